@@ -1,0 +1,33 @@
+// Devices name themselves in words of their back end; the profile's label `device` is that text (XLA's
+// PjRtDevice::DebugString). What it tells is taken apart here; the whole text stays the device's identity.
+//
+//   TPU_3(process=0,(1,0,0,1))               kind "TPU", id 3, process 0, coordinates "1,0,0" core 1
+//   NVIDIA A100-SXM4-40GB_0(process=1,(0,))  kind "NVIDIA A100-SXM4-40GB", id 0, process 1
+//   gpu:0, cuda:0, CUDA_0, TFRT_CPU_0        kind and id
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hbmscope {
+
+struct DeviceName {
+  std::string text;                     // As the source printed it.
+  std::string kind;                     // "TPU"; equal to `text` where nothing else could be told apart.
+  std::string host;                     // Empty: not told.
+  std::optional<std::int64_t> process;  // JAX process (host) index.
+  std::optional<std::int64_t> id;       // Global device id.
+  std::string coordinates;              // "1,0,0,1"; empty: not told.
+
+  // "TPU 3", "NVIDIA A100-SXM4-40GB 0"; with the process where it isn't 0: "TPU 3 (process 1)".
+  std::string short_text() const;
+};
+
+DeviceName parse_device_name(std::string_view text);
+
+// Orders by host, process, kind, id (as a number), then by text: TPU_2 comes before TPU_10.
+bool device_before(const DeviceName& a, const DeviceName& b);
+
+}  // namespace hbmscope

@@ -1,0 +1,43 @@
+// What an import met on its way: how much was read, and everything that was not as it should be. `hbmscope check`
+// prints the table, the window shows it in the tab Import with a badge, and --json carries it as "import".
+//
+// Nothing is lost silently: whatever a reader leaves out or repairs has a row here, with what the person can do.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hbmscope {
+
+enum class Severity {
+  info,     // How much was read; needs no attention.
+  notice,   // As the producer meant it, yet worth knowing: executables of unknown size.
+  warning,  // Repaired or left out; the figures hold for the rest.
+  loss,     // Figures are lower than they should be.
+};
+std::string_view text_from_severity(Severity severity);
+
+struct ImportStatistic {
+  std::string name;      // snake_case, stable: "samples", "unknown_size", "missing_location".
+  Severity severity = Severity::info;
+  std::int64_t count = 0;
+  std::string remedy;    // What it means and what to do, a sentence or two; empty for info.
+  std::string example;   // The first occurrence, e.g. "location 17 at byte 9,211"; may be empty.
+};
+
+class ImportStatistics {
+ public:
+  // Adds `count` to the row of that name, which is made at the first call.
+  void add(std::string_view name, Severity severity, std::int64_t count, std::string_view remedy = {},
+           std::string_view example = {});
+  std::int64_t count_of(std::string_view name) const;  // 0 where there is no such row.
+  Severity worst() const;                              // info where there is no row.
+  const std::vector<ImportStatistic>& rows() const { return rows_; }
+
+ private:
+  std::vector<ImportStatistic> rows_;  // In the order of their first appearance.
+};
+
+}  // namespace hbmscope

@@ -1,0 +1,56 @@
+// Two profiles compared. Stacks are matched by function and file tail, not by line and not by path prefix: a week of
+// edits moves every line, another machine moves every folder, and neither makes the memory new. `StackMatch::line`
+// matches lines too. The share of bytes without a partner is part of the answer, so that a bad match is seen.
+//
+// Sign: now - baseline. Addresses are not compared.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/query/profile_view.h"
+
+namespace hbmscope {
+
+enum class StackMatch { function, line };
+enum class Change { grown, added, shrunk, gone, same };
+std::string_view text_from_change(Change change);  // "grown", "new", "shrunk", "gone", "same"
+
+struct DiffRow {
+  Change change = Change::same;
+  std::vector<Frame> stack;  // Innermost first; as in `now`, or in `baseline` where it is gone.
+  Weight baseline, now;
+
+  std::int64_t delta_bytes() const { return now.bytes - baseline.bytes; }
+  std::int64_t delta_count() const { return now.count - baseline.count; }
+};
+
+// A frame's flat change over all stacks.
+struct FrameDiffRow {
+  Change change = Change::same;
+  Frame frame;
+  Weight baseline_flat, now_flat, baseline_cum, now_cum;
+};
+
+struct GroupDiffRow {
+  std::optional<std::string> name;
+  Weight baseline, now;
+};
+
+struct ProfileDiff {
+  std::string baseline_name, now_name;
+  StackMatch match = StackMatch::function;
+  Weight baseline, now;
+  std::vector<DiffRow> stacks;       // By absolute change of bytes, the largest first.
+  std::vector<FrameDiffRow> frames;  // By absolute change of flat bytes.
+  std::vector<GroupDiffRow> devices, kinds;
+  // Bytes of stacks that have no partner on the other side, of all bytes of both sides.
+  std::int64_t unmatched_bytes = 0, compared_bytes = 0;
+};
+
+// Both views should have the same filters; frames are compared by the view's FrameBy (function or line).
+ProfileDiff compute_diff(const ProfileView& baseline, const ProfileView& now, StackMatch match = StackMatch::function);
+
+}  // namespace hbmscope

@@ -1,0 +1,113 @@
+// A profile as seen through filters: which samples count, which frames of their stacks are visible, and what a frame
+// is called. Every other query (top, groups, call tree, diff) is a pure function of such a view.
+//
+// A frame is what stacks are grouped by. By function, two locations in one function are one frame; by line they
+// are two. The table location -> frames is built once, so that the million-sample loops touch integers only.
+//
+// focus, ignore, hide and show mean what they mean in pprof (profile.FilterSamplesByName in google/pprof): a regular
+// expression is searched for in the function's name, the file's name and the mapping's file.
+//   focus   keeps samples with a matching frame;   ignore  drops samples with a matching frame;
+//   hide    removes matching frames from stacks;   show    removes all other frames.
+// A sample whose frames are all hidden is left out. A profile's own drop_frames / keep_frames are obeyed unless
+// `keep_dropped_frames`. Percentages are of the whole profile, not of what a filter leaves (`--relative` changes it).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/model/profile.h"
+#include "analysis/model/result.h"
+
+namespace hbmscope {
+
+enum class FrameIndex : std::uint32_t { none = 0xffffffff };
+
+enum class FrameBy { function, line, file, package, address };
+
+struct Frame {
+  std::string function;     // "train_step"; for FrameBy::file and package: that text; "0x4711" where nothing is known.
+  std::string file;         // Empty: unknown.
+  std::int64_t line = 0;    // The line, or with FrameBy::function the function's first line; 0: unknown.
+  bool is_library = false;  // In site-packages, in Python itself, in <frozen ...>: drawn grey and folded.
+};
+
+// What is asked of a profile; comparable, so that it can be the key of a cache.
+struct ViewRequest {
+  std::string where, focus, ignore, hide, show;
+  FrameBy by = FrameBy::function;
+  std::string value_type;  // "alloc_space"; empty: the default one.
+  bool keep_dropped_frames = false;
+
+  friend bool operator==(const ViewRequest&, const ViewRequest&) = default;
+};
+
+// What samples weigh. Of a profile without bytes (CPU time), `bytes` holds the primary value in its own unit.
+struct Weight {
+  std::int64_t bytes = 0;    // Samples of unknown size add nothing here ...
+  std::int64_t count = 0;    // ... and nothing here either ...
+  std::int64_t unknown = 0;  // ... but their count is here.
+
+  Weight& operator+=(const Weight& other) {
+    bytes += other.bytes;
+    count += other.count;
+    unknown += other.unknown;
+    return *this;
+  }
+  friend bool operator==(const Weight&, const Weight&) = default;
+};
+
+struct ProfileView {
+  std::shared_ptr<const Profile> profile;
+  ViewRequest request;
+  MemoryValues columns;
+
+  bool all_samples = true;             // Then `samples` is empty.
+  std::vector<std::uint32_t> samples;  // Ascending.
+
+  std::vector<Frame> frames;               // By FrameIndex.
+  std::vector<std::uint32_t> frame_begin;  // location_count() + 1, into location_frames.
+  std::vector<FrameIndex> location_frames; // Innermost first.
+  std::vector<std::uint32_t> skip;         // Per sample: innermost locations that drop_frames removes; empty: none.
+
+  std::vector<bool> unknown_size;  // Per sample; empty where no sample is of unknown size.
+
+  Weight total;     // Of all samples of the profile.
+  Weight selected;  // Of the samples of this view.
+
+  std::size_t sample_count() const { return all_samples ? profile->sample_count() : samples.size(); }
+  std::uint32_t sample(std::size_t i) const { return all_samples ? static_cast<std::uint32_t>(i) : samples[i]; }
+
+  std::span<const FrameIndex> frames_of(LocationIndex location) const {
+    return {location_frames.data() + frame_begin[row(location)],
+            location_frames.data() + frame_begin[row(location) + 1]};
+  }
+  // The locations of a sample that the profile's drop_frames leave, innermost first.
+  std::span<const LocationIndex> stack(std::uint32_t sample) const {
+    const auto all = profile->stack(sample);
+    return skip.empty() ? all : all.subspan(skip[sample]);
+  }
+  // The visible frames of a sample, innermost first. For lists and tooltips; hot loops walk stack() themselves.
+  std::vector<FrameIndex> visible_stack(std::uint32_t sample) const;
+
+  Weight weight(std::uint32_t sample) const {
+    const std::int64_t count = columns.count ? profile->values[*columns.count][sample] : 0;
+    if (!unknown_size.empty() && unknown_size[sample]) return {0, 0, count};
+    return {profile->values[columns.primary][sample], count, 0};
+  }
+};
+
+// Errors: a where expression or regular expression that does not compile, a value type that the profile lacks.
+Result<ProfileView> make_view(std::shared_ptr<const Profile> profile, const ViewRequest& request);
+
+// "site-packages/jax/_src/api.py" -> the path after site-packages; "~/work/proj/train.py" -> "train.py";
+// "/tmp/ipykernel_35137/19917.py" -> "<notebook>". What two runs on two machines have in common of a path.
+std::string_view file_tail(std::string_view file);
+bool is_library_file(std::string_view file);
+// "jax._src.api" -> "jax"; the first folder after site-packages, "<python>" for Python's own, else the file's tail.
+std::string package_of(std::string_view file, std::string_view function);
+
+}  // namespace hbmscope

@@ -1,0 +1,31 @@
+// Reads a pprof profile (https://github.com/google/pprof/blob/main/proto/profile.proto), gzipped or raw, into flat columns.
+//
+// Two passes over the inflated bytes: the first finds where everything is and counts it, the second fills columns of
+// exactly the right size, the samples on several threads. No object per sample, no copy of the message.
+//
+// Errors name the file, the byte and what to do; what is wrong yet usable is counted in Profile::import instead.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "analysis/model/profile.h"
+#include "analysis/model/result.h"
+#include "analysis/read/read_control.h"
+
+namespace hbmscope {
+
+struct ReadOptions {
+  std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30;  // A gzip bomb stops here; --max-size raises it.
+  unsigned threads = 0;                                       // 0: as many as there are cores, at most 8.
+};
+
+// `file` is "-" for standard input.
+Result<Profile> read_pprof(const std::string& file, const ReadOptions& options = {}, ReadControl* control = nullptr);
+
+// The same from memory; `name` is only used in messages.
+Result<Profile> read_pprof_bytes(std::span<const std::uint8_t> bytes, const std::string& name,
+                                 const ReadOptions& options = {}, ReadControl* control = nullptr);
+
+}  // namespace hbmscope

@@ -1,0 +1,39 @@
+// The one place where bytes, counts, percentages and deltas become text, for the window, the commands and the
+// exports alike: binary units with three digits ("2.10 GiB", "846 KiB", "512 B"), never GB; counts with commas
+// ("1,203,551", over ten million "12.4 M"); percentages with one decimal and a space ("37.2 %").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analysis/model/result.h"
+
+namespace hbmscope {
+
+std::string text_from_bytes(std::int64_t bytes);              // "2.10 GiB"; negative: "-2.10 GiB"
+std::string exact_text_from_bytes(std::int64_t bytes);        // "2,254,857,830 B"
+std::string delta_text_from_bytes(std::int64_t bytes);        // "+2.10 GiB", "−846 KiB" (U+2212), "0 B"
+std::string text_from_count(std::int64_t count);              // "1,203,551", "12.4 M"
+std::string exact_text_from_count(std::int64_t count);        // "12,400,123"
+std::string delta_text_from_count(std::int64_t count);        // "+12", "−3"
+std::string text_from_share(std::int64_t part, std::int64_t whole);  // "37.2 %"; "–" where whole is 0
+std::string delta_text_from_share(std::int64_t before, std::int64_t after);  // growth of before: "+5.1 %", "new"
+
+// A value in the unit that a profile gives it ("bytes", "count", "nanoseconds", ...).
+std::string text_from_value(std::int64_t value, std::string_view unit);
+
+// Two sizes named in one sentence get digits until they differ: {"2.10 GiB", "2.11 GiB"}, {"3.000 GiB", "3.001 GiB"}.
+struct TextPair {
+  std::string first, second;
+};
+TextPair texts_from_bytes(std::int64_t first, std::int64_t second);
+
+// "1GiB", "1 G" (= GiB), "1.5MB" (10^6), "512", "0x200". The result is rounded to whole bytes.
+Result<std::int64_t> parse_bytes(std::string_view text);
+
+// UTC: "2026-11-21 14:03:22".
+std::string text_from_unix_ns(std::int64_t unix_ns);
+
+}  // namespace hbmscope
