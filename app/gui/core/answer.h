@@ -1,0 +1,33 @@
+// What a view gets when it asks: an answer that is not there yet, is being worked out, is there, or could not be had.
+// Nothing costly happens in a frame; App works answers out on its own threads and puts them here between two frames.
+//
+// While a new question is pending (a filter was changed), `value` is still the answer to the old one, so that a picture
+// stays where it is instead of blinking; a view says so with `state`.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "analysis/model/result.h"
+
+namespace hbmscope::gui {
+
+enum class AnswerState {
+  absent,   // Nobody asked, or it makes no sense (a diff with one file).
+  pending,  // `value` may hold the answer to the question before.
+  ready,
+  failed,  // `error` says why; `value` may hold the answer to the question before.
+};
+
+template <class T>
+struct Answer {
+  AnswerState state = AnswerState::absent;
+  std::shared_ptr<const T> value;
+  Error error;
+  std::chrono::steady_clock::time_point asked;  // Of the pending question.
+
+  bool pending() const { return state == AnswerState::pending; }
+  bool failed() const { return state == AnswerState::failed; }
+};
+
+}  // namespace hbmscope::gui

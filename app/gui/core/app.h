@@ -1,0 +1,42 @@
+// Owns the state, applies commands, and works out answers on threads of its own. The platform's loop is:
+//
+//   app.update();                                    collects what is finished, applies what was pushed
+//   draw_shell(app.state(), shell, app.commands());  views read the state, push commands and ask questions
+//
+// and waits for input or for `wake` whenever update() returned false and the last frame pushed nothing. Work goes on
+// while it waits; `wake` is called from worker threads as soon as there is something to collect.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+class App {
+ public:
+  // Reads settings and recent files. `wake` must be callable from any thread until the App is gone.
+  explicit App(std::function<void()> wake);
+  ~App();  // Cancels and waits for what is running.
+  App(const App&) = delete;
+  App& operator=(const App&) = delete;
+
+  const AppState& state() const;
+  CommandQueue& commands();
+
+  // Returns true when something changed, so that a frame is worth drawing.
+  bool update();
+
+  // Something is being read or worked out, or was pushed and not applied yet.
+  bool busy() const;
+
+  void save_settings();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hbmscope::gui

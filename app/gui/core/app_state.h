@@ -1,0 +1,151 @@
+// All that the window knows. Views get it const, draw it, and push commands; App alone changes it, between two frames.
+//
+// A context is one thing looked at: a source, what of it counts (the filter), what is selected, and the answers to the
+// questions that its views ask. Every view is bound to one context. There is one today; two side by side (a baseline
+// and now, two ranks) are two contexts that share their sources.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/model/profile.h"
+#include "analysis/query/call_tree.h"
+#include "analysis/query/diff.h"
+#include "analysis/query/flame.h"
+#include "analysis/query/profile_view.h"
+#include "analysis/query/summary.h"
+#include "analysis/query/top.h"
+#include "analysis/read/read_control.h"
+#include "app/gui/core/accounting.h"
+#include "app/gui/core/answer.h"
+#include "app/gui/core/color_keeper.h"
+#include "app/gui/core/frame_detail.h"
+#include "app/gui/core/frame_key.h"
+#include "app/gui/core/palette.h"
+#include "app/gui/core/settings.h"
+#include "app/gui/core/source_listing.h"
+#include "app/gui/core/view_kind.h"
+
+namespace hbmscope::gui {
+
+enum class SourceId : std::uint32_t { none = 0 };
+
+// A file that was opened: being read, there, or not readable.
+struct Source {
+  SourceId id = SourceId::none;
+  std::string path;
+  AnswerState state = AnswerState::pending;
+  std::shared_ptr<ReadControl> control;  // How far reading is; setting `cancelled` is App's business.
+  std::chrono::steady_clock::time_point started;
+  std::shared_ptr<const Profile> profile;
+  std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, whatever the filter says.
+  std::vector<DeviceAccount> accounts;            // Likewise.
+  Error error;
+
+  std::string name() const;  // The path's last part.
+};
+
+// What Alt+Left brings back: everything about a context that a person changes by looking around.
+struct ViewPosition {
+  SourceId source = SourceId::none;
+  SourceId baseline = SourceId::none;  // none: nothing is compared.
+  ViewKind view = ViewKind::summary;
+  FrameKey selection;
+  ViewRequest request;
+  FlameValue value = FlameValue::bytes;
+  TreeDirection flame_direction = TreeDirection::callees;
+  TreeDirection tree_direction = TreeDirection::callees;
+  bool fold_library = true;
+  StackMatch match = StackMatch::function;
+  std::string find;            // Highlighted in the flame graph; tables show the rows that match.
+  std::vector<FrameKey> zoom;  // The flame graph's: from the root's child down. Empty: all of it.
+
+  friend bool operator==(const ViewPosition&, const ViewPosition&) = default;
+};
+
+// Rows and trees name frames by number, so each carries the view that the numbers belong to.
+struct TopAnswer {
+  std::shared_ptr<const ProfileView> view;
+  std::vector<TopRow> rows;
+};
+struct TreeAnswer {
+  std::shared_ptr<const ProfileView> view;
+  CallTree tree;
+  bool folded = false;
+};
+struct FlameAnswer {
+  std::shared_ptr<const ProfileView> view;
+  CallTree tree;
+  FlameLayout layout;
+};
+struct SearchAnswer {
+  std::shared_ptr<const FlameAnswer> flame;  // Whose nodes `search.hit` counts.
+  std::string text;
+  FlameSearch search;
+};
+
+struct Answers {
+  Answer<ProfileView> view, baseline_view;
+  Answer<ProfileSummary> summary;
+  Answer<TopAnswer> top;
+  Answer<FlameAnswer> flame;
+  Answer<SearchAnswer> search;
+  Answer<TreeAnswer> tree;
+  Answer<FrameDetail> detail;
+  Answer<ProfileDiff> diff;
+  Answer<SourceListing> listing;
+  Answer<std::vector<SeriesPoint>> series;  // Of all sources that are there.
+};
+
+struct Context {
+  ViewPosition position;
+  std::vector<ViewPosition> back, forward;
+  Answers answers;
+};
+
+// What of the window itself commands change. A serial grows by one with each request, so that a view can tell that it
+// has seen the last one.
+struct WindowState {
+  bool palette_open = false, help_open = false, quit = false;
+  bool maximised = false;  // Only the active view is shown (F11).
+  enum class Dialog { none, open_file, open_folder, open_baseline, export_file } dialog = Dialog::none;
+  std::string export_format;  // For Dialog::export_file: "svg", "html", ...
+  std::uint64_t layout_serial = 0, view_serial = 0, find_serial = 0, filter_serial = 0;
+  std::uint64_t find_step_serial = 0;
+  int find_step = 1;  // F3: 1, Shift+F3: -1.
+  std::uint64_t copy_serial = 0;
+  bool copy_as_text = false;  // Aligned columns for people instead of tabs for spreadsheets.
+  std::uint64_t clipboard_serial = 0;
+  std::string clipboard;  // What the last copy put there.
+  std::string notice;     // "Copied 214 rows.", shown in the status line until the next command.
+  std::string export_error;
+};
+
+struct AppState {
+  std::vector<Source> sources;  // In the order of opening.
+  std::vector<Context> contexts = std::vector<Context>(1);
+  std::size_t active_context = 0;
+  WindowState window;
+  Settings settings;
+  std::vector<RecentFile> recent;
+  std::string sample;  // A profile that comes with the program; empty where it isn't found.
+  ColorKeeper colors;
+
+  const Context& context() const { return contexts[active_context]; }
+  Context& context() { return contexts[active_context]; }
+  const ViewPosition& position() const { return context().position; }
+  const Answers& answers() const { return context().answers; }
+
+  const Source* find_source(SourceId id) const;  // nullptr where it was closed.
+  const Source* source() const { return find_source(position().source); }
+  const Source* baseline() const { return find_source(position().baseline); }
+  std::size_t ready_sources() const;
+
+  // The selected frame in the present view; none where nothing is selected or the filter left it out.
+  FrameIndex selected_frame() const;
+};
+
+}  // namespace hbmscope::gui

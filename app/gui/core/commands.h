@@ -1,0 +1,164 @@
+// Everything a person can do, in one table: it makes the menu, the palette, the help window and the keys, so that none
+// of them can differ from the others. Views push commands; App applies them, one after the other, between two frames.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/gui/core/app_state.h"
+
+namespace hbmscope::gui {
+
+// What must be there for a command to make sense; the reason stands where it can't be given.
+enum class Needs { nothing, profile, baseline, selection, two_files, hidden };
+
+// X(name, title, keys, menu, needs, help). `hidden` commands need an argument that only a view can give; they are in
+// neither menu nor palette. Single letters act only while no text is being typed.
+#define HBMSCOPE_COMMANDS(X)                                                                                           \
+  X(open_file, "Open file...", "Ctrl+O", "File", nothing, "Opens a profile beside those that are open.")               \
+  X(open_folder, "Open folder...", "", "File", nothing, "Opens all profiles of a folder: ranks, or a series.")         \
+  X(open_sample, "Open the sample profile", "", "File", nothing, "A small profile of a JAX training loop.")            \
+  X(close_file, "Close file", "Ctrl+W", "File", profile, "Closes the file in front.")                                  \
+  X(reload_file, "Read the file again", "F5", "File", profile, "For a file that was written anew.")                    \
+  X(export_svg, "Export flame graph as SVG...", "Ctrl+E", "File", profile, "A picture with titles, no script.")        \
+  X(export_html, "Export report as HTML...", "", "File", profile, "Summary, top and flame graph in one page.")         \
+  X(export_csv, "Export top table as CSV...", "", "File", profile, "All frames, exact figures.")                       \
+  X(export_folded, "Export folded stacks...", "", "File", profile, "One stack a line, for other flame graph tools.")   \
+  X(export_pprof, "Export filtered profile as pprof...", "", "File", profile, "What the filter leaves, as a profile.") \
+  X(quit, "Quit", "Ctrl+Q", "File", nothing, "Closes the window.")                                                     \
+  X(copy, "Copy table", "Ctrl+C", "Edit", profile, "The view in front as text with tabs and exact numbers.")           \
+  X(copy_as_text, "Copy as text", "", "Edit", profile, "The view in front as aligned text, as it is shown.")           \
+  X(copy_as_command, "Copy as command", "Ctrl+Shift+C", "Edit", profile, "A command line that opens just this state.") \
+  X(copy_report_command, "Copy as report command", "", "Edit", profile, "A command line that prints this view.")       \
+  X(find, "Find", "Ctrl+F", "Edit", profile, "Marks frames by function or file and says their share.")                 \
+  X(find_next, "Find next", "F3", "Edit", profile, "Selects the next hit in the flame graph.")                         \
+  X(find_previous, "Find previous", "Shift+F3", "Edit", profile, "Selects the hit before.")                            \
+  X(edit_filter, "Filter...", "Ctrl+L", "Edit", profile, "Types a filter: size>1GiB device:0 -file:site-packages.")    \
+  X(filter_to_selection, "Filter to the selected function", "", "Edit", selection,                                     \
+    "Only stacks that pass through it.")                                                                               \
+  X(clear_filter, "Clear filter", "", "Edit", profile, "Shows the whole profile again.")                               \
+  X(escape, "Clear selection, then filter", "Escape", "Edit", nothing, "Closes what is open first.")                   \
+  X(back, "Back", "Alt+Left", "View", nothing, "Undoes the last change of view, selection or filter.")                 \
+  X(forward, "Forward", "Alt+Right", "View", nothing, "Does again what Back undid.")                                   \
+  X(show_summary, "Show summary", "Ctrl+1", "View", profile, "What this file is, and its totals.")                     \
+  X(show_flame, "Show flame graph", "Ctrl+2", "View", profile, "Stacks from the outermost frame down.")                \
+  X(show_top, "Show top", "Ctrl+3", "View", profile, "The frames that hold the most.")                                 \
+  X(show_tree, "Show call tree", "Ctrl+4", "View", profile, "Stacks as a tree, from either end.")                      \
+  X(show_diff, "Show diff", "Ctrl+5", "View", two_files, "What changed since the baseline.")                           \
+  X(show_source, "Show source", "Ctrl+6", "View", profile, "The selected frame's lines.")                              \
+  X(show_totals, "Show totals over files", "Ctrl+7", "View", two_files, "One point a file.")                           \
+  X(show_import, "Show import statistics", "Ctrl+8", "View", profile, "What reading the file met.")                    \
+  X(by_function, "Group by function", "", "View", profile, "Two lines of one function are one frame.")                 \
+  X(by_line, "Group by line", "", "View", profile, "Two lines of one function are two frames.")                        \
+  X(by_file, "Group by file", "", "View", profile, "A source file is one frame.")                                      \
+  X(by_package, "Group by package", "", "View", profile, "jax, flax, optax, your own files.")                          \
+  X(toggle_value, "Bytes or count", "C", "View", profile, "Weighs frames by bytes, or by how many things they hold.")  \
+  X(toggle_fold, "Fold library frames", "F", "View", profile, "Joins runs of library frames in the flame graph.")      \
+  X(toggle_flame_direction, "Turn the flame graph round", "I", "View", profile,                                        \
+    "From callers down, or from leaves up.")                                                                           \
+  X(toggle_tree_direction, "Turn the call tree round", "", "View", profile, "Top-down, or bottom-up.")                 \
+  X(zoom_to_selection, "Zoom to the selection", "Z", "View", selection,                                                \
+    "Fills the flame graph with the selected frame.")                                                                  \
+  X(zoom_out, "Zoom out", "0", "View", profile, "The whole flame graph.")                                              \
+  X(next_view, "Next view", "F6", "View", profile, "Moves to the next tab.")                                           \
+  X(maximise, "Maximise the view", "F11", "View", profile, "Shows only the view in front, or all again.")              \
+  X(toggle_theme, "Dark or light theme", "", "View", nothing, "Switches the colours.")                                 \
+  X(text_larger, "Larger text", "Ctrl+=", "View", nothing, "Up to 200 %.")                                             \
+  X(text_smaller, "Smaller text", "Ctrl+-", "View", nothing, "Down to 75 %.")                                          \
+  X(text_normal, "Normal text", "Ctrl+0", "View", nothing, "100 %.")                                                   \
+  X(reset_layout, "Reset layout", "", "View", nothing, "Puts all views where they were at first.")                     \
+  X(compare_with_file, "Compare with a file...", "", "Compare", profile, "Opens a file as the baseline.")              \
+  X(set_baseline_here, "Use this file as the baseline", "B", "Compare", profile, "Then choose the file to compare.")   \
+  X(swap_baseline, "Swap baseline and now", "", "Compare", baseline, "Turns the sign of the diff round.")              \
+  X(toggle_match_line, "Match stacks by line", "", "Compare", baseline, "Strict: a moved line is a new stack.")        \
+  X(stop_comparing, "Stop comparing", "", "Compare", baseline, "Forgets the baseline.")                                \
+  X(palette, "Command palette", "Ctrl+Shift+P", "Help", nothing, "Finds any command by a few letters.")                \
+  X(help, "Keys and commands", "F1", "Help", nothing, "All commands with their keys.")                                 \
+  X(open_paths, "", "", "", hidden, "Opens the files in `texts`; the last one comes to the front.")                    \
+  X(open_baseline_path, "", "", "", hidden, "Opens `text` and compares with it.")                                      \
+  X(open_folder_path, "", "", "", hidden, "Opens all profiles of the folder `text`.")                                  \
+  X(remove_recent, "", "", "", hidden, "Takes `text` off the list of recent files.")                                   \
+  X(cancel_loading, "", "", "", hidden, "Stops reading `source`.")                                                     \
+  X(show_source_file, "", "", "", hidden, "Brings `source` to the front.")                                             \
+  X(close_source, "", "", "", hidden, "Closes `source`.")                                                              \
+  X(compare_with, "", "", "", hidden, "Makes `source` the baseline.")                                                  \
+  X(set_filter, "", "", "", hidden, "The filter line becomes `text`.")                                                 \
+  X(add_filter, "", "", "", hidden, "Adds the term `text` to the filter line, or takes it away where it is there.")    \
+  X(set_focus, "", "", "", hidden, "Keeps samples with a frame that matches the regular expression `text`.")           \
+  X(set_find, "", "", "", hidden, "What Find looks for becomes `text`.")                                               \
+  X(set_view, "", "", "", hidden, "The view named `text` comes to the front.")                                         \
+  X(note_view, "", "", "", hidden, "The person went to the view named `text`; nothing moves.")                         \
+  X(set_by, "", "", "", hidden, "Groups by `text`: function, line, file, package or address.")                         \
+  X(set_theme, "", "", "", hidden, "`text`: dark or light.")                                                           \
+  X(select_frame, "", "", "", hidden, "Selects `frame` in all views.")                                                 \
+  X(select_function, "", "", "", hidden, "Selects the function named `text`.")                                         \
+  X(clear_selection, "", "", "", hidden, "Nothing is selected.")                                                       \
+  X(zoom_flame, "", "", "", hidden, "The flame graph shows what lies below `path`.")                                   \
+  X(set_clipboard, "", "", "", hidden, "Copies `text`.")                                                               \
+  X(write_export, "", "", "", hidden, "Writes the export that was asked for to the file `text`.")                      \
+  X(close_dialog, "", "", "", hidden, "The file dialog was closed without a choice.")
+
+enum class CommandId : std::uint8_t {
+#define X(name, ...) name,
+  HBMSCOPE_COMMANDS(X)
+#undef X
+};
+
+struct CommandInfo {
+  CommandId id;
+  std::string_view name;      // "open_file"
+  std::string_view title;     // "Open file..."
+  std::string_view shortcut;  // "Ctrl+Shift+P"; empty: none.
+  std::string_view menu;      // "File"; empty for hidden ones.
+  Needs needs;
+  std::string_view help;
+};
+std::span<const CommandInfo> command_table();
+const CommandInfo& info_of(CommandId id);
+
+// Empty where the command can be given now; else the reason, a sentence: "Open a profile first."
+std::string_view why_not(const AppState& state, CommandId id);
+// Of toggles and choices: does the command's state hold now (fold, theme, by function)?
+bool is_checked(const AppState& state, CommandId id);
+
+struct Command {
+  CommandId id;
+  std::string text;
+  std::vector<std::string> texts;
+  SourceId source = SourceId::none;
+  FrameKey frame;
+  std::vector<FrameKey> path;
+};
+
+// The questions that the views on screen ask; App looks for what is missing and works out no more than that.
+enum class Question : std::uint8_t { summary, top, flame, search, tree, detail, diff, listing, series, count_ };
+
+class CommandQueue {
+ public:
+  void push(Command command) { commands_.push_back(std::move(command)); }
+  void push(CommandId id) { commands_.push_back({id, {}, {}, SourceId::none, {}, {}}); }
+  void push(CommandId id, std::string text) { commands_.push_back({id, std::move(text), {}, SourceId::none, {}, {}}); }
+  void push(CommandId id, SourceId source) { commands_.push_back({id, {}, {}, source, {}, {}}); }
+  void select(FrameKey frame) {
+    commands_.push_back({CommandId::select_frame, {}, {}, SourceId::none, std::move(frame), {}});
+  }
+
+  // A view that is drawn says each frame what it shows. A question not repeated is not worked out.
+  void ask(Question question) { asked_ |= 1u << static_cast<unsigned>(question); }
+  bool asks(Question question) const { return (asked_ >> static_cast<unsigned>(question)) & 1u; }
+
+  std::vector<Command> take_commands() { return std::exchange(commands_, {}); }
+  std::uint32_t asked() const { return asked_; }
+  void forget_asked() { asked_ = 0; }
+  bool empty() const { return commands_.empty(); }
+
+ private:
+  std::vector<Command> commands_;
+  std::uint32_t asked_ = 0;
+};
+
+}  // namespace hbmscope::gui

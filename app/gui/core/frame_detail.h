@@ -1,0 +1,31 @@
+// What the Inspector says of one frame: how much, on which devices, of which kind, through whom, and the stacks that
+// weigh most. All of the samples that pass through the frame, each counted once.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "analysis/query/groups.h"
+#include "analysis/query/profile_view.h"
+#include "analysis/query/top.h"
+
+namespace hbmscope::gui {
+
+struct HeldStack {
+  std::vector<FrameIndex> frames;  // Innermost first.
+  Weight weight;
+};
+
+struct FrameDetail {
+  std::shared_ptr<const ProfileView> view;  // Whose numbers the frames are.
+  FrameIndex frame = FrameIndex::none;
+  Neighbours neighbours;
+  std::vector<GroupRow> by_device, by_kind;
+  std::vector<HeldStack> stacks;  // The largest, at most `stack_limit`.
+  std::size_t stack_count = 0;    // How many different stacks there are.
+};
+
+FrameDetail compute_frame_detail(const std::shared_ptr<const ProfileView>& view, FrameIndex frame,
+                                 std::size_t stack_limit = 5);
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,39 @@
+// The views by name: one table for tabs, `--view`, the menu and Copy as command.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace hbmscope::gui {
+
+enum class ViewKind { summary, flame, top, call_tree, diff, source, totals, import };
+
+struct ViewName {
+  ViewKind kind;
+  std::string_view key;     // For --view.
+  std::string_view window;  // The tab's text, and the id by which tests find it.
+};
+
+inline constexpr std::array<ViewName, 8> view_names{{
+    {ViewKind::summary, "summary", "Summary"},
+    {ViewKind::flame, "flame", "Flame graph"},
+    {ViewKind::top, "top", "Top"},
+    {ViewKind::call_tree, "tree", "Call tree"},
+    {ViewKind::diff, "diff", "Diff"},
+    {ViewKind::source, "source", "Source"},
+    {ViewKind::totals, "totals", "Totals"},
+    {ViewKind::import, "import", "Import"},
+}};
+
+constexpr const ViewName& name_of(ViewKind kind) {
+  return view_names[static_cast<std::size_t>(kind)];
+}
+
+constexpr std::optional<ViewKind> parse_view_kind(std::string_view key) {
+  for (const ViewName& name : view_names)
+    if (name.key == key || name.window == key) return name.kind;
+  return std::nullopt;
+}
+
+}  // namespace hbmscope::gui
