@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Makes the sample profiles again, by running the programs beside this file with the JAX of this interpreter.
+
+    python3 -m venv build/jax && build/jax/bin/pip install jax==0.10.2
+    build/jax/bin/python samples/make_profiles.py [--out FOLDER]
+
+A profile names the source files of every frame, so it would tell where on whose machine it was made. The folders are
+replaced by neutral ones: the programs' own by /srv/train, site-packages and Python's library by those of /srv/venv and
+/usr. Nothing else in the files is touched.
+"""
+
+import argparse
+import gzip
+import os
+import pathlib
+import subprocess
+import sys
+import sysconfig
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
+RUNS = (
+    ("arrays.py", {}),
+    ("train.py", {}),
+    ("sharded.py", {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}),
+)
+STRING_TABLE = 6  # Field number in the pprof message.
+
+
+def neutral_folders():
+    """(real prefix, neutral prefix), the longest real prefix first."""
+    pairs = {
+        str(HERE): "/srv/train",
+        sysconfig.get_path("purelib"): f"/srv/venv/lib/{PYTHON}/site-packages",
+        sysconfig.get_path("platlib"): f"/srv/venv/lib/{PYTHON}/site-packages",
+        sysconfig.get_path("stdlib"): f"/usr/lib/{PYTHON}",
+    }
+    return sorted(pairs.items(), key=lambda pair: -len(pair[0]))
+
+
+def read_varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, at
+
+
+def varint(value):
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def rewrite_strings(message, rewrite):
+    """The same protobuf message with every string of its string table passed through `rewrite`."""
+    out = bytearray()
+    at = 0
+    while at < len(message):
+        begin = at
+        tag, at = read_varint(message, at)
+        if tag & 7 == 0:
+            _, at = read_varint(message, at)
+        elif tag & 7 == 2:
+            length, at = read_varint(message, at)
+            body = message[at : at + length]
+            at += length
+            if tag >> 3 == STRING_TABLE:
+                text = rewrite(body.decode()).encode()
+                out += varint(tag) + varint(len(text)) + text
+                continue
+        else:
+            raise ValueError(f"wire type {tag & 7} at byte {begin}: JAX wrote none when this script was made")
+        out += message[begin:at]
+    return bytes(out)
+
+
+def neutral(text):
+    for real, replacement in neutral_folders():
+        if text == real or text.startswith(real + os.sep):
+            return replacement + text[len(real) :].replace(os.sep, "/")
+    if text.startswith("/"):
+        raise ValueError(f"{text} lies in none of the folders that this script knows how to name neutrally")
+    return text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=pathlib.Path, default=HERE, help="where the profiles go (default: samples/)")
+    out = parser.parse_args().out
+    out.mkdir(parents=True, exist_ok=True)
+    for program, variables in RUNS:
+        with tempfile.TemporaryDirectory() as made:
+            environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONDONTWRITEBYTECODE": "1", **variables}
+            subprocess.run([sys.executable, HERE / program, "--out", made], env=environment, check=True)
+            for profile in sorted(pathlib.Path(made).iterdir()):
+                message = rewrite_strings(gzip.decompress(profile.read_bytes()), neutral)
+                (out / profile.name).write_bytes(gzip.compress(message, mtime=0))
+                print(f"{out / profile.name}: {len(message)} bytes, from {program}")
+
+
+if __name__ == "__main__":
+    main()
