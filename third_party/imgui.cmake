@@ -1,0 +1,47 @@
+# Dear ImGui in two builds with the same headers and the same layout of all types: `imgui` for the program, `imgui_test`
+# with the test engine's hooks for tests. Everything that draws links `imgui_headers` only, is compiled once, and the
+# executable chooses; the two are object libraries, so that their place on the linker's command line does not matter.
+set(imgui_dir ${HBMSCOPE_BUNDLE_EXTERNAL}/imgui/imgui)
+set(imgui_test_engine_dir ${HBMSCOPE_BUNDLE_EXTERNAL}/imgui_test_engine/imgui_test_engine/imgui_test_engine)
+set(imgui_sources ${imgui_dir}/imgui.cpp ${imgui_dir}/imgui_draw.cpp ${imgui_dir}/imgui_tables.cpp
+                  ${imgui_dir}/imgui_widgets.cpp)
+
+add_library(imgui_headers INTERFACE)
+target_include_directories(imgui_headers SYSTEM INTERFACE ${imgui_dir})
+target_compile_definitions(imgui_headers INTERFACE IMGUI_DISABLE_OBSOLETE_FUNCTIONS)
+
+add_library(imgui OBJECT EXCLUDE_FROM_ALL ${imgui_sources})
+target_link_libraries(imgui PUBLIC imgui_headers PRIVATE ${CMAKE_DL_LIBS})
+target_compile_definitions(imgui PRIVATE IMGUI_DISABLE_DEMO_WINDOWS)
+target_compile_options(imgui PRIVATE -w)
+
+file(GLOB imgui_test_engine_sources ${imgui_test_engine_dir}/*.cpp)
+find_package(Threads REQUIRED)
+add_library(imgui_test OBJECT EXCLUDE_FROM_ALL ${imgui_sources} ${imgui_test_engine_sources})
+target_link_libraries(imgui_test PUBLIC imgui_headers Threads::Threads)
+target_include_directories(imgui_test SYSTEM PUBLIC ${imgui_test_engine_dir})
+target_compile_definitions(imgui_test PUBLIC IMGUI_ENABLE_TEST_ENGINE IMGUI_TEST_ENGINE_ENABLE_STD_FUNCTION=1
+                                             IMGUI_TEST_ENGINE_ENABLE_COROUTINE_STDTHREAD_IMPL=1
+                                             IMGUI_TEST_ENGINE_ENABLE_CAPTURE=0
+                                      PRIVATE IMGUI_DISABLE_DEMO_WINDOWS)
+target_compile_options(imgui_test PRIVATE -w)
+
+# The two halves that know the window system and the graphics card.
+add_library(imgui_backends STATIC EXCLUDE_FROM_ALL
+  ${imgui_dir}/backends/imgui_impl_glfw.cpp ${imgui_dir}/backends/imgui_impl_opengl3.cpp)
+target_include_directories(imgui_backends SYSTEM PUBLIC ${imgui_dir}/backends)
+target_link_libraries(imgui_backends PUBLIC imgui_headers glfw glfw_headers PRIVATE ${CMAKE_DL_LIBS})
+target_compile_options(imgui_backends PRIVATE -w)
+
+set(implot_dir ${HBMSCOPE_BUNDLE_EXTERNAL}/implot/implot)
+add_library(implot STATIC EXCLUDE_FROM_ALL ${implot_dir}/implot.cpp ${implot_dir}/implot_items.cpp)
+target_include_directories(implot SYSTEM PUBLIC ${implot_dir})
+target_link_libraries(implot PUBLIC imgui_headers)
+target_compile_options(implot PRIVATE -w)
+
+set(palette_dir ${HBMSCOPE_BUNDLE_EXTERNAL}/imgui-command-palette/imgui-command-palette)
+add_library(imgui_command_palette STATIC EXCLUDE_FROM_ALL
+  ${palette_dir}/imcmd_command_palette.cpp ${palette_dir}/imcmd_fuzzy_search.cpp)
+target_include_directories(imgui_command_palette SYSTEM PUBLIC ${palette_dir})
+target_link_libraries(imgui_command_palette PUBLIC imgui_headers)
+target_compile_options(imgui_command_palette PRIVATE -w)
