@@ -1,0 +1,17 @@
+#include "analysis/model/result.h"
+
+#include <fmt/format.h>
+
+namespace hbmscope {
+
+std::string Error::text() const {
+  std::string text;
+  if (!file.empty()) text += file + ": ";
+  if (offset) text += fmt::format("byte {}{}: ", fmt::group_digits(*offset), inflated ? " (after inflating)" : "");
+  text += what;
+  if (!text.empty() && text.back() != '.') text += '.';
+  if (!remedy.empty()) text += " " + remedy;
+  return text;
+}
+
+}  // namespace hbmscope

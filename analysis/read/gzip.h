@@ -1,0 +1,22 @@
+// Inflates gzip with libdeflate, which is twice as fast as zlib (218 ms against 495 ms for 114 MB) but says nothing of
+// where damaged data begins; zlib then looks for that, only after a failure.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "analysis/model/import_statistics.h"
+#include "analysis/model/result.h"
+#include "analysis/read/file_bytes.h"
+
+namespace hbmscope {
+
+bool is_gzip(std::span<const std::uint8_t> bytes);
+
+// All members one after the other. Bytes behind the last member that are no member are counted in `import` and left
+// out. Errors: cut off or damaged (with the byte), more than max_inflated_bytes (a gzip bomb).
+Result<ByteBuffer> inflate_gzip(std::span<const std::uint8_t> bytes, const std::string& name,
+                                std::uint64_t max_inflated_bytes, ImportStatistics& import);
+
+}  // namespace hbmscope

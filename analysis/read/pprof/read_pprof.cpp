@@ -1,0 +1,181 @@
+#include "analysis/read/pprof/read_pprof.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "analysis/read/file_bytes.h"
+#include "analysis/read/gzip.h"
+#include "analysis/read/pprof/message_index.h"
+#include "analysis/read/pprof/read_samples.h"
+#include "analysis/read/pprof/read_tables.h"
+
+namespace hbmscope {
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+
+// What people drop here by mistake, by how it begins; said in the error instead of "byte 3: bad field".
+std::string_view find_other_format(Bytes bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), std::min<std::size_t>(bytes.size(), 512));
+  if (text.starts_with("\x7f" "ELF")) return "a program";
+  if (text.starts_with("PK\x03\x04")) return "a zip archive";
+  if (text.starts_with("\x28\xb5\x2f\xfd")) return "zstd data";
+  if (text.size() > 1 && text[0] == '\x80' && text[1] >= 2 && text[1] <= 5) return "a Python pickle, such as a PyTorch memory snapshot";
+  if (text.starts_with("{") || text.starts_with("[{") || text.starts_with("[\n")) return "JSON";
+  if (text.starts_with("<")) return "HTML or XML";
+  const bool is_text = std::all_of(text.begin(), text.end(), [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t' || c == '\r'; });
+  return is_text ? "plain text" : "";
+}
+
+Failure not_a_profile(Bytes bytes, const std::string& name, Error error) {
+  if (const std::string_view other = find_other_format(bytes); !other.empty()) {
+    error.what = fmt::format("this looks like {}, not like a pprof profile", other);
+    error.remedy = "Give the file that jax.profiler.save_device_memory_profile() wrote.";
+    error.offset.reset();
+  }
+  error.file = name;
+  return Failure(std::move(error));
+}
+
+// Executables of unknown size have size -1 times their number (XLA's TPU client answers -1); a sum must not include
+// them. A profile that pprof made as a difference (label pprof::base) has honest negative sizes.
+void separate_unknown_sizes(Profile& profile) {
+  if (!is_device_memory_profile(profile)) return;
+  std::vector<bool> is_executable(profile.label_set_count());
+  for (std::size_t set = 0; set < is_executable.size(); ++set) {
+    const auto index = static_cast<LabelSetIndex>(set);
+    is_executable[set] =
+        find_label_text(profile, index, "kind") == "executable" && !find_label_text(profile, index, "pprof::base");
+  }
+  std::vector<std::int64_t>& bytes = profile.values[1];
+  for (std::size_t sample = 0; sample < bytes.size(); ++sample) {
+    if (bytes[sample] >= 0 || !is_executable[row(profile.label_set[sample])]) continue;
+    bytes[sample] = 0;
+    profile.unknown_size.push_back(static_cast<std::uint32_t>(sample));
+  }
+  if (profile.unknown_size.empty()) return;
+  std::int64_t executables = 0;
+  for (const std::uint32_t sample : profile.unknown_size) executables += std::max<std::int64_t>(0, profile.values[0][sample]);
+  profile.import.add("unknown_size", Severity::notice, executables,
+                     "Compiled programs whose size the runtime does not tell (it says -1, on TPU). They are counted and "
+                     "listed, and no sum includes them.");
+}
+
+// Every sum that a query can form has at most the magnitude of the sum of all magnitudes. Keeping that below 2^63 here
+// makes all later sums exact without a check in any loop.
+void keep_sums_exact(Profile& profile) {
+  constexpr std::uint64_t limit = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t type = 0; type < profile.values.size(); ++type) {
+    std::uint64_t sum = 0;
+    std::int64_t left_out = 0;
+    for (std::int64_t& value : profile.values[type]) {
+      const std::uint64_t magnitude = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+      if (magnitude <= limit - sum) {
+        sum += magnitude;
+        continue;
+      }
+      value = 0;
+      ++left_out;
+    }
+    if (left_out > 0)
+      profile.import.add("sum_over_2_63", Severity::loss, left_out,
+                         "The values add up to 2^63 or more, which no device holds; the samples that go beyond it count as "
+                         "0. The producer wrote nonsense, or the file is damaged.",
+                         fmt::format("value type {}", profile.text(profile.value_types[type].type)));
+  }
+}
+
+void check_texts(Profile& profile) {
+  // Names are shown and exported as UTF-8; what isn't is replaced there and counted here.
+  std::int64_t bad = 0;
+  for (std::size_t i = 0; i < profile.strings.size(); ++i) {
+    const std::string_view text = profile.text(static_cast<StringId>(i));
+    std::size_t at = 0;
+    const auto is_valid = [&] {
+      const auto byte = [&](std::size_t k) { return static_cast<std::uint8_t>(text[k]); };
+      while (at < text.size()) {
+        const std::uint8_t head = byte(at);
+        const std::size_t more = head < 0x80 ? 0 : head >= 0xc2 && head < 0xe0 ? 1 : head >= 0xe0 && head < 0xf0 ? 2 : head >= 0xf0 && head < 0xf5 ? 3 : 4;
+        if (more == 4 || at + more >= text.size() + (more == 0 ? 1 : 0)) return false;
+        for (std::size_t k = 1; k <= more; ++k)
+          if ((byte(at + k) & 0xc0) != 0x80) return false;
+        at += more + 1;
+      }
+      return true;
+    };
+    if (!is_valid()) ++bad;
+  }
+  if (bad > 0)
+    profile.import.add("text_not_utf8", Severity::warning, bad, "Names that are not UTF-8 are shown with replacement signs.");
+}
+
+Result<Profile> read_message(Bytes message, Bytes file, const std::string& name, const ReadOptions& options,
+                             ReadControl* control, ImportStatistics import) {
+  Profile profile;
+  profile.files = {name};
+  profile.file_bytes = file.size();
+  profile.inflated_bytes = message.size();
+  profile.import = std::move(import);
+  if (control != nullptr) {
+    control->done_bytes = 0;
+    control->total_bytes = message.size();
+  }
+
+  auto index = pprof::index_message({message.data(), message.data() + message.size()}, name);
+  if (!index) return not_a_profile(message, name, std::move(index.error()));
+  if (index->value_types.empty() && index->strings.empty() && index->samples == 0)
+    return not_a_profile(message, name, Error{"no part of a pprof profile is in this file", "Was it cut off? Save the profile again.", name, {}, false});
+  if (index->value_types.empty())
+    return not_a_profile(message, name, Error{"the profile does not say what its values are (no sample types)", "Save the profile again.", name, {}, false});
+
+  pprof::FileTexts texts;
+  if (auto read = texts.read(*index, name, profile); !read) return Failure(std::move(read.error()));
+  pprof::IdMap location_rows;
+  if (auto read = pprof::read_tables(*index, name, texts, profile, location_rows); !read)
+    return not_a_profile(message, name, std::move(read.error()));
+  if (index->strings.empty() && index->samples > 0)
+    return Failure(Error{"the profile has samples but no texts, which stand at its end", "The file was cut off; save or copy it again.", name, message.size(), true});
+
+  const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, 8U);
+  if (auto read = pprof::read_samples(*index, name, options.threads == 0 ? cores : options.threads, location_rows, texts, profile, control); !read)
+    return Failure(std::move(read.error()));
+
+  if (index->unknown_fields > 0)
+    profile.import.add("unknown_fields", Severity::notice, static_cast<std::int64_t>(index->unknown_fields),
+                       "Fields that this version does not know were passed over; a newer hbmscope may read them.");
+  separate_unknown_sizes(profile);
+  keep_sums_exact(profile);
+  check_texts(profile);
+  profile.import.add("samples", Severity::info, static_cast<std::int64_t>(profile.sample_count()));
+  profile.import.add("locations", Severity::info, static_cast<std::int64_t>(index->locations.size()));
+  profile.import.add("functions", Severity::info, static_cast<std::int64_t>(index->functions.size()));
+  return profile;
+}
+
+}  // namespace
+
+Result<Profile> read_pprof_bytes(Bytes bytes, const std::string& name, const ReadOptions& options, ReadControl* control) {
+  if (bytes.empty())
+    return Failure(Error{"the file is empty", "Was the job stopped while it was writing? Save the profile again.", name, {}, false});
+  ImportStatistics import;
+  if (!is_gzip(bytes)) return read_message(bytes, bytes, name, options, control, std::move(import));
+  auto inflated = inflate_gzip(bytes, name, options.max_inflated_bytes, import);
+  // Profiles that are gzipped already are gzipped again by tools that compress whatever they store.
+  for (int layer = 1; inflated && layer < 3 && is_gzip(inflated->bytes()); ++layer)
+    inflated = inflate_gzip(inflated->bytes(), name, options.max_inflated_bytes, import);
+  if (!inflated) return Failure(std::move(inflated.error()));
+  if (inflated->size() == 0) return Failure(Error{"nothing is inside the gzip data", "Save the profile again.", name, {}, false});
+  return read_message(inflated->bytes(), bytes, name, options, control, std::move(import));
+}
+
+Result<Profile> read_pprof(const std::string& file, const ReadOptions& options, ReadControl* control) {
+  auto bytes = read_file(file, options.max_inflated_bytes, control);
+  if (!bytes) return Failure(std::move(bytes.error()));
+  return read_pprof_bytes(bytes->bytes(), bytes.has_value() && file == "-" ? "standard input" : file, options, control);
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,237 @@
+#include "analysis/read/pprof/read_tables.h"
+
+#include <fmt/format.h>
+
+namespace hbmscope::pprof {
+namespace {
+
+std::size_t length(ByteRange range) { return static_cast<std::size_t>(range.end - range.begin); }
+
+std::string_view text_of(ByteRange range) { return {reinterpret_cast<const char*>(range.begin), length(range)}; }
+
+std::int64_t as_int64(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+// Walks one message of the file and hands each field to `visit`; `part` names the message in errors.
+template <class Visit>
+Result<void> for_each_field(ByteRange range, const MessageIndex& index, const char* part, const std::string& name,
+                            const Visit& visit) {
+  WireCursor cursor(range);
+  WireField field;
+  while (cursor.next_field(field)) visit(field);
+  if (cursor.problem() == WireProblem::none) return {};
+  return Failure(wire_error(cursor.problem(), cursor.field_begin(), index.message, part, name));
+}
+
+class TableReader {
+ public:
+  TableReader(const MessageIndex& index, const std::string& name, FileTexts& texts, Profile& profile)
+      : index_(index), name_(name), texts_(texts), profile_(profile) {}
+
+  Result<void> read_value_types() {
+    for (const ByteRange range : index_.value_types) {
+      ValueType& type = profile_.value_types.emplace_back();
+      if (auto read = read_value_type(range, type); !read) return read;
+    }
+    for (const ByteRange range : index_.period_types)
+      if (auto read = read_value_type(range, profile_.period_type); !read) return read;
+    profile_.drop_frames = texts_.id(index_.drop_frames);
+    profile_.keep_frames = texts_.id(index_.keep_frames);
+    profile_.doc_url = texts_.id(index_.doc_url);
+    for (const std::uint64_t comment : index_.comments) profile_.comments.push_back(texts_.id(comment));
+    profile_.time_ns = as_int64(index_.time_ns);
+    profile_.duration_ns = as_int64(index_.duration_ns);
+    profile_.period = as_int64(index_.period);
+    if (const StringId wanted = texts_.id(index_.default_value_type); wanted != StringId::empty) {
+      for (std::size_t i = 0; i < profile_.value_types.size(); ++i)
+        if (profile_.value_types[i].type == wanted) profile_.default_value_type = i;
+    }
+    return {};
+  }
+
+  Result<void> read_mappings() {
+    mapping_rows_.prepare(index_.mappings.size());
+    for (const ByteRange range : index_.mappings) {
+      Mapping mapping;
+      std::uint64_t id = 0;
+      const auto read = for_each_field(range, index_, "mapping", name_, [&](const WireField& field) {
+        switch (field.key) {
+          case varint_key(1): id = field.varint; break;
+          case varint_key(2): mapping.memory_start = field.varint; break;
+          case varint_key(3): mapping.memory_limit = field.varint; break;
+          case varint_key(4): mapping.file_offset = field.varint; break;
+          case varint_key(5): mapping.file = texts_.id(field.varint); break;
+          case varint_key(6): mapping.build_id = texts_.id(field.varint); break;
+          case varint_key(7): mapping.has_functions = field.varint != 0; break;
+          case varint_key(8): mapping.has_filenames = field.varint != 0; break;
+          case varint_key(9): mapping.has_line_numbers = field.varint != 0; break;
+          case varint_key(10): mapping.has_inline_frames = field.varint != 0; break;
+          default: break;
+        }
+      });
+      if (!read) return read;
+      add_id(mapping_rows_, id, profile_.mappings.size(), "mapping");
+      profile_.mappings.push_back(mapping);
+    }
+    return {};
+  }
+
+  Result<void> read_functions() {
+    function_rows_.prepare(index_.functions.size());
+    profile_.functions.reserve(index_.functions.size());
+    for (const ByteRange range : index_.functions) {
+      Function function;
+      std::uint64_t id = 0;
+      const auto read = for_each_field(range, index_, "function", name_, [&](const WireField& field) {
+        switch (field.key) {
+          case varint_key(1): id = field.varint; break;
+          case varint_key(2): function.name = texts_.id(field.varint); break;
+          case varint_key(3): function.system_name = texts_.id(field.varint); break;
+          case varint_key(4): function.file = texts_.id(field.varint); break;
+          case varint_key(5): function.start_line = as_int64(field.varint); break;
+          default: break;
+        }
+      });
+      if (!read) return read;
+      add_id(function_rows_, id, profile_.functions.size(), "function");
+      profile_.functions.push_back(function);
+    }
+    return {};
+  }
+
+  Result<void> read_locations(IdMap& location_rows) {
+    location_rows.prepare(index_.locations.size());
+    profile_.location_address.reserve(index_.locations.size() + 1);
+    profile_.location_mapping.reserve(index_.locations.size() + 1);
+    profile_.line_begin.reserve(index_.locations.size() + 2);
+    profile_.line_begin.push_back(0);
+    for (const ByteRange range : index_.locations) {
+      std::uint64_t id = 0, mapping_id = 0, address = 0;
+      bool folded = false;
+      Result<void> lines;
+      const auto read = for_each_field(range, index_, "location", name_, [&](const WireField& field) {
+        switch (field.key) {
+          case varint_key(1): id = field.varint; break;
+          case varint_key(2): mapping_id = field.varint; break;
+          case varint_key(3): address = field.varint; break;
+          case bytes_key(4):
+            if (lines) lines = read_line(field.bytes);
+            break;
+          case varint_key(5): folded = field.varint != 0; break;
+          default: break;
+        }
+      });
+      if (!read) return read;
+      if (!lines) return lines;
+      add_id(location_rows, id, profile_.location_address.size(), "location");
+      add_location(address, mapping_row(mapping_id), folded);
+    }
+    return {};
+  }
+
+  void add_location(std::uint64_t address, MappingIndex mapping, bool folded) {
+    profile_.location_address.push_back(address);
+    profile_.location_mapping.push_back(mapping);
+    profile_.location_folded.push_back(folded ? 1 : 0);
+    profile_.line_begin.push_back(static_cast<std::uint32_t>(profile_.lines.size()));
+  }
+
+ private:
+  Result<void> read_value_type(ByteRange range, ValueType& type) {
+    return for_each_field(range, index_, "value type", name_, [&](const WireField& field) {
+      if (field.key == varint_key(1)) type.type = texts_.id(field.varint);
+      if (field.key == varint_key(2)) type.unit = texts_.id(field.varint);
+    });
+  }
+
+  Result<void> read_line(ByteRange range) {
+    Line line;
+    std::uint64_t function_id = 0;
+    auto read = for_each_field(range, index_, "line", name_, [&](const WireField& field) {
+      if (field.key == varint_key(1)) function_id = field.varint;
+      if (field.key == varint_key(2)) line.line = as_int64(field.varint);
+      if (field.key == varint_key(3)) line.column = as_int64(field.varint);
+    });
+    if (!read) return read;
+    if (const std::uint32_t found = function_rows_.find(function_id); found != IdMap::missing) {
+      line.function = static_cast<FunctionIndex>(found);
+    } else if (function_id != 0) {
+      profile_.import.add("missing_function", Severity::warning, 1,
+                          "Lines refer to functions that the file does not have; they are shown without a name.",
+                          fmt::format("function {}", function_id));
+    }
+    profile_.lines.push_back(line);
+    return {};
+  }
+
+  MappingIndex mapping_row(std::uint64_t id) {
+    if (id == 0) return MappingIndex::none;
+    if (const std::uint32_t found = mapping_rows_.find(id); found != IdMap::missing)
+      return static_cast<MappingIndex>(found);
+    profile_.import.add("missing_mapping", Severity::warning, 1,
+                        "Locations refer to mappings that the file does not have; their module is unknown.",
+                        fmt::format("mapping {}", id));
+    return MappingIndex::none;
+  }
+
+  void add_id(IdMap& rows, std::uint64_t id, std::size_t row, const char* what) {
+    if (id == 0) {
+      profile_.import.add(fmt::format("{}_without_id", what), Severity::warning, 1,
+                          "Nothing can refer to an entry without an id; it is kept and never shown.");
+      return;
+    }
+    if (rows.add(id, static_cast<std::uint32_t>(row))) return;
+    profile_.import.add(fmt::format("duplicate_{}_id", what), Severity::warning, 1,
+                        "Two entries have one id; the later one is used, as pprof does. Stacks may name the wrong one.",
+                        fmt::format("{} {}", what, id));
+  }
+
+  const MessageIndex& index_;
+  const std::string& name_;
+  FileTexts& texts_;
+  Profile& profile_;
+  IdMap mapping_rows_, function_rows_;
+};
+
+}  // namespace
+
+Result<void> FileTexts::read(const MessageIndex& index, const std::string& name, Profile& profile) {
+  profile_ = &profile;
+  if (index.strings.size() >= 0xffffff00)
+    return Failure(Error{"the file has 2^32 texts or more", "Is this a pprof profile?", name, {}, false});
+  profile.strings.reserve(index.strings.size() + 2, index.string_bytes);
+  for (std::size_t i = 0; i < index.strings.size(); ++i) {
+    const std::string_view text = text_of(index.strings[i]);
+    if (i == 0 && text.empty()) continue;  // A StringTable begins with the empty text already.
+    if (i == 0) {
+      offset_ = 1;
+      profile.import.add("first_text_not_empty", Severity::warning, 1,
+                         "The format demands an empty text 0. Fields that were not set read as this text.",
+                         fmt::format("'{}'", text));
+    }
+    profile.strings.append(text);
+  }
+  count_ = index.strings.size();
+  if (count_ == 0) count_ = 1;  // An unset field refers to text 0, which is empty, even in a file without texts.
+  return {};
+}
+
+StringId FileTexts::missing(std::uint64_t number) {
+  if (missing_text_ == StringId::empty) missing_text_ = profile_->strings.append("<missing text>");
+  profile_->import.add("missing_text", Severity::warning, 1,
+                       "The file refers to texts that it does not have, perhaps because its end was cut off; they are "
+                       "shown as <missing text>. Save the profile again.",
+                       fmt::format("text {} of {}", number, count_));
+  return missing_text_;
+}
+
+Result<void> read_tables(const MessageIndex& index, const std::string& name, FileTexts& texts, Profile& profile,
+                         IdMap& location_rows) {
+  TableReader reader(index, name, texts, profile);
+  if (auto read = reader.read_value_types(); !read) return read;
+  if (auto read = reader.read_mappings(); !read) return read;
+  if (auto read = reader.read_functions(); !read) return read;
+  if (auto read = reader.read_locations(location_rows); !read) return read;
+  return {};
+}
+
+}  // namespace hbmscope::pprof

@@ -1,0 +1,122 @@
+#include "analysis/units/format.h"
+
+#include <array>
+#include <cmath>
+#include <ctime>
+
+#include <fmt/format.h>
+
+namespace hbmscope {
+namespace {
+
+constexpr std::array<const char*, 7> binary_units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+
+std::uint64_t magnitude_of(std::int64_t value) {
+  return value < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+}
+
+// Three significant digits, never in exponents; "1000" becomes the next unit at the caller.
+std::string three_digits(double value, int digits = 3) {
+  const int before_point = value < 10 ? 1 : value < 100 ? 2 : value < 1000 ? 3 : 4;
+  return fmt::format("{:.{}f}", value, std::max(0, digits - before_point));
+}
+
+std::string bytes_text(std::uint64_t bytes, int digits) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  // 1023.6 KiB would print as "1024 KiB": go on to the next unit from what rounds to it.
+  while (unit + 1 < binary_units.size() && value >= 1023.5) {
+    value /= 1024;
+    ++unit;
+  }
+  // 9.996 prints with two decimals as 10.00: one digit fewer then.
+  std::string text = three_digits(value, digits);
+  if (value < 10 && text.starts_with("10.")) text = three_digits(10.0, digits);
+  if (value < 100 && text.starts_with("100.")) text = three_digits(100.0, digits);
+  return text + " " + binary_units[unit];
+}
+
+std::string grouped(std::uint64_t value) { return fmt::format("{}", fmt::group_digits(value)); }
+
+constexpr std::string_view minus_sign = "\u2212";
+
+}  // namespace
+
+std::string text_from_bytes(std::int64_t bytes) {
+  return (bytes < 0 ? "-" : "") + bytes_text(magnitude_of(bytes), 3);
+}
+
+std::string exact_text_from_bytes(std::int64_t bytes) {
+  return (bytes < 0 ? "-" : "") + grouped(magnitude_of(bytes)) + " B";
+}
+
+std::string delta_text_from_bytes(std::int64_t bytes) {
+  if (bytes == 0) return "0 B";
+  return std::string(bytes < 0 ? minus_sign : "+") + bytes_text(magnitude_of(bytes), 3);
+}
+
+std::string text_from_count(std::int64_t count) {
+  const std::uint64_t magnitude = magnitude_of(count);
+  if (magnitude <= 10'000'000) return exact_text_from_count(count);
+  double value = static_cast<double>(magnitude);
+  const char* suffix = " M";
+  value /= 1e6;
+  if (value >= 999.5) {
+    value /= 1e3;
+    suffix = " G";
+  }
+  return (count < 0 ? "-" : "") + three_digits(value) + suffix;
+}
+
+std::string exact_text_from_count(std::int64_t count) { return (count < 0 ? "-" : "") + grouped(magnitude_of(count)); }
+
+std::string delta_text_from_count(std::int64_t count) {
+  if (count == 0) return "0";
+  return std::string(count < 0 ? minus_sign : "+") + grouped(magnitude_of(count));
+}
+
+std::string text_from_share(std::int64_t part, std::int64_t whole) {
+  if (whole == 0) return "–";
+  return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string delta_text_from_share(std::int64_t before, std::int64_t after) {
+  if (before == after) return "0.0 %";
+  if (before == 0) return "new";
+  const double share =
+      100.0 * (static_cast<double>(after) - static_cast<double>(before)) / std::abs(static_cast<double>(before));
+  return fmt::format("{}{:.1f} %", share < 0 ? minus_sign : "+", std::abs(share));
+}
+
+std::string text_from_value(std::int64_t value, std::string_view unit) {
+  if (unit == "bytes") return text_from_bytes(value);
+  if (unit == "count" || unit.empty()) return text_from_count(value);
+  if (unit == "nanoseconds") {
+    const double ns = static_cast<double>(value);
+    if (std::abs(ns) < 1e3) return fmt::format("{} ns", value);
+    if (std::abs(ns) < 1e6) return fmt::format("{:.3g} µs", ns / 1e3);
+    if (std::abs(ns) < 1e9) return fmt::format("{:.3g} ms", ns / 1e6);
+    return fmt::format("{:.3f} s", ns / 1e9);
+  }
+  return fmt::format("{} {}", exact_text_from_count(value), unit);
+}
+
+TextPair texts_from_bytes(std::int64_t first, std::int64_t second) {
+  for (int digits = 3; digits <= 6; ++digits) {
+    TextPair pair{(first < 0 ? "-" : "") + bytes_text(magnitude_of(first), digits),
+                  (second < 0 ? "-" : "") + bytes_text(magnitude_of(second), digits)};
+    if (pair.first != pair.second || first == second) return pair;
+  }
+  return {exact_text_from_bytes(first), exact_text_from_bytes(second)};
+}
+
+std::string text_from_unix_ns(std::int64_t unix_ns) {
+  const std::time_t seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000);
+  std::tm utc{};
+  if (gmtime_r(&seconds, &utc) == nullptr) return "?";
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                     utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,67 @@
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "analysis/units/format.h"
+
+namespace hbmscope {
+namespace {
+
+struct Unit {
+  std::string_view name;  // Lower case.
+  double factor;
+};
+
+constexpr double kib = 1024, mib = kib * kib, gib = mib * kib, tib = gib * kib;
+
+// G means GiB, as the frameworks' own messages mean it; GB is 10^9 as the unit says.
+constexpr std::array<Unit, 15> byte_units = {{{"", 1},      {"b", 1},      {"bytes", 1},  {"k", kib},   {"kib", kib},
+                                              {"kb", 1e3},  {"m", mib},    {"mib", mib},  {"mb", 1e6},  {"g", gib},
+                                              {"gib", gib}, {"gb", 1e9},   {"t", tib},    {"tib", tib}, {"tb", 1e12}}};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+Failure bad_size(std::string_view text) {
+  return Failure(Error{fmt::format("'{}' is not a size", text),
+                       "Write a number and a unit, such as 512, 1.5GiB, 40G (= GiB) or 2GB (10^9).", {}, {}, false});
+}
+
+}  // namespace
+
+Result<std::int64_t> parse_bytes(std::string_view text) {
+  std::string_view rest = trim(text);
+  if (rest.starts_with("0x") || rest.starts_with("0X")) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(rest.data() + 2, rest.data() + rest.size(), value, 16);
+    if (error != std::errc() || end != rest.data() + rest.size()) return bad_size(text);
+    return value;
+  }
+  double number = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number, std::chars_format::fixed);
+  if (error != std::errc() || !std::isfinite(number)) return bad_size(text);
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  const std::string unit = lower(trim(rest));
+  for (const Unit& known : byte_units) {
+    if (known.name != unit) continue;
+    const double bytes = std::round(number * known.factor);
+    if (std::abs(bytes) >= 9.2e18) return bad_size(text);
+    return static_cast<std::int64_t>(bytes);
+  }
+  return bad_size(text);
+}
+
+}  // namespace hbmscope
