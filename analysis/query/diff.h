@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/query/profile_view.h"
@@ -20,7 +21,7 @@ std::string_view text_from_change(Change change);  // "grown", "new", "shrunk", 
 
 struct DiffRow {
   Change change = Change::same;
-  std::vector<Frame> stack;  // Innermost first; as in `now`, or in `baseline` where it is gone.
+  std::vector<FrameIndex> stack;  // Innermost first, into ProfileDiff::frame_table.
   Weight baseline, now;
 
   std::int64_t delta_bytes() const { return now.bytes - baseline.bytes; }
@@ -43,6 +44,7 @@ struct ProfileDiff {
   std::string baseline_name, now_name;
   StackMatch match = StackMatch::function;
   Weight baseline, now;
+  std::vector<Frame> frame_table;    // All frames of both sides.
   std::vector<DiffRow> stacks;       // By absolute change of bytes, the largest first.
   std::vector<FrameDiffRow> frames;  // By absolute change of flat bytes.
   std::vector<GroupDiffRow> devices, kinds;
@@ -50,7 +52,8 @@ struct ProfileDiff {
   std::int64_t unmatched_bytes = 0, compared_bytes = 0;
 };
 
-// Both views should have the same filters; frames are compared by the view's FrameBy (function or line).
+// Give views with the same filters and FrameBy::line: a row that was matched without lines then still names the line
+// that changed most.
 ProfileDiff compute_diff(const ProfileView& baseline, const ProfileView& now, StackMatch match = StackMatch::function);
 
 }  // namespace hbmscope

@@ -1,0 +1,233 @@
+#include "analysis/query/profile_view.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include "analysis/query/select_samples.h"
+
+namespace hbmscope {
+namespace {
+
+// Names the frames of all locations. Frames are equal where their function, file and (by line) line are; the hash table
+// is over the texts' numbers, so that no text is compared per location.
+class FrameTableBuilder {
+ public:
+  FrameTableBuilder(ProfileView& view, const FramePatterns& patterns) : view_(view), profile_(*view.profile), patterns_(patterns) {}
+
+  void build() {
+    const std::size_t count = profile_.location_count();
+    view_.frame_begin.reserve(count + 1);
+    view_.frame_begin.push_back(0);
+    view_.location_frames.reserve(profile_.lines.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      add_location(static_cast<LocationIndex>(i));
+      view_.frame_begin.push_back(static_cast<std::uint32_t>(view_.location_frames.size()));
+    }
+  }
+
+ private:
+  struct Key {
+    std::uint64_t a, b, c;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct HashKey {
+    std::size_t operator()(const Key& key) const {
+      std::uint64_t h = key.a * 0x9e3779b97f4a7c15U;
+      h = (h ^ key.b ^ (h >> 32)) * 0xd6e8feb86659fd93U;
+      h = (h ^ key.c ^ (h >> 32)) * 0x9e3779b97f4a7c15U;
+      return h ^ (h >> 32);
+    }
+  };
+
+  void add_location(LocationIndex location) {
+    const auto lines = profile_.location_lines(location);
+    if (lines.empty() || view_.request.by == FrameBy::address) {
+      // pprof's show removes locations whose lines it can't match, those without lines too.
+      if (lines.empty() && patterns_.show && !mapping_matches(profile_, location, *patterns_.show)) return;
+      if (patterns_.hide && is_hidden(location, lines)) return;
+      view_.location_frames.push_back(address_frame(location, lines));
+      return;
+    }
+    const bool module_hidden = patterns_.hide && mapping_matches(profile_, location, *patterns_.hide);
+    if (module_hidden) return;
+    const bool module_shown = !patterns_.show || mapping_matches(profile_, location, *patterns_.show);
+    for (const Line& line : lines) {
+      if (patterns_.hide && line_matches(profile_, line, *patterns_.hide)) continue;
+      if (!module_shown && line.function != FunctionIndex::none && !line_matches(profile_, line, *patterns_.show)) continue;
+      view_.location_frames.push_back(line_frame(location, line));
+    }
+  }
+
+  bool is_hidden(LocationIndex location, std::span<const Line> lines) const {
+    if (mapping_matches(profile_, location, *patterns_.hide)) return true;
+    return !lines.empty() && std::all_of(lines.begin(), lines.end(), [&](const Line& line) { return line_matches(profile_, line, *patterns_.hide); });
+  }
+
+  FrameIndex find_or_add(const Key& key, auto make_frame) {
+    const auto [found, is_new] = rows_.try_emplace(key, static_cast<FrameIndex>(view_.frames.size()));
+    if (is_new) view_.frames.push_back(make_frame());
+    return found->second;
+  }
+
+  // Packages and files are few and are texts made here: one text is one frame.
+  FrameIndex text_frame(const std::string& text, bool is_library) {
+    const auto [found, is_new] = text_rows_.try_emplace(text, static_cast<FrameIndex>(view_.frames.size()));
+    if (is_new) view_.frames.push_back({text, view_.request.by == FrameBy::file ? text : std::string(), 0, is_library});
+    return found->second;
+  }
+
+  FrameIndex line_frame(LocationIndex location, const Line& line) {
+    if (line.function == FunctionIndex::none) return address_frame(location, {});
+    const Function& function = profile_.functions[row(line.function)];
+    const std::string_view file = profile_.text(function.file);
+    const std::string_view name = name_of(function);
+    switch (view_.request.by) {
+      case FrameBy::file: return text_frame(file.empty() ? "<unknown file>" : std::string(file), is_library_file(file));
+      case FrameBy::package: return text_frame(file.empty() ? "<unknown file>" : package_of(file, name), is_library_file(file));
+      default: break;
+    }
+    const bool by_line = view_.request.by == FrameBy::line;
+    const StringId name_id = function.name != StringId::empty ? function.name : function.system_name;
+    const std::int64_t number = by_line ? line.line : 0;
+    return find_or_add({row(name_id), row(function.file), static_cast<std::uint64_t>(number)}, [&] {
+      return Frame{std::string(name), std::string(file), by_line ? line.line : function.start_line, is_library_file(file)};
+    });
+  }
+
+  std::string_view name_of(const Function& function) const {
+    if (function.name != StringId::empty) return profile_.text(function.name);
+    if (function.system_name != StringId::empty) return profile_.text(function.system_name);
+    return "<no name>";
+  }
+
+  FrameIndex address_frame(LocationIndex location, std::span<const Line> lines) {
+    const std::uint64_t address = profile_.location_address[row(location)];
+    const MappingIndex mapping = profile_.location_mapping[row(location)];
+    const bool nothing_known = address == 0 && lines.empty() && mapping == MappingIndex::none;
+    constexpr std::uint64_t by_address = std::uint64_t{1} << 62;  // Never a text's number.
+    return find_or_add({by_address | row(mapping), nothing_known ? 0 : address, nothing_known || address != 0 ? 0 : row(location) + 1}, [&] {
+      Frame frame;
+      if (!lines.empty() && lines.front().function != FunctionIndex::none) {
+        const Function& function = profile_.functions[row(lines.front().function)];
+        frame = {std::string(name_of(function)), std::string(profile_.text(function.file)), lines.front().line, false};
+        frame.is_library = is_library_file(frame.file);
+        if (address != 0) frame.function += fmt::format(" 0x{:x}", address);
+        return frame;
+      }
+      frame.function = nothing_known ? "<missing location>" : fmt::format("0x{:x}", address);
+      if (mapping != MappingIndex::none) frame.file = profile_.text(profile_.mappings[row(mapping)].file);
+      return frame;
+    });
+  }
+
+  ProfileView& view_;
+  const Profile& profile_;
+  const FramePatterns& patterns_;
+  std::unordered_map<Key, FrameIndex, HashKey> rows_;
+  std::unordered_map<std::string, FrameIndex> text_rows_;
+};
+
+// "foo::bar(int, (anonymous namespace)::X)" -> "foo::bar", as pprof does before it compares with drop_frames.
+std::string_view without_arguments(std::string_view name) {
+  if (name.starts_with('.')) name.remove_prefix(1);
+  for (std::size_t at = name.find('('); at != std::string_view::npos; at = name.find('(', at + 1)) {
+    if (name.substr(at).starts_with("(anonymous namespace)")) continue;
+    if (name.substr(0, at).ends_with("operator")) continue;
+    return name.substr(0, at);
+  }
+  return name;
+}
+
+// The profile's own drop_frames: everything below a matching frame is machinery (an allocator's insides) and is left
+// out, from the outermost such frame inwards, but never the frames before the first one that is kept
+// (pprof's profile.Prune).
+Result<void> apply_drop_frames(ProfileView& view) {
+  const Profile& profile = *view.profile;
+  if (profile.drop_frames == StringId::empty || view.request.keep_dropped_frames) return {};
+  const auto whole = [&](StringId id) { return "(?:" + std::string(profile.text(id)) + ")"; };
+  const RE2 drop(whole(profile.drop_frames), RE2::Quiet);
+  const RE2 keep(profile.keep_frames == StringId::empty ? "[^\\s\\S]" : whole(profile.keep_frames), RE2::Quiet);
+  if (!drop.ok() || !keep.ok())
+    return Failure(Error{"the profile's own expression for dropped frames is wrong: " + (drop.ok() ? keep.error() : drop.error()),
+                         "--keep-dropped-frames opens it without.", profile.files.front(), {}, false});
+  // 0: kept; 1: what is inside goes; 2: it goes too.
+  std::vector<std::uint8_t> state(profile.location_count());
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    const auto lines = profile.location_lines(static_cast<LocationIndex>(i));
+    for (std::size_t k = lines.size(); k-- > 0;) {
+      if (lines[k].function == FunctionIndex::none) continue;
+      const std::string_view name = without_arguments(profile.text(profile.functions[row(lines[k].function)].name));
+      const re2::StringPiece piece(name.data(), name.size());
+      if (name.empty() || !RE2::FullMatch(piece, drop) || RE2::FullMatch(piece, keep)) continue;
+      state[i] = k + 1 == lines.size() ? 2 : 1;
+      // Of inlined calls the outer ones stay.
+      if (state[i] == 1) {
+        auto begin = view.location_frames.begin() + view.frame_begin[i];
+        const std::size_t visible = view.frame_begin[i + 1] - view.frame_begin[i];
+        const std::size_t removed = std::min(k + 1, visible);
+        view.location_frames.erase(begin, begin + static_cast<std::ptrdiff_t>(removed));
+        for (std::size_t j = i + 1; j < view.frame_begin.size(); ++j) view.frame_begin[j] -= static_cast<std::uint32_t>(removed);
+      }
+      break;
+    }
+  }
+  view.skip.assign(profile.sample_count(), 0);
+  for (std::size_t sample = 0; sample < view.skip.size(); ++sample) {
+    const auto stack = profile.stack(sample);
+    bool found_user = false;
+    for (std::size_t i = stack.size(); i-- > 0;) {
+      const std::uint8_t what = state[row(stack[i])];
+      if (what == 0) found_user = true;
+      if (what == 0 || !found_user) continue;
+      view.skip[sample] = static_cast<std::uint32_t>(what == 2 ? i + 1 : i);
+      break;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<FrameIndex> ProfileView::visible_stack(std::uint32_t sample) const {
+  std::vector<FrameIndex> visible;
+  for (const LocationIndex location : stack(sample))
+    for (const FrameIndex frame : frames_of(location)) visible.push_back(frame);
+  return visible;
+}
+
+Result<ProfileView> make_view(std::shared_ptr<const Profile> profile, const ViewRequest& request) {
+  ProfileView view;
+  view.profile = std::move(profile);
+  view.request = request;
+  if (!request.value_type.empty()) {
+    std::string known;
+    bool found = false;
+    for (const ValueType& type : view.profile->value_types) {
+      const std::string_view text = view.profile->text(type.type);
+      found = found || text == request.value_type;
+      known += (known.empty() ? "" : ", ") + std::string(text);
+    }
+    if (!found)
+      return Failure(Error{fmt::format("the profile has no values '{}'", request.value_type), fmt::format("It has {}.", known), view.profile->files.front(), {}, false});
+  }
+  view.columns = find_memory_values(*view.profile, request.value_type);
+  if (!view.profile->unknown_size.empty()) {
+    view.unknown_size.assign(view.profile->sample_count(), false);
+    for (const std::uint32_t sample : view.profile->unknown_size) view.unknown_size[sample] = true;
+  }
+  const auto patterns = compile_frame_patterns(request);
+  if (!patterns) return Failure(patterns.error());
+  FrameTableBuilder(view, *patterns).build();
+  if (auto done = apply_drop_frames(view); !done) return Failure(std::move(done.error()));
+  if (auto done = select_samples(*patterns, view); !done) return Failure(std::move(done.error()));
+  for (std::size_t i = 0; i < view.profile->sample_count(); ++i) view.total += view.weight(static_cast<std::uint32_t>(i));
+  if (view.all_samples) view.selected = view.total;
+  else
+    for (const std::uint32_t sample : view.samples) view.selected += view.weight(sample);
+  return view;
+}
+
+}  // namespace hbmscope

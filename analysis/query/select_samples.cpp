@@ -1,0 +1,232 @@
+#include "analysis/query/select_samples.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include "analysis/model/device_name.h"
+#include "analysis/query/where.h"
+
+namespace hbmscope {
+namespace {
+
+using Bits = std::vector<std::uint8_t>;  // 0 or 1 per sample, location or label set.
+
+bool matches(const re2::RE2& pattern, std::string_view text) { return RE2::PartialMatch({text.data(), text.size()}, pattern); }
+
+bool location_matches(const Profile& profile, LocationIndex location, const re2::RE2& pattern) {
+  for (const Line& line : profile.location_lines(location))
+    if (line_matches(profile, line, pattern)) return true;
+  return mapping_matches(profile, location, pattern);
+}
+
+Result<std::shared_ptr<const re2::RE2>> compile(const std::string& text, const char* option) {
+  if (text.empty()) return nullptr;
+  auto pattern = std::make_shared<const RE2>(text, RE2::Quiet);
+  if (!pattern->ok())
+    return Failure(Error{fmt::format("the regular expression '{}' of {} is wrong: {}", text, option, pattern->error()),
+                         "The syntax is RE2's: https://github.com/google/re2/wiki/Syntax.", {}, {}, false});
+  return pattern;
+}
+
+// 1 for every sample with at least one location whose bit is set.
+Bits samples_through(const ProfileView& view, const Bits& location_bits) {
+  Bits bits(view.profile->sample_count());
+  for (std::size_t sample = 0; sample < bits.size(); ++sample)
+    for (const LocationIndex location : view.stack(static_cast<std::uint32_t>(sample)))
+      if (location_bits[row(location)] != 0) {
+        bits[sample] = 1;
+        break;
+      }
+  return bits;
+}
+
+template <class Test>
+Bits test_locations(const Profile& profile, const Test& test) {
+  Bits bits(profile.location_count());
+  for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = test(static_cast<LocationIndex>(i)) ? 1 : 0;
+  return bits;
+}
+
+bool is_number(std::string_view text, std::int64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+class WhereEvaluator {
+ public:
+  explicit WhereEvaluator(const ProfileView& view) : view_(view), profile_(*view.profile) {}
+
+  Bits evaluate(const WhereNode& node) const {
+    const std::size_t count = profile_.sample_count();
+    switch (node.kind) {
+      case WhereNode::Kind::term: return evaluate_term(node.term);
+      case WhereNode::Kind::all_of: {
+        Bits bits(count, 1);
+        for (const WhereNode& child : node.children) combine(bits, evaluate(child), [](std::uint8_t a, std::uint8_t b) { return a & b; });
+        return bits;
+      }
+      case WhereNode::Kind::any_of:
+      case WhereNode::Kind::none_of: {
+        Bits bits(count, 0);
+        for (const WhereNode& child : node.children) combine(bits, evaluate(child), [](std::uint8_t a, std::uint8_t b) { return a | b; });
+        if (node.kind == WhereNode::Kind::none_of)
+          for (std::uint8_t& bit : bits) bit ^= 1;
+        return bits;
+      }
+    }
+    return Bits(count, 0);
+  }
+
+ private:
+  template <class Op>
+  static void combine(Bits& into, const Bits& with, const Op& op) {
+    for (std::size_t i = 0; i < into.size(); ++i) into[i] = static_cast<std::uint8_t>(op(into[i], with[i]));
+  }
+
+  Bits evaluate_term(const WhereTerm& term) const {
+    const std::string_view field = profile_where_fields()[term.field].name;
+    if (field == "size" || field == "bytes" || field == "count") return evaluate_number(term, field);
+    if (field == "device" || field == "kind" || field == "label") return evaluate_labels(term, field);
+    return evaluate_stack(term, field);
+  }
+
+  Bits evaluate_number(const WhereTerm& term, std::string_view field) const {
+    Bits bits(profile_.sample_count());
+    for (std::size_t sample = 0; sample < bits.size(); ++sample) {
+      const Weight weight = view_.weight(static_cast<std::uint32_t>(sample));
+      if (field == "count") {
+        bits[sample] = term.matches_number(static_cast<double>(weight.count + weight.unknown)) ? 1 : 0;
+        continue;
+      }
+      if (weight.unknown != 0) continue;  // What is unknown is neither larger nor smaller.
+      double bytes = static_cast<double>(weight.bytes);
+      if (field == "size" && weight.count > 0) bytes /= static_cast<double>(weight.count);
+      bits[sample] = term.matches_number(bytes) ? 1 : 0;
+    }
+    return bits;
+  }
+
+  // What differs from a text must differ in all places, so that -function:x and function!=x agree.
+  Bits evaluate_stack(const WhereTerm& term, std::string_view field) const {
+    WhereTerm positive = term;
+    if (term.op == WhereOp::differs) positive.op = WhereOp::equals;
+    const Bits locations = test_locations(profile_, [&](LocationIndex location) {
+      for (const FrameIndex frame_index : view_.frames_of(location)) {
+        const Frame& frame = view_.frames[row(frame_index)];
+        if (field != "file" && positive.matches_text(frame.function)) return true;
+        if (field != "function" && positive.matches_text(frame.file)) return true;
+      }
+      return false;
+    });
+    Bits bits = samples_through(view_, locations);
+    if (term.op == WhereOp::differs)
+      for (std::uint8_t& bit : bits) bit ^= 1;
+    return bits;
+  }
+
+  Bits evaluate_labels(const WhereTerm& term, std::string_view field) const {
+    Bits sets(profile_.label_set_count());
+    for (std::size_t i = 0; i < sets.size(); ++i) sets[i] = label_set_matches(term, field, static_cast<LabelSetIndex>(i)) ? 1 : 0;
+    Bits bits(profile_.sample_count());
+    for (std::size_t sample = 0; sample < bits.size(); ++sample) bits[sample] = sets[row(profile_.label_set[sample])];
+    return bits;
+  }
+
+  bool label_set_matches(const WhereTerm& term, std::string_view field, LabelSetIndex set) const {
+    if (field == "label") {
+      for (const Label& label : profile_.label_set_labels(set)) {
+        const std::string key(profile_.text(label.key));
+        if (term.matches_text(key + "=" + find_label_text(profile_, set, key).value_or(""))) return true;
+      }
+      return false;
+    }
+    const std::optional<std::string> value = find_label_text(profile_, set, field);
+    if (!value) return term.op == WhereOp::differs;
+    std::int64_t wanted = 0;
+    if (field == "device" && term.pattern == nullptr && is_number(term.text, wanted)) {
+      const DeviceName device = parse_device_name(*value);
+      if (device.id) return (*device.id == wanted) != (term.op == WhereOp::differs);
+    }
+    return term.matches_text(*value);
+  }
+
+  const ProfileView& view_;
+  const Profile& profile_;
+};
+
+// pprof's focus and ignore: ignore wins over focus, whatever else is in the stack.
+void apply_focus(const FramePatterns& patterns, const ProfileView& view, Bits& keep) {
+  const Profile& profile = *view.profile;
+  if (patterns.focus == nullptr && patterns.ignore == nullptr) return;
+  Bits ignored(profile.location_count());
+  if (patterns.ignore != nullptr)
+    ignored = test_locations(profile, [&](LocationIndex l) { return location_matches(profile, l, *patterns.ignore); });
+  if (patterns.focus != nullptr) {
+    Bits focused = test_locations(profile, [&](LocationIndex l) { return location_matches(profile, l, *patterns.focus); });
+    for (std::size_t i = 0; i < focused.size(); ++i) focused[i] = focused[i] != 0 && ignored[i] == 0 ? 1 : 0;
+    const Bits bits = samples_through(view, focused);
+    for (std::size_t i = 0; i < keep.size(); ++i) keep[i] &= bits[i];
+  }
+  if (patterns.ignore != nullptr) {
+    const Bits bits = samples_through(view, ignored);
+    for (std::size_t i = 0; i < keep.size(); ++i) keep[i] = keep[i] != 0 && bits[i] == 0 ? 1 : 0;
+  }
+}
+
+// A sample whose frames are all hidden is left out; one that never had a stack stays.
+void apply_hidden(const ProfileView& view, Bits& keep) {
+  const Bits visible = test_locations(*view.profile, [&](LocationIndex l) { return !view.frames_of(l).empty(); });
+  const Bits bits = samples_through(view, visible);
+  for (std::size_t i = 0; i < keep.size(); ++i)
+    if (bits[i] == 0 && !view.stack(static_cast<std::uint32_t>(i)).empty()) keep[i] = 0;
+}
+
+}  // namespace
+
+bool line_matches(const Profile& profile, const Line& line, const re2::RE2& pattern) {
+  if (line.function == FunctionIndex::none) return false;
+  const Function& function = profile.functions[row(line.function)];
+  return matches(pattern, profile.text(function.name)) || matches(pattern, profile.text(function.file));
+}
+
+bool mapping_matches(const Profile& profile, LocationIndex location, const re2::RE2& pattern) {
+  const MappingIndex mapping = profile.location_mapping[row(location)];
+  return mapping != MappingIndex::none && matches(pattern, profile.text(profile.mappings[row(mapping)].file));
+}
+
+Result<FramePatterns> compile_frame_patterns(const ViewRequest& request) {
+  FramePatterns patterns;
+  const auto set = [](std::shared_ptr<const re2::RE2>& pattern, const std::string& text, const char* option) -> Result<void> {
+    auto compiled = compile(text, option);
+    if (!compiled) return Failure(std::move(compiled.error()));
+    pattern = std::move(*compiled);
+    return {};
+  };
+  if (auto done = set(patterns.focus, request.focus, "--focus"); !done) return Failure(std::move(done.error()));
+  if (auto done = set(patterns.ignore, request.ignore, "--ignore"); !done) return Failure(std::move(done.error()));
+  if (auto done = set(patterns.hide, request.hide, "--hide"); !done) return Failure(std::move(done.error()));
+  if (auto done = set(patterns.show, request.show, "--show"); !done) return Failure(std::move(done.error()));
+  return patterns;
+}
+
+Result<void> select_samples(const FramePatterns& patterns, ProfileView& view) {
+  const bool has_frame_filter = patterns.focus || patterns.ignore || patterns.hide || patterns.show;
+  if (!has_frame_filter && view.request.where.empty()) return {};
+  Bits keep(view.profile->sample_count(), 1);
+  apply_focus(patterns, view, keep);
+  if (patterns.hide || patterns.show) apply_hidden(view, keep);
+  if (!view.request.where.empty()) {
+    auto where = parse_where(view.request.where, profile_where_fields());
+    if (!where) return Failure(std::move(where.error()));
+    const Bits bits = WhereEvaluator(view).evaluate(*where);
+    for (std::size_t i = 0; i < keep.size(); ++i) keep[i] &= bits[i];
+  }
+  view.all_samples = false;
+  for (std::size_t i = 0; i < keep.size(); ++i)
+    if (keep[i] != 0) view.samples.push_back(static_cast<std::uint32_t>(i));
+  return {};
+}
+
+}  // namespace hbmscope
