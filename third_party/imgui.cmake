@@ -3,8 +3,9 @@
 # executable chooses; the two are object libraries, so that their place on the linker's command line does not matter.
 set(imgui_dir ${HBMSCOPE_BUNDLE_EXTERNAL}/imgui/imgui)
 set(imgui_test_engine_dir ${HBMSCOPE_BUNDLE_EXTERNAL}/imgui_test_engine/imgui_test_engine/imgui_test_engine)
-set(imgui_sources ${imgui_dir}/imgui.cpp ${imgui_dir}/imgui_draw.cpp ${imgui_dir}/imgui_tables.cpp
-                  ${imgui_dir}/imgui_widgets.cpp)
+# The bundle's imgui.cpp is patched to call the stack layout, so that file belongs to it.
+set(imgui_sources ${imgui_dir}/imgui.cpp ${imgui_dir}/imgui_draw.cpp ${imgui_dir}/imgui_stacklayout.cpp
+                  ${imgui_dir}/imgui_tables.cpp ${imgui_dir}/imgui_widgets.cpp)
 
 add_library(imgui_headers INTERFACE)
 target_include_directories(imgui_headers SYSTEM INTERFACE ${imgui_dir})

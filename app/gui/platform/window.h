@@ -9,16 +9,16 @@
 namespace hbmscope::gui {
 
 struct WindowRequest {
-  std::vector<std::string> files;      // Opened at start; none: the first-launch screen.
-  std::string baseline;                // Not empty: opened too and compared with (open A --baseline B).
-  std::string view;                    // "flame": that tab is in front.
-  std::string select;                  // A function's name, selected in all views.
-  std::string where;                   // The filter line's first content.
-  std::string at;                      // A moment; files without times have one only.
-  std::string theme;                   // "dark", "light"; empty: as the settings say.
-  double scale = 0;                    // Font and spacing scale; 0: the display's.
-  std::string screenshot;              // Not empty: render with no display to this PNG and return.
-  int width = 1600, height = 1000;     // In pixels.
+  std::vector<std::string> files;   // Opened at start; none: the first-launch screen.
+  std::string baseline;             // Not empty: opened too and compared with (open A --baseline B).
+  std::string view;                 // "flame": that tab is in front.
+  std::string select;               // A function's name, selected in all views.
+  std::string where;                // The filter line's first content.
+  std::string at;                   // A moment; files without times have one only.
+  std::string theme;                // "dark", "light"; empty: as the settings say.
+  double scale = 0;                 // Font and spacing scale; 0: the display's.
+  std::string screenshot;           // Not empty: render with no display to this PNG and return.
+  int width = 1600, height = 1000;  // In pixels.
 };
 
 // Returns when the window is closed (or the screenshot written). Errors: no display, no OpenGL 3.

@@ -1,0 +1,27 @@
+#include "app/gui/platform/frame_pacer.h"
+
+#include <algorithm>
+
+namespace hbmscope::gui {
+
+void FramePacer::note_change(Clock::time_point now) {
+  owed_ = frames_after_change;
+  last_change_ = now;
+}
+
+void FramePacer::note_frame(Clock::time_point now) {
+  owed_ = std::max(0, owed_ - 1);
+  last_frame_ = now;
+}
+
+std::optional<FramePacer::Clock::duration> FramePacer::pause(Clock::time_point now, bool busy, bool held) const {
+  if (owed_ > 0) return Clock::duration::zero();
+  std::optional<Clock::duration> period;
+  if (busy) period = busy_period;
+  if (last_change_ && now - *last_change_ < afterglow) period = afterglow_period;
+  if (held) period = held_period;
+  if (!period) return std::nullopt;
+  return std::max(Clock::duration::zero(), last_frame_ + *period - now);
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,67 @@
+#include "app/gui/platform/frame_target.h"
+
+#include <glad/gl.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace hbmscope::gui {
+
+Result<FrameTarget> FrameTarget::make(int width, int height) {
+  GLint limit = 0;
+  glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &limit);
+  if (width < 1 || height < 1 || width > limit || height > limit) {
+    return Failure(Error{
+        .what = "a picture of " + std::to_string(width) + " x " + std::to_string(height) + " pixels can't be drawn",
+        .remedy = "Give a size of at most " + std::to_string(limit) + " pixels each way.",
+        .file = {},
+        .offset = {}});
+  }
+  FrameTarget target(width, height);
+  glGenRenderbuffers(1, &target.color_);
+  glBindRenderbuffer(GL_RENDERBUFFER, target.color_);
+  glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
+  glGenFramebuffers(1, &target.framebuffer_);
+  glBindFramebuffer(GL_FRAMEBUFFER, target.framebuffer_);
+  glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, target.color_);
+  if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
+    return Failure(Error{.what = "the graphics driver refuses to draw into memory",
+                         .remedy = "Try the software driver: LIBGL_ALWAYS_SOFTWARE=1.",
+                         .file = {},
+                         .offset = {}});
+  }
+  return target;
+}
+
+FrameTarget::FrameTarget(FrameTarget&& other) noexcept
+    : width_(other.width_),
+      height_(other.height_),
+      framebuffer_(std::exchange(other.framebuffer_, 0)),
+      color_(std::exchange(other.color_, 0)) {}
+
+FrameTarget::~FrameTarget() {
+  if (framebuffer_ != 0) glDeleteFramebuffers(1, &framebuffer_);
+  if (color_ != 0) glDeleteRenderbuffers(1, &color_);
+}
+
+void FrameTarget::bind() const {
+  glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
+}
+
+Picture FrameTarget::read() const {
+  Picture picture{.width = width_, .height = height_, .rgb = {}};
+  const std::size_t row_bytes = static_cast<std::size_t>(width_) * 3;
+  picture.rgb.resize(row_bytes * static_cast<std::size_t>(height_));
+  bind();
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glReadPixels(0, 0, width_, height_, GL_RGB, GL_UNSIGNED_BYTE, picture.rgb.data());
+  // OpenGL counts rows from the bottom.
+  for (int top = 0, bottom = height_ - 1; top < bottom; ++top, --bottom) {
+    std::uint8_t* upper = picture.rgb.data() + row_bytes * static_cast<std::size_t>(top);
+    std::swap_ranges(upper, upper + row_bytes, picture.rgb.data() + row_bytes * static_cast<std::size_t>(bottom));
+  }
+  return picture;
+}
+
+}  // namespace hbmscope::gui

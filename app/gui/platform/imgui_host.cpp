@@ -1,0 +1,75 @@
+#include "app/gui/platform/imgui_host.h"
+
+#include <GLFW/glfw3.h>
+#include <imgui.h>
+#include <imgui_impl_glfw.h>
+#include <imgui_impl_opengl3.h>
+#include <implot.h>
+
+#include "third_party/fonts.h"
+
+namespace hbmscope::gui {
+
+namespace {
+
+ImFont* add_font(std::span<const unsigned char> bytes, bool merge = false) {
+  ImFontConfig config;
+  config.FontDataOwnedByAtlas = false;  // They are part of the program; nothing writes to them.
+  config.MergeMode = merge;
+  return ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<unsigned char*>(bytes.data()),
+                                                    static_cast<int>(bytes.size()), 0.0F, &config);
+}
+
+// In the order that views count on: text, bold text, text of one width.
+void add_fonts() {
+  add_font(font_ui());
+  add_font(font_ui_bold());
+  add_font(font_mono());
+  add_font(font_ui(), true);  // What the font before lacks.
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ImGuiHost>> ImGuiHost::start(const GlWindow& window) {
+  IMGUI_CHECKVERSION();
+  ImGui::CreateContext();
+  ImPlot::CreateContext();
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;  // See layout_file.h.
+  io.LogFilename = nullptr;
+  io.ConfigFlags |= ImGuiConfigFlags_DockingEnable | ImGuiConfigFlags_NavEnableKeyboard;
+  io.ConfigInputTextCursorBlink = false;  // Nothing blinks, and a blinking cursor would never let the window sleep.
+  io.ConfigWindowsMoveFromTitleBarOnly = true;
+  add_fonts();
+
+  // From here on the destructor can undo everything.
+  ImGui_ImplGlfw_InitForOpenGL(window.handle(), true);
+  std::unique_ptr<ImGuiHost> host(new ImGuiHost);
+  if (!ImGui_ImplOpenGL3_Init("#version 330 core")) {
+    return Failure(Error{.what = "OpenGL's library could not be loaded for drawing",
+                         .remedy = "On Debian and Ubuntu: apt install libgl1 libopengl0 libgl1-mesa-dri.",
+                         .file = {},
+                         .offset = {}});
+  }
+  return host;
+}
+
+ImGuiHost::~ImGuiHost() {
+  if (ImGui::GetIO().BackendRendererUserData != nullptr) ImGui_ImplOpenGL3_Shutdown();
+  ImGui_ImplGlfw_Shutdown();
+  ImPlot::DestroyContext();
+  ImGui::DestroyContext();
+}
+
+void ImGuiHost::begin_frame() {
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui_ImplGlfw_NewFrame();
+  ImGui::NewFrame();
+}
+
+void ImGuiHost::end_frame() {
+  ImGui::Render();
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,29 @@
+#include "app/gui/platform/initial_commands.h"
+
+#include <filesystem>
+
+namespace hbmscope::gui {
+
+void push_open(CommandQueue& commands, const std::vector<std::string>& paths) {
+  Command open{CommandId::open_paths, {}, {}, SourceId::none, {}, {}};
+  for (const std::string& path : paths) {
+    std::error_code ignored;  // What can't be looked at is refused with a reason when it is read.
+    if (std::filesystem::is_directory(path, ignored)) {
+      commands.push(CommandId::open_folder_path, path);
+    } else {
+      open.texts.push_back(path);
+    }
+  }
+  if (!open.texts.empty()) commands.push(std::move(open));
+}
+
+void push_initial_commands(CommandQueue& commands, const WindowRequest& request) {
+  if (!request.theme.empty()) commands.push(CommandId::set_theme, request.theme);
+  push_open(commands, request.files);
+  if (!request.baseline.empty()) commands.push(CommandId::open_baseline_path, request.baseline);
+  if (!request.where.empty()) commands.push(CommandId::set_filter, request.where);
+  if (!request.view.empty()) commands.push(CommandId::set_view, request.view);
+  if (!request.select.empty()) commands.push(CommandId::select_function, request.select);
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,17 @@
+// What the command line asked for, and what is dropped onto the window, in the window's own commands.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/gui/core/commands.h"
+#include "app/gui/platform/window.h"
+
+namespace hbmscope::gui {
+
+// Folders among the paths are opened as folders.
+void push_open(CommandQueue& commands, const std::vector<std::string>& paths);
+
+void push_initial_commands(CommandQueue& commands, const WindowRequest& request);
+
+}  // namespace hbmscope::gui

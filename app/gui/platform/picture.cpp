@@ -1,0 +1,38 @@
+#include "app/gui/platform/picture.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC  // Others may link their own copy of it.
+#define STBI_WRITE_NO_STDIO
+#include <stb_image_write.h>
+
+namespace hbmscope::gui {
+
+namespace {
+
+void append(void* context, void* data, int size) {
+  static_cast<std::string*>(context)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
+}
+
+}  // namespace
+
+Result<std::uint64_t> write_png(const Picture& picture, const std::string& file) {
+  std::string bytes;
+  stbi_write_png_to_func(append, &bytes, picture.width, picture.height, 3, picture.rgb.data(), picture.width * 3);
+  errno = 0;
+  std::ofstream out(file, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (!out) {
+    return Failure(Error{.what = std::string("can't write the picture: ") + std::strerror(errno),
+                         .remedy = "Give a file in a folder that exists and can be written.",
+                         .file = file,
+                         .offset = {}});
+  }
+  return bytes.size();
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,22 @@
+// A picture in memory, and how it becomes a file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/model/result.h"
+
+namespace hbmscope::gui {
+
+struct Picture {
+  int width = 0, height = 0;
+  std::vector<std::uint8_t> rgb;  // Three bytes a pixel, rows from the top, no padding.
+
+  friend bool operator==(const Picture&, const Picture&) = default;
+};
+
+// Returns the size of the file. Errors: the file can't be written.
+Result<std::uint64_t> write_png(const Picture& picture, const std::string& file);
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,159 @@
+#include "app/gui/platform/session.h"
+
+#include <GLFW/glfw3.h>
+#include <glad/gl.h>
+#include <imgui.h>
+#include <imgui_internal.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/gui/core/settings.h"
+#include "app/gui/platform/frame_target.h"
+#include "app/gui/platform/imgui_host.h"
+#include "app/gui/platform/initial_commands.h"
+#include "app/gui/platform/layout_file.h"
+#include "app/gui/platform/wake_signal.h"
+#include "app/gui/views/shell.h"
+
+namespace hbmscope::gui {
+
+namespace {
+
+std::filesystem::path layout_path() {
+  return state_folder() / "layout.ini";
+}
+
+std::string title_of(const AppState& state) {
+  const Source* source = state.source();
+  return source == nullptr ? "hbmscope" : source->name() + " - hbmscope";
+}
+
+}  // namespace
+
+// Members are in the order in which they depend on one another: the App's threads use the signal, which uses GLFW; the
+// shell may hold ImGui's things.
+class Session::Impl {
+ public:
+  Impl(const SessionOptions& options, std::unique_ptr<GlWindow> window, std::unique_ptr<ImGuiHost> host,
+       std::optional<FrameTarget> target)
+      : options_(options),
+        window_(std::move(window)),
+        host_(std::move(host)),
+        target_(std::move(target)),
+        signal_(options.surface),
+        shell_(std::make_unique<ShellState>()),
+        app_(std::make_unique<App>([this] { signal_.wake(); })) {
+    GLFWwindow* handle = window_->handle();
+    glfwSetWindowUserPointer(handle, this);
+    glfwSetDropCallback(handle, [](GLFWwindow* from, int count, const char** paths) {
+      push_open(self(from).app_->commands(), std::vector<std::string>(paths, paths + count));
+    });
+    glfwSetWindowRefreshCallback(handle, [](GLFWwindow* from) { self(from).redraw_ = true; });
+    glfwSetFramebufferSizeCallback(handle, [](GLFWwindow* from, int, int) { self(from).redraw_ = true; });
+    if (options_.remember_layout) read_layout(layout_path());
+  }
+
+  ~Impl() {
+    if (options_.remember_layout) write_layout(layout_path());
+  }
+
+  static Impl& self(GLFWwindow* handle) { return *static_cast<Impl*>(glfwGetWindowUserPointer(handle)); }
+
+  void wait(std::optional<std::chrono::steady_clock::duration> time) {
+    if (window_->surface() == Surface::offscreen) {
+      signal_.wait(time.value_or(std::chrono::hours(1)));
+      glfwPollEvents();
+    } else if (!time) {
+      glfwWaitEvents();
+    } else if (*time <= std::chrono::steady_clock::duration::zero()) {
+      glfwPollEvents();
+    } else {
+      glfwWaitEventsTimeout(std::chrono::duration<double>(*time).count());
+    }
+  }
+
+  bool update() {
+    bool changed = std::exchange(redraw_, false);
+    changed |= ImGui::GetCurrentContext()->InputEventsQueue.Size > 0;
+    changed |= app_->update();
+    if (!changed) return false;
+    if (std::string title = title_of(app_->state()); title != title_) {
+      title_ = std::move(title);
+      glfwSetWindowTitle(window_->handle(), title_.c_str());
+    }
+    return true;
+  }
+
+  void draw() {
+    apply_theme(app_->state(), options_.scale > 0 ? static_cast<float>(options_.scale) : window_->content_scale());
+    host_->begin_frame();
+    draw_shell(app_->state(), *shell_, app_->commands());
+    if (target_) target_->bind();
+    int width = 0, height = 0;
+    glfwGetFramebufferSize(window_->handle(), &width, &height);
+    glViewport(0, 0, width, height);
+    const ImVec4 background = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
+    glClearColor(background.x, background.y, background.z, 1.0F);
+    glClear(GL_COLOR_BUFFER_BIT);
+    host_->end_frame();
+    if (!target_) glfwSwapBuffers(window_->handle());
+  }
+
+  SessionOptions options_;
+  std::unique_ptr<GlWindow> window_;
+  std::unique_ptr<ImGuiHost> host_;
+  std::optional<FrameTarget> target_;
+  WakeSignal signal_;
+  std::unique_ptr<ShellState> shell_;
+  std::unique_ptr<App> app_;
+  std::string title_;
+  bool redraw_ = true;
+};
+
+Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options) {
+  auto window = GlWindow::open(options.surface, options.width, options.height, "hbmscope");
+  if (!window) return Failure(window.error());
+  auto host = ImGuiHost::start(**window);
+  if (!host) return Failure(host.error());
+  std::optional<FrameTarget> target;
+  if (options.surface == Surface::offscreen) {
+    auto made = FrameTarget::make(options.width, options.height);
+    if (!made) return Failure(made.error());
+    target.emplace(std::move(*made));
+  }
+  return std::unique_ptr<Session>(
+      new Session(std::make_unique<Impl>(options, std::move(*window), std::move(*host), std::move(target))));
+}
+
+Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Session::~Session() = default;
+
+App& Session::app() {
+  return *impl_->app_;
+}
+void Session::wait(std::optional<std::chrono::steady_clock::duration> time) {
+  impl_->wait(time);
+}
+bool Session::update() {
+  return impl_->update();
+}
+void Session::draw() {
+  impl_->draw();
+}
+Picture Session::picture() const {
+  return impl_->target_->read();
+}
+bool Session::close_wanted() const {
+  return impl_->app_->state().window.quit || glfwWindowShouldClose(impl_->window_->handle());
+}
+
+bool Session::input_held() const {
+  if (ImGui::IsAnyMouseDown()) return true;
+  for (int key = ImGuiKey_NamedKey_BEGIN; key < ImGuiKey_GamepadStart; ++key)
+    if (ImGui::IsKeyDown(static_cast<ImGuiKey>(key))) return true;
+  return false;
+}
+
+}  // namespace hbmscope::gui

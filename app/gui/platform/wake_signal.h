@@ -1,0 +1,27 @@
+// How worker threads wake the loop. With a display GLFW can interrupt its own waiting; the Null platform can't wait at
+// all, so there the loop waits here.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "app/gui/platform/gl_window.h"
+
+namespace hbmscope::gui {
+
+class WakeSignal {
+ public:
+  explicit WakeSignal(Surface surface) : surface_(surface) {}
+
+  void wake();                                          // From any thread, as long as the GlWindow is there.
+  void wait(std::chrono::steady_clock::duration time);  // Offscreen only.
+
+ private:
+  Surface surface_;
+  std::mutex mutex_;
+  std::condition_variable woken_;
+  bool awake_ = false;
+};
+
+}  // namespace hbmscope::gui
