@@ -1,5 +1,5 @@
-// Exports of a profile as seen through a view. Each returns the whole file as text or bytes; writing it is the
-// caller's business.
+// Exports of a profile as seen through a view. Each returns the whole file as text or bytes; writing it to disk is the
+// caller's business. Texts that are not UTF-8 come out with replacement signs, but for pprof, which keeps the bytes.
 #pragma once
 
 #include <string>
@@ -12,10 +12,12 @@ namespace hbmscope {
 enum class ExportFormat { pprof, folded, svg, csv, json, html };
 Result<ExportFormat> parse_export_format(std::string_view name);
 
-std::string write_pprof(const ProfileView& view);   // gzipped; hidden frames and left-out samples stay out
-std::string write_folded(const ProfileView& view);  // "outer;inner bytes", one stack a line, for flamegraph.pl, speedscope
-std::string write_svg(const ProfileView& view);     // a flame graph with titles, no script
+std::string write_profile(const ProfileView& view, ExportFormat format);
+
+std::string write_pprof(const ProfileView& view);   // gzipped; samples that the view leaves out and hidden frames are not in it
+std::string write_folded(const ProfileView& view);  // "outer;inner 4096", one stack a line: flamegraph.pl, speedscope, inferno
+std::string write_svg(const ProfileView& view);     // a flame graph with a tooltip a box, no script
 std::string write_csv(const ProfileView& view);     // the top table, RFC 4180
-std::string write_html(const ProfileView& view);    // summary, top and flame graph in one self-contained page
+std::string write_html(const ProfileView& view);    // summary, top and flame graph in one page that needs nothing else
 
 }  // namespace hbmscope

@@ -1,0 +1,230 @@
+#include "analysis/write/json.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+namespace hbmscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+Json number_or_null(std::int64_t number) { return number == 0 ? Json(nullptr) : Json(number); }
+
+Json json_from_weight(const Weight& weight) {
+  return {{"bytes", weight.bytes}, {"count", weight.count}, {"unknown_count", weight.unknown}};
+}
+
+void add_frame(Json& json, const Frame& frame) {
+  json["name"] = frame.function;
+  json["file"] = text_or_null(frame.file);
+  json["line"] = number_or_null(frame.line);
+}
+
+Json json_from_top_row(const ProfileView& view, const TopRow& top) {
+  Json json;
+  add_frame(json, view.frames[row(top.frame)]);
+  json["flat_bytes"] = top.flat.bytes;
+  json["cum_bytes"] = top.cum.bytes;
+  json["flat_count"] = top.flat.count;
+  json["cum_count"] = top.cum.count;
+  json["flat_unknown_count"] = top.flat.unknown;
+  json["cum_unknown_count"] = top.cum.unknown;
+  return json;
+}
+
+Json json_from_stack(const std::vector<Frame>& table, const std::vector<FrameIndex>& stack) {
+  Json frames = Json::array();
+  for (const FrameIndex frame : stack) add_frame(frames.emplace_back(Json::object()), table[row(frame)]);
+  return frames;
+}
+
+Json json_from_change(const Weight& baseline, const Weight& now) {
+  return {{"baseline_bytes", baseline.bytes},
+          {"now_bytes", now.bytes},
+          {"delta_bytes", now.bytes - baseline.bytes},
+          {"baseline_count", baseline.count},
+          {"now_count", now.count},
+          {"delta_count", now.count - baseline.count}};
+}
+
+Json json_from_group_changes(const std::vector<GroupDiffRow>& rows, const char* key) {
+  Json list = Json::array();
+  for (const GroupDiffRow& group : rows) {
+    Json json = {{key, group.name ? Json(*group.name) : Json(nullptr)}};
+    json.update(json_from_change(group.baseline, group.now));
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+std::size_t at_most(std::size_t count, std::size_t limit) { return limit == 0 ? count : std::min(count, limit); }
+
+}  // namespace
+
+Json json_from_view(const ProfileView& view) {
+  const Profile& profile = *view.profile;
+  const ProfileSummary summary = compute_summary(view);
+  Json json;
+  json["schema"] = json_schema;
+  json["format"] = "pprof";
+  json["files"] = profile.files;
+  json["producer"] = summary.producer;
+  json["headline"] = summary.headline;
+  json["time_unix_ns"] = number_or_null(profile.time_ns);
+  Json totals = Json::array();
+  for (std::size_t type = 0; type < profile.value_types.size(); ++type) {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < view.sample_count(); ++i) {
+      const std::uint32_t sample = view.sample(i);
+      if (!view.unknown_size.empty() && view.unknown_size[sample]) continue;
+      sum += profile.values[type][sample];
+    }
+    totals.push_back({{"type", profile.text(profile.value_types[type].type)}, {"unit", profile.text(profile.value_types[type].unit)}, {"value", sum}});
+  }
+  json["totals"] = std::move(totals);
+  json["filtered"] = !view.all_samples;
+  json["total_before_filter"] = json_from_weight(view.total);
+  json["by_device"] = json_from_groups(summary.by_device, "device");
+  json["by_kind"] = json_from_groups(summary.by_kind, "kind");
+  json["unknown_size"] = {{"count", view.selected.unknown}};
+  json["notes"] = summary.notes;
+  json["import"] = json_from_import(profile.import);
+  return json;
+}
+
+Json json_from_top(const ProfileView& view, const std::vector<TopRow>& rows, std::size_t limit) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < at_most(rows.size(), limit); ++i) list.push_back(json_from_top_row(view, rows[i]));
+  return list;
+}
+
+Json json_from_groups(const std::vector<GroupRow>& rows, std::string_view name_key) {
+  Json list = Json::array();
+  for (const GroupRow& group : rows) {
+    Json json;
+    json[std::string(name_key)] = group.name ? Json(*group.name) : Json(nullptr);
+    json.update(json_from_weight(group.weight));
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json json_from_group_rows(const std::vector<GroupRow>& rows) {
+  Json list = Json::array();
+  for (const GroupRow& group : rows) {
+    const Weight& w = group.weight;
+    list.push_back({{"name", group.name ? Json(*group.name) : Json(nullptr)}, {"file", nullptr}, {"line", nullptr},
+                    {"flat_bytes", w.bytes}, {"cum_bytes", w.bytes}, {"flat_count", w.count}, {"cum_count", w.count},
+                    {"flat_unknown_count", w.unknown}, {"cum_unknown_count", w.unknown}});
+  }
+  return list;
+}
+
+Json json_from_neighbours(const ProfileView& view, const Neighbours& neighbours) {
+  Json json = json_from_top_row(view, neighbours.self);
+  const auto list = [&](const std::vector<TopRow>& rows) {
+    Json out = Json::array();
+    for (const TopRow& top : rows) {
+      Json edge;
+      add_frame(edge, view.frames[row(top.frame)]);
+      edge.update(json_from_weight(top.cum));
+      out.push_back(std::move(edge));
+    }
+    return out;
+  };
+  json["callers"] = list(neighbours.callers);
+  json["callees"] = list(neighbours.callees);
+  return json;
+}
+
+// Flat, in the order of a walk from the root: nested objects would make JSON readers recurse as deep as the stacks.
+Json json_from_call_tree(const ProfileView& view, const CallTree& tree) {
+  Json list = Json::array();
+  std::vector<std::uint32_t> todo = {0};
+  while (!todo.empty()) {
+    const std::uint32_t number = todo.back();
+    todo.pop_back();
+    const TreeNode& node = tree.nodes[number];
+    Json json = {{"node", number}, {"parent", number == 0 ? Json(nullptr) : Json(node.parent)}, {"depth", node.depth}};
+    if (number == 0) {
+      json["name"] = "root";
+      json["file"] = nullptr;
+      json["line"] = nullptr;
+    } else {
+      add_frame(json, view.frames[row(node.frame)]);
+    }
+    json["flat_bytes"] = node.flat.bytes;
+    json["cum_bytes"] = node.cum.bytes;
+    json["flat_count"] = node.flat.count;
+    json["cum_count"] = node.cum.count;
+    list.push_back(std::move(json));
+    const std::size_t first = todo.size();
+    for (std::uint32_t child = node.first_child; child != no_node; child = tree.nodes[child].next_sibling) todo.push_back(child);
+    std::reverse(todo.begin() + static_cast<std::ptrdiff_t>(first), todo.end());
+  }
+  return list;
+}
+
+Json json_from_import(const ImportStatistics& import) {
+  Json list = Json::array();
+  for (const ImportStatistic& statistic : import.rows())
+    list.push_back({{"name", statistic.name}, {"severity", text_from_severity(statistic.severity)}, {"count", statistic.count},
+                    {"remedy", text_or_null(statistic.remedy)}, {"example", text_or_null(statistic.example)}});
+  return list;
+}
+
+Json json_from_diff(const ProfileDiff& diff, std::size_t limit) {
+  Json json;
+  json["schema"] = json_schema;
+  json["format"] = "pprof";
+  json["baseline"] = diff.baseline_name;
+  json["now"] = diff.now_name;
+  json["match"] = diff.match == StackMatch::line ? "line" : "function";
+  json["total"] = json_from_change(diff.baseline, diff.now);
+  json["unknown_size"] = {{"baseline_count", diff.baseline.unknown}, {"now_count", diff.now.unknown}};
+  json["unmatched_bytes"] = diff.unmatched_bytes;
+  json["compared_bytes"] = diff.compared_bytes;
+  json["by_device"] = json_from_group_changes(diff.devices, "device");
+  json["by_kind"] = json_from_group_changes(diff.kinds, "kind");
+  Json stacks = Json::array();
+  for (std::size_t i = 0; i < at_most(diff.stacks.size(), limit); ++i) {
+    const DiffRow& stack = diff.stacks[i];
+    Json entry = {{"change", text_from_change(stack.change)}};
+    entry.update(json_from_change(stack.baseline, stack.now));
+    entry["stack"] = json_from_stack(diff.frame_table, stack.stack);
+    stacks.push_back(std::move(entry));
+  }
+  json["stacks"] = std::move(stacks);
+  Json frames = Json::array();
+  for (std::size_t i = 0; i < at_most(diff.frames.size(), limit); ++i) {
+    const FrameDiffRow& frame = diff.frames[i];
+    Json entry = {{"change", text_from_change(frame.change)}};
+    add_frame(entry, frame.frame);
+    entry["baseline_flat_bytes"] = frame.baseline_flat.bytes;
+    entry["now_flat_bytes"] = frame.now_flat.bytes;
+    entry["delta_flat_bytes"] = frame.now_flat.bytes - frame.baseline_flat.bytes;
+    entry["baseline_cum_bytes"] = frame.baseline_cum.bytes;
+    entry["now_cum_bytes"] = frame.now_cum.bytes;
+    entry["delta_cum_bytes"] = frame.now_cum.bytes - frame.baseline_cum.bytes;
+    frames.push_back(std::move(entry));
+  }
+  json["frames"] = std::move(frames);
+  return json;
+}
+
+Json json_from_series(const std::vector<SeriesPoint>& points) {
+  Json list = Json::array();
+  for (const SeriesPoint& point : points) {
+    Json json = {{"file", point.file}, {"time_unix_ns", number_or_null(point.time_ns)}};
+    json.update(json_from_weight(point.total));
+    json["by_device"] = json_from_groups(point.by_device, "device");
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+std::string text_from_json(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace hbmscope

@@ -1,0 +1,138 @@
+// Writes what a view shows as a pprof profile again, with protobuf: the message is checked by the library that everybody
+// else reads it with, and an export is not a hot path.
+#include <memory>
+#include <unordered_map>
+
+#include <libdeflate.h>
+
+#include "analysis/write/write.h"
+#include "pprof.pb.h"
+
+namespace hbmscope {
+namespace {
+
+class ProfileWriter {
+ public:
+  explicit ProfileWriter(const ProfileView& view) : view_(view), profile_(*view.profile) {}
+
+  std::string write() {
+    for (std::size_t i = 0; i < profile_.strings.size(); ++i) {
+      const std::string_view text = profile_.text(static_cast<StringId>(i));
+      out_.add_string_table(text.data(), text.size());
+    }
+    write_header();
+    write_tables();
+    write_locations();
+    for (std::size_t i = 0; i < view_.sample_count(); ++i) write_sample(view_.sample(i));
+    return out_.SerializeAsString();
+  }
+
+ private:
+  static std::int64_t number(StringId id) { return static_cast<std::int64_t>(row(id)); }
+
+  void write_header() {
+    for (const ValueType& type : profile_.value_types) {
+      pprof::ValueType& out = *out_.add_sample_type();
+      out.set_type(number(type.type));
+      out.set_unit(number(type.unit));
+    }
+    if (profile_.period_type.type != StringId::empty) {
+      out_.mutable_period_type()->set_type(number(profile_.period_type.type));
+      out_.mutable_period_type()->set_unit(number(profile_.period_type.unit));
+    }
+    out_.set_period(profile_.period);
+    out_.set_time_nanos(profile_.time_ns);
+    out_.set_duration_nanos(profile_.duration_ns);
+    out_.set_drop_frames(number(profile_.drop_frames));
+    out_.set_keep_frames(number(profile_.keep_frames));
+    out_.set_doc_url(number(profile_.doc_url));
+    if (profile_.default_value_type) out_.set_default_sample_type(number(profile_.value_types[*profile_.default_value_type].type));
+    for (const StringId comment : profile_.comments) out_.add_comment(number(comment));
+  }
+
+  void write_tables() {
+    for (std::size_t i = 0; i < profile_.mappings.size(); ++i) {
+      const Mapping& mapping = profile_.mappings[i];
+      pprof::Mapping& out = *out_.add_mapping();
+      out.set_id(i + 1);
+      out.set_memory_start(mapping.memory_start);
+      out.set_memory_limit(mapping.memory_limit);
+      out.set_file_offset(mapping.file_offset);
+      out.set_filename(number(mapping.file));
+      out.set_build_id(number(mapping.build_id));
+      out.set_has_functions(mapping.has_functions);
+      out.set_has_filenames(mapping.has_filenames);
+      out.set_has_line_numbers(mapping.has_line_numbers);
+      out.set_has_inline_frames(mapping.has_inline_frames);
+    }
+    for (std::size_t i = 0; i < profile_.functions.size(); ++i) {
+      const Function& function = profile_.functions[i];
+      pprof::Function& out = *out_.add_function();
+      out.set_id(i + 1);
+      out.set_name(number(function.name));
+      out.set_system_name(number(function.system_name));
+      out.set_filename(number(function.file));
+      out.set_start_line(function.start_line);
+    }
+  }
+
+  // A location whose lines are all hidden is left out of stacks; one of which some are hidden is rare enough (inlined
+  // calls) to be written whole.
+  bool is_visible(std::size_t location) const { return view_.frame_begin[location] != view_.frame_begin[location + 1]; }
+
+  void write_locations() {
+    for (std::size_t i = 0; i < profile_.location_count(); ++i) {
+      if (!is_visible(i)) continue;
+      pprof::Location& out = *out_.add_location();
+      out.set_id(i + 1);
+      out.set_address(profile_.location_address[i]);
+      out.set_is_folded(profile_.location_folded[i] != 0);
+      if (const MappingIndex mapping = profile_.location_mapping[i]; mapping != MappingIndex::none) out.set_mapping_id(row(mapping) + 1);
+      for (const Line& line : profile_.location_lines(static_cast<LocationIndex>(i))) {
+        pprof::Line& out_line = *out.add_line();
+        if (line.function != FunctionIndex::none) out_line.set_function_id(row(line.function) + 1);
+        out_line.set_line(line.line);
+        out_line.set_column(line.column);
+      }
+    }
+  }
+
+  void write_sample(std::uint32_t sample) {
+    pprof::Sample& out = *out_.add_sample();
+    for (const LocationIndex location : view_.stack(sample))
+      if (is_visible(row(location))) out.add_location_id(row(location) + 1);
+    const bool is_unknown = !view_.unknown_size.empty() && view_.unknown_size[sample];
+    for (std::size_t type = 0; type < profile_.values.size(); ++type) {
+      // As the runtime wrote it: -1 a program whose size it does not know.
+      const bool is_bytes = is_unknown && type == view_.columns.primary;
+      out.add_value(is_bytes ? -profile_.values[view_.columns.count.value_or(0)][sample] : profile_.values[type][sample]);
+    }
+    for (const Label& label : profile_.label_set_labels(profile_.label_set[sample])) {
+      pprof::Label& out_label = *out.add_label();
+      out_label.set_key(number(label.key));
+      out_label.set_str(number(label.text));
+      out_label.set_num(label.number);
+      out_label.set_num_unit(number(label.number_unit));
+    }
+  }
+
+  const ProfileView& view_;
+  const Profile& profile_;
+  pprof::Profile out_;
+};
+
+struct FreeCompressor {
+  void operator()(libdeflate_compressor* compressor) const { libdeflate_free_compressor(compressor); }
+};
+
+}  // namespace
+
+std::string write_pprof(const ProfileView& view) {
+  const std::string raw = ProfileWriter(view).write();
+  const std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor(libdeflate_alloc_compressor(6));
+  std::string zipped(libdeflate_gzip_compress_bound(compressor.get(), raw.size()), '\0');
+  zipped.resize(libdeflate_gzip_compress(compressor.get(), raw.data(), raw.size(), zipped.data(), zipped.size()));
+  return zipped;
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,51 @@
+#include "analysis/write/write.h"
+
+#include <array>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/query/top.h"
+#include "analysis/write/json.h"
+
+namespace hbmscope {
+namespace {
+
+struct Name {
+  std::string_view text;
+  ExportFormat format;
+};
+constexpr std::array<Name, 6> names = {{{"pprof", ExportFormat::pprof},
+                                        {"folded", ExportFormat::folded},
+                                        {"svg", ExportFormat::svg},
+                                        {"csv", ExportFormat::csv},
+                                        {"json", ExportFormat::json},
+                                        {"html", ExportFormat::html}}};
+
+std::string write_json(const ProfileView& view) {
+  nlohmann::ordered_json json = json_from_view(view);
+  json["rows"] = json_from_top(view, compute_top(view), 0);
+  return text_from_json(json);
+}
+
+}  // namespace
+
+Result<ExportFormat> parse_export_format(std::string_view name) {
+  for (const Name& known : names)
+    if (known.text == name) return known.format;
+  return Failure(Error{fmt::format("'{}' is no format to export to", name), "Known: pprof, folded, svg, csv, json, html.", {}, {}, false});
+}
+
+std::string write_profile(const ProfileView& view, ExportFormat format) {
+  switch (format) {
+    case ExportFormat::pprof: return write_pprof(view);
+    case ExportFormat::folded: return write_folded(view);
+    case ExportFormat::svg: return write_svg(view);
+    case ExportFormat::csv: return write_csv(view);
+    case ExportFormat::json: return write_json(view);
+    case ExportFormat::html: return write_html(view);
+  }
+  return {};
+}
+
+}  // namespace hbmscope
