@@ -4,7 +4,8 @@
 //   draw_shell(app.state(), shell, app.commands());  views read the state, push commands and ask questions
 //
 // and waits for input or for `wake` whenever update() returned false and the last frame pushed nothing. Work goes on
-// while it waits; `wake` is called from worker threads as soon as there is something to collect.
+// while it waits; `wake` is called from worker threads as soon as there is something to collect. While busy() it waits
+// 100 ms at most, so that how far reading is can be seen.
 #pragma once
 
 #include <functional>

@@ -22,6 +22,7 @@
 #include "app/gui/core/accounting.h"
 #include "app/gui/core/answer.h"
 #include "app/gui/core/color_keeper.h"
+#include "app/gui/core/folder_listing.h"
 #include "app/gui/core/frame_detail.h"
 #include "app/gui/core/frame_key.h"
 #include "app/gui/core/palette.h"
@@ -104,6 +105,11 @@ struct Context {
   ViewPosition position;
   std::vector<ViewPosition> back, forward;
   Answers answers;
+
+  // The selection as a number, looked up once a change: only frames of `selected_of` may be compared with it.
+  FrameIndex selected = FrameIndex::none;
+  const ProfileView* selected_of = nullptr;
+  FrameKey looked_up;
 };
 
 // What of the window itself commands change. A serial grows by one with each request, so that a view can tell that it
@@ -113,7 +119,7 @@ struct WindowState {
   bool maximised = false;  // Only the active view is shown (F11).
   enum class Dialog { none, open_file, open_folder, open_baseline, export_file } dialog = Dialog::none;
   std::string export_format;  // For Dialog::export_file: "svg", "html", ...
-  std::uint64_t layout_serial = 0, view_serial = 0, find_serial = 0, filter_serial = 0;
+  std::uint64_t layout_serial = 0, view_serial = 0, find_serial = 0, filter_serial = 0, zoom_serial = 0;
   std::uint64_t find_step_serial = 0;
   int find_step = 1;  // F3: 1, Shift+F3: -1.
   std::uint64_t copy_serial = 0;
@@ -121,7 +127,6 @@ struct WindowState {
   std::uint64_t clipboard_serial = 0;
   std::string clipboard;  // What the last copy put there.
   std::string notice;     // "Copied 214 rows.", shown in the status line until the next command.
-  std::string export_error;
 };
 
 struct AppState {
@@ -131,7 +136,8 @@ struct AppState {
   WindowState window;
   Settings settings;
   std::vector<RecentFile> recent;
-  std::string sample;  // A profile that comes with the program; empty where it isn't found.
+  Answer<FolderListing> folder;  // Of the file dialog.
+  std::string sample;            // A profile that comes with the program; empty where it isn't found.
   ColorKeeper colors;
 
   const Context& context() const { return contexts[active_context]; }
@@ -144,8 +150,9 @@ struct AppState {
   const Source* baseline() const { return find_source(position().baseline); }
   std::size_t ready_sources() const;
 
-  // The selected frame in the present view; none where nothing is selected or the filter left it out.
-  FrameIndex selected_frame() const;
+  // The selected frame by its number in `view`; none where nothing is selected, the filter left it out, or `view` is
+  // not the present one any more.
+  FrameIndex selected_frame(const std::shared_ptr<const ProfileView>& view) const;
 };
 
 }  // namespace hbmscope::gui

@@ -100,6 +100,7 @@ enum class Needs { nothing, profile, baseline, selection, two_files, hidden };
   X(zoom_flame, "", "", "", hidden, "The flame graph shows what lies below `path`.")                                   \
   X(set_clipboard, "", "", "", hidden, "Copies `text`.")                                                               \
   X(write_export, "", "", "", hidden, "Writes the export that was asked for to the file `text`.")                      \
+  X(list_folder, "", "", "", hidden, "The file dialog shows the folder `text`.")                                       \
   X(close_dialog, "", "", "", hidden, "The file dialog was closed without a choice.")
 
 enum class CommandId : std::uint8_t {

@@ -15,7 +15,6 @@ namespace hbmscope::gui {
 struct Settings {
   Theme theme = Theme::dark;
   double text_scale = 1.0;  // 0.75 to 2, on top of the display's own scale.
-  bool wheel_pans = false;  // The wheel scrolls the flame graph's rows; Ctrl+wheel zooms.
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };

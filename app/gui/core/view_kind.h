@@ -30,6 +30,11 @@ constexpr const ViewName& name_of(ViewKind kind) {
   return view_names[static_cast<std::size_t>(kind)];
 }
 
+// The tabs below the centre; Summary, Flame graph and Totals are the centre.
+constexpr bool is_bottom_tab(ViewKind kind) {
+  return kind != ViewKind::summary && kind != ViewKind::flame && kind != ViewKind::totals;
+}
+
 constexpr std::optional<ViewKind> parse_view_kind(std::string_view key) {
   for (const ViewName& name : view_names)
     if (name.key == key || name.window == key) return name.kind;

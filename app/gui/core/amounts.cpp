@@ -1,0 +1,46 @@
+#include "app/gui/core/amounts.h"
+
+#include "analysis/units/format.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string_view primary_unit(const ProfileView& view) {
+  const auto& types = view.profile->value_types;
+  if (view.columns.bytes || view.columns.primary >= types.size()) return "bytes";
+  return view.profile->text(types[view.columns.primary].unit);
+}
+
+}  // namespace
+
+std::string amount_text(const ProfileView& view, std::int64_t amount) {
+  return view.columns.bytes ? text_from_bytes(amount) : text_from_value(amount, primary_unit(view));
+}
+
+std::string exact_amount_text(const ProfileView& view, std::int64_t amount) {
+  if (view.columns.bytes) return exact_text_from_bytes(amount);
+  return exact_text_from_count(amount) + " " + std::string(primary_unit(view));
+}
+
+std::string delta_amount_text(const ProfileView& view, std::int64_t amount) {
+  if (view.columns.bytes) return delta_text_from_bytes(amount);
+  return amount > 0 ? "+" + amount_text(view, amount) : amount_text(view, amount);
+}
+
+std::string amount_title(const ProfileView& view) {
+  const auto& types = view.profile->value_types;
+  if (view.columns.bytes || view.columns.primary >= types.size()) return "Bytes";
+  const ValueType& type = types[view.columns.primary];
+  return std::string(view.profile->text(type.type)) + " (" + std::string(view.profile->text(type.unit)) + ")";
+}
+
+std::string value_text(const ProfileView& view, const Weight& weight, FlameValue value) {
+  return value == FlameValue::bytes ? amount_text(view, weight.bytes) : text_from_count(weight.count);
+}
+
+std::string base_text(const ProfileView& view, FlameValue value) {
+  return "of " + value_text(view, view.total, value) + (value == FlameValue::bytes ? "" : " pieces") +
+         " in the profile";
+}
+
+}  // namespace hbmscope::gui

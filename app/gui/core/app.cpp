@@ -1,0 +1,70 @@
+#include "app/gui/core/app.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "app/gui/core/app_impl.h"
+#include "app/gui/core/sample.h"
+
+namespace hbmscope::gui {
+namespace {
+
+// Trees of large profiles are tens of megabytes each; this is room for going back and forth between several.
+constexpr std::size_t cache_bytes = std::size_t{512} << 20;
+
+unsigned worker_count() {
+  return std::clamp(std::thread::hardware_concurrency(), 2u, 8u);
+}
+
+}  // namespace
+
+App::Impl::Impl(const std::function<void()>& wake) : cache_(cache_bytes), pool_(worker_count(), wake) {
+  state.settings = read_settings(config_folder() / "settings.json");
+  state.recent = read_recent(state_folder() / "recent.json");
+  state.sample = find_sample();
+  find_missing_recent();
+}
+
+App::Impl::~Impl() {
+  for (const Source& source : state.sources)
+    if (source.control) source.control->cancelled = true;
+  for (auto& [kind, slot] : slots_)
+    if (slot.cancelled) *slot.cancelled = true;
+}
+
+bool App::Impl::update() {
+  bool changed = pool_.run_finished();
+  for (const Command& command : commands.take_commands()) {
+    apply(command);
+    changed = true;
+  }
+  changed = ask_what_is_missing() || changed;
+  return changed;
+}
+
+void App::Impl::save_settings() {
+  write_settings(config_folder() / "settings.json", state.settings);
+  if (recent_changed_) write_recent(state_folder() / "recent.json", state.recent);
+  recent_changed_ = false;
+}
+
+App::App(std::function<void()> wake) : impl_(std::make_unique<Impl>(wake)) {}
+App::~App() = default;
+
+const AppState& App::state() const {
+  return impl_->state;
+}
+CommandQueue& App::commands() {
+  return impl_->commands;
+}
+bool App::update() {
+  return impl_->update();
+}
+bool App::busy() const {
+  return impl_->busy();
+}
+void App::save_settings() {
+  impl_->save_settings();
+}
+
+}  // namespace hbmscope::gui

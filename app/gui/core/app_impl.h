@@ -1,0 +1,107 @@
+// The inside of App, in four files: app.cpp (the loop), apply_commands.cpp (what a command does), open_sources.cpp
+// (reading files) and ask_questions.cpp (working out answers).
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/gui/core/answer_cache.h"
+#include "app/gui/core/app.h"
+#include "app/gui/core/worker_pool.h"
+
+namespace hbmscope::gui {
+
+class App::Impl {
+ public:
+  explicit Impl(const std::function<void()>& wake);
+  ~Impl();
+
+  bool update();
+  void save_settings();
+
+  AppState state;
+  CommandQueue commands;
+  bool busy() const { return pool_.busy() || !commands.empty(); }
+
+ private:
+  // A question that is being worked out, or was answered last; one for each question of a context.
+  struct Slot {
+    QueryKey key;
+    bool asked = false;
+    std::shared_ptr<std::atomic<bool>> cancelled;
+  };
+  enum ViewSlot { slot_view = 100, slot_baseline_view };
+
+  // What a computation gives: the answer and how much memory it holds, by estimate.
+  template <class T>
+  struct Computed {
+    std::shared_ptr<const T> value;
+    std::size_t bytes = 0;
+  };
+  template <class T>
+  using Compute = std::function<Result<Computed<T>>(const std::atomic<bool>& cancelled)>;
+
+  // apply_commands.cpp
+  void apply(const Command& command);
+  bool apply_to_files(const Command& command);
+  bool apply_to_position(const Command& command);
+  bool apply_to_flame(const Command& command);
+  bool apply_to_window(const Command& command);
+  void apply_escape();
+  void remember(const ViewPosition& before);
+  void note_view(std::string_view name);
+  void go(std::vector<ViewPosition>& from, std::vector<ViewPosition>& to);
+  void toggle_term(const std::string& term);
+  void show_view(ViewKind kind);
+  void step_view();
+  void copy_text(std::string text, std::string notice);
+
+  // open_sources.cpp
+  enum class OpenAs { source, baseline };
+  void open_paths(const std::vector<std::string>& paths);
+  void open_folder(const std::string& folder);
+  SourceId open_file(const std::string& path, OpenAs as);
+  void start_reading(SourceId id);
+  void finish_reading(SourceId id, const std::function<void(Source&)>& fill);
+  void close_source(SourceId id);
+  void reload_source(SourceId id);
+  void remember_recent(const Source& source);
+  void find_missing_recent();
+  Source* find_source(SourceId id);
+  void start_export(const std::string& path);
+  void start_listing(const std::string& folder);
+
+  // ask_questions.cpp
+  bool ask_what_is_missing();
+  bool ask_views(Context& context);
+  template <class T>
+  void ask(int kind, Answer<T> Answers::*member, QueryKey key, Compute<T> compute);
+  template <class T>
+  void forget(int kind, Answer<T> Answers::*member);
+  void forget_answers();
+  void ask_summary(const QueryKey& base);
+  void ask_top(const QueryKey& base);
+  void ask_flame(const QueryKey& base);
+  void ask_search(const QueryKey& base);
+  void ask_tree(const QueryKey& base);
+  void ask_detail(const QueryKey& base);
+  void ask_diff(const QueryKey& base);
+  void ask_listing(const QueryKey& base);
+  void ask_series(const QueryKey& base);
+  void look_up_selection();
+  void give_hues();
+
+  std::map<int, Slot> slots_;
+  SourceId answered_source_ = SourceId::none;
+  const FlameAnswer* hued_ = nullptr;  // The last flame graph whose files were given hues.
+  AnswerCache cache_;
+  std::uint32_t next_source_ = 1;
+  bool recent_changed_ = false;
+  WorkerPool pool_;  // Last, so that its threads end before anything that they could touch.
+};
+
+}  // namespace hbmscope::gui

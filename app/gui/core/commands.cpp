@@ -1,0 +1,64 @@
+#include "app/gui/core/commands.h"
+
+#include <array>
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr CommandInfo table[] = {
+#define X(name, title, shortcut, menu, needs, help) {CommandId::name, #name, title, shortcut, menu, Needs::needs, help},
+    HBMSCOPE_COMMANDS(X)
+#undef X
+};
+
+}  // namespace
+
+std::span<const CommandInfo> command_table() {
+  return table;
+}
+
+const CommandInfo& info_of(CommandId id) {
+  return table[static_cast<std::size_t>(id)];
+}
+
+std::string_view why_not(const AppState& state, CommandId id) {
+  const Source* source = state.source();
+  const bool ready = source != nullptr && source->state == AnswerState::ready;
+  switch (info_of(id).needs) {
+    case Needs::nothing:
+      if (id == CommandId::back && state.context().back.empty()) return "There is nothing to go back to.";
+      if (id == CommandId::forward && state.context().forward.empty()) return "There is nothing to go forward to.";
+      if (id == CommandId::open_sample && state.sample.empty()) return "The sample was not installed with the program.";
+      return {};
+    case Needs::hidden: return {};
+    case Needs::profile:
+      if (id == CommandId::close_file && source != nullptr) return {};  // Also one that could not be read.
+      if (id == CommandId::reload_file && source != nullptr) return {};
+      return ready ? std::string_view{} : "Open a profile first.";
+    case Needs::baseline:
+      return state.baseline() != nullptr ? std::string_view{} : "Choose a baseline first (menu Compare).";
+    case Needs::selection:
+      if (!ready) return "Open a profile first.";
+      return state.position().selection.empty() ? "Select a frame first." : std::string_view{};
+    case Needs::two_files: return state.ready_sources() >= 2 ? std::string_view{} : "Open a second profile first.";
+  }
+  return {};
+}
+
+bool is_checked(const AppState& state, CommandId id) {
+  const ViewPosition& position = state.position();
+  switch (id) {
+    case CommandId::by_function: return position.request.by == FrameBy::function;
+    case CommandId::by_line: return position.request.by == FrameBy::line;
+    case CommandId::by_file: return position.request.by == FrameBy::file;
+    case CommandId::by_package: return position.request.by == FrameBy::package;
+    case CommandId::toggle_fold: return position.fold_library;
+    case CommandId::toggle_match_line: return position.match == StackMatch::line;
+    case CommandId::maximise: return state.window.maximised;
+    case CommandId::set_baseline_here:
+      return position.baseline != SourceId::none && position.baseline == position.source;
+    default: return false;
+  }
+}
+
+}  // namespace hbmscope::gui

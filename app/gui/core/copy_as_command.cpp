@@ -1,0 +1,126 @@
+#include "app/gui/core/copy_as_command.h"
+
+#include <algorithm>
+#include <string>
+
+namespace hbmscope::gui {
+namespace {
+
+bool is_plain(char character) {
+  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+         (character >= '0' && character <= '9') ||
+         std::string_view("_-./=,:@%+").find(character) != std::string_view::npos;
+}
+
+class CommandLine {
+ public:
+  explicit CommandLine(std::string_view words) : text_(words) {}
+  void add(std::string_view argument) { text_ += " " + shell_quote(argument); }
+  void add_option(std::string_view name, std::string_view value) {
+    if (value.empty()) return;
+    text_ += " " + std::string(name);
+    add(value);
+  }
+  void add_flag(std::string_view name, bool given) {
+    if (given) text_ += " " + std::string(name);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+void add_filters(CommandLine& line, const ViewRequest& request) {
+  line.add_option("--where", request.where);
+  line.add_option("--focus", request.focus);
+  line.add_option("--ignore", request.ignore);
+  line.add_option("--hide", request.hide);
+  line.add_option("--show", request.show);
+}
+
+}  // namespace
+
+std::string shell_quote(std::string_view text) {
+  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
+  std::string quoted = "'";
+  for (const char character : text) {
+    if (character == '\'')
+      quoted += "'\\''";
+    else
+      quoted += character;
+  }
+  return quoted + "'";
+}
+
+std::string where_quote(std::string_view text) {
+  const auto plain = [](char character) { return is_plain(character) && character != '=' && character != ':'; };
+  if (!text.empty() && text.front() != '/' && text.front() != '-' && std::all_of(text.begin(), text.end(), plain))
+    return std::string(text);
+  std::string quoted = "\"";
+  for (const char character : text) {
+    if (character == '"' || character == '\\') quoted += '\\';
+    quoted += character;
+  }
+  return quoted + "\"";
+}
+
+std::string open_command(const AppState& state) {
+  const ViewPosition& position = state.position();
+  CommandLine line("hbmscope open");
+  // The file in front comes last, as opening leaves the last one in front.
+  for (const Source& source : state.sources)
+    if (source.id != position.source && source.id != position.baseline) line.add(source.path);
+  if (const Source* source = state.source()) line.add(source->path);
+  if (const Source* baseline = state.baseline()) line.add_option("--baseline", baseline->path);
+  line.add_option("--view", name_of(position.view).key);
+  line.add_option("--where", position.request.where);
+  line.add_option("--select", position.selection.function);
+  line.add_option("--theme", state.settings.theme == Theme::light ? "light" : "");
+  return line.take();
+}
+
+std::string report_command(const AppState& state) {
+  const ViewPosition& position = state.position();
+  const Source* source = state.source();
+  if (source == nullptr) return "hbmscope --help";
+  const Source* baseline = state.baseline();
+  switch (position.view) {
+    case ViewKind::diff:
+      if (baseline != nullptr) {
+        CommandLine line("hbmscope diff");
+        line.add(baseline->path);
+        line.add(source->path);
+        add_filters(line, position.request);
+        line.add_option("--match", position.match == StackMatch::line ? "line" : "");
+        return line.take();
+      }
+      break;
+    case ViewKind::import: {
+      CommandLine line("hbmscope check");
+      line.add(source->path);
+      return line.take();
+    }
+    case ViewKind::flame: {
+      CommandLine line("hbmscope export");
+      line.add(source->path);
+      line.add_option("--to", "svg");
+      add_filters(line, position.request);
+      return line.take();
+    }
+    case ViewKind::totals: {
+      CommandLine line("hbmscope report");
+      for (const Source& one : state.sources)
+        if (one.state == AnswerState::ready) line.add(one.path);
+      add_filters(line, position.request);
+      return line.take();
+    }
+    default: break;
+  }
+  CommandLine line("hbmscope report");
+  line.add(source->path);
+  if (position.request.by != FrameBy::function) line.add_option("--by", text_from_frame_by(position.request.by));
+  add_filters(line, position.request);
+  return line.take();
+}
+
+}  // namespace hbmscope::gui

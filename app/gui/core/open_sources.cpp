@@ -1,0 +1,279 @@
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "analysis/read/pprof/read_pprof.h"
+#include "analysis/units/format.h"
+#include "analysis/write/write.h"
+#include "app/gui/core/app_impl.h"
+
+namespace hbmscope::gui {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> profiles_of_folder(const fs::path& folder) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code unreadable;
+    if (entry->is_regular_file(unreadable) && looks_like_profile(entry->path().filename().string()))
+      paths.push_back(entry->path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
+}
+
+std::int64_t seconds_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+void replace_id(ViewPosition& position, SourceId from, SourceId to) {
+  if (position.source == from) position.source = to;
+  if (position.baseline == from) position.baseline = to;
+}
+
+template <class F>
+void for_all_positions(std::vector<Context>& contexts, const F& apply) {
+  for (Context& context : contexts) {
+    apply(context.position);
+    for (ViewPosition& position : context.back) apply(position);
+    for (ViewPosition& position : context.forward) apply(position);
+  }
+}
+
+Result<std::string> export_text(const ProfileView& view, ExportFormat format) {
+  switch (format) {
+    case ExportFormat::pprof: return write_pprof(view);
+    case ExportFormat::folded: return write_folded(view);
+    case ExportFormat::svg: return write_svg(view);
+    case ExportFormat::csv: return write_csv(view);
+    case ExportFormat::html: return write_html(view);
+    case ExportFormat::json: break;
+  }
+  return Failure(Error{"the window does not write this format", "Use hbmscope export.", "", std::nullopt, false});
+}
+
+}  // namespace
+
+Source* App::Impl::find_source(SourceId id) {
+  const auto found =
+      std::find_if(state.sources.begin(), state.sources.end(), [id](const Source& source) { return source.id == id; });
+  return found == state.sources.end() ? nullptr : &*found;
+}
+
+// Dropped or named paths may be folders; that is looked up off the frame, since a folder may lie on a slow disk.
+void App::Impl::open_paths(const std::vector<std::string>& paths) {
+  pool_.post([this, paths]() -> WorkerPool::Finish {
+    std::vector<std::string> files;
+    std::vector<std::string> empty_folders;
+    for (const std::string& path : paths) {
+      std::error_code error;
+      if (!fs::is_directory(path, error)) {
+        files.push_back(path);
+        continue;
+      }
+      const std::vector<std::string> found = profiles_of_folder(path);
+      if (found.empty()) empty_folders.push_back(path);
+      files.insert(files.end(), found.begin(), found.end());
+    }
+    return [this, files, empty_folders] {
+      for (const std::string& file : files) open_file(file, OpenAs::source);
+      if (!empty_folders.empty())
+        state.window.notice = "No profile (*.prof, *.pprof, *.pb, *.pb.gz) is in " + empty_folders.front() + ".";
+    };
+  });
+}
+
+void App::Impl::open_folder(const std::string& folder) {
+  open_paths({folder});
+}
+
+SourceId App::Impl::open_file(const std::string& path, OpenAs as) {
+  const std::string absolute = absolute_path(path);
+  const auto open = std::find_if(state.sources.begin(), state.sources.end(),
+                                 [&](const Source& source) { return absolute_path(source.path) == absolute; });
+  SourceId id = SourceId::none;
+  if (open != state.sources.end() && open->state != AnswerState::failed) {
+    id = open->id;
+  } else {
+    if (open != state.sources.end()) state.sources.erase(open);  // Tried again.
+    id = static_cast<SourceId>(next_source_++);
+    Source source;
+    source.id = id;
+    source.path = path;
+    state.sources.push_back(std::move(source));
+    start_reading(id);
+  }
+  ViewPosition& position = state.context().position;
+  if (as == OpenAs::baseline) {
+    position.baseline = id;
+    if (position.source != SourceId::none) show_view(ViewKind::diff);
+  } else {
+    position.source = id;
+  }
+  return id;
+}
+
+void App::Impl::start_reading(SourceId id) {
+  Source& source = *find_source(id);
+  source.state = AnswerState::pending;
+  source.control = std::make_shared<ReadControl>();
+  source.started = std::chrono::steady_clock::now();
+  pool_.post([this, id, path = source.path, control = source.control]() -> WorkerPool::Finish {
+    auto read = read_pprof(path, {}, control.get());
+    if (!read) {
+      return [this, id, error = read.error()] {
+        finish_reading(id, [&](Source& failed) {
+          failed.state = AnswerState::failed;
+          failed.error = error;
+        });
+      };
+    }
+    auto profile = std::make_shared<const Profile>(std::move(*read));
+    const auto view = make_view(profile, {});
+    if (!view) {
+      return [this, id, error = view.error()] {
+        finish_reading(id, [&](Source& failed) {
+          failed.state = AnswerState::failed;
+          failed.error = error;
+        });
+      };
+    }
+    auto summary = std::make_shared<const ProfileSummary>(compute_summary(*view));
+    auto accounts = compute_accounts(*view);
+    return [this, id, profile, summary, accounts] {
+      finish_reading(id, [&](Source& ready) {
+        ready.state = AnswerState::ready;
+        ready.profile = profile;
+        ready.summary = summary;
+        ready.accounts = accounts;
+        remember_recent(ready);
+      });
+    };
+  });
+}
+
+void App::Impl::finish_reading(SourceId id, const std::function<void(Source&)>& fill) {
+  Source* source = find_source(id);
+  if (source == nullptr) return;  // Closed meanwhile.
+  const bool cancelled = source->control && source->control->cancelled;
+  source->control = nullptr;
+  fill(*source);
+  // Cancel means: as if it had never been opened.
+  if (cancelled && source->state == AnswerState::failed) close_source(id);
+}
+
+void App::Impl::close_source(SourceId id) {
+  const auto found =
+      std::find_if(state.sources.begin(), state.sources.end(), [id](const Source& source) { return source.id == id; });
+  if (found == state.sources.end()) return;
+  if (found->control) found->control->cancelled = true;
+  const auto next = state.sources.erase(found);
+  SourceId front = SourceId::none;
+  if (next != state.sources.end())
+    front = next->id;
+  else if (!state.sources.empty())
+    front = state.sources.back().id;
+  cache_.forget(id);
+  for (Context& context : state.contexts) {
+    const auto names_it = [id](const ViewPosition& position) { return position.source == id; };
+    std::erase_if(context.back, names_it);
+    std::erase_if(context.forward, names_it);
+  }
+  for_all_positions(state.contexts, [id, front](ViewPosition& position) {
+    if (position.source == id) position.source = front;
+    if (position.baseline == id || position.baseline == position.source) position.baseline = SourceId::none;
+    const bool alone = position.view == ViewKind::diff || position.view == ViewKind::totals;
+    if (alone && front == SourceId::none) position.view = ViewKind::summary;
+  });
+}
+
+// The same place in the list and in every position, but a new number, so that no answer about the old bytes is taken
+// for one about the new.
+void App::Impl::reload_source(SourceId id) {
+  Source* source = find_source(id);
+  if (source == nullptr) return;
+  if (source->control) source->control->cancelled = true;
+  const auto renewed = static_cast<SourceId>(next_source_++);
+  Source fresh;
+  fresh.id = renewed;
+  fresh.path = source->path;
+  *source = std::move(fresh);
+  cache_.forget(id);
+  for_all_positions(state.contexts, [id, renewed](ViewPosition& position) { replace_id(position, id, renewed); });
+  start_reading(renewed);
+}
+
+void App::Impl::remember_recent(const Source& source) {
+  if (source.path == "-") return;
+  add_recent(state.recent,
+             {absolute_path(source.path), source.summary->headline, source.profile->file_bytes, seconds_now(), false});
+  pool_.post([recent = state.recent]() -> WorkerPool::Finish {
+    write_recent(state_folder() / "recent.json", recent);
+    return nullptr;
+  });
+}
+
+void App::Impl::find_missing_recent() {
+  pool_.post([this, recent = state.recent]() -> WorkerPool::Finish {
+    std::vector<std::string> missing;
+    for (const RecentFile& one : recent) {
+      std::error_code error;
+      if (!fs::exists(one.path, error)) missing.push_back(one.path);
+    }
+    return [this, missing] {
+      for (RecentFile& one : state.recent)
+        one.missing = std::find(missing.begin(), missing.end(), one.path) != missing.end();
+    };
+  });
+}
+
+void App::Impl::start_export(const std::string& path) {
+  state.window.dialog = WindowState::Dialog::none;
+  const auto format = parse_export_format(state.window.export_format);
+  const auto view = state.answers().view.value;
+  if (!format || !view || path.empty()) return;
+  state.window.notice = "Writing " + path + " ...";
+  pool_.post([this, path, view, format = *format]() -> WorkerPool::Finish {
+    std::string notice;
+    if (const auto text = export_text(*view, format); !text) {
+      notice = text.error().text();
+    } else {
+      std::ofstream out(path, std::ios::binary | std::ios::trunc);
+      out.write(text->data(), static_cast<std::streamsize>(text->size()));
+      out.close();
+      notice = out ? "Wrote " + path + " (" + text_from_bytes(static_cast<std::int64_t>(text->size())) + ")."
+                   : "Can't write " + path + ". Is the folder there, and writable for you?";
+    }
+    return [this, notice] { state.window.notice = notice; };
+  });
+}
+
+void App::Impl::start_listing(const std::string& folder) {
+  std::string wanted = folder;
+  if (wanted.empty() && state.folder.value) wanted = state.folder.value->folder;
+  if (wanted.empty())
+    if (const Source* source = state.source()) wanted = fs::path(absolute_path(source->path)).parent_path().string();
+  state.folder.state = AnswerState::pending;
+  pool_.post([this, wanted]() -> WorkerPool::Finish {
+    auto listing = list_folder(wanted);
+    return [this, listing] {
+      state.folder.state = listing ? AnswerState::ready : AnswerState::failed;
+      if (listing) {
+        state.folder.value = std::make_shared<const FolderListing>(*listing);
+      } else {
+        state.folder.error = listing.error();
+      }
+    };
+  });
+}
+
+}  // namespace hbmscope::gui

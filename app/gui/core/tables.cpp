@@ -1,0 +1,218 @@
+#include "app/gui/core/tables.h"
+
+#include <algorithm>
+#include <string>
+
+#include "analysis/units/format.h"
+#include "app/gui/core/amounts.h"
+
+namespace hbmscope::gui {
+namespace {
+
+TableCell text_cell(std::string_view text) {
+  return {std::string(text), {}};
+}
+TableCell count_cell(std::int64_t count) {
+  return {text_from_count(count), std::to_string(count)};
+}
+TableCell amount_cell(const ProfileView& view, std::int64_t amount) {
+  return {amount_text(view, amount), std::to_string(amount)};
+}
+TableCell delta_cell(const ProfileView& view, std::int64_t amount) {
+  return {delta_amount_text(view, amount), std::to_string(amount)};
+}
+TableCell share_cell(std::int64_t part, std::int64_t whole) {
+  return text_cell(text_from_share(part, whole));
+}
+
+const Frame& frame_of(const ProfileView& view, FrameIndex frame) {
+  return view.frames[static_cast<std::size_t>(frame)];
+}
+
+std::string name_or(const std::optional<std::string>& name, std::string_view none) {
+  return name ? *name : std::string(none);
+}
+
+}  // namespace
+
+TextTable table_from_top(const TopAnswer& top, std::span<const std::uint32_t> rows) {
+  const ProfileView& view = *top.view;
+  TextTable table;
+  table.head = "Frames by what they hold; % " + base_text(view) + ".";
+  table.columns = {{"Flat", true},
+                   {"Flat %", true},
+                   {"Cumulative", true},
+                   {"Cumulative %", true},
+                   {"Count", true},
+                   {"Cumulative count", true},
+                   {"Name"},
+                   {"Where"}};
+  for (const std::uint32_t index : rows) {
+    const TopRow& row = top.rows[index];
+    const Frame& frame = frame_of(view, row.frame);
+    table.rows.push_back({amount_cell(view, row.flat.bytes), share_cell(row.flat.bytes, view.total.bytes),
+                          amount_cell(view, row.cum.bytes), share_cell(row.cum.bytes, view.total.bytes),
+                          count_cell(row.flat.count), count_cell(row.cum.count), text_cell(frame.function),
+                          text_cell(location_text(frame))});
+  }
+  return table;
+}
+
+TextTable table_from_nodes(const ProfileView& view, const CallTree& tree, std::span<const std::uint32_t> nodes) {
+  TextTable table;
+  table.head = std::string(tree.direction == TreeDirection::callees ? "Stacks from the outermost frame down"
+                                                                    : "Stacks from the innermost frame up") +
+               "; % " + base_text(view) + ".";
+  table.columns = {{"Cumulative", true}, {"%", true}, {"Flat", true}, {"Count", true}, {"Name"}, {"Where"}};
+  for (const std::uint32_t index : nodes) {
+    const TreeNode& node = tree.nodes[index];
+    const bool root = node.frame == FrameIndex::none;
+    const std::string indent(2 * static_cast<std::size_t>(node.depth), ' ');
+    table.rows.push_back({amount_cell(view, node.cum.bytes), share_cell(node.cum.bytes, view.total.bytes),
+                          amount_cell(view, node.flat.bytes), count_cell(node.cum.count),
+                          text_cell(indent + (root ? "all" : frame_of(view, node.frame).function)),
+                          text_cell(root ? "" : location_text(frame_of(view, node.frame)))});
+  }
+  return table;
+}
+
+std::vector<std::uint32_t> nodes_worth_listing(const CallTree& tree, std::uint32_t root, double smallest_share) {
+  std::vector<std::uint32_t> listed;
+  if (tree.nodes.empty()) return listed;
+  const double smallest = static_cast<double>(tree.nodes[root].cum.bytes) * smallest_share;
+  std::vector<std::uint32_t> todo{root};
+  while (!todo.empty()) {
+    const std::uint32_t index = todo.back();
+    todo.pop_back();
+    listed.push_back(index);
+    const std::size_t first = todo.size();
+    for (std::uint32_t child = tree.nodes[index].first_child; child != no_node; child = tree.nodes[child].next_sibling)
+      if (static_cast<double>(tree.nodes[child].cum.bytes) >= smallest) todo.push_back(child);
+    std::reverse(todo.begin() + static_cast<std::ptrdiff_t>(first), todo.end());
+  }
+  return listed;
+}
+
+TextTable table_from_summary(const ProfileSummary& summary, const ProfileView& view) {
+  TextTable table;
+  table.head = summary.headline;
+  for (const std::string& note : summary.notes) table.head += "\n" + note;
+  table.columns = {{"By"}, {"Name"}, {amount_title(view), true}, {"%", true}, {"Count", true}, {"Unknown size", true}};
+  const auto add = [&](std::string_view by, std::string_view name, const Weight& weight) {
+    table.rows.push_back({text_cell(by), text_cell(name), amount_cell(view, weight.bytes),
+                          share_cell(weight.bytes, view.total.bytes), count_cell(weight.count),
+                          count_cell(weight.unknown)});
+  };
+  for (const GroupRow& row : summary.by_device) add("device", name_or(row.name, "(no device named)"), row.weight);
+  for (const GroupRow& row : summary.by_kind) add("kind", name_or(row.name, "(no kind named)"), row.weight);
+  add("all", "total", summary.total);
+  return table;
+}
+
+TextTable table_from_diff_stacks(const ProfileDiff& diff, const ProfileView& view,
+                                 std::span<const std::uint32_t> rows) {
+  TextTable table;
+  table.head = "now: " + diff.now_name + " against baseline: " + diff.baseline_name + "; sign = now - baseline.";
+  table.columns = {{"Change", true}, {"Baseline", true}, {"Now", true},
+                   {"Count", true},  {"What"},           {"Stack, innermost first"}};
+  for (const std::uint32_t index : rows) {
+    const DiffRow& row = diff.stacks[index];
+    std::string stack;
+    for (const FrameIndex frame : row.stack)
+      stack += (stack.empty() ? "" : " < ") + diff.frame_table[static_cast<std::size_t>(frame)].function;
+    table.rows.push_back({delta_cell(view, row.delta_bytes()),
+                          amount_cell(view, row.baseline.bytes),
+                          amount_cell(view, row.now.bytes),
+                          {delta_text_from_count(row.delta_count()), std::to_string(row.delta_count())},
+                          text_cell(text_from_change(row.change)),
+                          text_cell(stack)});
+  }
+  return table;
+}
+
+TextTable table_from_diff_frames(const ProfileDiff& diff, const ProfileView& view,
+                                 std::span<const std::uint32_t> rows) {
+  TextTable table;
+  table.head = "now: " + diff.now_name + " against baseline: " + diff.baseline_name + "; sign = now - baseline.";
+  table.columns = {{"Flat change", true},
+                   {"Cumulative change", true},
+                   {"Baseline", true},
+                   {"Now", true},
+                   {"What"},
+                   {"Name"},
+                   {"Where"}};
+  for (const std::uint32_t index : rows) {
+    const FrameDiffRow& row = diff.frames[index];
+    table.rows.push_back({delta_cell(view, row.now_flat.bytes - row.baseline_flat.bytes),
+                          delta_cell(view, row.now_cum.bytes - row.baseline_cum.bytes),
+                          amount_cell(view, row.baseline_flat.bytes), amount_cell(view, row.now_flat.bytes),
+                          text_cell(text_from_change(row.change)), text_cell(row.frame.function),
+                          text_cell(location_text(row.frame))});
+  }
+  return table;
+}
+
+TextTable table_from_listing(const SourceListing& listing, const ProfileView& view) {
+  TextTable table;
+  table.head = listing.path;
+  table.columns = {{"Line", true}, {"Flat", true}, {"Cumulative", true}, {"Source"}};
+  for (std::size_t i = 0; i < listing.lines.size(); ++i) {
+    const auto number = static_cast<std::int64_t>(i) + 1;
+    const auto amount = listing.amounts.find(number);
+    const bool held = amount != listing.amounts.end();
+    table.rows.push_back(
+        {text_cell(std::to_string(number)), held ? amount_cell(view, amount->second.flat.bytes) : TableCell{},
+         held ? amount_cell(view, amount->second.cum.bytes) : TableCell{}, text_cell(listing.lines[i])});
+  }
+  return table;
+}
+
+TextTable table_from_series(const std::vector<SeriesPoint>& series) {
+  TextTable table;
+  table.head = "Totals over files; the change is against the file before.";
+  table.columns = {{"File"}, {"Time (UTC)"}, {"Bytes", true}, {"Change", true}, {"Count", true}};
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const SeriesPoint& point = series[i];
+    const std::int64_t change = i == 0 ? 0 : point.total.bytes - series[i - 1].total.bytes;
+    table.rows.push_back({text_cell(point.file),
+                          text_cell(point.time_ns == 0 ? "" : text_from_unix_ns(point.time_ns)),
+                          {text_from_bytes(point.total.bytes), std::to_string(point.total.bytes)},
+                          {i == 0 ? "" : delta_text_from_bytes(change), i == 0 ? "" : std::to_string(change)},
+                          count_cell(point.total.count)});
+  }
+  return table;
+}
+
+TextTable table_from_import(const ImportStatistics& import) {
+  TextTable table;
+  table.columns = {{"Severity"}, {"Statistic"}, {"Count", true}, {"First seen"}, {"What it means"}};
+  for (const ImportStatistic& row : import.rows())
+    table.rows.push_back({text_cell(text_from_severity(row.severity)), text_cell(row.name), count_cell(row.count),
+                          text_cell(row.example), text_cell(row.remedy)});
+  return table;
+}
+
+TextTable table_from_detail(const FrameDetail& detail) {
+  const ProfileView& view = *detail.view;
+  const Frame& self = frame_of(view, detail.frame);
+  TextTable table;
+  table.head = self.function + "  " + location_text(self);
+  table.columns = {{"What"}, {"Name"}, {amount_title(view), true}, {"%", true}, {"Count", true}};
+  const auto add = [&](std::string_view what, std::string_view name, const Weight& weight) {
+    table.rows.push_back({text_cell(what), text_cell(name), amount_cell(view, weight.bytes),
+                          share_cell(weight.bytes, view.total.bytes), count_cell(weight.count)});
+  };
+  add("flat", self.function, detail.neighbours.self.flat);
+  add("cumulative", self.function, detail.neighbours.self.cum);
+  for (const GroupRow& row : detail.by_device) add("device", name_or(row.name, "(no device named)"), row.weight);
+  for (const GroupRow& row : detail.by_kind) add("kind", name_or(row.name, "(no kind named)"), row.weight);
+  const auto add_edges = [&](std::string_view what, const std::vector<TopRow>& edges) {
+    for (const TopRow& edge : edges)
+      add(what, edge.frame == FrameIndex::none ? "(outermost)" : frame_of(view, edge.frame).function, edge.cum);
+  };
+  add_edges("caller", detail.neighbours.callers);
+  add_edges("callee", detail.neighbours.callees);
+  return table;
+}
+
+}  // namespace hbmscope::gui

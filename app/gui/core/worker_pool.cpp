@@ -1,0 +1,67 @@
+#include "app/gui/core/worker_pool.h"
+
+#include <utility>
+
+namespace hbmscope::gui {
+
+WorkerPool::WorkerPool(unsigned threads, std::function<void()> wake) : wake_(std::move(wake)) {
+  for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { run_worker(); });
+}
+
+WorkerPool::~WorkerPool() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    waiting_.clear();
+  }
+  something_to_do_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void WorkerPool::post(Work work) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(work));
+  }
+  something_to_do_.notify_one();
+}
+
+bool WorkerPool::run_finished() {
+  std::vector<Finish> finished;
+  {
+    const std::lock_guard lock(mutex_);
+    finished.swap(finished_);
+  }
+  for (const Finish& finish : finished)
+    if (finish) finish();
+  return !finished.empty();
+}
+
+bool WorkerPool::busy() const {
+  const std::lock_guard lock(mutex_);
+  return running_ > 0 || !waiting_.empty() || !finished_.empty();
+}
+
+void WorkerPool::run_worker() {
+  for (;;) {
+    Work work;
+    {
+      std::unique_lock lock(mutex_);
+      something_to_do_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+      if (stopping_) return;
+      work = std::move(waiting_.front());
+      waiting_.pop_front();
+      ++running_;
+    }
+    Finish finish = work();
+    work = nullptr;  // What the work held on to goes before anybody is told that it is done.
+    {
+      const std::lock_guard lock(mutex_);
+      finished_.push_back(std::move(finish));
+      --running_;
+    }
+    wake_();
+  }
+}
+
+}  // namespace hbmscope::gui
