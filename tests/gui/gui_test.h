@@ -1,0 +1,54 @@
+// The real App and shell on the Null platform, and a hand that moves the pointer and types (the ImGui Test Engine).
+// No display is needed; where OpenGL can't be started without one, the test is skipped with the reason.
+//
+// Each test has folders of its own for settings, state and files, so that nothing of the person who runs it is touched.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <imgui.h>
+#include <imgui_te_context.h>
+#include <imgui_te_engine.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/gui/platform/session.h"
+
+namespace hbmscope::test {
+
+class GuiTest : public ::testing::Test {
+ protected:
+  GuiTest();
+  ~GuiTest() override;
+  void SetUp() override;
+  void TearDown() override;
+
+  // Runs `act` as the person at the keyboard; frames are drawn whenever it waits or does something.
+  void run(const std::function<void(ImGuiTestContext&)>& act);
+
+  // Draws frames until `happened`, for at most 20 s of real time. Within run().
+  bool wait_until(ImGuiTestContext& hand, const std::function<bool()>& happened);
+  // Until nothing is being read or worked out. Within run().
+  bool wait_until_idle(ImGuiTestContext& hand);
+
+  // Opens files as the command line would, and waits until they are read.
+  void open(ImGuiTestContext& hand, const std::vector<std::string>& files);
+
+  // Draws until the window is at rest and writes screenshots/NAME.png into the build tree. Outside run().
+  void take_picture(const std::string& name);
+
+  const gui::AppState& state() const { return session_->app().state(); }
+  gui::CommandQueue& commands() { return session_->app().commands(); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+ private:
+  void draw_frame();
+
+  std::filesystem::path folder_;
+  std::unique_ptr<gui::Session> session_;
+  ImGuiTestEngine* engine_ = nullptr;
+};
+
+}  // namespace hbmscope::test
