@@ -1,0 +1,156 @@
+#include "app/cli/cli.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "app/cli/options.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+namespace {
+
+constexpr const char* examples = R"(
+Examples:
+  hbmscope memory.prof                                 open it in the window
+  hbmscope report memory.prof                          what holds the memory
+  hbmscope report memory.prof --by device --json       for scripts
+  hbmscope report memory.prof --where 'size>1GiB -kind:executable' --by line
+  hbmscope diff monday.prof friday.prof                what grew, and where
+  hbmscope diff profiles/ --fail-if 'growth>5%'        first against last of a folder; exit code 1 if it grew
+  hbmscope report profiles/ --series                   totals of many profiles
+  hbmscope export memory.prof --to html -o report.html a page that opens anywhere
+  hbmscope open memory.prof --screenshot out.png       a picture of the window, with no display
+
+Get a profile from JAX: jax.profiler.save_device_memory_profile("memory.prof")
+Exit codes: 0 done, 1 a --fail-if held, 2 wrong usage, 3 a file can't be read or written
+)";
+
+void add_files(CLI::App& command, std::vector<std::string>& files, const char* help) {
+  command.add_option("FILE", files, help)->required();
+}
+
+void add_report(CLI::App& app, ReportOptions& options) {
+  CLI::App& command = *app.add_subcommand("report", "What holds the memory: totals, then rows by function, line, device, ...");
+  add_files(command, options.files, "pprof profiles or folders of them; several are added up; - is standard input");
+  command.add_option("--top", options.top, "How many rows, 0: all")->capture_default_str();
+  command.add_option("--by", options.by, "Rows by function, line, file, package, address, device, kind or label:KEY")->capture_default_str();
+  command.add_flag("--cum", options.cumulative, "Sort by cumulative bytes");
+  command.add_flag("--tree", options.tree, "The call tree from the outermost frame down, instead of rows");
+  command.add_flag("--bottom-up", options.bottom_up, "The tree from the innermost frame up");
+  command.add_option("--peek", options.peek, "Callers and callees of the functions that match this regular expression");
+  command.add_flag("--series", options.series, "A line of totals for each file, instead of adding them up");
+  command.add_option("--fail-if", options.fail_if, "Exit with 1 if this holds, e.g. 'bytes>40GiB' or 'device:0 bytes>10GiB'");
+  command.add_flag("--json", options.json, "Print JSON (described in app/cli/README.md)");
+  add_view_options(command, options.view);
+}
+
+void add_diff(CLI::App& app, DiffOptions& options) {
+  CLI::App& command = *app.add_subcommand("diff", "What changed between two profiles, as now - baseline");
+  add_files(command, options.files, "BASELINE NOW, or a folder: its first and last profile");
+  command.add_option("--match", options.match, "Match stacks by function (lines may have moved) or by line")->capture_default_str();
+  command.add_option("--top", options.top, "How many stacks, 0: all")->capture_default_str();
+  command.add_option("--frames", options.frames, "How many of your own frames of each stack, 0: all")->capture_default_str();
+  command.add_option("--fail-if", options.fail_if, "Exit with 1 if this holds, e.g. 'growth>5%' or 'device:0 growth_bytes>1GiB'");
+  command.add_flag("--json", options.json, "Print JSON (described in app/cli/README.md)");
+  add_view_options(command, options.view);
+}
+
+void add_check(CLI::App& app, CheckOptions& options) {
+  CLI::App& command = *app.add_subcommand("check", "Is the file whole? Import statistics with what to do about each");
+  add_files(command, options.files, "Files or folders");
+  command.add_flag("--json", options.json, "Print JSON");
+  add_max_size_option(command, options.max_size);
+}
+
+void add_export(CLI::App& app, ExportOptions& options) {
+  CLI::App& command = *app.add_subcommand("export", "Write it for other programs");
+  add_files(command, options.files, "pprof profiles or folders of them; several are added up");
+  command.add_option("--to", options.to, "pprof, folded, svg, csv, json or html")->required();
+  command.add_option("-o,--output", options.output, "File to write; default: standard output");
+  add_view_options(command, options.view);
+}
+
+void add_open_options(CLI::App& command, OpenRequest& request, std::string& size) {
+  command.add_option("--view", request.view, "The view in front: summary, top, flame, tree, diff, source, import");
+  command.add_option("--select", request.select, "A function to select in all views");
+  command.add_option("--where", request.where, "Filter, as in report --where");
+  command.add_option("--at", request.at, "A moment, in files that have times");
+  command.add_option("--baseline", request.baseline, "A profile to compare with");
+  command.add_option("--theme", request.theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
+  command.add_option("--scale", request.scale, "Size of text and spacing, 0.75 to 2")->check(CLI::Range(0.75, 2.0));
+  command.add_option("--screenshot", request.screenshot, "Write a picture of the window to this PNG file, with no display, and end");
+  command.add_option("--size", size, "Of the window or picture, e.g. 1600x1000");
+}
+
+Result<void> parse_size(const std::string& text, OpenRequest& request) {
+  if (text.empty()) return {};
+  const char* end = text.data() + text.size();
+  const auto width = std::from_chars(text.data(), end, request.width);
+  const bool has_cross = width.ec == std::errc() && width.ptr != end && *width.ptr == 'x';
+  const auto height = has_cross ? std::from_chars(width.ptr + 1, end, request.height) : width;
+  const auto is_possible = [](int pixels) { return pixels >= 320 && pixels <= 16384; };
+  if (!has_cross || height.ec != std::errc() || height.ptr != end || !is_possible(request.width) || !is_possible(request.height))
+    return Failure(Error{fmt::format("'{}' is no size of a window", text), "Write width x height in pixels, such as 1600x1000 (320 to 16384 each).", {}, {}, false});
+  return {};
+}
+
+int run_open(OpenRequest& request, const std::string& size, const OpenWindow& open_window) {
+  if (auto parsed = parse_size(size, request); !parsed) {
+    print_error(parsed.error());
+    return exit_usage;
+  }
+  if (!open_window) {
+    print_error({"this hbmscope was built without a window", "Use report, diff, check or export; or build with -DHBMSCOPE_GUI=ON.", {}, {}, false});
+    return exit_usage;
+  }
+  const auto code = open_window(request);
+  if (code) return *code;
+  print_error(code.error());
+  return exit_unreadable;
+}
+
+}  // namespace
+
+int run(int argc, char** argv, const OpenWindow& open_window) {
+  CLI::App app("hbmscope shows every byte of device memory: what holds it, what changed, and where in the code it came from.", "hbmscope");
+  app.footer(examples);
+  app.set_version_flag("--version", "hbmscope " HBMSCOPE_VERSION);
+  app.require_subcommand(0, 1);
+  ReportOptions report;
+  DiffOptions diff;
+  CheckOptions check;
+  ExportOptions export_options;
+  OpenRequest open;
+  std::string size;
+  add_report(app, report);
+  add_diff(app, diff);
+  add_check(app, check);
+  add_export(app, export_options);
+  CLI::App& open_command = *app.add_subcommand("open", "Open files in the window");
+  open_command.add_option("FILE", open.files, "pprof profiles or folders of them");
+  add_open_options(open_command, open, size);
+  // `hbmscope memory.prof` opens it, as every viewer does; a first word that is no command is a file.
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && !words.front().starts_with('-')) {
+    const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+    const bool is_command = std::any_of(commands.begin(), commands.end(), [&](const CLI::App* c) { return c->get_name() == words.front(); });
+    if (!is_command) words.insert(words.begin(), "open");
+  }
+  std::reverse(words.begin(), words.end());
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? exit_ok : exit_usage;
+  }
+  if (app.got_subcommand("report")) return run_report(report);
+  if (app.got_subcommand("diff")) return run_diff(diff);
+  if (app.got_subcommand("check")) return run_check(check);
+  if (app.got_subcommand("export")) return run_export(export_options);
+  return run_open(open, size, open_window);
+}
+
+}  // namespace hbmscope::cli

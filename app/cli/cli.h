@@ -1,0 +1,29 @@
+// The commands. Everything that the window answers is also printed here, for the servers that have no screen.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analysis/model/result.h"
+
+namespace hbmscope::cli {
+
+// What scripts can rely on.
+inline constexpr int exit_ok = 0;
+inline constexpr int exit_gate_failed = 1;  // --fail-if held.
+inline constexpr int exit_usage = 2;
+inline constexpr int exit_unreadable = 3;  // A file that can't be read, or a result that can't be written.
+
+// `open`, and hbmscope without a command: handed on to the window, which this folder does not know.
+struct OpenRequest {
+  std::vector<std::string> files;
+  std::string baseline, view, select, where, at, theme, screenshot;
+  double scale = 0;
+  int width = 1600, height = 1000;
+};
+using OpenWindow = std::function<Result<int>(const OpenRequest&)>;  // Empty: built without a window.
+
+int run(int argc, char** argv, const OpenWindow& open_window);
+
+}  // namespace hbmscope::cli

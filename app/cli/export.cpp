@@ -1,0 +1,44 @@
+// hbmscope export: the same rows in other programs' formats.
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "analysis/write/write.h"
+#include "app/cli/cli.h"
+#include "app/cli/load.h"
+#include "app/cli/options.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+namespace {
+
+int fail(const Error& error) {
+  print_error(error);
+  return exit_code_of(error);
+}
+
+}  // namespace
+
+int run_export(const ExportOptions& options) {
+  const auto format = parse_export_format(options.to);
+  if (!format) return fail(format.error());
+  if (options.output.empty() && *format == ExportFormat::pprof && isatty(STDOUT_FILENO) == 1)
+    return fail({"a profile is not text for a terminal", "Write it to a file with --output FILE, or pipe it.", {}, {}, false});
+  const auto profile = load_merged(options.files, options.view.max_size);
+  if (!profile) return fail(profile.error());
+  const auto view = make_view(*profile, options.view.request);
+  if (!view) return fail(view.error());
+  const std::string bytes = write_profile(*view, *format);
+  if (options.output.empty()) return print_to_stdout(bytes) ? exit_ok : exit_unreadable;
+  std::ofstream file(options.output, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) return fail({fmt::format("the file can't be written: {}", std::strerror(errno)), "Is there room, and may you write there?", options.output, {}, false});
+  return exit_ok;
+}
+
+}  // namespace hbmscope::cli

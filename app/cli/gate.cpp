@@ -1,0 +1,126 @@
+#include "app/cli/gate.h"
+
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "analysis/model/device_name.h"
+#include "analysis/query/groups.h"
+#include "analysis/query/where.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope::cli {
+namespace {
+
+constexpr std::array<WhereField, 5> report_fields = {{{"bytes", FieldKind::bytes, "bytes in the report", {}},
+                                                      {"count", FieldKind::count, "arrays and programs in it", {}},
+                                                      {"unknown", FieldKind::count, "programs of unknown size", {}},
+                                                      {"device", FieldKind::text, "for each device", {}},
+                                                      {"kind", FieldKind::text, "for each kind", {}}}};
+
+constexpr std::array<WhereField, 8> diff_fields = {{{"growth", FieldKind::percent, "growth of the bytes, of the baseline", {}},
+                                                    {"growth_bytes", FieldKind::bytes, "now - baseline", {}},
+                                                    {"growth_count", FieldKind::count, "now - baseline", {}},
+                                                    {"bytes", FieldKind::bytes, "bytes now", {}},
+                                                    {"count", FieldKind::count, "arrays and programs now", {}},
+                                                    {"unmatched", FieldKind::percent, "bytes of stacks without a partner", {}},
+                                                    {"device", FieldKind::text, "for each device", {}},
+                                                    {"kind", FieldKind::text, "for each kind", {}}}};
+
+// One thing that a gate is asked of: the whole, a device, a kind.
+struct Subject {
+  std::string name;  // Empty: the whole.
+  Weight baseline, now;
+  std::int64_t unmatched_bytes = 0, compared_bytes = 0;
+};
+
+template <class Visit>
+void for_each_term(const WhereNode& node, const Visit& visit) {
+  if (node.kind == WhereNode::Kind::term) visit(node.term);
+  for (const WhereNode& child : node.children) for_each_term(child, visit);
+}
+
+double growth_percent(const Subject& subject) {
+  const double before = static_cast<double>(subject.baseline.bytes), after = static_cast<double>(subject.now.bytes);
+  if (before == after) return 0;
+  if (before == 0) return std::numeric_limits<double>::infinity();
+  return 100.0 * (after - before) / before;
+}
+
+bool name_matches(const WhereTerm& term, const std::string& name, bool is_device) {
+  std::int64_t wanted = 0;
+  const auto [end, error] = std::from_chars(term.text.data(), term.text.data() + term.text.size(), wanted);
+  if (is_device && term.pattern == nullptr && error == std::errc() && end == term.text.data() + term.text.size())
+    if (const auto id = parse_device_name(name).id) return (*id == wanted) != (term.op == WhereOp::differs);
+  return term.matches_text(name);
+}
+
+bool term_holds(const WhereTerm& term, std::string_view field, const Subject& subject) {
+  const auto number = [](std::int64_t value) { return static_cast<double>(value); };
+  if (field == "bytes") return term.matches_number(number(subject.now.bytes));
+  if (field == "count") return term.matches_number(number(subject.now.count + subject.now.unknown));
+  if (field == "unknown") return term.matches_number(number(subject.now.unknown));
+  if (field == "growth") return term.matches_number(growth_percent(subject));
+  if (field == "growth_bytes") return term.matches_number(number(subject.now.bytes - subject.baseline.bytes));
+  if (field == "growth_count") return term.matches_number(number(subject.now.count - subject.baseline.count));
+  if (field == "unmatched")
+    return term.matches_number(subject.compared_bytes == 0 ? 0 : 100.0 * number(subject.unmatched_bytes) / number(subject.compared_bytes));
+  return name_matches(term, subject.name, field == "device");
+}
+
+// Which subjects an expression is asked of; it may name devices or kinds, not both.
+Result<std::string> subject_field(const WhereNode& where, std::span<const WhereField> fields) {
+  std::string found;
+  bool is_mixed = false;
+  for_each_term(where, [&](const WhereTerm& term) {
+    const std::string_view name = fields[term.field].name;
+    if (name != "device" && name != "kind") return;
+    is_mixed = is_mixed || (!found.empty() && found != name);
+    found = name;
+  });
+  if (is_mixed) return Failure(Error{"--fail-if can ask for devices or for kinds, not for both", "Write two gates, or filter with --where.", {}, {}, false});
+  return found;
+}
+
+std::optional<std::string> find_failure(const WhereNode& where, std::span<const WhereField> fields, const std::string& expression,
+                                        const std::vector<Subject>& subjects, bool is_diff) {
+  for (const Subject& subject : subjects) {
+    if (!holds(where, [&](const WhereTerm& term) { return term_holds(term, fields[term.field].name, subject); })) continue;
+    std::string is = fmt::format("{} in {}", text_from_bytes(subject.now.bytes), text_from_count(subject.now.count));
+    if (is_diff) is += fmt::format(", {} ({})", delta_text_from_bytes(subject.now.bytes - subject.baseline.bytes), delta_text_from_share(subject.baseline.bytes, subject.now.bytes));
+    return fmt::format("gate failed: {} holds{}: {}", expression, subject.name.empty() ? "" : " for " + subject.name, is);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const ProfileView& view) {
+  const auto where = parse_where(expression, report_fields);
+  if (!where) return Failure(where.error());
+  const auto field = subject_field(*where, report_fields);
+  if (!field) return Failure(field.error());
+  std::vector<Subject> subjects;
+  if (field->empty()) subjects.push_back({{}, {}, view.selected});
+  else
+    for (const GroupRow& group : compute_groups(view, *field))
+      if (group.name) subjects.push_back({*group.name, {}, group.weight});
+  return find_failure(*where, report_fields, expression, subjects, false);
+}
+
+Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const ProfileDiff& diff) {
+  const auto where = parse_where(expression, diff_fields);
+  if (!where) return Failure(where.error());
+  const auto field = subject_field(*where, diff_fields);
+  if (!field) return Failure(field.error());
+  std::vector<Subject> subjects;
+  if (field->empty()) subjects.push_back({{}, diff.baseline, diff.now, diff.unmatched_bytes, diff.compared_bytes});
+  else
+    for (const GroupDiffRow& group : *field == "device" ? diff.devices : diff.kinds)
+      if (group.name) subjects.push_back({*group.name, group.baseline, group.now, diff.unmatched_bytes, diff.compared_bytes});
+  return find_failure(*where, diff_fields, expression, subjects, true);
+}
+
+}  // namespace hbmscope::cli

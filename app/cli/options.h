@@ -1,0 +1,64 @@
+// What the commands are asked for, and the options that several of them share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/query/diff.h"
+#include "analysis/query/profile_view.h"
+#include "analysis/read/pprof/read_pprof.h"
+
+namespace CLI {
+class App;
+}
+
+namespace hbmscope::cli {
+
+struct ViewOptions {
+  ViewRequest request;
+  bool relative = false;   // Shares are of what the filter leaves.
+  std::string max_size = "4GiB";
+};
+void add_view_options(CLI::App& command, ViewOptions& options);
+void add_max_size_option(CLI::App& command, std::string& max_size);
+
+struct ReportOptions {
+  std::vector<std::string> files;
+  ViewOptions view;
+  std::string by = "function";
+  std::size_t top = 20;
+  bool cumulative = false, json = false, tree = false, bottom_up = false, series = false;
+  std::string peek, fail_if;
+};
+
+struct DiffOptions {
+  std::vector<std::string> files;
+  ViewOptions view;
+  std::string match = "function", fail_if;
+  std::size_t top = 15, frames = 4;
+  bool json = false;
+};
+
+struct CheckOptions {
+  std::vector<std::string> files;
+  std::string max_size = "4GiB";
+  bool json = false;
+};
+
+struct ExportOptions {
+  std::vector<std::string> files;
+  ViewOptions view;
+  std::string to, output;
+};
+
+// Each returns the exit code.
+int run_report(const ReportOptions& options);
+int run_diff(const DiffOptions& options);
+int run_check(const CheckOptions& options);
+int run_export(const ExportOptions& options);
+
+// "device", "label:K": what rows are grouped by when it isn't a kind of frame. Empty text: it is a kind of frame.
+std::string label_key_of(const std::string& by);
+Result<FrameBy> parse_frame_by(const std::string& by);
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,126 @@
+// hbmscope report: what holds the memory.
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/units/format.h"
+#include "analysis/write/json.h"
+#include "app/cli/cli.h"
+#include "app/cli/gate.h"
+#include "app/cli/load.h"
+#include "app/cli/options.h"
+#include "app/cli/report_text.h"
+
+namespace hbmscope::cli {
+namespace {
+
+int fail(const Error& error) {
+  print_error(error);
+  return exit_code_of(error);
+}
+
+TopOrder order_of(const ReportOptions& options) { return options.cumulative ? TopOrder::cum_bytes : TopOrder::flat_bytes; }
+
+// The frames whose function matches --peek, the largest first.
+Result<std::vector<Neighbours>> find_peeked(const ReportOptions& options, const ProfileView& view) {
+  // The expression is compiled by making a view that focuses on it: one rule for all expressions.
+  ViewRequest request = view.request;
+  request.show = options.peek;
+  request.where.clear();
+  auto matching = make_view(view.profile, request);
+  if (!matching) return Failure(matching.error());
+  std::vector<Neighbours> found;
+  for (const TopRow& top : compute_top(view, TopOrder::cum_bytes)) {
+    const Frame& frame = view.frames[row(top.frame)];
+    const bool is_match = std::any_of(matching->frames.begin(), matching->frames.end(), [&](const Frame& f) { return f.function == frame.function && f.file == frame.file && f.line == frame.line; });
+    if (is_match) found.push_back(compute_neighbours(view, top.frame));
+    if (options.top != 0 && found.size() == options.top) break;
+  }
+  if (found.empty()) return Failure(Error{fmt::format("no frame matches '{}'", options.peek), "Try a part of a function's name.", {}, {}, false});
+  return found;
+}
+
+std::string json_report(const ReportOptions& options, const ProfileView& view, const std::vector<Neighbours>& peeked) {
+  nlohmann::ordered_json json = json_from_view(view);
+  json["by"] = options.by;
+  if (const std::string key = label_key_of(options.by); !key.empty()) {
+    json["rows"] = json_from_group_rows(compute_groups(view, key));
+  } else {
+    json["rows"] = json_from_top(view, compute_top(view, order_of(options)), options.top);
+  }
+  if (options.tree || options.bottom_up)
+    json["tree"] = json_from_call_tree(view, *compute_call_tree(view, options.tree ? TreeDirection::callees : TreeDirection::callers));
+  for (const Neighbours& neighbours : peeked) json["peek"].push_back(json_from_neighbours(view, neighbours));
+  return text_from_json(json);
+}
+
+std::string text_report(const ReportOptions& options, const ProfileView& view, const std::vector<Neighbours>& peeked) {
+  const Terminal terminal = Terminal::of_stdout();
+  const ProfileSummary summary = compute_summary(view);
+  const Weight& whole = options.view.relative ? view.selected : view.total;
+  const ReportStyle style{terminal, whole.bytes, text_from_value(whole.bytes, summary.unit) + (options.view.relative ? " after filtering" : " in all"), summary.unit, options.top};
+  std::string text = text_from_summary(summary, view, style) + text_from_import_badge(view.profile->import, terminal) + "\n";
+  if (!peeked.empty()) {
+    for (const Neighbours& neighbours : peeked) text += text_from_neighbours(view, neighbours, style) + "\n";
+    return text;
+  }
+  if (options.tree || options.bottom_up)
+    return text + text_from_tree(view, *compute_call_tree(view, options.tree ? TreeDirection::callees : TreeDirection::callers), style);
+  if (const std::string key = label_key_of(options.by); !key.empty()) return text + text_from_groups(compute_groups(view, key), key, style);
+  return text + text_from_top(view, compute_top(view, order_of(options)), options.by, style);
+}
+
+int run_series(const ReportOptions& options, const ViewRequest& request) {
+  const auto profiles = load_profiles(options.files, options.view.max_size);
+  if (!profiles) return fail(profiles.error());
+  std::vector<ProfileView> views;
+  for (const auto& profile : *profiles) {
+    auto view = make_view(profile, request);
+    if (!view) return fail(view.error());
+    views.push_back(std::move(*view));
+  }
+  const std::vector<SeriesPoint> points = compute_series(views);
+  if (options.json) {
+    nlohmann::ordered_json json = {{"schema", json_schema}, {"format", "pprof"}, {"series", json_from_series(points)}};
+    return print_to_stdout(text_from_json(json)) ? exit_ok : exit_unreadable;
+  }
+  const Terminal terminal = Terminal::of_stdout();
+  const ReportStyle style{terminal, 0, {}, compute_summary(views.front()).unit, 0};
+  return print_to_stdout(text_from_series(points, style)) ? exit_ok : exit_unreadable;
+}
+
+}  // namespace
+
+int run_report(const ReportOptions& options) {
+  ViewRequest request = options.view.request;
+  if (label_key_of(options.by).empty()) {
+    const auto by = parse_frame_by(options.by);
+    if (!by) return fail(by.error());
+    request.by = *by;
+  }
+  if (options.series) return run_series(options, request);
+  const auto profile = load_merged(options.files, options.view.max_size);
+  if (!profile) return fail(profile.error());
+  const auto view = make_view(*profile, request);
+  if (!view) return fail(view.error());
+  std::vector<Neighbours> peeked;
+  if (!options.peek.empty()) {
+    auto found = find_peeked(options, *view);
+    if (!found) return fail(found.error());
+    peeked = std::move(*found);
+  }
+  std::optional<std::string> failure;
+  if (!options.fail_if.empty()) {
+    auto found = find_gate_failure(options.fail_if, *view);
+    if (!found) return fail(found.error());
+    failure = std::move(*found);
+  }
+  if (!print_to_stdout(options.json ? json_report(options, *view, peeked) : text_report(options, *view, peeked))) return exit_unreadable;
+  if (!failure) return exit_ok;
+  fmt::print(stderr, "hbmscope: {}\n", *failure);
+  return exit_gate_failed;
+}
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,35 @@
+// A report as text for people: what the file is, totals by device and kind, then the rows asked for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/query/call_tree.h"
+#include "analysis/query/groups.h"
+#include "analysis/query/summary.h"
+#include "analysis/query/top.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+
+struct ReportStyle {
+  const Terminal& terminal;
+  std::int64_t whole = 0;    // What shares are of ...
+  std::string whole_text;    // ... in words: "11.8 GiB in all".
+  std::string unit;          // Of the values.
+  std::size_t top = 20;      // 0: all rows.
+};
+
+std::string text_from_summary(const ProfileSummary& summary, const ProfileView& view, const ReportStyle& style);
+std::string text_from_top(const ProfileView& view, const std::vector<TopRow>& rows, std::string_view by, const ReportStyle& style);
+std::string text_from_groups(const std::vector<GroupRow>& rows, std::string_view head, const ReportStyle& style);
+std::string text_from_tree(const ProfileView& view, const CallTree& tree, const ReportStyle& style);
+std::string text_from_neighbours(const ProfileView& view, const Neighbours& neighbours, const ReportStyle& style);
+std::string text_from_series(const std::vector<SeriesPoint>& points, const ReportStyle& style);
+// The badge of the import: a line for everything that is more than information.
+std::string text_from_import_badge(const ImportStatistics& import, const Terminal& terminal);
+
+// "train_step  train.py:41", the file cut on its left to what fits.
+std::string text_from_frame(const Frame& frame, const Terminal& terminal, std::size_t width = 0);
+
+}  // namespace hbmscope::cli

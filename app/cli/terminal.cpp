@@ -1,0 +1,103 @@
+#include "app/cli/terminal.h"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "analysis/units/format.h"
+
+namespace hbmscope::cli {
+
+Terminal Terminal::of_stdout() {
+  const bool is_terminal = isatty(STDOUT_FILENO) == 1;
+  const char* no_color = std::getenv("NO_COLOR");
+  int columns = 100;
+  winsize size{};
+  if (is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) columns = size.ws_col;
+  return Terminal(is_terminal && (no_color == nullptr || *no_color == '\0'), is_terminal, columns);
+}
+
+std::string Terminal::paint(std::string_view text, Ink ink) const {
+  if (!colors_ || ink == Ink::plain) return std::string(text);
+  const char* code = "";
+  switch (ink) {
+    case Ink::plain: break;
+    case Ink::dim: code = "2"; break;
+    case Ink::bold: code = "1"; break;
+    case Ink::good: code = "34"; break;  // Blue and orange, not green and red: told apart by all eyes.
+    case Ink::bad: code = "38;5;208"; break;
+    case Ink::accent: code = "36"; break;
+  }
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+std::string Terminal::bar(std::int64_t part, std::int64_t whole, int cells) const {
+  if (!bars_ || whole <= 0 || part <= 0) return {};
+  constexpr std::array<const char*, 8> eighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const double share = std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
+  const int total = std::max(1, static_cast<int>(std::lround(share * cells * 8)));
+  std::string text;
+  for (int i = 0; i < total / 8; ++i) text += "█";
+  text += eighths[static_cast<std::size_t>(total % 8)];
+  return paint(text, Ink::accent);
+}
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  for (const char c : text) width += (static_cast<unsigned char>(c) & 0xc0) != 0x80 ? 1 : 0;
+  return width;
+}
+
+std::string pad_left(std::string_view text, std::size_t width) {
+  const std::size_t has = display_width(text);
+  return std::string(has < width ? width - has : 0, ' ') + std::string(text);
+}
+
+std::string pad_right(std::string_view text, std::size_t width) {
+  const std::size_t has = display_width(text);
+  return std::string(text) + std::string(has < width ? width - has : 0, ' ');
+}
+
+ProgressLine::ProgressLine(std::string what, const ReadControl& control) {
+  if (isatty(STDERR_FILENO) != 1) return;
+  thread_ = std::thread([this, what = std::move(what), &control] { run(what, control); });
+}
+
+ProgressLine::~ProgressLine() {
+  done_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+void ProgressLine::run(const std::string& what, const ReadControl& control) {
+  using namespace std::chrono_literals;
+  const auto start = std::chrono::steady_clock::now();
+  bool printed = false;
+  while (!done_) {
+    std::this_thread::sleep_for(20ms);
+    if (std::chrono::steady_clock::now() - start < 1s) continue;
+    const auto done = static_cast<std::int64_t>(control.done_bytes), total = static_cast<std::int64_t>(control.total_bytes);
+    fmt::print(stderr, "\rReading {}: {} of {} ({})\x1b[K", what, text_from_bytes(done), total > 0 ? text_from_bytes(total) : "?", text_from_share(done, total));
+    std::fflush(stderr);
+    printed = true;
+    std::this_thread::sleep_for(80ms);
+  }
+  if (printed) fmt::print(stderr, "\r\x1b[K");
+}
+
+void print_error(const Error& error) { fmt::print(stderr, "hbmscope: {}\n", error.text()); }
+
+bool print_to_stdout(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!written && errno != EPIPE) fmt::print(stderr, "hbmscope: the output can't be written: {}\n", std::strerror(errno));
+  return written;
+}
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,32 @@
+// Joins the two halves that must not know each other: the commands and the window.
+#include "app/cli/cli.h"
+
+#ifdef HBMSCOPE_GUI
+#include <utility>
+
+#include "app/gui/platform/window.h"
+
+namespace {
+
+hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
+  hbmscope::gui::WindowRequest window;
+  window.files = request.files;
+  window.baseline = request.baseline;
+  window.view = request.view;
+  window.select = request.select;
+  window.where = request.where;
+  window.at = request.at;
+  window.theme = request.theme;
+  window.scale = request.scale;
+  window.screenshot = request.screenshot;
+  window.width = request.width;
+  window.height = request.height;
+  return hbmscope::gui::run_window(window);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return hbmscope::cli::run(argc, argv, open_window); }
+#else
+int main(int argc, char** argv) { return hbmscope::cli::run(argc, argv, {}); }
+#endif

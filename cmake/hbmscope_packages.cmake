@@ -1,0 +1,11 @@
+# Libraries from the distribution, for all folders; third_party/README.md says what each is for.
+find_package(tl-expected REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET libdeflate)
+pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(CLI11 REQUIRED)
