@@ -58,16 +58,20 @@ std::string message_with(std::string_view middle) {
   put_integer(type, 2, 4);
   put_bytes(out, 1, type);
   out += middle;
-  for (const char* text : {"", "allocations", "count", "space", "bytes", "f", "f.py"}) put_bytes(out, 6, text);
+  for (const char* text : {"", "allocations", "count", "space", "bytes", "f", "f.py", "kind", "executable"})
+    put_bytes(out, 6, text);
   return out;
 }
-std::string sample(std::uint64_t location, std::uint64_t count, std::uint64_t bytes) {
-  std::string ids, values, body, out;
+std::string sample(std::uint64_t location, std::uint64_t count, std::uint64_t bytes, bool executable = false) {
+  std::string ids, values, label, body, out;
   put_varint(ids, location);
   put_varint(values, count);
   put_varint(values, bytes);
   put_bytes(body, 1, ids);
   put_bytes(body, 2, values);
+  put_integer(label, 1, 7);
+  put_integer(label, 2, 8);
+  if (executable) put_bytes(body, 3, label);
   put_bytes(out, 2, body);
   return out;
 }
@@ -248,6 +252,15 @@ TEST(BadInput, sums_of_two_to_the_63_are_counted_as_a_loss) {
   ASSERT_TRUE(profile.has_value()) << profile.error().text();
   expect_statistic(*profile, "sum_over_2_63", 1, Severity::loss);
   EXPECT_EQ(profile->values[1][0] + profile->values[1][1] + profile->values[1][2], static_cast<std::int64_t>(half) + 5);
+}
+
+TEST(BadInput, counts_of_unknown_sizes_do_not_overflow) {
+  const std::uint64_t half = std::uint64_t{1} << 62, minus_one = ~std::uint64_t{0};
+  const auto profile = read(message_with(sample(1, half, minus_one, true) + sample(1, half, minus_one, true) +
+                                         sample(1, 3, minus_one, true) + location(1, 1)));
+  ASSERT_TRUE(profile.has_value()) << profile.error().text();
+  expect_statistic(*profile, "unknown_size", static_cast<std::int64_t>(half) + 3, Severity::notice);
+  expect_statistic(*profile, "sum_over_2_63", 1, Severity::loss);
 }
 
 TEST(BadInput, surplus_and_missing_values_are_counted_as_a_loss) {
