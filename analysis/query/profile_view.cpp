@@ -43,7 +43,7 @@ class FrameTableBuilder {
   };
 
   void add_location(LocationIndex location) {
-    const auto lines = profile_.location_lines(location);
+    const auto lines = view_.lines(location);
     if (lines.empty() || view_.request.by == FrameBy::address) {
       // pprof's show removes locations whose lines it can't match, those without lines too.
       if (lines.empty() && patterns_.show && !mapping_matches(profile_, location, *patterns_.show)) return;
@@ -155,6 +155,7 @@ Result<void> apply_drop_frames(ProfileView& view) {
                          "--keep-dropped-frames opens it without.", profile.files.front(), {}, false});
   // 0: kept; 1: what is inside goes; 2: it goes too.
   std::vector<std::uint8_t> state(profile.location_count());
+  view.dropped_lines.assign(profile.location_count(), 0);
   for (std::size_t i = 0; i < state.size(); ++i) {
     const auto lines = profile.location_lines(static_cast<LocationIndex>(i));
     for (std::size_t k = lines.size(); k-- > 0;) {
@@ -163,14 +164,7 @@ Result<void> apply_drop_frames(ProfileView& view) {
       const re2::StringPiece piece(name.data(), name.size());
       if (name.empty() || !RE2::FullMatch(piece, drop) || RE2::FullMatch(piece, keep)) continue;
       state[i] = k + 1 == lines.size() ? 2 : 1;
-      // Of inlined calls the outer ones stay.
-      if (state[i] == 1) {
-        auto begin = view.location_frames.begin() + view.frame_begin[i];
-        const std::size_t visible = view.frame_begin[i + 1] - view.frame_begin[i];
-        const std::size_t removed = std::min(k + 1, visible);
-        view.location_frames.erase(begin, begin + static_cast<std::ptrdiff_t>(removed));
-        for (std::size_t j = i + 1; j < view.frame_begin.size(); ++j) view.frame_begin[j] -= static_cast<std::uint32_t>(removed);
-      }
+      if (state[i] == 1) view.dropped_lines[i] = static_cast<std::uint32_t>(k + 1);  // Of inlined calls the outer ones stay.
       break;
     }
   }
@@ -220,8 +214,8 @@ Result<ProfileView> make_view(std::shared_ptr<const Profile> profile, const View
   }
   const auto patterns = compile_frame_patterns(request);
   if (!patterns) return Failure(patterns.error());
-  FrameTableBuilder(view, *patterns).build();
   if (auto done = apply_drop_frames(view); !done) return Failure(std::move(done.error()));
+  FrameTableBuilder(view, *patterns).build();
   if (auto done = select_samples(*patterns, view); !done) return Failure(std::move(done.error()));
   for (std::size_t i = 0; i < view.profile->sample_count(); ++i) view.total += view.weight(static_cast<std::uint32_t>(i));
   if (view.all_samples) view.selected = view.total;

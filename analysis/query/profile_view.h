@@ -71,7 +71,9 @@ struct ProfileView {
   std::vector<Frame> frames;               // By FrameIndex.
   std::vector<std::uint32_t> frame_begin;  // location_count() + 1, into location_frames.
   std::vector<FrameIndex> location_frames; // Innermost first.
-  std::vector<std::uint32_t> skip;         // Per sample: innermost locations that drop_frames removes; empty: none.
+  // What the profile's drop_frames removes; empty: nothing.
+  std::vector<std::uint32_t> skip;           // Per sample: innermost locations.
+  std::vector<std::uint32_t> dropped_lines;  // Per location: innermost lines.
 
   std::vector<bool> unknown_size;  // Per sample; empty where no sample is of unknown size.
 
@@ -89,6 +91,11 @@ struct ProfileView {
   std::span<const LocationIndex> stack(std::uint32_t sample) const {
     const auto all = profile->stack(sample);
     return skip.empty() ? all : all.subspan(skip[sample]);
+  }
+  // The lines of a location that drop_frames leaves, innermost first.
+  std::span<const Line> lines(LocationIndex location) const {
+    const auto all = profile->location_lines(location);
+    return dropped_lines.empty() ? all : all.subspan(dropped_lines[row(location)]);
   }
   // The visible frames of a sample, innermost first. For lists and tooltips; hot loops walk stack() themselves.
   std::vector<FrameIndex> visible_stack(std::uint32_t sample) const;

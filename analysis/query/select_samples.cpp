@@ -15,10 +15,10 @@ using Bits = std::vector<std::uint8_t>;  // 0 or 1 per sample, location or label
 
 bool matches(const re2::RE2& pattern, std::string_view text) { return RE2::PartialMatch({text.data(), text.size()}, pattern); }
 
-bool location_matches(const Profile& profile, LocationIndex location, const re2::RE2& pattern) {
-  for (const Line& line : profile.location_lines(location))
-    if (line_matches(profile, line, pattern)) return true;
-  return mapping_matches(profile, location, pattern);
+bool location_matches(const ProfileView& view, LocationIndex location, const re2::RE2& pattern) {
+  for (const Line& line : view.lines(location))
+    if (line_matches(*view.profile, line, pattern)) return true;
+  return mapping_matches(*view.profile, location, pattern);
 }
 
 Result<std::shared_ptr<const re2::RE2>> compile(const std::string& text, const char* option) {
@@ -162,9 +162,9 @@ void apply_focus(const FramePatterns& patterns, const ProfileView& view, Bits& k
   if (patterns.focus == nullptr && patterns.ignore == nullptr) return;
   Bits ignored(profile.location_count());
   if (patterns.ignore != nullptr)
-    ignored = test_locations(profile, [&](LocationIndex l) { return location_matches(profile, l, *patterns.ignore); });
+    ignored = test_locations(profile, [&](LocationIndex l) { return location_matches(view, l, *patterns.ignore); });
   if (patterns.focus != nullptr) {
-    Bits focused = test_locations(profile, [&](LocationIndex l) { return location_matches(profile, l, *patterns.focus); });
+    Bits focused = test_locations(profile, [&](LocationIndex l) { return location_matches(view, l, *patterns.focus); });
     for (std::size_t i = 0; i < focused.size(); ++i) focused[i] = focused[i] != 0 && ignored[i] == 0 ? 1 : 0;
     const Bits bits = samples_through(view, focused);
     for (std::size_t i = 0; i < keep.size(); ++i) keep[i] &= bits[i];

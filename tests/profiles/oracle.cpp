@@ -124,7 +124,7 @@ class Comparison {
     for (int i = 0; i < message_.sample_type_size(); ++i) {
       equal_text(message_.sample_type(i).type(), profile_.value_types[i].type, "type of value type", i);
       equal_text(message_.sample_type(i).unit(), profile_.value_types[i].unit, "unit of value type", i);
-      if (!wanted.empty() && text_[message_.sample_type(i).type()] == wanted) default_type = i;
+      if (!default_type && !wanted.empty() && text_[message_.sample_type(i).type()] == wanted) default_type = i;
     }
     const bool can_differ = message_.default_sample_type() == 0 && !text_[0].empty();  // As in equal_text.
     if (!can_differ)

@@ -41,9 +41,10 @@ class TableReader {
     profile_.time_ns = as_int64(index_.time_ns);
     profile_.duration_ns = as_int64(index_.duration_ns);
     profile_.period = as_int64(index_.period);
-    if (const StringId wanted = texts_.id(index_.default_value_type); wanted != StringId::empty) {
-      for (std::size_t i = 0; i < profile_.value_types.size(); ++i)
-        if (profile_.value_types[i].type == wanted) profile_.default_value_type = i;
+    if (const StringId wanted = texts_.id(index_.default_value_type); !profile_.text(wanted).empty()) {
+      // By text: a table may hold one text twice. The first type of that name, as pprof takes it.
+      for (std::size_t i = profile_.value_types.size(); i-- > 0;)
+        if (profile_.text(profile_.value_types[i].type) == profile_.text(wanted)) profile_.default_value_type = i;
     }
     return {};
   }
