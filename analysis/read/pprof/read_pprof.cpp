@@ -57,12 +57,6 @@ void separate_unknown_sizes(Profile& profile) {
     bytes[sample] = 0;
     profile.unknown_size.push_back(static_cast<std::uint32_t>(sample));
   }
-  if (profile.unknown_size.empty()) return;
-  std::int64_t executables = 0;
-  for (const std::uint32_t sample : profile.unknown_size) executables += std::max<std::int64_t>(0, profile.values[0][sample]);
-  profile.import.add("unknown_size", Severity::notice, executables,
-                     "Compiled programs whose size the runtime does not tell (it says -1, on TPU). They are counted and "
-                     "listed, and no sum includes them.");
 }
 
 // Every sum that a query can form has at most the magnitude of the sum of all magnitudes. Keeping that below 2^63 here
@@ -87,6 +81,16 @@ void keep_sums_exact(Profile& profile) {
                          "0. The producer wrote nonsense, or the file is damaged.",
                          fmt::format("value type {}", profile.text(profile.value_types[type].type)));
   }
+}
+
+// After keep_sums_exact: the number of programs is a sum like any other.
+void count_unknown_sizes(Profile& profile) {
+  if (profile.unknown_size.empty()) return;
+  std::int64_t executables = 0;
+  for (const std::uint32_t sample : profile.unknown_size) executables += std::max<std::int64_t>(0, profile.values[0][sample]);
+  profile.import.add("unknown_size", Severity::notice, executables,
+                     "Compiled programs whose size the runtime does not tell (it says -1, on TPU). They are counted and "
+                     "listed, and no sum includes them.");
 }
 
 void check_texts(Profile& profile) {
@@ -149,6 +153,7 @@ Result<Profile> read_message(Bytes message, Bytes file, const std::string& name,
                        "Fields that this version does not know were passed over; a newer hbmscope may read them.");
   separate_unknown_sizes(profile);
   keep_sums_exact(profile);
+  count_unknown_sizes(profile);
   check_texts(profile);
   profile.import.add("samples", Severity::info, static_cast<std::int64_t>(profile.sample_count()));
   profile.import.add("locations", Severity::info, static_cast<std::int64_t>(index->locations.size()));
