@@ -13,18 +13,28 @@ std::string_view primary_unit(const ProfileView& view) {
 
 }  // namespace
 
+std::string amount_text(std::string_view unit, std::int64_t amount) {
+  return text_from_value(amount, unit);
+}
+
+std::string exact_amount_text(std::string_view unit, std::int64_t amount) {
+  if (unit == "bytes") return exact_text_from_bytes(amount);
+  return exact_text_from_count(amount) + " " + std::string(unit);
+}
+
+std::string delta_amount_text(std::string_view unit, std::int64_t amount) {
+  if (unit == "bytes") return delta_text_from_bytes(amount);
+  return amount > 0 ? "+" + amount_text(unit, amount) : amount_text(unit, amount);
+}
+
 std::string amount_text(const ProfileView& view, std::int64_t amount) {
-  return view.columns.bytes ? text_from_bytes(amount) : text_from_value(amount, primary_unit(view));
+  return amount_text(primary_unit(view), amount);
 }
-
 std::string exact_amount_text(const ProfileView& view, std::int64_t amount) {
-  if (view.columns.bytes) return exact_text_from_bytes(amount);
-  return exact_text_from_count(amount) + " " + std::string(primary_unit(view));
+  return exact_amount_text(primary_unit(view), amount);
 }
-
 std::string delta_amount_text(const ProfileView& view, std::int64_t amount) {
-  if (view.columns.bytes) return delta_text_from_bytes(amount);
-  return amount > 0 ? "+" + amount_text(view, amount) : amount_text(view, amount);
+  return delta_amount_text(primary_unit(view), amount);
 }
 
 std::string amount_title(const ProfileView& view) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "analysis/query/flame.h"
 #include "analysis/query/profile_view.h"
@@ -14,6 +15,11 @@ std::string amount_text(const ProfileView& view, std::int64_t amount);        //
 std::string exact_amount_text(const ProfileView& view, std::int64_t amount);  // "2,254,857,830 B"
 std::string delta_amount_text(const ProfileView& view, std::int64_t amount);  // "+2.10 GiB"
 std::string amount_title(const ProfileView& view);                            // "Bytes", "cpu (nanoseconds)"
+
+// The same for figures that stand beside no view; `unit` is ProfileSummary::unit.
+std::string amount_text(std::string_view unit, std::int64_t amount);
+std::string exact_amount_text(std::string_view unit, std::int64_t amount);
+std::string delta_amount_text(std::string_view unit, std::int64_t amount);
 
 // The part of a weight that a picture is drawn by.
 inline std::int64_t value_of(const Weight& weight, FlameValue value) {

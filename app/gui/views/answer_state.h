@@ -1,0 +1,35 @@
+// What stands in a view while there is nothing to show yet, or where it failed: always with words and a way on.
+#pragma once
+
+#include <string_view>
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+// The source in front: reading (how far, Cancel), failed (why, Try again, Close). True when it is there.
+bool draw_source_state(const AppState& state, CommandQueue& commands);
+
+void draw_error(const AppState& state, const Error& error);
+void draw_pending(std::string_view what, std::chrono::steady_clock::time_point since);
+
+// How far reading is: "Reading a.prof: 1.10 of 2.00 GiB, about 9 s left."
+void draw_reading(const Source& source, CommandQueue& commands);
+
+// True when `answer` has something to show; words in its place otherwise. `what`: "the call tree".
+template <class T>
+bool draw_answer_state(const AppState& state, const Answer<T>& answer, std::string_view what, CommandQueue& commands) {
+  if (!draw_source_state(state, commands)) return false;
+  if (answer.failed()) draw_error(state, answer.error);
+  if (answer.pending()) draw_pending(what, answer.asked);
+  return answer.value != nullptr;
+}
+
+// Copy table and Copy as text are answered by the view in front. True once for each time that they were given.
+bool take_copy(const AppState& state, ViewKind view, std::uint64_t& seen);
+
+// The button at the right end of a view's head: copy as table, text, command.
+void draw_copy_menu(ViewKind view, CommandQueue& commands);
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,24 @@
+// The stacks as a tree, from the outermost frame down or from the innermost up. Only open nodes cost anything; the way
+// to the largest stack is open at first.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+struct CallTreeState {
+  std::shared_ptr<const TreeAnswer> answer;  // What the rest belongs to.
+  std::vector<bool> open;                    // By node.
+  std::vector<std::uint32_t> rows;           // The nodes that are seen, from top to bottom.
+  std::string find;                          // What the open nodes were chosen for.
+  std::uint64_t copy_seen = 0;
+};
+
+void draw_call_tree(const AppState& state, CallTreeState& tree, CommandQueue& commands);
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,70 @@
+#include "app/gui/views/dock_layout.h"
+
+#include <string>
+
+#include <imgui.h>
+#include <imgui_internal.h>  // The dock builder; it has no other door yet.
+
+namespace hbmscope::gui {
+namespace {
+
+void dock(ViewKind kind, ImGuiID node) {
+  ImGui::DockBuilderDockWindow(std::string(name_of(kind).window).c_str(), node);
+}
+
+void build(ImGuiID space, ImVec2 size) {
+  ImGui::DockBuilderRemoveNode(space);
+  ImGui::DockBuilderAddNode(space, ImGuiDockNodeFlags_DockSpace);
+  ImGui::DockBuilderSetNodeSize(space, size);
+  ImGuiID rest = space;
+  const ImGuiID left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, 0.16F, nullptr, &rest);
+  const ImGuiID right = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, 0.25F, nullptr, &rest);
+  const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
+  const ImGuiID centre_left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, 0.36F, nullptr, &rest);
+  ImGui::DockBuilderDockWindow("Sources", left);
+  ImGui::DockBuilderDockWindow("Inspector", right);
+  dock(ViewKind::summary, centre_left);
+  dock(ViewKind::totals, centre_left);
+  dock(ViewKind::flame, rest);
+  for (const ViewKind kind : {ViewKind::top, ViewKind::call_tree, ViewKind::diff, ViewKind::source, ViewKind::import})
+    dock(kind, bottom);
+  ImGui::DockBuilderFinish(space);
+}
+
+// Which tab of each group is in front at first.
+void choose_tabs() {
+  for (const ViewKind kind : {ViewKind::summary, ViewKind::top}) {
+    const std::string name(name_of(kind).window);
+    ImGuiWindow* window = ImGui::FindWindowByName(name.c_str());
+    if (window == nullptr || window->DockNode == nullptr || window->DockNode->TabBar == nullptr) continue;
+    window->DockNode->TabBar->NextSelectedTabId = window->TabId;
+  }
+}
+
+}  // namespace
+
+bool view_exists(const AppState& state, ViewKind kind) {
+  switch (kind) {
+    case ViewKind::diff: return state.sources.size() >= 2;
+    case ViewKind::totals: return state.ready_sources() >= 2;
+    default: return true;
+  }
+}
+
+void make_dock_space(const AppState& state, ViewStates& views) {
+  const ImGuiID space = ImGui::GetID("dock space");
+  const bool remembered = ImGui::DockBuilderGetNode(space) != nullptr;
+  const bool reset = views.layout_seen != state.window.layout_serial;
+  if (reset || !(views.layout_made || remembered)) {
+    build(space, ImGui::GetContentRegionAvail());
+    views.settling = 4;
+  } else if (!views.layout_made) {
+    views.settling = 4;  // Windows appear in their remembered places; who gets the focus is not a person's doing.
+  }
+  views.layout_seen = state.window.layout_serial;
+  views.layout_made = true;
+  ImGui::DockSpace(space, {0, 0}, ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
+  if (views.settling == 2) choose_tabs();
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,43 @@
+// The small pieces that all views are made of: figures aligned to the right, bars behind them, dim words, the
+// selection's double line, tooltips.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <imgui.h>
+
+#include "app/gui/views/theme.h"
+
+namespace hbmscope::gui {
+
+void text(std::string_view words);
+void dim_text(std::string_view words);
+void bold_text(std::string_view words);
+void wrapped_text(std::string_view words, bool dim = false);
+
+// In a table's cell or what is left of the line.
+void right_text(std::string_view words, bool dim = false);
+
+// A figure over a bar that fills `share` (0 to 1) of the cell.
+void bar_cell(const Look& look, double share, std::string_view words, ImU32 fill);
+
+// A bar from the middle of the cell: to the right for growth, to the left for shrinkage. `outline`: gone.
+void delta_cell(const Look& look, double share, std::string_view words, bool outline);
+
+// White in black or black in white, 2 + 1 px, inside the box.
+void draw_selection(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to);
+
+// 45 degrees, 2 px of `lines` every 5.
+void draw_hatch(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, ImU32 lines);
+
+// Shows `words` after the usual rest of the pointer on the item before.
+void tooltip(std::string_view words);
+
+// A text that is a button; for crumbs and links.
+bool link(const char* label);
+
+// What fits into `width`, with "..." at its end (or in front, for paths).
+std::string shortened(std::string_view words, float width, bool keep_end = false);
+
+}  // namespace hbmscope::gui

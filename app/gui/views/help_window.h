@@ -1,0 +1,17 @@
+// All commands with their keys, made of the command table, and the gestures of the pictures.
+#pragma once
+
+#include <string>
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+struct HelpState {
+  std::string narrowed_to;
+};
+
+void draw_help(const AppState& state, HelpState& help, CommandQueue& commands);
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,81 @@
+#include "app/gui/views/import_view.h"
+
+#include <algorithm>
+
+#include "analysis/units/format.h"
+#include "app/gui/core/tables.h"
+#include "app/gui/views/answer_state.h"
+#include "app/gui/views/drawing.h"
+#include "app/gui/views/frame_menu.h"
+
+namespace hbmscope::gui {
+namespace {
+
+Role role_of(Severity severity) {
+  switch (severity) {
+    case Severity::loss: return Role::failure;
+    case Severity::warning: return Role::grown;
+    case Severity::notice: return Role::temporaries;
+    case Severity::info: break;
+  }
+  return Role::dim_text;
+}
+
+void draw_row(const Look& look, const ImportStatistic& row) {
+  ImGui::TableNextRow(0, look.px(24));
+  ImGui::TableNextColumn();
+  ImGui::PushStyleColor(ImGuiCol_Text, look.role(role_of(row.severity)));
+  text(text_from_severity(row.severity));
+  ImGui::PopStyleColor();
+  ImGui::TableNextColumn();
+  text(row.name);
+  ImGui::TableNextColumn();
+  right_text(text_from_count(row.count));
+  tooltip(exact_text_from_count(row.count));
+  ImGui::TableNextColumn();
+  if (!row.remedy.empty()) wrapped_text(row.remedy);
+  if (!row.example.empty()) wrapped_text("First: " + row.example, true);
+}
+
+}  // namespace
+
+std::size_t count_of_import_notes(const AppState& state) {
+  const Source* source = state.source();
+  if (source == nullptr || !source->profile) return 0;
+  const auto& rows = source->profile->import.rows();
+  return static_cast<std::size_t>(std::count_if(
+      rows.begin(), rows.end(), [](const ImportStatistic& row) { return row.severity != Severity::info; }));
+}
+
+void draw_import(const AppState& state, ImportState& import, CommandQueue& commands) {
+  if (!draw_source_state(state, commands)) return;
+  const Source& source = *state.source();
+  const Look look(state);
+  const std::size_t notes = count_of_import_notes(state);
+  ImGui::AlignTextToFramePadding();
+  text(source.name());
+  ImGui::SameLine();
+  dim_text(notes == 0
+               ? "read completely, nothing to report"
+               : text_from_count(static_cast<std::int64_t>(notes)) + (notes == 1 ? " thing" : " things") + " to know");
+  draw_copy_menu(ViewKind::import, commands);
+  constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable |
+                                    ImGuiTableFlags_NoBordersInBodyUntilResize;
+  if (ImGui::BeginTable("import", 4, flags)) {
+    ImGui::TableSetupScrollFreeze(0, 1);
+    ImGui::TableSetupColumn("Severity", ImGuiTableColumnFlags_WidthFixed, look.px(78));
+    ImGui::TableSetupColumn("Statistic", ImGuiTableColumnFlags_WidthFixed, look.px(190));
+    ImGui::TableSetupColumn("Count", ImGuiTableColumnFlags_WidthFixed, look.px(90));
+    ImGui::TableSetupColumn("What it means", ImGuiTableColumnFlags_WidthStretch);
+    ImGui::TableHeadersRow();
+    // What needs attention stands on top; how much was read below.
+    for (const Severity severity : {Severity::loss, Severity::warning, Severity::notice, Severity::info})
+      for (const ImportStatistic& row : source.profile->import.rows())
+        if (row.severity == severity) draw_row(look, row);
+    ImGui::EndTable();
+  }
+  if (take_copy(state, ViewKind::import, import.copy_seen))
+    copy_table(state, table_from_import(source.profile->import), commands);
+}
+
+}  // namespace hbmscope::gui

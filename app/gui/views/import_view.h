@@ -1,0 +1,20 @@
+// What reading the file met: how much was read, what was repaired or left out, and what to do about it.
+#pragma once
+
+#include <cstdint>
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+struct ImportState {
+  std::uint64_t copy_seen = 0;
+};
+
+void draw_import(const AppState& state, ImportState& import, CommandQueue& commands);
+
+// How many statistics of the file in front deserve attention: the badge on the tab.
+std::size_t count_of_import_notes(const AppState& state);
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,11 @@
+// The menu, made of the command table; disabled commands say why.
+#pragma once
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+void draw_menu_bar(const AppState& state, CommandQueue& commands);
+
+}  // namespace hbmscope::gui

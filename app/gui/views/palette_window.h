@@ -1,0 +1,20 @@
+// The command palette: a few letters find any command.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+struct PaletteState {
+  std::string typed;
+  std::size_t chosen = 0;
+  bool was_open = false;
+};
+
+void draw_palette(const AppState& state, PaletteState& palette, CommandQueue& commands);
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,19 @@
+// The source of the selected frame with what each line holds, when the file is on this machine.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+struct SourceViewState {
+  std::shared_ptr<const SourceListing> shown;  // Whose focus was scrolled to.
+  std::uint64_t copy_seen = 0;
+};
+
+void draw_source(const AppState& state, SourceViewState& source, CommandQueue& commands);
+
+}  // namespace hbmscope::gui

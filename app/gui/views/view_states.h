@@ -1,0 +1,47 @@
+// What every view keeps for itself, in one place that lives as long as the window.
+#pragma once
+
+#include "app/gui/views/call_tree_view.h"
+#include "app/gui/views/diff_view.h"
+#include "app/gui/views/file_dialog.h"
+#include "app/gui/views/filter_line.h"
+#include "app/gui/views/flame_graph.h"
+#include "app/gui/views/help_window.h"
+#include "app/gui/views/import_view.h"
+#include "app/gui/views/inspector.h"
+#include "app/gui/views/palette_window.h"
+#include "app/gui/views/shell.h"
+#include "app/gui/views/source_view.h"
+#include "app/gui/views/summary_view.h"
+#include "app/gui/views/top_table.h"
+#include "app/gui/views/totals_view.h"
+
+namespace hbmscope::gui {
+
+struct ViewStates {
+  SummaryState summary;
+  FlameState flame;
+  TopState top;
+  CallTreeState tree;
+  DiffState diff;
+  SourceViewState source;
+  TotalsState totals;
+  ImportState import;
+  InspectorState inspector;
+  FilterLineState filter;
+  PaletteState palette;
+  HelpState help;
+  FileDialogState dialog;
+
+  // The docks.
+  std::uint64_t layout_seen = 0;  // The last Reset layout that was followed,
+  bool layout_made = false;       // or the first layout.
+  std::uint64_t view_seen = 0;    // The last command that brought a view to the front.
+  bool two_files = false;         // Whether Diff and Totals were there in the frame before.
+  int settling = 0;               // Frames until focus is a person's doing again.
+  std::optional<ViewKind> focused;
+  std::uint64_t clipboard_seen = 0;
+  std::uint32_t asked = 0;  // In the frame before.
+};
+
+}  // namespace hbmscope::gui
