@@ -1,0 +1,88 @@
+# What people type. The build itself is CMake's (CMakePresets.json); every preset has its folder in build/.
+PREFIX ?= /usr/local
+CMAKE_FLAGS ?=
+HBMSCOPE = build/release/app/hbmscope
+SAMPLE = samples/leak_step_200.pprof.gz
+BASELINE = samples/leak_step_010.pprof.gz
+
+.PHONY: help run build test install server test-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean
+
+help:
+	@echo "make run             install what is missing, build, open the window on a sample profile"
+	@echo "make test            install what is missing, build, run the tests"
+	@echo "make build           build/release/app/hbmscope"
+	@echo "make install         to PREFIX=$(PREFIX)"
+	@echo "make server          build/server/app/hbmscope: commands only, needs no OpenGL"
+	@echo "make bench           speed beside go tool pprof and beside the floor of this machine"
+	@echo "make asan tsan fuzz  the tests under sanitizers; ten minutes of fuzzing"
+	@echo "make tidy format     clang-tidy, clang-format"
+	@echo "make test-real test-gpu test-slow   tests with real frameworks, with a GPU, and the long ones"
+
+# A display is a Mac, X11 or Wayland; elsewhere the answer is text and a picture.
+run: build
+	@if [ "$$(uname)" = Darwin ] || [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then \
+	  echo "hbmscope open $(SAMPLE) --baseline $(BASELINE)"; \
+	  $(HBMSCOPE) open $(SAMPLE) --baseline $(BASELINE); \
+	else \
+	  echo "There is no display here: this is the report; the picture of the window is build/window.png."; echo; \
+	  $(HBMSCOPE) report $(SAMPLE) --top 10 && \
+	  $(HBMSCOPE) open $(SAMPLE) --baseline $(BASELINE) --screenshot build/window.png; \
+	fi
+
+build: build/release/build.ninja
+	@cmake --build --preset release
+
+build/release/build.ninja: third_party/install_packages.sh
+	@third_party/install_packages.sh window
+	@cmake --preset release -DHBMSCOPE_TESTS=OFF $(CMAKE_FLAGS)
+
+# Tests have a folder of their own, so that `make run` builds no test and changes nothing in the other's cache.
+test:
+	@third_party/install_packages.sh window tests
+	@cmake --preset test $(CMAKE_FLAGS) >build/test-configure.log 2>&1 || { cat build/test-configure.log; exit 1; }
+	@cmake --build --preset test
+	@ctest --preset test
+
+install: build
+	@cmake --install build/release --prefix "$(PREFIX)"
+
+server:
+	@third_party/install_packages.sh
+	@cmake --preset server -DHBMSCOPE_TESTS=OFF $(CMAKE_FLAGS)
+	@cmake --build --preset server
+
+test-real test-gpu test-slow: test-%:
+	@third_party/install_packages.sh window tests
+	@cmake --preset test $(CMAKE_FLAGS)
+	@cmake --build --preset test
+	@ctest --test-dir build/test -L '^$*$$' --output-on-failure
+
+bench:
+	@third_party/install_packages.sh window tests
+	@cmake --preset test $(CMAKE_FLAGS)
+	@cmake --build --preset test
+	@tests/bench/run.sh build/test
+
+asan tsan:
+	@third_party/install_packages.sh window tests
+	@cmake --preset $@ $(CMAKE_FLAGS)
+	@cmake --build --preset $@
+	@ctest --preset $@
+
+fuzz:
+	@cmake --preset fuzz $(CMAKE_FLAGS)
+	@cmake --build --preset fuzz
+	@tests/fuzz/run.sh build/fuzz 600
+
+tidy:
+	@cmake --preset tidy $(CMAKE_FLAGS) && cmake --build --preset tidy --target hbmscope_pprof_proto
+	@tests/house/tidy.sh build/tidy
+
+format:
+	@git ls-files '*.h' '*.cpp' | xargs clang-format -i
+
+samples:
+	@samples/make_profiles.py
+
+clean:
+	@rm -rf build
