@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes the sample profiles again, by running the programs beside this file with the JAX of this interpreter.
+"""Makes the sample profiles again, by running the programs beside this file with JAX on the CPU.
 
-    python3 -m venv build/jax && build/jax/bin/pip install jax==0.10.2
-    build/jax/bin/python samples/make_profiles.py [--out FOLDER]
+    samples/make_profiles.py [--out FOLDER]          (make samples)
+
+Uses the JAX of this interpreter; where it has none, JAX goes into a virtual environment in build/jax first.
 
 A profile names the source files of every frame, so it would tell where on whose machine it was made. The folders are
 replaced by neutral ones: the programs' own by /srv/train, site-packages and Python's library by those of /srv/venv and
@@ -11,6 +12,7 @@ replaced by neutral ones: the programs' own by /srv/train, site-packages and Pyt
 
 import argparse
 import gzip
+import importlib.util
 import os
 import pathlib
 import subprocess
@@ -19,6 +21,8 @@ import sysconfig
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+JAX = "jax==0.10.2"
+ENVIRONMENT = HERE.parent / "build/jax"
 PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
 RUNS = (
     ("arrays.py", {}),
@@ -91,10 +95,23 @@ def neutral(text):
     return text
 
 
+def continue_with_jax():
+    """Does not come back: starts this script again with an interpreter that has JAX."""
+    python = ENVIRONMENT / "bin/python"
+    if pathlib.Path(sys.prefix) == ENVIRONMENT:
+        sys.exit(f"{JAX} is not in {ENVIRONMENT}; remove that folder and try again")
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", ENVIRONMENT], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", JAX], check=True)
+    os.execv(python, [python, *sys.argv])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path, default=HERE, help="where the profiles go (default: samples/)")
     out = parser.parse_args().out
+    if importlib.util.find_spec("jax") is None:
+        continue_with_jax()
     out.mkdir(parents=True, exist_ok=True)
     for program, variables in RUNS:
         with tempfile.TemporaryDirectory() as made:

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Holds the sources against the house rules: who may include what, how long a file may be, what every folder has.
+
+    tests/house/check_house.py [ROOT]       prints one line a breach and exits with 1 if there is any
+
+The tables below are the design's table "folder | may include", in a form that a machine reads. A folder may always
+include itself. Other libraries than the ones named are free (standard library, fmt, nlohmann-json, ...).
+"""
+
+import pathlib
+import re
+import sys
+
+# Folder -> folders whose headers it may include. The deepest folder that is listed here decides for a file.
+MAY_INCLUDE = {
+    "collector/wire": [],
+    "collector/annotate": [],
+    "collector/inject": ["collector/wire", "collector/annotate"],
+    "collector/serve": ["collector/wire"],
+    "collector/view": ["collector/wire"],
+    "collector/attach": ["collector/wire", "collector/serve"],
+    "allocator": ["collector/annotate", "collector/wire"],
+    # Inside of analysis, from the ground up: each folder knows those above it in this list.
+    "analysis/model": ["collector/wire", "allocator"],
+    "analysis/units": ["analysis/model"],
+    "analysis/read": ["analysis/model", "analysis/units", "collector/wire", "allocator"],
+    "analysis/query": ["analysis/model", "analysis/units", "allocator"],
+    "analysis/diagnose": ["analysis/model", "analysis/units", "analysis/query", "allocator"],
+    "analysis/write": ["analysis/model", "analysis/units", "analysis/query", "collector/wire"],
+    "app/cli": ["analysis", "collector/attach", "collector/serve", "collector/view", "allocator"],
+    "app/gui/core": ["analysis", "collector/view"],
+    # What gui/core hands out is made of analysis' rows, so those who may include core may name these types; reading and
+    # writing files stays behind core.
+    "app/gui/views": ["app/gui/core", "analysis/model", "analysis/units", "analysis/query"],
+    "app/gui/platform": ["app/gui/core", "app/gui/views", "analysis/model", "third_party"],
+    "app": ["app/cli", "app/gui/platform"],
+    "third_party": [],
+    "tests": ["analysis", "app", "collector", "allocator", "third_party"],
+}
+
+# What a header is of -> (how its include looks, the folders that may include it).
+TOOLKITS = {
+    "Dear ImGui": (r"(imgui|imcmd|imstb|misc/cpp/imgui|portable_file_dialogs|ImGuiFileDialog)", ["app/gui/views", "app/gui/platform", "tests/gui"]),
+    "ImPlot": (r"implot", ["app/gui/views", "app/gui/platform", "tests/gui"]),
+    "an ImGui back end": (r"imgui_impl_", ["app/gui/platform", "tests/gui"]),
+    "GLFW": (r"GLFW/", ["app/gui/platform", "tests/gui"]),
+    "OpenGL or EGL": (r"(GL|GLES\d?|EGL|KHR|glad|GL3)/|gl3w|glew", ["app/gui/platform", "tests/gui"]),
+    "X11 or Wayland": (r"(X11|wayland)", ["app/gui/platform", "tests/gui"]),
+    "protobuf": (r"google/protobuf|[^>\"]*\.pb\.h", ["analysis/write", "tests"]),
+    "CUPTI, CUDA, PJRT or NVTX": (r"(cupti|cuda|nvml|nvToolsExt|nvtx3/|xla/pjrt|pjrt_c_api)", ["collector/inject"]),
+    "GoogleTest": (r"(gtest|gmock)/", ["tests"]),
+    "a test engine": (r"imgui_te_", ["tests/gui"]),
+    "CLI11": (r"CLI/", ["app/cli"]),
+}
+# A header that only Linux has; analysis and the window are for Mac users too.
+LINUX_ONLY = re.compile(
+    r"(linux/|asm/|sys/(epoll|eventfd|inotify|memfd|prctl|sendfile|signalfd|sysinfo|timerfd|syscall|auxv)\.h|link\.h|elf\.h|malloc\.h|features\.h)"
+)
+NO_LINUX_IN = ["analysis", "app/gui"]
+
+LINES_MAX = 500
+NO_SUCH_FOLDERS = {"util", "utils", "common", "misc", "helpers"}
+OUR_ROOTS = {"analysis", "app", "allocator", "collector", "tests", "third_party", "samples"}
+CODE = {".h", ".hpp", ".cpp", ".c", ".cc"}
+SOURCES = CODE | {".py", ".go", ".sh", ".cmake", ".proto"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def is_within(path, folder):
+    return path == folder or path.startswith(folder + "/")
+
+
+def owner_of(folder):
+    """The deepest row of the table that this folder belongs to."""
+    rows = [row for row in MAY_INCLUDE if is_within(folder, row)]
+    return max(rows, key=len) if rows else None
+
+
+def sources_of(root):
+    for top in sorted(OUR_ROOTS):
+        if not (root / top).is_dir():
+            continue
+        for path in sorted((root / top).rglob("*")):
+            relative = path.relative_to(root)
+            if path.is_file() and path.suffix in SOURCES and "__pycache__" not in relative.parts:
+                yield relative
+
+
+def check_own_include(folder, header, root):
+    """`header` is written with quotes. Returns what is wrong with it, or nothing."""
+    if header.endswith(".pb.h"):
+        return None  # Generated into the build folder; a toolkit by the table above.
+    if header.split("/")[0] not in OUR_ROOTS:
+        return f'"{header}" is not written from the root of the repository (others\' headers take < >)'
+    generated = header.startswith("third_party/")
+    if not generated and not (root / header).is_file():
+        return f'"{header}" does not exist'
+    owner = owner_of(folder)
+    if owner is None:
+        return f"{folder} is in no row of the table 'folder | may include'"
+    allowed = [owner, *MAY_INCLUDE[owner]]
+    if any(is_within(header, row) for row in allowed if row != "app"):
+        return None
+    if "app" in allowed and is_within(header, "app") and (owner == "tests" or header.count("/") == 1):
+        return None
+    return f'{owner} may not include "{header}"'
+
+
+def check_toolkits(folder, header):
+    for name, (pattern, folders) in TOOLKITS.items():
+        if re.match(pattern, header) and not any(is_within(folder, row) for row in folders):
+            return f"{folder} may not include {name} ({header}); only {', '.join(folders)} may"
+    if LINUX_ONLY.match(header) and any(is_within(folder, row) for row in NO_LINUX_IN):
+        return f"{folder} may not include {header}, which only Linux has"
+    return None
+
+
+def check_code(root, relative):
+    folder = relative.parent.as_posix()
+    for number, line in enumerate((root / relative).read_text(errors="replace").splitlines(), 1):
+        include = INCLUDE.match(line)
+        if include is None:
+            continue
+        bracket, header = include.groups()
+        wrong = check_toolkits(folder, header)
+        if wrong is None and bracket == '"':
+            wrong = check_own_include(folder, header, root)
+        if wrong is None and bracket == "<" and header.split("/")[0] in OUR_ROOTS and (root / header).exists():
+            wrong = f"our own <{header}> takes quotes"
+        if wrong:
+            yield f"{relative}:{number}: {wrong}"
+
+
+def check(root):
+    """All breaches, a line each."""
+    root = pathlib.Path(root)
+    breaches = []
+    folders = set()
+    for relative in sources_of(root):
+        folders.add(relative.parent)
+        lines = (root / relative).read_text(errors="replace").count("\n")
+        if lines > LINES_MAX:
+            breaches.append(f"{relative}: {lines} lines, more than {LINES_MAX}; which two things does it do?")
+        if relative.suffix in CODE:
+            breaches.extend(check_code(root, relative))
+    for folder in sorted(folders | {parent for folder in folders for parent in folder.parents if parent.parts}):
+        if folder.name in NO_SUCH_FOLDERS:
+            breaches.append(f"{folder}: no folder is called {folder.name}; name it after what it does")
+        readme = root / folder / "README.md"
+        if not readme.is_file():
+            breaches.append(f"{folder}: has no README.md (what it is, owns, may use, where to start reading)")
+        elif len(readme.read_text().splitlines()) < 3:
+            breaches.append(f"{folder}/README.md: says too little")
+    return breaches
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
+    breaches = check(root)
+    for breach in breaches:
+        print(breach)
+    if not breaches:
+        print(f"{sum(1 for _ in sources_of(root))} source files keep the house rules")
+    sys.exit(1 if breaches else 0)
+
+
+if __name__ == "__main__":
+    main()

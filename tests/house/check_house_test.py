@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""The checker on small trees that break one rule each: a check that cannot fail checks nothing."""
+
+import pathlib
+import tempfile
+import unittest
+
+import check_house
+
+README = "# a folder\n\nWhat it is.\nWhat it owns.\n"
+
+
+class CheckHouse(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name)
+        self.write("analysis/model/profile.h", "#pragma once\n")
+        self.write("app/gui/core/app.h", '#include "analysis/model/profile.h"\n')
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def write(self, path, text, readme=True):
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        for folder in [file.parent, *file.parent.parents]:
+            if readme and folder != self.root and self.root in folder.parents and not (folder / "README.md").exists():
+                (folder / "README.md").write_text(README)
+
+    def expect(self, *parts):
+        """Exactly one breach, and it says all of this."""
+        breaches = check_house.check(self.root)
+        self.assertEqual(len(breaches), 1, breaches)
+        for part in parts:
+            self.assertIn(part, breaches[0])
+
+    def expect_clean(self):
+        self.assertEqual(check_house.check(self.root), [])
+
+    def test_a_tree_that_keeps_the_rules(self):
+        self.write("app/gui/views/top.cpp", '#include <imgui.h>\n#include "app/gui/core/app.h"\n')
+        self.write("app/gui/platform/window.h", "#pragma once\n")
+        self.write("app/gui/platform/window.cpp", '#include <GLFW/glfw3.h>\n#include "app/gui/platform/window.h"\n')
+        self.write("app/main.cpp", '#include "app/gui/platform/window.h"\n')
+        self.write("tests/profiles/oracle.cpp", '#include <pprof.pb.h>\n#include "analysis/model/profile.h"\n')
+        self.expect_clean()
+
+    def test_analysis_knows_no_window(self):
+        self.write("analysis/query/top.cpp", '\n#include "app/gui/core/app.h"\n')
+        self.expect("analysis/query/top.cpp:2", "analysis/query may not include", "app/gui/core/app.h")
+
+    def test_the_model_is_below_the_queries(self):
+        self.write("analysis/query/top.h", "#pragma once\n")
+        self.write("analysis/model/profile.cpp", '#include "analysis/query/top.h"\n')
+        self.expect("analysis/model may not include")
+
+    def test_readers_are_hidden_from_views(self):
+        self.write("analysis/read/read.h", "#pragma once\n")
+        self.write("app/gui/views/open.cpp", '#include "analysis/read/read.h"\n')
+        self.expect("app/gui/views may not include")
+
+    def test_core_knows_no_imgui(self):
+        self.write("app/gui/core/state.cpp", "#include <imgui.h>\n")
+        self.expect("app/gui/core may not include Dear ImGui")
+
+    def test_core_knows_no_implot(self):
+        self.write("app/gui/core/state.cpp", "#  include <implot.h>\n")
+        self.expect("app/gui/core may not include ImPlot")
+
+    def test_views_know_no_glfw(self):
+        self.write("app/gui/views/top.cpp", "#include <GLFW/glfw3.h>\n")
+        self.expect("app/gui/views may not include GLFW")
+
+    def test_views_know_no_opengl(self):
+        self.write("app/gui/views/top.cpp", "#include <GL/gl.h>\n")
+        self.expect("app/gui/views may not include OpenGL")
+
+    def test_commands_know_no_window(self):
+        self.write("app/cli/open.cpp", '#include "app/gui/core/app.h"\n')
+        self.expect("app/cli may not include")
+
+    def test_main_goes_through_the_platform(self):
+        self.write("app/main.cpp", '#include "app/gui/core/app.h"\n')
+        self.expect("app may not include")
+
+    def test_readers_know_no_protobuf(self):
+        self.write("analysis/read/read.cpp", "#include <google/protobuf/message.h>\n")
+        self.expect("analysis/read may not include protobuf")
+
+    def test_readers_know_no_generated_message(self):
+        self.write("analysis/read/read.cpp", '#include "pprof.pb.h"\n')
+        self.expect("analysis/read may not include protobuf")
+
+    def test_analysis_calls_nothing_that_only_linux_has(self):
+        self.write("analysis/read/read.cpp", "#include <sys/epoll.h>\n")
+        self.expect("which only Linux has")
+
+    def test_nobody_includes_tests(self):
+        self.write("tests/profiles/oracle.h", "#pragma once\n")
+        self.write("app/cli/report.cpp", '#include "tests/profiles/oracle.h"\n')
+        self.expect("app/cli may not include")
+
+    def test_includes_are_written_from_the_root(self):
+        self.write("analysis/model/profile.cpp", '#include "profile.h"\n')
+        self.expect("not written from the root")
+
+    def test_our_own_headers_take_quotes(self):
+        self.write("app/gui/core/state.cpp", "#include <analysis/model/profile.h>\n")
+        self.expect("takes quotes")
+
+    def test_an_include_of_nothing(self):
+        self.write("app/gui/core/state.cpp", '#include "analysis/model/gone.h"\n')
+        self.expect("does not exist")
+
+    def test_a_folder_that_the_table_does_not_know(self):
+        self.write("analysis/magic/spell.cpp", '#include "analysis/model/profile.h"\n')
+        self.expect("in no row of the table")
+
+    def test_a_file_that_is_too_long(self):
+        self.write("analysis/model/long.cpp", "int x;\n" * 501)
+        self.expect("analysis/model/long.cpp", "501 lines")
+
+    def test_a_file_of_just_the_length(self):
+        self.write("analysis/model/long.cpp", "int x;\n" * 500)
+        self.expect_clean()
+
+    def test_a_folder_without_readme(self):
+        self.write("analysis/units/format.cpp", "int x;\n", readme=False)
+        self.expect("analysis/units", "no README.md")
+
+    def test_a_readme_that_says_nothing(self):
+        (self.root / "analysis/model/README.md").write_text("# model\n")
+        self.expect("says too little")
+
+    def test_a_folder_for_everything(self):
+        self.write("analysis/model/util/strings.h", "#pragma once\n")
+        self.expect("no folder is called util")
+
+
+if __name__ == "__main__":
+    unittest.main()
