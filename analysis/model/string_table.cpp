@@ -4,7 +4,9 @@
 
 namespace hbmscope {
 
-StringTable::StringTable() { append({}); }
+StringTable::StringTable() {
+  append({});
+}
 
 std::string_view StringTable::text(StringId id) const {
   const std::size_t i = row(id);

@@ -34,8 +34,8 @@ class StringTable {
   void rehash(std::size_t slots);
 
   std::string bytes_;
-  std::vector<std::uint64_t> ends_;      // The end of each text in bytes_.
-  std::vector<std::uint32_t> slots_;     // Open addressing, id + 1, 0 is free; empty until intern is called.
+  std::vector<std::uint64_t> ends_;   // The end of each text in bytes_.
+  std::vector<std::uint32_t> slots_;  // Open addressing, id + 1, 0 is free; empty until intern is called.
 };
 
 }  // namespace hbmscope

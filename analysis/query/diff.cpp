@@ -60,8 +60,8 @@ struct Side {
 // that a row stands for, the one with the largest change.
 struct LineStack {
   Weight baseline, now;
-  std::uint32_t row_node = 0;          // Its node in the trie of the match.
-  const Side* side = nullptr;          // Where an example of it is; `now` if it is there.
+  std::uint32_t row_node = 0;  // Its node in the trie of the match.
+  const Side* side = nullptr;  // Where an example of it is; `now` if it is there.
   std::uint32_t sample = 0;
 };
 
@@ -134,9 +134,12 @@ std::vector<GroupDiffRow> compare_groups(const ProfileView& baseline, const Prof
   std::vector<GroupDiffRow> rows;
   for (const GroupRow& group : after) rows.push_back({group.name, {}, group.weight});
   for (const GroupRow& group : before) {
-    const auto found = std::find_if(rows.begin(), rows.end(), [&](const GroupDiffRow& row) { return row.name == group.name; });
-    if (found != rows.end()) found->baseline = group.weight;
-    else rows.push_back({group.name, group.weight, {}});
+    const auto found =
+        std::find_if(rows.begin(), rows.end(), [&](const GroupDiffRow& row) { return row.name == group.name; });
+    if (found != rows.end())
+      found->baseline = group.weight;
+    else
+      rows.push_back({group.name, group.weight, {}});
   }
   if (key == "device")
     std::stable_sort(rows.begin(), rows.end(), [](const GroupDiffRow& a, const GroupDiffRow& b) {
@@ -149,7 +152,8 @@ std::vector<GroupDiffRow> compare_groups(const ProfileView& baseline, const Prof
 // Flat and cumulative sums of one side, by symbol; a symbol that recurs in a stack counts once.
 class FrameSums {
  public:
-  FrameSums(const Side& side, std::size_t symbols) : flat(symbols), cum(symbols), seen_(symbols), line_flat(side.view->frames.size()) {
+  FrameSums(const Side& side, std::size_t symbols)
+      : flat(symbols), cum(symbols), seen_(symbols), line_flat(side.view->frames.size()) {
     const ProfileView& view = *side.view;
     for (std::size_t i = 0; i < view.sample_count(); ++i) {
       const std::uint32_t sample = view.sample(i);
@@ -244,7 +248,8 @@ ProfileDiff compute_diff(const ProfileView& baseline, const ProfileView& now, St
 
   SymbolTable table(match), line_table(StackMatch::line);
   const auto side_of = [&](const ProfileView& view) {
-    Side side{&view, table.symbols_of(view), line_table.symbols_of(view), static_cast<std::uint32_t>(diff.frame_table.size())};
+    Side side{&view, table.symbols_of(view), line_table.symbols_of(view),
+              static_cast<std::uint32_t>(diff.frame_table.size())};
     diff.frame_table.insert(diff.frame_table.end(), view.frames.begin(), view.frames.end());
     return side;
   };
@@ -255,7 +260,8 @@ ProfileDiff compute_diff(const ProfileView& baseline, const ProfileView& now, St
   diff.stacks = matcher.rows();
   for (const DiffRow& stack : diff.stacks) {
     diff.compared_bytes += stack.baseline.bytes + stack.now.bytes;
-    if (stack.change == Change::added || stack.change == Change::gone) diff.unmatched_bytes += stack.baseline.bytes + stack.now.bytes;
+    if (stack.change == Change::added || stack.change == Change::gone)
+      diff.unmatched_bytes += stack.baseline.bytes + stack.now.bytes;
   }
   std::stable_sort(diff.stacks.begin(), diff.stacks.end(), [](const DiffRow& a, const DiffRow& b) {
     const auto da = std::llabs(a.delta_bytes()), db = std::llabs(b.delta_bytes());

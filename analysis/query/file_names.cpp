@@ -25,7 +25,9 @@ std::string_view inside_python(std::string_view file) {
   return file.substr(slash + 1);
 }
 
-bool is_frozen(std::string_view file) { return file.starts_with("<frozen "); }
+bool is_frozen(std::string_view file) {
+  return file.starts_with("<frozen ");
+}
 
 // "/tmp/ipykernel_35137/199179691.py": the numbers change with every start of the notebook.
 bool is_notebook_cell(std::string_view file) {

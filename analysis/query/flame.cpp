@@ -11,10 +11,13 @@ double value_of(const TreeNode& node, FlameValue value) {
   return static_cast<double>(std::max<std::int64_t>(0, number));
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 bool contains(std::string_view text, std::string_view part) {
-  return std::search(text.begin(), text.end(), part.begin(), part.end(), [](char a, char b) { return lower(a) == lower(b); }) != text.end();
+  return std::search(text.begin(), text.end(), part.begin(), part.end(),
+                     [](char a, char b) { return lower(a) == lower(b); }) != text.end();
 }
 
 }  // namespace
@@ -33,7 +36,8 @@ FlameLayout compute_flame_layout(const CallTree& tree, FlameValue value) {
     for (const std::uint32_t parent : layout.rows[depth]) {
       children.clear();
       double sum = 0;
-      for (std::uint32_t child = tree.nodes[parent].first_child; child != no_node; child = tree.nodes[child].next_sibling) {
+      for (std::uint32_t child = tree.nodes[parent].first_child; child != no_node;
+           child = tree.nodes[child].next_sibling) {
         if (value_of(tree.nodes[child], value) <= 0) continue;
         children.push_back(child);
         sum += value_of(tree.nodes[child], value);
@@ -57,14 +61,15 @@ FlameLayout compute_flame_layout(const CallTree& tree, FlameValue value) {
   return layout;
 }
 
-void visible_flame_boxes(const FlameLayout& layout, double x_begin, double x_end, float width_px, std::uint32_t first_row,
-                         std::uint32_t last_row, std::vector<FlameBox>& boxes) {
+void visible_flame_boxes(const FlameLayout& layout, double x_begin, double x_end, float width_px,
+                         std::uint32_t first_row, std::uint32_t last_row, std::vector<FlameBox>& boxes) {
   boxes.clear();
   if (x_end <= x_begin || width_px <= 0) return;
   const double px = static_cast<double>(width_px) / (x_end - x_begin);
   for (std::size_t depth = first_row; depth < std::min<std::size_t>(last_row, layout.rows.size()); ++depth) {
     const std::vector<std::uint32_t>& nodes = layout.rows[depth];
-    auto at = std::partition_point(nodes.begin(), nodes.end(), [&](std::uint32_t n) { return layout.end[n] <= x_begin; });
+    auto at =
+        std::partition_point(nodes.begin(), nodes.end(), [&](std::uint32_t n) { return layout.end[n] <= x_begin; });
     double widest = 0;
     bool is_open = false;  // The last box is narrower than a pixel and takes in its neighbours until it isn't.
     while (at != nodes.end() && layout.begin[*at] < x_end) {
@@ -87,7 +92,8 @@ void visible_flame_boxes(const FlameLayout& layout, double x_begin, double x_end
       // Dust: jump to the first node that ends beyond this pixel, counting what is passed over.
       if (is_open) {
         const double pixel_end = x_begin + (static_cast<double>(boxes.back().x0) + 1.0) / px;
-        const auto next = std::partition_point(at + 1, nodes.end(), [&](std::uint32_t n) { return layout.end[n] <= pixel_end; });
+        const auto next =
+            std::partition_point(at + 1, nodes.end(), [&](std::uint32_t n) { return layout.end[n] <= pixel_end; });
         const auto passed = static_cast<std::uint32_t>(next - (at + 1));
         if (passed > 0) {
           boxes.back().merged += passed;
@@ -111,7 +117,8 @@ FlameSearch search_flame(const ProfileView& view, const CallTree& tree, std::str
   search.hit.assign(tree.nodes.size(), false);
   if (text.empty()) return search;
   std::vector<bool> frame_hit(view.frames.size());
-  for (std::size_t i = 0; i < view.frames.size(); ++i) frame_hit[i] = contains(view.frames[i].function, text) || contains(view.frames[i].file, text);
+  for (std::size_t i = 0; i < view.frames.size(); ++i)
+    frame_hit[i] = contains(view.frames[i].function, text) || contains(view.frames[i].file, text);
   // A parent's number is smaller than its children's: whether an ancestor was hit is known when a node is reached.
   std::vector<bool> above(tree.nodes.size());
   for (std::size_t i = 1; i < tree.nodes.size(); ++i) {

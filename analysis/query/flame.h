@@ -31,8 +31,8 @@ struct FlameBox {
 };
 
 // The boxes of the rows [first_row, last_row), each at least one pixel wide, at most width_px a row.
-void visible_flame_boxes(const FlameLayout& layout, double x_begin, double x_end, float width_px, std::uint32_t first_row,
-                         std::uint32_t last_row, std::vector<FlameBox>& boxes);
+void visible_flame_boxes(const FlameLayout& layout, double x_begin, double x_end, float width_px,
+                         std::uint32_t first_row, std::uint32_t last_row, std::vector<FlameBox>& boxes);
 
 // The nodes whose frame's function or file contains `text` (upper and lower case alike), by node, and the bytes that
 // flow through any of them, each stack counted once.

@@ -57,7 +57,8 @@ class Merger {
     for (std::size_t i = 0; i < in.location_count(); ++i) {
       out_.location_address.push_back(in.location_address[i]);
       const MappingIndex mapping = in.location_mapping[i];
-      out_.location_mapping.push_back(mapping == MappingIndex::none ? mapping : static_cast<MappingIndex>(row(mapping) + mapping_base_));
+      out_.location_mapping.push_back(
+          mapping == MappingIndex::none ? mapping : static_cast<MappingIndex>(row(mapping) + mapping_base_));
       out_.location_folded.push_back(in.location_folded[i]);
       for (Line line : in.location_lines(static_cast<LocationIndex>(i))) {
         if (line.function != FunctionIndex::none) line.function = function_rows_[row(line.function)];
@@ -123,15 +124,21 @@ Result<Profile> merge_profiles(std::span<const std::shared_ptr<const Profile>> p
   for (const auto& profile : profiles) {
     samples += profile->sample_count();
     if (types_text(*profile) != types_text(first))
-      return Failure(Error{fmt::format("profiles of different kinds can't be added up: {} has {}, {} has {}", first.files.front(),
-                                       types_text(first), profile->files.front(), types_text(*profile)),
-                           "Give profiles of one kind.", {}, {}, false});
+      return Failure(
+          Error{fmt::format("profiles of different kinds can't be added up: {} has {}, {} has {}", first.files.front(),
+                            types_text(first), profile->files.front(), types_text(*profile)),
+                "Give profiles of one kind.",
+                {},
+                {},
+                false});
   }
-  if (samples >= 0xffffffff) return Failure(Error{"together the profiles have 2^32 samples or more", "Merge fewer at a time.", {}, {}, false});
+  if (samples >= 0xffffffff)
+    return Failure(Error{"together the profiles have 2^32 samples or more", "Merge fewer at a time.", {}, {}, false});
   for (const ValueType& type : first.value_types)
     out.value_types.push_back({out.strings.intern(first.text(type.type)), out.strings.intern(first.text(type.unit))});
   out.default_value_type = first.default_value_type;
-  out.period_type = {out.strings.intern(first.text(first.period_type.type)), out.strings.intern(first.text(first.period_type.unit))};
+  out.period_type = {out.strings.intern(first.text(first.period_type.type)),
+                     out.strings.intern(first.text(first.period_type.unit))};
   out.period = first.period;
   out.duration_ns = first.duration_ns;
   out.drop_frames = out.strings.intern(first.text(first.drop_frames));

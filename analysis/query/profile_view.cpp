@@ -15,7 +15,8 @@ namespace {
 // is over the texts' numbers, so that no text is compared per location.
 class FrameTableBuilder {
  public:
-  FrameTableBuilder(ProfileView& view, const FramePatterns& patterns) : view_(view), profile_(*view.profile), patterns_(patterns) {}
+  FrameTableBuilder(ProfileView& view, const FramePatterns& patterns)
+      : view_(view), profile_(*view.profile), patterns_(patterns) {}
 
   void build() {
     const std::size_t count = profile_.location_count();
@@ -56,14 +57,17 @@ class FrameTableBuilder {
     const bool module_shown = !patterns_.show || mapping_matches(profile_, location, *patterns_.show);
     for (const Line& line : lines) {
       if (patterns_.hide && line_matches(profile_, line, *patterns_.hide)) continue;
-      if (!module_shown && line.function != FunctionIndex::none && !line_matches(profile_, line, *patterns_.show)) continue;
+      if (!module_shown && line.function != FunctionIndex::none && !line_matches(profile_, line, *patterns_.show))
+        continue;
       view_.location_frames.push_back(line_frame(location, line));
     }
   }
 
   bool is_hidden(LocationIndex location, std::span<const Line> lines) const {
     if (mapping_matches(profile_, location, *patterns_.hide)) return true;
-    return !lines.empty() && std::all_of(lines.begin(), lines.end(), [&](const Line& line) { return line_matches(profile_, line, *patterns_.hide); });
+    return !lines.empty() && std::all_of(lines.begin(), lines.end(), [&](const Line& line) {
+      return line_matches(profile_, line, *patterns_.hide);
+    });
   }
 
   FrameIndex find_or_add(const Key& key, auto make_frame) {
@@ -86,14 +90,16 @@ class FrameTableBuilder {
     const std::string_view name = name_of(function);
     switch (view_.request.by) {
       case FrameBy::file: return text_frame(file.empty() ? "<unknown file>" : std::string(file), is_library_file(file));
-      case FrameBy::package: return text_frame(file.empty() ? "<unknown file>" : package_of(file, name), is_library_file(file));
+      case FrameBy::package:
+        return text_frame(file.empty() ? "<unknown file>" : package_of(file, name), is_library_file(file));
       default: break;
     }
     const bool by_line = view_.request.by == FrameBy::line;
     const StringId name_id = function.name != StringId::empty ? function.name : function.system_name;
     const std::int64_t number = by_line ? line.line : 0;
     return find_or_add({row(name_id), row(function.file), static_cast<std::uint64_t>(number)}, [&] {
-      return Frame{std::string(name), std::string(file), by_line ? line.line : function.start_line, is_library_file(file)};
+      return Frame{std::string(name), std::string(file), by_line ? line.line : function.start_line,
+                   is_library_file(file)};
     });
   }
 
@@ -108,19 +114,22 @@ class FrameTableBuilder {
     const MappingIndex mapping = profile_.location_mapping[row(location)];
     const bool nothing_known = address == 0 && lines.empty() && mapping == MappingIndex::none;
     constexpr std::uint64_t by_address = std::uint64_t{1} << 62;  // Never a text's number.
-    return find_or_add({by_address | row(mapping), nothing_known ? 0 : address, nothing_known || address != 0 ? 0 : row(location) + 1}, [&] {
-      Frame frame;
-      if (!lines.empty() && lines.front().function != FunctionIndex::none) {
-        const Function& function = profile_.functions[row(lines.front().function)];
-        frame = {std::string(name_of(function)), std::string(profile_.text(function.file)), lines.front().line, false};
-        frame.is_library = is_library_file(frame.file);
-        if (address != 0) frame.function += fmt::format(" 0x{:x}", address);
-        return frame;
-      }
-      frame.function = nothing_known ? "<missing location>" : fmt::format("0x{:x}", address);
-      if (mapping != MappingIndex::none) frame.file = profile_.text(profile_.mappings[row(mapping)].file);
-      return frame;
-    });
+    return find_or_add(
+        {by_address | row(mapping), nothing_known ? 0 : address, nothing_known || address != 0 ? 0 : row(location) + 1},
+        [&] {
+          Frame frame;
+          if (!lines.empty() && lines.front().function != FunctionIndex::none) {
+            const Function& function = profile_.functions[row(lines.front().function)];
+            frame = {std::string(name_of(function)), std::string(profile_.text(function.file)), lines.front().line,
+                     false};
+            frame.is_library = is_library_file(frame.file);
+            if (address != 0) frame.function += fmt::format(" 0x{:x}", address);
+            return frame;
+          }
+          frame.function = nothing_known ? "<missing location>" : fmt::format("0x{:x}", address);
+          if (mapping != MappingIndex::none) frame.file = profile_.text(profile_.mappings[row(mapping)].file);
+          return frame;
+        });
   }
 
   ProfileView& view_;
@@ -151,8 +160,12 @@ Result<void> apply_drop_frames(ProfileView& view) {
   const RE2 drop(whole(profile.drop_frames), RE2::Quiet);
   const RE2 keep(profile.keep_frames == StringId::empty ? "[^\\s\\S]" : whole(profile.keep_frames), RE2::Quiet);
   if (!drop.ok() || !keep.ok())
-    return Failure(Error{"the profile's own expression for dropped frames is wrong: " + (drop.ok() ? keep.error() : drop.error()),
-                         "--keep-dropped-frames opens it without.", profile.files.front(), {}, false});
+    return Failure(
+        Error{"the profile's own expression for dropped frames is wrong: " + (drop.ok() ? keep.error() : drop.error()),
+              "--keep-dropped-frames opens it without.",
+              profile.files.front(),
+              {},
+              false});
   // 0: kept; 1: what is inside goes; 2: it goes too.
   std::vector<std::uint8_t> state(profile.location_count());
   view.dropped_lines.assign(profile.location_count(), 0);
@@ -164,7 +177,8 @@ Result<void> apply_drop_frames(ProfileView& view) {
       const re2::StringPiece piece(name.data(), name.size());
       if (name.empty() || !RE2::FullMatch(piece, drop) || RE2::FullMatch(piece, keep)) continue;
       state[i] = k + 1 == lines.size() ? 2 : 1;
-      if (state[i] == 1) view.dropped_lines[i] = static_cast<std::uint32_t>(k + 1);  // Of inlined calls the outer ones stay.
+      if (state[i] == 1)
+        view.dropped_lines[i] = static_cast<std::uint32_t>(k + 1);  // Of inlined calls the outer ones stay.
       break;
     }
   }
@@ -205,7 +219,11 @@ Result<ProfileView> make_view(std::shared_ptr<const Profile> profile, const View
       known += (known.empty() ? "" : ", ") + std::string(text);
     }
     if (!found)
-      return Failure(Error{fmt::format("the profile has no values '{}'", request.value_type), fmt::format("It has {}.", known), view.profile->files.front(), {}, false});
+      return Failure(Error{fmt::format("the profile has no values '{}'", request.value_type),
+                           fmt::format("It has {}.", known),
+                           view.profile->files.front(),
+                           {},
+                           false});
   }
   view.columns = find_memory_values(*view.profile, request.value_type);
   if (!view.profile->unknown_size.empty()) {
@@ -217,8 +235,10 @@ Result<ProfileView> make_view(std::shared_ptr<const Profile> profile, const View
   if (auto done = apply_drop_frames(view); !done) return Failure(std::move(done.error()));
   FrameTableBuilder(view, *patterns).build();
   if (auto done = select_samples(*patterns, view); !done) return Failure(std::move(done.error()));
-  for (std::size_t i = 0; i < view.profile->sample_count(); ++i) view.total += view.weight(static_cast<std::uint32_t>(i));
-  if (view.all_samples) view.selected = view.total;
+  for (std::size_t i = 0; i < view.profile->sample_count(); ++i)
+    view.total += view.weight(static_cast<std::uint32_t>(i));
+  if (view.all_samples)
+    view.selected = view.total;
   else
     for (const std::uint32_t sample : view.samples) view.selected += view.weight(sample);
   return view;

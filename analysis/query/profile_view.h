@@ -68,9 +68,9 @@ struct ProfileView {
   bool all_samples = true;             // Then `samples` is empty.
   std::vector<std::uint32_t> samples;  // Ascending.
 
-  std::vector<Frame> frames;               // By FrameIndex.
-  std::vector<std::uint32_t> frame_begin;  // location_count() + 1, into location_frames.
-  std::vector<FrameIndex> location_frames; // Innermost first.
+  std::vector<Frame> frames;                // By FrameIndex.
+  std::vector<std::uint32_t> frame_begin;   // location_count() + 1, into location_frames.
+  std::vector<FrameIndex> location_frames;  // Innermost first.
   // What the profile's drop_frames removes; empty: nothing.
   std::vector<std::uint32_t> skip;           // Per sample: innermost locations.
   std::vector<std::uint32_t> dropped_lines;  // Per location: innermost lines.

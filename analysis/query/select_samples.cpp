@@ -13,7 +13,9 @@ namespace {
 
 using Bits = std::vector<std::uint8_t>;  // 0 or 1 per sample, location or label set.
 
-bool matches(const re2::RE2& pattern, std::string_view text) { return RE2::PartialMatch({text.data(), text.size()}, pattern); }
+bool matches(const re2::RE2& pattern, std::string_view text) {
+  return RE2::PartialMatch({text.data(), text.size()}, pattern);
+}
 
 bool location_matches(const ProfileView& view, LocationIndex location, const re2::RE2& pattern) {
   for (const Line& line : view.lines(location))
@@ -26,7 +28,10 @@ Result<std::shared_ptr<const re2::RE2>> compile(const std::string& text, const c
   auto pattern = std::make_shared<const RE2>(text, RE2::Quiet);
   if (!pattern->ok())
     return Failure(Error{fmt::format("the regular expression '{}' of {} is wrong: {}", text, option, pattern->error()),
-                         "The syntax is RE2's: https://github.com/google/re2/wiki/Syntax.", {}, {}, false});
+                         "The syntax is RE2's: https://github.com/google/re2/wiki/Syntax.",
+                         {},
+                         {},
+                         false});
   return pattern;
 }
 
@@ -64,13 +69,15 @@ class WhereEvaluator {
       case WhereNode::Kind::term: return evaluate_term(node.term);
       case WhereNode::Kind::all_of: {
         Bits bits(count, 1);
-        for (const WhereNode& child : node.children) combine(bits, evaluate(child), [](std::uint8_t a, std::uint8_t b) { return a & b; });
+        for (const WhereNode& child : node.children)
+          combine(bits, evaluate(child), [](std::uint8_t a, std::uint8_t b) { return a & b; });
         return bits;
       }
       case WhereNode::Kind::any_of:
       case WhereNode::Kind::none_of: {
         Bits bits(count, 0);
-        for (const WhereNode& child : node.children) combine(bits, evaluate(child), [](std::uint8_t a, std::uint8_t b) { return a | b; });
+        for (const WhereNode& child : node.children)
+          combine(bits, evaluate(child), [](std::uint8_t a, std::uint8_t b) { return a | b; });
         if (node.kind == WhereNode::Kind::none_of)
           for (std::uint8_t& bit : bits) bit ^= 1;
         return bits;
@@ -128,7 +135,8 @@ class WhereEvaluator {
 
   Bits evaluate_labels(const WhereTerm& term, std::string_view field) const {
     Bits sets(profile_.label_set_count());
-    for (std::size_t i = 0; i < sets.size(); ++i) sets[i] = label_set_matches(term, field, static_cast<LabelSetIndex>(i)) ? 1 : 0;
+    for (std::size_t i = 0; i < sets.size(); ++i)
+      sets[i] = label_set_matches(term, field, static_cast<LabelSetIndex>(i)) ? 1 : 0;
     Bits bits(profile_.sample_count());
     for (std::size_t sample = 0; sample < bits.size(); ++sample) bits[sample] = sets[row(profile_.label_set[sample])];
     return bits;
@@ -198,7 +206,8 @@ bool mapping_matches(const Profile& profile, LocationIndex location, const re2::
 
 Result<FramePatterns> compile_frame_patterns(const ViewRequest& request) {
   FramePatterns patterns;
-  const auto set = [](std::shared_ptr<const re2::RE2>& pattern, const std::string& text, const char* option) -> Result<void> {
+  const auto set = [](std::shared_ptr<const re2::RE2>& pattern, const std::string& text,
+                      const char* option) -> Result<void> {
     auto compiled = compile(text, option);
     if (!compiled) return Failure(std::move(compiled.error()));
     pattern = std::move(*compiled);

@@ -32,13 +32,17 @@ std::string memory_headline(const ProfileSummary& summary) {
     if (!kind.name || kind.weight.count + kind.weight.unknown == 0) continue;
     const std::int64_t count = kind.weight.count + kind.weight.unknown;
     if (!held.empty()) held += " and ";
-    if (*kind.name == "buffer") held += counted(count, "buffer", "buffers");
-    else if (*kind.name == "executable") held += counted(count, "compiled program", "compiled programs");
-    else held += fmt::format("{} of kind {}", text_from_count(count), *kind.name);
+    if (*kind.name == "buffer")
+      held += counted(count, "buffer", "buffers");
+    else if (*kind.name == "executable")
+      held += counted(count, "compiled program", "compiled programs");
+    else
+      held += fmt::format("{} of kind {}", text_from_count(count), *kind.name);
   }
   if (held.empty()) held = counted(summary.total.count, "allocation", "allocations");
   std::string text = fmt::format("{} in {}", text_from_bytes(summary.total.bytes), held);
-  if (const std::int64_t devices = count_named(summary.by_device); devices > 0) text += fmt::format(" on {}", counted(devices, "device", "devices"));
+  if (const std::int64_t devices = count_named(summary.by_device); devices > 0)
+    text += fmt::format(" on {}", counted(devices, "device", "devices"));
   return text;
 }
 
@@ -55,21 +59,30 @@ ProfileSummary compute_summary(const ProfileView& view) {
   if (view.columns.bytes) {
     summary.headline = fmt::format("{}: {}.", summary.producer, memory_headline(summary));
   } else {
-    summary.headline = fmt::format("{}: {} in {}.", summary.producer, text_from_value(summary.total.bytes, summary.unit),
-                                   counted(static_cast<std::int64_t>(view.sample_count()), "stack", "stacks"));
+    summary.headline =
+        fmt::format("{}: {} in {}.", summary.producer, text_from_value(summary.total.bytes, summary.unit),
+                    counted(static_cast<std::int64_t>(view.sample_count()), "stack", "stacks"));
   }
   if (profile.files.size() > 1) summary.notes.push_back(fmt::format("{} profiles added up.", profile.files.size()));
   if (is_device_memory_profile(profile)) {
-    summary.notes.push_back("Sizes are those of the arrays, before the allocator rounds and a TPU pads them; temporaries inside compiled programs, "
-                            "fragmentation and the free part of the pool are not in a profile.");
-    summary.notes.push_back("This profile has array sizes and stacks, but no addresses or times: no heap map or timeline can be made of it.");
+    summary.notes.push_back(
+        "Sizes are those of the arrays, before the allocator rounds and a TPU pads them; temporaries inside compiled "
+        "programs, "
+        "fragmentation and the free part of the pool are not in a profile.");
+    summary.notes.push_back(
+        "This profile has array sizes and stacks, but no addresses or times: no heap map or timeline can be made of "
+        "it.");
   }
   if (summary.total.unknown > 0)
-    summary.notes.push_back(fmt::format("{} of unknown size: the runtime does not tell how large {}. Counted here, in no sum.",
-                                        counted(summary.total.unknown, "compiled program is", "compiled programs are"), summary.total.unknown == 1 ? "it is" : "they are"));
+    summary.notes.push_back(
+        fmt::format("{} of unknown size: the runtime does not tell how large {}. Counted here, in no sum.",
+                    counted(summary.total.unknown, "compiled program is", "compiled programs are"),
+                    summary.total.unknown == 1 ? "it is" : "they are"));
   if (count_named(summary.by_device) == 0 && is_device_memory_profile(profile))
-    summary.notes.push_back("The profile does not say on which device anything is: older versions of JAX did not write it.");
-  if (profile.sample_count() == 0) summary.notes.push_back("The profile has no samples: nothing was alive when it was saved.");
+    summary.notes.push_back(
+        "The profile does not say on which device anything is: older versions of JAX did not write it.");
+  if (profile.sample_count() == 0)
+    summary.notes.push_back("The profile has no samples: nothing was alive when it was saved.");
   return summary;
 }
 
@@ -77,10 +90,14 @@ std::vector<SeriesPoint> compute_series(const std::vector<ProfileView>& views) {
   std::vector<SeriesPoint> points;
   for (const ProfileView& view : views) {
     const std::vector<std::string>& files = view.profile->files;
-    points.push_back({files.empty() ? "" : files.front(), view.profile->time_ns, view.selected, compute_groups(view, "device")});
+    points.push_back(
+        {files.empty() ? "" : files.front(), view.profile->time_ns, view.selected, compute_groups(view, "device")});
   }
-  const bool all_have_times = std::all_of(points.begin(), points.end(), [](const SeriesPoint& p) { return p.time_ns != 0; });
-  if (all_have_times) std::stable_sort(points.begin(), points.end(), [](const SeriesPoint& a, const SeriesPoint& b) { return a.time_ns < b.time_ns; });
+  const bool all_have_times =
+      std::all_of(points.begin(), points.end(), [](const SeriesPoint& p) { return p.time_ns != 0; });
+  if (all_have_times)
+    std::stable_sort(points.begin(), points.end(),
+                     [](const SeriesPoint& a, const SeriesPoint& b) { return a.time_ns < b.time_ns; });
   return points;
 }
 

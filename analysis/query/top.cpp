@@ -39,7 +39,8 @@ void add_frame(std::uint32_t frame, std::uint32_t stamp, const Weight& weight, s
   sums.cum += weight;
 }
 
-void aggregate(const ProfileView& view, const std::vector<std::uint32_t>& single, std::size_t begin, std::size_t end, Aggregate& out) {
+void aggregate(const ProfileView& view, const std::vector<std::uint32_t>& single, std::size_t begin, std::size_t end,
+               Aggregate& out) {
   out.sums.resize(view.frames.size());
   out.flat.resize(view.frames.size());
   for (std::size_t i = begin; i < end; ++i) {
@@ -85,7 +86,8 @@ std::vector<TopRow> compute_top(const ProfileView& view, TopOrder order) {
   std::vector<Aggregate> parts(threads);
   std::vector<std::thread> others;
   for (std::size_t t = 1; t < threads; ++t)
-    others.emplace_back([&, t] { aggregate(view, single, samples * t / threads, samples * (t + 1) / threads, parts[t]); });
+    others.emplace_back(
+        [&, t] { aggregate(view, single, samples * t / threads, samples * (t + 1) / threads, parts[t]); });
   aggregate(view, single, 0, samples / threads, parts[0]);
   for (std::thread& other : others) other.join();
 
@@ -118,7 +120,8 @@ Neighbours compute_neighbours(const ProfileView& view, FrameIndex frame) {
   Neighbours result;
   result.self.frame = frame;
   std::unordered_map<FrameIndex, Sums> callers, callees;
-  const auto add = [](std::unordered_map<FrameIndex, Sums>& edges, FrameIndex other, std::uint32_t stamp, const Weight& weight) {
+  const auto add = [](std::unordered_map<FrameIndex, Sums>& edges, FrameIndex other, std::uint32_t stamp,
+                      const Weight& weight) {
     Sums& sums = edges[other];
     if (sums.seen == stamp) return;
     sums.seen = stamp;

@@ -15,14 +15,18 @@
 namespace hbmscope {
 namespace {
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 bool contains_ignoring_case(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(),
                      [](char a, char b) { return lower(a) == lower(b); }) != text.end();
 }
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n'; }
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n';
+}
 
 struct OpText {
   std::string_view text;
@@ -149,7 +153,8 @@ class Parser {
     if (text_[at_] == '-' || text_[at_] == '!' || take_not()) {
       if (at_ < text_.size() && (text_[at_] == '-' || text_[at_] == '!')) ++at_;
       skip_spaces();
-      if (at_ >= text_.size() || text_[at_] == ')') return fail(at_, "nothing follows the negation", "Write what must not hold.");
+      if (at_ >= text_.size() || text_[at_] == ')')
+        return fail(at_, "nothing follows the negation", "Write what must not hold.");
       ++depth_;
       auto child = parse_one();
       --depth_;
@@ -187,7 +192,9 @@ class Parser {
   Result<WhereNode> parse_term() {
     const std::size_t begin = at_;
     std::size_t name_end = at_;
-    while (name_end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[name_end])) != 0 || text_[name_end] == '_')) ++name_end;
+    while (name_end < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[name_end])) != 0 || text_[name_end] == '_'))
+      ++name_end;
     const std::string_view name = text_.substr(begin, name_end - begin);
     for (const OpText& op : ops) {
       if (name.empty() || !text_.substr(name_end).starts_with(op.text)) continue;
@@ -198,8 +205,10 @@ class Parser {
   }
 
   Result<WhereNode> make_term(std::size_t begin, std::string_view name, OpText op) {
-    const auto field = std::find_if(fields_.begin(), fields_.end(), [&](const WhereField& f) { return f.name == name; });
-    if (field == fields_.end()) return fail(begin, fmt::format("'{}' is no field here", name), fmt::format("Known: {}.", known_fields()));
+    const auto field =
+        std::find_if(fields_.begin(), fields_.end(), [&](const WhereField& f) { return f.name == name; });
+    if (field == fields_.end())
+      return fail(begin, fmt::format("'{}' is no field here", name), fmt::format("Known: {}.", known_fields()));
     if (!field->unavailable.empty())
       return fail(begin, fmt::format("'{}' can't be asked here", name), std::string(field->unavailable));
     WhereNode node{WhereNode::Kind::term, {}, {}};
@@ -218,15 +227,19 @@ class Parser {
     return node;
   }
 
-  Result<WhereNode> finish_text(WhereNode node, const WhereField& field, const std::string& value, bool is_pattern, std::size_t value_begin) {
+  Result<WhereNode> finish_text(WhereNode node, const WhereField& field, const std::string& value, bool is_pattern,
+                                std::size_t value_begin) {
     const WhereOp op = node.term.op;
     if (op != WhereOp::contains && op != WhereOp::equals && op != WhereOp::differs)
-      return fail(value_begin, fmt::format("'{}' is a text and can't be larger or smaller", field.name), "Use : (contains), = or !=.");
+      return fail(value_begin, fmt::format("'{}' is a text and can't be larger or smaller", field.name),
+                  "Use : (contains), = or !=.");
     node.term.text = value;
     if (!is_pattern) return node;
     RE2::Options options(RE2::Quiet);
     auto pattern = std::make_shared<const RE2>(value, options);
-    if (!pattern->ok()) return fail(value_begin, fmt::format("the regular expression /{}/ is wrong: {}", value, pattern->error()), "The syntax is RE2's: https://github.com/google/re2/wiki/Syntax.");
+    if (!pattern->ok())
+      return fail(value_begin, fmt::format("the regular expression /{}/ is wrong: {}", value, pattern->error()),
+                  "The syntax is RE2's: https://github.com/google/re2/wiki/Syntax.");
     node.term.pattern = std::move(pattern);
     return node;
   }
@@ -254,7 +267,8 @@ class Parser {
       if (text_[at_] == ')' && brackets-- == 0) break;
       value += text_[at_++];
     }
-    if (value.empty()) return fail(at_, "a value is missing here", "Write one behind the sign, or \"\" for an empty text.");
+    if (value.empty())
+      return fail(at_, "a value is missing here", "Write one behind the sign, or \"\" for an empty text.");
     return value;
   }
 
@@ -305,7 +319,7 @@ constexpr std::array<WhereField, 16> profile_fields = {
 }  // namespace
 
 bool WhereTerm::matches_text(std::string_view value) const {
-  const bool found = pattern != nullptr ? RE2::PartialMatch({value.data(), value.size()}, *pattern)
+  const bool found = pattern != nullptr        ? RE2::PartialMatch({value.data(), value.size()}, *pattern)
                      : op == WhereOp::contains ? contains_ignoring_case(value, text)
                                                : value == text;
   return found != (op == WhereOp::differs);
@@ -328,6 +342,8 @@ Result<WhereNode> parse_where(std::string_view text, std::span<const WhereField>
   return Parser(text, fields).parse();
 }
 
-std::span<const WhereField> profile_where_fields() { return profile_fields; }
+std::span<const WhereField> profile_where_fields() {
+  return profile_fields;
+}
 
 }  // namespace hbmscope

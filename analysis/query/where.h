@@ -42,9 +42,9 @@ enum class WhereOp { contains, equals, differs, less, less_or_equal, greater, gr
 struct WhereTerm {
   std::size_t field = 0;  // An index of the fields given to parse_where.
   WhereOp op = WhereOp::contains;
-  std::string text;                              // For text fields, as written.
-  std::shared_ptr<const re2::RE2> pattern;       // For text fields with /.../.
-  double number = 0;                             // For the others: bytes, a count, per cent, nanoseconds.
+  std::string text;                         // For text fields, as written.
+  std::shared_ptr<const re2::RE2> pattern;  // For text fields with /.../.
+  double number = 0;                        // For the others: bytes, a count, per cent, nanoseconds.
 
   bool matches_text(std::string_view value) const;
   bool matches_number(double value) const;

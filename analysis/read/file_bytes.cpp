@@ -31,7 +31,9 @@ Failure too_large(const std::string& file, std::uint64_t max_bytes) {
                  "--max-size raises the limit.");
 }
 
-Failure cancelled(const std::string& file) { return refusal(file, "reading was cancelled", {}); }
+Failure cancelled(const std::string& file) {
+  return refusal(file, "reading was cancelled", {});
+}
 
 // Reads until the end of the file, whatever its size was said to be: pipes have none, and files grow.
 Result<ByteBuffer> read_all(std::FILE* stream, const std::string& file, std::uint64_t expected, std::uint64_t max_bytes,
@@ -70,7 +72,8 @@ Result<ByteBuffer> ByteBuffer::allocate(std::uint64_t bytes, const std::string& 
   buffer.data_.reset(static_cast<std::uint8_t*>(std::malloc(std::max<std::uint64_t>(bytes, 1))));
   buffer.size_ = bytes;
   if (buffer.data_ == nullptr)
-    return refusal(what_for, fmt::format("there is not enough memory for {}", text_from_bytes(static_cast<std::int64_t>(bytes))),
+    return refusal(what_for,
+                   fmt::format("there is not enough memory for {}", text_from_bytes(static_cast<std::int64_t>(bytes))),
                    "Close other programs, or open it on a larger machine.");
   return buffer;
 }

@@ -31,7 +31,10 @@ std::uint64_t trailer_size(std::span<const std::uint8_t> bytes) {
 Error bomb(const std::string& name, std::uint64_t max_bytes, std::uint64_t from) {
   return {fmt::format("the {} inflate to more than {}, the limit", text_from_bytes(static_cast<std::int64_t>(from)),
                       text_from_bytes(static_cast<std::int64_t>(max_bytes))),
-          "If this file is really that large, raise the limit: --max-size 16GiB.", name, {}, false};
+          "If this file is really that large, raise the limit: --max-size 16GiB.",
+          name,
+          {},
+          false};
 }
 
 // Where the damage is: inflates again with zlib, into nothing, until zlib objects.
@@ -71,14 +74,17 @@ Error locate_damage(std::span<const std::uint8_t> bytes, const std::string& name
 
 }  // namespace
 
-bool is_gzip(std::span<const std::uint8_t> bytes) { return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b; }
+bool is_gzip(std::span<const std::uint8_t> bytes) {
+  return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
 
 Result<ByteBuffer> inflate_gzip(std::span<const std::uint8_t> bytes, const std::string& name,
                                 std::uint64_t max_inflated_bytes, ImportStatistics& import) {
   const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(libdeflate_alloc_decompressor());
   const std::uint64_t believable =
       bytes.size() > max_inflated_bytes / best_ratio ? max_inflated_bytes : bytes.size() * best_ratio;
-  auto buffer = ByteBuffer::allocate(std::clamp<std::uint64_t>(trailer_size(bytes), 256, std::max<std::uint64_t>(believable, 256)), name);
+  auto buffer = ByteBuffer::allocate(
+      std::clamp<std::uint64_t>(trailer_size(bytes), 256, std::max<std::uint64_t>(believable, 256)), name);
   if (!buffer) return buffer;
 
   std::uint64_t filled = 0;

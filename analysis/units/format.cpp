@@ -37,7 +37,9 @@ std::string bytes_text(std::uint64_t bytes, int digits) {
   return text + " " + binary_units[unit];
 }
 
-std::string grouped(std::uint64_t value) { return fmt::format("{}", fmt::group_digits(value)); }
+std::string grouped(std::uint64_t value) {
+  return fmt::format("{}", fmt::group_digits(value));
+}
 
 constexpr std::string_view minus_sign = "\u2212";
 
@@ -69,7 +71,9 @@ std::string text_from_count(std::int64_t count) {
   return (count < 0 ? "-" : "") + three_digits(value) + suffix;
 }
 
-std::string exact_text_from_count(std::int64_t count) { return (count < 0 ? "-" : "") + grouped(magnitude_of(count)); }
+std::string exact_text_from_count(std::int64_t count) {
+  return (count < 0 ? "-" : "") + grouped(magnitude_of(count));
+}
 
 std::string delta_text_from_count(std::int64_t count) {
   if (count == 0) return "0";

@@ -12,12 +12,12 @@
 
 namespace hbmscope {
 
-std::string text_from_bytes(std::int64_t bytes);              // "2.10 GiB"; negative: "-2.10 GiB"
-std::string exact_text_from_bytes(std::int64_t bytes);        // "2,254,857,830 B"
-std::string delta_text_from_bytes(std::int64_t bytes);        // "+2.10 GiB", "−846 KiB" (U+2212), "0 B"
-std::string text_from_count(std::int64_t count);              // "1,203,551", "12.4 M"
-std::string exact_text_from_count(std::int64_t count);        // "12,400,123"
-std::string delta_text_from_count(std::int64_t count);        // "+12", "−3"
+std::string text_from_bytes(std::int64_t bytes);                     // "2.10 GiB"; negative: "-2.10 GiB"
+std::string exact_text_from_bytes(std::int64_t bytes);               // "2,254,857,830 B"
+std::string delta_text_from_bytes(std::int64_t bytes);               // "+2.10 GiB", "−846 KiB" (U+2212), "0 B"
+std::string text_from_count(std::int64_t count);                     // "1,203,551", "12.4 M"
+std::string exact_text_from_count(std::int64_t count);               // "12,400,123"
+std::string delta_text_from_count(std::int64_t count);               // "+12", "−3"
 std::string text_from_share(std::int64_t part, std::int64_t whole);  // "37.2 %"; "–" where whole is 0
 std::string delta_text_from_share(std::int64_t before, std::int64_t after);  // growth of before: "+5.1 %", "new"
 

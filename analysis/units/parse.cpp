@@ -18,9 +18,21 @@ struct Unit {
 constexpr double kib = 1024, mib = kib * kib, gib = mib * kib, tib = gib * kib;
 
 // G means GiB, as the frameworks' own messages mean it; GB is 10^9 as the unit says.
-constexpr std::array<Unit, 15> byte_units = {{{"", 1},      {"b", 1},      {"bytes", 1},  {"k", kib},   {"kib", kib},
-                                              {"kb", 1e3},  {"m", mib},    {"mib", mib},  {"mb", 1e6},  {"g", gib},
-                                              {"gib", gib}, {"gb", 1e9},   {"t", tib},    {"tib", tib}, {"tb", 1e12}}};
+constexpr std::array<Unit, 15> byte_units = {{{"", 1},
+                                              {"b", 1},
+                                              {"bytes", 1},
+                                              {"k", kib},
+                                              {"kib", kib},
+                                              {"kb", 1e3},
+                                              {"m", mib},
+                                              {"mib", mib},
+                                              {"mb", 1e6},
+                                              {"g", gib},
+                                              {"gib", gib},
+                                              {"gb", 1e9},
+                                              {"t", tib},
+                                              {"tib", tib},
+                                              {"tb", 1e12}}};
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -37,7 +49,10 @@ std::string_view trim(std::string_view text) {
 
 Failure bad_size(std::string_view text) {
   return Failure(Error{fmt::format("'{}' is not a size", text),
-                       "Write a number and a unit, such as 512, 1.5GiB, 40G (= GiB) or 2GB (10^9).", {}, {}, false});
+                       "Write a number and a unit, such as 512, 1.5GiB, 40G (= GiB) or 2GB (10^9).",
+                       {},
+                       {},
+                       false});
 }
 
 }  // namespace

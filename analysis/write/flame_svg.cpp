@@ -59,7 +59,8 @@ std::string xml_escaped(std::string_view text) {
       case '"': result += "&quot;"; break;
       case '\'': result += "&#39;"; break;
       default:
-        if (static_cast<std::uint8_t>(c) >= 0x20 || c == '\n' || c == '\t') result += c;  // XML has no other control characters.
+        if (static_cast<std::uint8_t>(c) >= 0x20 || c == '\n' || c == '\t')
+          result += c;  // XML has no other control characters.
     }
   }
   return result;
@@ -85,26 +86,38 @@ std::string write_flame_svg(const ProfileView& view, const FlameSvgOptions& opti
       const Frame root{"all", {}, 0, true};
       const Frame& frame = number == 0 ? root : view.frames[row(node.frame)];
       const double x = layout.begin[number] * options.width_px, width = share * options.width_px;
-      const std::string where = frame.file.empty() ? "" : fmt::format("\n{}{}", frame.file, frame.line > 0 ? fmt::format(":{}", frame.line) : "");
-      const std::string title = fmt::format("{}{}\n{}, {} of {}, count {}", frame.function, where, text_from_value(node.cum.bytes, unit),
-                                            text_from_share(node.cum.bytes, whole), text_from_value(whole, unit), text_from_count(node.cum.count));
-      boxes += fmt::format("<g class=\"box\" data-x=\"{:.6f}\" data-w=\"{:.6f}\" data-d=\"{}\"><title>{}</title><rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" fill=\"{}\"/>",
-                           layout.begin[number], share, depth, xml_escaped(title), x, depth * row_px, std::max(0.3, width - 0.5), row_px - 1, fill_of(frame));
-      boxes += fmt::format("<text x=\"{:.2f}\" y=\"{}\" data-n=\"{}\">{}</text></g>\n", x + 3, depth * row_px + 13, xml_escaped(frame.function), xml_escaped(fitting(frame.function, width)));
+      const std::string where =
+          frame.file.empty() ? ""
+                             : fmt::format("\n{}{}", frame.file, frame.line > 0 ? fmt::format(":{}", frame.line) : "");
+      const std::string title = fmt::format(
+          "{}{}\n{}, {} of {}, count {}", frame.function, where, text_from_value(node.cum.bytes, unit),
+          text_from_share(node.cum.bytes, whole), text_from_value(whole, unit), text_from_count(node.cum.count));
+      boxes += fmt::format(
+          "<g class=\"box\" data-x=\"{:.6f}\" data-w=\"{:.6f}\" data-d=\"{}\"><title>{}</title><rect x=\"{:.2f}\" "
+          "y=\"{}\" width=\"{:.2f}\" height=\"{}\" fill=\"{}\"/>",
+          layout.begin[number], share, depth, xml_escaped(title), x, depth * row_px, std::max(0.3, width - 0.5),
+          row_px - 1, fill_of(frame));
+      boxes += fmt::format("<text x=\"{:.2f}\" y=\"{}\" data-n=\"{}\">{}</text></g>\n", x + 3, depth * row_px + 13,
+                           xml_escaped(frame.function), xml_escaped(fitting(frame.function, width)));
     }
   }
   const std::size_t height = (deepest + 1) * row_px + (left_out > 0 ? row_px : 0);
   std::string svg;
   if (options.is_standalone) svg += "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
-  svg += fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" font-family=\"sans-serif\" font-size=\"11\">\n",
-                     options.width_px, height, options.width_px, height);
+  svg += fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" "
+      "font-family=\"sans-serif\" font-size=\"11\">\n",
+      options.width_px, height, options.width_px, height);
   if (options.is_standalone) svg += "<rect width=\"100%\" height=\"100%\" fill=\"#F6F7F9\"/>\n";
   svg += boxes;
   if (left_out > 0)
-    svg += fmt::format("<text x=\"3\" y=\"{}\" fill=\"#56616D\">{} boxes narrower than {:.2f} % are left out</text>\n", height - 5, text_from_count(static_cast<std::int64_t>(left_out)), options.smallest_share * 100);
+    svg += fmt::format("<text x=\"3\" y=\"{}\" fill=\"#56616D\">{} boxes narrower than {:.2f} % are left out</text>\n",
+                       height - 5, text_from_count(static_cast<std::int64_t>(left_out)), options.smallest_share * 100);
   return svg + "</svg>\n";
 }
 
-std::string write_svg(const ProfileView& view) { return write_flame_svg(view, {}); }
+std::string write_svg(const ProfileView& view) {
+  return write_flame_svg(view, {});
+}
 
 }  // namespace hbmscope

@@ -1,5 +1,5 @@
-// One page that opens anywhere and needs nothing else: no network, no fonts, no library. The table sorts and filters and
-// the flame graph zooms with the few lines of script at the end; without script everything is still there to read.
+// One page that opens anywhere and needs nothing else: no network, no fonts, no library. The table sorts and filters
+// and the flame graph zooms with the few lines of script at the end; without script everything is still there to read.
 #include <fmt/format.h>
 
 #include "analysis/query/summary.h"
@@ -43,37 +43,57 @@ function zoom(x,w,d){for(const g of boxes){const bx=+g.dataset.x,bw=+g.dataset.w
 for(const g of boxes)g.addEventListener('click',()=>zoom(+g.dataset.x,+g.dataset.w,+g.dataset.d));
 </script>)";
 
-std::string group_table(const std::vector<GroupRow>& rows, const char* head, const std::string& unit, std::int64_t whole) {
-  std::string html = fmt::format("<table><thead><tr><th>{}</th><th class=n>{}</th><th class=n>share</th><th class=n>count</th><th style=\"width:40%\"></th></tr></thead><tbody>", head, unit == "bytes" ? "bytes" : unit);
+std::string group_table(const std::vector<GroupRow>& rows, const char* head, const std::string& unit,
+                        std::int64_t whole) {
+  std::string html = fmt::format(
+      "<table><thead><tr><th>{}</th><th class=n>{}</th><th class=n>share</th><th class=n>count</th><th "
+      "style=\"width:40%\"></th></tr></thead><tbody>",
+      head, unit == "bytes" ? "bytes" : unit);
   for (const GroupRow& group : rows) {
     const double share = whole > 0 ? 100.0 * static_cast<double>(group.weight.bytes) / static_cast<double>(whole) : 0;
-    html += fmt::format("<tr><td>{}</td><td class=n title=\"{}\">{}</td><td class=n>{}</td><td class=n>{}{}</td><td><span class=share style=\"width:{:.1f}%\"></span></td></tr>",
-                        group.name ? xml_escaped(*group.name) : "<span class=dim>not told</span>", exact_text_from_count(group.weight.bytes), text_from_value(group.weight.bytes, unit),
-                        text_from_share(group.weight.bytes, whole), text_from_count(group.weight.count),
-                        group.weight.unknown > 0 ? fmt::format(" + {} of unknown size", text_from_count(group.weight.unknown)) : "", std::max(0.0, share));
+    html += fmt::format(
+        "<tr><td>{}</td><td class=n title=\"{}\">{}</td><td class=n>{}</td><td class=n>{}{}</td><td><span class=share "
+        "style=\"width:{:.1f}%\"></span></td></tr>",
+        group.name ? xml_escaped(*group.name) : "<span class=dim>not told</span>",
+        exact_text_from_count(group.weight.bytes), text_from_value(group.weight.bytes, unit),
+        text_from_share(group.weight.bytes, whole), text_from_count(group.weight.count),
+        group.weight.unknown > 0 ? fmt::format(" + {} of unknown size", text_from_count(group.weight.unknown)) : "",
+        std::max(0.0, share));
   }
   return html + "</tbody></table>";
 }
 
 std::string top_table(const ProfileView& view, const std::string& unit) {
   const std::vector<TopRow> rows = compute_top(view);
-  std::string html = fmt::format("<h2>Top functions</h2><p class=dim>{} of {} functions; flat: what a function allocated itself, cum: with all it called. Shares are of {}.</p>",
-                                 text_from_count(static_cast<std::int64_t>(std::min(rows.size(), top_rows))), text_from_count(static_cast<std::int64_t>(rows.size())), text_from_value(view.total.bytes, unit));
-  html += "<table id=top><thead><tr><th class=n>flat</th><th class=n>flat %</th><th class=n>cum</th><th class=n>cum %</th><th class=n>count</th><th>function</th><th>file</th></tr></thead><tbody>";
+  std::string html = fmt::format(
+      "<h2>Top functions</h2><p class=dim>{} of {} functions; flat: what a function allocated itself, cum: with all it "
+      "called. Shares are of {}.</p>",
+      text_from_count(static_cast<std::int64_t>(std::min(rows.size(), top_rows))),
+      text_from_count(static_cast<std::int64_t>(rows.size())), text_from_value(view.total.bytes, unit));
+  html +=
+      "<table id=top><thead><tr><th class=n>flat</th><th class=n>flat %</th><th class=n>cum</th><th class=n>cum "
+      "%</th><th class=n>count</th><th>function</th><th>file</th></tr></thead><tbody>";
   for (std::size_t i = 0; i < std::min(rows.size(), top_rows); ++i) {
     const TopRow& top = rows[i];
     const Frame& frame = view.frames[row(top.frame)];
-    html += fmt::format("<tr><td class=n data-v={0}>{1}</td><td class=n data-v={0}>{2}</td><td class=n data-v={3}>{4}</td><td class=n data-v={3}>{5}</td><td class=n data-v={6}>{7}</td><td>{8}</td><td><code>{9}{10}</code></td></tr>\n",
-                        top.flat.bytes, text_from_value(top.flat.bytes, unit), text_from_share(top.flat.bytes, view.total.bytes), top.cum.bytes, text_from_value(top.cum.bytes, unit),
-                        text_from_share(top.cum.bytes, view.total.bytes), top.flat.count, text_from_count(top.flat.count), xml_escaped(frame.function), xml_escaped(frame.file), frame.line > 0 ? fmt::format(":{}", frame.line) : "");
+    html += fmt::format(
+        "<tr><td class=n data-v={0}>{1}</td><td class=n data-v={0}>{2}</td><td class=n data-v={3}>{4}</td><td class=n "
+        "data-v={3}>{5}</td><td class=n data-v={6}>{7}</td><td>{8}</td><td><code>{9}{10}</code></td></tr>\n",
+        top.flat.bytes, text_from_value(top.flat.bytes, unit), text_from_share(top.flat.bytes, view.total.bytes),
+        top.cum.bytes, text_from_value(top.cum.bytes, unit), text_from_share(top.cum.bytes, view.total.bytes),
+        top.flat.count, text_from_count(top.flat.count), xml_escaped(frame.function), xml_escaped(frame.file),
+        frame.line > 0 ? fmt::format(":{}", frame.line) : "");
   }
   return html + "</tbody></table>";
 }
 
 std::string import_table(const ImportStatistics& import) {
-  std::string html = "<h2>Import</h2><table><thead><tr><th>name</th><th>severity</th><th class=n>count</th><th>what it means</th></tr></thead><tbody>";
+  std::string html =
+      "<h2>Import</h2><table><thead><tr><th>name</th><th>severity</th><th class=n>count</th><th>what it "
+      "means</th></tr></thead><tbody>";
   for (const ImportStatistic& s : import.rows())
-    html += fmt::format("<tr><td>{}</td><td>{}</td><td class=n>{}</td><td>{}</td></tr>", xml_escaped(s.name), text_from_severity(s.severity), text_from_count(s.count), xml_escaped(s.remedy));
+    html += fmt::format("<tr><td>{}</td><td>{}</td><td class=n>{}</td><td>{}</td></tr>", xml_escaped(s.name),
+                        text_from_severity(s.severity), text_from_count(s.count), xml_escaped(s.remedy));
   return html + "</tbody></table>";
 }
 
@@ -83,14 +103,19 @@ std::string write_html(const ProfileView& view) {
   const ProfileSummary summary = compute_summary(view);
   std::string files;
   for (const std::string& file : view.profile->files) files += (files.empty() ? "" : ", ") + file;
-  std::string html = "<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width\">";
+  std::string html =
+      "<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width\">";
   html += fmt::format("<title>{} - hbmscope</title>{}</head><body>", xml_escaped(files), style);
   html += fmt::format("<h1>{}</h1><p class=dim>{}</p>", xml_escaped(summary.headline), xml_escaped(files));
   for (const std::string& note : summary.notes) html += fmt::format("<p class=dim>{}</p>", xml_escaped(note));
-  if (!view.all_samples) html += fmt::format("<p>Filtered: {} of {} are shown.</p>", text_from_value(view.selected.bytes, summary.unit), text_from_value(view.total.bytes, summary.unit));
+  if (!view.all_samples)
+    html += fmt::format("<p>Filtered: {} of {} are shown.</p>", text_from_value(view.selected.bytes, summary.unit),
+                        text_from_value(view.total.bytes, summary.unit));
   html += "<h2>By device</h2>" + group_table(summary.by_device, "device", summary.unit, view.selected.bytes);
   html += "<h2>By kind</h2>" + group_table(summary.by_kind, "kind", summary.unit, view.selected.bytes);
-  html += "<h2>Flame graph</h2><p><input id=find placeholder=\"Find a function or file\"></p><p class=dim>From the outermost frame down; the width is what is held. Click zooms, a click on the topmost box leads back.</p>";
+  html +=
+      "<h2>Flame graph</h2><p><input id=find placeholder=\"Find a function or file\"></p><p class=dim>From the "
+      "outermost frame down; the width is what is held. Click zooms, a click on the topmost box leads back.</p>";
   html += write_flame_svg(view, {1200, false, 1e-4});
   html += top_table(view, summary.unit) + import_table(view.profile->import);
   return html + std::string(script) + "</body></html>\n";

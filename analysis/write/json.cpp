@@ -9,8 +9,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-Json number_or_null(std::int64_t number) { return number == 0 ? Json(nullptr) : Json(number); }
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+Json number_or_null(std::int64_t number) {
+  return number == 0 ? Json(nullptr) : Json(number);
+}
 
 Json json_from_weight(const Weight& weight) {
   return {{"bytes", weight.bytes}, {"count", weight.count}, {"unknown_count", weight.unknown}};
@@ -41,12 +45,8 @@ Json json_from_stack(const std::vector<Frame>& table, const std::vector<FrameInd
 }
 
 Json json_from_change(const Weight& baseline, const Weight& now) {
-  return {{"baseline_bytes", baseline.bytes},
-          {"now_bytes", now.bytes},
-          {"delta_bytes", now.bytes - baseline.bytes},
-          {"baseline_count", baseline.count},
-          {"now_count", now.count},
-          {"delta_count", now.count - baseline.count}};
+  return {{"baseline_bytes", baseline.bytes}, {"now_bytes", now.bytes}, {"delta_bytes", now.bytes - baseline.bytes},
+          {"baseline_count", baseline.count}, {"now_count", now.count}, {"delta_count", now.count - baseline.count}};
 }
 
 Json json_from_group_changes(const std::vector<GroupDiffRow>& rows, const char* key) {
@@ -59,7 +59,9 @@ Json json_from_group_changes(const std::vector<GroupDiffRow>& rows, const char* 
   return list;
 }
 
-std::size_t at_most(std::size_t count, std::size_t limit) { return limit == 0 ? count : std::min(count, limit); }
+std::size_t at_most(std::size_t count, std::size_t limit) {
+  return limit == 0 ? count : std::min(count, limit);
+}
 
 }  // namespace
 
@@ -81,7 +83,9 @@ Json json_from_view(const ProfileView& view) {
       if (!view.unknown_size.empty() && view.unknown_size[sample]) continue;
       sum += profile.values[type][sample];
     }
-    totals.push_back({{"type", profile.text(profile.value_types[type].type)}, {"unit", profile.text(profile.value_types[type].unit)}, {"value", sum}});
+    totals.push_back({{"type", profile.text(profile.value_types[type].type)},
+                      {"unit", profile.text(profile.value_types[type].unit)},
+                      {"value", sum}});
   }
   json["totals"] = std::move(totals);
   json["filtered"] = !view.all_samples;
@@ -115,9 +119,15 @@ Json json_from_group_rows(const std::vector<GroupRow>& rows) {
   Json list = Json::array();
   for (const GroupRow& group : rows) {
     const Weight& w = group.weight;
-    list.push_back({{"name", group.name ? Json(*group.name) : Json(nullptr)}, {"file", nullptr}, {"line", nullptr},
-                    {"flat_bytes", w.bytes}, {"cum_bytes", w.bytes}, {"flat_count", w.count}, {"cum_count", w.count},
-                    {"flat_unknown_count", w.unknown}, {"cum_unknown_count", w.unknown}});
+    list.push_back({{"name", group.name ? Json(*group.name) : Json(nullptr)},
+                    {"file", nullptr},
+                    {"line", nullptr},
+                    {"flat_bytes", w.bytes},
+                    {"cum_bytes", w.bytes},
+                    {"flat_count", w.count},
+                    {"cum_count", w.count},
+                    {"flat_unknown_count", w.unknown},
+                    {"cum_unknown_count", w.unknown}});
   }
   return list;
 }
@@ -161,7 +171,8 @@ Json json_from_call_tree(const ProfileView& view, const CallTree& tree) {
     json["cum_count"] = node.cum.count;
     list.push_back(std::move(json));
     const std::size_t first = todo.size();
-    for (std::uint32_t child = node.first_child; child != no_node; child = tree.nodes[child].next_sibling) todo.push_back(child);
+    for (std::uint32_t child = node.first_child; child != no_node; child = tree.nodes[child].next_sibling)
+      todo.push_back(child);
     std::reverse(todo.begin() + static_cast<std::ptrdiff_t>(first), todo.end());
   }
   return list;
@@ -170,8 +181,11 @@ Json json_from_call_tree(const ProfileView& view, const CallTree& tree) {
 Json json_from_import(const ImportStatistics& import) {
   Json list = Json::array();
   for (const ImportStatistic& statistic : import.rows())
-    list.push_back({{"name", statistic.name}, {"severity", text_from_severity(statistic.severity)}, {"count", statistic.count},
-                    {"remedy", text_or_null(statistic.remedy)}, {"example", text_or_null(statistic.example)}});
+    list.push_back({{"name", statistic.name},
+                    {"severity", text_from_severity(statistic.severity)},
+                    {"count", statistic.count},
+                    {"remedy", text_or_null(statistic.remedy)},
+                    {"example", text_or_null(statistic.example)}});
   return list;
 }
 
@@ -225,6 +239,8 @@ Json json_from_series(const std::vector<SeriesPoint>& points) {
   return list;
 }
 
-std::string text_from_json(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string text_from_json(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 }  // namespace hbmscope

@@ -1,5 +1,5 @@
-// Writes what a view shows as a pprof profile again, with protobuf: the message is checked by the library that everybody
-// else reads it with, and an export is not a hot path.
+// Writes what a view shows as a pprof profile again, with protobuf: the message is checked by the library that
+// everybody else reads it with, and an export is not a hot path.
 #include <memory>
 #include <unordered_map>
 
@@ -46,7 +46,8 @@ class ProfileWriter {
     out_.set_drop_frames(number(profile_.drop_frames));
     out_.set_keep_frames(number(profile_.keep_frames));
     out_.set_doc_url(number(profile_.doc_url));
-    if (profile_.default_value_type) out_.set_default_sample_type(number(profile_.value_types[*profile_.default_value_type].type));
+    if (profile_.default_value_type)
+      out_.set_default_sample_type(number(profile_.value_types[*profile_.default_value_type].type));
     for (const StringId comment : profile_.comments) out_.add_comment(number(comment));
   }
 
@@ -87,7 +88,8 @@ class ProfileWriter {
       out.set_id(i + 1);
       out.set_address(profile_.location_address[i]);
       out.set_is_folded(profile_.location_folded[i] != 0);
-      if (const MappingIndex mapping = profile_.location_mapping[i]; mapping != MappingIndex::none) out.set_mapping_id(row(mapping) + 1);
+      if (const MappingIndex mapping = profile_.location_mapping[i]; mapping != MappingIndex::none)
+        out.set_mapping_id(row(mapping) + 1);
       for (const Line& line : profile_.location_lines(static_cast<LocationIndex>(i))) {
         pprof::Line& out_line = *out.add_line();
         if (line.function != FunctionIndex::none) out_line.set_function_id(row(line.function) + 1);
@@ -105,7 +107,8 @@ class ProfileWriter {
     for (std::size_t type = 0; type < profile_.values.size(); ++type) {
       // As the runtime wrote it: -1 a program whose size it does not know.
       const bool is_bytes = is_unknown && type == view_.columns.primary;
-      out.add_value(is_bytes ? -profile_.values[view_.columns.count.value_or(0)][sample] : profile_.values[type][sample]);
+      out.add_value(is_bytes ? -profile_.values[view_.columns.count.value_or(0)][sample]
+                             : profile_.values[type][sample]);
     }
     for (const Label& label : profile_.label_set_labels(profile_.label_set[sample])) {
       pprof::Label& out_label = *out.add_label();

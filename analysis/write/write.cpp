@@ -33,7 +33,11 @@ std::string write_json(const ProfileView& view) {
 Result<ExportFormat> parse_export_format(std::string_view name) {
   for (const Name& known : names)
     if (known.text == name) return known.format;
-  return Failure(Error{fmt::format("'{}' is no format to export to", name), "Known: pprof, folded, svg, csv, json, html.", {}, {}, false});
+  return Failure(Error{fmt::format("'{}' is no format to export to", name),
+                       "Known: pprof, folded, svg, csv, json, html.",
+                       {},
+                       {},
+                       false});
 }
 
 std::string write_profile(const ProfileView& view, ExportFormat format) {

@@ -13,13 +13,21 @@ namespace hbmscope::cli {
 namespace {
 
 std::string check_text(const Profile& profile, const Terminal& terminal) {
-  std::string text = terminal.paint(fmt::format("{}: pprof, {} on disk, {} inflated", profile.files.front(), text_from_bytes(static_cast<std::int64_t>(profile.file_bytes)), text_from_bytes(static_cast<std::int64_t>(profile.inflated_bytes))), Ink::bold) + "\n";
+  std::string text = terminal.paint(fmt::format("{}: pprof, {} on disk, {} inflated", profile.files.front(),
+                                                text_from_bytes(static_cast<std::int64_t>(profile.file_bytes)),
+                                                text_from_bytes(static_cast<std::int64_t>(profile.inflated_bytes))),
+                                    Ink::bold) +
+                     "\n";
   std::size_t width = 4;
   for (const ImportStatistic& statistic : profile.import.rows()) width = std::max(width, statistic.name.size());
-  text += terminal.paint(fmt::format("{}  {:>8}  {:>12}  what it means", pad_right("name", width), "severity", "count"), Ink::dim) + "\n";
+  text += terminal.paint(fmt::format("{}  {:>8}  {:>12}  what it means", pad_right("name", width), "severity", "count"),
+                         Ink::dim) +
+          "\n";
   for (const ImportStatistic& statistic : profile.import.rows()) {
     const Ink ink = statistic.severity >= Severity::warning ? Ink::bad : Ink::plain;
-    text += fmt::format("{}  {}  {:>12}  {}{}\n", pad_right(statistic.name, width), pad_left(terminal.paint(text_from_severity(statistic.severity), ink), 8), text_from_count(statistic.count), statistic.remedy,
+    text += fmt::format("{}  {}  {:>12}  {}{}\n", pad_right(statistic.name, width),
+                        pad_left(terminal.paint(text_from_severity(statistic.severity), ink), 8),
+                        text_from_count(statistic.count), statistic.remedy,
                         statistic.example.empty() ? "" : fmt::format(" First: {}.", statistic.example));
   }
   return text;
@@ -48,7 +56,12 @@ int run_check(const CheckOptions& options) {
     }
     const Profile& profile = *profiles->front();
     text += (text.empty() ? "" : "\n") + check_text(profile, terminal);
-    json["files"].push_back({{"file", file}, {"format", "pprof"}, {"file_bytes", profile.file_bytes}, {"inflated_bytes", profile.inflated_bytes}, {"error", nullptr}, {"import", json_from_import(profile.import)}});
+    json["files"].push_back({{"file", file},
+                             {"format", "pprof"},
+                             {"file_bytes", profile.file_bytes},
+                             {"inflated_bytes", profile.inflated_bytes},
+                             {"error", nullptr},
+                             {"import", json_from_import(profile.import)}});
   }
   if (!print_to_stdout(options.json ? text_from_json(json) : text)) return exit_unreadable;
   return code;

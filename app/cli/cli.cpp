@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cstdio>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
@@ -34,16 +34,19 @@ void add_files(CLI::App& command, std::vector<std::string>& files, const char* h
 }
 
 void add_report(CLI::App& app, ReportOptions& options) {
-  CLI::App& command = *app.add_subcommand("report", "What holds the memory: totals, then rows by function, line, device, ...");
+  CLI::App& command =
+      *app.add_subcommand("report", "What holds the memory: totals, then rows by function, line, device, ...");
   add_files(command, options.files, "pprof profiles or folders of them; several are added up; - is standard input");
   command.add_option("--top", options.top, "How many rows, 0: all")->capture_default_str();
-  command.add_option("--by", options.by, "Rows by function, line, file, package, address, device, kind or label:KEY")->capture_default_str();
+  command.add_option("--by", options.by, "Rows by function, line, file, package, address, device, kind or label:KEY")
+      ->capture_default_str();
   command.add_flag("--cum", options.cumulative, "Sort by cumulative bytes");
   command.add_flag("--tree", options.tree, "The call tree from the outermost frame down, instead of rows");
   command.add_flag("--bottom-up", options.bottom_up, "The tree from the innermost frame up");
   command.add_option("--peek", options.peek, "Callers and callees of the functions that match this regular expression");
   command.add_flag("--series", options.series, "A line of totals for each file, instead of adding them up");
-  command.add_option("--fail-if", options.fail_if, "Exit with 1 if this holds, e.g. 'bytes>40GiB' or 'device:0 bytes>10GiB'");
+  command.add_option("--fail-if", options.fail_if,
+                     "Exit with 1 if this holds, e.g. 'bytes>40GiB' or 'device:0 bytes>10GiB'");
   command.add_flag("--json", options.json, "Print JSON (described in app/cli/README.md)");
   add_view_options(command, options.view);
 }
@@ -51,10 +54,13 @@ void add_report(CLI::App& app, ReportOptions& options) {
 void add_diff(CLI::App& app, DiffOptions& options) {
   CLI::App& command = *app.add_subcommand("diff", "What changed between two profiles, as now - baseline");
   add_files(command, options.files, "BASELINE NOW, or a folder: its first and last profile");
-  command.add_option("--match", options.match, "Match stacks by function (lines may have moved) or by line")->capture_default_str();
+  command.add_option("--match", options.match, "Match stacks by function (lines may have moved) or by line")
+      ->capture_default_str();
   command.add_option("--top", options.top, "How many stacks, 0: all")->capture_default_str();
-  command.add_option("--frames", options.frames, "How many of your own frames of each stack, 0: all")->capture_default_str();
-  command.add_option("--fail-if", options.fail_if, "Exit with 1 if this holds, e.g. 'growth>5%' or 'device:0 growth_bytes>1GiB'");
+  command.add_option("--frames", options.frames, "How many of your own frames of each stack, 0: all")
+      ->capture_default_str();
+  command.add_option("--fail-if", options.fail_if,
+                     "Exit with 1 if this holds, e.g. 'growth>5%' or 'device:0 growth_bytes>1GiB'");
   command.add_flag("--json", options.json, "Print JSON (described in app/cli/README.md)");
   add_view_options(command, options.view);
 }
@@ -82,7 +88,8 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
   command.add_option("--baseline", request.baseline, "A profile to compare with");
   command.add_option("--theme", request.theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
   command.add_option("--scale", request.scale, "Size of text and spacing, 0.75 to 2")->check(CLI::Range(0.75, 2.0));
-  command.add_option("--screenshot", request.screenshot, "Write a picture of the window to this PNG file, with no display, and end");
+  command.add_option("--screenshot", request.screenshot,
+                     "Write a picture of the window to this PNG file, with no display, and end");
   command.add_option("--size", size, "Of the window or picture, e.g. 1600x1000");
 }
 
@@ -93,8 +100,13 @@ Result<void> parse_size(const std::string& text, OpenRequest& request) {
   const bool has_cross = width.ec == std::errc() && width.ptr != end && *width.ptr == 'x';
   const auto height = has_cross ? std::from_chars(width.ptr + 1, end, request.height) : width;
   const auto is_possible = [](int pixels) { return pixels >= 320 && pixels <= 16384; };
-  if (!has_cross || height.ec != std::errc() || height.ptr != end || !is_possible(request.width) || !is_possible(request.height))
-    return Failure(Error{fmt::format("'{}' is no size of a window", text), "Write width x height in pixels, such as 1600x1000 (320 to 16384 each).", {}, {}, false});
+  if (!has_cross || height.ec != std::errc() || height.ptr != end || !is_possible(request.width) ||
+      !is_possible(request.height))
+    return Failure(Error{fmt::format("'{}' is no size of a window", text),
+                         "Write width x height in pixels, such as 1600x1000 (320 to 16384 each).",
+                         {},
+                         {},
+                         false});
   return {};
 }
 
@@ -104,7 +116,11 @@ int run_open(OpenRequest& request, const std::string& size, const OpenWindow& op
     return exit_usage;
   }
   if (!open_window) {
-    print_error({"this hbmscope was built without a window", "Use report, diff, check or export; or build with -DHBMSCOPE_GUI=ON.", {}, {}, false});
+    print_error({"this hbmscope was built without a window",
+                 "Use report, diff, check or export; or build with -DHBMSCOPE_GUI=ON.",
+                 {},
+                 {},
+                 false});
     return exit_usage;
   }
   const auto code = open_window(request);
@@ -116,7 +132,9 @@ int run_open(OpenRequest& request, const std::string& size, const OpenWindow& op
 }  // namespace
 
 int run(int argc, char** argv, const OpenWindow& open_window) {
-  CLI::App app("hbmscope shows every byte of device memory: what holds it, what changed, and where in the code it came from.", "hbmscope");
+  CLI::App app(
+      "hbmscope shows every byte of device memory: what holds it, what changed, and where in the code it came from.",
+      "hbmscope");
   app.footer(examples);
   app.set_version_flag("--version", "hbmscope " HBMSCOPE_VERSION);
   app.require_subcommand(0, 1);
@@ -137,7 +155,8 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (!words.empty() && !words.front().starts_with('-')) {
     const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-    const bool is_command = std::any_of(commands.begin(), commands.end(), [&](const CLI::App* c) { return c->get_name() == words.front(); });
+    const bool is_command = std::any_of(commands.begin(), commands.end(),
+                                        [&](const CLI::App* c) { return c->get_name() == words.front(); });
     if (!is_command) words.insert(words.begin(), "open");
   }
   std::reverse(words.begin(), words.end());

@@ -30,19 +30,26 @@ Ink ink_of(Change change) {
 
 std::string change_columns(const Weight& baseline, const Weight& now) {
   const TextPair sizes = texts_from_bytes(baseline.bytes, now.bytes);
-  return fmt::format("{}  {}  {:>10} -> {:<10}  {}", pad_left(delta_text_from_bytes(now.bytes - baseline.bytes), 10), pad_left(delta_text_from_share(baseline.bytes, now.bytes), 9), sizes.first, sizes.second,
+  return fmt::format("{}  {}  {:>10} -> {:<10}  {}", pad_left(delta_text_from_bytes(now.bytes - baseline.bytes), 10),
+                     pad_left(delta_text_from_share(baseline.bytes, now.bytes), 9), sizes.first, sizes.second,
                      pad_left(delta_text_from_count(now.count - baseline.count), 6));
 }
 
 std::string group_changes(const std::vector<GroupDiffRow>& rows, std::string_view head, const Terminal& terminal) {
   if (rows.empty() || (rows.size() == 1 && !rows.front().name)) return {};
-  std::string text = terminal.paint(fmt::format("\n{:>10}  {:>9}  {:>24}  {:>6}  by {}", "change", "", "baseline -> now   ", "count", head), Ink::dim) + "\n";
-  for (const GroupDiffRow& group : rows) text += fmt::format("{}  {}\n", change_columns(group.baseline, group.now), group.name.value_or("(not told)"));
+  std::string text = terminal.paint(fmt::format("\n{:>10}  {:>9}  {:>24}  {:>6}  by {}", "change", "",
+                                                "baseline -> now   ", "count", head),
+                                    Ink::dim) +
+                     "\n";
+  for (const GroupDiffRow& group : rows)
+    text += fmt::format("{}  {}\n", change_columns(group.baseline, group.now), group.name.value_or("(not told)"));
   return text;
 }
 
-std::string stack_text(const ProfileDiff& diff, const DiffRow& stack, const DiffOptions& options, const Terminal& terminal) {
-  std::string text = fmt::format("{}  {}\n", change_columns(stack.baseline, stack.now), terminal.paint(text_from_change(stack.change), ink_of(stack.change)));
+std::string stack_text(const ProfileDiff& diff, const DiffRow& stack, const DiffOptions& options,
+                       const Terminal& terminal) {
+  std::string text = fmt::format("{}  {}\n", change_columns(stack.baseline, stack.now),
+                                 terminal.paint(text_from_change(stack.change), ink_of(stack.change)));
   // The person's own frames say more than the machinery between them; without any, the innermost frames.
   std::vector<const Frame*> own, all;
   for (const FrameIndex index : stack.stack) {
@@ -54,29 +61,44 @@ std::string stack_text(const ProfileDiff& diff, const DiffRow& stack, const Diff
   const std::size_t shown = options.frames == 0 ? frames.size() : std::min(frames.size(), options.frames);
   for (std::size_t i = 0; i < shown; ++i) text += "            " + text_from_frame(*frames[i], terminal) + "\n";
   if (all.empty()) text += "            (no stack)\n";
-  if (shown < all.size()) text += terminal.paint(fmt::format("            and {} more frames", all.size() - shown), Ink::dim) + "\n";
+  if (shown < all.size())
+    text += terminal.paint(fmt::format("            and {} more frames", all.size() - shown), Ink::dim) + "\n";
   return text;
 }
 
 std::string diff_text(const ProfileDiff& diff, const DiffOptions& options) {
   const Terminal terminal = Terminal::of_stdout();
-  std::string text = terminal.paint(fmt::format("now: {}   against   baseline: {}   (change = now - baseline)", diff.now_name, diff.baseline_name), Ink::bold) + "\n";
+  std::string text = terminal.paint(fmt::format("now: {}   against   baseline: {}   (change = now - baseline)",
+                                                diff.now_name, diff.baseline_name),
+                                    Ink::bold) +
+                     "\n";
   text += fmt::format("{}  in all\n", change_columns(diff.baseline, diff.now));
   if (diff.baseline.unknown + diff.now.unknown > 0)
-    text += fmt::format("{} programs of unknown size before, {} now; in no sum.\n", text_from_count(diff.baseline.unknown), text_from_count(diff.now.unknown));
+    text += fmt::format("{} programs of unknown size before, {} now; in no sum.\n",
+                        text_from_count(diff.baseline.unknown), text_from_count(diff.now.unknown));
   text += group_changes(diff.devices, "device", terminal) + group_changes(diff.kinds, "kind", terminal);
 
-  const auto changed = std::count_if(diff.stacks.begin(), diff.stacks.end(), [](const DiffRow& s) { return s.change != Change::same; });
-  text += terminal.paint(fmt::format("\n{:>10}  {:>9}  {:>24}  {:>6}  stacks, matched by {}, largest change first", "change", "", "baseline -> now   ", "count", diff.match == StackMatch::line ? "function, file and line" : "function and file"), Ink::dim) + "\n";
+  const auto changed =
+      std::count_if(diff.stacks.begin(), diff.stacks.end(), [](const DiffRow& s) { return s.change != Change::same; });
+  text += terminal.paint(fmt::format("\n{:>10}  {:>9}  {:>24}  {:>6}  stacks, matched by {}, largest change first",
+                                     "change", "", "baseline -> now   ", "count",
+                                     diff.match == StackMatch::line ? "function, file and line" : "function and file"),
+                         Ink::dim) +
+          "\n";
   std::size_t shown = 0;
   for (const DiffRow& stack : diff.stacks) {
     if (stack.change == Change::same || (options.top != 0 && shown == options.top)) break;
     text += stack_text(diff, stack, options, terminal);
     ++shown;
   }
-  if (changed == 0) text += "no stack changed\n";
-  else if (static_cast<std::size_t>(changed) > shown) text += terminal.paint(fmt::format("{} of {} changed stacks; --top 0 prints all", shown, text_from_count(changed)), Ink::dim) + "\n";
-  text += fmt::format("\n{} of the bytes of both sides belong to stacks without a partner on the other side{}.\n", text_from_share(diff.unmatched_bytes, diff.compared_bytes),
+  if (changed == 0)
+    text += "no stack changed\n";
+  else if (static_cast<std::size_t>(changed) > shown)
+    text += terminal.paint(fmt::format("{} of {} changed stacks; --top 0 prints all", shown, text_from_count(changed)),
+                           Ink::dim) +
+            "\n";
+  text += fmt::format("\n{} of the bytes of both sides belong to stacks without a partner on the other side{}.\n",
+                      text_from_share(diff.unmatched_bytes, diff.compared_bytes),
                       diff.match == StackMatch::function ? " (lines are not compared; --match line does)" : "");
   return text;
 }
@@ -85,11 +107,20 @@ std::string diff_text(const ProfileDiff& diff, const DiffOptions& options) {
 
 int run_diff(const DiffOptions& options) {
   if (options.match != "function" && options.match != "line")
-    return fail({fmt::format("stacks can't be matched by '{}'", options.match), "--match function or --match line.", {}, {}, false});
+    return fail({fmt::format("stacks can't be matched by '{}'", options.match),
+                 "--match function or --match line.",
+                 {},
+                 {},
+                 false});
   auto files = expand_files(options.files);
   if (!files) return fail(files.error());
   // Two names are baseline and now; of a folder or a longer list the first and the last are compared.
-  if (files->size() < 2) return fail({"a comparison needs two profiles", "hbmscope diff BASELINE NOW, or a folder with at least two.", {}, {}, false});
+  if (files->size() < 2)
+    return fail({"a comparison needs two profiles",
+                 "hbmscope diff BASELINE NOW, or a folder with at least two.",
+                 {},
+                 {},
+                 false});
   const auto profiles = load_profiles({files->front(), files->back()}, options.view.max_size);
   if (!profiles) return fail(profiles.error());
   ViewRequest request = options.view.request;
@@ -97,14 +128,16 @@ int run_diff(const DiffOptions& options) {
   const auto baseline = make_view(profiles->front(), request), now = make_view(profiles->back(), request);
   if (!baseline) return fail(baseline.error());
   if (!now) return fail(now.error());
-  const ProfileDiff diff = compute_diff(*baseline, *now, options.match == "line" ? StackMatch::line : StackMatch::function);
+  const ProfileDiff diff =
+      compute_diff(*baseline, *now, options.match == "line" ? StackMatch::line : StackMatch::function);
   std::optional<std::string> failure;
   if (!options.fail_if.empty()) {
     auto found = find_gate_failure(options.fail_if, diff);
     if (!found) return fail(found.error());
     failure = std::move(*found);
   }
-  if (!print_to_stdout(options.json ? text_from_json(json_from_diff(diff, options.top)) : diff_text(diff, options))) return exit_unreadable;
+  if (!print_to_stdout(options.json ? text_from_json(json_from_diff(diff, options.top)) : diff_text(diff, options)))
+    return exit_unreadable;
   if (!failure) return exit_ok;
   fmt::print(stderr, "hbmscope: {}\n", *failure);
   return exit_gate_failed;

@@ -27,7 +27,8 @@ int run_export(const ExportOptions& options) {
   const auto format = parse_export_format(options.to);
   if (!format) return fail(format.error());
   if (options.output.empty() && *format == ExportFormat::pprof && isatty(STDOUT_FILENO) == 1)
-    return fail({"a profile is not text for a terminal", "Write it to a file with --output FILE, or pipe it.", {}, {}, false});
+    return fail(
+        {"a profile is not text for a terminal", "Write it to a file with --output FILE, or pipe it.", {}, {}, false});
   const auto profile = load_merged(options.files, options.view.max_size);
   if (!profile) return fail(profile.error());
   const auto view = make_view(*profile, options.view.request);
@@ -37,7 +38,12 @@ int run_export(const ExportOptions& options) {
   std::ofstream file(options.output, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();
-  if (!file) return fail({fmt::format("the file can't be written: {}", std::strerror(errno)), "Is there room, and may you write there?", options.output, {}, false});
+  if (!file)
+    return fail({fmt::format("the file can't be written: {}", std::strerror(errno)),
+                 "Is there room, and may you write there?",
+                 options.output,
+                 {},
+                 false});
   return exit_ok;
 }
 

@@ -20,14 +20,15 @@ constexpr std::array<WhereField, 5> report_fields = {{{"bytes", FieldKind::bytes
                                                       {"device", FieldKind::text, "for each device", {}},
                                                       {"kind", FieldKind::text, "for each kind", {}}}};
 
-constexpr std::array<WhereField, 8> diff_fields = {{{"growth", FieldKind::percent, "growth of the bytes, of the baseline", {}},
-                                                    {"growth_bytes", FieldKind::bytes, "now - baseline", {}},
-                                                    {"growth_count", FieldKind::count, "now - baseline", {}},
-                                                    {"bytes", FieldKind::bytes, "bytes now", {}},
-                                                    {"count", FieldKind::count, "arrays and programs now", {}},
-                                                    {"unmatched", FieldKind::percent, "bytes of stacks without a partner", {}},
-                                                    {"device", FieldKind::text, "for each device", {}},
-                                                    {"kind", FieldKind::text, "for each kind", {}}}};
+constexpr std::array<WhereField, 8> diff_fields = {
+    {{"growth", FieldKind::percent, "growth of the bytes, of the baseline", {}},
+     {"growth_bytes", FieldKind::bytes, "now - baseline", {}},
+     {"growth_count", FieldKind::count, "now - baseline", {}},
+     {"bytes", FieldKind::bytes, "bytes now", {}},
+     {"count", FieldKind::count, "arrays and programs now", {}},
+     {"unmatched", FieldKind::percent, "bytes of stacks without a partner", {}},
+     {"device", FieldKind::text, "for each device", {}},
+     {"kind", FieldKind::text, "for each kind", {}}}};
 
 // One thing that a gate is asked of: the whole, a device, a kind.
 struct Subject {
@@ -66,7 +67,8 @@ bool term_holds(const WhereTerm& term, std::string_view field, const Subject& su
   if (field == "growth_bytes") return term.matches_number(number(subject.now.bytes - subject.baseline.bytes));
   if (field == "growth_count") return term.matches_number(number(subject.now.count - subject.baseline.count));
   if (field == "unmatched")
-    return term.matches_number(subject.compared_bytes == 0 ? 0 : 100.0 * number(subject.unmatched_bytes) / number(subject.compared_bytes));
+    return term.matches_number(
+        subject.compared_bytes == 0 ? 0 : 100.0 * number(subject.unmatched_bytes) / number(subject.compared_bytes));
   return name_matches(term, subject.name, field == "device");
 }
 
@@ -80,17 +82,27 @@ Result<std::string> subject_field(const WhereNode& where, std::span<const WhereF
     is_mixed = is_mixed || (!found.empty() && found != name);
     found = name;
   });
-  if (is_mixed) return Failure(Error{"--fail-if can ask for devices or for kinds, not for both", "Write two gates, or filter with --where.", {}, {}, false});
+  if (is_mixed)
+    return Failure(Error{"--fail-if can ask for devices or for kinds, not for both",
+                         "Write two gates, or filter with --where.",
+                         {},
+                         {},
+                         false});
   return found;
 }
 
-std::optional<std::string> find_failure(const WhereNode& where, std::span<const WhereField> fields, const std::string& expression,
-                                        const std::vector<Subject>& subjects, bool is_diff) {
+std::optional<std::string> find_failure(const WhereNode& where, std::span<const WhereField> fields,
+                                        const std::string& expression, const std::vector<Subject>& subjects,
+                                        bool is_diff) {
   for (const Subject& subject : subjects) {
-    if (!holds(where, [&](const WhereTerm& term) { return term_holds(term, fields[term.field].name, subject); })) continue;
+    if (!holds(where, [&](const WhereTerm& term) { return term_holds(term, fields[term.field].name, subject); }))
+      continue;
     std::string is = fmt::format("{} in {}", text_from_bytes(subject.now.bytes), text_from_count(subject.now.count));
-    if (is_diff) is += fmt::format(", {} ({})", delta_text_from_bytes(subject.now.bytes - subject.baseline.bytes), delta_text_from_share(subject.baseline.bytes, subject.now.bytes));
-    return fmt::format("gate failed: {} holds{}: {}", expression, subject.name.empty() ? "" : " for " + subject.name, is);
+    if (is_diff)
+      is += fmt::format(", {} ({})", delta_text_from_bytes(subject.now.bytes - subject.baseline.bytes),
+                        delta_text_from_share(subject.baseline.bytes, subject.now.bytes));
+    return fmt::format("gate failed: {} holds{}: {}", expression, subject.name.empty() ? "" : " for " + subject.name,
+                       is);
   }
   return std::nullopt;
 }
@@ -103,7 +115,8 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
   const auto field = subject_field(*where, report_fields);
   if (!field) return Failure(field.error());
   std::vector<Subject> subjects;
-  if (field->empty()) subjects.push_back({{}, {}, view.selected});
+  if (field->empty())
+    subjects.push_back({{}, {}, view.selected});
   else
     for (const GroupRow& group : compute_groups(view, *field))
       if (group.name) subjects.push_back({*group.name, {}, group.weight});
@@ -116,10 +129,12 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
   const auto field = subject_field(*where, diff_fields);
   if (!field) return Failure(field.error());
   std::vector<Subject> subjects;
-  if (field->empty()) subjects.push_back({{}, diff.baseline, diff.now, diff.unmatched_bytes, diff.compared_bytes});
+  if (field->empty())
+    subjects.push_back({{}, diff.baseline, diff.now, diff.unmatched_bytes, diff.compared_bytes});
   else
     for (const GroupDiffRow& group : *field == "device" ? diff.devices : diff.kinds)
-      if (group.name) subjects.push_back({*group.name, group.baseline, group.now, diff.unmatched_bytes, diff.compared_bytes});
+      if (group.name)
+        subjects.push_back({*group.name, group.baseline, group.now, diff.unmatched_bytes, diff.compared_bytes});
   return find_failure(*where, diff_fields, expression, subjects, true);
 }
 

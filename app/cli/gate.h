@@ -1,5 +1,5 @@
-// --fail-if: the filter language over one report or comparison, for scripts and CI. An expression that names a device or
-// a kind is asked of every device or kind; any other of the totals. The first that holds fails the gate.
+// --fail-if: the filter language over one report or comparison, for scripts and CI. An expression that names a device
+// or a kind is asked of every device or kind; any other of the totals. The first that holds fails the gate.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 bool looks_like_a_profile(const fs::path& path) {
-  constexpr std::array<std::string_view, 7> endings = {".prof", ".pprof", ".pb", ".prof.gz", ".pprof.gz", ".pb.gz", ".pprof.pb.gz"};
+  constexpr std::array<std::string_view, 7> endings = {".prof",     ".pprof", ".pb",         ".prof.gz",
+                                                       ".pprof.gz", ".pb.gz", ".pprof.pb.gz"};
   const std::string name = path.filename().string();
   return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
 }
@@ -61,14 +62,19 @@ Result<std::vector<std::string>> expand_files(const std::vector<std::string>& na
     for (const fs::directory_entry& entry : fs::directory_iterator(name, error))
       if (entry.is_regular_file(error) && looks_like_a_profile(entry.path())) found.push_back(entry.path().string());
     if (found.empty())
-      return Failure(Error{"no profiles are in this folder", "Files named *.prof, *.pprof or *.pb (also .gz) are looked for.", name, {}, false});
+      return Failure(Error{"no profiles are in this folder",
+                           "Files named *.prof, *.pprof or *.pb (also .gz) are looked for.",
+                           name,
+                           {},
+                           false});
     std::sort(found.begin(), found.end(), natural_before);
     files.insert(files.end(), found.begin(), found.end());
   }
   return files;
 }
 
-Result<std::vector<std::shared_ptr<const Profile>>> load_profiles(const std::vector<std::string>& names, const std::string& max_size) {
+Result<std::vector<std::shared_ptr<const Profile>>> load_profiles(const std::vector<std::string>& names,
+                                                                  const std::string& max_size) {
   ReadOptions options;
   const auto limit = parse_bytes(max_size);
   if (!limit) return Failure(limit.error());
@@ -95,6 +101,8 @@ Result<std::shared_ptr<const Profile>> load_merged(const std::vector<std::string
   return std::make_shared<const Profile>(std::move(*merged));
 }
 
-int exit_code_of(const Error& error) { return error.file.empty() ? exit_usage : exit_unreadable; }
+int exit_code_of(const Error& error) {
+  return error.file.empty() ? exit_usage : exit_unreadable;
+}
 
 }  // namespace hbmscope::cli

@@ -15,7 +15,8 @@ namespace hbmscope::cli {
 // name with numbers as numbers: step_9 before step_10. Errors: a folder without any.
 Result<std::vector<std::string>> expand_files(const std::vector<std::string>& names);
 
-Result<std::vector<std::shared_ptr<const Profile>>> load_profiles(const std::vector<std::string>& names, const std::string& max_size);
+Result<std::vector<std::shared_ptr<const Profile>>> load_profiles(const std::vector<std::string>& names,
+                                                                  const std::string& max_size);
 
 // One profile of all files.
 Result<std::shared_ptr<const Profile>> load_merged(const std::vector<std::string>& names, const std::string& max_size);

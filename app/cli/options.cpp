@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 namespace hbmscope::cli {
 namespace {
@@ -21,20 +21,27 @@ constexpr std::array<Name, 5> frame_names = {{{"function", FrameBy::function},
 }  // namespace
 
 void add_max_size_option(CLI::App& command, std::string& max_size) {
-  command.add_option("--max-size", max_size, "Stop a file that inflates beyond this, e.g. 16GiB")->capture_default_str();
+  command.add_option("--max-size", max_size, "Stop a file that inflates beyond this, e.g. 16GiB")
+      ->capture_default_str();
 }
 
 void add_view_options(CLI::App& command, ViewOptions& options) {
   const auto group = [&](CLI::Option* option, const char* name) { option->group(name); };
   ViewRequest& request = options.request;
-  group(command.add_option("--where", request.where, "Filter, e.g. 'size>1GiB stack:adam device:0 -kind:executable'"), "Filters");
-  group(command.add_option("--focus", request.focus, "Keep stacks with a frame that matches this regular expression"), "Filters");
+  group(command.add_option("--where", request.where, "Filter, e.g. 'size>1GiB stack:adam device:0 -kind:executable'"),
+        "Filters");
+  group(command.add_option("--focus", request.focus, "Keep stacks with a frame that matches this regular expression"),
+        "Filters");
   group(command.add_option("--ignore", request.ignore, "Drop stacks with a frame that matches"), "Filters");
   group(command.add_option("--hide", request.hide, "Remove matching frames from stacks"), "Filters");
   group(command.add_option("--show", request.show, "Remove all other frames from stacks"), "Filters");
-  group(command.add_option("--value", request.value_type, "Which values, e.g. alloc_space; default: the profile's own choice"), "Filters");
-  group(command.add_flag("--keep-dropped-frames", request.keep_dropped_frames, "Do not obey the profile's drop_frames"), "Filters");
-  group(command.add_flag("--relative", options.relative, "Shares of what the filter leaves, not of the whole profile"), "Filters");
+  group(command.add_option("--value", request.value_type,
+                           "Which values, e.g. alloc_space; default: the profile's own choice"),
+        "Filters");
+  group(command.add_flag("--keep-dropped-frames", request.keep_dropped_frames, "Do not obey the profile's drop_frames"),
+        "Filters");
+  group(command.add_flag("--relative", options.relative, "Shares of what the filter leaves, not of the whole profile"),
+        "Filters");
   add_max_size_option(command, options.max_size);
 }
 
@@ -47,7 +54,11 @@ std::string label_key_of(const std::string& by) {
 Result<FrameBy> parse_frame_by(const std::string& by) {
   for (const Name& known : frame_names)
     if (known.text == by) return known.by;
-  return Failure(Error{fmt::format("rows can't be grouped by '{}'", by), "Known: function, line, file, package, address, device, kind, label:KEY.", {}, {}, false});
+  return Failure(Error{fmt::format("rows can't be grouped by '{}'", by),
+                       "Known: function, line, file, package, address, device, kind, label:KEY.",
+                       {},
+                       {},
+                       false});
 }
 
 }  // namespace hbmscope::cli

@@ -16,7 +16,7 @@ namespace hbmscope::cli {
 
 struct ViewOptions {
   ViewRequest request;
-  bool relative = false;   // Shares are of what the filter leaves.
+  bool relative = false;  // Shares are of what the filter leaves.
   std::string max_size = "4GiB";
 };
 void add_view_options(CLI::App& command, ViewOptions& options);

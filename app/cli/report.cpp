@@ -21,7 +21,9 @@ int fail(const Error& error) {
   return exit_code_of(error);
 }
 
-TopOrder order_of(const ReportOptions& options) { return options.cumulative ? TopOrder::cum_bytes : TopOrder::flat_bytes; }
+TopOrder order_of(const ReportOptions& options) {
+  return options.cumulative ? TopOrder::cum_bytes : TopOrder::flat_bytes;
+}
 
 // The frames whose function matches --peek, the largest first.
 Result<std::vector<Neighbours>> find_peeked(const ReportOptions& options, const ProfileView& view) {
@@ -34,11 +36,15 @@ Result<std::vector<Neighbours>> find_peeked(const ReportOptions& options, const 
   std::vector<Neighbours> found;
   for (const TopRow& top : compute_top(view, TopOrder::cum_bytes)) {
     const Frame& frame = view.frames[row(top.frame)];
-    const bool is_match = std::any_of(matching->frames.begin(), matching->frames.end(), [&](const Frame& f) { return f.function == frame.function && f.file == frame.file && f.line == frame.line; });
+    const bool is_match = std::any_of(matching->frames.begin(), matching->frames.end(), [&](const Frame& f) {
+      return f.function == frame.function && f.file == frame.file && f.line == frame.line;
+    });
     if (is_match) found.push_back(compute_neighbours(view, top.frame));
     if (options.top != 0 && found.size() == options.top) break;
   }
-  if (found.empty()) return Failure(Error{fmt::format("no frame matches '{}'", options.peek), "Try a part of a function's name.", {}, {}, false});
+  if (found.empty())
+    return Failure(
+        Error{fmt::format("no frame matches '{}'", options.peek), "Try a part of a function's name.", {}, {}, false});
   return found;
 }
 
@@ -51,7 +57,8 @@ std::string json_report(const ReportOptions& options, const ProfileView& view, c
     json["rows"] = json_from_top(view, compute_top(view, order_of(options)), options.top);
   }
   if (options.tree || options.bottom_up)
-    json["tree"] = json_from_call_tree(view, *compute_call_tree(view, options.tree ? TreeDirection::callees : TreeDirection::callers));
+    json["tree"] = json_from_call_tree(
+        view, *compute_call_tree(view, options.tree ? TreeDirection::callees : TreeDirection::callers));
   for (const Neighbours& neighbours : peeked) json["peek"].push_back(json_from_neighbours(view, neighbours));
   return text_from_json(json);
 }
@@ -60,15 +67,22 @@ std::string text_report(const ReportOptions& options, const ProfileView& view, c
   const Terminal terminal = Terminal::of_stdout();
   const ProfileSummary summary = compute_summary(view);
   const Weight& whole = options.view.relative ? view.selected : view.total;
-  const ReportStyle style{terminal, whole.bytes, text_from_value(whole.bytes, summary.unit) + (options.view.relative ? " after filtering" : " in all"), summary.unit, options.top};
-  std::string text = text_from_summary(summary, view, style) + text_from_import_badge(view.profile->import, terminal) + "\n";
+  const ReportStyle style{
+      terminal, whole.bytes,
+      text_from_value(whole.bytes, summary.unit) + (options.view.relative ? " after filtering" : " in all"),
+      summary.unit, options.top};
+  std::string text =
+      text_from_summary(summary, view, style) + text_from_import_badge(view.profile->import, terminal) + "\n";
   if (!peeked.empty()) {
     for (const Neighbours& neighbours : peeked) text += text_from_neighbours(view, neighbours, style) + "\n";
     return text;
   }
   if (options.tree || options.bottom_up)
-    return text + text_from_tree(view, *compute_call_tree(view, options.tree ? TreeDirection::callees : TreeDirection::callers), style);
-  if (const std::string key = label_key_of(options.by); !key.empty()) return text + text_from_groups(compute_groups(view, key), key, style);
+    return text +
+           text_from_tree(
+               view, *compute_call_tree(view, options.tree ? TreeDirection::callees : TreeDirection::callers), style);
+  if (const std::string key = label_key_of(options.by); !key.empty())
+    return text + text_from_groups(compute_groups(view, key), key, style);
   return text + text_from_top(view, compute_top(view, order_of(options)), options.by, style);
 }
 
@@ -117,7 +131,8 @@ int run_report(const ReportOptions& options) {
     if (!found) return fail(found.error());
     failure = std::move(*found);
   }
-  if (!print_to_stdout(options.json ? json_report(options, *view, peeked) : text_report(options, *view, peeked))) return exit_unreadable;
+  if (!print_to_stdout(options.json ? json_report(options, *view, peeked) : text_report(options, *view, peeked)))
+    return exit_unreadable;
   if (!failure) return exit_ok;
   fmt::print(stderr, "hbmscope: {}\n", *failure);
   return exit_gate_failed;

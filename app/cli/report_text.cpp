@@ -10,18 +10,24 @@
 namespace hbmscope::cli {
 namespace {
 
-std::string value_text(std::int64_t value, const ReportStyle& style) { return text_from_value(value, style.unit); }
+std::string value_text(std::int64_t value, const ReportStyle& style) {
+  return text_from_value(value, style.unit);
+}
 
 std::string unknown_text(std::int64_t unknown) {
   return unknown == 0 ? "" : fmt::format("+ {} of unknown size", text_from_count(unknown));
 }
 
-std::size_t row_limit(std::size_t count, const ReportStyle& style) { return style.top == 0 ? count : std::min(count, style.top); }
+std::size_t row_limit(std::size_t count, const ReportStyle& style) {
+  return style.top == 0 ? count : std::min(count, style.top);
+}
 
 std::string rest_line(std::size_t shown, std::size_t count, std::string_view what, const ReportStyle& style) {
   if (shown == count) return {};
   const auto number = [](std::size_t n) { return text_from_count(static_cast<std::int64_t>(n)); };
-  return style.terminal.paint(fmt::format("{} of {} {}; --top 0 prints all", number(shown), number(count), what), Ink::dim) + "\n";
+  return style.terminal.paint(fmt::format("{} of {} {}; --top 0 prints all", number(shown), number(count), what),
+                              Ink::dim) +
+         "\n";
 }
 
 std::string group_name(const GroupRow& group, bool is_device) {
@@ -35,18 +41,24 @@ std::string text_from_frame(const Frame& frame, const Terminal& terminal, std::s
   std::string where = frame.file;
   if (!where.empty() && frame.line > 0) where += fmt::format(":{}", frame.line);
   const std::size_t used = display_width(frame.function) + 2;
-  if (width > 0 && where.size() + used > width && width > used + 8) where = "…" + where.substr(where.size() - (width - used - 1));
-  if (where.empty() || frame.file == frame.function) return terminal.paint(frame.function, frame.is_library ? Ink::dim : Ink::plain);
-  return terminal.paint(frame.function, frame.is_library ? Ink::dim : Ink::plain) + "  " + terminal.paint(where, Ink::dim);
+  if (width > 0 && where.size() + used > width && width > used + 8)
+    where = "…" + where.substr(where.size() - (width - used - 1));
+  if (where.empty() || frame.file == frame.function)
+    return terminal.paint(frame.function, frame.is_library ? Ink::dim : Ink::plain);
+  return terminal.paint(frame.function, frame.is_library ? Ink::dim : Ink::plain) + "  " +
+         terminal.paint(where, Ink::dim);
 }
 
 std::string text_from_summary(const ProfileSummary& summary, const ProfileView& view, const ReportStyle& style) {
   const Terminal& terminal = style.terminal;
   std::string text = terminal.paint(summary.headline, Ink::bold) + "\n";
   if (!view.all_samples)
-    text += fmt::format("Filtered: {} of {} ({}).\n", value_text(view.selected.bytes, style), value_text(view.total.bytes, style), text_from_share(view.selected.bytes, view.total.bytes));
+    text += fmt::format("Filtered: {} of {} ({}).\n", value_text(view.selected.bytes, style),
+                        value_text(view.total.bytes, style), text_from_share(view.selected.bytes, view.total.bytes));
   for (const std::string& note : summary.notes) text += terminal.paint(note, Ink::dim) + "\n";
-  const auto has_names = [](const std::vector<GroupRow>& rows) { return std::any_of(rows.begin(), rows.end(), [](const GroupRow& r) { return r.name.has_value(); }); };
+  const auto has_names = [](const std::vector<GroupRow>& rows) {
+    return std::any_of(rows.begin(), rows.end(), [](const GroupRow& r) { return r.name.has_value(); });
+  };
   if (has_names(summary.by_device)) text += "\n" + text_from_groups(summary.by_device, "device", style);
   if (has_names(summary.by_kind)) text += "\n" + text_from_groups(summary.by_kind, "kind", style);
   return text;
@@ -56,10 +68,15 @@ std::string text_from_groups(const std::vector<GroupRow>& rows, std::string_view
   const Terminal& terminal = style.terminal;
   std::size_t width = head.size();
   for (const GroupRow& group : rows) width = std::max(width, display_width(group_name(group, head == "device")));
-  std::string text = terminal.paint(fmt::format("{}  {:>10}  {:>8}  {:>10}", pad_right(head, width), style.unit.empty() ? "value" : style.unit, "share", "count"), Ink::dim) + "\n";
+  std::string text = terminal.paint(fmt::format("{}  {:>10}  {:>8}  {:>10}", pad_right(head, width),
+                                                style.unit.empty() ? "value" : style.unit, "share", "count"),
+                                    Ink::dim) +
+                     "\n";
   for (const GroupRow& group : rows) {
-    std::string line = fmt::format("{}  {:>10}  {}  {:>10}", pad_right(group_name(group, head == "device"), width), value_text(group.weight.bytes, style),
-                                   pad_left(text_from_share(group.weight.bytes, style.whole), 8), text_from_count(group.weight.count));
+    std::string line =
+        fmt::format("{}  {:>10}  {}  {:>10}", pad_right(group_name(group, head == "device"), width),
+                    value_text(group.weight.bytes, style),
+                    pad_left(text_from_share(group.weight.bytes, style.whole), 8), text_from_count(group.weight.count));
     const std::string extra = unknown_text(group.weight.unknown);
     const std::string bar = terminal.bar(group.weight.bytes, style.whole, 24);
     if (!extra.empty()) line += "  " + extra;
@@ -69,15 +86,21 @@ std::string text_from_groups(const std::vector<GroupRow>& rows, std::string_view
   return text;
 }
 
-std::string text_from_top(const ProfileView& view, const std::vector<TopRow>& rows, std::string_view by, const ReportStyle& style) {
+std::string text_from_top(const ProfileView& view, const std::vector<TopRow>& rows, std::string_view by,
+                          const ReportStyle& style) {
   const Terminal& terminal = style.terminal;
-  std::string text = terminal.paint(fmt::format("{:>10} {:>8}  {:>10} {:>8}  {:>10}  {}  (% of {})", "flat", "flat %", "cum", "cum %", "count", by, style.whole_text), Ink::dim) + "\n";
+  std::string text = terminal.paint(fmt::format("{:>10} {:>8}  {:>10} {:>8}  {:>10}  {}  (% of {})", "flat", "flat %",
+                                                "cum", "cum %", "count", by, style.whole_text),
+                                    Ink::dim) +
+                     "\n";
   const std::size_t shown = row_limit(rows.size(), style);
   const std::size_t room = terminal.columns() > 70 ? static_cast<std::size_t>(terminal.columns() - 56) : 0;
   for (std::size_t i = 0; i < shown; ++i) {
     const TopRow& top = rows[i];
-    std::string line = fmt::format("{:>10} {}  {:>10} {}  {:>10}  ", value_text(top.flat.bytes, style), pad_left(text_from_share(top.flat.bytes, style.whole), 8),
-                                   value_text(top.cum.bytes, style), pad_left(text_from_share(top.cum.bytes, style.whole), 8), text_from_count(top.flat.count));
+    std::string line =
+        fmt::format("{:>10} {}  {:>10} {}  {:>10}  ", value_text(top.flat.bytes, style),
+                    pad_left(text_from_share(top.flat.bytes, style.whole), 8), value_text(top.cum.bytes, style),
+                    pad_left(text_from_share(top.cum.bytes, style.whole), 8), text_from_count(top.flat.count));
     line += text_from_frame(view.frames[row(top.frame)], terminal, terminal.bar(1, 1, 1).empty() ? 0 : room);
     if (top.flat.unknown > 0) line += terminal.paint(" " + unknown_text(top.flat.unknown), Ink::dim);
     text += line + "\n";
@@ -89,8 +112,13 @@ std::string text_from_tree(const ProfileView& view, const CallTree& tree, const 
   const Terminal& terminal = style.terminal;
   // As pprof: half a per cent is where a tree stops to be readable.
   const std::int64_t smallest = style.top == 0 ? 0 : tree.nodes[0].cum.bytes / 200;
-  std::string text = terminal.paint(fmt::format("{:>10} {:>8}  {:>10}  {}  (% of {})", "cum", "cum %", "flat",
-                                                tree.direction == TreeDirection::callees ? "call tree, outermost frame first" : "bottom-up, innermost frame first", style.whole_text), Ink::dim) + "\n";
+  std::string text =
+      terminal.paint(fmt::format("{:>10} {:>8}  {:>10}  {}  (% of {})", "cum", "cum %", "flat",
+                                 tree.direction == TreeDirection::callees ? "call tree, outermost frame first"
+                                                                          : "bottom-up, innermost frame first",
+                                 style.whole_text),
+                     Ink::dim) +
+      "\n";
   std::size_t left_out = 0;
   std::vector<std::uint32_t> todo = {0};
   while (!todo.empty()) {
@@ -101,27 +129,39 @@ std::string text_from_tree(const ProfileView& view, const CallTree& tree, const 
       ++left_out;
       continue;
     }
-    text += fmt::format("{:>10} {}  {:>10}  {}{}\n", value_text(node.cum.bytes, style), pad_left(text_from_share(node.cum.bytes, style.whole), 8),
-                        node.flat.bytes == 0 ? "" : value_text(node.flat.bytes, style), std::string(std::min<std::size_t>(node.depth, 60), ' '),
+    text += fmt::format("{:>10} {}  {:>10}  {}{}\n", value_text(node.cum.bytes, style),
+                        pad_left(text_from_share(node.cum.bytes, style.whole), 8),
+                        node.flat.bytes == 0 ? "" : value_text(node.flat.bytes, style),
+                        std::string(std::min<std::size_t>(node.depth, 60), ' '),
                         number == 0 ? "all" : text_from_frame(view.frames[row(node.frame)], terminal));
     std::vector<std::uint32_t> children;
-    for (std::uint32_t child = node.first_child; child != no_node; child = tree.nodes[child].next_sibling) children.push_back(child);
+    for (std::uint32_t child = node.first_child; child != no_node; child = tree.nodes[child].next_sibling)
+      children.push_back(child);
     todo.insert(todo.end(), children.rbegin(), children.rend());
   }
-  if (left_out > 0) text += terminal.paint(fmt::format("{} branches under 0.5 % are left out; --top 0 prints all", text_from_count(static_cast<std::int64_t>(left_out))), Ink::dim) + "\n";
+  if (left_out > 0)
+    text += terminal.paint(fmt::format("{} branches under 0.5 % are left out; --top 0 prints all",
+                                       text_from_count(static_cast<std::int64_t>(left_out))),
+                           Ink::dim) +
+            "\n";
   return text;
 }
 
 std::string text_from_neighbours(const ProfileView& view, const Neighbours& neighbours, const ReportStyle& style) {
   const Terminal& terminal = style.terminal;
   const auto line = [&](const TopRow& top, const char* arrow) {
-    return fmt::format("{:>10} {}  {:>10}  {} {}\n", value_text(top.cum.bytes, style), pad_left(text_from_share(top.cum.bytes, neighbours.self.cum.bytes), 8), text_from_count(top.cum.count), arrow,
-                       text_from_frame(view.frames[row(top.frame)], terminal));
+    return fmt::format("{:>10} {}  {:>10}  {} {}\n", value_text(top.cum.bytes, style),
+                       pad_left(text_from_share(top.cum.bytes, neighbours.self.cum.bytes), 8),
+                       text_from_count(top.cum.count), arrow, text_from_frame(view.frames[row(top.frame)], terminal));
   };
   std::string text;
   for (const TopRow& caller : neighbours.callers) text += line(caller, "  from");
-  text += fmt::format("{:>10} {}  {:>10}  {}  (flat {})\n", value_text(neighbours.self.cum.bytes, style), pad_left(text_from_share(neighbours.self.cum.bytes, style.whole), 8), text_from_count(neighbours.self.cum.count),
-                      terminal.paint(view.frames[row(neighbours.self.frame)].function, Ink::bold) + "  " + view.frames[row(neighbours.self.frame)].file, value_text(neighbours.self.flat.bytes, style));
+  text += fmt::format("{:>10} {}  {:>10}  {}  (flat {})\n", value_text(neighbours.self.cum.bytes, style),
+                      pad_left(text_from_share(neighbours.self.cum.bytes, style.whole), 8),
+                      text_from_count(neighbours.self.cum.count),
+                      terminal.paint(view.frames[row(neighbours.self.frame)].function, Ink::bold) + "  " +
+                          view.frames[row(neighbours.self.frame)].file,
+                      value_text(neighbours.self.flat.bytes, style));
   for (const TopRow& callee : neighbours.callees) text += line(callee, "  into");
   return text;
 }
@@ -130,11 +170,15 @@ std::string text_from_series(const std::vector<SeriesPoint>& points, const Repor
   const Terminal& terminal = style.terminal;
   std::int64_t largest = 0;
   for (const SeriesPoint& point : points) largest = std::max(largest, point.total.bytes);
-  std::string text = terminal.paint(fmt::format("{:>10}  {:>10}  {:>10}  {}", style.unit.empty() ? "value" : style.unit, "change", "count", "file"), Ink::dim) + "\n";
+  std::string text = terminal.paint(fmt::format("{:>10}  {:>10}  {:>10}  {}", style.unit.empty() ? "value" : style.unit,
+                                                "change", "count", "file"),
+                                    Ink::dim) +
+                     "\n";
   for (std::size_t i = 0; i < points.size(); ++i) {
     const SeriesPoint& point = points[i];
     const std::string change = i == 0 ? "" : delta_text_from_bytes(point.total.bytes - points[i - 1].total.bytes);
-    text += fmt::format("{:>10}  {}  {:>10}  {}{}", value_text(point.total.bytes, style), pad_left(change, 10), text_from_count(point.total.count), point.file,
+    text += fmt::format("{:>10}  {}  {:>10}  {}{}", value_text(point.total.bytes, style), pad_left(change, 10),
+                        text_from_count(point.total.count), point.file,
                         point.time_ns == 0 ? "" : "  " + text_from_unix_ns(point.time_ns));
     const std::string bar = terminal.bar(point.total.bytes, largest, 30);
     text += (bar.empty() ? "" : "  " + bar) + "\n";
@@ -146,7 +190,10 @@ std::string text_from_import_badge(const ImportStatistics& import, const Termina
   std::string text;
   for (const ImportStatistic& statistic : import.rows()) {
     if (statistic.severity < Severity::warning) continue;
-    text += terminal.paint(fmt::format("{}: {} {}. {}", text_from_severity(statistic.severity), text_from_count(statistic.count), statistic.name, statistic.remedy), Ink::bad) + "\n";
+    text += terminal.paint(fmt::format("{}: {} {}. {}", text_from_severity(statistic.severity),
+                                       text_from_count(statistic.count), statistic.name, statistic.remedy),
+                           Ink::bad) +
+            "\n";
   }
   return text;
 }

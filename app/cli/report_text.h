@@ -14,14 +14,15 @@ namespace hbmscope::cli {
 
 struct ReportStyle {
   const Terminal& terminal;
-  std::int64_t whole = 0;    // What shares are of ...
-  std::string whole_text;    // ... in words: "11.8 GiB in all".
-  std::string unit;          // Of the values.
-  std::size_t top = 20;      // 0: all rows.
+  std::int64_t whole = 0;  // What shares are of ...
+  std::string whole_text;  // ... in words: "11.8 GiB in all".
+  std::string unit;        // Of the values.
+  std::size_t top = 20;    // 0: all rows.
 };
 
 std::string text_from_summary(const ProfileSummary& summary, const ProfileView& view, const ReportStyle& style);
-std::string text_from_top(const ProfileView& view, const std::vector<TopRow>& rows, std::string_view by, const ReportStyle& style);
+std::string text_from_top(const ProfileView& view, const std::vector<TopRow>& rows, std::string_view by,
+                          const ReportStyle& style);
 std::string text_from_groups(const std::vector<GroupRow>& rows, std::string_view head, const ReportStyle& style);
 std::string text_from_tree(const ProfileView& view, const CallTree& tree, const ReportStyle& style);
 std::string text_from_neighbours(const ProfileView& view, const Neighbours& neighbours, const ReportStyle& style);

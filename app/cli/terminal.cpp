@@ -83,8 +83,10 @@ void ProgressLine::run(const std::string& what, const ReadControl& control) {
   while (!done_) {
     std::this_thread::sleep_for(20ms);
     if (std::chrono::steady_clock::now() - start < 1s) continue;
-    const auto done = static_cast<std::int64_t>(control.done_bytes), total = static_cast<std::int64_t>(control.total_bytes);
-    fmt::print(stderr, "\rReading {}: {} of {} ({})\x1b[K", what, text_from_bytes(done), total > 0 ? text_from_bytes(total) : "?", text_from_share(done, total));
+    const auto done = static_cast<std::int64_t>(control.done_bytes),
+               total = static_cast<std::int64_t>(control.total_bytes);
+    fmt::print(stderr, "\rReading {}: {} of {} ({})\x1b[K", what, text_from_bytes(done),
+               total > 0 ? text_from_bytes(total) : "?", text_from_share(done, total));
     std::fflush(stderr);
     printed = true;
     std::this_thread::sleep_for(80ms);
@@ -92,11 +94,14 @@ void ProgressLine::run(const std::string& what, const ReadControl& control) {
   if (printed) fmt::print(stderr, "\r\x1b[K");
 }
 
-void print_error(const Error& error) { fmt::print(stderr, "hbmscope: {}\n", error.text()); }
+void print_error(const Error& error) {
+  fmt::print(stderr, "hbmscope: {}\n", error.text());
+}
 
 bool print_to_stdout(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (!written && errno != EPIPE) fmt::print(stderr, "hbmscope: the output can't be written: {}\n", std::strerror(errno));
+  if (!written && errno != EPIPE)
+    fmt::print(stderr, "hbmscope: the output can't be written: {}\n", std::strerror(errno));
   return written;
 }
 

@@ -18,7 +18,8 @@ enum class Ink { plain, dim, bold, good, bad, accent };
 class Terminal {
  public:
   static Terminal of_stdout();
-  explicit Terminal(bool has_colors, bool has_bars, int columns) : colors_(has_colors), bars_(has_bars), columns_(columns) {}
+  explicit Terminal(bool has_colors, bool has_bars, int columns)
+      : colors_(has_colors), bars_(has_bars), columns_(columns) {}
 
   std::string paint(std::string_view text, Ink ink) const;
   // A bar of at most `cells` characters for part / whole, in eighths of a character; empty in a pipe.

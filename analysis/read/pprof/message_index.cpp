@@ -7,8 +7,21 @@ namespace {
 
 // Field numbers of perftools.profiles.Profile.
 enum Field : std::uint32_t {
-  sample_type = 1, sample, mapping, location, function, string_table, drop_frames, keep_frames, time_nanos,
-  duration_nanos, period_type, period, comment, default_sample_type, doc_url
+  sample_type = 1,
+  sample,
+  mapping,
+  location,
+  function,
+  string_table,
+  drop_frames,
+  keep_frames,
+  time_nanos,
+  duration_nanos,
+  period_type,
+  period,
+  comment,
+  default_sample_type,
+  doc_url
 };
 
 bool read_packed(ByteRange packed, std::vector<std::uint64_t>& values, WireProblem& problem) {
@@ -44,7 +57,8 @@ Error wire_error(WireProblem problem, const std::uint8_t* at, ByteRange message,
     case WireProblem::none: break;
     case WireProblem::cut_off:
       error.what = fmt::format("the data ends inside a {}", part);
-      error.remedy = "The file was cut off, while it was written or copied, or this is no pprof profile; save it again.";
+      error.remedy =
+          "The file was cut off, while it was written or copied, or this is no pprof profile; save it again.";
       break;
     case WireProblem::long_varint:
       error.what = fmt::format("a number in a {} is longer than ten bytes", part);
@@ -98,7 +112,8 @@ Result<MessageIndex> index_message(ByteRange message, const std::string& name) {
   if (cursor.problem() != WireProblem::none)
     return Failure(wire_error(cursor.problem(), cursor.field_begin(), message, "profile", name));
   if (index.samples >= 0xffffffff)
-    return Failure(Error{"the profile has 2^32 samples or more", "Split it, or merge equal stacks with pprof -proto.", name, {}, false});
+    return Failure(Error{
+        "the profile has 2^32 samples or more", "Split it, or merge equal stacks with pprof -proto.", name, {}, false});
   return index;
 }
 

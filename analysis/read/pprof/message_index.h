@@ -35,6 +35,7 @@ struct MessageIndex {
 Result<MessageIndex> index_message(ByteRange message, const std::string& name);
 
 // The Error of a problem that a cursor met at `at`. `part` says in what: "sample", "location".
-Error wire_error(WireProblem problem, const std::uint8_t* at, ByteRange message, const char* part, const std::string& name);
+Error wire_error(WireProblem problem, const std::uint8_t* at, ByteRange message, const char* part,
+                 const std::string& name);
 
 }  // namespace hbmscope::pprof

@@ -21,13 +21,17 @@ using Bytes = std::span<const std::uint8_t>;
 // What people drop here by mistake, by how it begins; said in the error instead of "byte 3: bad field".
 std::string_view find_other_format(Bytes bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), std::min<std::size_t>(bytes.size(), 512));
-  if (text.starts_with("\x7f" "ELF")) return "a program";
+  if (text.starts_with("\x7f"
+                       "ELF"))
+    return "a program";
   if (text.starts_with("PK\x03\x04")) return "a zip archive";
   if (text.starts_with("\x28\xb5\x2f\xfd")) return "zstd data";
-  if (text.size() > 1 && text[0] == '\x80' && text[1] >= 2 && text[1] <= 5) return "a Python pickle, such as a PyTorch memory snapshot";
+  if (text.size() > 1 && text[0] == '\x80' && text[1] >= 2 && text[1] <= 5)
+    return "a Python pickle, such as a PyTorch memory snapshot";
   if (text.starts_with("{") || text.starts_with("[{") || text.starts_with("[\n")) return "JSON";
   if (text.starts_with("<")) return "HTML or XML";
-  const bool is_text = std::all_of(text.begin(), text.end(), [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t' || c == '\r'; });
+  const bool is_text = std::all_of(
+      text.begin(), text.end(), [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t' || c == '\r'; });
   return is_text ? "plain text" : "";
 }
 
@@ -67,7 +71,8 @@ void keep_sums_exact(Profile& profile) {
     std::uint64_t sum = 0;
     std::int64_t left_out = 0;
     for (std::int64_t& value : profile.values[type]) {
-      const std::uint64_t magnitude = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+      const std::uint64_t magnitude =
+          value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
       if (magnitude <= limit - sum) {
         sum += magnitude;
         continue;
@@ -76,10 +81,11 @@ void keep_sums_exact(Profile& profile) {
       ++left_out;
     }
     if (left_out > 0)
-      profile.import.add("sum_over_2_63", Severity::loss, left_out,
-                         "The values add up to 2^63 or more, which no device holds; the samples that go beyond it count as "
-                         "0. The producer wrote nonsense, or the file is damaged.",
-                         fmt::format("value type {}", profile.text(profile.value_types[type].type)));
+      profile.import.add(
+          "sum_over_2_63", Severity::loss, left_out,
+          "The values add up to 2^63 or more, which no device holds; the samples that go beyond it count as "
+          "0. The producer wrote nonsense, or the file is damaged.",
+          fmt::format("value type {}", profile.text(profile.value_types[type].type)));
   }
 }
 
@@ -87,10 +93,12 @@ void keep_sums_exact(Profile& profile) {
 void count_unknown_sizes(Profile& profile) {
   if (profile.unknown_size.empty()) return;
   std::int64_t executables = 0;
-  for (const std::uint32_t sample : profile.unknown_size) executables += std::max<std::int64_t>(0, profile.values[0][sample]);
-  profile.import.add("unknown_size", Severity::notice, executables,
-                     "Compiled programs whose size the runtime does not tell (it says -1, on TPU). They are counted and "
-                     "listed, and no sum includes them.");
+  for (const std::uint32_t sample : profile.unknown_size)
+    executables += std::max<std::int64_t>(0, profile.values[0][sample]);
+  profile.import.add(
+      "unknown_size", Severity::notice, executables,
+      "Compiled programs whose size the runtime does not tell (it says -1, on TPU). They are counted and "
+      "listed, and no sum includes them.");
 }
 
 void check_texts(Profile& profile) {
@@ -103,7 +111,11 @@ void check_texts(Profile& profile) {
       const auto byte = [&](std::size_t k) { return static_cast<std::uint8_t>(text[k]); };
       while (at < text.size()) {
         const std::uint8_t head = byte(at);
-        const std::size_t more = head < 0x80 ? 0 : head >= 0xc2 && head < 0xe0 ? 1 : head >= 0xe0 && head < 0xf0 ? 2 : head >= 0xf0 && head < 0xf5 ? 3 : 4;
+        const std::size_t more = head < 0x80                   ? 0
+                                 : head >= 0xc2 && head < 0xe0 ? 1
+                                 : head >= 0xe0 && head < 0xf0 ? 2
+                                 : head >= 0xf0 && head < 0xf5 ? 3
+                                                               : 4;
         if (more == 4 || at + more >= text.size() + (more == 0 ? 1 : 0)) return false;
         for (std::size_t k = 1; k <= more; ++k)
           if ((byte(at + k) & 0xc0) != 0x80) return false;
@@ -114,7 +126,8 @@ void check_texts(Profile& profile) {
     if (!is_valid()) ++bad;
   }
   if (bad > 0)
-    profile.import.add("text_not_utf8", Severity::warning, bad, "Names that are not UTF-8 are shown with replacement signs.");
+    profile.import.add("text_not_utf8", Severity::warning, bad,
+                       "Names that are not UTF-8 are shown with replacement signs.");
 }
 
 Result<Profile> read_message(Bytes message, Bytes file, const std::string& name, const ReadOptions& options,
@@ -132,9 +145,17 @@ Result<Profile> read_message(Bytes message, Bytes file, const std::string& name,
   auto index = pprof::index_message({message.data(), message.data() + message.size()}, name);
   if (!index) return not_a_profile(message, name, std::move(index.error()));
   if (index->value_types.empty() && index->strings.empty() && index->samples == 0)
-    return not_a_profile(message, name, Error{"no part of a pprof profile is in this file", "Was it cut off? Save the profile again.", name, {}, false});
+    return not_a_profile(
+        message, name,
+        Error{
+            "no part of a pprof profile is in this file", "Was it cut off? Save the profile again.", name, {}, false});
   if (index->value_types.empty())
-    return not_a_profile(message, name, Error{"the profile does not say what its values are (no sample types)", "Save the profile again.", name, {}, false});
+    return not_a_profile(message, name,
+                         Error{"the profile does not say what its values are (no sample types)",
+                               "Save the profile again.",
+                               name,
+                               {},
+                               false});
 
   pprof::FileTexts texts;
   if (auto read = texts.read(*index, name, profile); !read) return Failure(std::move(read.error()));
@@ -142,10 +163,13 @@ Result<Profile> read_message(Bytes message, Bytes file, const std::string& name,
   if (auto read = pprof::read_tables(*index, name, texts, profile, location_rows); !read)
     return not_a_profile(message, name, std::move(read.error()));
   if (index->strings.empty() && index->samples > 0)
-    return Failure(Error{"the profile has samples but no texts, which stand at its end", "The file was cut off; save or copy it again.", name, message.size(), true});
+    return Failure(Error{"the profile has samples but no texts, which stand at its end",
+                         "The file was cut off; save or copy it again.", name, message.size(), true});
 
   const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, 8U);
-  if (auto read = pprof::read_samples(*index, name, options.threads == 0 ? cores : options.threads, location_rows, texts, profile, control); !read)
+  if (auto read = pprof::read_samples(*index, name, options.threads == 0 ? cores : options.threads, location_rows,
+                                      texts, profile, control);
+      !read)
     return Failure(std::move(read.error()));
 
   if (index->unknown_fields > 0)
@@ -163,9 +187,11 @@ Result<Profile> read_message(Bytes message, Bytes file, const std::string& name,
 
 }  // namespace
 
-Result<Profile> read_pprof_bytes(Bytes bytes, const std::string& name, const ReadOptions& options, ReadControl* control) {
+Result<Profile> read_pprof_bytes(Bytes bytes, const std::string& name, const ReadOptions& options,
+                                 ReadControl* control) {
   if (bytes.empty())
-    return Failure(Error{"the file is empty", "Was the job stopped while it was writing? Save the profile again.", name, {}, false});
+    return Failure(Error{
+        "the file is empty", "Was the job stopped while it was writing? Save the profile again.", name, {}, false});
   ImportStatistics import;
   if (!is_gzip(bytes)) return read_message(bytes, bytes, name, options, control, std::move(import));
   auto inflated = inflate_gzip(bytes, name, options.max_inflated_bytes, import);
@@ -173,7 +199,8 @@ Result<Profile> read_pprof_bytes(Bytes bytes, const std::string& name, const Rea
   for (int layer = 1; inflated && layer < 3 && is_gzip(inflated->bytes()); ++layer)
     inflated = inflate_gzip(inflated->bytes(), name, options.max_inflated_bytes, import);
   if (!inflated) return Failure(std::move(inflated.error()));
-  if (inflated->size() == 0) return Failure(Error{"nothing is inside the gzip data", "Save the profile again.", name, {}, false});
+  if (inflated->size() == 0)
+    return Failure(Error{"nothing is inside the gzip data", "Save the profile again.", name, {}, false});
   return read_message(inflated->bytes(), bytes, name, options, control, std::move(import));
 }
 

@@ -1,4 +1,5 @@
-// Reads a pprof profile (https://github.com/google/pprof/blob/main/proto/profile.proto), gzipped or raw, into flat columns.
+// Reads a pprof profile (https://github.com/google/pprof/blob/main/proto/profile.proto), gzipped or raw, into flat
+// columns.
 //
 // Two passes over the inflated bytes: the first finds where everything is and counts it, the second fills columns of
 // exactly the right size, the samples on several threads. No object per sample, no copy of the message.

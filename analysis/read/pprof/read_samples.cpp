@@ -72,9 +72,14 @@ struct ChunkResult {
 
 class SampleReader {
  public:
-  SampleReader(MessageIndex& index, const std::string& name, unsigned threads, const IdMap& location_rows, Profile& profile,
-               ReadControl* control)
-      : index_(index), name_(name), threads_(threads), location_rows_(location_rows), profile_(profile), control_(control) {
+  SampleReader(MessageIndex& index, const std::string& name, unsigned threads, const IdMap& location_rows,
+               Profile& profile, ReadControl* control)
+      : index_(index),
+        name_(name),
+        threads_(threads),
+        location_rows_(location_rows),
+        profile_(profile),
+        control_(control) {
     results_.resize(index.chunks.size());
     missing_row_ = static_cast<std::uint32_t>(profile.location_count());
   }
@@ -130,15 +135,18 @@ class SampleReader {
       profile_.stack_locations.resize(stack_locations_);
       profile_.label_set.resize(index_.samples);
     } catch (const std::bad_alloc&) {
-      return Failure(Error{fmt::format("there is not enough memory for {} samples with {} frames", index_.samples, stack_locations_),
-                           "Close other programs, or open it on a larger machine.", name_, {}, false});
+      return Failure(Error{
+          fmt::format("there is not enough memory for {} samples with {} frames", index_.samples, stack_locations_),
+          "Close other programs, or open it on a larger machine.",
+          name_,
+          {},
+          false});
     }
     return {};
   }
 
   bool read_chunk(std::size_t chunk_number) {
-    if (control_ != nullptr && control_->cancelled)
-      return fail(Error{"reading was cancelled", {}, name_, {}, false});
+    if (control_ != nullptr && control_->cancelled) return fail(Error{"reading was cancelled", {}, name_, {}, false});
     const SampleChunk& chunk = index_.chunks[chunk_number];
     ChunkResult& result = results_[chunk_number];
     LabelSets label_sets;
@@ -203,9 +211,11 @@ class SampleReader {
     }
     if (value_count != types) ++result.value_mismatches;
     std::string_view labels;
-    if (scattered != nullptr) labels = *scattered;
+    if (scattered != nullptr)
+      labels = *scattered;
     else if (label_run.begin != nullptr)
-      labels = {reinterpret_cast<const char*>(label_run.begin), static_cast<std::size_t>(label_run.end - label_run.begin)};
+      labels = {reinterpret_cast<const char*>(label_run.begin),
+                static_cast<std::size_t>(label_run.end - label_run.begin)};
     profile_.label_set[sample] = static_cast<LabelSetIndex>(label_sets.id_of(labels));
     return true;
   }
@@ -277,7 +287,8 @@ class SampleReader {
         if (field.key == varint_key(4)) label.number_unit = texts.id(field.varint);
       }
       if (cursor.problem() != WireProblem::none)
-        return Failure(Error{"a label of a sample can't be read", "The file is damaged; save it again.", name_, {}, true});
+        return Failure(
+            Error{"a label of a sample can't be read", "The file is damaged; save it again.", name_, {}, true});
       label.is_number = !has_text && (label.number != 0 || label.number_unit != StringId::empty);
       profile_.labels.push_back(label);
     }
@@ -293,18 +304,20 @@ class SampleReader {
       value_mismatches += result.value_mismatches;
     }
     if (missing_locations > 0) {
-      profile_.import.add("missing_location", Severity::warning, static_cast<std::int64_t>(missing_locations),
-                          "Stacks refer to locations that the file does not have; these frames are shown as <missing location>.",
-                          fmt::format("location {}", missing_location));
+      profile_.import.add(
+          "missing_location", Severity::warning, static_cast<std::int64_t>(missing_locations),
+          "Stacks refer to locations that the file does not have; these frames are shown as <missing location>.",
+          fmt::format("location {}", missing_location));
       profile_.location_address.push_back(0);
       profile_.location_mapping.push_back(MappingIndex::none);
       profile_.location_folded.push_back(0);
       profile_.line_begin.push_back(static_cast<std::uint32_t>(profile_.lines.size()));
     }
     if (value_mismatches > 0)
-      profile_.import.add("value_mismatch", Severity::loss, static_cast<std::int64_t>(value_mismatches),
-                          "Samples have more or fewer values than the profile has value types; missing ones count as 0, "
-                          "surplus ones are left out. Save the profile again.");
+      profile_.import.add(
+          "value_mismatch", Severity::loss, static_cast<std::int64_t>(value_mismatches),
+          "Samples have more or fewer values than the profile has value types; missing ones count as 0, "
+          "surplus ones are left out. Save the profile again.");
   }
 
   MessageIndex& index_;

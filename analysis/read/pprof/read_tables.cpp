@@ -5,11 +5,17 @@
 namespace hbmscope::pprof {
 namespace {
 
-std::size_t length(ByteRange range) { return static_cast<std::size_t>(range.end - range.begin); }
+std::size_t length(ByteRange range) {
+  return static_cast<std::size_t>(range.end - range.begin);
+}
 
-std::string_view text_of(ByteRange range) { return {reinterpret_cast<const char*>(range.begin), length(range)}; }
+std::string_view text_of(ByteRange range) {
+  return {reinterpret_cast<const char*>(range.begin), length(range)};
+}
 
-std::int64_t as_int64(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+std::int64_t as_int64(std::uint64_t value) {
+  return static_cast<std::int64_t>(value);
+}
 
 // Walks one message of the file and hands each field to `visit`; `part` names the message in errors.
 template <class Visit>

@@ -16,8 +16,12 @@ enum class WireProblem : std::uint8_t { none, cut_off, long_varint, bad_tag, bad
 
 enum class WireType : std::uint32_t { varint = 0, fixed64 = 1, bytes = 2, group_begin = 3, group_end = 4, fixed32 = 5 };
 
-constexpr std::uint32_t varint_key(std::uint32_t number) { return number << 3; }
-constexpr std::uint32_t bytes_key(std::uint32_t number) { return number << 3 | 2; }
+constexpr std::uint32_t varint_key(std::uint32_t number) {
+  return number << 3;
+}
+constexpr std::uint32_t bytes_key(std::uint32_t number) {
+  return number << 3 | 2;
+}
 
 struct ByteRange {
   const std::uint8_t* begin = nullptr;

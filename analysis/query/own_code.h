@@ -1,0 +1,24 @@
+// Whose memory is it? The innermost frame of nearly every stack is machinery (`_execute_compiled`, `device_put`); what
+// a person can change is the innermost frame of their own code. Each sample counts at that line, once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/query/profile_view.h"
+
+namespace hbmscope {
+
+struct OwnCodeRow {
+  Frame frame;          // By line; without a function: stacks that are library code from end to end.
+  std::string through;  // The library function that it called, "jnp.zeros" in spirit; empty: none.
+  Weight weight;
+
+  bool is_library_only() const { return frame.function.empty(); }
+};
+
+// Largest first; the row of stacks without own code last. The rows add up to the view's selected weight. The view
+// decides which samples count; frames are always by line.
+std::vector<OwnCodeRow> compute_own_code(const ProfileView& view);
+
+}  // namespace hbmscope
