@@ -10,16 +10,15 @@ namespace {
 
 // What decides about a stack: the innermost own line, and the outermost library function below it.
 struct Owner {
-  FunctionIndex function = FunctionIndex::none;
-  std::int64_t line = 0;
+  const Line* line = nullptr;  // Null: library code from end to end.
   FunctionIndex through = FunctionIndex::none;
 };
 
 class OwnerFinder {
  public:
-  explicit OwnerFinder(const ProfileView& view) : view_(view), profile_(*view.profile) {
-    for (const Function& function : profile_.functions)
-      is_library_.push_back(is_library_file(profile_.text(function.file)));
+  explicit OwnerFinder(const ProfileView& view) : view_(view) {
+    for (const Function& function : view.profile->functions)
+      is_library_.push_back(is_library_file(view.profile->text(function.file)));
   }
 
   Owner find(std::uint32_t sample) const {
@@ -27,13 +26,8 @@ class OwnerFinder {
     for (const LocationIndex location : view_.stack(sample)) {
       for (const Line& line : view_.lines(location)) {
         if (line.function == FunctionIndex::none) continue;
-        if (is_library_[row(line.function)]) {
-          owner.through = line.function;
-          continue;
-        }
-        owner.function = line.function;
-        owner.line = line.line;
-        return owner;
+        if (!is_library_[row(line.function)]) return {&line, owner.through};
+        owner.through = line.function;
       }
     }
     return {};
@@ -41,7 +35,6 @@ class OwnerFinder {
 
  private:
   const ProfileView& view_;
-  const Profile& profile_;
   std::vector<bool> is_library_;
 };
 
@@ -50,31 +43,39 @@ class OwnerFinder {
 std::vector<OwnCodeRow> compute_own_code(const ProfileView& view) {
   const Profile& profile = *view.profile;
   const OwnerFinder finder(view);
-  // By text numbers, not by function: one function of the file is one code object, and a closure is made often.
-  using Key = std::tuple<StringId, StringId, std::int64_t, StringId>;
-  std::map<Key, Weight> sums;
+  std::unordered_map<std::uint64_t, Weight> by_numbers;  // By the line's and the function's number.
   Weight without;
   bool has_without = false;
   for (std::size_t i = 0; i < view.sample_count(); ++i) {
     const std::uint32_t sample = view.sample(i);
     const Owner owner = finder.find(sample);
-    if (owner.function == FunctionIndex::none) {
+    if (owner.line == nullptr) {
       without += view.weight(sample);
       has_without = true;
       continue;
     }
-    const Function& function = profile.functions[row(owner.function)];
-    const StringId through =
-        owner.through == FunctionIndex::none ? StringId::empty : profile.functions[row(owner.through)].name;
-    sums[{function.name, function.file, owner.line, through}] += view.weight(sample);
+    const auto line = static_cast<std::uint64_t>(owner.line - profile.lines.data());
+    by_numbers[line << 32 | static_cast<std::uint32_t>(owner.through)] += view.weight(sample);
+  }
+  // Then by text: a function of the file is a code object, of which a closure has many, and a line has a location for
+  // each call in it.
+  using Key = std::tuple<StringId, StringId, std::int64_t, StringId>;
+  std::map<Key, Weight> by_text;
+  for (const auto& [numbers, weight] : by_numbers) {
+    const Line& line = profile.lines[numbers >> 32];
+    const Function& function = profile.functions[row(line.function)];
+    const auto through = static_cast<FunctionIndex>(numbers & 0xffffffff);
+    const StringId through_name =
+        through == FunctionIndex::none ? StringId::empty : profile.functions[row(through)].name;
+    by_text[{function.name, function.file, line.line, through_name}] += weight;
   }
   std::vector<OwnCodeRow> rows;
-  for (const auto& [key, weight] : sums) {
+  for (const auto& [key, weight] : by_text) {
     const auto& [name, file, line, through] = key;
-    rows.push_back({{std::string(profile.text(name)), std::string(profile.text(file)), line, false},
+    std::string function(name == StringId::empty ? "<no name>" : profile.text(name));
+    rows.push_back({{std::move(function), std::string(profile.text(file)), line, false},
                     std::string(profile.text(through)),
                     weight});
-    if (rows.back().frame.function.empty()) rows.back().frame.function = "<no name>";
   }
   std::sort(rows.begin(), rows.end(), [](const OwnCodeRow& a, const OwnCodeRow& b) {
     if (a.weight.bytes != b.weight.bytes) return a.weight.bytes > b.weight.bytes;

@@ -11,7 +11,7 @@ namespace hbmscope {
 
 struct OwnCodeRow {
   Frame frame;          // By line; without a function: stacks that are library code from end to end.
-  std::string through;  // The library function that it called, "jnp.zeros" in spirit; empty: none.
+  std::string through;  // The library function that it called: "normal", "device_put"; empty: none.
   Weight weight;
 
   bool is_library_only() const { return frame.function.empty(); }
