@@ -1,5 +1,6 @@
 #include "tests/gui/gui_test.h"
 
+#include <imgui_internal.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -50,6 +51,8 @@ void GuiTest::TearDown() {
 void GuiTest::draw_frame() {
   session_->update();
   session_->draw();
+  // ImGui goes on after a view's mistake (a Begin without its End, a cursor beyond the window); we don't.
+  EXPECT_EQ(ImGui::GetCurrentContext()->ErrorCountCurrentFrame, 0) << "ImGui says what is wrong above";
   ImGuiTestEngine_PostSwap(engine_);
 }
 
