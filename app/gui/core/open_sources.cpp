@@ -167,6 +167,8 @@ void App::Impl::finish_reading(SourceId id, const std::function<void(Source&)>& 
   const bool cancelled = source->control && source->control->cancelled;
   source->control = nullptr;
   fill(*source);
+  // Why it could not be read stands in the Summary.
+  if (source->state == AnswerState::failed && state.position().source == id) show_view(ViewKind::summary);
   // Cancel means: as if it had never been opened.
   if (cancelled && source->state == AnswerState::failed) close_source(id);
 }

@@ -49,7 +49,16 @@ void draw_reading(const Source& source, CommandQueue& commands) {
   ImGui::PopID();
 }
 
-bool draw_source_state(const AppState& state, CommandQueue& commands) {
+bool draw_source_state(const AppState& state) {
+  const Source* source = state.source();
+  if (source == nullptr) return false;
+  if (source->state == AnswerState::failed) dim_text(source->name() + " could not be read.");
+  if (source->state == AnswerState::pending && Clock::now() - source->started > patience)
+    dim_text("Reading " + source->name() + " ...");
+  return source->state == AnswerState::ready;
+}
+
+bool draw_source_state_in_full(const AppState& state, CommandQueue& commands) {
   const Source* source = state.source();
   if (source == nullptr) return false;
   if (source->state == AnswerState::ready) return true;

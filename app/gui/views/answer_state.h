@@ -8,8 +8,10 @@
 
 namespace hbmscope::gui {
 
-// The source in front: reading (how far, Cancel), failed (why, Try again, Close). True when it is there.
-bool draw_source_state(const AppState& state, CommandQueue& commands);
+// True when the source in front is there. The Summary says all of why it isn't: reading (how far, Cancel) or failed
+// (why, Try again, Close); the other views say one line, so that the same words don't stand everywhere.
+bool draw_source_state(const AppState& state);
+bool draw_source_state_in_full(const AppState& state, CommandQueue& commands);
 
 void draw_error(const AppState& state, const Error& error);
 void draw_pending(std::string_view what, std::chrono::steady_clock::time_point since);
@@ -19,8 +21,8 @@ void draw_reading(const Source& source, CommandQueue& commands);
 
 // True when `answer` has something to show; words in its place otherwise. `what`: "the call tree".
 template <class T>
-bool draw_answer_state(const AppState& state, const Answer<T>& answer, std::string_view what, CommandQueue& commands) {
-  if (!draw_source_state(state, commands)) return false;
+bool draw_answer_state(const AppState& state, const Answer<T>& answer, std::string_view what) {
+  if (!draw_source_state(state)) return false;
   if (answer.failed()) draw_error(state, answer.error);
   if (answer.pending()) draw_pending(what, answer.asked);
   return answer.value != nullptr;

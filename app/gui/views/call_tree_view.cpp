@@ -84,7 +84,7 @@ bool draw_name(const AppState& state, const Look& look, const TreeAnswer& answer
   const bool root = at.frame == FrameIndex::none;
   const bool has_children = at.first_child != no_node;
   bool changed = false;
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + look.px(14) * static_cast<float>(at.depth));
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + look.px(10) * static_cast<float>(at.depth));
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const float side = ImGui::GetTextLineHeight();
   if (ImGui::InvisibleButton("open", {look.px(18), side}) && has_children) {
@@ -183,7 +183,7 @@ void draw_head(const AppState& state, const TreeAnswer& answer, CommandQueue& co
 
 void draw_call_tree(const AppState& state, CallTreeState& tree, CommandQueue& commands) {
   commands.ask(Question::tree);
-  if (!draw_answer_state(state, state.answers().tree, "the call tree", commands)) return;
+  if (!draw_answer_state(state, state.answers().tree, "the call tree")) return;
   const auto answer = state.answers().tree.value;
   const Look look(state);
   draw_head(state, *answer, commands);
@@ -199,7 +199,7 @@ void draw_call_tree(const AppState& state, CallTreeState& tree, CommandQueue& co
     ImGui::TableSetupColumn("Flat", ImGuiTableColumnFlags_WidthFixed, look.px(84));
     ImGui::TableSetupColumn("Count", ImGuiTableColumnFlags_WidthFixed, look.px(66));
     ImGui::TableSetupColumn("Where", ImGuiTableColumnFlags_WidthStretch, 1.5F);
-    ImGui::TableHeadersRow();
+    table_headers(1, 5);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(tree.rows.size()));
     while (clipper.Step())

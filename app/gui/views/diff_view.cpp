@@ -158,7 +158,7 @@ void draw_table(const AppState& state, const Look& look, const ProfileDiff& diff
   ImGui::TableSetupColumn("What", ImGuiTableColumnFlags_WidthFixed, look.px(60));
   ImGui::TableSetupColumn(local.by_function ? "Function" : "Stack, innermost own frame first",
                           ImGuiTableColumnFlags_WidthStretch | ImGuiTableColumnFlags_NoSort);
-  ImGui::TableHeadersRow();
+  table_headers(0, 4);
   sort_diff_rows(state.answers().diff.value, state.position().find, local);
   const std::int64_t largest = largest_change(diff, local.by_function);
   ImGuiListClipper clipper;
@@ -178,7 +178,7 @@ void draw_table(const AppState& state, const Look& look, const ProfileDiff& diff
 
 void draw_diff(const AppState& state, DiffState& local, CommandQueue& commands) {
   commands.ask(Question::diff);
-  if (!draw_source_state(state, commands)) return;
+  if (!draw_source_state(state)) return;
   const Source* baseline = state.baseline();
   if (baseline == nullptr) return draw_choice(state, commands);
   if (baseline->state == AnswerState::failed) {
@@ -198,7 +198,7 @@ void draw_diff(const AppState& state, DiffState& local, CommandQueue& commands) 
     if (ImGui::Button("Open a file...")) commands.push(CommandId::open_file);
     return;
   }
-  if (!draw_answer_state(state, state.answers().diff, "the diff", commands)) return;
+  if (!draw_answer_state(state, state.answers().diff, "the diff")) return;
   const auto& view = state.answers().view.value;
   if (!view) return;
   const ProfileDiff& diff = *state.answers().diff.value;

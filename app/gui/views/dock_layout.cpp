@@ -20,7 +20,7 @@ void build(ImGuiID space, ImVec2 size) {
   const ImGuiID left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, 0.16F, nullptr, &rest);
   const ImGuiID right = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, 0.25F, nullptr, &rest);
   const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
-  const ImGuiID centre_left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, 0.36F, nullptr, &rest);
+  const ImGuiID centre_left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, 0.42F, nullptr, &rest);
   ImGui::DockBuilderDockWindow("Sources", left);
   ImGui::DockBuilderDockWindow("Inspector", right);
   dock(ViewKind::summary, centre_left);
@@ -49,6 +49,23 @@ bool view_exists(const AppState& state, ViewKind kind) {
     case ViewKind::totals: return state.ready_sources() >= 2;
     default: return true;
   }
+}
+
+void put_import_last(const AppState& state, ViewStates& views) {
+  const bool two_files = view_exists(state, ViewKind::diff);
+  if (two_files && !views.two_files) views.reorder = 3;  // By then the tab is where ImGui puts it.
+  views.two_files = two_files;
+  if (views.reorder == 0 || --views.reorder > 0) return;
+  ImGuiWindow* diff = ImGui::FindWindowByName("Diff");
+  ImGuiWindow* import = ImGui::FindWindowByName("Import");
+  if (diff == nullptr || import == nullptr || diff->DockNode == nullptr || diff->DockNode != import->DockNode) return;
+  ImGuiTabBar* tabs = diff->DockNode->TabBar;
+  if (tabs == nullptr) return;
+  ImGuiTabItem* last = ImGui::TabBarFindTabByID(tabs, import->TabId);
+  ImGuiTabItem* appeared = ImGui::TabBarFindTabByID(tabs, diff->TabId);
+  if (last == nullptr || appeared == nullptr) return;
+  const int distance = tabs->Tabs.index_from_ptr(appeared) - tabs->Tabs.index_from_ptr(last);
+  if (distance > 0) ImGui::TabBarQueueReorder(tabs, last, distance);
 }
 
 void make_dock_space(const AppState& state, ViewStates& views) {

@@ -10,6 +10,9 @@ namespace hbmscope::gui {
 // A view that can't exist is not there: Diff and Totals need two files.
 bool view_exists(const AppState& state, ViewKind kind);
 
+// Import stays the last tab when Diff appears beside it.
+void put_import_last(const AppState& state, ViewStates& views);
+
 void make_dock_space(const AppState& state, ViewStates& views);
 
 }  // namespace hbmscope::gui

@@ -65,6 +65,27 @@ void right_text(std::string_view words, bool dim) {
   }
 }
 
+void table_header(int column, bool right) {
+  if (!ImGui::TableSetColumnIndex(column)) return;
+  const char* title = ImGui::TableGetColumnName(column);
+  if (right) {
+    // The arrow of a sorted column takes its room at the right end.
+    const bool sorted = (ImGui::TableGetColumnFlags(column) & ImGuiTableColumnFlags_IsSorted) != 0;
+    const float arrow = sorted ? ImGui::GetFontSize() * 0.65F + ImGui::GetStyle().FramePadding.x : 0;
+    const float space = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(title).x - arrow;
+    if (space > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + space);
+  }
+  ImGui::PushID(column);
+  ImGui::TableHeader(title);
+  ImGui::PopID();
+}
+
+void table_headers(int numbers_from, int numbers_to) {
+  ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+  for (int column = 0; column < ImGui::TableGetColumnCount(); ++column)
+    table_header(column, column >= numbers_from && column < numbers_to);
+}
+
 void bar_cell(const Look& look, double share, std::string_view words, ImU32 fill) {
   const Box box = line_box();
   const auto width = static_cast<float>(std::clamp(share, 0.0, 1.0)) * (box.to.x - box.from.x);

@@ -16,6 +16,11 @@ void dim_text(std::string_view words);
 void bold_text(std::string_view words);
 void wrapped_text(std::string_view words, bool dim = false);
 
+// A column's title in a row of headers; those of figures stand on the right, over the figures.
+void table_header(int column, bool right);
+// The whole row; columns [numbers_from, numbers_to) hold figures.
+void table_headers(int numbers_from, int numbers_to);
+
 // In a table's cell or what is left of the line.
 void right_text(std::string_view words, bool dim = false);
 

@@ -62,7 +62,7 @@ void draw_open(const Look& look, CommandQueue& commands) {
   ImGui::Spacing();
   wrapped_text("JAX device memory profiles and any other pprof profile, compressed or not. To write one in a job:",
                true);
-  ImGui::PushFont(mono_font(), 0.0F);
+  ImGui::PushFont(mono_font(), ImGui::GetStyle().FontSizeBase * 0.9F);
   wrapped_text("jax.profiler.save_device_memory_profile(\"memory.prof\")");
   ImGui::PopFont();
   if (ImGui::Button("Copy this line"))
@@ -134,22 +134,16 @@ void draw_first_launch(const AppState& state, CommandQueue& commands) {
   ImGui::PopFont();
   dim_text("What holds the device's memory, what changed, and where in the code it came from.");
   ImGui::Dummy({0, look.px(16)});
-  if (ImGui::BeginTable("columns", 3, ImGuiTableFlags_SizingStretchProp)) {
-    ImGui::TableSetupColumn("open", ImGuiTableColumnFlags_WidthStretch, 1);
-    ImGui::TableSetupColumn("recent", ImGuiTableColumnFlags_WidthStretch, 1.3F);
-    ImGui::TableSetupColumn("learn", ImGuiTableColumnFlags_WidthStretch, 0.8F);
-    ImGui::TableNextColumn();
-    draw_open(look, commands);
-    ImGui::TableNextColumn();
-    ImGui::Indent(look.px(16));
-    draw_recent(state, look, commands);
-    ImGui::Unindent(look.px(16));
-    ImGui::TableNextColumn();
-    ImGui::Indent(look.px(16));
-    draw_learn(state, look, commands);
-    ImGui::Unindent(look.px(16));
-    ImGui::EndTable();
-  }
+  const auto column = [&](const char* id, float share, const auto& draw) {
+    ImGui::BeginChild(id, {width * share - look.px(24), 0}, ImGuiChildFlags_AutoResizeY);
+    draw();
+    ImGui::EndChild();
+    ImGui::SameLine(0, look.px(24));
+  };
+  column("open", 0.37F, [&] { draw_open(look, commands); });
+  column("recent", 0.38F, [&] { draw_recent(state, look, commands); });
+  column("learn", 0.25F, [&] { draw_learn(state, look, commands); });
+  ImGui::NewLine();
   if (!state.window.notice.empty()) wrapped_text(state.window.notice);
   ImGui::EndChild();
 }

@@ -194,7 +194,7 @@ void handle_clicks(const AppState& state, const FlameAnswer& answer, const Flame
 
 void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& commands) {
   commands.ask(Question::flame);
-  if (!draw_answer_state(state, state.answers().flame, "the flame graph", commands)) return;
+  if (!draw_answer_state(state, state.answers().flame, "the flame graph")) return;
   const auto answer = state.answers().flame.value;
   const Look look(state);
   draw_head(state, *answer, commands);

@@ -43,9 +43,9 @@ std::size_t draw_flame_legend(const AppState& state, CommandQueue& commands) {
     return draw_entry(look, color, name, clickable);
   };
   for (std::size_t hue = 0; hue < files.size(); ++hue) {
-    const std::string name(file_tail(files[hue]));
+    const std::string name = file_title(files[hue]);
     ImGui::PushID(static_cast<int>(hue));
-    if (entry(name, look.hue(hue), true)) commands.push(CommandId::add_filter, "file:" + where_quote(name));
+    if (entry(name, look.hue(hue), true)) commands.push(CommandId::add_filter, "file=" + where_quote(files[hue]));
     if (ImGui::IsItemHovered()) hovered = hue;
     tooltip(files[hue] + "\nClick: filter to this file, click again: show all.");
     ImGui::PopID();

@@ -48,7 +48,7 @@ std::size_t count_of_import_notes(const AppState& state) {
 }
 
 void draw_import(const AppState& state, ImportState& import, CommandQueue& commands) {
-  if (!draw_source_state(state, commands)) return;
+  if (!draw_source_state(state)) return;
   const Source& source = *state.source();
   const Look look(state);
   const std::size_t notes = count_of_import_notes(state);
@@ -67,7 +67,7 @@ void draw_import(const AppState& state, ImportState& import, CommandQueue& comma
     ImGui::TableSetupColumn("Statistic", ImGuiTableColumnFlags_WidthFixed, look.px(190));
     ImGui::TableSetupColumn("Count", ImGuiTableColumnFlags_WidthFixed, look.px(90));
     ImGui::TableSetupColumn("What it means", ImGuiTableColumnFlags_WidthStretch);
-    ImGui::TableHeadersRow();
+    table_headers(2, 3);
     // What needs attention stands on top; how much was read below.
     for (const Severity severity : {Severity::loss, Severity::warning, Severity::notice, Severity::info})
       for (const ImportStatistic& row : source.profile->import.rows())

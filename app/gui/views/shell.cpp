@@ -69,6 +69,7 @@ void draw_docked_views(const AppState& state, ViewStates& views, CommandQueue& c
   for (const ViewName& name : view_names)
     if (view_exists(state, name.kind)) draw_view(state, views, name.kind, commands);
   follow_view(state, views);
+  put_import_last(state, views);
 }
 
 void draw_maximised(const AppState& state, ViewStates& views, CommandQueue& commands) {
@@ -137,7 +138,7 @@ void draw_shell(const AppState& state, ShellState& shell, CommandQueue& commands
   if (views.settling > 0) --views.settling;
   // A question that was not asked before, or docks that have not found their places yet, want one more frame: naming
   // the view that is in front anyway changes nothing and says so.
-  if (commands.asked() != views.asked || views.settling > 0)
+  if (commands.asked() != views.asked || views.settling > 0 || views.reorder > 0)
     commands.push(CommandId::note_view, std::string(name_of(state.position().view).key));
   views.asked = commands.asked();
 }

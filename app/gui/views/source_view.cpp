@@ -44,7 +44,7 @@ void draw_line(const Look& look, const SourceListing& listing, const ProfileView
 
 void draw_source(const AppState& state, SourceViewState& source, CommandQueue& commands) {
   commands.ask(Question::listing);
-  if (!draw_source_state(state, commands)) return;
+  if (!draw_source_state(state)) return;
   if (state.position().selection.empty()) {
     wrapped_text("Select a frame in any view: its source stands here, with what each line holds.", true);
     return;
@@ -79,7 +79,7 @@ void draw_source(const AppState& state, SourceViewState& source, CommandQueue& c
     ImGui::TableSetupColumn("Cumulative", ImGuiTableColumnFlags_WidthFixed, look.px(84));
     ImGui::TableSetupColumn("Line", ImGuiTableColumnFlags_WidthFixed, look.px(44));
     ImGui::TableSetupColumn("Source");
-    ImGui::TableHeadersRow();
+    table_headers(0, 3);
     const float row_height = look.px(20) + 0.0F;
     if (source.shown != answer.value) {
       source.shown = answer.value;

@@ -63,12 +63,13 @@ void draw_device(const AppState& state, const Look& look, const Source& source, 
       !term.empty())
     commands.push(CommandId::add_filter, term);
   if (in_front && !term.empty()) tooltip("Click: only this device, click again: all.");
-  const std::string amount = amount_text(unit, account.total.bytes);
+  const bool nothing_known = account.total.bytes == 0 && account.total.unknown > 0;
+  const std::string amount = nothing_known ? "?" : amount_text(unit, account.total.bytes);
   ImGui::SameLine();
   ImGui::SetCursorPosX(right - ImGui::CalcTextSize(amount.c_str()).x);
   text(amount);
   tooltip(exact_amount_text(unit, account.total.bytes) + ", count " + text_from_count(account.total.count));
-  draw_bar(look, account, unit, largest);
+  if (account.total.bytes != 0) draw_bar(look, account, unit, largest);
 }
 
 void draw_file_menu(const AppState& state, const Source& source, CommandQueue& commands) {

@@ -30,6 +30,7 @@ void draw_status_line(const AppState& state) {
   ImGui::SetCursorPosX(ImGui::GetStyle().WindowPadding.x + 2);
   ImGui::AlignTextToFramePadding();
   const Source* source = state.source();
+  if (!state.answers().view.value) dim_text(source == nullptr ? "" : source->name());
   const auto& view = state.answers().view;
   if (view.value) {
     text(seen_text(*view.value));

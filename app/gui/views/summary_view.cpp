@@ -24,10 +24,10 @@ void draw_groups(const Look& look, std::string_view key, const std::vector<Group
   ImGui::SeparatorText(key == "device" ? "By device" : "By kind");
   if (!ImGui::BeginTable(std::string(key).c_str(), 4, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp))
     return;
-  ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch, 1.4F);
-  ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthStretch, 2);
-  ImGui::TableSetupColumn("share", ImGuiTableColumnFlags_WidthFixed, look.px(64));
-  ImGui::TableSetupColumn("count", ImGuiTableColumnFlags_WidthFixed, look.px(110));
+  ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch, 1.3F);
+  ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthStretch, 1);
+  ImGui::TableSetupColumn("share", ImGuiTableColumnFlags_WidthFixed, look.px(56));
+  ImGui::TableSetupColumn("count", ImGuiTableColumnFlags_WidthFixed, look.px(64));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const GroupRow& group = rows[i];
     ImGui::TableNextRow(0, look.px(24));
@@ -89,12 +89,9 @@ void draw_figures(const Look& look, const ProfileSummary& summary, const Profile
   ImGui::EndTable();
 }
 
-// Message 1 of the brief: why there is no heap map.
+// The notes end with why there is no heap map; this is what can be done about it.
 void draw_what_is_missing(SummaryState& summary) {
   ImGui::Spacing();
-  wrapped_text(
-      "This profile has array sizes and stacks, but no addresses or times: no heap map or timeline can be made of it.",
-      true);
   if (ImGui::Button("How to get them")) summary.how_open = !summary.how_open;
   if (!summary.how_open) return;
   wrapped_text(
@@ -107,7 +104,8 @@ void draw_what_is_missing(SummaryState& summary) {
 
 void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& commands) {
   commands.ask(Question::summary);
-  if (!draw_answer_state(state, state.answers().summary, "the summary", commands)) return;
+  if (!draw_source_state_in_full(state, commands)) return;
+  if (!draw_answer_state(state, state.answers().summary, "the summary")) return;
   const auto& answers = state.answers();
   if (!answers.view.value) return;
   const ProfileSummary& answer = *answers.summary.value;

@@ -32,7 +32,7 @@ void set_sizes(ImGuiStyle& style) {
   style.GrabMinSize = 24;
   style.WindowBorderSize = 1;
   style.PopupBorderSize = 1;
-  style.FrameBorderSize = 0;
+  style.FrameBorderSize = 1;
   style.TabBorderSize = 0;
   style.TabBarBorderSize = 1;
   style.TabBarOverlineSize = 2;
@@ -78,6 +78,11 @@ void set_colors(ImGuiStyle& style, Theme theme) {
   set(ImGuiCol_ScrollbarGrabHovered, mix(panel, text, 0.4));
   set(ImGuiCol_ScrollbarGrabActive, mix(panel, text, 0.5));
   set(ImGuiCol_CheckMark, accent);
+  set(ImGuiCol_CheckboxSelectedBg, mix(panel, accent, 0.2));
+  set(ImGuiCol_UnsavedMarker, color_of(theme, Role::temporaries));
+  set(ImGuiCol_InputTextCursor, text);
+  set(ImGuiCol_TreeLines, mix(panel, text, 0.2));
+  set(ImGuiCol_DragDropTarget, accent);
   set(ImGuiCol_SliderGrab, accent);
   set(ImGuiCol_SliderGrabActive, accent);
   set(ImGuiCol_Button, mix(panel, text, 0.12));

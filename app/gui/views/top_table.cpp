@@ -91,10 +91,8 @@ void set_up_columns(const Look& look, const ProfileView& view) {
 void draw_headers() {
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
   for (int column = 0; column < column_count; ++column) {
-    if (!ImGui::TableSetColumnIndex(column)) continue;
-    ImGui::PushID(column);
-    ImGui::TableHeader(ImGui::TableGetColumnName(column));
-    ImGui::PopID();
+    table_header(column, column < name);
+    if ((ImGui::TableGetColumnFlags(column) & ImGuiTableColumnFlags_IsEnabled) == 0) continue;
     switch (column) {
       case flat: tooltip("What the frame itself allocated: it is the innermost one."); break;
       case cum: tooltip("What the frame and everything that it called allocated."); break;
@@ -177,7 +175,7 @@ void draw_head(const AppState& state, const TopAnswer& answer, const TopState& t
 
 void draw_top(const AppState& state, TopState& top, CommandQueue& commands) {
   commands.ask(Question::top);
-  if (!draw_answer_state(state, state.answers().top, "the top frames", commands)) return;
+  if (!draw_answer_state(state, state.answers().top, "the top frames")) return;
   const auto answer = state.answers().top.value;
   const Look look(state);
   draw_head(state, *answer, top, commands);

@@ -119,8 +119,6 @@ void draw_row(const AppState& state, const Look& look, const std::vector<SeriesP
     right_text(delta_text_from_bytes(change));
     if (change != 0) ImGui::PopStyleColor();
   }
-  ImGui::TableNextColumn();
-  right_text(text_from_count(point.total.count), true);
   ImGui::PopID();
 }
 
@@ -128,25 +126,25 @@ void draw_row(const AppState& state, const Look& look, const std::vector<SeriesP
 
 void draw_totals(const AppState& state, TotalsState& totals, CommandQueue& commands) {
   commands.ask(Question::series);
-  if (!draw_answer_state(state, state.answers().series, "the totals", commands)) return;
+  if (!draw_answer_state(state, state.answers().series, "the totals")) return;
   const std::vector<SeriesPoint>& series = *state.answers().series.value;
   const Look look(state);
   ImGui::AlignTextToFramePadding();
   text(text_from_count(static_cast<std::int64_t>(series.size())) + " files");
   ImGui::SameLine();
-  dim_text("bytes held in each; a click brings the file to the front");
+  dim_text("what each holds");
+  tooltip("A click on a bar or a row brings the file to the front.");
   draw_copy_menu(ViewKind::totals, commands);
   draw_plot(state, look, series, commands);
   std::int64_t largest = 0;
   for (const SeriesPoint& point : series) largest = std::max(largest, point.total.bytes);
-  if (ImGui::BeginTable("files", 5, ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY)) {
+  if (ImGui::BeginTable("files", 4, ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY)) {
     ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn("#", ImGuiTableColumnFlags_WidthFixed, look.px(30));
+    ImGui::TableSetupColumn("#", ImGuiTableColumnFlags_WidthFixed, look.px(24));
     ImGui::TableSetupColumn("File", ImGuiTableColumnFlags_WidthStretch, 2);
-    ImGui::TableSetupColumn("Bytes", ImGuiTableColumnFlags_WidthFixed, look.px(130));
-    ImGui::TableSetupColumn("Change", ImGuiTableColumnFlags_WidthFixed, look.px(96));
-    ImGui::TableSetupColumn("Count", ImGuiTableColumnFlags_WidthFixed, look.px(70));
-    ImGui::TableHeadersRow();
+    ImGui::TableSetupColumn("Bytes", ImGuiTableColumnFlags_WidthFixed, look.px(104));
+    ImGui::TableSetupColumn("Change", ImGuiTableColumnFlags_WidthFixed, look.px(80));
+    table_headers(2, 4);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(series.size()));
     while (clipper.Step())
