@@ -17,8 +17,11 @@ struct Owner {
 class OwnerFinder {
  public:
   explicit OwnerFinder(const ProfileView& view) : view_(view) {
-    for (const Function& function : view.profile->functions)
-      is_library_.push_back(is_library_file(view.profile->text(function.file)));
+    for (const Function& function : view.profile->functions) {
+      const std::string_view file = view.profile->text(function.file);
+      is_library_.push_back(is_library_file(file));
+      is_wrapper_.push_back(is_wrapper(file));
+    }
   }
 
   Owner find(std::uint32_t sample) const {
@@ -27,15 +30,20 @@ class OwnerFinder {
       for (const Line& line : view_.lines(location)) {
         if (line.function == FunctionIndex::none) continue;
         if (!is_library_[row(line.function)]) return {&line, owner.through};
-        owner.through = line.function;
+        if (!is_wrapper_[row(line.function)]) owner.through = line.function;
       }
     }
     return {};
   }
 
  private:
+  // JAX wraps its public functions to shorten tracebacks; the wrapper stands in every stack and says nothing.
+  static bool is_wrapper(std::string_view file) {
+    return file.ends_with("jax/_src/traceback_util.py") || file.ends_with("/contextlib.py");
+  }
+
   const ProfileView& view_;
-  std::vector<bool> is_library_;
+  std::vector<bool> is_library_, is_wrapper_;
 };
 
 }  // namespace

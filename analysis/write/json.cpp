@@ -132,6 +132,19 @@ Json json_from_group_rows(const std::vector<GroupRow>& rows) {
   return list;
 }
 
+Json json_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t limit) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < at_most(rows.size(), limit); ++i) {
+    Json json;
+    add_frame(json, rows[i].frame);
+    json["name"] = text_or_null(rows[i].frame.function);  // Null: stacks without own code.
+    json["through"] = text_or_null(rows[i].through);
+    json.update(json_from_weight(rows[i].weight));
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 Json json_from_neighbours(const ProfileView& view, const Neighbours& neighbours) {
   Json json = json_from_top_row(view, neighbours.self);
   const auto list = [&](const std::vector<TopRow>& rows) {

@@ -38,9 +38,11 @@ void add_report(CLI::App& app, ReportOptions& options) {
       *app.add_subcommand("report", "What holds the memory: totals, then rows by function, line, device, ...");
   add_files(command, options.files, "pprof profiles or folders of them; several are added up; - is standard input");
   command.add_option("--top", options.top, "How many rows, 0: all")->capture_default_str();
+  command.add_option("--own", options.own, "How many lines of your own code, 0: all")->capture_default_str();
   command.add_option("--by", options.by, "Rows by function, line, file, package, address, device, kind or label:KEY")
       ->capture_default_str();
   command.add_flag("--cum", options.cumulative, "Sort by cumulative bytes");
+  command.add_flag("--count", options.by_count, "Sort by count instead of bytes");
   command.add_flag("--tree", options.tree, "The call tree from the outermost frame down, instead of rows");
   command.add_flag("--bottom-up", options.bottom_up, "The tree from the innermost frame up");
   command.add_option("--peek", options.peek, "Callers and callees of the functions that match this regular expression");

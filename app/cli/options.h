@@ -26,8 +26,8 @@ struct ReportOptions {
   std::vector<std::string> files;
   ViewOptions view;
   std::string by = "function";
-  std::size_t top = 20;
-  bool cumulative = false, json = false, tree = false, bottom_up = false, series = false;
+  std::size_t top = 20, own = 5;
+  bool cumulative = false, by_count = false, json = false, tree = false, bottom_up = false, series = false;
   std::string peek, fail_if;
 };
 

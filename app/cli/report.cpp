@@ -22,6 +22,7 @@ int fail(const Error& error) {
 }
 
 TopOrder order_of(const ReportOptions& options) {
+  if (options.by_count) return options.cumulative ? TopOrder::cum_count : TopOrder::flat_count;
   return options.cumulative ? TopOrder::cum_bytes : TopOrder::flat_bytes;
 }
 
@@ -56,6 +57,7 @@ std::string json_report(const ReportOptions& options, const ProfileView& view, c
   } else {
     json["rows"] = json_from_top(view, compute_top(view, order_of(options)), options.top);
   }
+  json["own_code"] = json_from_own_code(compute_own_code(view), options.own);
   if (options.tree || options.bottom_up)
     json["tree"] = json_from_call_tree(
         view, *compute_call_tree(view, options.tree ? TreeDirection::callees : TreeDirection::callers));
@@ -83,6 +85,8 @@ std::string text_report(const ReportOptions& options, const ProfileView& view, c
                view, *compute_call_tree(view, options.tree ? TreeDirection::callees : TreeDirection::callers), style);
   if (const std::string key = label_key_of(options.by); !key.empty())
     return text + text_from_groups(compute_groups(view, key), key, style);
+  const std::string own = text_from_own_code(compute_own_code(view), options.own, style);
+  if (!own.empty()) text += own + "\n";
   return text + text_from_top(view, compute_top(view, order_of(options)), options.by, style);
 }
 

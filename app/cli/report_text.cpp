@@ -108,6 +108,32 @@ std::string text_from_top(const ProfileView& view, const std::vector<TopRow>& ro
   return text + rest_line(shown, rows.size(), "rows", style);
 }
 
+std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t limit, const ReportStyle& style) {
+  if (limit == 0) limit = rows.size();
+  if (rows.empty() || rows.front().is_library_only()) return {};
+  const Terminal& terminal = style.terminal;
+  const std::string head =
+      fmt::format("{:>10} {:>8}  {:>10}  your own code, the innermost line of each stack  (% of {})",
+                  style.unit.empty() ? "value" : style.unit, "share", "count", style.whole_text);
+  std::string text = terminal.paint(head, Ink::dim) + "\n";
+  const std::size_t shown = std::min(rows.size(), limit);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const OwnCodeRow& own = rows[i];
+    text += fmt::format("{:>10} {}  {:>10}  ", value_text(own.weight.bytes, style),
+                        pad_left(text_from_share(own.weight.bytes, style.whole), 8), text_from_count(own.weight.count));
+    text += own.is_library_only() ? "(library code only)" : text_from_frame(own.frame, terminal);
+    if (!own.through.empty()) text += terminal.paint("  through " + own.through, Ink::dim);
+    text += "\n";
+  }
+  const auto number = [](std::size_t n) { return text_from_count(static_cast<std::int64_t>(n)); };
+  if (shown < rows.size())
+    text +=
+        terminal.paint(fmt::format("{} of {} lines; --own N prints more, 0 all", number(shown), number(rows.size())),
+                       Ink::dim) +
+        "\n";
+  return text;
+}
+
 std::string text_from_tree(const ProfileView& view, const CallTree& tree, const ReportStyle& style) {
   const Terminal& terminal = style.terminal;
   // As pprof: half a per cent is where a tree stops to be readable.

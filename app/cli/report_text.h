@@ -6,6 +6,7 @@
 
 #include "analysis/query/call_tree.h"
 #include "analysis/query/groups.h"
+#include "analysis/query/own_code.h"
 #include "analysis/query/summary.h"
 #include "analysis/query/top.h"
 #include "app/cli/terminal.h"
@@ -24,6 +25,9 @@ std::string text_from_summary(const ProfileSummary& summary, const ProfileView& 
 std::string text_from_top(const ProfileView& view, const std::vector<TopRow>& rows, std::string_view by,
                           const ReportStyle& style);
 std::string text_from_groups(const std::vector<GroupRow>& rows, std::string_view head, const ReportStyle& style);
+// The first lines of the person's own code, in answer to "and what can I change?". Empty where no stack has any.
+// `limit` 0: all.
+std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t limit, const ReportStyle& style);
 std::string text_from_tree(const ProfileView& view, const CallTree& tree, const ReportStyle& style);
 std::string text_from_neighbours(const ProfileView& view, const Neighbours& neighbours, const ReportStyle& style);
 std::string text_from_series(const std::vector<SeriesPoint>& points, const ReportStyle& style);
