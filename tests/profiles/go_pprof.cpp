@@ -82,8 +82,8 @@ PprofTop run_go_pprof_top(const std::string& file, const std::string& value_type
 }
 
 bool write_go_heap_profile(const std::string& out, std::string& reason) {
-  const CommandOutput output = run_command(
-      {"env", "GO111MODULE=off", "GOFLAGS=", "go", "run", HBMSCOPE_SOURCE_DIR "/tests/profiles/go_heap.go", out});
+  const std::string program = std::string(HBMSCOPE_SOURCE_DIR) + "/tests/profiles/go_heap.go";
+  const CommandOutput output = run_command({"env", "GO111MODULE=off", "GOFLAGS=", "go", "run", program, out});
   reason = output.text;
   return output.status == 0;
 }
