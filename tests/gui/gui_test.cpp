@@ -52,7 +52,7 @@ void GuiTest::draw_frame() {
   session_->update();
   session_->draw();
   // ImGui goes on after a view's mistake (a Begin without its End, a cursor beyond the window); we don't.
-  EXPECT_EQ(ImGui::GetCurrentContext()->ErrorCountCurrentFrame, 0) << "ImGui says what is wrong above";
+  EXPECT_EQ(ImGui::GetCurrentContext()->ErrorCountCurrentFrame, 0) << "the test engine says above what ImGui found";
   ImGuiTestEngine_PostSwap(engine_);
 }
 

@@ -1,13 +1,10 @@
 #include "app/gui/platform/picture.h"
 
+#include <stb_image_write.h>
+
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-
-#define STB_IMAGE_WRITE_IMPLEMENTATION
-#define STB_IMAGE_WRITE_STATIC  // Others may link their own copy of it.
-#define STBI_WRITE_NO_STDIO
-#include <stb_image_write.h>
 
 namespace hbmscope::gui {
 
