@@ -38,14 +38,15 @@ bool App::Impl::update() {
     apply(command);
     changed = true;
   }
+  keep_recent();
   changed = ask_what_is_missing() || changed;
   return changed;
 }
 
 void App::Impl::save_settings() {
   write_settings(config_folder() / "settings.json", state.settings);
-  if (recent_changed_) write_recent(state_folder() / "recent.json", state.recent);
-  recent_changed_ = false;
+  // Whatever a worker may be writing at this moment is the same list or an older one.
+  write_recent(state_folder() / "recent.json", state.recent);
 }
 
 App::App(std::function<void()> wake) : impl_(std::make_unique<Impl>(wake)) {}

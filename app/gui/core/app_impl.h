@@ -70,6 +70,7 @@ class App::Impl {
   void close_source(SourceId id);
   void reload_source(SourceId id);
   void remember_recent(const Source& source);
+  void keep_recent();
   void find_missing_recent();
   Source* find_source(SourceId id);
   void start_export(const std::string& path);
@@ -100,7 +101,7 @@ class App::Impl {
   const FlameAnswer* hued_ = nullptr;  // The last flame graph whose files were given hues.
   AnswerCache cache_;
   std::uint32_t next_source_ = 1;
-  bool recent_changed_ = false;
+  bool recent_changed_ = false, recent_being_written_ = false;
   WorkerPool pool_;  // Last, so that its threads end before anything that they could touch.
 };
 

@@ -12,7 +12,7 @@ namespace hbmscope::gui {
 // For POSIX shells: plain where nothing needs quoting, else in single quotes.
 std::string shell_quote(std::string_view text);
 
-// A value of the filter language: plain where it can stand so, else in double quotes.
+// A value of the filter language: plain where it can stand so, else in quotes.
 std::string where_quote(std::string_view text);
 
 // "hbmscope open a.prof --view flame --where 'size>1GiB' --select train_step"; with the baseline where one is compared.

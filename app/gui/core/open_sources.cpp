@@ -218,9 +218,17 @@ void App::Impl::remember_recent(const Source& source) {
   if (source.path == "-") return;
   add_recent(state.recent,
              {absolute_path(source.path), source.summary->headline, source.profile->file_bytes, seconds_now(), false});
-  pool_.post([recent = state.recent]() -> WorkerPool::Finish {
+  recent_changed_ = true;
+}
+
+// One writer at a time, so that an older list never lands on top of a newer one.
+void App::Impl::keep_recent() {
+  if (!recent_changed_ || recent_being_written_) return;
+  recent_changed_ = false;
+  recent_being_written_ = true;
+  pool_.post([this, recent = state.recent]() -> WorkerPool::Finish {
     write_recent(state_folder() / "recent.json", recent);
-    return nullptr;
+    return [this] { recent_being_written_ = false; };
   });
 }
 

@@ -1,0 +1,260 @@
+#include "app/gui/core/app.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace hbmscope::gui {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string leak_10 = HBMSCOPE_SAMPLES "/leak_step_010.pprof.gz";
+const std::string leak_200 = HBMSCOPE_SAMPLES "/leak_step_200.pprof.gz";
+
+// An App whose settings and recent files are its own, driven as the platform drives it.
+class AppTest : public testing::Test {
+ protected:
+  AppTest() {
+    home_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(home_);
+    fs::create_directories(home_);
+    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
+    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
+    app_ = std::make_unique<App>([this] { ++wakes_; });
+  }
+
+  const AppState& state() const { return app_->state(); }
+  const ViewPosition& position() const { return app_->state().position(); }
+
+  void settle() {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    app_->update();
+    while (app_->busy() && std::chrono::steady_clock::now() < give_up) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      app_->update();
+    }
+    ASSERT_FALSE(app_->busy());
+  }
+  template <class... Args>
+  void give(Args&&... args) {
+    app_->commands().push(std::forward<Args>(args)...);
+    settle();
+  }
+  void open(const std::vector<std::string>& paths) {
+    give(Command{CommandId::open_paths, {}, paths, SourceId::none, {}, {}});
+  }
+  void ask_all() {
+    for (int i = 0; i < static_cast<int>(Question::count_); ++i) app_->commands().ask(static_cast<Question>(i));
+    settle();
+  }
+
+  fs::path home_;
+  std::atomic<int> wakes_ = 0;
+  std::unique_ptr<App> app_;
+};
+
+TEST_F(AppTest, opens_a_profile_and_answers_what_is_asked_and_no_more) {
+  open({leak_200});
+  ASSERT_EQ(state().sources.size(), 1u);
+  ASSERT_EQ(state().sources[0].state, AnswerState::ready) << state().sources[0].error.text();
+  EXPECT_GT(wakes_, 0);
+  EXPECT_EQ(state().answers().view.state, AnswerState::ready);
+  EXPECT_EQ(state().answers().top.state, AnswerState::absent);
+  app_->commands().ask(Question::top);
+  settle();
+  ASSERT_EQ(state().answers().top.state, AnswerState::ready);
+  const TopAnswer& top = *state().answers().top.value;
+  EXPECT_EQ(top.view->frames[static_cast<std::size_t>(top.rows[0].frame)].function, "remember_activations");
+  EXPECT_EQ(state().answers().flame.state, AnswerState::absent);
+}
+
+TEST_F(AppTest, accounts_of_devices_and_kinds_add_up_to_the_total) {
+  open({HBMSCOPE_SAMPLES "/sharded.pprof.gz"});
+  const Source& source = state().sources[0];
+  std::int64_t devices = 0;
+  for (const DeviceAccount& account : source.accounts) {
+    devices += account.total.bytes;
+    std::int64_t kinds = 0;
+    for (const KindAmount& kind : account.kinds) kinds += kind.weight.bytes;
+    EXPECT_EQ(kinds, account.total.bytes) << account.short_name;
+  }
+  EXPECT_GE(source.accounts.size(), 4u);
+  EXPECT_EQ(devices, source.summary->total.bytes);
+}
+
+TEST_F(AppTest, a_selection_made_anywhere_holds_everywhere_and_survives_a_filter) {
+  open({leak_200});
+  give(CommandId::select_function, std::string("remember_activations"));
+  ask_all();
+  const auto view = state().answers().view.value;
+  const FrameIndex selected = state().selected_frame(view);
+  ASSERT_NE(selected, FrameIndex::none);
+  EXPECT_EQ(view->frames[static_cast<std::size_t>(selected)].function, "remember_activations");
+  ASSERT_EQ(state().answers().detail.state, AnswerState::ready);
+  EXPECT_EQ(state().answers().detail.value->frame, selected);
+  ASSERT_EQ(state().answers().listing.state, AnswerState::ready) << state().answers().listing.error.text();
+
+  give(CommandId::set_filter, std::string("kind:buffer"));
+  ask_all();
+  EXPECT_NE(state().selected_frame(state().answers().view.value), FrameIndex::none);
+  EXPECT_EQ(state().selected_frame(view), FrameIndex::none) << "numbers of the old view must not be compared";
+}
+
+TEST_F(AppTest, undo_and_redo_bring_view_selection_and_filter_back) {
+  open({leak_200});
+  give(CommandId::show_top);
+  give(CommandId::set_filter, std::string("kind:buffer"));
+  give(CommandId::select_function, std::string("train"));
+  give(CommandId::back);
+  EXPECT_TRUE(position().selection.empty());
+  EXPECT_EQ(position().request.where, "kind:buffer");
+  give(CommandId::back);
+  EXPECT_EQ(position().request.where, "");
+  EXPECT_EQ(position().view, ViewKind::top);
+  give(CommandId::back);
+  EXPECT_EQ(position().view, ViewKind::summary);
+  give(CommandId::forward);
+  give(CommandId::forward);
+  give(CommandId::forward);
+  EXPECT_EQ(position().selection.function, "train");
+  EXPECT_FALSE(why_not(state(), CommandId::forward).empty());
+}
+
+TEST_F(AppTest, a_wrong_filter_fails_with_words_and_keeps_the_old_answers) {
+  open({leak_200});
+  ask_all();
+  const auto before = state().answers().top.value;
+  give(CommandId::set_filter, std::string("size>>"));
+  ask_all();
+  EXPECT_EQ(state().answers().view.state, AnswerState::failed);
+  EXPECT_FALSE(state().answers().view.error.what.empty());
+  EXPECT_EQ(state().answers().top.value, before);
+  give(CommandId::clear_filter);
+  EXPECT_EQ(state().answers().view.state, AnswerState::ready);
+}
+
+TEST_F(AppTest, going_back_to_an_earlier_filter_shows_the_very_answer_from_the_cache) {
+  open({leak_200});
+  ask_all();
+  const auto first = state().answers().top.value;
+  give(CommandId::set_filter, std::string("kind:executable"));
+  ask_all();
+  EXPECT_NE(state().answers().top.value, first);
+  app_->commands().push(CommandId::back);
+  app_->update();  // One update, no waiting.
+  EXPECT_EQ(state().answers().top.value, first);
+  EXPECT_EQ(state().answers().top.state, AnswerState::ready);
+}
+
+TEST_F(AppTest, compares_with_a_baseline_and_swaps_the_sign) {
+  open({leak_200});
+  give(CommandId::open_baseline_path, leak_10);
+  ask_all();
+  ASSERT_EQ(state().answers().diff.state, AnswerState::ready) << state().answers().diff.error.text();
+  EXPECT_EQ(position().view, ViewKind::diff);
+  const auto grown = state().answers().diff.value->now.bytes - state().answers().diff.value->baseline.bytes;
+  EXPECT_EQ(grown, std::int64_t{95} << 20);
+  give(CommandId::swap_baseline);
+  ask_all();
+  EXPECT_EQ(state().answers().diff.value->now.bytes - state().answers().diff.value->baseline.bytes, -grown);
+  give(CommandId::stop_comparing);
+  EXPECT_EQ(state().answers().diff.state, AnswerState::absent);
+}
+
+TEST_F(AppTest, a_folder_opens_as_a_series_and_totals_are_of_every_file) {
+  give(CommandId::open_folder_path, std::string(HBMSCOPE_SAMPLES));
+  ask_all();
+  ASSERT_EQ(state().answers().series.state, AnswerState::ready);
+  EXPECT_EQ(state().answers().series.value->size(), state().ready_sources());
+  EXPECT_GE(state().ready_sources(), 7u);
+}
+
+TEST_F(AppTest, a_file_that_can_not_be_read_says_why_and_can_be_tried_again) {
+  const fs::path file = home_ / "cut.prof";
+  std::ofstream(file) << "not a profile";
+  open({file.string()});
+  ASSERT_EQ(state().sources.size(), 1u);
+  EXPECT_EQ(state().sources[0].state, AnswerState::failed);
+  EXPECT_FALSE(state().sources[0].error.what.empty());
+  EXPECT_EQ(why_not(state(), CommandId::copy), "Open a profile first.");
+  fs::copy_file(leak_200, file, fs::copy_options::overwrite_existing);
+  give(CommandId::reload_file);
+  EXPECT_EQ(state().sources[0].state, AnswerState::ready);
+}
+
+TEST_F(AppTest, cancelling_leaves_no_trace) {
+  app_->commands().push(Command{CommandId::open_paths, {}, {leak_200}, SourceId::none, {}, {}});
+  while (state().sources.empty()) app_->update();
+  app_->commands().push(CommandId::cancel_loading, state().sources[0].id);
+  settle();
+  // Either it was stopped, or it was through already: a half-read file there is not.
+  for (const Source& source : state().sources) EXPECT_EQ(source.state, AnswerState::ready);
+}
+
+TEST_F(AppTest, closing_the_file_in_front_shows_the_next_and_forgets_the_baseline) {
+  open({leak_10, leak_200});
+  give(CommandId::compare_with, state().sources[0].id);
+  give(CommandId::close_source, state().sources[0].id);
+  EXPECT_EQ(state().sources.size(), 1u);
+  EXPECT_EQ(position().baseline, SourceId::none);
+  give(CommandId::close_file);
+  EXPECT_TRUE(state().sources.empty());
+  EXPECT_EQ(position().source, SourceId::none);
+  EXPECT_EQ(state().answers().view.state, AnswerState::absent);
+}
+
+TEST_F(AppTest, a_click_on_a_device_filters_and_a_second_click_takes_it_back) {
+  open({leak_200});
+  give(CommandId::set_filter, std::string("kind:buffer"));
+  give(CommandId::add_filter, std::string("device:0"));
+  EXPECT_EQ(position().request.where, "kind:buffer device:0");
+  give(CommandId::add_filter, std::string("kind:buffer"));
+  EXPECT_EQ(position().request.where, "device:0");
+  give(CommandId::add_filter, std::string("device:0"));
+  EXPECT_EQ(position().request.where, "");
+}
+
+TEST_F(AppTest, recent_files_and_settings_outlive_the_window) {
+  open({leak_200});
+  give(CommandId::set_theme, std::string("light"));
+  app_->save_settings();
+  app_ = std::make_unique<App>([] {});
+  settle();
+  EXPECT_EQ(state().settings.theme, Theme::light);
+  ASSERT_EQ(state().recent.size(), 1u);
+  EXPECT_EQ(fs::path(state().recent[0].path).filename(), "leak_step_200.pprof.gz");
+  EXPECT_FALSE(state().recent[0].missing);
+}
+
+TEST_F(AppTest, export_writes_what_the_filter_leaves) {
+  open({leak_200});
+  give(CommandId::export_folded);
+  EXPECT_EQ(state().window.dialog, WindowState::Dialog::export_file);
+  const fs::path out = home_ / "out.folded";
+  give(CommandId::write_export, out.string());
+  EXPECT_EQ(state().window.dialog, WindowState::Dialog::none);
+  std::ifstream in(out);
+  std::string line;
+  ASSERT_TRUE(std::getline(in, line)) << state().window.notice;
+  EXPECT_NE(line.find(';'), std::string::npos);
+}
+
+TEST_F(AppTest, the_file_dialog_lists_folders_off_the_frame) {
+  give(CommandId::list_folder, std::string(HBMSCOPE_SAMPLES));
+  ASSERT_EQ(state().folder.state, AnswerState::ready);
+  bool found = false;
+  for (const FolderEntry& entry : state().folder.value->entries)
+    found = found || (entry.name == "leak_step_200.pprof.gz" && entry.is_profile && entry.size_bytes > 0);
+  EXPECT_TRUE(found);
+  give(CommandId::list_folder, std::string("/no/such/folder"));
+  EXPECT_EQ(state().folder.state, AnswerState::failed);
+}
+
+}  // namespace
+}  // namespace hbmscope::gui

@@ -1,0 +1,43 @@
+#include "app/gui/core/commands.h"
+
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace hbmscope::gui {
+namespace {
+
+TEST(Commands, every_command_that_people_can_give_has_title_help_and_menu) {
+  for (const CommandInfo& info : command_table()) {
+    EXPECT_FALSE(info.help.empty()) << info.name;
+    EXPECT_EQ(&info_of(info.id), &info) << info.name;
+    if (info.needs == Needs::hidden) {
+      EXPECT_TRUE(info.menu.empty() && info.title.empty() && info.shortcut.empty()) << info.name;
+    } else {
+      EXPECT_FALSE(info.title.empty() || info.menu.empty()) << info.name;
+    }
+  }
+}
+
+TEST(Commands, no_two_commands_share_their_keys_or_their_title) {
+  std::map<std::string, std::string> owner;
+  for (const CommandInfo& info : command_table()) {
+    if (info.needs == Needs::hidden) continue;
+    for (const std::string_view text : {info.shortcut, info.title}) {
+      if (text.empty()) continue;
+      const auto [at, added] = owner.emplace(text, info.name);
+      EXPECT_TRUE(added) << text << " is of " << at->second << " and of " << info.name;
+    }
+  }
+}
+
+TEST(Commands, without_a_profile_a_reason_is_given) {
+  const AppState nothing_open;
+  EXPECT_EQ(why_not(nothing_open, CommandId::copy), "Open a profile first.");
+  EXPECT_EQ(why_not(nothing_open, CommandId::back), "There is nothing to go back to.");
+  EXPECT_EQ(why_not(nothing_open, CommandId::open_file), "");
+}
+
+}  // namespace
+}  // namespace hbmscope::gui

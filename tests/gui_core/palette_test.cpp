@@ -1,0 +1,82 @@
+#include "app/gui/core/palette.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "app/gui/core/color_keeper.h"
+#include "tests/gui_core/color_distance.h"
+
+namespace hbmscope::gui {
+namespace {
+
+using test::ciede2000;
+using test::lab_seen_by;
+using test::Vision;
+
+double smallest_distance(Theme theme, Vision vision) {
+  double smallest = 1000;
+  for (std::size_t a = 0; a < hue_count; ++a)
+    for (std::size_t b = a + 1; b < hue_count; ++b)
+      smallest = std::min(smallest, ciede2000(lab_seen_by(vision, color_of(theme, role_from_hue(a))),
+                                              lab_seen_by(vision, color_of(theme, role_from_hue(b)))));
+  return smallest;
+}
+
+// Pairs of the paper's table 1, which an error in any of the formula's branches gets wrong.
+TEST(Ciede2000, agrees_with_the_published_pairs) {
+  EXPECT_NEAR(ciede2000({50, 2.6772, -79.7751}, {50, 0, -82.7485}), 2.0425, 5e-5);
+  EXPECT_NEAR(ciede2000({50, -1.3802, -84.2814}, {50, 0, -82.7485}), 1.0000, 5e-5);
+  EXPECT_NEAR(ciede2000({50, 2.4900, -0.0010}, {50, -2.4900, 0.0011}), 7.2195, 5e-5);
+  EXPECT_NEAR(ciede2000({50, 2.5, 0}, {73, 25, -18}), 27.1492, 5e-5);
+  EXPECT_NEAR(ciede2000({60.2574, -34.0099, 36.2677}, {60.4626, -34.1751, 39.4387}), 1.2644, 5e-5);
+  EXPECT_NEAR(ciede2000({2.0776, 0.0795, -1.1350}, {0.9033, -0.0636, -0.5514}), 0.9082, 5e-5);
+}
+
+TEST(Palette, category_hues_are_told_apart_by_everybody) {
+  double dark = 1000, light = 1000;
+  for (const Vision vision : {Vision::normal, Vision::protan, Vision::deutan, Vision::tritan}) {
+    dark = std::min(dark, smallest_distance(Theme::dark, vision));
+    light = std::min(light, smallest_distance(Theme::light, vision));
+  }
+  RecordProperty("smallest_distance_dark", std::to_string(dark));
+  RecordProperty("smallest_distance_light", std::to_string(light));
+  std::printf("smallest CIEDE2000 distance: %.2f dark, %.2f light\n", dark, light);
+  EXPECT_GE(dark, 10.55);  // 10.6 and 9.3, rounded to one digit.
+  EXPECT_GE(light, 9.25);
+}
+
+TEST(Palette, text_contrast_is_at_least_4_5) {
+  for (const Theme theme : {Theme::dark, Theme::light}) {
+    EXPECT_GE(contrast(color_of(theme, Role::text), color_of(theme, Role::panel)), 4.5);
+    EXPECT_GE(contrast(color_of(theme, Role::dim_text), color_of(theme, Role::panel)), 4.5);
+    for (std::size_t hue = 0; hue <= hue_count; ++hue) {
+      const Color fill = color_of(theme, role_from_hue(hue));
+      EXPECT_GE(contrast(text_on(fill), fill), 4.5) << "hue " << hue << " " << text_from_theme(theme);
+    }
+  }
+}
+
+TEST(Palette, text_on_a_fill_is_black_or_white_whichever_contrasts_more) {
+  EXPECT_EQ(text_on({255, 255, 0}), (Color{0, 0, 0}));
+  EXPECT_EQ(text_on({20, 20, 80}), (Color{255, 255, 255}));
+}
+
+TEST(ColorKeeper, a_file_keeps_its_hue_and_the_ninth_is_neutral) {
+  ColorKeeper keeper;
+  keeper.add({"a.py", "b.py"});
+  keeper.add({"c.py", "a.py", "d.py"});
+  EXPECT_EQ(keeper.hue_of("a.py"), 0u);
+  EXPECT_EQ(keeper.hue_of("b.py"), 1u);
+  EXPECT_EQ(keeper.hue_of("c.py"), 2u);
+  keeper.add({"e", "f", "g", "h", "i", "j"});
+  EXPECT_EQ(keeper.hue_of("h"), 7u);
+  EXPECT_EQ(keeper.hue_of("i"), no_hue);
+  EXPECT_EQ(role_from_hue(keeper.hue_of("i")), Role::several);
+}
+
+}  // namespace
+}  // namespace hbmscope::gui
