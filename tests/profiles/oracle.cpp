@@ -126,7 +126,7 @@ class Comparison {
       equal_text(message_.sample_type(i).unit(), profile_.value_types[i].unit, "unit of value type", i);
       if (!default_type && !wanted.empty() && text_[message_.sample_type(i).type()] == wanted) default_type = i;
     }
-    const bool can_differ = message_.default_sample_type() == 0 && !text_[0].empty();  // As in equal_text.
+    const bool can_differ = !text_[0].empty();  // As in equal_text: value types without a name may have that one.
     if (!can_differ)
       equal(default_type.value_or(999), profile_.default_value_type.value_or(999), "default value type (999: none)");
     equal_text(message_.drop_frames(), profile_.drop_frames, "drop_frames");
