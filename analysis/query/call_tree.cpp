@@ -2,35 +2,33 @@
 
 #include <algorithm>
 
-#include "analysis/query/stack_trie.h"
+#include "analysis/query/stack_paths.h"
 
 namespace hbmscope {
 namespace {
 
-// The visible frames of a sample in the direction of the tree.
+// The visible frames of a sample, in the direction of the tree.
 void collect_path(const ProfileView& view, std::uint32_t sample, TreeDirection direction, bool fold_library,
-                  std::vector<FrameIndex>& path) {
+                  std::vector<std::uint32_t>& path) {
   path.clear();
   for (const LocationIndex location : view.stack(sample))
-    for (const FrameIndex frame : view.frames_of(location)) path.push_back(frame);
+    for (const FrameIndex frame : view.frames_of(location)) path.push_back(static_cast<std::uint32_t>(frame));
+  if (fold_library) {
+    // From the outermost frame on, whatever the direction: the first frame of a run is what the user's code called.
+    bool previous_is_library = false;
+    const auto kept = std::remove_if(path.rbegin(), path.rend(), [&](std::uint32_t frame) {
+      const bool is_library = view.frames[frame].is_library;
+      const bool folded = is_library && previous_is_library;
+      previous_is_library = is_library;
+      return folded;
+    });
+    path.erase(path.begin(), kept.base());
+  }
   if (direction == TreeDirection::callees) std::reverse(path.begin(), path.end());
-  if (!fold_library) return;
-  bool previous_is_library = false;
-  std::erase_if(path, [&](FrameIndex frame) {
-    const bool is_library = view.frames[row(frame)].is_library;
-    const bool folded = is_library && previous_is_library;
-    previous_is_library = is_library;
-    return folded;
-  });
 }
 
-// Sorts every node's children, largest first, and links them.
-void link_children(const ProfileView& view, std::vector<TreeNode>& nodes) {
-  std::vector<std::uint32_t> begin(nodes.size() + 1), children(nodes.size() - 1);
-  for (std::size_t i = 1; i < nodes.size(); ++i) ++begin[nodes[i].parent + 1];
-  for (std::size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
-  std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-  for (std::size_t i = 1; i < nodes.size(); ++i) children[next[nodes[i].parent]++] = static_cast<std::uint32_t>(i);
+// Sorts every node's children, largest first. They are linked already, in any order.
+void sort_children(const ProfileView& view, std::vector<TreeNode>& nodes) {
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
     const TreeNode &na = nodes[a], &nb = nodes[b];
     if (na.cum.bytes != nb.cum.bytes) return na.cum.bytes > nb.cum.bytes;
@@ -39,14 +37,19 @@ void link_children(const ProfileView& view, std::vector<TreeNode>& nodes) {
     if (fa.function != fb.function) return fa.function < fb.function;
     return na.frame < nb.frame;
   };
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const auto first = children.begin() + begin[i], last = children.begin() + begin[i + 1];
-    std::sort(first, last, before);
-    std::uint32_t* link = &nodes[i].first_child;
-    for (auto child = first; child != last; ++child) {
-      *link = *child;
-      link = &nodes[*child].next_sibling;
+  std::vector<std::uint32_t> children;
+  for (TreeNode& node : nodes) {
+    if (node.first_child == no_node || nodes[node.first_child].next_sibling == no_node) continue;
+    children.clear();
+    for (std::uint32_t child = node.first_child; child != no_node; child = nodes[child].next_sibling)
+      children.push_back(child);
+    std::sort(children.begin(), children.end(), before);
+    std::uint32_t* link = &node.first_child;
+    for (const std::uint32_t child : children) {
+      *link = child;
+      link = &nodes[child].next_sibling;
     }
+    *link = no_node;
   }
 }
 
@@ -61,43 +64,46 @@ std::vector<FrameIndex> CallTree::path(std::uint32_t node) const {
 
 std::optional<CallTree> compute_call_tree(const ProfileView& view, TreeDirection direction, bool fold_library,
                                           const std::atomic<bool>* cancelled) {
-  StackTrie trie;
-  std::vector<Weight> flat(1);
-  std::vector<FrameIndex> path;
-  std::vector<FrameIndex> previous_path;
-  std::vector<std::uint32_t> previous_nodes;
+  const auto is_cancelled = [&] { return cancelled != nullptr && *cancelled; };
+  StackPaths paths;
+  paths.reserve(view.sample_count(), view.all_samples ? view.profile->stack_locations.size() : 0);
+  std::vector<std::uint32_t> path;
   for (std::size_t i = 0; i < view.sample_count(); ++i) {
-    if (i % 4096 == 0 && cancelled != nullptr && *cancelled) return std::nullopt;
-    const std::uint32_t sample = view.sample(i);
-    collect_path(view, sample, direction, fold_library, path);
-    // Neighbouring samples share most of their outer frames: begin where they part.
-    const auto parted = std::mismatch(path.begin(), path.end(), previous_path.begin(), previous_path.end());
-    const auto shared = static_cast<std::size_t>(parted.first - path.begin());
-    previous_nodes.resize(shared);
-    std::uint32_t node = shared == 0 ? StackTrie::root : previous_nodes.back();
-    for (std::size_t k = shared; k < path.size(); ++k) {
-      node = trie.child(node, static_cast<std::uint32_t>(path[k]));
-      previous_nodes.push_back(node);
-    }
-    previous_path.swap(path);
-    if (flat.size() < trie.nodes().size()) flat.resize(std::max(trie.nodes().size(), flat.size() * 2));
-    flat[node] += view.weight(sample);
+    if (i % 4096 == 0 && is_cancelled()) return std::nullopt;
+    collect_path(view, view.sample(i), direction, fold_library, path);
+    paths.add(view.sample(i), path);
   }
+  if (!paths.sort(cancelled)) return std::nullopt;
 
+  std::size_t node_count = 1;  // Counted first: a vector that doubles would hold the tree twice.
+  for (std::size_t i = 0; i < paths.size(); ++i) node_count += paths.symbols(i).size() - paths.shared_with_previous(i);
   CallTree tree;
   tree.direction = direction;
-  tree.nodes.resize(trie.nodes().size());
-  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-    TreeNode& node = tree.nodes[i];
-    node.flat = node.cum = flat[i];
-    if (i == 0) continue;
-    node.parent = trie.nodes()[i].parent;
-    node.frame = static_cast<FrameIndex>(trie.nodes()[i].symbol);
-    node.depth = tree.nodes[node.parent].depth + 1;
-    tree.max_depth = std::max(tree.max_depth, node.depth);
+  tree.nodes.reserve(node_count);
+  tree.nodes.emplace_back();
+  std::vector<std::uint32_t> open = {0};  // The nodes from the root to the last one.
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (i % 4096 == 0 && is_cancelled()) return std::nullopt;
+    const auto symbols = paths.symbols(i);
+    open.resize(paths.shared_with_previous(i) + 1);
+    for (std::size_t depth = open.size() - 1; depth < symbols.size(); ++depth) {
+      const auto number = static_cast<std::uint32_t>(tree.nodes.size());
+      TreeNode& node = tree.nodes.emplace_back();
+      TreeNode& parent = tree.nodes[open.back()];
+      node.frame = static_cast<FrameIndex>(symbols[depth]);
+      node.parent = open.back();
+      node.next_sibling = parent.first_child;
+      node.depth = static_cast<std::uint32_t>(depth + 1);
+      parent.first_child = number;
+      tree.max_depth = std::max(tree.max_depth, node.depth);
+      open.push_back(number);
+    }
+    tree.nodes[open.back()].flat += view.weight(paths.owner(i));
   }
+  // A parent's number is smaller than its children's: one backward pass carries the sums up.
+  for (TreeNode& node : tree.nodes) node.cum = node.flat;
   for (std::size_t i = tree.nodes.size(); i-- > 1;) tree.nodes[tree.nodes[i].parent].cum += tree.nodes[i].cum;
-  link_children(view, tree.nodes);
+  sort_children(view, tree.nodes);
   return tree;
 }
 

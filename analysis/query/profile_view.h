@@ -37,9 +37,9 @@ struct Frame {
 
 // What is asked of a profile; comparable, so that it can be the key of a cache.
 struct ViewRequest {
-  std::string where, focus, ignore, hide, show;
+  std::string where{}, focus{}, ignore{}, hide{}, show{};
   FrameBy by = FrameBy::function;
-  std::string value_type;  // "alloc_space"; empty: the default one.
+  std::string value_type{};  // "alloc_space"; empty: the default one.
   bool keep_dropped_frames = false;
 
   friend bool operator==(const ViewRequest&, const ViewRequest&) = default;
