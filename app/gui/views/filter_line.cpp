@@ -12,10 +12,17 @@
 namespace hbmscope::gui {
 namespace {
 
+// The offset of a filter's error is a column, not a byte of a file.
+std::string words_of(const Error& error) {
+  std::string words = error.what;
+  if (error.offset) words += " (at character " + std::to_string(*error.offset + 1) + ")";
+  return words + ". " + error.remedy;
+}
+
 std::string error_of(const std::string& where) {
   const auto parsed = parse_where(where, profile_where_fields());
   if (parsed) return {};
-  return parsed.error().what + (parsed.error().remedy.empty() ? "" : ". " + parsed.error().remedy);
+  return words_of(parsed.error());
 }
 
 void draw_language_help() {
@@ -127,7 +134,7 @@ void draw_filter_line(const AppState& state, FilterLineState& line, CommandQueue
   if (state.answers().view.failed()) {
     ImGui::SetCursorPosX(style.WindowPadding.x);
     ImGui::PushStyleColor(ImGuiCol_Text, Look(state).vec(Role::failure));
-    text("! " + state.answers().view.error.text());
+    text("! " + words_of(state.answers().view.error));
     ImGui::PopStyleColor();
     ImGui::SameLine();
     dim_text("What is shown is what was there before.");

@@ -210,6 +210,7 @@ void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& co
   ImGui::BeginChild("picture", {0, 0}, 0, ImGuiWindowFlags_NoScrollWithMouse);
   const float width = ImGui::GetContentRegionAvail().x;
   const float row_height = std::round(look.px(24));
+  follow_selection(state, *answer, flame, row_height);
   const auto rows = static_cast<std::uint32_t>(answer->layout.rows.size());
   const auto& search = state.answers().search.value;
   const Drawing drawing{state,

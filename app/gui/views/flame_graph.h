@@ -24,6 +24,8 @@ struct FlameState {
   std::vector<std::uint32_t> hits;  // Nodes for F3, in reading order.
   std::shared_ptr<const SearchAnswer> hits_of;
   std::size_t hit = 0;
+  std::uint32_t target = no_node;  // Where F3 or a selection made elsewhere wants to be seen.
+  FrameKey shown;                  // The selection that was last brought into sight.
 };
 
 void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& commands);

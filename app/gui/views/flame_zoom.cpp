@@ -86,6 +86,28 @@ void zoom_with_keys(FlameState& flame) {
   if (ImGui::IsKeyPressed(ImGuiKey_D)) set_span(flame, flame.begin + 0.1 * span, span);
 }
 
+void follow_selection(const AppState& state, const FlameAnswer& answer, FlameState& flame, float row_height) {
+  const auto& nodes = answer.tree.nodes;
+  if (flame.shown != state.position().selection) {
+    flame.shown = state.position().selection;
+    const FrameIndex selected = state.selected_frame(answer.view);
+    // The widest one stands for a frame that is in many places; F3 has its own.
+    if (selected != FrameIndex::none && (flame.target == no_node || nodes[flame.target].frame != selected)) {
+      flame.target = no_node;
+      for (std::uint32_t node = 1; node < nodes.size(); ++node)
+        if (nodes[node].frame == selected &&
+            (flame.target == no_node || nodes[node].cum.bytes > nodes[flame.target].cum.bytes))
+          flame.target = node;
+    }
+  }
+  if (flame.target == no_node || flame.target >= nodes.size()) return;
+  const float top = static_cast<float>(nodes[flame.target].depth) * row_height;
+  const float height = ImGui::GetWindowHeight();
+  if (top < ImGui::GetScrollY() || top + row_height > ImGui::GetScrollY() + height)
+    ImGui::SetScrollY(std::max(0.0F, top - height / 2));
+  flame.target = no_node;
+}
+
 void step_through_hits(const AppState& state, const FlameAnswer& answer, FlameState& flame, CommandQueue& commands) {
   const auto& search = state.answers().search.value;
   if (flame.hits_of != search) {
@@ -106,7 +128,8 @@ void step_through_hits(const AppState& state, const FlameAnswer& answer, FlameSt
   } else {
     flame.hit = flame.hit == 0 || flame.hit >= count ? count - 1 : flame.hit - 1;
   }
-  const FrameIndex frame = answer.tree.nodes[flame.hits[flame.hit]].frame;
+  flame.target = flame.hits[flame.hit];
+  const FrameIndex frame = answer.tree.nodes[flame.target].frame;
   if (frame != FrameIndex::none) commands.select(key_from_frame(answer.view->frames[static_cast<std::size_t>(frame)]));
 }
 

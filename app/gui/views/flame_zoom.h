@@ -21,6 +21,9 @@ void zoom_with_keys(FlameState& flame);
 // F3 and Shift+F3.
 void step_through_hits(const AppState& state, const FlameAnswer& answer, FlameState& flame, CommandQueue& commands);
 
+// Brings the row of what was selected elsewhere, or stepped to, into sight. To be called inside the picture's window.
+void follow_selection(const AppState& state, const FlameAnswer& answer, FlameState& flame, float row_height);
+
 std::vector<FrameKey> path_of(const FlameAnswer& answer, std::uint32_t node);
 
 }  // namespace hbmscope::gui
