@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 #include "app/gui/platform/screenshot.h"
 
@@ -53,6 +54,7 @@ void GuiTest::draw_frame() {
   session_->draw();
   // ImGui goes on after a view's mistake (a Begin without its End, a cursor beyond the window); we don't.
   EXPECT_EQ(ImGui::GetCurrentContext()->ErrorCountCurrentFrame, 0) << "the test engine says above what ImGui found";
+  if (!picture_wanted_.empty()) write_picture(session_->picture(), std::exchange(picture_wanted_, {}));
   ImGuiTestEngine_PostSwap(engine_);
 }
 
@@ -87,9 +89,18 @@ void GuiTest::open(ImGuiTestContext& hand, const std::vector<std::string>& files
 }
 
 void GuiTest::take_picture(const std::string& name) {
+  write_picture(gui::draw_settled(*session_), name);
+}
+
+void GuiTest::take_picture_now(ImGuiTestContext& hand, const std::string& name) {
+  picture_wanted_ = name;
+  while (!picture_wanted_.empty() && !hand.IsError()) hand.Yield();
+}
+
+void GuiTest::write_picture(const gui::Picture& picture, const std::string& name) {
   const std::filesystem::path folder = HBMSCOPE_SCREENSHOT_FOLDER;
   std::filesystem::create_directories(folder);
-  const auto written = gui::write_png(gui::draw_settled(*session_), (folder / (name + ".png")).string());
+  const auto written = gui::write_png(picture, (folder / (name + ".png")).string());
   ASSERT_TRUE(written) << written.error().text();
 }
 

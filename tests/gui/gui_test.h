@@ -36,8 +36,10 @@ class GuiTest : public ::testing::Test {
   // Opens files as the command line would, and waits until they are read.
   void open(ImGuiTestContext& hand, const std::vector<std::string>& files);
 
-  // Draws until the window is at rest and writes screenshots/NAME.png into the build tree. Outside run().
+  // Writes screenshots/NAME.png into the build tree: the window at rest, with no pointer over it. Outside run().
   void take_picture(const std::string& name);
+  // The same within run(), as it is now: with the tooltip under the pointer.
+  void take_picture_now(ImGuiTestContext& hand, const std::string& name);
 
   const gui::AppState& state() const { return session_->app().state(); }
   gui::CommandQueue& commands() { return session_->app().commands(); }
@@ -45,10 +47,12 @@ class GuiTest : public ::testing::Test {
 
  private:
   void draw_frame();
+  void write_picture(const gui::Picture& picture, const std::string& name);
 
   std::filesystem::path folder_;
   std::unique_ptr<gui::Session> session_;
   ImGuiTestEngine* engine_ = nullptr;
+  std::string picture_wanted_;  // Of the frame that is drawn next.
 };
 
 }  // namespace hbmscope::test

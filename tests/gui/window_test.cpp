@@ -188,8 +188,8 @@ TEST_F(Window, tooltip_appears_when_the_pointer_rests_on_a_frame) {
         if (window->Active && (window->Flags & ImGuiWindowFlags_Tooltip) != 0) return true;
       return false;
     }));
+    take_picture_now(hand, "flame_tooltip");
   });
-  take_picture("flame_tooltip");
 }
 
 TEST_F(Window, diff_names_what_grew_what_is_new_and_what_shrank) {
@@ -283,8 +283,8 @@ TEST_F(Window, bad_filter_keeps_the_picture_and_says_where_it_is_wrong) {
     EXPECT_EQ(state().position().request.where, "") << "half a filter is not applied";
     hand.MouseMove("//hbmscope/**/##filter");
     hand.SleepNoSkip(1.0F, 0.05F);
+    take_picture_now(hand, "bad_filter");
   });
-  take_picture("bad_filter");
   run([&](ImGuiTestContext& hand) {
     commands().push(gui::CommandId::set_filter, "size>");  // As --where gives it.
     ASSERT_TRUE(wait_until_idle(hand));
