@@ -59,10 +59,11 @@ void draw_device(const AppState& state, const Look& look, const Source& source, 
   const std::string term = account.device ? "device=" + where_quote(*account.device) : "";
   const bool chosen = in_front && !term.empty() && is_filtered_to(state, term);
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
-  if (ImGui::Selectable(account.short_name.c_str(), chosen, ImGuiSelectableFlags_AllowOverlap) && in_front &&
-      !term.empty())
+  const float for_amount = ImGui::CalcTextSize("1,023 GiB ").x;
+  const std::string name = shortened(account.short_name, ImGui::GetContentRegionAvail().x - for_amount, true);
+  if (ImGui::Selectable(name.c_str(), chosen, ImGuiSelectableFlags_AllowOverlap) && in_front && !term.empty())
     commands.push(CommandId::add_filter, term);
-  if (in_front && !term.empty()) tooltip("Click: only this device, click again: all.");
+  if (in_front && !term.empty()) tooltip(*account.device + "\nClick: only this device, click again: all.");
   const bool nothing_known = account.total.bytes == 0 && account.total.unknown > 0;
   const std::string amount = nothing_known ? "?" : amount_text(unit, account.total.bytes);
   ImGui::SameLine();
