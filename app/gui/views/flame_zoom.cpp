@@ -101,6 +101,12 @@ void follow_selection(const AppState& state, const FlameAnswer& answer, FlameSta
     }
   }
   if (flame.target == no_node || flame.target >= nodes.size()) return;
+  // What is too narrow to be seen there is no reason to leave the overview.
+  const double width = answer.layout.end[flame.target] - answer.layout.begin[flame.target];
+  if (width < 0.004 * (flame.end - flame.begin)) {
+    flame.target = no_node;
+    return;
+  }
   const float top = static_cast<float>(nodes[flame.target].depth) * row_height;
   const float height = ImGui::GetWindowHeight();
   if (top < ImGui::GetScrollY() || top + row_height > ImGui::GetScrollY() + height)

@@ -48,7 +48,7 @@ void draw_amount(const Look& look, const char* name, const Weight& weight, const
                  std::string_view help) {
   ImGui::TableNextRow(0, look.px(24));
   ImGui::TableNextColumn();
-  dim_text(name);
+  dim_text(shortened(name, ImGui::GetContentRegionAvail().x, true));
   tooltip(help);
   ImGui::TableNextColumn();
   const double share =
@@ -56,19 +56,21 @@ void draw_amount(const Look& look, const char* name, const Weight& weight, const
   bar_cell(look, share, amount_text(view, weight.bytes), look.bar());
   tooltip(exact_amount_text(view, weight.bytes) + ", " + text_from_share(weight.bytes, view.total.bytes) + " " +
           base_text(view));
-  ImGui::TableNextColumn();
-  right_text(text_from_share(weight.bytes, view.total.bytes), true);
-  ImGui::TableNextColumn();
+  if (ImGui::TableNextColumn()) right_text(text_from_share(weight.bytes, view.total.bytes), true);
+  if (!ImGui::TableNextColumn()) return;
   right_text(text_from_count(weight.count), true);
   tooltip("count");
 }
 
 bool begin_amounts(const Look& look, const char* id) {
+  // Names need their room; where it is short, count and share are in the tooltip only.
+  const float room = ImGui::GetContentRegionAvail().x;
+  const auto hidden_below = [&](float width) { return room < look.px(width) ? ImGuiTableColumnFlags_Disabled : 0; };
   if (!ImGui::BeginTable(id, 4, ImGuiTableFlags_SizingStretchProp)) return false;
   ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch, 1);
-  ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthStretch, 1.1F);
-  ImGui::TableSetupColumn("share", ImGuiTableColumnFlags_WidthFixed, look.px(58));
-  ImGui::TableSetupColumn("count", ImGuiTableColumnFlags_WidthFixed, look.px(44));
+  ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthFixed, look.px(92));
+  ImGui::TableSetupColumn("share", ImGuiTableColumnFlags_WidthFixed | hidden_below(270), look.px(58));
+  ImGui::TableSetupColumn("count", ImGuiTableColumnFlags_WidthFixed | hidden_below(350), look.px(52));
   return true;
 }
 

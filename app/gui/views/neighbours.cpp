@@ -18,7 +18,7 @@ void draw_edges(const Look& look, const char* id, const FrameDetail& detail, con
   const std::int64_t whole = std::max<std::int64_t>(1, detail.neighbours.self.cum.bytes);
   if (ImGui::BeginTable(id, 3, ImGuiTableFlags_SizingStretchProp)) {
     ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch, 1.6F);
-    ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthStretch, 1);
+    ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthFixed, look.px(92));
     ImGui::TableSetupColumn("share", ImGuiTableColumnFlags_WidthFixed, look.px(58));
     for (std::size_t i = 0; i < std::min(edges.size(), most); ++i) {
       const TopRow& edge = edges[i];

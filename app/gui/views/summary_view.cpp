@@ -24,10 +24,12 @@ void draw_groups(const Look& look, std::string_view key, const std::vector<Group
   ImGui::SeparatorText(key == "device" ? "By device" : "By kind");
   if (!ImGui::BeginTable(std::string(key).c_str(), 4, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp))
     return;
+  const float room = ImGui::GetContentRegionAvail().x;
+  const auto hidden_below = [&](float width) { return room < look.px(width) ? ImGuiTableColumnFlags_Disabled : 0; };
   ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch, 1.3F);
-  ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthStretch, 1);
-  ImGui::TableSetupColumn("share", ImGuiTableColumnFlags_WidthFixed, look.px(56));
-  ImGui::TableSetupColumn("count", ImGuiTableColumnFlags_WidthFixed, look.px(64));
+  ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthFixed, look.px(96));
+  ImGui::TableSetupColumn("share", ImGuiTableColumnFlags_WidthFixed | hidden_below(260), look.px(56));
+  ImGui::TableSetupColumn("count", ImGuiTableColumnFlags_WidthFixed | hidden_below(330), look.px(64));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const GroupRow& group = rows[i];
     ImGui::TableNextRow(0, look.px(24));
@@ -47,9 +49,13 @@ void draw_groups(const Look& look, std::string_view key, const std::vector<Group
     const double share =
         view.total.bytes == 0 ? 0 : static_cast<double>(group.weight.bytes) / static_cast<double>(view.total.bytes);
     bar_cell(look, share, amount_text(view, group.weight.bytes), look.bar());
-    ImGui::TableNextColumn();
-    right_text(text_from_share(group.weight.bytes, view.total.bytes), true);
-    ImGui::TableNextColumn();
+    tooltip(exact_amount_text(view, group.weight.bytes) + ", " + text_from_share(group.weight.bytes, view.total.bytes) +
+            " " + base_text(view) + ", count " + text_from_count(group.weight.count));
+    if (ImGui::TableNextColumn()) right_text(text_from_share(group.weight.bytes, view.total.bytes), true);
+    if (!ImGui::TableNextColumn()) {
+      ImGui::PopID();
+      continue;
+    }
     right_text(text_from_count(group.weight.count) +
                    (group.weight.unknown > 0 ? " + " + text_from_count(group.weight.unknown) + " ?" : ""),
                true);
