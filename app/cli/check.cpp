@@ -25,10 +25,12 @@ std::string check_text(const Profile& profile, const Terminal& terminal) {
           "\n";
   for (const ImportStatistic& statistic : profile.import.rows()) {
     const Ink ink = statistic.severity >= Severity::warning ? Ink::bad : Ink::plain;
-    text += fmt::format("{}  {}  {:>12}  {}{}\n", pad_right(statistic.name, width),
-                        pad_left(terminal.paint(text_from_severity(statistic.severity), ink), 8),
-                        text_from_count(statistic.count), statistic.remedy,
-                        statistic.example.empty() ? "" : fmt::format(" First: {}.", statistic.example));
+    std::string line = fmt::format("{}  {}  {:>12}", pad_right(statistic.name, width),
+                                   terminal.paint(pad_left(text_from_severity(statistic.severity), 8), ink),
+                                   text_from_count(statistic.count));
+    if (!statistic.remedy.empty()) line += "  " + statistic.remedy;
+    if (!statistic.example.empty()) line += fmt::format(" First: {}.", statistic.example);
+    text += line + "\n";
   }
   return text;
 }
