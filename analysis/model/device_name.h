@@ -6,10 +6,14 @@
 //   gpu:0, cuda:0, CUDA_0, TFRT_CPU_0        kind and id
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace hbmscope {
 
@@ -29,5 +33,20 @@ DeviceName parse_device_name(std::string_view text);
 
 // Orders by host, process, kind, id (as a number), then by text: TPU_2 comes before TPU_10.
 bool device_before(const DeviceName& a, const DeviceName& b);
+
+// Brings rows into that order by their member `name`, an optional text that is there; each name is parsed once.
+template <class Row>
+void sort_by_device(std::vector<Row>& rows) {
+  std::vector<std::pair<DeviceName, std::size_t>> order;
+  order.reserve(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) order.emplace_back(parse_device_name(*rows[i].name), i);
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return device_before(a.first, b.first) || (!device_before(b.first, a.first) && a.second < b.second);
+  });
+  std::vector<Row> sorted;
+  sorted.reserve(rows.size());
+  for (const auto& [name, i] : order) sorted.push_back(std::move(rows[i]));
+  rows = std::move(sorted);
+}
 
 }  // namespace hbmscope

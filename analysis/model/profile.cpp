@@ -39,13 +39,15 @@ MemoryValues find_memory_values(const Profile& profile, std::string_view preferr
   return found;
 }
 
+std::string label_text(const Profile& profile, const Label& label) {
+  if (!label.is_number) return std::string(profile.text(label.text));
+  const std::string_view unit = profile.text(label.number_unit);
+  return unit.empty() ? fmt::format("{}", label.number) : fmt::format("{} {}", label.number, unit);
+}
+
 std::optional<std::string> find_label_text(const Profile& profile, LabelSetIndex set, std::string_view key) {
-  for (const Label& label : profile.label_set_labels(set)) {
-    if (profile.text(label.key) != key) continue;
-    if (!label.is_number) return std::string(profile.text(label.text));
-    const std::string_view unit = profile.text(label.number_unit);
-    return unit.empty() ? fmt::format("{}", label.number) : fmt::format("{} {}", label.number, unit);
-  }
+  for (const Label& label : profile.label_set_labels(set))
+    if (profile.text(label.key) == key) return label_text(profile, label);
   return std::nullopt;
 }
 

@@ -121,7 +121,10 @@ struct MemoryValues {
 };
 MemoryValues find_memory_values(const Profile& profile, std::string_view preferred_type = {});
 
-// The text of a label in a set; nothing where the set has no such label. Numeric labels read as "512 bytes".
+// Numeric labels read as "512 bytes".
+std::string label_text(const Profile& profile, const Label& label);
+
+// The text of the first label of that key in a set; nothing where the set has no such label.
 std::optional<std::string> find_label_text(const Profile& profile, LabelSetIndex set, std::string_view key);
 
 // True for what jax.profiler.device_memory_profile() writes: exactly allocations/count and space/bytes.

@@ -7,7 +7,11 @@ namespace hbmscope {
 std::string Error::text() const {
   std::string text;
   if (!file.empty()) text += file + ": ";
-  if (offset) text += fmt::format("byte {}{}: ", fmt::group_digits(*offset), inflated ? " (after inflating)" : "");
+  // Without a file it is a place in what the person typed, where the first character is number 1.
+  if (offset && file.empty())
+    text += fmt::format("character {}: ", *offset + 1);
+  else if (offset)
+    text += fmt::format("byte {}{}: ", fmt::group_digits(*offset), inflated ? " (after inflating)" : "");
   text += what;
   if (!text.empty() && text.back() != '.') text += '.';
   if (!remedy.empty()) text += " " + remedy;

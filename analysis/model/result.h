@@ -18,7 +18,8 @@ struct Error {
   std::string what;                     // One sentence without a full stop: "string 17 of 12 does not exist".
   std::string remedy;                   // What to do about it, a sentence; empty only where nothing can be done.
   std::string file;                     // As the person named it; empty where no file is involved.
-  std::optional<std::uint64_t> offset;  // Byte in `file`; in the inflated bytes where `inflated` is true.
+  std::optional<std::uint64_t> offset;  // Byte in `file` (inflated: in what came out of gzip); without a file, in the
+                                        // text that was typed.
   bool inflated = false;
 
   // "a.prof: byte 812 (after inflating): string 17 of 12 does not exist. Was the file cut off? ..."

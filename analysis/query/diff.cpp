@@ -1,14 +1,14 @@
 #include "analysis/query/diff.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <map>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "analysis/model/device_name.h"
 #include "analysis/query/groups.h"
-#include "analysis/query/stack_trie.h"
+#include "analysis/query/stack_paths.h"
 
 namespace hbmscope {
 namespace {
@@ -56,96 +56,121 @@ struct Side {
   std::uint32_t first_frame = 0;  // Where this side's frames begin in ProfileDiff::frame_table.
 };
 
-// A stack by line. Stacks are matched without lines, yet a row names the line that changed most: of the stacks by line
-// that a row stands for, the one with the largest change.
+// Of the stacks by line that a row stands for, one. Stacks are matched without lines, yet a row names the line that
+// changed most.
 struct LineStack {
   Weight baseline, now;
-  std::uint32_t row_node = 0;  // Its node in the trie of the match.
   const Side* side = nullptr;  // Where an example of it is; `now` if it is there.
   std::uint32_t sample = 0;
 };
 
+// Brings the stacks of both sides into one order; equal ones, which then stand side by side, are one row.
 class StackMatcher {
  public:
-  void add(const Side& side, Weight LineStack::*weight) {
-    const ProfileView& view = *side.view;
-    std::vector<FrameIndex> stack;
-    for (std::size_t i = 0; i < view.sample_count(); ++i) {
-      const std::uint32_t sample = view.sample(i);
-      stack.clear();
-      for (const LocationIndex location : view.stack(sample))
-        for (const FrameIndex frame : view.frames_of(location)) stack.push_back(frame);
-      std::uint32_t node = StackTrie::root, line_node = StackTrie::root;
-      for (std::size_t k = stack.size(); k-- > 0;) {
-        node = rows_.child(node, side.symbols[row(stack[k])]);
-        line_node = lines_.child(line_node, side.line_symbols[row(stack[k])]);
-      }
-      if (stacks_.size() < lines_.nodes().size()) stacks_.resize(std::max(lines_.nodes().size(), stacks_.size() * 2));
-      LineStack& found = stacks_[line_node];
-      if (found.side == nullptr) {
-        found.side = &side;
-        found.sample = sample;
-        found.row_node = node;
-      }
-      found.*weight += view.weight(sample);
-    }
+  StackMatcher(const Side& baseline, const Side& now) : baseline_(baseline), now_(now) {
+    const std::size_t now_samples = now.view->sample_count(), all = now_samples + baseline.view->sample_count();
+    paths_.reserve(all, 0);
+    for (std::size_t i = 0; i < all; ++i) paths_.add(static_cast<std::uint32_t>(i), symbols_of(i, false));
   }
 
+  bool sort(const std::atomic<bool>* cancelled) { return paths_.sort(cancelled); }
+
   std::vector<DiffRow> rows() {
-    struct Candidate {
-      Weight baseline, now;
-      const LineStack* example = nullptr;
-    };
-    std::vector<Candidate> candidates(rows_.nodes().size());
-    for (const LineStack& stack : stacks_) {
-      if (stack.side == nullptr) continue;
-      Candidate& candidate = candidates[stack.row_node];
-      candidate.baseline += stack.baseline;
-      candidate.now += stack.now;
-      if (candidate.example == nullptr || is_better_example(stack, *candidate.example)) candidate.example = &stack;
-    }
     std::vector<DiffRow> rows;
-    for (const Candidate& candidate : candidates) {
-      if (candidate.example == nullptr) continue;
-      DiffRow& diff_row = rows.emplace_back();
-      diff_row.change = change_of(candidate.baseline, candidate.now);
-      diff_row.baseline = candidate.baseline;
-      diff_row.now = candidate.now;
-      const Side& side = *candidate.example->side;
-      for (const FrameIndex frame : side.view->visible_stack(candidate.example->sample))
-        diff_row.stack.push_back(static_cast<FrameIndex>(row(frame) + side.first_frame));
+    std::size_t begin = 0;
+    for (std::size_t end = 1; end <= paths_.size(); ++end) {
+      const std::size_t length = paths_.symbols(begin).size();
+      if (end < paths_.size() && paths_.symbols(end).size() == length && paths_.shared_with_previous(end) == length)
+        continue;
+      rows.push_back(row_of(begin, end));
+      begin = end;
     }
     return rows;
   }
 
  private:
+  // Entries are the samples of `now`, then those of the baseline.
+  bool is_now(std::size_t entry) const { return entry < now_.view->sample_count(); }
+  const Side& side_of(std::size_t entry) const { return is_now(entry) ? now_ : baseline_; }
+  std::uint32_t sample_of(std::size_t entry) const {
+    return side_of(entry).view->sample(is_now(entry) ? entry : entry - now_.view->sample_count());
+  }
+
+  // A stack as the symbols of the match, or of lines.
+  const std::vector<std::uint32_t>& symbols_of(std::size_t entry, bool by_line) {
+    const Side& side = side_of(entry);
+    const std::vector<std::uint32_t>& symbols = by_line ? side.line_symbols : side.symbols;
+    scratch_.clear();
+    for (const LocationIndex location : side.view->stack(sample_of(entry)))
+      for (const FrameIndex frame : side.view->frames_of(location)) scratch_.push_back(symbols[row(frame)]);
+    return scratch_;
+  }
+
+  void add(LineStack& stack, std::size_t entry) const {
+    const Weight weight = side_of(entry).view->weight(sample_of(entry));
+    (is_now(entry) ? stack.now : stack.baseline) += weight;
+    if (stack.side == &now_ || (stack.side != nullptr && !is_now(entry))) return;
+    stack.side = &side_of(entry);
+    stack.sample = sample_of(entry);
+  }
+
+  DiffRow row_of(std::size_t begin, std::size_t end) {
+    LineStack whole;
+    for (std::size_t i = begin; i < end; ++i) add(whole, paths_.owner(i));
+    LineStack example = whole;
+    if (!is_one_line_stack(begin, end)) {
+      std::map<std::vector<std::uint32_t>, LineStack> by_line;
+      for (std::size_t i = begin; i < end; ++i) add(by_line[symbols_of(paths_.owner(i), true)], paths_.owner(i));
+      example = std::max_element(by_line.begin(), by_line.end(), [](const auto& a, const auto& b) {
+                  return is_better_example(b.second, a.second);
+                })->second;
+    }
+    DiffRow diff_row;
+    diff_row.change = change_of(whole.baseline, whole.now);
+    diff_row.baseline = whole.baseline;
+    diff_row.now = whole.now;
+    for (const FrameIndex frame : example.side->view->visible_stack(example.sample))
+      diff_row.stack.push_back(static_cast<FrameIndex>(row(frame) + example.side->first_frame));
+    return diff_row;
+  }
+
+  // What nearly all rows are.
+  bool is_one_line_stack(std::size_t begin, std::size_t end) {
+    if (end - begin == 1) return true;
+    const std::vector<std::uint32_t> first = symbols_of(paths_.owner(begin), true);
+    for (std::size_t i = begin + 1; i < end; ++i)
+      if (symbols_of(paths_.owner(i), true) != first) return false;
+    return true;
+  }
+
   static bool is_better_example(const LineStack& a, const LineStack& b) {
-    const auto change = [](const LineStack& s) { return std::llabs(s.now.bytes - s.baseline.bytes); };
+    const auto change = [](const LineStack& s) {
+      return clamped_magnitude(clamped_difference(s.now.bytes, s.baseline.bytes));
+    };
     if (change(a) != change(b)) return change(a) > change(b);
     return a.now.bytes > b.now.bytes;
   }
 
-  StackTrie rows_, lines_;
-  std::vector<LineStack> stacks_;  // By node of lines_.
+  const Side& baseline_;
+  const Side& now_;
+  StackPaths paths_;
+  std::vector<std::uint32_t> scratch_;
 };
 
 std::vector<GroupDiffRow> compare_groups(const ProfileView& baseline, const ProfileView& now, std::string_view key) {
-  const std::vector<GroupRow> before = compute_groups(baseline, key), after = compute_groups(now, key);
   std::vector<GroupDiffRow> rows;
-  for (const GroupRow& group : after) rows.push_back({group.name, {}, group.weight});
-  for (const GroupRow& group : before) {
-    const auto found =
-        std::find_if(rows.begin(), rows.end(), [&](const GroupDiffRow& row) { return row.name == group.name; });
-    if (found != rows.end())
-      found->baseline = group.weight;
-    else
-      rows.push_back({group.name, group.weight, {}});
-  }
-  if (key == "device")
-    std::stable_sort(rows.begin(), rows.end(), [](const GroupDiffRow& a, const GroupDiffRow& b) {
-      if (!a.name || !b.name) return a.name.has_value() && !b.name;
-      return device_before(parse_device_name(*a.name), parse_device_name(*b.name));
-    });
+  std::unordered_map<std::string, std::size_t> row_of;
+  std::optional<GroupDiffRow> without;
+  const auto find_row = [&](const std::optional<std::string>& name) -> GroupDiffRow& {
+    if (!name) return without ? *without : without.emplace();
+    const auto [found, is_new] = row_of.try_emplace(*name, rows.size());
+    if (is_new) rows.push_back({name, {}, {}});
+    return rows[found->second];
+  };
+  for (const GroupRow& group : compute_groups(now, key)) find_row(group.name).now = group.weight;
+  for (const GroupRow& group : compute_groups(baseline, key)) find_row(group.name).baseline = group.weight;
+  if (key == "device") sort_by_device(rows);
+  if (without) rows.push_back(*without);
   return rows;
 }
 
@@ -194,29 +219,39 @@ std::vector<FrameDiffRow> compare_frames(const Side& baseline, const Side& now, 
     rows[i].change = change_of(before.cum[i], after.cum[i]);
   }
   // A function is shown at the line of it that holds most, in `now` where it is there.
-  std::vector<std::int64_t> best(symbols, -1);
-  const auto name_frames = [&](const Side& side, const FrameSums& sums, bool only_missing) {
-    std::vector<bool> had(symbols);
-    for (std::size_t i = 0; i < symbols; ++i) had[i] = best[i] >= 0;
+  std::vector<const Frame*> named(symbols);
+  const auto name_frames = [&](const Side& side, const FrameSums& sums) {
+    std::vector<std::optional<std::int64_t>> best(symbols);
+    const std::vector<const Frame*> before_this_side = named;
     for (std::size_t frame = 0; frame < side.view->frames.size(); ++frame) {
       const std::uint32_t symbol = side.symbols[frame];
-      if ((only_missing && had[symbol]) || sums.line_flat[frame] <= best[symbol]) continue;
+      if (before_this_side[symbol] != nullptr) continue;
+      if (best[symbol] && sums.line_flat[frame] <= *best[symbol]) continue;
       best[symbol] = sums.line_flat[frame];
-      rows[symbol].frame = side.view->frames[frame];
+      named[symbol] = &side.view->frames[frame];
     }
   };
-  name_frames(now, after, false);
-  name_frames(baseline, before, true);
+  name_frames(now, after);
+  name_frames(baseline, before);
+  for (std::size_t i = 0; i < symbols; ++i) rows[i].frame = *named[i];
   std::erase_if(rows, [](const FrameDiffRow& r) { return r.baseline_cum == Weight{} && r.now_cum == Weight{}; });
-  const auto delta = [](const FrameDiffRow& r) { return std::llabs(r.now_flat.bytes - r.baseline_flat.bytes); };
-  const auto cum_delta = [](const FrameDiffRow& r) { return std::llabs(r.now_cum.bytes - r.baseline_cum.bytes); };
-  std::sort(rows.begin(), rows.end(), [&](const FrameDiffRow& a, const FrameDiffRow& b) {
+  const auto delta = [](const FrameDiffRow& r) {
+    return clamped_magnitude(clamped_difference(r.now_flat.bytes, r.baseline_flat.bytes));
+  };
+  const auto cum_delta = [](const FrameDiffRow& r) {
+    return clamped_magnitude(clamped_difference(r.now_cum.bytes, r.baseline_cum.bytes));
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](const FrameDiffRow& a, const FrameDiffRow& b) {
     if (delta(a) != delta(b)) return delta(a) > delta(b);
     if (cum_delta(a) != cum_delta(b)) return cum_delta(a) > cum_delta(b);
     if (a.frame.function != b.frame.function) return a.frame.function < b.frame.function;
     return a.frame.file < b.frame.file;
   });
   return rows;
+}
+
+std::string unit_of(const ProfileView& view) {
+  return std::string(view.profile->text(view.profile->value_types[view.columns.primary].unit));
 }
 
 std::string name_of(const ProfileView& view) {
@@ -239,10 +274,16 @@ std::string_view text_from_change(Change change) {
 }
 
 ProfileDiff compute_diff(const ProfileView& baseline, const ProfileView& now, StackMatch match) {
+  return *compute_diff(baseline, now, match, nullptr);
+}
+
+std::optional<ProfileDiff> compute_diff(const ProfileView& baseline, const ProfileView& now, StackMatch match,
+                                        const std::atomic<bool>* cancelled) {
   ProfileDiff diff;
   diff.baseline_name = name_of(baseline);
   diff.now_name = name_of(now);
   diff.match = match;
+  diff.unit = unit_of(now);
   diff.baseline = baseline.selected;
   diff.now = now.selected;
 
@@ -254,24 +295,37 @@ ProfileDiff compute_diff(const ProfileView& baseline, const ProfileView& now, St
     return side;
   };
   const Side now_side = side_of(now), baseline_side = side_of(baseline);
-  StackMatcher matcher;
-  matcher.add(now_side, &LineStack::now);
-  matcher.add(baseline_side, &LineStack::baseline);
-  diff.stacks = matcher.rows();
+  {
+    StackMatcher matcher(baseline_side, now_side);
+    if (!matcher.sort(cancelled)) return std::nullopt;
+    diff.stacks = matcher.rows();
+  }
   for (const DiffRow& stack : diff.stacks) {
-    diff.compared_bytes += stack.baseline.bytes + stack.now.bytes;
+    const std::int64_t bytes = clamped_sum(stack.baseline.bytes, stack.now.bytes);
+    diff.compared_bytes = clamped_sum(diff.compared_bytes, bytes);
     if (stack.change == Change::added || stack.change == Change::gone)
-      diff.unmatched_bytes += stack.baseline.bytes + stack.now.bytes;
+      diff.unmatched_bytes = clamped_sum(diff.unmatched_bytes, bytes);
   }
   std::stable_sort(diff.stacks.begin(), diff.stacks.end(), [](const DiffRow& a, const DiffRow& b) {
-    const auto da = std::llabs(a.delta_bytes()), db = std::llabs(b.delta_bytes());
+    const auto da = clamped_magnitude(a.delta_bytes()), db = clamped_magnitude(b.delta_bytes());
     if (da != db) return da > db;
-    return std::llabs(a.delta_count()) > std::llabs(b.delta_count());
+    return clamped_magnitude(a.delta_count()) > clamped_magnitude(b.delta_count());
   });
+  if (cancelled != nullptr && *cancelled) return std::nullopt;
   diff.frames = compare_frames(baseline_side, now_side, table.size());
   diff.devices = compare_groups(baseline, now, "device");
   diff.kinds = compare_groups(baseline, now, "kind");
   return diff;
+}
+
+std::optional<Error> find_mismatch(const ProfileView& baseline, const ProfileView& now) {
+  if (unit_of(baseline) == unit_of(now)) return std::nullopt;
+  return Error{fmt::format("{} counts {}, {} counts {}: they can't be compared", name_of(baseline), unit_of(baseline),
+                           name_of(now), unit_of(now)),
+               "Give two profiles of one kind, or choose the values with --value.",
+               {},
+               {},
+               false};
 }
 
 }  // namespace hbmscope

@@ -10,8 +10,10 @@ constexpr std::array<std::string_view, 2> package_folders = {"/site-packages/", 
 
 // Behind ".../site-packages/", or nothing where the path has no such folder.
 std::string_view inside_packages(std::string_view file) {
-  for (const std::string_view folder : package_folders)
+  for (const std::string_view folder : package_folders) {
     if (const std::size_t at = file.rfind(folder); at != std::string_view::npos) return file.substr(at + folder.size());
+    if (file.starts_with(folder.substr(1))) return file.substr(folder.size() - 1);
+  }
   return {};
 }
 
@@ -20,9 +22,12 @@ std::string_view inside_python(std::string_view file) {
   constexpr std::string_view mark = "/lib/python";
   const std::size_t at = file.rfind(mark);
   if (at == std::string_view::npos) return {};
-  const std::size_t slash = file.find('/', at + mark.size());
+  // python3, python3.11, but not a person's own folder lib/python_code.
+  std::string_view version = file.substr(at + mark.size());
+  const std::size_t slash = version.find('/');
   if (slash == std::string_view::npos) return {};
-  return file.substr(slash + 1);
+  if (version.substr(0, slash).find_first_not_of("0123456789.") != std::string_view::npos || slash == 0) return {};
+  return version.substr(slash + 1);
 }
 
 bool is_frozen(std::string_view file) {
@@ -61,6 +66,7 @@ std::string package_of(std::string_view file, std::string_view function) {
   if (!inside_python(file).empty() || is_frozen(file)) return "<python>";
   // Go names carry their package: "net/http.(*conn).serve" is of "net/http".
   if (file.ends_with(".go")) {
+    function = function.substr(0, function.find('['));  // Type arguments have paths of their own.
     const std::size_t slash = function.rfind('/');
     const std::size_t point = function.find('.', slash == std::string_view::npos ? 0 : slash);
     if (point != std::string_view::npos) return std::string(function.substr(0, point));

@@ -61,55 +61,86 @@ FlameLayout compute_flame_layout(const CallTree& tree, FlameValue value) {
   return layout;
 }
 
+namespace {
+
+// The boxes of one row, left to right. A box begins a pixel or more behind the one before it, so that there are never
+// more than fit; what is narrower than a pixel joins the box whose pixel it lies in.
+class RowBoxes {
+ public:
+  RowBoxes(const FlameLayout& layout, double x_begin, double x_end, double width_px, std::vector<FlameBox>& boxes)
+      : layout_(layout), x_begin_(x_begin), px_(width_px / (x_end - x_begin)), width_px_(width_px), boxes_(boxes) {}
+
+  void add_row(std::uint32_t depth, const std::vector<std::uint32_t>& nodes, double x_end) {
+    const std::size_t row_begin = boxes_.size();
+    auto at =
+        std::partition_point(nodes.begin(), nodes.end(), [&](std::uint32_t n) { return layout_.end[n] <= x_begin_; });
+    while (at != nodes.end() && layout_.begin[*at] < x_end) {
+      const double x1 = std::min(width_px_, pixel(layout_.end[*at]));
+      const bool is_first = boxes_.size() == row_begin;
+      const double x0 = std::max(is_first ? 0.0 : pixel_end(), std::max(0.0, pixel(layout_.begin[*at])));
+      if (!is_first && (x1 <= pixel_end() || x0 > width_px_ - 1)) {
+        join(*at, x1);
+        ++at;
+        continue;
+      }
+      boxes_.push_back({*at, 1, depth, static_cast<float>(x0), static_cast<float>(x1)});
+      widest_ = layout_.end[*at] - layout_.begin[*at];
+      at = x1 - x0 < 1.0 ? pass_over_dust(at + 1, nodes.end()) : at + 1;
+    }
+    for (std::size_t i = row_begin; i < boxes_.size(); ++i) {
+      FlameBox& box = boxes_[i];
+      box.x1 = std::max(box.x1, box.x0 + 1.0F);
+      if (box.x1 <= static_cast<float>(width_px_)) continue;
+      box.x1 =
+          static_cast<float>(width_px_);  // Only the last, and the only one of a row that begins in its last pixel.
+      box.x0 = std::max(0.0F, std::min(box.x0, box.x1 - 1.0F));
+    }
+  }
+
+ private:
+  using NodeIt = std::vector<std::uint32_t>::const_iterator;
+
+  double pixel(double x) const { return (x - x_begin_) * px_; }
+  double pixel_end() const { return static_cast<double>(boxes_.back().x0) + 1.0; }
+
+  void join(std::uint32_t node, double x1) {
+    FlameBox& box = boxes_.back();
+    ++box.merged;
+    box.x1 = std::max(box.x1, static_cast<float>(x1));
+    const double width = layout_.end[node] - layout_.begin[node];
+    if (width <= widest_) return;
+    widest_ = width;
+    box.node = node;
+  }
+
+  // To the first node that ends beyond this pixel. All are counted, the first few looked at: siblings begin with the
+  // widest.
+  NodeIt pass_over_dust(NodeIt at, NodeIt end) {
+    const auto next =
+        std::partition_point(at, end, [&](std::uint32_t n) { return pixel(layout_.end[n]) <= pixel_end(); });
+    constexpr std::ptrdiff_t few = 64;
+    for (const NodeIt looked_at = at + std::min(few, next - at); at != looked_at; ++at)
+      join(*at, pixel(layout_.end[*at]));
+    if (at == next) return next;
+    boxes_.back().merged += static_cast<std::uint32_t>(next - at);
+    boxes_.back().x1 = std::max(boxes_.back().x1, static_cast<float>(pixel(layout_.end[*(next - 1)])));
+    return next;
+  }
+
+  const FlameLayout& layout_;
+  double x_begin_, px_, width_px_, widest_ = 0;
+  std::vector<FlameBox>& boxes_;
+};
+
+}  // namespace
+
 void visible_flame_boxes(const FlameLayout& layout, double x_begin, double x_end, float width_px,
                          std::uint32_t first_row, std::uint32_t last_row, std::vector<FlameBox>& boxes) {
   boxes.clear();
   if (x_end <= x_begin || width_px <= 0) return;
-  const double px = static_cast<double>(width_px) / (x_end - x_begin);
-  for (std::size_t depth = first_row; depth < std::min<std::size_t>(last_row, layout.rows.size()); ++depth) {
-    const std::vector<std::uint32_t>& nodes = layout.rows[depth];
-    auto at =
-        std::partition_point(nodes.begin(), nodes.end(), [&](std::uint32_t n) { return layout.end[n] <= x_begin; });
-    double widest = 0;
-    bool is_open = false;  // The last box is narrower than a pixel and takes in its neighbours until it isn't.
-    while (at != nodes.end() && layout.begin[*at] < x_end) {
-      const double x0 = std::max(0.0, (layout.begin[*at] - x_begin) * px);
-      const double x1 = std::min(static_cast<double>(width_px), (layout.end[*at] - x_begin) * px);
-      const double width = layout.end[*at] - layout.begin[*at];
-      if (is_open && x1 - static_cast<double>(boxes.back().x0) <= 1.0) {
-        FlameBox& box = boxes.back();
-        box.x1 = static_cast<float>(x1);
-        ++box.merged;
-        if (width > widest) {
-          widest = width;
-          box.node = *at;
-        }
-      } else {
-        boxes.push_back({*at, 1, static_cast<std::uint32_t>(depth), static_cast<float>(x0), static_cast<float>(x1)});
-        widest = width;
-        is_open = x1 - x0 < 1.0;
-      }
-      // Dust: jump to the first node that ends beyond this pixel, counting what is passed over.
-      if (is_open) {
-        const double pixel_end = x_begin + (static_cast<double>(boxes.back().x0) + 1.0) / px;
-        const auto next =
-            std::partition_point(at + 1, nodes.end(), [&](std::uint32_t n) { return layout.end[n] <= pixel_end; });
-        const auto passed = static_cast<std::uint32_t>(next - (at + 1));
-        if (passed > 0) {
-          boxes.back().merged += passed;
-          boxes.back().x1 = static_cast<float>((layout.end[*(next - 1)] - x_begin) * px);
-        }
-        at = next;
-      } else {
-        ++at;
-      }
-    }
-  }
-  for (FlameBox& box : boxes) {
-    if (box.x1 - box.x0 >= 1.0F) continue;
-    box.x1 = std::min(width_px, box.x0 + 1.0F);
-    box.x0 = std::max(0.0F, std::min(box.x0, width_px - 1.0F));
-  }
+  RowBoxes row_boxes(layout, x_begin, x_end, static_cast<double>(width_px), boxes);
+  for (std::size_t depth = first_row; depth < std::min<std::size_t>(last_row, layout.rows.size()); ++depth)
+    row_boxes.add_row(static_cast<std::uint32_t>(depth), layout.rows[depth], x_end);
 }
 
 FlameSearch search_flame(const ProfileView& view, const CallTree& tree, std::string_view text) {

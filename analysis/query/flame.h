@@ -24,13 +24,14 @@ FlameLayout compute_flame_layout(const CallTree& tree, FlameValue value);
 
 // A box to draw, in pixels from the left edge of the window [x_begin, x_end) of the layout.
 struct FlameBox {
-  std::uint32_t node = no_node;  // The widest of the merged nodes.
+  std::uint32_t node = no_node;  // The widest of the merged nodes; of a great many, of the first 64.
   std::uint32_t merged = 1;      // How many nodes it stands for.
   std::uint32_t depth = 0;
   float x0 = 0, x1 = 0;
 };
 
-// The boxes of the rows [first_row, last_row), each at least one pixel wide, at most width_px a row.
+// The boxes of the rows [first_row, last_row): at most width_px a row, each at least one pixel wide, none over another.
+// Every node in sight is counted in one of them.
 void visible_flame_boxes(const FlameLayout& layout, double x_begin, double x_end, float width_px,
                          std::uint32_t first_row, std::uint32_t last_row, std::vector<FlameBox>& boxes);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analysis/model/device_name.h"
 
@@ -34,9 +35,7 @@ std::vector<GroupRow> compute_groups(const ProfileView& view, std::string_view l
     rows[found->second].weight += sums[set];
   }
   if (label_key == "device") {
-    std::sort(rows.begin(), rows.end(), [](const GroupRow& a, const GroupRow& b) {
-      return device_before(parse_device_name(*a.name), parse_device_name(*b.name));
-    });
+    sort_by_device(rows);
   } else {
     std::sort(rows.begin(), rows.end(), [](const GroupRow& a, const GroupRow& b) {
       return a.weight.bytes != b.weight.bytes ? a.weight.bytes > b.weight.bytes : *a.name < *b.name;
@@ -48,10 +47,9 @@ std::vector<GroupRow> compute_groups(const ProfileView& view, std::string_view l
 
 std::vector<std::string> label_keys(const Profile& profile) {
   std::vector<std::string> keys;
-  for (const Label& label : profile.labels) {
-    const std::string_view key = profile.text(label.key);
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.emplace_back(key);
-  }
+  std::unordered_set<std::string_view> seen;
+  for (const Label& label : profile.labels)
+    if (const std::string_view key = profile.text(label.key); seen.insert(key).second) keys.emplace_back(key);
   return keys;
 }
 

@@ -1,9 +1,12 @@
 #include "analysis/query/merge.h"
 
+#include <limits>
 #include <map>
 #include <tuple>
 
 #include <fmt/format.h>
+
+#include "analysis/model/clamped.h"
 
 namespace hbmscope {
 namespace {
@@ -13,6 +16,10 @@ std::string types_text(const Profile& profile) {
   for (const ValueType& type : profile.value_types)
     text += fmt::format("{}{}/{}", text.empty() ? "" : ", ", profile.text(type.type), profile.text(type.unit));
   return text;
+}
+
+std::string name_of(const Profile& profile) {
+  return profile.files.empty() ? "?" : profile.files.front();
 }
 
 // Appends profiles to one, translating every row number.
@@ -108,8 +115,10 @@ class Merger {
 bool sums_fit(const Profile& profile) {
   for (const auto& values : profile.values) {
     std::int64_t sum = 0;
-    for (const std::int64_t value : values)
-      if (__builtin_add_overflow(sum, value < 0 ? -(value + 1) : value, &sum)) return false;
+    for (const std::int64_t value : values) {
+      sum = clamped_sum(sum, clamped_magnitude(value));
+      if (sum == std::numeric_limits<std::int64_t>::max()) return false;
+    }
   }
   return true;
 }
@@ -124,13 +133,12 @@ Result<Profile> merge_profiles(std::span<const std::shared_ptr<const Profile>> p
   for (const auto& profile : profiles) {
     samples += profile->sample_count();
     if (types_text(*profile) != types_text(first))
-      return Failure(
-          Error{fmt::format("profiles of different kinds can't be added up: {} has {}, {} has {}", first.files.front(),
-                            types_text(first), profile->files.front(), types_text(*profile)),
-                "Give profiles of one kind.",
-                {},
-                {},
-                false});
+      return Failure(Error{fmt::format("profiles of different kinds can't be added up: {} has {}, {} has {}",
+                                       name_of(first), types_text(first), name_of(*profile), types_text(*profile)),
+                           "Give profiles of one kind.",
+                           {},
+                           {},
+                           false});
   }
   if (samples >= 0xffffffff)
     return Failure(Error{"together the profiles have 2^32 samples or more", "Merge fewer at a time.", {}, {}, false});

@@ -44,30 +44,17 @@ class FrameTableBuilder {
   };
 
   void add_location(LocationIndex location) {
-    const auto lines = view_.lines(location);
-    if (lines.empty() || view_.request.by == FrameBy::address) {
-      // pprof's show removes locations whose lines it can't match, those without lines too.
-      if (lines.empty() && patterns_.show && !mapping_matches(profile_, location, *patterns_.show)) return;
-      if (patterns_.hide && is_hidden(location, lines)) return;
-      view_.location_frames.push_back(address_frame(location, lines));
+    if (view_.lines(location).empty()) {
+      if (is_visible_without_lines(view_, patterns_, location))
+        view_.location_frames.push_back(address_frame(location, nullptr));
       return;
     }
-    const bool module_hidden = patterns_.hide && mapping_matches(profile_, location, *patterns_.hide);
-    if (module_hidden) return;
-    const bool module_shown = !patterns_.show || mapping_matches(profile_, location, *patterns_.show);
-    for (const Line& line : lines) {
-      if (patterns_.hide && line_matches(profile_, line, *patterns_.hide)) continue;
-      if (!module_shown && line.function != FunctionIndex::none && !line_matches(profile_, line, *patterns_.show))
-        continue;
-      view_.location_frames.push_back(line_frame(location, line));
+    const std::vector<Line> lines = visible_lines(view_, patterns_, location);
+    if (view_.request.by == FrameBy::address) {
+      if (!lines.empty()) view_.location_frames.push_back(address_frame(location, &lines.front()));
+      return;
     }
-  }
-
-  bool is_hidden(LocationIndex location, std::span<const Line> lines) const {
-    if (mapping_matches(profile_, location, *patterns_.hide)) return true;
-    return !lines.empty() && std::all_of(lines.begin(), lines.end(), [&](const Line& line) {
-      return line_matches(profile_, line, *patterns_.hide);
-    });
+    for (const Line& line : lines) view_.location_frames.push_back(line_frame(location, line));
   }
 
   FrameIndex find_or_add(const Key& key, auto make_frame) {
@@ -84,10 +71,10 @@ class FrameTableBuilder {
   }
 
   FrameIndex line_frame(LocationIndex location, const Line& line) {
-    if (line.function == FunctionIndex::none) return address_frame(location, {});
+    if (line.function == FunctionIndex::none) return address_frame(location, nullptr);
     const Function& function = profile_.functions[row(line.function)];
     const std::string_view file = profile_.text(function.file);
-    const std::string_view name = name_of(function);
+    const std::string_view name = function_text(profile_, function);
     switch (view_.request.by) {
       case FrameBy::file: return text_frame(file.empty() ? "<unknown file>" : std::string(file), is_library_file(file));
       case FrameBy::package:
@@ -95,41 +82,39 @@ class FrameTableBuilder {
       default: break;
     }
     const bool by_line = view_.request.by == FrameBy::line;
-    const StringId name_id = function.name != StringId::empty ? function.name : function.system_name;
     const std::int64_t number = by_line ? line.line : 0;
-    return find_or_add({row(name_id), row(function.file), static_cast<std::uint64_t>(number)}, [&] {
+    return find_or_add({text_number(name), text_number(file), static_cast<std::uint64_t>(number)}, [&] {
       return Frame{std::string(name), std::string(file), by_line ? line.line : function.start_line,
                    is_library_file(file)};
     });
   }
 
-  std::string_view name_of(const Function& function) const {
-    if (function.name != StringId::empty) return profile_.text(function.name);
-    if (function.system_name != StringId::empty) return profile_.text(function.system_name);
-    return "<no name>";
+  // One number for each text, though the file may have a text twice.
+  std::uint64_t text_number(std::string_view text) {
+    return text_numbers_.try_emplace(text, text_numbers_.size()).first->second;
   }
 
-  FrameIndex address_frame(LocationIndex location, std::span<const Line> lines) {
+  // `line` names it where one is visible.
+  FrameIndex address_frame(LocationIndex location, const Line* line) {
     const std::uint64_t address = profile_.location_address[row(location)];
     const MappingIndex mapping = profile_.location_mapping[row(location)];
-    const bool nothing_known = address == 0 && lines.empty() && mapping == MappingIndex::none;
+    const bool nothing_known = address == 0 && line == nullptr && mapping == MappingIndex::none;
     constexpr std::uint64_t by_address = std::uint64_t{1} << 62;  // Never a text's number.
-    return find_or_add(
-        {by_address | row(mapping), nothing_known ? 0 : address, nothing_known || address != 0 ? 0 : row(location) + 1},
-        [&] {
-          Frame frame;
-          if (!lines.empty() && lines.front().function != FunctionIndex::none) {
-            const Function& function = profile_.functions[row(lines.front().function)];
-            frame = {std::string(name_of(function)), std::string(profile_.text(function.file)), lines.front().line,
-                     false};
-            frame.is_library = is_library_file(frame.file);
-            if (address != 0) frame.function += fmt::format(" 0x{:x}", address);
-            return frame;
-          }
-          frame.function = nothing_known ? "<missing location>" : fmt::format("0x{:x}", address);
-          if (mapping != MappingIndex::none) frame.file = profile_.text(profile_.mappings[row(mapping)].file);
-          return frame;
-        });
+    const Key key = {by_address | row(mapping), nothing_known ? 0 : address,
+                     nothing_known || address != 0 ? 0 : row(location) + 1};
+    return find_or_add(key, [&] {
+      if (line != nullptr && line->function != FunctionIndex::none) {
+        const Function& function = profile_.functions[row(line->function)];
+        const std::string_view file = profile_.text(function.file);
+        Frame frame{std::string(function_text(profile_, function)), std::string(file), line->line,
+                    is_library_file(file)};
+        if (address != 0) frame.function += fmt::format(" 0x{:x}", address);
+        return frame;
+      }
+      Frame frame{address_text(profile_, location), {}, 0, false};
+      if (mapping != MappingIndex::none) frame.file = profile_.text(profile_.mappings[row(mapping)].file);
+      return frame;
+    });
   }
 
   ProfileView& view_;
@@ -137,7 +122,12 @@ class FrameTableBuilder {
   const FramePatterns& patterns_;
   std::unordered_map<Key, FrameIndex, HashKey> rows_;
   std::unordered_map<std::string, FrameIndex> text_rows_;
+  std::unordered_map<std::string_view, std::uint64_t> text_numbers_;
 };
+
+std::string name_of(const Profile& profile) {
+  return profile.files.empty() ? "?" : profile.files.front();
+}
 
 // "foo::bar(int, (anonymous namespace)::X)" -> "foo::bar", as pprof does before it compares with drop_frames.
 std::string_view without_arguments(std::string_view name) {
@@ -163,7 +153,7 @@ Result<void> apply_drop_frames(ProfileView& view) {
     return Failure(
         Error{"the profile's own expression for dropped frames is wrong: " + (drop.ok() ? keep.error() : drop.error()),
               "--keep-dropped-frames opens it without.",
-              profile.files.front(),
+              name_of(profile),
               {},
               false});
   // 0: kept; 1: what is inside goes; 2: it goes too.
@@ -197,6 +187,22 @@ Result<void> apply_drop_frames(ProfileView& view) {
   return {};
 }
 
+Result<void> check_value_type(const Profile& profile, const std::string& wanted) {
+  if (profile.value_types.empty())
+    return Failure(Error{"the profile has no values at all", "Save it again.", name_of(profile), {}, false});
+  if (wanted.empty()) return {};
+  std::string known;
+  for (const ValueType& type : profile.value_types) {
+    if (profile.text(type.type) == wanted) return {};
+    known += (known.empty() ? "" : ", ") + std::string(profile.text(type.type));
+  }
+  return Failure(Error{fmt::format("the profile has no values '{}'", wanted),
+                       fmt::format("It has {}.", known),
+                       name_of(profile),
+                       {},
+                       false});
+}
+
 }  // namespace
 
 std::vector<FrameIndex> ProfileView::visible_stack(std::uint32_t sample) const {
@@ -210,21 +216,8 @@ Result<ProfileView> make_view(std::shared_ptr<const Profile> profile, const View
   ProfileView view;
   view.profile = std::move(profile);
   view.request = request;
-  if (!request.value_type.empty()) {
-    std::string known;
-    bool found = false;
-    for (const ValueType& type : view.profile->value_types) {
-      const std::string_view text = view.profile->text(type.type);
-      found = found || text == request.value_type;
-      known += (known.empty() ? "" : ", ") + std::string(text);
-    }
-    if (!found)
-      return Failure(Error{fmt::format("the profile has no values '{}'", request.value_type),
-                           fmt::format("It has {}.", known),
-                           view.profile->files.front(),
-                           {},
-                           false});
-  }
+  if (auto known = check_value_type(*view.profile, request.value_type); !known)
+    return Failure(std::move(known.error()));
   view.columns = find_memory_values(*view.profile, request.value_type);
   if (!view.profile->unknown_size.empty()) {
     view.unknown_size.assign(view.profile->sample_count(), false);

@@ -1,5 +1,6 @@
 #include "analysis/query/select_samples.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -115,17 +116,38 @@ class WhereEvaluator {
     return bits;
   }
 
-  // What differs from a text must differ in all places, so that -function:x and function!=x agree.
-  Bits evaluate_stack(const WhereTerm& term, std::string_view field) const {
+  // A sample has many frames and may have many labels. What differs from a text must differ in all places, so that
+  // -function=x and function!=x agree.
+  static WhereTerm positive_of(const WhereTerm& term) {
     WhereTerm positive = term;
     if (term.op == WhereOp::differs) positive.op = WhereOp::equals;
+    return positive;
+  }
+
+  // Of the profile's own functions and files, whatever frames the view makes of them: rows by file, hidden frames.
+  Bits evaluate_stack(const WhereTerm& term, std::string_view field) const {
+    const WhereTerm positive = positive_of(term);
+    const auto texts_match = [&](std::string_view function, std::string_view file) {
+      return (field != "file" && positive.matches_text(function)) ||
+             (field != "function" && positive.matches_text(file));
+    };
+    Bits functions(profile_.functions.size());
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+      const Function& function = profile_.functions[i];
+      functions[i] = texts_match(function_text(profile_, function), profile_.text(function.file)) ? 1 : 0;
+    }
+    const auto address_matches = [&](LocationIndex location) {
+      const MappingIndex mapping = profile_.location_mapping[row(location)];
+      return texts_match(address_text(profile_, location), mapping == MappingIndex::none
+                                                               ? std::string_view{}
+                                                               : profile_.text(profile_.mappings[row(mapping)].file));
+    };
     const Bits locations = test_locations(profile_, [&](LocationIndex location) {
-      for (const FrameIndex frame_index : view_.frames_of(location)) {
-        const Frame& frame = view_.frames[row(frame_index)];
-        if (field != "file" && positive.matches_text(frame.function)) return true;
-        if (field != "function" && positive.matches_text(frame.file)) return true;
-      }
-      return false;
+      const auto lines = view_.lines(location);
+      if (lines.empty()) return address_matches(location);
+      return std::any_of(lines.begin(), lines.end(), [&](const Line& line) {
+        return line.function == FunctionIndex::none ? address_matches(location) : functions[row(line.function)] != 0;
+      });
     });
     Bits bits = samples_through(view_, locations);
     if (term.op == WhereOp::differs)
@@ -134,30 +156,30 @@ class WhereEvaluator {
   }
 
   Bits evaluate_labels(const WhereTerm& term, std::string_view field) const {
+    const WhereTerm positive = positive_of(term);
     Bits sets(profile_.label_set_count());
     for (std::size_t i = 0; i < sets.size(); ++i)
-      sets[i] = label_set_matches(term, field, static_cast<LabelSetIndex>(i)) ? 1 : 0;
+      sets[i] =
+          label_set_matches(positive, field, static_cast<LabelSetIndex>(i)) != (term.op == WhereOp::differs) ? 1 : 0;
     Bits bits(profile_.sample_count());
     for (std::size_t sample = 0; sample < bits.size(); ++sample) bits[sample] = sets[row(profile_.label_set[sample])];
     return bits;
   }
 
   bool label_set_matches(const WhereTerm& term, std::string_view field, LabelSetIndex set) const {
-    if (field == "label") {
-      for (const Label& label : profile_.label_set_labels(set)) {
-        const std::string key(profile_.text(label.key));
-        if (term.matches_text(key + "=" + find_label_text(profile_, set, key).value_or(""))) return true;
-      }
-      return false;
-    }
-    const std::optional<std::string> value = find_label_text(profile_, set, field);
-    if (!value) return term.op == WhereOp::differs;
+    const auto labels = profile_.label_set_labels(set);
+    return std::any_of(labels.begin(), labels.end(), [&](const Label& label) {
+      const std::string_view key = profile_.text(label.key);
+      if (field == "label") return term.matches_text(std::string(key) + "=" + label_text(profile_, label));
+      return key == field && value_matches(term, field, label_text(profile_, label));
+    });
+  }
+
+  static bool value_matches(const WhereTerm& term, std::string_view field, const std::string& value) {
     std::int64_t wanted = 0;
-    if (field == "device" && term.pattern == nullptr && is_number(term.text, wanted)) {
-      const DeviceName device = parse_device_name(*value);
-      if (device.id) return (*device.id == wanted) != (term.op == WhereOp::differs);
-    }
-    return term.matches_text(*value);
+    if (field == "device" && term.pattern == nullptr && is_number(term.text, wanted))
+      if (const DeviceName device = parse_device_name(value); device.id) return *device.id == wanted;
+    return term.matches_text(value);
   }
 
   const ProfileView& view_;
@@ -192,6 +214,38 @@ void apply_hidden(const ProfileView& view, Bits& keep) {
 }
 
 }  // namespace
+
+std::string_view function_text(const Profile& profile, const Function& function) {
+  if (function.name != StringId::empty) return profile.text(function.name);
+  if (function.system_name != StringId::empty) return profile.text(function.system_name);
+  return "<no name>";
+}
+
+std::string address_text(const Profile& profile, LocationIndex location) {
+  const std::uint64_t address = profile.location_address[row(location)];
+  if (address == 0 && profile.location_mapping[row(location)] == MappingIndex::none) return "<missing location>";
+  return fmt::format("0x{:x}", address);
+}
+
+std::vector<Line> visible_lines(const ProfileView& view, const FramePatterns& patterns, LocationIndex location) {
+  const Profile& profile = *view.profile;
+  if (patterns.hide && mapping_matches(profile, location, *patterns.hide)) return {};
+  const bool module_shown = !patterns.show || mapping_matches(profile, location, *patterns.show);
+  std::vector<Line> visible;
+  for (const Line& line : view.lines(location)) {
+    if (patterns.hide && line_matches(profile, line, *patterns.hide)) continue;
+    // A line without a function can't be matched, so show does not remove it.
+    if (!module_shown && line.function != FunctionIndex::none && !line_matches(profile, line, *patterns.show)) continue;
+    visible.push_back(line);
+  }
+  return visible;
+}
+
+bool is_visible_without_lines(const ProfileView& view, const FramePatterns& patterns, LocationIndex location) {
+  // pprof's show removes locations whose lines it can't match, those without lines too.
+  if (patterns.show && !mapping_matches(*view.profile, location, *patterns.show)) return false;
+  return !patterns.hide || !mapping_matches(*view.profile, location, *patterns.hide);
+}
 
 bool line_matches(const Profile& profile, const Line& line, const re2::RE2& pattern) {
   if (line.function == FunctionIndex::none) return false;

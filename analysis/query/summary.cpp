@@ -26,20 +26,24 @@ std::int64_t count_named(const std::vector<GroupRow>& rows) {
   return std::count_if(rows.begin(), rows.end(), [](const GroupRow& row) { return row.name.has_value(); });
 }
 
-std::string memory_headline(const ProfileSummary& summary) {
+std::string memory_headline(const ProfileSummary& summary, bool has_counts, std::int64_t samples) {
+  const bool has_kinds = count_named(summary.by_kind) > 0;
   std::string held;
   for (const GroupRow& kind : summary.by_kind) {
-    if (!kind.name || kind.weight.count + kind.weight.unknown == 0) continue;
     const std::int64_t count = kind.weight.count + kind.weight.unknown;
+    if (count == 0 || !has_kinds) continue;
     if (!held.empty()) held += " and ";
-    if (*kind.name == "buffer")
+    if (!kind.name)
+      held += fmt::format("{} of no kind", text_from_count(count));
+    else if (*kind.name == "buffer")
       held += counted(count, "buffer", "buffers");
     else if (*kind.name == "executable")
       held += counted(count, "compiled program", "compiled programs");
     else
       held += fmt::format("{} of kind {}", text_from_count(count), *kind.name);
   }
-  if (held.empty()) held = counted(summary.total.count, "allocation", "allocations");
+  if (held.empty() && !has_counts) held = counted(samples, "stack", "stacks");
+  if (held.empty()) held = counted(summary.total.count + summary.total.unknown, "allocation", "allocations");
   std::string text = fmt::format("{} in {}", text_from_bytes(summary.total.bytes), held);
   if (const std::int64_t devices = count_named(summary.by_device); devices > 0)
     text += fmt::format(" on {}", counted(devices, "device", "devices"));
@@ -56,12 +60,14 @@ ProfileSummary compute_summary(const ProfileView& view) {
   summary.by_device = compute_groups(view, "device");
   summary.by_kind = compute_groups(view, "kind");
   if (!profile.value_types.empty()) summary.unit = profile.text(profile.value_types[view.columns.primary].unit);
+  const auto samples = static_cast<std::int64_t>(view.sample_count());
   if (view.columns.bytes) {
-    summary.headline = fmt::format("{}: {}.", summary.producer, memory_headline(summary));
+    summary.headline =
+        fmt::format("{}: {}.", summary.producer, memory_headline(summary, view.columns.count.has_value(), samples));
   } else {
     summary.headline =
         fmt::format("{}: {} in {}.", summary.producer, text_from_value(summary.total.bytes, summary.unit),
-                    counted(static_cast<std::int64_t>(view.sample_count()), "stack", "stacks"));
+                    counted(samples, "stack", "stacks"));
   }
   if (profile.files.size() > 1) summary.notes.push_back(fmt::format("{} profiles added up.", profile.files.size()));
   if (is_device_memory_profile(profile)) {
@@ -86,6 +92,14 @@ ProfileSummary compute_summary(const ProfileView& view) {
   return summary;
 }
 
+void sort_series(std::vector<SeriesPoint>& points) {
+  const bool all_have_times =
+      std::all_of(points.begin(), points.end(), [](const SeriesPoint& p) { return p.time_ns != 0; });
+  if (!all_have_times) return;
+  std::stable_sort(points.begin(), points.end(),
+                   [](const SeriesPoint& a, const SeriesPoint& b) { return a.time_ns < b.time_ns; });
+}
+
 std::vector<SeriesPoint> compute_series(const std::vector<ProfileView>& views) {
   std::vector<SeriesPoint> points;
   for (const ProfileView& view : views) {
@@ -93,11 +107,7 @@ std::vector<SeriesPoint> compute_series(const std::vector<ProfileView>& views) {
     points.push_back(
         {files.empty() ? "" : files.front(), view.profile->time_ns, view.selected, compute_groups(view, "device")});
   }
-  const bool all_have_times =
-      std::all_of(points.begin(), points.end(), [](const SeriesPoint& p) { return p.time_ns != 0; });
-  if (all_have_times)
-    std::stable_sort(points.begin(), points.end(),
-                     [](const SeriesPoint& a, const SeriesPoint& b) { return a.time_ns < b.time_ns; });
+  sort_series(points);
   return points;
 }
 

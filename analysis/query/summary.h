@@ -30,5 +30,7 @@ struct SeriesPoint {
   std::vector<GroupRow> by_device;
 };
 std::vector<SeriesPoint> compute_series(const std::vector<ProfileView>& views);
+// The order of a series, for points that were computed one at a time: by time, or as they are where one has none.
+void sort_series(std::vector<SeriesPoint>& points);
 
 }  // namespace hbmscope

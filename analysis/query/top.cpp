@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 
@@ -82,13 +83,22 @@ std::vector<TopRow> compute_top(const ProfileView& view, TopOrder order) {
   const std::size_t samples = view.sample_count();
   // Below some ten thousand samples a thread costs more than it brings; each needs sums of its own.
   const std::size_t cores = std::clamp(std::thread::hardware_concurrency(), 1U, 8U);
-  const std::size_t threads = std::clamp<std::size_t>(samples / 20'000, 1, cores);
+  const std::size_t sums_bytes = view.frames.size() * (sizeof(Sums) + sizeof(Weight)) + 1;
+  const std::size_t with_room = std::max<std::size_t>(1, (std::size_t{128} << 20) / sums_bytes);
+  const std::size_t threads = std::clamp<std::size_t>(samples / 20'000, 1, std::min(cores, with_room));
   std::vector<Aggregate> parts(threads);
   std::vector<std::thread> others;
-  for (std::size_t t = 1; t < threads; ++t)
-    others.emplace_back(
-        [&, t] { aggregate(view, single, samples * t / threads, samples * (t + 1) / threads, parts[t]); });
-  aggregate(view, single, 0, samples / threads, parts[0]);
+  const auto do_part = [&](std::size_t t) {
+    aggregate(view, single, samples * t / threads, samples * (t + 1) / threads, parts[t]);
+  };
+  for (std::size_t t = 1; t < threads; ++t) {
+    try {
+      others.emplace_back(do_part, t);
+    } catch (const std::system_error&) {  // A container may forbid more threads.
+      do_part(t);
+    }
+  }
+  do_part(0);
   for (std::thread& other : others) other.join();
 
   std::vector<TopRow> rows;
@@ -111,7 +121,8 @@ std::vector<TopRow> compute_top(const ProfileView& view, TopOrder order) {
     const Frame& fb = view.frames[row(b.frame)];
     if (fa.function != fb.function) return fa.function < fb.function;
     if (fa.file != fb.file) return fa.file < fb.file;
-    return fa.line < fb.line;
+    if (fa.line != fb.line) return fa.line < fb.line;
+    return a.frame < b.frame;
   });
   return rows;
 }
@@ -151,7 +162,8 @@ Neighbours compute_neighbours(const ProfileView& view, FrameIndex frame) {
     std::sort(rows.begin(), rows.end(), [&](const TopRow& a, const TopRow& b) {
       if (a.cum.bytes != b.cum.bytes) return a.cum.bytes > b.cum.bytes;
       if (a.cum.count != b.cum.count) return a.cum.count > b.cum.count;
-      return view.frames[row(a.frame)].function < view.frames[row(b.frame)].function;
+      const Frame &fa = view.frames[row(a.frame)], &fb = view.frames[row(b.frame)];
+      return fa.function != fb.function ? fa.function < fb.function : a.frame < b.frame;
     });
   };
   list(callers, result.callers);

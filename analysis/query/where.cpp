@@ -60,13 +60,11 @@ std::string_view example_of(FieldKind kind) {
 
 std::optional<double> parse_number(std::string_view text, FieldKind kind) {
   if (kind == FieldKind::bytes) {
-    const bool negative = text.starts_with('-');
-    const auto bytes = parse_bytes(negative ? text.substr(1) : text);
+    const auto bytes = parse_bytes(text);
     if (!bytes) return std::nullopt;
-    return static_cast<double>(*bytes) * (negative ? -1 : 1);
+    return static_cast<double>(*bytes);
   }
-  std::string digits(text);
-  std::erase(digits, ',');
+  const std::string digits = without_group_commas(text);
   double value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
@@ -97,6 +95,10 @@ class Parser {
     return Failure(Error{std::move(what), std::move(remedy), {}, at, false});
   }
 
+  Failure missing_condition() const {
+    return fail(at_, "a condition is missing here", fmt::format("Known fields: {}.", known_fields()));
+  }
+
   void skip_spaces() {
     while (at_ < text_.size() && is_space(text_[at_])) ++at_;
   }
@@ -105,7 +107,7 @@ class Parser {
     skip_spaces();
     if (!text_.substr(at_).starts_with(word)) return false;
     const std::size_t end = at_ + word.size();
-    if (end < text_.size() && !is_space(text_[end]) && text_[end] != '(') return false;
+    if (end < text_.size() && !is_space(text_[end]) && text_[end] != '(' && text_[end] != ')') return false;
     at_ = end;
     return true;
   }
@@ -136,13 +138,15 @@ class Parser {
     WhereNode node;
     const std::size_t begin = at_;
     while (!at_end_of_group()) {
-      if (take_word("and") || take_word("AND")) continue;
+      if (take_word("and") || take_word("AND")) {
+        if (node.children.empty() || at_end_of_group()) return missing_condition();
+        continue;
+      }
       auto child = parse_one();
       if (!child) return child;
       node.children.push_back(std::move(*child));
     }
-    if (node.children.empty() && (begin > 0 || at_ < text_.size()))
-      return fail(at_, "a condition is missing here", "Write one such as size>1GiB or stack:adam.");
+    if (node.children.empty() && (begin > 0 || at_ < text_.size())) return missing_condition();
     if (node.children.size() == 1) return std::move(node.children.front());
     return node;
   }
@@ -201,6 +205,10 @@ class Parser {
       at_ = name_end + op.text.size();
       return make_term(begin, name, op);
     }
+    const bool has_stack =
+        std::any_of(fields_.begin(), fields_.end(), [](const WhereField& f) { return f.name == "stack"; });
+    if (!has_stack)
+      return fail(begin, "a condition needs a field", fmt::format("Such as bytes>1GiB. Known: {}.", known_fields()));
     return make_term(begin, "stack", {":", WhereOp::contains});
   }
 
@@ -272,12 +280,16 @@ class Parser {
     return value;
   }
 
-  // A pattern ends at the first / before a space, a bracket or the end: file:/home/me/a.py is a path.
+  // A pattern has no spaces (\s stands for one) and ends at a / before a space, a bracket or the end. So
+  // file:/home/me/a.py is a path, also where a pattern follows later.
   std::size_t end_of_pattern() const {
     if (at_ >= text_.size() || text_[at_] != '/') return std::string_view::npos;
-    for (std::size_t close = at_ + 2; close < text_.size(); ++close) {
-      if (text_[close] != '/' || text_[close - 1] == '\\') continue;
-      if (close + 1 == text_.size() || is_space(text_[close + 1]) || text_[close + 1] == ')') return close;
+    bool is_escaped = false;
+    for (std::size_t at = at_ + 1; at < text_.size() && !is_space(text_[at]); ++at) {
+      if (text_[at] == '/' && !is_escaped && at > at_ + 1 &&
+          (at + 1 == text_.size() || is_space(text_[at + 1]) || text_[at + 1] == ')'))
+        return at;
+      is_escaped = text_[at] == '\\' && !is_escaped;
     }
     return std::string_view::npos;
   }

@@ -17,8 +17,13 @@ std::uint64_t magnitude_of(std::int64_t value) {
 
 // Three significant digits, never in exponents; "1000" becomes the next unit at the caller.
 std::string three_digits(double value, int digits = 3) {
-  const int before_point = value < 10 ? 1 : value < 100 ? 2 : value < 1000 ? 3 : 4;
-  return fmt::format("{:.{}f}", value, std::max(0, digits - before_point));
+  int before_point = value < 10 ? 1 : value < 100 ? 2 : value < 1000 ? 3 : 4;
+  std::string text = fmt::format("{:.{}f}", value, std::max(0, digits - before_point));
+  // 9.996 prints with two decimals as 10.00, 99.96 with one as 100.0: one digit fewer then.
+  const std::size_t printed = std::min(text.find('.'), text.size());
+  if (printed > static_cast<std::size_t>(before_point))
+    text = fmt::format("{:.{}f}", value, std::max(0, digits - static_cast<int>(printed)));
+  return text;
 }
 
 std::string bytes_text(std::uint64_t bytes, int digits) {
@@ -30,11 +35,22 @@ std::string bytes_text(std::uint64_t bytes, int digits) {
     value /= 1024;
     ++unit;
   }
-  // 9.996 prints with two decimals as 10.00: one digit fewer then.
-  std::string text = three_digits(value, digits);
-  if (value < 10 && text.starts_with("10.")) text = three_digits(10.0, digits);
-  if (value < 100 && text.starts_with("100.")) text = three_digits(100.0, digits);
-  return text + " " + binary_units[unit];
+  return three_digits(value, digits) + " " + binary_units[unit];
+}
+
+struct DecimalUnit {
+  double factor;
+  const char* name;
+};
+constexpr std::array<DecimalUnit, 4> time_units = {{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}};
+
+std::string nanoseconds_text(std::uint64_t ns) {
+  if (ns < 1000) return fmt::format("{} ns", ns);
+  std::size_t unit = 0;
+  const double value = static_cast<double>(ns);
+  while (unit + 1 < time_units.size() && value / time_units[unit].factor >= 999.5) ++unit;
+  if (unit + 1 == time_units.size()) return fmt::format("{:.3f} s", value / 1e9);
+  return three_digits(value / time_units[unit].factor) + " " + time_units[unit].name;
 }
 
 std::string grouped(std::uint64_t value) {
@@ -82,7 +98,8 @@ std::string delta_text_from_count(std::int64_t count) {
 
 std::string text_from_share(std::int64_t part, std::int64_t whole) {
   if (whole == 0) return "–";
-  return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  const double share = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  return fmt::format("{:.1f} %", std::abs(share) < 0.05 ? 0.0 : share);  // Never "-0.0 %".
 }
 
 std::string delta_text_from_share(std::int64_t before, std::int64_t after) {
@@ -96,14 +113,21 @@ std::string delta_text_from_share(std::int64_t before, std::int64_t after) {
 std::string text_from_value(std::int64_t value, std::string_view unit) {
   if (unit == "bytes") return text_from_bytes(value);
   if (unit == "count" || unit.empty()) return text_from_count(value);
-  if (unit == "nanoseconds") {
-    const double ns = static_cast<double>(value);
-    if (std::abs(ns) < 1e3) return fmt::format("{} ns", value);
-    if (std::abs(ns) < 1e6) return fmt::format("{:.3g} µs", ns / 1e3);
-    if (std::abs(ns) < 1e9) return fmt::format("{:.3g} ms", ns / 1e6);
-    return fmt::format("{:.3f} s", ns / 1e9);
-  }
+  if (unit == "nanoseconds") return (value < 0 ? "-" : "") + nanoseconds_text(magnitude_of(value));
   return fmt::format("{} {}", exact_text_from_count(value), unit);
+}
+
+std::string delta_text_from_value(std::int64_t value, std::string_view unit) {
+  if (unit == "bytes") return delta_text_from_bytes(value);
+  if (unit == "count" || unit.empty()) return delta_text_from_count(value);
+  const std::string text = text_from_value(value, unit);
+  if (value == 0) return text;
+  return value < 0 ? std::string(minus_sign) + text.substr(1) : "+" + text;
+}
+
+TextPair texts_from_values(std::int64_t first, std::int64_t second, std::string_view unit) {
+  if (unit == "bytes") return texts_from_bytes(first, second);
+  return {text_from_value(first, unit), text_from_value(second, unit)};
 }
 
 TextPair texts_from_bytes(std::int64_t first, std::int64_t second) {

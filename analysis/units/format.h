@@ -23,15 +23,20 @@ std::string delta_text_from_share(std::int64_t before, std::int64_t after);  // 
 
 // A value in the unit that a profile gives it ("bytes", "count", "nanoseconds", ...).
 std::string text_from_value(std::int64_t value, std::string_view unit);
+std::string delta_text_from_value(std::int64_t value, std::string_view unit);  // "+1.20 ms", "−3"
 
 // Two sizes named in one sentence get digits until they differ: {"2.10 GiB", "2.11 GiB"}, {"3.000 GiB", "3.001 GiB"}.
 struct TextPair {
   std::string first, second;
 };
 TextPair texts_from_bytes(std::int64_t first, std::int64_t second);
+TextPair texts_from_values(std::int64_t first, std::int64_t second, std::string_view unit);
 
-// "1GiB", "1 G" (= GiB), "1.5MB" (10^6), "512", "0x200". The result is rounded to whole bytes.
+// "1GiB", "1 G" (= GiB), "1.5MB" (10^6), "512", "0x200", "-1GiB", "2,254,857,830 B". Rounded to whole bytes.
 Result<std::int64_t> parse_bytes(std::string_view text);
+
+// "1,203,551" -> "1203551", if the commas stand where they group thousands: "1,5" stays as it is, and is no number.
+std::string without_group_commas(std::string_view text);
 
 // UTC: "2026-11-21 14:03:22".
 std::string text_from_unix_ns(std::int64_t unix_ns);

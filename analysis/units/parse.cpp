@@ -18,21 +18,12 @@ struct Unit {
 constexpr double kib = 1024, mib = kib * kib, gib = mib * kib, tib = gib * kib;
 
 // G means GiB, as the frameworks' own messages mean it; GB is 10^9 as the unit says.
-constexpr std::array<Unit, 15> byte_units = {{{"", 1},
-                                              {"b", 1},
-                                              {"bytes", 1},
-                                              {"k", kib},
-                                              {"kib", kib},
-                                              {"kb", 1e3},
-                                              {"m", mib},
-                                              {"mib", mib},
-                                              {"mb", 1e6},
-                                              {"g", gib},
-                                              {"gib", gib},
-                                              {"gb", 1e9},
-                                              {"t", tib},
-                                              {"tib", tib},
-                                              {"tb", 1e12}}};
+constexpr double pib = tib * kib, eib = pib * kib;
+
+constexpr std::array<Unit, 21> byte_units = {
+    {{"", 1},      {"b", 1},    {"bytes", 1}, {"k", kib},   {"kib", kib}, {"kb", 1e3},  {"m", mib},
+     {"mib", mib}, {"mb", 1e6}, {"g", gib},   {"gib", gib}, {"gb", 1e9},  {"t", tib},   {"tib", tib},
+     {"tb", 1e12}, {"p", pib},  {"pib", pib}, {"pb", 1e15}, {"e", eib},   {"eib", eib}, {"eb", 1e18}}};
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -57,13 +48,28 @@ Failure bad_size(std::string_view text) {
 
 }  // namespace
 
+std::string without_group_commas(std::string_view text) {
+  const auto is_digit = [&](std::size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool groups = text[i] == ',' && i > 0 && is_digit(i - 1) && is_digit(i + 1) && is_digit(i + 2) &&
+                        is_digit(i + 3) && !is_digit(i + 4);
+    if (!groups) result += text[i];
+  }
+  return result;
+}
+
 Result<std::int64_t> parse_bytes(std::string_view text) {
-  std::string_view rest = trim(text);
+  const std::string plain = without_group_commas(trim(text));
+  std::string_view rest = plain;
+  const bool is_negative = rest.starts_with('-');
+  if (is_negative) rest.remove_prefix(1);
+  if (rest.empty() || rest.front() == '-') return bad_size(text);
   if (rest.starts_with("0x") || rest.starts_with("0X")) {
-    std::int64_t value = 0;
+    std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(rest.data() + 2, rest.data() + rest.size(), value, 16);
-    if (error != std::errc() || end != rest.data() + rest.size()) return bad_size(text);
-    return value;
+    if (error != std::errc() || end != rest.data() + rest.size() || value >> 63 != 0) return bad_size(text);
+    return is_negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
   }
   double number = 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number, std::chars_format::fixed);
@@ -73,8 +79,8 @@ Result<std::int64_t> parse_bytes(std::string_view text) {
   for (const Unit& known : byte_units) {
     if (known.name != unit) continue;
     const double bytes = std::round(number * known.factor);
-    if (std::abs(bytes) >= 9.2e18) return bad_size(text);
-    return static_cast<std::int64_t>(bytes);
+    if (bytes >= 9.2e18) return bad_size(text);
+    return static_cast<std::int64_t>(is_negative ? -bytes : bytes);
   }
   return bad_size(text);
 }

@@ -77,8 +77,7 @@ ProfileBuilder& ProfileBuilder::values(const std::vector<LocationIndex>& innermo
 
 FunctionIndex ProfileBuilder::function(std::string_view name, std::string_view file) {
   const std::string key = std::string(name) + '\0' + std::string(file);
-  const auto [found, is_new] =
-      functions_.try_emplace(key, static_cast<FunctionIndex>(profile_.functions.size()));
+  const auto [found, is_new] = functions_.try_emplace(key, static_cast<FunctionIndex>(profile_.functions.size()));
   if (is_new) profile_.functions.push_back({text(name), text(name), text(file), 1});
   return found->second;
 }
@@ -158,7 +157,8 @@ ProfileBuilder random_profile(std::uint32_t seed, std::size_t samples) {
     const std::uint32_t depth = below(9);
     for (std::uint32_t d = 0; d < depth; ++d) {
       const std::uint32_t f = below(7);
-      const std::string file = f < 2 ? "/venv/site-packages/lib/api.py" : "/home/me/step" + std::to_string(f % 3) + ".py";
+      const std::string file =
+          f < 2 ? "/venv/site-packages/lib/api.py" : "/home/me/step" + std::to_string(f % 3) + ".py";
       if (!stack.empty()) stack += below(8) == 0 ? '+' : ';';
       stack += "f" + std::to_string(f) + "@" + file + ":" + std::to_string(1 + below(3));
     }

@@ -9,6 +9,7 @@
 #include <new>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 
@@ -43,7 +44,10 @@ void for_each_chunk(std::size_t chunks, unsigned threads, const Work& work) {
   };
   std::vector<std::thread> others;
   const std::size_t wanted = std::min<std::size_t>(threads, chunks);
-  for (std::size_t i = 1; i < wanted; ++i) others.emplace_back(run);
+  try {
+    for (std::size_t i = 1; i < wanted; ++i) others.emplace_back(run);
+  } catch (const std::system_error&) {  // A container may forbid more threads: then those that there are do it.
+  }
   run();
   for (std::thread& other : others) other.join();
 }

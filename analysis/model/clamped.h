@@ -1,0 +1,27 @@
+// Sums within one profile are exact (the reader keeps them below 2^63). What two profiles make together may go beyond
+// it, if at least one of them is nonsense; it then stays at the end of the range instead of coming out at the other.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace hbmscope {
+
+constexpr std::int64_t clamped_difference(std::int64_t now, std::int64_t before) {
+  std::int64_t result = 0;
+  if (!__builtin_sub_overflow(now, before, &result)) return result;
+  return now < before ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+}
+
+constexpr std::int64_t clamped_sum(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (!__builtin_add_overflow(a, b, &result)) return result;
+  return a < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+}
+
+// For sorting by size; the one value without a positive counterpart is as large as can be.
+constexpr std::int64_t clamped_magnitude(std::int64_t value) {
+  return value < 0 ? clamped_difference(0, value) : value;
+}
+
+}  // namespace hbmscope
