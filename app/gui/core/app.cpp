@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "app/gui/core/app_impl.h"
 #include "app/gui/core/sample.h"
@@ -18,7 +19,7 @@ unsigned worker_count() {
 
 }  // namespace
 
-App::Impl::Impl(const std::function<void()>& wake) : cache_(cache_bytes), pool_(worker_count(), wake) {
+App::Impl::Impl(std::function<void()> wake) : cache_(cache_bytes), pool_(worker_count(), std::move(wake)) {
   state.settings = read_settings(config_folder() / "settings.json");
   state.recent = read_recent(state_folder() / "recent.json");
   state.sample = find_sample();
@@ -49,7 +50,7 @@ void App::Impl::save_settings() {
   write_recent(state_folder() / "recent.json", state.recent);
 }
 
-App::App(std::function<void()> wake) : impl_(std::make_unique<Impl>(wake)) {}
+App::App(std::function<void()> wake) : impl_(std::make_unique<Impl>(std::move(wake))) {}
 App::~App() = default;
 
 const AppState& App::state() const {

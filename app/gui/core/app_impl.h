@@ -17,7 +17,7 @@ namespace hbmscope::gui {
 
 class App::Impl {
  public:
-  explicit Impl(const std::function<void()>& wake);
+  explicit Impl(std::function<void()> wake);
   ~Impl();
 
   bool update();

@@ -6,7 +6,7 @@ namespace hbmscope::gui {
 namespace {
 
 constexpr CommandInfo table[] = {
-#define X(name, title, shortcut, menu, needs, help) {CommandId::name, #name, title, shortcut, menu, Needs::needs, help},
+#define X(name, title, shortcut, menu, needs, help) {#name, title, shortcut, menu, help, CommandId::name, Needs::needs},
     HBMSCOPE_COMMANDS(X)
 #undef X
 };

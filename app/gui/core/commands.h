@@ -110,13 +110,13 @@ enum class CommandId : std::uint8_t {
 };
 
 struct CommandInfo {
-  CommandId id;
   std::string_view name;      // "open_file"
   std::string_view title;     // "Open file..."
   std::string_view shortcut;  // "Ctrl+Shift+P"; empty: none.
   std::string_view menu;      // "File"; empty for hidden ones.
-  Needs needs;
   std::string_view help;
+  CommandId id;
+  Needs needs;
 };
 std::span<const CommandInfo> command_table();
 const CommandInfo& info_of(CommandId id);

@@ -50,6 +50,7 @@ std::vector<HeldStack> largest_stacks(const ProfileView& narrowed, std::size_t l
   stack_count = joined.size();
 
   std::vector<HeldStack> stacks;
+  stacks.reserve(joined.size());
   for (const auto& [frames, weight] : joined) stacks.push_back({frames, weight});
   std::stable_sort(stacks.begin(), stacks.end(),
                    [](const HeldStack& a, const HeldStack& b) { return a.weight.bytes > b.weight.bytes; });

@@ -126,7 +126,11 @@ void draw_selection(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to) 
 void draw_hatch(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, ImU32 lines) {
   draw.PushClipRect(from, to, true);
   const float step = look.px(5) * 1.414F, height = to.y - from.y;
-  for (float x = from.x - height; x < to.x; x += step) draw.AddLine({x, to.y}, {x + height, from.y}, lines, look.px(2));
+  const int count = static_cast<int>((to.x - from.x + height) / step) + 1;
+  for (int i = 0; i < count; ++i) {
+    const float x = from.x - height + static_cast<float>(i) * step;
+    draw.AddLine({x, to.y}, {x + height, from.y}, lines, look.px(2));
+  }
   draw.PopClipRect();
 }
 

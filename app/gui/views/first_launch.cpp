@@ -16,8 +16,8 @@ std::string age_text(std::int64_t opened_s) {
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   const std::int64_t age = std::max<std::int64_t>(0, now - opened_s);
   if (age < 120) return "just now";
-  if (age < 2 * 3600) return text_from_count(age / 60) + " min ago";
-  if (age < 2 * 86400) return text_from_count(age / 3600) + " h ago";
+  if (age < 7200) return text_from_count(age / 60) + " min ago";
+  if (age < 172800) return text_from_count(age / 3600) + " h ago";
   return text_from_count(age / 86400) + " d ago";
 }
 
@@ -31,13 +31,16 @@ void draw_drop_target(const Look& look) {
   draw.AddRectFilled(from, to, look.role(Role::free), look.px(6));
   const float dash = look.px(7);
   const ImU32 rim = look.role(Role::dim_text, 0.7F);
-  for (float x = from.x; x < to.x; x += 2 * dash) {
-    draw.AddLine({x, from.y}, {std::min(x + dash, to.x), from.y}, rim, look.px(1.5F));
-    draw.AddLine({x, to.y}, {std::min(x + dash, to.x), to.y}, rim, look.px(1.5F));
+  const auto across = static_cast<int>(size.x / (2 * dash)) + 1, down = static_cast<int>(size.y / (2 * dash)) + 1;
+  for (int i = 0; i < across; ++i) {
+    const float x = from.x + static_cast<float>(2 * i) * dash, end = std::min(x + dash, to.x);
+    draw.AddLine({x, from.y}, {end, from.y}, rim, look.px(1.5F));
+    draw.AddLine({x, to.y}, {end, to.y}, rim, look.px(1.5F));
   }
-  for (float y = from.y; y < to.y; y += 2 * dash) {
-    draw.AddLine({from.x, y}, {from.x, std::min(y + dash, to.y)}, rim, look.px(1.5F));
-    draw.AddLine({to.x, y}, {to.x, std::min(y + dash, to.y)}, rim, look.px(1.5F));
+  for (int i = 0; i < down; ++i) {
+    const float y = from.y + static_cast<float>(2 * i) * dash, end = std::min(y + dash, to.y);
+    draw.AddLine({from.x, y}, {from.x, end}, rim, look.px(1.5F));
+    draw.AddLine({to.x, y}, {to.x, end}, rim, look.px(1.5F));
   }
   const char* words = "Drop profiles here";
   const ImVec2 extent = ImGui::CalcTextSize(words);

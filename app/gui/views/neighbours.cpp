@@ -16,10 +16,13 @@ void draw_edges(const Look& look, const char* id, const FrameDetail& detail, con
   if (edges.empty()) return dim_text(none);
   const ProfileView& view = *detail.view;
   const std::int64_t whole = std::max<std::int64_t>(1, detail.neighbours.self.cum.bytes);
+  const float room = ImGui::GetContentRegionAvail().x;
   if (ImGui::BeginTable(id, 3, ImGuiTableFlags_SizingStretchProp)) {
     ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch, 1.6F);
     ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthFixed, look.px(92));
-    ImGui::TableSetupColumn("share", ImGuiTableColumnFlags_WidthFixed, look.px(58));
+    ImGui::TableSetupColumn(
+        "share", ImGuiTableColumnFlags_WidthFixed | (room < look.px(290) ? ImGuiTableColumnFlags_Disabled : 0),
+        look.px(58));
     for (std::size_t i = 0; i < std::min(edges.size(), most); ++i) {
       const TopRow& edge = edges[i];
       ImGui::TableNextRow(0, look.px(24));
@@ -36,7 +39,10 @@ void draw_edges(const Look& look, const char* id, const FrameDetail& detail, con
       ImGui::TableNextColumn();
       bar_cell(look, static_cast<double>(edge.cum.bytes) / static_cast<double>(whole),
                amount_text(view, edge.cum.bytes), look.bar());
-      ImGui::TableNextColumn();
+      if (!ImGui::TableNextColumn()) {
+        ImGui::PopID();
+        continue;
+      }
       right_text(text_from_share(edge.cum.bytes, detail.neighbours.self.cum.bytes), true);
       tooltip("of the " + amount_text(view, detail.neighbours.self.cum.bytes) +
               " that pass through the selected frame");

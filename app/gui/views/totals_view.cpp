@@ -47,7 +47,7 @@ void set_up_axes(const std::vector<SeriesPoint>& series, double largest) {
   ImPlot::SetupAxisFormat(ImAxis_Y1, bytes_label);
   std::vector<double> ticks;
   const double step = tick_step(largest);
-  for (double at = 0; at <= largest * 1.08; at += step) ticks.push_back(at);
+  for (int i = 0; i <= static_cast<int>(largest * 1.08 / step); ++i) ticks.push_back(i * step);
   ImPlot::SetupAxisTicks(ImAxis_Y1, ticks.data(), static_cast<int>(ticks.size()));
   const std::size_t every = 1 + series.size() / 20;
   std::vector<double> places;
