@@ -27,6 +27,11 @@ target_compile_definitions(imgui_test PUBLIC IMGUI_ENABLE_TEST_ENGINE IMGUI_TEST
                                       PRIVATE IMGUI_DISABLE_DEMO_WINDOWS)
 target_compile_options(imgui_test PRIVATE -w)
 
+if(HBMSCOPE_SANITIZE MATCHES "address")
+  target_sources(imgui INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/driver_leaks.cpp)
+  target_sources(imgui_test INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/driver_leaks.cpp)
+endif()
+
 # The two halves that know the window system and the graphics card.
 add_library(imgui_backends STATIC EXCLUDE_FROM_ALL
   ${imgui_dir}/backends/imgui_impl_glfw.cpp ${imgui_dir}/backends/imgui_impl_opengl3.cpp)
