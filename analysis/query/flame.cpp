@@ -77,15 +77,17 @@ class RowBoxes {
     while (at != nodes.end() && layout_.begin[*at] < x_end) {
       const double x1 = std::min(width_px_, pixel(layout_.end[*at]));
       const bool is_first = boxes_.size() == row_begin;
-      const double x0 = std::max(is_first ? 0.0 : pixel_end(), std::max(0.0, pixel(layout_.begin[*at])));
-      if (!is_first && (x1 <= pixel_end() || x0 > width_px_ - 1)) {
+      if (!is_first && (x1 <= pixel_end() || pixel_end() > width_px_ - 1)) {
         join(*at, x1);
         ++at;
         continue;
       }
+      double x0 = std::max(is_first ? 0.0 : pixel_end(), pixel(layout_.begin[*at]));
+      x0 = std::max(0.0, std::min(x0, width_px_ - 1));  // Dust at the right edge gets the last pixel.
+      if (!is_first) boxes_.back().x1 = std::min(boxes_.back().x1, static_cast<float>(x0));
       boxes_.push_back({*at, 1, depth, static_cast<float>(x0), static_cast<float>(x1)});
       widest_ = layout_.end[*at] - layout_.begin[*at];
-      at = x1 - x0 < 1.0 ? pass_over_dust(at + 1, nodes.end()) : at + 1;
+      at = x1 - x0 < 1.0 ? pass_over_dust(at + 1, nodes.end(), x_end) : at + 1;
     }
     for (std::size_t i = row_begin; i < boxes_.size(); ++i) {
       FlameBox& box = boxes_[i];
@@ -115,9 +117,9 @@ class RowBoxes {
 
   // To the first node that ends beyond this pixel. All are counted, the first few looked at: siblings begin with the
   // widest.
-  NodeIt pass_over_dust(NodeIt at, NodeIt end) {
-    const auto next =
-        std::partition_point(at, end, [&](std::uint32_t n) { return pixel(layout_.end[n]) <= pixel_end(); });
+  NodeIt pass_over_dust(NodeIt at, NodeIt end, double x_end) {
+    const auto next = std::partition_point(
+        at, end, [&](std::uint32_t n) { return layout_.begin[n] < x_end && pixel(layout_.end[n]) <= pixel_end(); });
     constexpr std::ptrdiff_t few = 64;
     for (const NodeIt looked_at = at + std::min(few, next - at); at != looked_at; ++at)
       join(*at, pixel(layout_.end[*at]));

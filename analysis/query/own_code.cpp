@@ -17,10 +17,10 @@ struct Owner {
 class OwnerFinder {
  public:
   explicit OwnerFinder(const ProfileView& view) : view_(view) {
+    LibraryFiles library_files(*view.profile);
     for (const Function& function : view.profile->functions) {
-      const std::string_view file = view.profile->text(function.file);
-      is_library_.push_back(is_library_file(file));
-      is_wrapper_.push_back(is_wrapper(file));
+      is_library_.push_back(library_files.contains(function.file));
+      is_wrapper_.push_back(is_library_.back() && is_wrapper(view.profile->text(function.file)));
     }
   }
 

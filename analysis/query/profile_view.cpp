@@ -1,11 +1,13 @@
 #include "analysis/query/profile_view.h"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "analysis/query/flat_index.h"
 #include "analysis/query/select_samples.h"
 
 namespace hbmscope {
@@ -16,7 +18,14 @@ namespace {
 class FrameTableBuilder {
  public:
   FrameTableBuilder(ProfileView& view, const FramePatterns& patterns)
-      : view_(view), profile_(*view.profile), patterns_(patterns) {}
+      : view_(view),
+        profile_(*view.profile),
+        patterns_(patterns),
+        rows_(view.profile->functions.size()),
+        library_files_(*view.profile),
+        function_frames_(view.profile->functions.size(), FrameIndex::none),
+        text_numbers_(view.profile->strings.size()),
+        text_rows_by_hash_(view.profile->functions.size()) {}
 
   void build() {
     const std::size_t count = profile_.location_count();
@@ -34,14 +43,12 @@ class FrameTableBuilder {
     std::uint64_t a, b, c;
     friend bool operator==(const Key&, const Key&) = default;
   };
-  struct HashKey {
-    std::size_t operator()(const Key& key) const {
-      std::uint64_t h = key.a * 0x9e3779b97f4a7c15U;
-      h = (h ^ key.b ^ (h >> 32)) * 0xd6e8feb86659fd93U;
-      h = (h ^ key.c ^ (h >> 32)) * 0x9e3779b97f4a7c15U;
-      return h ^ (h >> 32);
-    }
-  };
+  static std::uint64_t hash_of(const Key& key) {
+    std::uint64_t h = key.a * 0x9e3779b97f4a7c15U;
+    h = (h ^ key.b ^ (h >> 32)) * 0xd6e8feb86659fd93U;
+    h = (h ^ key.c ^ (h >> 32)) * 0x9e3779b97f4a7c15U;
+    return h ^ (h >> 32);
+  }
 
   void add_location(LocationIndex location) {
     if (view_.lines(location).empty()) {
@@ -49,7 +56,11 @@ class FrameTableBuilder {
         view_.location_frames.push_back(address_frame(location, nullptr));
       return;
     }
-    const std::vector<Line> lines = visible_lines(view_, patterns_, location);
+    if (!patterns_.hide && !patterns_.show) return add_lines(location, view_.lines(location));
+    add_lines(location, visible_lines(view_, patterns_, location));
+  }
+
+  void add_lines(LocationIndex location, std::span<const Line> lines) {
     if (view_.request.by == FrameBy::address) {
       if (!lines.empty()) view_.location_frames.push_back(address_frame(location, &lines.front()));
       return;
@@ -58,9 +69,14 @@ class FrameTableBuilder {
   }
 
   FrameIndex find_or_add(const Key& key, auto make_frame) {
-    const auto [found, is_new] = rows_.try_emplace(key, static_cast<FrameIndex>(view_.frames.size()));
-    if (is_new) view_.frames.push_back(make_frame());
-    return found->second;
+    const auto next = static_cast<std::uint32_t>(view_.frames.size());
+    const std::uint32_t found = rows_.find_or_add(hash_of(key), next, [&](std::uint32_t i) { return keys_[i] == key; });
+    if (found == next) {
+      keys_.resize(next);  // Frames of files and packages have no key.
+      keys_.push_back(key);
+      view_.frames.push_back(make_frame());
+    }
+    return static_cast<FrameIndex>(found);
   }
 
   // Packages and files are few and are texts made here: one text is one frame.
@@ -72,26 +88,45 @@ class FrameTableBuilder {
 
   FrameIndex line_frame(LocationIndex location, const Line& line) {
     if (line.function == FunctionIndex::none) return address_frame(location, nullptr);
-    const Function& function = profile_.functions[row(line.function)];
+    if (view_.request.by == FrameBy::line) return named_frame(profile_.functions[row(line.function)], line.line);
+    // All else depends on the function alone, which several locations share.
+    FrameIndex& frame = function_frames_[row(line.function)];
+    if (frame == FrameIndex::none) frame = function_frame(profile_.functions[row(line.function)]);
+    return frame;
+  }
+
+  FrameIndex function_frame(const Function& function) {
     const std::string_view file = profile_.text(function.file);
-    const std::string_view name = function_text(profile_, function);
-    switch (view_.request.by) {
-      case FrameBy::file: return text_frame(file.empty() ? "<unknown file>" : std::string(file), is_library_file(file));
-      case FrameBy::package:
-        return text_frame(file.empty() ? "<unknown file>" : package_of(file, name), is_library_file(file));
-      default: break;
-    }
-    const bool by_line = view_.request.by == FrameBy::line;
-    const std::int64_t number = by_line ? line.line : 0;
-    return find_or_add({text_number(name), text_number(file), static_cast<std::uint64_t>(number)}, [&] {
-      return Frame{std::string(name), std::string(file), by_line ? line.line : function.start_line,
-                   is_library_file(file)};
+    const bool is_library = library_files_.contains(function.file);
+    if (view_.request.by == FrameBy::file)
+      return text_frame(file.empty() ? "<unknown file>" : std::string(file), is_library);
+    if (view_.request.by == FrameBy::package)
+      return text_frame(file.empty() ? "<unknown file>" : package_of(file, function_text(profile_, function)),
+                        is_library);
+    return named_frame(function, 0);
+  }
+
+  // `line` 0: the function as a whole.
+  FrameIndex named_frame(const Function& function, std::int64_t line) {
+    const StringId name = function.name != StringId::empty ? function.name : function.system_name;
+    return find_or_add({text_number(name), text_number(function.file), static_cast<std::uint64_t>(line)}, [&] {
+      return Frame{std::string(function_text(profile_, function)), std::string(profile_.text(function.file)),
+                   view_.request.by == FrameBy::line ? line : function.start_line,
+                   library_files_.contains(function.file)};
     });
   }
 
-  // One number for each text, though the file may have a text twice.
-  std::uint64_t text_number(std::string_view text) {
-    return text_numbers_.try_emplace(text, text_numbers_.size()).first->second;
+  // One number for each text, though the file may have a text twice; 0 stands for "not looked at" in text_numbers_.
+  std::uint64_t text_number(StringId id) {
+    std::uint32_t& number = text_numbers_[row(id)];
+    if (number == 0) {
+      const std::string_view text = profile_.text(id);
+      const auto next = static_cast<std::uint32_t>(distinct_texts_.size());
+      number = 1 + text_rows_by_hash_.find_or_add(std::hash<std::string_view>{}(text), next,
+                                                  [&](std::uint32_t i) { return distinct_texts_[i] == text; });
+      if (number == next + 1) distinct_texts_.push_back(text);
+    }
+    return number;
   }
 
   // `line` names it where one is visible.
@@ -105,9 +140,8 @@ class FrameTableBuilder {
     return find_or_add(key, [&] {
       if (line != nullptr && line->function != FunctionIndex::none) {
         const Function& function = profile_.functions[row(line->function)];
-        const std::string_view file = profile_.text(function.file);
-        Frame frame{std::string(function_text(profile_, function)), std::string(file), line->line,
-                    is_library_file(file)};
+        Frame frame{std::string(function_text(profile_, function)), std::string(profile_.text(function.file)),
+                    line->line, library_files_.contains(function.file)};
         if (address != 0) frame.function += fmt::format(" 0x{:x}", address);
         return frame;
       }
@@ -120,9 +154,14 @@ class FrameTableBuilder {
   ProfileView& view_;
   const Profile& profile_;
   const FramePatterns& patterns_;
-  std::unordered_map<Key, FrameIndex, HashKey> rows_;
+  FlatIndex rows_;         // Of keys_.
+  std::vector<Key> keys_;  // By FrameIndex.
   std::unordered_map<std::string, FrameIndex> text_rows_;
-  std::unordered_map<std::string_view, std::uint64_t> text_numbers_;
+  LibraryFiles library_files_;
+  std::vector<FrameIndex> function_frames_;  // By function; none: not made yet.
+  std::vector<std::uint32_t> text_numbers_;  // By StringId.
+  FlatIndex text_rows_by_hash_;              // Of distinct_texts_.
+  std::vector<std::string_view> distinct_texts_;
 };
 
 std::string name_of(const Profile& profile) {

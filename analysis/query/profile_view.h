@@ -114,6 +114,23 @@ Result<ProfileView> make_view(std::shared_ptr<const Profile> profile, const View
 // "/tmp/ipykernel_35137/19917.py" -> "<notebook>". What two runs on two machines have in common of a path.
 std::string_view file_tail(std::string_view file);
 bool is_library_file(std::string_view file);
+
+// is_library_file of a profile's files, looked at once a file: paths are long, and thousands of functions share each.
+class LibraryFiles {
+ public:
+  explicit LibraryFiles(const Profile& profile) : profile_(profile), known_(profile.strings.size(), unknown) {}
+
+  bool contains(StringId file) {
+    std::uint8_t& known = known_[row(file)];
+    if (known == unknown) known = is_library_file(profile_.text(file)) ? 1 : 0;
+    return known == 1;
+  }
+
+ private:
+  static constexpr std::uint8_t unknown = 2;
+  const Profile& profile_;
+  std::vector<std::uint8_t> known_;
+};
 // "jax._src.api" -> "jax"; the first folder after site-packages, "<python>" for Python's own, else the file's tail.
 std::string package_of(std::string_view file, std::string_view function);
 

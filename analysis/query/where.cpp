@@ -280,15 +280,20 @@ class Parser {
     return value;
   }
 
-  // A pattern has no spaces (\s stands for one) and ends at a / before a space, a bracket or the end. So
+  // A pattern ends at a / before a space, a bracket or the end. It may have spaces or inner slashes, not both:
   // file:/home/me/a.py is a path, also where a pattern follows later.
   std::size_t end_of_pattern() const {
     if (at_ >= text_.size() || text_[at_] != '/') return std::string_view::npos;
-    bool is_escaped = false;
-    for (std::size_t at = at_ + 1; at < text_.size() && !is_space(text_[at]); ++at) {
-      if (text_[at] == '/' && !is_escaped && at > at_ + 1 &&
-          (at + 1 == text_.size() || is_space(text_[at + 1]) || text_[at + 1] == ')'))
-        return at;
+    bool is_escaped = false, has_spaces = false, has_slashes = false;
+    for (std::size_t at = at_ + 1; at < text_.size(); ++at) {
+      if (is_space(text_[at])) {
+        if (has_slashes) break;
+        has_spaces = true;
+      } else if (text_[at] == '/' && !is_escaped && at > at_ + 1) {
+        if (at + 1 == text_.size() || is_space(text_[at + 1]) || text_[at + 1] == ')') return at;
+        if (has_spaces) break;
+        has_slashes = true;
+      }
       is_escaped = text_[at] == '\\' && !is_escaped;
     }
     return std::string_view::npos;

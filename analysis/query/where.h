@@ -3,7 +3,7 @@
 //   size>1GiB stack:adam device:0          terms beside one another must all hold
 //   (kind:buffer or kind:executable)       `or`, brackets
 //   -file:site-packages   not tag:opt      negation
-//   stack:/adam|sgd/   file:"my dir/a.py"  a regular expression (RE2; \s for a space), a text with spaces
+//   stack:/adam|sgd/   file:"my dir/a.py"  a regular expression (RE2), a text with spaces
 //   adam                                   a bare word is stack:adam
 //
 // `:` means contains (no difference between upper and lower case), and on `device:` a bare number is the device's

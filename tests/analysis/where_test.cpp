@@ -101,12 +101,14 @@ TEST(WhereLanguage, a_value_in_slashes_is_a_regular_expression) {
   EXPECT_TRUE(holds_for("(/a\\/b/)", "x a/b y")) << "an escaped slash does not end it";
   EXPECT_TRUE(holds_for("/a\\\\/", "a\\")) << "a slash behind an escaped backslash does";
   EXPECT_TRUE(holds_for("/my\\sdir/", "my dir"));
+  EXPECT_TRUE(holds_for("stack:/my (dir|folder)/ count=1200", "my dir"));
 }
 
 TEST(WhereLanguage, a_path_is_no_pattern_also_before_one) {
   EXPECT_TRUE(holds_for("stack:/home/me/a.py", "in /home/me/a.py:3"));
   EXPECT_TRUE(holds_for("stack:/home/me/a.py stack:/a|b/", "/home/me/a.py"));
   EXPECT_FALSE(holds_for("stack:/home/me/a.py stack:/xyz/", "/home/me/a.py"));
+  EXPECT_TRUE(holds_for("stack:/tmp stack:/a|b/", "/tmp/a.py"));
 }
 
 TEST(WhereLanguage, brackets_inside_a_value_belong_to_it_if_they_pair) {

@@ -1,0 +1,48 @@
+#include "analysis/query/own_code.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/analysis/profile_builder.h"
+
+namespace hbmscope {
+namespace {
+
+constexpr const char* put = "device_put@/v/site-packages/jax/api.py:9;bind@/v/site-packages/jax/core.py:3";
+
+TEST(OwnCode, each_stack_counts_at_its_innermost_own_line) {
+  ProfileBuilder builder;
+  builder.sample(std::string("main@train.py:50;load@data.py:12;") + put, 100);
+  builder.sample(std::string("main@train.py:60;") + put, 10);
+  builder.sample("main@train.py:60", 1);
+  builder.sample(put, 1000);
+  const std::vector<OwnCodeRow> rows = compute_own_code(view_of(builder));
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0].frame.function, "load");
+  EXPECT_EQ(rows[0].frame.line, 12);
+  EXPECT_EQ(rows[0].through, "device_put") << "the outermost library function below it";
+  EXPECT_EQ(rows[1].frame.line, 60);
+  EXPECT_EQ(rows[2].through, "");
+  EXPECT_TRUE(rows[3].is_library_only()) << "last, though it is the largest";
+  EXPECT_EQ(rows[3].weight.bytes, 1000);
+}
+
+TEST(OwnCode, adds_up_to_what_is_selected) {
+  for (std::uint32_t seed = 0; seed < 10; ++seed) {
+    for (const char* where : {"", "f3"}) {
+      const ProfileView view = view_of(random_profile(seed), {.where = where});
+      Weight sum;
+      for (const OwnCodeRow& own : compute_own_code(view)) sum += own.weight;
+      EXPECT_EQ(sum, view.selected);
+    }
+  }
+}
+
+TEST(OwnCode, of_inlined_lines_the_innermost_own_one) {
+  const std::vector<OwnCodeRow> rows =
+      compute_own_code(view_of(ProfileBuilder().sample("main;outer@a.py:1+inner@b.py:2", 5)));
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].frame.function, "inner");
+}
+
+}  // namespace
+}  // namespace hbmscope
