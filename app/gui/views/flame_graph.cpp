@@ -126,9 +126,11 @@ void draw_tooltip(const AppState& state, const FlameAnswer& answer, const FlameB
 
 void draw_crumbs(const AppState& state, CommandQueue& commands) {
   const std::vector<FrameKey>& zoom = state.position().zoom;
-  if (zoom.empty()) return;
+  // The line is there without a zoom too: if it came with the zoom, the picture would move under the pointer.
   ImGui::PushID("crumbs");
+  ImGui::BeginDisabled(zoom.empty());
   if (link("all")) commands.push(CommandId::zoom_out);
+  ImGui::EndDisabled();
   // Only the ends of a long way; the middle is in the flame graph itself.
   constexpr std::size_t ends = 3;
   for (std::size_t i = 0; i < zoom.size(); ++i) {
@@ -182,7 +184,9 @@ void handle_clicks(const AppState& state, const FlameAnswer& answer, const Flame
     commands.push(std::move(command));
     return;
   }
-  if (!ImGui::IsMouseReleased(ImGuiMouseButton_Left) || ImGui::GetIO().MouseDragMaxDistanceSqr[0] > 16) return;
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool clicked = ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseDragMaxDistanceSqr[0] <= 16;
+  if (!clicked || io.MouseClickedLastCount[0] > 1) return;  // The end of a double click selects nothing else.
   if (node.frame == FrameIndex::none) {
     commands.push(CommandId::clear_selection);
   } else if (node.frame != state.selected_frame(answer.view)) {
