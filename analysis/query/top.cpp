@@ -78,7 +78,7 @@ std::int64_t ordering_value(const TopRow& row, TopOrder order) {
 
 }  // namespace
 
-std::vector<TopRow> compute_top(const ProfileView& view, TopOrder order) {
+std::vector<TopRow> compute_top(const ProfileView& view, TopOrder order, std::size_t sorted) {
   const std::vector<std::uint32_t> single = single_frames(view);
   const std::size_t samples = view.sample_count();
   // Below some ten thousand samples a thread costs more than it brings; each needs sums of its own.
@@ -112,7 +112,7 @@ std::vector<TopRow> compute_top(const ProfileView& view, TopOrder order) {
     }
     if (seen) rows.push_back(top);
   }
-  std::sort(rows.begin(), rows.end(), [&](const TopRow& a, const TopRow& b) {
+  const auto before = [&](const TopRow& a, const TopRow& b) {
     const std::int64_t va = ordering_value(a, order), vb = ordering_value(b, order);
     if (va != vb) return va > vb;
     if (a.flat.bytes != b.flat.bytes) return a.flat.bytes > b.flat.bytes;
@@ -123,7 +123,12 @@ std::vector<TopRow> compute_top(const ProfileView& view, TopOrder order) {
     if (fa.file != fb.file) return fa.file < fb.file;
     if (fa.line != fb.line) return fa.line < fb.line;
     return a.frame < b.frame;
-  });
+  };
+  const auto last_sorted = rows.begin() + static_cast<std::ptrdiff_t>(std::min(sorted, rows.size()));
+  if (last_sorted == rows.end())
+    std::sort(rows.begin(), rows.end(), before);
+  else
+    std::partial_sort(rows.begin(), last_sorted, rows.end(), before);
   return rows;
 }
 

@@ -2,7 +2,7 @@
 // innermost one), cumulative what it and everything below it did; a frame that recurs in a stack counts once.
 #pragma once
 
-#include <string_view>
+#include <cstddef>
 #include <vector>
 
 #include "analysis/query/profile_view.h"
@@ -17,7 +17,9 @@ struct TopRow {
 enum class TopOrder { flat_bytes, cum_bytes, flat_count, cum_count };
 
 // All frames of the view, largest first; equal ones in the order of their names, so that output is stable.
-std::vector<TopRow> compute_top(const ProfileView& view, TopOrder order = TopOrder::flat_bytes);
+// `sorted`: how many are needed in order; the rows behind them follow in no particular one.
+std::vector<TopRow> compute_top(const ProfileView& view, TopOrder order = TopOrder::flat_bytes,
+                                std::size_t sorted = static_cast<std::size_t>(-1));
 
 // Callers and callees of one frame, as `pprof -peek` shows them: how much of `frame` came through each caller, and
 // how much of it went on into each callee. Largest first. A frame that calls itself appears in both lists.

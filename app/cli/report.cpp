@@ -26,6 +26,10 @@ TopOrder order_of(const ReportOptions& options) {
   return options.cumulative ? TopOrder::cum_bytes : TopOrder::flat_bytes;
 }
 
+std::size_t rows_wanted(const ReportOptions& options) {
+  return options.top == 0 ? static_cast<std::size_t>(-1) : options.top;
+}
+
 // The frames whose function matches --peek, the largest first.
 Result<std::vector<Neighbours>> find_peeked(const ReportOptions& options, const ProfileView& view) {
   // The expression is compiled by making a view that focuses on it: one rule for all expressions.
@@ -55,7 +59,7 @@ std::string json_report(const ReportOptions& options, const ProfileView& view, c
   if (const std::string key = label_key_of(options.by); !key.empty()) {
     json["rows"] = json_from_group_rows(compute_groups(view, key));
   } else {
-    json["rows"] = json_from_top(view, compute_top(view, order_of(options)), options.top);
+    json["rows"] = json_from_top(view, compute_top(view, order_of(options), rows_wanted(options)), options.top);
   }
   json["own_code"] = json_from_own_code(compute_own_code(view), options.own);
   if (options.tree || options.bottom_up)
@@ -87,7 +91,7 @@ std::string text_report(const ReportOptions& options, const ProfileView& view, c
     return text + text_from_groups(compute_groups(view, key), key, style);
   const std::string own = text_from_own_code(compute_own_code(view), options.own, style);
   if (!own.empty()) text += own + "\n";
-  return text + text_from_top(view, compute_top(view, order_of(options)), options.by, style);
+  return text + text_from_top(view, compute_top(view, order_of(options), rows_wanted(options)), options.by, style);
 }
 
 int run_series(const ReportOptions& options, const ViewRequest& request) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -27,7 +26,9 @@ std::uint64_t count_varints(ByteRange range) {
   for (; range.end - at >= 8; at += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, at, 8);
-    count += static_cast<std::uint64_t>(std::popcount(~word & 0x8080808080808080U));
+    // One bit a byte, added up by the multiplication: std::popcount is a call where the compiler must not assume the
+    // instruction.
+    count += ((~word & 0x8080808080808080U) >> 7) * 0x0101010101010101U >> 56;
   }
   for (; at != range.end; ++at) count += *at < 0x80 ? 1 : 0;
   return count;
