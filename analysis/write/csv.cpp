@@ -1,13 +1,15 @@
 #include <fmt/format.h>
 
 #include "analysis/query/top.h"
+#include "analysis/units/utf8.h"
 #include "analysis/write/write.h"
 
 namespace hbmscope {
 namespace {
 
-std::string quoted(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+std::string quoted(std::string_view bytes) {
+  const std::string text = valid_utf8(bytes);
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"') result += '"';

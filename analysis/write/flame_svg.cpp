@@ -7,6 +7,7 @@
 
 #include "analysis/query/flame.h"
 #include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
 #include "analysis/write/write.h"
 
 namespace hbmscope {
@@ -27,7 +28,7 @@ const char* fill_of(const Frame& frame) {
 }
 
 // Cut at a character's boundary, with an ellipsis, to what fits.
-std::string fitting(std::string_view text, double width_px) {
+std::string fitting(const std::string& text, double width_px) {
   const auto room = static_cast<std::size_t>(std::max(0.0, (width_px - 6) / char_px));
   std::size_t characters = 0, at = 0;
   const auto is_inner = [&](std::size_t i) { return (static_cast<std::uint8_t>(text[i]) & 0xc0) == 0x80; };
@@ -37,21 +38,21 @@ std::string fitting(std::string_view text, double width_px) {
     while (at < text.size() && is_inner(at)) ++at;
     ++characters;
   }
-  if (at == text.size()) return std::string(text);
+  if (at == text.size()) return text;
   if (room < 3) return {};
   std::size_t cut = 0;
   for (std::size_t k = 0; k + 1 < room; ++k) {
     ++cut;
     while (cut < text.size() && is_inner(cut)) ++cut;
   }
-  return std::string(text.substr(0, cut)) + "…";
+  return text.substr(0, cut) + "…";
 }
 
 }  // namespace
 
 std::string xml_escaped(std::string_view text) {
   std::string result;
-  for (const char c : text) {
+  for (const char c : valid_utf8(text)) {
     switch (c) {
       case '&': result += "&amp;"; break;
       case '<': result += "&lt;"; break;
@@ -60,9 +61,13 @@ std::string xml_escaped(std::string_view text) {
       case '\'': result += "&#39;"; break;
       default:
         if (static_cast<std::uint8_t>(c) >= 0x20 || c == '\n' || c == '\t')
-          result += c;  // XML has no other control characters.
+          result += c;  // XML has no other control characters ...
     }
   }
+  // ... and no U+FFFE and U+FFFF.
+  for (const std::string_view no_character : {"\xef\xbf\xbe", "\xef\xbf\xbf"})
+    for (std::size_t at = result.find(no_character); at != std::string::npos; at = result.find(no_character, at))
+      result.replace(at, no_character.size(), "\uFFFD");
   return result;
 }
 
@@ -98,7 +103,7 @@ std::string write_flame_svg(const ProfileView& view, const FlameSvgOptions& opti
           layout.begin[number], share, depth, xml_escaped(title), x, depth * row_px, std::max(0.3, width - 0.5),
           row_px - 1, fill_of(frame));
       boxes += fmt::format("<text x=\"{:.2f}\" y=\"{}\" data-n=\"{}\">{}</text></g>\n", x + 3, depth * row_px + 13,
-                           xml_escaped(frame.function), xml_escaped(fitting(frame.function, width)));
+                           xml_escaped(frame.function), xml_escaped(fitting(valid_utf8(frame.function), width)));
     }
   }
   const std::size_t height = (deepest + 1) * row_px + (left_out > 0 ? row_px : 0);

@@ -15,47 +15,67 @@ constexpr std::size_t top_rows = 500;
 
 constexpr std::string_view style = R"(<style>
 :root{color-scheme:light dark;--bg:#F6F7F9;--panel:#FFFFFF;--text:#1B2027;--dim:#56616D;--bar:#4C84DB;--line:#DDE2E7}
-@media(prefers-color-scheme:dark){:root{--bg:#0F1318;--panel:#1B2027;--text:#E6EAEE;--dim:#9AA5B1;--bar:#7397E8;--line:#2B333D}}
-body{margin:0 auto;max-width:1240px;padding:24px;background:var(--bg);color:var(--text);font:14px/1.5 system-ui,sans-serif}
+@media(prefers-color-scheme:dark){
+ :root{--bg:#0F1318;--panel:#1B2027;--text:#E6EAEE;--dim:#9AA5B1;--bar:#7397E8;--line:#2B333D}}
+body{margin:0 auto;max-width:1240px;padding:24px;background:var(--bg);color:var(--text);
+ font:14px/1.5 system-ui,sans-serif}
 h1{font-size:20px;margin:0 0 4px}h2{font-size:15px;margin:28px 0 8px}.dim{color:var(--dim)}
-table{border-collapse:collapse;width:100%;background:var(--panel)}th,td{padding:4px 8px;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}
-th{cursor:pointer;position:sticky;top:0;background:var(--panel);white-space:nowrap}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.share{display:inline-block;height:9px;background:var(--bar);vertical-align:middle}code{font-size:12px;word-break:break-all}
+table{border-collapse:collapse;width:100%;background:var(--panel)}
+th,td{padding:4px 8px;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}
+th{cursor:pointer;position:sticky;top:0;background:var(--panel);white-space:nowrap}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.share{display:inline-block;height:9px;background:var(--bar);vertical-align:middle}
+code{font-size:12px;word-break:break-all}
 input{font:inherit;padding:4px 8px;width:320px;background:var(--panel);color:inherit;border:1px solid var(--line)}
-.flame{width:100%;height:auto;background:var(--panel)}.flame .box{cursor:pointer}.flame text{pointer-events:none;fill:#101418}.flame .dimmed{opacity:.25}
+.flame{width:100%;height:auto;background:var(--panel)}.flame .box{cursor:pointer}
+.flame text{pointer-events:none;fill:#101418}.flame .dimmed{opacity:.25}
 </style>)";
 
 constexpr std::string_view script = R"(<script>
 const table=document.getElementById('top'),body=table.tBodies[0];
-table.tHead.addEventListener('click',e=>{const i=e.target.cellIndex;if(i===undefined)return;
+table.tHead.addEventListener('click',e=>{
+ const i=e.target.cellIndex;if(i===undefined)return;
  const number=e.target.classList.contains('n'),key=r=>number?Number(r.cells[i].dataset.v):r.cells[i].textContent;
- const rows=[...body.rows].sort((a,b)=>{const x=key(a),y=key(b);return number?y-x:x<y?-1:x>y?1:0});body.append(...rows)});
-const find=document.getElementById('find');
-find.addEventListener('input',()=>{const t=find.value.toLowerCase();
- for(const r of body.rows)r.hidden=t&&!r.textContent.toLowerCase().includes(t);
- for(const g of document.querySelectorAll('.box'))g.classList.toggle('dimmed',!!t&&!g.textContent.toLowerCase().includes(t))});
+ const before=(x,y)=>number?y-x:x<y?-1:x>y?1:0;
+ body.append(...[...body.rows].sort((a,b)=>before(key(a),key(b))))});
 const boxes=[...document.querySelectorAll('.box')],W=1200;
-function zoom(x,w,d){for(const g of boxes){const bx=+g.dataset.x,bw=+g.dataset.w,bd=+g.dataset.d;
- let l=(bx-x)/w*W,r=(bx+bw-x)/w*W;if(bd<d){if(bx<=x+1e-9&&bx+bw>=x+w-1e-9){l=0;r=W}}
- const hide=r<=0.2||l>=W-0.2||r-l<0.2;g.style.display=hide?'none':'';if(hide)continue;l=Math.max(0,l);r=Math.min(W,r);
- const rect=g.querySelector('rect'),text=g.querySelector('text');rect.setAttribute('x',l);rect.setAttribute('width',Math.max(.3,r-l-.5));
- text.setAttribute('x',l+3);const room=Math.floor((r-l-6)/6.6),name=text.dataset.n;text.textContent=name.length<=room?name:room<3?'':name.slice(0,room-1)+'…'}}
+const find=document.getElementById('find');
+find.addEventListener('input',()=>{
+ const t=find.value.toLowerCase(),misses=e=>!!t&&!e.textContent.toLowerCase().includes(t);
+ for(const r of body.rows)r.hidden=misses(r);
+ for(const g of boxes)g.classList.toggle('dimmed',misses(g))});
+function zoom(x,w,d){for(const g of boxes){
+ const bx=+g.dataset.x,bw=+g.dataset.w,bd=+g.dataset.d;
+ let l=(bx-x)/w*W,r=(bx+bw-x)/w*W;
+ if(bd<d&&bx<=x+1e-9&&bx+bw>=x+w-1e-9){l=0;r=W}
+ const hide=r<=0.2||l>=W-0.2||r-l<0.2;
+ g.style.display=hide?'none':'';if(hide)continue;
+ l=Math.max(0,l);r=Math.min(W,r);
+ const rect=g.querySelector('rect'),text=g.querySelector('text');
+ rect.setAttribute('x',l);rect.setAttribute('width',Math.max(.3,r-l-.5));text.setAttribute('x',l+3);
+ const room=Math.floor((r-l-6)/6.6),name=text.dataset.n;
+ text.textContent=name.length<=room?name:room<3?'':name.slice(0,room-1)+'…'}}
 for(const g of boxes)g.addEventListener('click',()=>zoom(+g.dataset.x,+g.dataset.w,+g.dataset.d));
 </script>)";
+
+// A value with its unit, which is a text of the file like any other.
+std::string value_html(std::int64_t value, const std::string& unit) {
+  return xml_escaped(text_from_value(value, unit));
+}
 
 std::string group_table(const std::vector<GroupRow>& rows, const char* head, const std::string& unit,
                         std::int64_t whole) {
   std::string html = fmt::format(
       "<table><thead><tr><th>{}</th><th class=n>{}</th><th class=n>share</th><th class=n>count</th><th "
       "style=\"width:40%\"></th></tr></thead><tbody>",
-      head, unit == "bytes" ? "bytes" : unit);
+      head, xml_escaped(unit));
   for (const GroupRow& group : rows) {
     const double share = whole > 0 ? 100.0 * static_cast<double>(group.weight.bytes) / static_cast<double>(whole) : 0;
     html += fmt::format(
         "<tr><td>{}</td><td class=n title=\"{}\">{}</td><td class=n>{}</td><td class=n>{}{}</td><td><span class=share "
         "style=\"width:{:.1f}%\"></span></td></tr>",
         group.name ? xml_escaped(*group.name) : "<span class=dim>not told</span>",
-        exact_text_from_count(group.weight.bytes), text_from_value(group.weight.bytes, unit),
+        exact_text_from_count(group.weight.bytes), value_html(group.weight.bytes, unit),
         text_from_share(group.weight.bytes, whole), text_from_count(group.weight.count),
         group.weight.unknown > 0 ? fmt::format(" + {} of unknown size", text_from_count(group.weight.unknown)) : "",
         std::max(0.0, share));
@@ -69,7 +89,7 @@ std::string top_table(const ProfileView& view, const std::string& unit) {
       "<h2>Top functions</h2><p class=dim>{} of {} functions; flat: what a function allocated itself, cum: with all it "
       "called. Shares are of {}.</p>",
       text_from_count(static_cast<std::int64_t>(std::min(rows.size(), top_rows))),
-      text_from_count(static_cast<std::int64_t>(rows.size())), text_from_value(view.total.bytes, unit));
+      text_from_count(static_cast<std::int64_t>(rows.size())), value_html(view.total.bytes, unit));
   html +=
       "<table id=top><thead><tr><th class=n>flat</th><th class=n>flat %</th><th class=n>cum</th><th class=n>cum "
       "%</th><th class=n>count</th><th>function</th><th>file</th></tr></thead><tbody>";
@@ -79,8 +99,8 @@ std::string top_table(const ProfileView& view, const std::string& unit) {
     html += fmt::format(
         "<tr><td class=n data-v={0}>{1}</td><td class=n data-v={0}>{2}</td><td class=n data-v={3}>{4}</td><td class=n "
         "data-v={3}>{5}</td><td class=n data-v={6}>{7}</td><td>{8}</td><td><code>{9}{10}</code></td></tr>\n",
-        top.flat.bytes, text_from_value(top.flat.bytes, unit), text_from_share(top.flat.bytes, view.total.bytes),
-        top.cum.bytes, text_from_value(top.cum.bytes, unit), text_from_share(top.cum.bytes, view.total.bytes),
+        top.flat.bytes, value_html(top.flat.bytes, unit), text_from_share(top.flat.bytes, view.total.bytes),
+        top.cum.bytes, value_html(top.cum.bytes, unit), text_from_share(top.cum.bytes, view.total.bytes),
         top.flat.count, text_from_count(top.flat.count), xml_escaped(frame.function), xml_escaped(frame.file),
         frame.line > 0 ? fmt::format(":{}", frame.line) : "");
   }
@@ -109,8 +129,8 @@ std::string write_html(const ProfileView& view) {
   html += fmt::format("<h1>{}</h1><p class=dim>{}</p>", xml_escaped(summary.headline), xml_escaped(files));
   for (const std::string& note : summary.notes) html += fmt::format("<p class=dim>{}</p>", xml_escaped(note));
   if (!view.all_samples)
-    html += fmt::format("<p>Filtered: {} of {} are shown.</p>", text_from_value(view.selected.bytes, summary.unit),
-                        text_from_value(view.total.bytes, summary.unit));
+    html += fmt::format("<p>Filtered: {} of {} are shown.</p>", value_html(view.selected.bytes, summary.unit),
+                        value_html(view.total.bytes, summary.unit));
   html += "<h2>By device</h2>" + group_table(summary.by_device, "device", summary.unit, view.selected.bytes);
   html += "<h2>By kind</h2>" + group_table(summary.by_kind, "kind", summary.unit, view.selected.bytes);
   html +=

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/model/clamped.h"
+
 namespace hbmscope {
 namespace {
 
@@ -45,8 +47,12 @@ Json json_from_stack(const std::vector<Frame>& table, const std::vector<FrameInd
 }
 
 Json json_from_change(const Weight& baseline, const Weight& now) {
-  return {{"baseline_bytes", baseline.bytes}, {"now_bytes", now.bytes}, {"delta_bytes", now.bytes - baseline.bytes},
-          {"baseline_count", baseline.count}, {"now_count", now.count}, {"delta_count", now.count - baseline.count}};
+  return {{"baseline_bytes", baseline.bytes},
+          {"now_bytes", now.bytes},
+          {"delta_bytes", clamped_difference(now.bytes, baseline.bytes)},
+          {"baseline_count", baseline.count},
+          {"now_count", now.count},
+          {"delta_count", clamped_difference(now.count, baseline.count)}};
 }
 
 Json json_from_group_changes(const std::vector<GroupDiffRow>& rows, const char* key) {
@@ -74,6 +80,7 @@ Json json_from_view(const ProfileView& view) {
   json["files"] = profile.files;
   json["producer"] = summary.producer;
   json["headline"] = summary.headline;
+  json["unit"] = summary.unit;
   json["time_unix_ns"] = number_or_null(profile.time_ns);
   Json totals = Json::array();
   for (std::size_t type = 0; type < profile.value_types.size(); ++type) {
@@ -209,6 +216,7 @@ Json json_from_diff(const ProfileDiff& diff, std::size_t limit) {
   json["baseline"] = diff.baseline_name;
   json["now"] = diff.now_name;
   json["match"] = diff.match == StackMatch::line ? "line" : "function";
+  json["unit"] = diff.unit;
   json["total"] = json_from_change(diff.baseline, diff.now);
   json["unknown_size"] = {{"baseline_count", diff.baseline.unknown}, {"now_count", diff.now.unknown}};
   json["unmatched_bytes"] = diff.unmatched_bytes;
@@ -231,10 +239,10 @@ Json json_from_diff(const ProfileDiff& diff, std::size_t limit) {
     add_frame(entry, frame.frame);
     entry["baseline_flat_bytes"] = frame.baseline_flat.bytes;
     entry["now_flat_bytes"] = frame.now_flat.bytes;
-    entry["delta_flat_bytes"] = frame.now_flat.bytes - frame.baseline_flat.bytes;
+    entry["delta_flat_bytes"] = clamped_difference(frame.now_flat.bytes, frame.baseline_flat.bytes);
     entry["baseline_cum_bytes"] = frame.baseline_cum.bytes;
     entry["now_cum_bytes"] = frame.now_cum.bytes;
-    entry["delta_cum_bytes"] = frame.now_cum.bytes - frame.baseline_cum.bytes;
+    entry["delta_cum_bytes"] = clamped_difference(frame.now_cum.bytes, frame.baseline_cum.bytes);
     frames.push_back(std::move(entry));
   }
   json["frames"] = std::move(frames);

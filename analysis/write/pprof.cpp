@@ -1,10 +1,11 @@
 // Writes what a view shows as a pprof profile again, with protobuf: the message is checked by the library that
 // everybody else reads it with, and an export is not a hot path.
+#include <algorithm>
 #include <memory>
-#include <unordered_map>
 
 #include <libdeflate.h>
 
+#include "analysis/query/select_samples.h"
 #include "analysis/write/write.h"
 #include "pprof.pb.h"
 
@@ -13,8 +14,12 @@ namespace {
 
 class ProfileWriter {
  public:
-  explicit ProfileWriter(const ProfileView& view) : view_(view), profile_(*view.profile) {}
+  explicit ProfileWriter(const ProfileView& view) : view_(view), profile_(*view.profile) {
+    // The view's own expressions, which compiled when it was made.
+    if (auto patterns = compile_frame_patterns(view.request)) patterns_ = std::move(*patterns);
+  }
 
+  // In parts: a message of protobuf ends at 2 GiB, and messages that stand one behind the other are one.
   std::string write() {
     for (std::size_t i = 0; i < profile_.strings.size(); ++i) {
       const std::string_view text = profile_.text(static_cast<StringId>(i));
@@ -22,12 +27,24 @@ class ProfileWriter {
     }
     write_header();
     write_tables();
+    std::string message = out_.SerializeAsString();
+    out_.Clear();
     write_locations();
-    for (std::size_t i = 0; i < view_.sample_count(); ++i) write_sample(view_.sample(i));
-    return out_.SerializeAsString();
+    constexpr std::size_t samples_a_part = 65'536;
+    for (std::size_t i = 0; i < view_.sample_count(); ++i) {
+      if (i % samples_a_part == 0) take_part(message);
+      write_sample(view_.sample(i));
+    }
+    take_part(message);
+    return message;
   }
 
  private:
+  void take_part(std::string& message) {
+    out_.AppendToString(&message);
+    out_.Clear();
+  }
+
   static std::int64_t number(StringId id) { return static_cast<std::int64_t>(row(id)); }
 
   void write_header() {
@@ -43,8 +60,11 @@ class ProfileWriter {
     out_.set_period(profile_.period);
     out_.set_time_nanos(profile_.time_ns);
     out_.set_duration_nanos(profile_.duration_ns);
-    out_.set_drop_frames(number(profile_.drop_frames));
-    out_.set_keep_frames(number(profile_.keep_frames));
+    // What a view keeps, the reader of the export shall not drop.
+    if (!view_.request.keep_dropped_frames) {
+      out_.set_drop_frames(number(profile_.drop_frames));
+      out_.set_keep_frames(number(profile_.keep_frames));
+    }
     out_.set_doc_url(number(profile_.doc_url));
     if (profile_.default_value_type)
       out_.set_default_sample_type(number(profile_.value_types[*profile_.default_value_type].type));
@@ -77,8 +97,7 @@ class ProfileWriter {
     }
   }
 
-  // A location whose lines are all hidden is left out of stacks; one of which some are hidden is rare enough (inlined
-  // calls) to be written whole.
+  // A location whose lines are all hidden is left out of stacks.
   bool is_visible(std::size_t location) const { return view_.frame_begin[location] != view_.frame_begin[location + 1]; }
 
   void write_locations() {
@@ -90,7 +109,7 @@ class ProfileWriter {
       out.set_is_folded(profile_.location_folded[i] != 0);
       if (const MappingIndex mapping = profile_.location_mapping[i]; mapping != MappingIndex::none)
         out.set_mapping_id(row(mapping) + 1);
-      for (const Line& line : profile_.location_lines(static_cast<LocationIndex>(i))) {
+      for (const Line& line : visible_lines(view_, patterns_, static_cast<LocationIndex>(i))) {
         pprof::Line& out_line = *out.add_line();
         if (line.function != FunctionIndex::none) out_line.set_function_id(row(line.function) + 1);
         out_line.set_line(line.line);
@@ -106,9 +125,9 @@ class ProfileWriter {
     const bool is_unknown = !view_.unknown_size.empty() && view_.unknown_size[sample];
     for (std::size_t type = 0; type < profile_.values.size(); ++type) {
       // As the runtime wrote it: -1 a program whose size it does not know.
-      const bool is_bytes = is_unknown && type == view_.columns.primary;
-      out.add_value(is_bytes ? -profile_.values[view_.columns.count.value_or(0)][sample]
-                             : profile_.values[type][sample]);
+      const bool is_bytes = is_unknown && profile_.text(profile_.value_types[type].unit) == "bytes";
+      const std::int64_t programs = std::max<std::int64_t>(1, view_.weight(sample).unknown);
+      out.add_value(is_bytes ? -programs : profile_.values[type][sample]);
     }
     for (const Label& label : profile_.label_set_labels(profile_.label_set[sample])) {
       pprof::Label& out_label = *out.add_label();
@@ -121,6 +140,7 @@ class ProfileWriter {
 
   const ProfileView& view_;
   const Profile& profile_;
+  FramePatterns patterns_;
   pprof::Profile out_;
 };
 

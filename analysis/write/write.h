@@ -14,10 +14,10 @@ Result<ExportFormat> parse_export_format(std::string_view name);
 
 std::string write_profile(const ProfileView& view, ExportFormat format);
 
-std::string write_pprof(
-    const ProfileView& view);  // gzipped; samples that the view leaves out and hidden frames are not in it
-std::string write_folded(
-    const ProfileView& view);  // "outer;inner 4096", one stack a line: flamegraph.pl, speedscope, inferno
+// Gzipped. What the view leaves out, samples and frames, is not in it.
+std::string write_pprof(const ProfileView& view);
+// "outer;inner 4096", one stack a line: flamegraph.pl, speedscope, inferno.
+std::string write_folded(const ProfileView& view);
 std::string write_svg(const ProfileView& view);   // a flame graph with a tooltip a box, no script
 std::string write_csv(const ProfileView& view);   // the top table, RFC 4180
 std::string write_html(const ProfileView& view);  // summary, top and flame graph in one page that needs nothing else

@@ -12,6 +12,7 @@
 #include "analysis/read/pprof/message_index.h"
 #include "analysis/read/pprof/read_samples.h"
 #include "analysis/read/pprof/read_tables.h"
+#include "analysis/units/utf8.h"
 
 namespace hbmscope {
 namespace {
@@ -104,27 +105,8 @@ void count_unknown_sizes(Profile& profile) {
 void check_texts(Profile& profile) {
   // Names are shown and exported as UTF-8; what isn't is replaced there and counted here.
   std::int64_t bad = 0;
-  for (std::size_t i = 0; i < profile.strings.size(); ++i) {
-    const std::string_view text = profile.text(static_cast<StringId>(i));
-    std::size_t at = 0;
-    const auto is_valid = [&] {
-      const auto byte = [&](std::size_t k) { return static_cast<std::uint8_t>(text[k]); };
-      while (at < text.size()) {
-        const std::uint8_t head = byte(at);
-        const std::size_t more = head < 0x80                   ? 0
-                                 : head >= 0xc2 && head < 0xe0 ? 1
-                                 : head >= 0xe0 && head < 0xf0 ? 2
-                                 : head >= 0xf0 && head < 0xf5 ? 3
-                                                               : 4;
-        if (more == 4 || at + more >= text.size() + (more == 0 ? 1 : 0)) return false;
-        for (std::size_t k = 1; k <= more; ++k)
-          if ((byte(at + k) & 0xc0) != 0x80) return false;
-        at += more + 1;
-      }
-      return true;
-    };
-    if (!is_valid()) ++bad;
-  }
+  for (std::size_t i = 0; i < profile.strings.size(); ++i)
+    if (!is_utf8(profile.text(static_cast<StringId>(i)))) ++bad;
   if (bad > 0)
     profile.import.add("text_not_utf8", Severity::warning, bad,
                        "Names that are not UTF-8 are shown with replacement signs.");
