@@ -84,7 +84,10 @@ ProfileSummary compute_summary(const ProfileView& view) {
         fmt::format("{} of unknown size: the runtime does not tell how large {}. Counted here, in no sum.",
                     counted(summary.total.unknown, "compiled program is", "compiled programs are"),
                     summary.total.unknown == 1 ? "it is" : "they are"));
-  if (count_named(summary.by_device) == 0 && is_device_memory_profile(profile))
+  // Of the profile, not of what a filter leaves of it: programs never have a device.
+  const std::vector<std::string> keys = label_keys(profile);
+  const bool has_devices = std::find(keys.begin(), keys.end(), "device") != keys.end();
+  if (!has_devices && is_device_memory_profile(profile) && profile.sample_count() > 0)
     summary.notes.push_back(
         "The profile does not say on which device anything is: older versions of JAX did not write it.");
   if (profile.sample_count() == 0)

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
@@ -13,7 +14,7 @@ namespace hbmscope::cli {
 namespace {
 
 std::string check_text(const Profile& profile, const Terminal& terminal) {
-  std::string text = terminal.paint(fmt::format("{}: pprof, {} on disk, {} inflated", profile.files.front(),
+  std::string text = terminal.paint(fmt::format("{}: pprof, {} on disk, {} inflated", printable(profile.files.front()),
                                                 text_from_bytes(static_cast<std::int64_t>(profile.file_bytes)),
                                                 text_from_bytes(static_cast<std::int64_t>(profile.inflated_bytes))),
                                     Ink::bold) +
@@ -29,7 +30,7 @@ std::string check_text(const Profile& profile, const Terminal& terminal) {
                                    terminal.paint(pad_left(text_from_severity(statistic.severity), 8), ink),
                                    text_from_count(statistic.count));
     if (!statistic.remedy.empty()) line += "  " + statistic.remedy;
-    if (!statistic.example.empty()) line += fmt::format(" First: {}.", statistic.example);
+    if (!statistic.example.empty()) line += fmt::format(" First: {}.", printable(statistic.example));
     text += line + "\n";
   }
   return text;

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/model/clamped.h"
 #include "analysis/query/diff.h"
 #include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
 #include "app/cli/cli.h"
 #include "app/cli/gate.h"
@@ -28,27 +30,31 @@ Ink ink_of(Change change) {
   return Ink::dim;
 }
 
-std::string change_columns(const Weight& baseline, const Weight& now) {
-  const TextPair sizes = texts_from_bytes(baseline.bytes, now.bytes);
-  return fmt::format("{}  {}  {:>10} -> {:<10}  {}", pad_left(delta_text_from_bytes(now.bytes - baseline.bytes), 10),
+std::string change_columns(const Weight& baseline, const Weight& now, const std::string& unit) {
+  const TextPair sizes = texts_from_values(baseline.bytes, now.bytes, unit);
+  const std::int64_t delta = clamped_difference(now.bytes, baseline.bytes);
+  const std::int64_t delta_count = clamped_difference(now.count, baseline.count);
+  return fmt::format("{}  {}  {:>10} -> {:<10}  {}", pad_left(delta_text_from_value(delta, unit), 10),
                      pad_left(delta_text_from_share(baseline.bytes, now.bytes), 9), sizes.first, sizes.second,
-                     pad_left(delta_text_from_count(now.count - baseline.count), 6));
+                     pad_left(delta_text_from_count(delta_count), 6));
 }
 
-std::string group_changes(const std::vector<GroupDiffRow>& rows, std::string_view head, const Terminal& terminal) {
+std::string group_changes(const std::vector<GroupDiffRow>& rows, std::string_view head, const std::string& unit,
+                          const Terminal& terminal) {
   if (rows.empty() || (rows.size() == 1 && !rows.front().name)) return {};
   std::string text = terminal.paint(fmt::format("\n{:>10}  {:>9}  {:>24}  {:>6}  by {}", "change", "",
                                                 "baseline -> now   ", "count", head),
                                     Ink::dim) +
                      "\n";
   for (const GroupDiffRow& group : rows)
-    text += fmt::format("{}  {}\n", change_columns(group.baseline, group.now), group.name.value_or("(not told)"));
+    text += fmt::format("{}  {}\n", change_columns(group.baseline, group.now, unit),
+                        group.name ? printable(*group.name) : "(not told)");
   return text;
 }
 
 std::string stack_text(const ProfileDiff& diff, const DiffRow& stack, const DiffOptions& options,
                        const Terminal& terminal) {
-  std::string text = fmt::format("{}  {}\n", change_columns(stack.baseline, stack.now),
+  std::string text = fmt::format("{}  {}\n", change_columns(stack.baseline, stack.now, printable(diff.unit)),
                                  terminal.paint(text_from_change(stack.change), ink_of(stack.change)));
   // The person's own frames say more than the machinery between them; without any, the innermost frames.
   std::vector<const Frame*> own, all;
@@ -68,15 +74,16 @@ std::string stack_text(const ProfileDiff& diff, const DiffRow& stack, const Diff
 
 std::string diff_text(const ProfileDiff& diff, const DiffOptions& options) {
   const Terminal terminal = Terminal::of_stdout();
+  const std::string unit = printable(diff.unit);
   std::string text = terminal.paint(fmt::format("now: {}   against   baseline: {}   (change = now - baseline)",
-                                                diff.now_name, diff.baseline_name),
+                                                printable(diff.now_name), printable(diff.baseline_name)),
                                     Ink::bold) +
                      "\n";
-  text += fmt::format("{}  in all\n", change_columns(diff.baseline, diff.now));
+  text += fmt::format("{}  in all\n", change_columns(diff.baseline, diff.now, unit));
   if (diff.baseline.unknown + diff.now.unknown > 0)
     text += fmt::format("{} programs of unknown size before, {} now; in no sum.\n",
                         text_from_count(diff.baseline.unknown), text_from_count(diff.now.unknown));
-  text += group_changes(diff.devices, "device", terminal) + group_changes(diff.kinds, "kind", terminal);
+  text += group_changes(diff.devices, "device", unit, terminal) + group_changes(diff.kinds, "kind", unit, terminal);
 
   const auto changed =
       std::count_if(diff.stacks.begin(), diff.stacks.end(), [](const DiffRow& s) { return s.change != Change::same; });
@@ -128,6 +135,7 @@ int run_diff(const DiffOptions& options) {
   const auto baseline = make_view(profiles->front(), request), now = make_view(profiles->back(), request);
   if (!baseline) return fail(baseline.error());
   if (!now) return fail(now.error());
+  if (const auto mismatch = find_mismatch(*baseline, *now)) return fail(*mismatch);
   const ProfileDiff diff =
       compute_diff(*baseline, *now, options.match == "line" ? StackMatch::line : StackMatch::function);
   std::optional<std::string> failure;
@@ -139,7 +147,7 @@ int run_diff(const DiffOptions& options) {
   if (!print_to_stdout(options.json ? text_from_json(json_from_diff(diff, options.top)) : diff_text(diff, options)))
     return exit_unreadable;
   if (!failure) return exit_ok;
-  fmt::print(stderr, "hbmscope: {}\n", *failure);
+  fmt::print(stderr, "hbmscope: {}\n", printable(*failure));
   return exit_gate_failed;
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/model/clamped.h"
 #include "analysis/model/device_name.h"
 #include "analysis/query/groups.h"
 #include "analysis/query/where.h"
@@ -64,8 +65,10 @@ bool term_holds(const WhereTerm& term, std::string_view field, const Subject& su
   if (field == "count") return term.matches_number(number(subject.now.count + subject.now.unknown));
   if (field == "unknown") return term.matches_number(number(subject.now.unknown));
   if (field == "growth") return term.matches_number(growth_percent(subject));
-  if (field == "growth_bytes") return term.matches_number(number(subject.now.bytes - subject.baseline.bytes));
-  if (field == "growth_count") return term.matches_number(number(subject.now.count - subject.baseline.count));
+  if (field == "growth_bytes")
+    return term.matches_number(number(clamped_difference(subject.now.bytes, subject.baseline.bytes)));
+  if (field == "growth_count")
+    return term.matches_number(number(clamped_difference(subject.now.count, subject.baseline.count)));
   if (field == "unmatched")
     return term.matches_number(
         subject.compared_bytes == 0 ? 0 : 100.0 * number(subject.unmatched_bytes) / number(subject.compared_bytes));
@@ -75,13 +78,15 @@ bool term_holds(const WhereTerm& term, std::string_view field, const Subject& su
 // Which subjects an expression is asked of; it may name devices or kinds, not both.
 Result<std::string> subject_field(const WhereNode& where, std::span<const WhereField> fields) {
   std::string found;
-  bool is_mixed = false;
+  bool is_mixed = false, is_empty = true;
   for_each_term(where, [&](const WhereTerm& term) {
+    is_empty = false;
     const std::string_view name = fields[term.field].name;
     if (name != "device" && name != "kind") return;
     is_mixed = is_mixed || (!found.empty() && found != name);
     found = name;
   });
+  if (is_empty) return Failure(Error{"--fail-if has no condition", "Write one such as 'bytes>40GiB'.", {}, {}, false});
   if (is_mixed)
     return Failure(Error{"--fail-if can ask for devices or for kinds, not for both",
                          "Write two gates, or filter with --where.",
@@ -93,13 +98,15 @@ Result<std::string> subject_field(const WhereNode& where, std::span<const WhereF
 
 std::optional<std::string> find_failure(const WhereNode& where, std::span<const WhereField> fields,
                                         const std::string& expression, const std::vector<Subject>& subjects,
-                                        bool is_diff) {
+                                        std::string_view unit, bool is_diff) {
   for (const Subject& subject : subjects) {
     if (!holds(where, [&](const WhereTerm& term) { return term_holds(term, fields[term.field].name, subject); }))
       continue;
-    std::string is = fmt::format("{} in {}", text_from_bytes(subject.now.bytes), text_from_count(subject.now.count));
+    std::string is =
+        fmt::format("{} in {}", text_from_value(subject.now.bytes, unit), text_from_count(subject.now.count));
     if (is_diff)
-      is += fmt::format(", {} ({})", delta_text_from_bytes(subject.now.bytes - subject.baseline.bytes),
+      is += fmt::format(", {} ({})",
+                        delta_text_from_value(clamped_difference(subject.now.bytes, subject.baseline.bytes), unit),
                         delta_text_from_share(subject.baseline.bytes, subject.now.bytes));
     return fmt::format("gate failed: {} holds{}: {}", expression, subject.name.empty() ? "" : " for " + subject.name,
                        is);
@@ -120,7 +127,8 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
   else
     for (const GroupRow& group : compute_groups(view, *field))
       if (group.name) subjects.push_back({*group.name, {}, group.weight});
-  return find_failure(*where, report_fields, expression, subjects, false);
+  const std::string_view unit = view.profile->text(view.profile->value_types[view.columns.primary].unit);
+  return find_failure(*where, report_fields, expression, subjects, unit, false);
 }
 
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const ProfileDiff& diff) {
@@ -135,7 +143,7 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
     for (const GroupDiffRow& group : *field == "device" ? diff.devices : diff.kinds)
       if (group.name)
         subjects.push_back({*group.name, group.baseline, group.now, diff.unmatched_bytes, diff.compared_bytes});
-  return find_failure(*where, diff_fields, expression, subjects, true);
+  return find_failure(*where, diff_fields, expression, subjects, diff.unit, true);
 }
 
 }  // namespace hbmscope::cli

@@ -45,7 +45,8 @@ bool natural_before(const std::string& a, const std::string& b) {
     ++i;
     ++j;
   }
-  return a.size() - i < b.size() - j;
+  if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
+  return a < b;  // "step_1" and "step_01": equal as numbers, and always in one order.
 }
 
 }  // namespace
@@ -59,8 +60,17 @@ Result<std::vector<std::string>> expand_files(const std::vector<std::string>& na
       continue;
     }
     std::vector<std::string> found;
-    for (const fs::directory_entry& entry : fs::directory_iterator(name, error))
-      if (entry.is_regular_file(error) && looks_like_a_profile(entry.path())) found.push_back(entry.path().string());
+    for (fs::directory_iterator entry(name, error), end; !error && entry != end; entry.increment(error)) {
+      std::error_code ignored;
+      if (entry->is_regular_file(ignored) && looks_like_a_profile(entry->path()))
+        found.push_back(entry->path().string());
+    }
+    if (error)
+      return Failure(Error{fmt::format("the folder can't be read: {}", error.message()),
+                           "Check who owns it and who may read it.",
+                           name,
+                           {},
+                           false});
     if (found.empty())
       return Failure(Error{"no profiles are in this folder",
                            "Files named *.prof, *.pprof or *.pb (also .gz) are looked for.",

@@ -1,11 +1,16 @@
 // hbmscope report: what holds the memory.
-#include <algorithm>
 #include <cstdio>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
 #include "app/cli/cli.h"
 #include "app/cli/gate.h"
@@ -38,12 +43,12 @@ Result<std::vector<Neighbours>> find_peeked(const ReportOptions& options, const 
   request.where.clear();
   auto matching = make_view(view.profile, request);
   if (!matching) return Failure(matching.error());
+  const auto key = [](const Frame& frame) { return std::tie(frame.function, frame.file, frame.line); };
+  std::set<std::tuple<std::string, std::string, std::int64_t>> names;
+  for (const Frame& frame : matching->frames) names.emplace(frame.function, frame.file, frame.line);
   std::vector<Neighbours> found;
   for (const TopRow& top : compute_top(view, TopOrder::cum_bytes)) {
-    const Frame& frame = view.frames[row(top.frame)];
-    const bool is_match = std::any_of(matching->frames.begin(), matching->frames.end(), [&](const Frame& f) {
-      return f.function == frame.function && f.file == frame.file && f.line == frame.line;
-    });
+    const bool is_match = names.count(key(view.frames[row(top.frame)])) > 0;
     if (is_match) found.push_back(compute_neighbours(view, top.frame));
     if (options.top != 0 && found.size() == options.top) break;
   }
@@ -69,14 +74,30 @@ std::string json_report(const ReportOptions& options, const ProfileView& view, c
   return text_from_json(json);
 }
 
+// Both walk all stacks; side by side they take the time of one.
+std::pair<std::vector<OwnCodeRow>, std::vector<TopRow>> own_code_and_top(const ReportOptions& options,
+                                                                         const ProfileView& view) {
+  std::vector<OwnCodeRow> own;
+  const auto find_own = [&] { own = compute_own_code(view); };
+  std::thread other;
+  try {
+    other = std::thread(find_own);
+  } catch (const std::system_error&) {  // A container may forbid more threads.
+    find_own();
+  }
+  std::vector<TopRow> top = compute_top(view, order_of(options), rows_wanted(options));
+  if (other.joinable()) other.join();
+  return {std::move(own), std::move(top)};
+}
+
 std::string text_report(const ReportOptions& options, const ProfileView& view, const std::vector<Neighbours>& peeked) {
   const Terminal terminal = Terminal::of_stdout();
   const ProfileSummary summary = compute_summary(view);
   const Weight& whole = options.view.relative ? view.selected : view.total;
   const ReportStyle style{
       terminal, whole.bytes,
-      text_from_value(whole.bytes, summary.unit) + (options.view.relative ? " after filtering" : " in all"),
-      summary.unit, options.top};
+      text_from_value(whole.bytes, printable(summary.unit)) + (options.view.relative ? " after filtering" : " in all"),
+      printable(summary.unit), options.top};
   std::string text =
       text_from_summary(summary, view, style) + text_from_import_badge(view.profile->import, terminal) + "\n";
   if (!peeked.empty()) {
@@ -89,33 +110,52 @@ std::string text_report(const ReportOptions& options, const ProfileView& view, c
                view, *compute_call_tree(view, options.tree ? TreeDirection::callees : TreeDirection::callers), style);
   if (const std::string key = label_key_of(options.by); !key.empty())
     return text + text_from_groups(compute_groups(view, key), key, style);
-  const std::string own = text_from_own_code(compute_own_code(view), options.own, style);
+  const auto [own_rows, top_rows] = own_code_and_top(options, view);
+  const std::string own = text_from_own_code(own_rows, options.own, style);
   if (!own.empty()) text += own + "\n";
-  return text + text_from_top(view, compute_top(view, order_of(options), rows_wanted(options)), options.by, style);
+  return text + text_from_top(view, top_rows, options.by, style);
+}
+
+// What would otherwise be left out without a word.
+Result<void> check_combination(const ReportOptions& options) {
+  if (options.tree && options.bottom_up)
+    return Failure(Error{"--tree and --bottom-up can't be printed at once", "Give one of them.", {}, {}, false});
+  if (options.series && (options.tree || options.bottom_up || !options.peek.empty() || !options.fail_if.empty()))
+    return Failure(
+        Error{"--series prints totals only", "Leave out --tree, --bottom-up, --peek and --fail-if.", {}, {}, false});
+  return {};
 }
 
 int run_series(const ReportOptions& options, const ViewRequest& request) {
-  const auto profiles = load_profiles(options.files, options.view.max_size);
-  if (!profiles) return fail(profiles.error());
-  std::vector<ProfileView> views;
-  for (const auto& profile : *profiles) {
-    auto view = make_view(profile, request);
+  const auto files = expand_files(options.files);
+  if (!files) return fail(files.error());
+  std::vector<SeriesPoint> points;
+  std::string unit;
+  for (const std::string& file : *files) {
+    // One at a time: a series may be of more profiles than memory holds.
+    const auto profile = load_merged({file}, options.view.max_size);
+    if (!profile) return fail(profile.error());
+    std::vector<ProfileView> views;
+    auto view = make_view(*profile, request);
     if (!view) return fail(view.error());
+    unit = compute_summary(*view).unit;
     views.push_back(std::move(*view));
+    points.push_back(compute_series(views).front());
   }
-  const std::vector<SeriesPoint> points = compute_series(views);
+  sort_series(points);
   if (options.json) {
     nlohmann::ordered_json json = {{"schema", json_schema}, {"format", "pprof"}, {"series", json_from_series(points)}};
     return print_to_stdout(text_from_json(json)) ? exit_ok : exit_unreadable;
   }
   const Terminal terminal = Terminal::of_stdout();
-  const ReportStyle style{terminal, 0, {}, compute_summary(views.front()).unit, 0};
+  const ReportStyle style{terminal, 0, {}, printable(unit), 0};
   return print_to_stdout(text_from_series(points, style)) ? exit_ok : exit_unreadable;
 }
 
 }  // namespace
 
 int run_report(const ReportOptions& options) {
+  if (auto combined = check_combination(options); !combined) return fail(combined.error());
   ViewRequest request = options.view.request;
   if (label_key_of(options.by).empty()) {
     const auto by = parse_frame_by(options.by);
@@ -142,7 +182,7 @@ int run_report(const ReportOptions& options) {
   if (!print_to_stdout(options.json ? json_report(options, *view, peeked) : text_report(options, *view, peeked)))
     return exit_unreadable;
   if (!failure) return exit_ok;
-  fmt::print(stderr, "hbmscope: {}\n", *failure);
+  fmt::print(stderr, "hbmscope: {}\n", printable(*failure));
   return exit_gate_failed;
 }
 

@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "analysis/model/device_name.h"
+#include "analysis/model/clamped.h"
 #include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -30,28 +31,27 @@ std::string rest_line(std::size_t shown, std::size_t count, std::string_view wha
          "\n";
 }
 
-std::string group_name(const GroupRow& group, bool is_device) {
+std::string group_name(const GroupRow& group) {
   if (!group.name) return "(not told)";
-  return is_device ? parse_device_name(*group.name).text : *group.name;
+  return printable(*group.name);
 }
 
 }  // namespace
 
 std::string text_from_frame(const Frame& frame, const Terminal& terminal, std::size_t width) {
-  std::string where = frame.file;
+  const std::string function = printable(frame.function);
+  std::string where = printable(frame.file);
   if (!where.empty() && frame.line > 0) where += fmt::format(":{}", frame.line);
-  const std::size_t used = display_width(frame.function) + 2;
-  if (width > 0 && where.size() + used > width && width > used + 8)
-    where = "…" + where.substr(where.size() - (width - used - 1));
-  if (where.empty() || frame.file == frame.function)
-    return terminal.paint(frame.function, frame.is_library ? Ink::dim : Ink::plain);
-  return terminal.paint(frame.function, frame.is_library ? Ink::dim : Ink::plain) + "  " +
-         terminal.paint(where, Ink::dim);
+  const std::size_t used = display_width(function) + 2;
+  if (width > used + 8) where = fit_end(where, width - used);
+  const std::string name = terminal.paint(function, frame.is_library ? Ink::dim : Ink::plain);
+  if (where.empty() || frame.file == frame.function) return name;
+  return name + "  " + terminal.paint(where, Ink::dim);
 }
 
 std::string text_from_summary(const ProfileSummary& summary, const ProfileView& view, const ReportStyle& style) {
   const Terminal& terminal = style.terminal;
-  std::string text = terminal.paint(summary.headline, Ink::bold) + "\n";
+  std::string text = terminal.paint(printable(summary.headline), Ink::bold) + "\n";
   if (!view.all_samples)
     text += fmt::format("Filtered: {} of {} ({}).\n", value_text(view.selected.bytes, style),
                         value_text(view.total.bytes, style), text_from_share(view.selected.bytes, view.total.bytes));
@@ -66,24 +66,31 @@ std::string text_from_summary(const ProfileSummary& summary, const ProfileView& 
 
 std::string text_from_groups(const std::vector<GroupRow>& rows, std::string_view head, const ReportStyle& style) {
   const Terminal& terminal = style.terminal;
+  // Devices and kinds are few and belong together; a label can have a million values.
+  const bool has_limit = head != "device" && head != "kind" && !rows.empty();
+  const std::size_t named = rows.size() - (has_limit && !rows.back().name ? 1 : 0);
+  const std::size_t shown = has_limit ? row_limit(named, style) : named;
+  std::vector<const GroupRow*> printed;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (i < shown || i >= named) printed.push_back(&rows[i]);
   std::size_t width = head.size();
-  for (const GroupRow& group : rows) width = std::max(width, display_width(group_name(group, head == "device")));
+  for (const GroupRow* group : printed) width = std::max(width, display_width(group_name(*group)));
   std::string text = terminal.paint(fmt::format("{}  {:>10}  {:>8}  {:>10}", pad_right(head, width),
                                                 style.unit.empty() ? "value" : style.unit, "share", "count"),
                                     Ink::dim) +
                      "\n";
-  for (const GroupRow& group : rows) {
-    std::string line =
-        fmt::format("{}  {:>10}  {}  {:>10}", pad_right(group_name(group, head == "device"), width),
-                    value_text(group.weight.bytes, style),
-                    pad_left(text_from_share(group.weight.bytes, style.whole), 8), text_from_count(group.weight.count));
+  for (const GroupRow* printed_group : printed) {
+    const GroupRow& group = *printed_group;
+    std::string line = fmt::format(
+        "{}  {:>10}  {}  {:>10}", pad_right(group_name(group), width), value_text(group.weight.bytes, style),
+        pad_left(text_from_share(group.weight.bytes, style.whole), 8), text_from_count(group.weight.count));
     const std::string extra = unknown_text(group.weight.unknown);
     const std::string bar = terminal.bar(group.weight.bytes, style.whole, 24);
     if (!extra.empty()) line += "  " + extra;
     if (!bar.empty()) line += "  " + bar;
     text += line + "\n";
   }
-  return text;
+  return text + rest_line(shown, named, "values", style);
 }
 
 std::string text_from_top(const ProfileView& view, const std::vector<TopRow>& rows, std::string_view by,
@@ -122,7 +129,7 @@ std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t 
     text += fmt::format("{:>10} {}  {:>10}  ", value_text(own.weight.bytes, style),
                         pad_left(text_from_share(own.weight.bytes, style.whole), 8), text_from_count(own.weight.count));
     text += own.is_library_only() ? "(library code only)" : text_from_frame(own.frame, terminal);
-    if (!own.through.empty()) text += terminal.paint("  through " + own.through, Ink::dim);
+    if (!own.through.empty()) text += terminal.paint("  through " + printable(own.through), Ink::dim);
     text += "\n";
   }
   const auto number = [](std::size_t n) { return text_from_count(static_cast<std::int64_t>(n)); };
@@ -185,8 +192,8 @@ std::string text_from_neighbours(const ProfileView& view, const Neighbours& neig
   text += fmt::format("{:>10} {}  {:>10}  {}  (flat {})\n", value_text(neighbours.self.cum.bytes, style),
                       pad_left(text_from_share(neighbours.self.cum.bytes, style.whole), 8),
                       text_from_count(neighbours.self.cum.count),
-                      terminal.paint(view.frames[row(neighbours.self.frame)].function, Ink::bold) + "  " +
-                          view.frames[row(neighbours.self.frame)].file,
+                      terminal.paint(printable(view.frames[row(neighbours.self.frame)].function), Ink::bold) + "  " +
+                          printable(view.frames[row(neighbours.self.frame)].file),
                       value_text(neighbours.self.flat.bytes, style));
   for (const TopRow& callee : neighbours.callees) text += line(callee, "  into");
   return text;
@@ -202,9 +209,11 @@ std::string text_from_series(const std::vector<SeriesPoint>& points, const Repor
                      "\n";
   for (std::size_t i = 0; i < points.size(); ++i) {
     const SeriesPoint& point = points[i];
-    const std::string change = i == 0 ? "" : delta_text_from_bytes(point.total.bytes - points[i - 1].total.bytes);
+    const std::string change =
+        i == 0 ? ""
+               : delta_text_from_value(clamped_difference(point.total.bytes, points[i - 1].total.bytes), style.unit);
     text += fmt::format("{:>10}  {}  {:>10}  {}{}", value_text(point.total.bytes, style), pad_left(change, 10),
-                        text_from_count(point.total.count), point.file,
+                        text_from_count(point.total.count), printable(point.file),
                         point.time_ns == 0 ? "" : "  " + text_from_unix_ns(point.time_ns));
     const std::string bar = terminal.bar(point.total.bytes, largest, 30);
     text += (bar.empty() ? "" : "  " + bar) + "\n";

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
 
 namespace hbmscope::cli {
 
@@ -66,36 +67,48 @@ std::string pad_right(std::string_view text, std::size_t width) {
   return std::string(text) + std::string(has < width ? width - has : 0, ' ');
 }
 
+std::string fit_end(std::string_view text, std::size_t width) {
+  std::size_t has = display_width(text);
+  if (has <= width || width == 0) return std::string(text);
+  while (has >= width) {
+    text.remove_prefix(1);
+    while (!text.empty() && (static_cast<unsigned char>(text.front()) & 0xc0) == 0x80) text.remove_prefix(1);
+    --has;
+  }
+  return "…" + std::string(text);
+}
+
 ProgressLine::ProgressLine(std::string what, const ReadControl& control) {
   if (isatty(STDERR_FILENO) != 1) return;
   thread_ = std::thread([this, what = std::move(what), &control] { run(what, control); });
 }
 
 ProgressLine::~ProgressLine() {
-  done_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  changed_.notify_one();
   if (thread_.joinable()) thread_.join();
 }
 
 void ProgressLine::run(const std::string& what, const ReadControl& control) {
   using namespace std::chrono_literals;
-  const auto start = std::chrono::steady_clock::now();
-  bool printed = false;
-  while (!done_) {
-    std::this_thread::sleep_for(20ms);
-    if (std::chrono::steady_clock::now() - start < 1s) continue;
+  std::unique_lock lock(mutex_);
+  // Waits to be woken: a folder of a thousand small files must not wait for a clock a thousand times.
+  if (changed_.wait_for(lock, 1s, [&] { return done_; })) return;
+  do {
     const auto done = static_cast<std::int64_t>(control.done_bytes),
                total = static_cast<std::int64_t>(control.total_bytes);
-    fmt::print(stderr, "\rReading {}: {} of {} ({})\x1b[K", what, text_from_bytes(done),
+    fmt::print(stderr, "\rReading {}: {} of {} ({})\x1b[K", printable(what), text_from_bytes(done),
                total > 0 ? text_from_bytes(total) : "?", text_from_share(done, total));
     std::fflush(stderr);
-    printed = true;
-    std::this_thread::sleep_for(80ms);
-  }
-  if (printed) fmt::print(stderr, "\r\x1b[K");
+  } while (!changed_.wait_for(lock, 100ms, [&] { return done_; }));
+  fmt::print(stderr, "\r\x1b[K");
 }
 
 void print_error(const Error& error) {
-  fmt::print(stderr, "hbmscope: {}\n", error.text());
+  fmt::print(stderr, "hbmscope: {}\n", printable(error.text()));
 }
 
 bool print_to_stdout(std::string_view text) {

@@ -2,8 +2,9 @@
 // not a terminal, or when NO_COLOR is set (https://no-color.org).
 #pragma once
 
-#include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -35,6 +36,8 @@ class Terminal {
 std::string pad_left(std::string_view text, std::size_t width);
 std::string pad_right(std::string_view text, std::size_t width);
 std::size_t display_width(std::string_view text);
+// The end of a text that fits, with an ellipsis before it; the whole text where it fits.
+std::string fit_end(std::string_view text, std::size_t width);
 
 // Prints how far a reader is on stderr, once it has taken a second and only on a terminal.
 class ProgressLine {
@@ -46,7 +49,9 @@ class ProgressLine {
 
  private:
   void run(const std::string& what, const ReadControl& control);
-  std::atomic<bool> done_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
   std::thread thread_;
 };
 

@@ -48,4 +48,31 @@ check("\x1b[" not in piped and "█" not in piped, "a pipe gets neither")
 closed = subprocess.run(["bash", "-c", f"'{PROGRAM}' report samples/leak_step_200.pprof.gz --top 0 --json | head -1"],
                         capture_output=True, text=True, check=True)
 check(closed.stdout == "{\n" and closed.stderr == "", "a closed pipe is silent")
+
+
+def field(number, value):
+    """A field of a protobuf message: a number, or bytes."""
+    def varint(n):
+        return bytes([n & 127 | (128 if n > 127 else 0)]) + (varint(n >> 7) if n > 127 else b"")
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+# A profile whose names try to be more than text: they may move no cursor, change no colour and begin no line.
+HOSTILE = b"\x1b[31mred\nline\x1b]0;title\x07\x9b2J"
+texts = [b"", b"allocations", b"count", b"space", b"bytes", HOSTILE, b"kind", b"device"]
+profile = (field(1, field(1, 1) + field(2, 2)) + field(1, field(1, 3) + field(2, 4))
+           + field(2, field(1, 1) + field(2, 1) + field(2, 4096)
+                   + field(3, field(1, 6) + field(2, 5)) + field(3, field(1, 7) + field(2, 5)))
+           + field(4, field(1, 1) + field(4, field(1, 1) + field(2, 3)))
+           + field(5, field(1, 1) + field(2, 5) + field(4, 5))
+           + b"".join(field(6, text) for text in texts))
+for arguments in (["report", "-"], ["report", "-", "--tree"], ["report", "-", "--peek", "red"], ["check", "-"],
+                  ["report", "-", "--by", "kind"], ["report", "-", "--fail-if", "kind:red"]):
+    done = subprocess.run([PROGRAM, *arguments], input=profile, capture_output=True, check=False)
+    check(done.stdout and b"\x1b" not in done.stdout + done.stderr and b"\x07" not in done.stdout + done.stderr,
+          f"{arguments} prints no control characters of a file")
+    check(b"\nline" not in done.stdout, f"{arguments} keeps a name on its line")
+    done.stdout.decode("utf-8")
 print("terminals and pipes get what they should")

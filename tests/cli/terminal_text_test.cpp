@@ -1,0 +1,42 @@
+#include <gtest/gtest.h>
+
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+namespace {
+
+TEST(TerminalText, widths_are_characters_not_bytes) {
+  EXPECT_EQ(display_width("µs −3"), 5U);
+  EXPECT_EQ(pad_left("µ", 3), "  µ");
+  EXPECT_EQ(pad_right("µ", 3), "µ  ");
+  EXPECT_EQ(pad_left("long", 3), "long");
+}
+
+TEST(TerminalText, what_does_not_fit_loses_its_beginning) {
+  EXPECT_EQ(fit_end("train.py:12", 20), "train.py:12");
+  EXPECT_EQ(fit_end("/home/me/train.py:12", 12), "…train.py:12");
+  EXPECT_EQ(fit_end("äöüäöü.py", 5), "…ü.py") << "never half a character";
+  EXPECT_EQ(fit_end("abc", 0), "abc");
+  EXPECT_EQ(fit_end("", 3), "");
+}
+
+TEST(TerminalText, bars_are_shares_in_eighths) {
+  const Terminal terminal(false, true, 80);
+  EXPECT_EQ(terminal.bar(1, 1, 2), "██");
+  EXPECT_EQ(terminal.bar(1, 4, 2), "▌");
+  EXPECT_EQ(terminal.bar(1, 1'000'000, 2), "▏") << "something is never nothing";
+  EXPECT_EQ(terminal.bar(0, 4, 2), "");
+  EXPECT_EQ(terminal.bar(-1, 4, 2), "");
+  EXPECT_EQ(terminal.bar(9, 4, 2), "██");
+  EXPECT_EQ(terminal.bar(1, 0, 2), "");
+  EXPECT_EQ(Terminal(true, false, 80).bar(1, 1, 2), "");
+}
+
+TEST(TerminalText, paint_is_only_for_terminals) {
+  EXPECT_EQ(Terminal(false, false, 80).paint("x", Ink::bold), "x");
+  EXPECT_EQ(Terminal(true, true, 80).paint("x", Ink::bold), "\x1b[1mx\x1b[0m");
+  EXPECT_EQ(Terminal(true, true, 80).paint("x", Ink::plain), "x");
+}
+
+}  // namespace
+}  // namespace hbmscope::cli
