@@ -1,5 +1,6 @@
 // Joins the two halves that must not know each other: the commands and the window.
 #include "app/cli/cli.h"
+#include "app/heap_pages.h"
 
 #ifdef HBMSCOPE_GUI
 #include <utility>
@@ -26,7 +27,13 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return hbmscope::cli::run(argc, argv, open_window); }
+int main(int argc, char** argv) {
+  hbmscope::use_large_heap_pages();
+  return hbmscope::cli::run(argc, argv, open_window);
+}
 #else
-int main(int argc, char** argv) { return hbmscope::cli::run(argc, argv, {}); }
+int main(int argc, char** argv) {
+  hbmscope::use_large_heap_pages();
+  return hbmscope::cli::run(argc, argv, {});
+}
 #endif

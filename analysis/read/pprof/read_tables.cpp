@@ -17,29 +17,65 @@ std::int64_t as_int64(std::uint64_t value) {
   return static_cast<std::int64_t>(value);
 }
 
-// Walks one message of the file and hands each field to `visit`; `part` names the message in errors.
-template <class Visit>
-Result<void> for_each_field(ByteRange range, const MessageIndex& index, const char* part, const std::string& name,
-                            const Visit& visit) {
-  WireCursor cursor(range);
-  WireField field;
-  while (cursor.next_field(field)) visit(field);
-  if (cursor.problem() == WireProblem::none) return {};
-  return Failure(wire_error(cursor.problem(), cursor.field_begin(), index.message, part, name));
-}
-
 class TableReader {
  public:
   TableReader(const MessageIndex& index, const std::string& name, FileTexts& texts, Profile& profile)
       : index_(index), name_(name), texts_(texts), profile_(profile) {}
 
-  Result<void> read_value_types() {
+  // False: error() says why. A Result a message would cost more than the message.
+  bool read() { return read_header() && read_mappings() && read_functions(); }
+  Error error() const { return wire_error(problem_, problem_at_, index_.message, problem_part_, name_); }
+
+  bool read_locations(IdMap& location_rows) {
+    location_rows.prepare(index_.locations.size());
+    profile_.location_address.reserve(index_.locations.size() + 1);
+    profile_.location_mapping.reserve(index_.locations.size() + 1);
+    profile_.line_begin.reserve(index_.locations.size() + 2);
+    profile_.lines.reserve(index_.locations.size());
+    profile_.line_begin.push_back(0);
+    for (const ByteRange range : index_.locations) {
+      std::uint64_t id = 0, mapping_id = 0, address = 0;
+      bool folded = false, lines_read = true;
+      const bool read = for_each_field(range, "location", [&](const WireField& field) {
+        switch (field.key) {
+          case varint_key(1): id = field.varint; break;
+          case varint_key(2): mapping_id = field.varint; break;
+          case varint_key(3): address = field.varint; break;
+          case bytes_key(4): lines_read = lines_read && read_line(field.bytes); break;
+          case varint_key(5): folded = field.varint != 0; break;
+          default: break;
+        }
+      });
+      if (!read || !lines_read) return false;
+      add_id(location_rows, id, profile_.location_address.size(), "location");
+      add_location(address, mapping_row(mapping_id), folded);
+    }
+    return true;
+  }
+
+ private:
+  // Hands each field of a message to `visit`; `part` names the message in the error.
+  template <class Visit>
+  bool for_each_field(ByteRange range, const char* part, const Visit& visit) {
+    WireCursor cursor(range);
+    WireField field;
+    while (cursor.next_field(field)) visit(field);
+    if (cursor.problem() == WireProblem::none) return true;
+    if (problem_ == WireProblem::none) {
+      problem_ = cursor.problem();
+      problem_at_ = cursor.field_begin();
+      problem_part_ = part;
+    }
+    return false;
+  }
+
+  bool read_header() {
     for (const ByteRange range : index_.value_types) {
       ValueType& type = profile_.value_types.emplace_back();
-      if (auto read = read_value_type(range, type); !read) return read;
+      if (!read_value_type(range, type)) return false;
     }
     for (const ByteRange range : index_.period_types)
-      if (auto read = read_value_type(range, profile_.period_type); !read) return read;
+      if (!read_value_type(range, profile_.period_type)) return false;
     profile_.drop_frames = texts_.id(index_.drop_frames);
     profile_.keep_frames = texts_.id(index_.keep_frames);
     profile_.doc_url = texts_.id(index_.doc_url);
@@ -52,15 +88,15 @@ class TableReader {
       for (std::size_t i = profile_.value_types.size(); i-- > 0;)
         if (profile_.text(profile_.value_types[i].type) == profile_.text(wanted)) profile_.default_value_type = i;
     }
-    return {};
+    return true;
   }
 
-  Result<void> read_mappings() {
+  bool read_mappings() {
     mapping_rows_.prepare(index_.mappings.size());
     for (const ByteRange range : index_.mappings) {
       Mapping mapping;
       std::uint64_t id = 0;
-      const auto read = for_each_field(range, index_, "mapping", name_, [&](const WireField& field) {
+      const bool read = for_each_field(range, "mapping", [&](const WireField& field) {
         switch (field.key) {
           case varint_key(1): id = field.varint; break;
           case varint_key(2): mapping.memory_start = field.varint; break;
@@ -75,20 +111,20 @@ class TableReader {
           default: break;
         }
       });
-      if (!read) return read;
+      if (!read) return false;
       add_id(mapping_rows_, id, profile_.mappings.size(), "mapping");
       profile_.mappings.push_back(mapping);
     }
-    return {};
+    return true;
   }
 
-  Result<void> read_functions() {
+  bool read_functions() {
     function_rows_.prepare(index_.functions.size());
     profile_.functions.reserve(index_.functions.size());
     for (const ByteRange range : index_.functions) {
       Function function;
       std::uint64_t id = 0;
-      const auto read = for_each_field(range, index_, "function", name_, [&](const WireField& field) {
+      const bool read = for_each_field(range, "function", [&](const WireField& field) {
         switch (field.key) {
           case varint_key(1): id = field.varint; break;
           case varint_key(2): function.name = texts_.id(field.varint); break;
@@ -98,41 +134,11 @@ class TableReader {
           default: break;
         }
       });
-      if (!read) return read;
+      if (!read) return false;
       add_id(function_rows_, id, profile_.functions.size(), "function");
       profile_.functions.push_back(function);
     }
-    return {};
-  }
-
-  Result<void> read_locations(IdMap& location_rows) {
-    location_rows.prepare(index_.locations.size());
-    profile_.location_address.reserve(index_.locations.size() + 1);
-    profile_.location_mapping.reserve(index_.locations.size() + 1);
-    profile_.line_begin.reserve(index_.locations.size() + 2);
-    profile_.line_begin.push_back(0);
-    for (const ByteRange range : index_.locations) {
-      std::uint64_t id = 0, mapping_id = 0, address = 0;
-      bool folded = false;
-      Result<void> lines;
-      const auto read = for_each_field(range, index_, "location", name_, [&](const WireField& field) {
-        switch (field.key) {
-          case varint_key(1): id = field.varint; break;
-          case varint_key(2): mapping_id = field.varint; break;
-          case varint_key(3): address = field.varint; break;
-          case bytes_key(4):
-            if (lines) lines = read_line(field.bytes);
-            break;
-          case varint_key(5): folded = field.varint != 0; break;
-          default: break;
-        }
-      });
-      if (!read) return read;
-      if (!lines) return lines;
-      add_id(location_rows, id, profile_.location_address.size(), "location");
-      add_location(address, mapping_row(mapping_id), folded);
-    }
-    return {};
+    return true;
   }
 
   void add_location(std::uint64_t address, MappingIndex mapping, bool folded) {
@@ -142,23 +148,22 @@ class TableReader {
     profile_.line_begin.push_back(static_cast<std::uint32_t>(profile_.lines.size()));
   }
 
- private:
-  Result<void> read_value_type(ByteRange range, ValueType& type) {
-    return for_each_field(range, index_, "value type", name_, [&](const WireField& field) {
+  bool read_value_type(ByteRange range, ValueType& type) {
+    return for_each_field(range, "value type", [&](const WireField& field) {
       if (field.key == varint_key(1)) type.type = texts_.id(field.varint);
       if (field.key == varint_key(2)) type.unit = texts_.id(field.varint);
     });
   }
 
-  Result<void> read_line(ByteRange range) {
+  bool read_line(ByteRange range) {
     Line line;
     std::uint64_t function_id = 0;
-    auto read = for_each_field(range, index_, "line", name_, [&](const WireField& field) {
+    const bool read = for_each_field(range, "line", [&](const WireField& field) {
       if (field.key == varint_key(1)) function_id = field.varint;
       if (field.key == varint_key(2)) line.line = as_int64(field.varint);
       if (field.key == varint_key(3)) line.column = as_int64(field.varint);
     });
-    if (!read) return read;
+    if (!read) return false;
     if (const std::uint32_t found = function_rows_.find(function_id); found != IdMap::missing) {
       line.function = static_cast<FunctionIndex>(found);
     } else if (function_id != 0) {
@@ -167,7 +172,7 @@ class TableReader {
                           fmt::format("function {}", function_id));
     }
     profile_.lines.push_back(line);
-    return {};
+    return true;
   }
 
   MappingIndex mapping_row(std::uint64_t id) {
@@ -197,6 +202,9 @@ class TableReader {
   FileTexts& texts_;
   Profile& profile_;
   IdMap mapping_rows_, function_rows_;
+  WireProblem problem_ = WireProblem::none;
+  const std::uint8_t* problem_at_ = nullptr;
+  const char* problem_part_ = "";
 };
 
 }  // namespace
@@ -234,10 +242,7 @@ StringId FileTexts::missing(std::uint64_t number) {
 Result<void> read_tables(const MessageIndex& index, const std::string& name, FileTexts& texts, Profile& profile,
                          IdMap& location_rows) {
   TableReader reader(index, name, texts, profile);
-  if (auto read = reader.read_value_types(); !read) return read;
-  if (auto read = reader.read_mappings(); !read) return read;
-  if (auto read = reader.read_functions(); !read) return read;
-  if (auto read = reader.read_locations(location_rows); !read) return read;
+  if (!reader.read() || !reader.read_locations(location_rows)) return Failure(reader.error());
   return {};
 }
 
