@@ -41,9 +41,11 @@ class StackPaths {
     return depth < path.length ? std::uint64_t{symbols_[path.begin + depth]} + 1 : 0;
   }
   bool before(const Path& a, const Path& b, std::uint32_t depth) const;
+  std::uint64_t choose_pivot(std::size_t begin, std::size_t end, std::uint32_t depth);
 
   std::vector<std::uint32_t> symbols_;
   std::vector<Path> paths_;
+  std::uint64_t random_ = 0;  // Always the same numbers: the order of equal paths must not change from run to run.
 };
 
 }  // namespace hbmscope

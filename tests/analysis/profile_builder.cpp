@@ -165,8 +165,7 @@ ProfileBuilder random_profile(std::uint32_t seed, std::size_t samples) {
     std::vector<TestLabel> labels;
     if (below(5) != 0) labels.push_back({"device", "TPU_" + std::to_string(below(3)) + "(process=0)"});
     const bool is_unknown = below(12) == 0;
-    if (is_unknown || below(7) != 0)
-      labels.push_back({"kind", is_unknown || below(4) == 0 ? "executable" : "buffer"});
+    if (is_unknown || below(7) != 0) labels.push_back({"kind", is_unknown || below(4) == 0 ? "executable" : "buffer"});
     if (below(10) == 0) labels.push_back({"bytes", "", static_cast<std::int64_t>(below(4)) * 512, "bytes"});
     if (is_unknown)
       builder.unknown(stack, 1 + below(3), labels);
