@@ -80,10 +80,12 @@ std::vector<OwnCodeRow> compute_own_code(const ProfileView& view) {
   std::vector<OwnCodeRow> rows;
   for (const auto& [key, weight] : by_text) {
     const auto& [name, file, line, through] = key;
-    std::string function(name == StringId::empty ? "<no name>" : profile.text(name));
-    rows.push_back({{std::move(function), std::string(profile.text(file)), line, false},
-                    std::string(profile.text(through)),
-                    weight});
+    OwnCodeRow& own = rows.emplace_back();
+    own.frame.function = name == StringId::empty ? "<no name>" : profile.text(name);
+    own.frame.file = profile.text(file);
+    own.frame.line = line;
+    own.through = profile.text(through);
+    own.weight = weight;
   }
   std::sort(rows.begin(), rows.end(), [](const OwnCodeRow& a, const OwnCodeRow& b) {
     if (a.weight.bytes != b.weight.bytes) return a.weight.bytes > b.weight.bytes;

@@ -83,7 +83,8 @@ void add_export(CLI::App& app, ExportOptions& options) {
 }
 
 void add_open_options(CLI::App& command, OpenRequest& request, std::string& size) {
-  command.add_option("--view", request.view, "The view in front: summary, top, flame, tree, diff, source, import");
+  command.add_option("--view", request.view,
+                     "The view in front: summary, flame, top, tree, diff, source, totals, import");
   command.add_option("--select", request.select, "A function to select in all views");
   command.add_option("--where", request.where, "Filter, as in report --where");
   command.add_option("--at", request.at, "A moment, in files that have times");

@@ -19,7 +19,8 @@ unsigned worker_count() {
 
 }  // namespace
 
-App::Impl::Impl(std::function<void()> wake) : cache_(cache_bytes), pool_(worker_count(), std::move(wake)) {
+App::Impl::Impl(std::function<void()> wake, bool leaves_no_trace)
+    : leaves_no_trace_(leaves_no_trace), cache_(cache_bytes), pool_(worker_count(), std::move(wake)) {
   state.settings = read_settings(config_folder() / "settings.json");
   state.recent = read_recent(state_folder() / "recent.json");
   state.sample = find_sample();
@@ -45,12 +46,14 @@ bool App::Impl::update() {
 }
 
 void App::Impl::save_settings() {
+  if (leaves_no_trace_) return;
   write_settings(config_folder() / "settings.json", state.settings);
   // Whatever a worker may be writing at this moment is the same list or an older one.
   write_recent(state_folder() / "recent.json", state.recent);
 }
 
-App::App(std::function<void()> wake) : impl_(std::make_unique<Impl>(std::move(wake))) {}
+App::App(std::function<void()> wake, bool leaves_no_trace)
+    : impl_(std::make_unique<Impl>(std::move(wake), leaves_no_trace)) {}
 App::~App() = default;
 
 const AppState& App::state() const {

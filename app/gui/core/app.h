@@ -18,8 +18,9 @@ namespace hbmscope::gui {
 
 class App {
  public:
-  // Reads settings and recent files. `wake` must be callable from any thread until the App is gone.
-  explicit App(std::function<void()> wake);
+  // Reads settings and recent files. `wake` must be callable from any thread until the App is gone. One that
+  // `leaves_no_trace` (for a picture) writes neither of them.
+  explicit App(std::function<void()> wake, bool leaves_no_trace = false);
   ~App();  // Cancels and waits for what is running.
   App(const App&) = delete;
   App& operator=(const App&) = delete;

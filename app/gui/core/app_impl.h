@@ -17,7 +17,7 @@ namespace hbmscope::gui {
 
 class App::Impl {
  public:
-  explicit Impl(std::function<void()> wake);
+  Impl(std::function<void()> wake, bool leaves_no_trace);
   ~Impl();
 
   bool update();
@@ -99,6 +99,7 @@ class App::Impl {
   std::map<int, Slot> slots_;
   SourceId answered_source_ = SourceId::none;
   const FlameAnswer* hued_ = nullptr;  // The last flame graph whose files were given hues.
+  const bool leaves_no_trace_;
   AnswerCache cache_;
   std::uint32_t next_source_ = 1;
   bool recent_changed_ = false, recent_being_written_ = false;

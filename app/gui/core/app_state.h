@@ -15,6 +15,7 @@
 #include "analysis/query/call_tree.h"
 #include "analysis/query/diff.h"
 #include "analysis/query/flame.h"
+#include "analysis/query/own_code.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/query/summary.h"
 #include "analysis/query/top.h"
@@ -72,6 +73,10 @@ struct TopAnswer {
   std::shared_ptr<const ProfileView> view;
   std::vector<TopRow> rows;
 };
+struct SummaryAnswer {
+  ProfileSummary summary;
+  std::vector<OwnCodeRow> own_code;  // Whose memory it is, largest first.
+};
 struct TreeAnswer {
   std::shared_ptr<const ProfileView> view;
   CallTree tree;
@@ -90,7 +95,7 @@ struct SearchAnswer {
 
 struct Answers {
   Answer<ProfileView> view, baseline_view;
-  Answer<ProfileSummary> summary;
+  Answer<SummaryAnswer> summary;
   Answer<TopAnswer> top;
   Answer<FlameAnswer> flame;
   Answer<SearchAnswer> search;

@@ -139,11 +139,14 @@ bool App::Impl::ask_views(Context& context) {
 }
 
 void App::Impl::ask_summary(const QueryKey& base) {
-  ask<ProfileSummary>(
-      static_cast<int>(Question::summary), &Answers::summary, base,
-      [view = state.answers().view.value](const auto&) -> Result<Computed<ProfileSummary>> {
-        return Computed<ProfileSummary>{std::make_shared<const ProfileSummary>(compute_summary(*view)), 4096};
-      });
+  ask<SummaryAnswer>(static_cast<int>(Question::summary), &Answers::summary, base,
+                     [view = state.answers().view.value](const auto&) -> Result<Computed<SummaryAnswer>> {
+                       auto answer = std::make_shared<SummaryAnswer>();
+                       answer->summary = compute_summary(*view);
+                       answer->own_code = compute_own_code(*view);
+                       const std::size_t bytes = 4096 + answer->own_code.size() * 200;
+                       return Computed<SummaryAnswer>{std::move(answer), bytes};
+                     });
 }
 
 void App::Impl::ask_top(const QueryKey& base) {

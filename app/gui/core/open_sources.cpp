@@ -223,7 +223,7 @@ void App::Impl::remember_recent(const Source& source) {
 
 // One writer at a time, so that an older list never lands on top of a newer one.
 void App::Impl::keep_recent() {
-  if (!recent_changed_ || recent_being_written_) return;
+  if (leaves_no_trace_ || !recent_changed_ || recent_being_written_) return;
   recent_changed_ = false;
   recent_being_written_ = true;
   pool_.post([this, recent = state.recent]() -> WorkerPool::Finish {

@@ -33,7 +33,8 @@ Result<int> run_window(const WindowRequest& request) {
                                 .width = request.width,
                                 .height = request.height,
                                 .scale = request.scale,
-                                .remember_layout = !screenshot});
+                                .remember_layout = !screenshot,
+                                .leaves_no_trace = screenshot});
   if (!session) return Failure(session.error());
   push_initial_commands((*session)->app().commands(), request);
   if (screenshot) return write_screenshot(**session, request.screenshot);

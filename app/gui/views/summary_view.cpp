@@ -66,6 +66,51 @@ void draw_groups(const Look& look, std::string_view key, const std::vector<Group
   ImGui::EndTable();
 }
 
+// The innermost frames of most stacks are a library's; these lines are what a person can change.
+void draw_own_code(const Look& look, const std::vector<OwnCodeRow>& rows, const ProfileView& view, bool& shows_all,
+                   CommandQueue& commands) {
+  constexpr std::size_t rows_at_first = 5;
+  if (rows.empty() || rows.front().is_library_only()) return;
+  ImGui::SeparatorText("Held by your own code");
+  if (!ImGui::BeginTable("own code", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) return;
+  ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthFixed, look.px(96));
+  ImGui::TableSetupColumn("share", ImGuiTableColumnFlags_WidthFixed, look.px(56));
+  ImGui::TableSetupColumn("where", ImGuiTableColumnFlags_WidthStretch);
+  const std::size_t shown = shows_all ? rows.size() : std::min(rows.size(), rows_at_first);
+  ImGuiListClipper clipper;
+  clipper.Begin(static_cast<int>(shown), look.px(24));
+  while (clipper.Step())
+    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+      const OwnCodeRow& own = rows[static_cast<std::size_t>(i)];
+      ImGui::PushID(i);
+      ImGui::TableNextRow(0, look.px(24));
+      ImGui::TableNextColumn();
+      const double share =
+          view.total.bytes == 0 ? 0 : static_cast<double>(own.weight.bytes) / static_cast<double>(view.total.bytes);
+      bar_cell(look, share, amount_text(view, own.weight.bytes), look.bar());
+      ImGui::TableNextColumn();
+      right_text(text_from_share(own.weight.bytes, view.total.bytes), true);
+      ImGui::TableNextColumn();
+      if (own.is_library_only()) {
+        dim_text("(library code only)");
+      } else {
+        const std::string where = own.frame.function + "  " + location_text(own.frame);
+        if (ImGui::Selectable(shortened(where, ImGui::GetContentRegionAvail().x).c_str()))
+          commands.select(key_from_frame(own.frame));
+        tooltip(own.frame.function + "\n" + own.frame.file + ":" + std::to_string(own.frame.line) + "\n" +
+                exact_amount_text(view, own.weight.bytes) + ", " + text_from_share(own.weight.bytes, view.total.bytes) +
+                " " + base_text(view) + ", count " + text_from_count(own.weight.count) +
+                (own.through.empty() ? std::string() : "\nthrough " + own.through + " of a library"));
+      }
+      ImGui::PopID();
+    }
+  ImGui::EndTable();
+  if (rows.size() <= rows_at_first) return;
+  const std::string label =
+      shows_all ? "Fewer lines" : "All " + text_from_count(static_cast<std::int64_t>(rows.size())) + " lines";
+  if (ImGui::Button(label.c_str())) shows_all = !shows_all;
+}
+
 void draw_figures(const Look& look, const ProfileSummary& summary, const ProfileView& view) {
   if (!ImGui::BeginTable("figures", 2, ImGuiTableFlags_SizingFixedFit)) return;
   const auto figure = [&](std::string_view name, std::string_view value, std::string_view more) {
@@ -116,7 +161,7 @@ void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& co
   if (!draw_answer_state(state, state.answers().summary, "the summary")) return;
   const auto& answers = state.answers();
   if (!answers.view.value) return;
-  const ProfileSummary& answer = *answers.summary.value;
+  const ProfileSummary& answer = answers.summary.value->summary;
   const ProfileView& view = *answers.view.value;
   const Look look(state);
 
@@ -129,6 +174,7 @@ void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& co
   ImGui::PopFont();
   ImGui::Spacing();
   draw_figures(look, answer, view);
+  draw_own_code(look, answers.summary.value->own_code, view, summary.own_code_open, commands);
   draw_groups(look, "device", answer.by_device, view, commands);
   draw_groups(look, "kind", answer.by_kind, view, commands);
   ImGui::SeparatorText("What to know");

@@ -8,7 +8,8 @@ namespace hbmscope::gui {
 
 struct SummaryState {
   std::uint64_t copy_seen = 0;
-  bool how_open = false;  // The answer to "How to get them".
+  bool how_open = false;       // The answer to "How to get them".
+  bool own_code_open = false;  // All lines, not only the first.
 };
 
 void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& commands);
