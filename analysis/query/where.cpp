@@ -208,7 +208,8 @@ class Parser {
     const bool has_stack =
         std::any_of(fields_.begin(), fields_.end(), [](const WhereField& f) { return f.name == "stack"; });
     if (!has_stack)
-      return fail(begin, "a condition needs a field", fmt::format("Write one such as bytes>1GiB. Known: {}.", known_fields()));
+      return fail(begin, "a condition needs a field",
+                  fmt::format("Write one such as bytes>1GiB. Known: {}.", known_fields()));
     return make_term(begin, "stack", {":", WhereOp::contains});
   }
 

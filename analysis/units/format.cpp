@@ -120,7 +120,7 @@ std::string text_from_value(std::int64_t value, std::string_view unit) {
 std::string delta_text_from_value(std::int64_t value, std::string_view unit) {
   if (unit == "bytes") return delta_text_from_bytes(value);
   if (unit == "count" || unit.empty()) return delta_text_from_count(value);
-  const std::string text = text_from_value(value, unit);
+  std::string text = text_from_value(value, unit);
   if (value == 0) return text;
   return value < 0 ? std::string(minus_sign) + text.substr(1) : "+" + text;
 }

@@ -8,7 +8,7 @@ namespace hbmscope {
 namespace {
 
 std::string quoted(std::string_view bytes) {
-  const std::string text = valid_utf8(bytes);
+  std::string text = valid_utf8(bytes);
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string result = "\"";
   for (const char c : text) {

@@ -71,11 +71,37 @@ std::string xml_escaped(std::string_view text) {
   return result;
 }
 
+namespace {
+
+// What a box says when the pointer rests on it: who, where, how much of what.
+std::string title_of(const Frame& frame, const Weight& weight, std::int64_t whole, std::string_view unit) {
+  std::string title = frame.function;
+  if (!frame.file.empty())
+    title += fmt::format("\n{}{}", frame.file, frame.line > 0 ? fmt::format(":{}", frame.line) : "");
+  return title + fmt::format("\n{}, {} of {}, count {}", text_from_value(weight.bytes, unit),
+                             text_from_share(weight.bytes, whole), text_from_value(whole, unit),
+                             text_from_count(weight.count));
+}
+
+std::string box_of(const Frame& frame, const std::string& title, double begin, double share, std::size_t depth,
+                   int width_px) {
+  const double x = begin * width_px, width = share * width_px;
+  return fmt::format(
+             "<g class=\"box\" data-x=\"{:.6f}\" data-w=\"{:.6f}\" data-d=\"{}\"><title>{}</title><rect x=\"{:.2f}\" "
+             "y=\"{}\" width=\"{:.2f}\" height=\"{}\" fill=\"{}\"/>",
+             begin, share, depth, xml_escaped(title), x, depth * row_px, std::max(0.3, width - 0.5), row_px - 1,
+             fill_of(frame)) +
+         fmt::format("<text x=\"{:.2f}\" y=\"{}\" data-n=\"{}\">{}</text></g>\n", x + 3, depth * row_px + 13,
+                     xml_escaped(frame.function), xml_escaped(fitting(valid_utf8(frame.function), width)));
+}
+
+}  // namespace
+
 std::string write_flame_svg(const ProfileView& view, const FlameSvgOptions& options) {
   const std::optional<CallTree> tree = compute_call_tree(view, TreeDirection::callees);
   const FlameLayout layout = compute_flame_layout(*tree, FlameValue::bytes);
-  const std::string unit(view.profile->text(view.profile->value_types[view.columns.primary].unit));
-  const std::int64_t whole = tree->nodes[0].cum.bytes;
+  const std::string_view unit = view.profile->text(view.profile->value_types[view.columns.primary].unit);
+  const Frame root{"all", {}, 0, true};
 
   std::string boxes;
   std::size_t left_out = 0, deepest = 0;
@@ -88,22 +114,9 @@ std::string write_flame_svg(const ProfileView& view, const FlameSvgOptions& opti
       }
       deepest = depth;
       const TreeNode& node = tree->nodes[number];
-      const Frame root{"all", {}, 0, true};
       const Frame& frame = number == 0 ? root : view.frames[row(node.frame)];
-      const double x = layout.begin[number] * options.width_px, width = share * options.width_px;
-      const std::string where =
-          frame.file.empty() ? ""
-                             : fmt::format("\n{}{}", frame.file, frame.line > 0 ? fmt::format(":{}", frame.line) : "");
-      const std::string title = fmt::format(
-          "{}{}\n{}, {} of {}, count {}", frame.function, where, text_from_value(node.cum.bytes, unit),
-          text_from_share(node.cum.bytes, whole), text_from_value(whole, unit), text_from_count(node.cum.count));
-      boxes += fmt::format(
-          "<g class=\"box\" data-x=\"{:.6f}\" data-w=\"{:.6f}\" data-d=\"{}\"><title>{}</title><rect x=\"{:.2f}\" "
-          "y=\"{}\" width=\"{:.2f}\" height=\"{}\" fill=\"{}\"/>",
-          layout.begin[number], share, depth, xml_escaped(title), x, depth * row_px, std::max(0.3, width - 0.5),
-          row_px - 1, fill_of(frame));
-      boxes += fmt::format("<text x=\"{:.2f}\" y=\"{}\" data-n=\"{}\">{}</text></g>\n", x + 3, depth * row_px + 13,
-                           xml_escaped(frame.function), xml_escaped(fitting(valid_utf8(frame.function), width)));
+      boxes += box_of(frame, title_of(frame, node.cum, tree->nodes[0].cum.bytes, unit), layout.begin[number], share,
+                      depth, options.width_px);
     }
   }
   const std::size_t height = (deepest + 1) * row_px + (left_out > 0 ? row_px : 0);

@@ -18,7 +18,7 @@ class FileBytes : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string write(const std::string& name, const std::string& text) const {
-    const std::string file = (folder_ / name).string();
+    std::string file = (folder_ / name).string();
     std::ofstream(file, std::ios::binary) << text;
     return file;
   }

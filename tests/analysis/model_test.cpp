@@ -77,6 +77,7 @@ TEST(StringTable, interns_among_texts_that_were_appended) {
 TEST(StringTable, grows) {
   StringTable table;
   std::vector<StringId> ids;
+  ids.reserve(20'000);
   for (int i = 0; i < 20'000; ++i) ids.push_back(table.intern("text " + std::to_string(i)));
   for (int i = 0; i < 20'000; ++i) {
     ASSERT_EQ(table.intern("text " + std::to_string(i)), ids[static_cast<std::size_t>(i)]);

@@ -93,6 +93,7 @@ TEST(WhereView, what_profiles_cannot_answer_is_refused_with_the_reason) {
 
 TEST(WhereView, a_sample_with_a_hundred_thousand_labels_is_answered_at_once) {
   std::vector<TestLabel> labels;
+  labels.reserve(100'000);
   for (int i = 0; i < 100'000; ++i) labels.push_back({"k" + std::to_string(i), "v"});
   ProfileBuilder builder;
   builder.sample("main", 1, 1, labels);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
@@ -112,6 +113,29 @@ void check_texts(Profile& profile) {
                        "Names that are not UTF-8 are shown with replacement signs.");
 }
 
+// What every profile has; without it, it is none.
+std::optional<Error> find_missing_part(const pprof::MessageIndex& index, const std::string& name) {
+  if (!index.value_types.empty()) return std::nullopt;
+  if (index.strings.empty() && index.samples == 0)
+    return Error{
+        "no part of a pprof profile is in this file", "Was it cut off? Save the profile again.", name, {}, false};
+  return Error{
+      "the profile does not say what its values are (no sample types)", "Save the profile again.", name, {}, false};
+}
+
+void finish_profile(const pprof::MessageIndex& index, Profile& profile) {
+  if (index.unknown_fields > 0)
+    profile.import.add("unknown_fields", Severity::notice, static_cast<std::int64_t>(index.unknown_fields),
+                       "Fields that this version does not know were passed over; a newer hbmscope may read them.");
+  separate_unknown_sizes(profile);
+  keep_sums_exact(profile);
+  count_unknown_sizes(profile);
+  check_texts(profile);
+  profile.import.add("samples", Severity::info, static_cast<std::int64_t>(profile.sample_count()));
+  profile.import.add("locations", Severity::info, static_cast<std::int64_t>(index.locations.size()));
+  profile.import.add("functions", Severity::info, static_cast<std::int64_t>(index.functions.size()));
+}
+
 Result<Profile> read_message(Bytes message, Bytes file, const std::string& name, const ReadOptions& options,
                              ReadControl* control, ImportStatistics import) {
   Profile profile;
@@ -126,18 +150,7 @@ Result<Profile> read_message(Bytes message, Bytes file, const std::string& name,
 
   auto index = pprof::index_message({message.data(), message.data() + message.size()}, name);
   if (!index) return not_a_profile(message, name, std::move(index.error()));
-  if (index->value_types.empty() && index->strings.empty() && index->samples == 0)
-    return not_a_profile(
-        message, name,
-        Error{
-            "no part of a pprof profile is in this file", "Was it cut off? Save the profile again.", name, {}, false});
-  if (index->value_types.empty())
-    return not_a_profile(message, name,
-                         Error{"the profile does not say what its values are (no sample types)",
-                               "Save the profile again.",
-                               name,
-                               {},
-                               false});
+  if (auto error = find_missing_part(*index, name)) return not_a_profile(message, name, std::move(*error));
 
   pprof::FileTexts texts;
   if (auto read = texts.read(*index, name, profile); !read) return Failure(std::move(read.error()));
@@ -154,16 +167,7 @@ Result<Profile> read_message(Bytes message, Bytes file, const std::string& name,
       !read)
     return Failure(std::move(read.error()));
 
-  if (index->unknown_fields > 0)
-    profile.import.add("unknown_fields", Severity::notice, static_cast<std::int64_t>(index->unknown_fields),
-                       "Fields that this version does not know were passed over; a newer hbmscope may read them.");
-  separate_unknown_sizes(profile);
-  keep_sums_exact(profile);
-  count_unknown_sizes(profile);
-  check_texts(profile);
-  profile.import.add("samples", Severity::info, static_cast<std::int64_t>(profile.sample_count()));
-  profile.import.add("locations", Severity::info, static_cast<std::int64_t>(index->locations.size()));
-  profile.import.add("functions", Severity::info, static_cast<std::int64_t>(index->functions.size()));
+  finish_profile(*index, profile);
   return profile;
 }
 
