@@ -39,6 +39,7 @@ build/release/build.ninja: third_party/install_packages.sh
 # Tests have a folder of their own, so that `make run` builds no test and changes nothing in the other's cache.
 test:
 	@third_party/install_packages.sh window tests
+	@mkdir -p build
 	@cmake --preset test $(CMAKE_FLAGS) >build/test-configure.log 2>&1 || { cat build/test-configure.log; exit 1; }
 	@cmake --build --preset test
 	@ctest --preset test
