@@ -64,10 +64,16 @@ TEST(Diff, a_row_names_the_line_that_changed_most) {
 }
 
 TEST(Diff, a_stack_is_shown_as_it_is_now) {
-  const ProfileDiff diff =
-      diff_of(ProfileBuilder().sample("f@/old/f.py:3", 5), ProfileBuilder().sample("f@/new/f.py:3", 5));
+  ProfileBuilder before, after;
+  for (int i = 0; i < 5; ++i) {
+    before.sample("f@/old/f.py:3", 5);
+    after.sample("f@/new/f.py:3", 5);
+  }
+  const ProfileDiff diff = diff_of(before, after);
   ASSERT_EQ(diff.stacks.size(), 1U);
   EXPECT_EQ(diff.frame_table[row(diff.stacks[0].stack.front())].file, "/new/f.py");
+  const ProfileDiff back = diff_of(after, before);
+  EXPECT_EQ(back.frame_table[row(back.stacks[0].stack.front())].file, "/old/f.py");
 }
 
 TEST(Diff, of_a_profile_with_itself_is_all_the_same) {
