@@ -44,7 +44,7 @@ std::string text_from_frame(const Frame& frame, const Terminal& terminal, std::s
   if (!where.empty() && frame.line > 0) where += fmt::format(":{}", frame.line);
   const std::size_t used = display_width(function) + 2;
   if (width > used + 8) where = fit_end(where, width - used);
-  const std::string name = terminal.paint(function, frame.is_library ? Ink::dim : Ink::plain);
+  std::string name = terminal.paint(function, frame.is_library ? Ink::dim : Ink::plain);
   if (where.empty() || frame.file == frame.function) return name;
   return name + "  " + terminal.paint(where, Ink::dim);
 }

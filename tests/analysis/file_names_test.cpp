@@ -25,6 +25,7 @@ TEST(FileNames, libraries_are_what_was_installed) {
   EXPECT_TRUE(is_library_file("<frozen importlib._bootstrap>"));
   EXPECT_FALSE(is_library_file("/home/me/train.py"));
   EXPECT_FALSE(is_library_file("/home/me/lib/python_code/train.py")) << "a person's own folder";
+  EXPECT_FALSE(is_library_file("/home/me/lib/python/train.py"));
   EXPECT_FALSE(is_library_file("/home/me/site-packages"));
   EXPECT_FALSE(is_library_file(""));
 }
