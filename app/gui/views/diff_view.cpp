@@ -208,6 +208,8 @@ void draw_diff(const AppState& state, DiffState& local, CommandQueue& commands) 
   draw_groups(look, diff.kinds, false, *view);
   draw_table(state, look, diff, *view, local, commands);
   if (!take_copy(state, ViewKind::diff, local.copy_seen)) return;
+  if (local.rows_of != state.answers().diff.value)
+    return;  // The table was out of sight: its rows are of another answer.
   copy_table(state,
              local.by_function ? table_from_diff_frames(diff, *view, local.rows)
                                : table_from_diff_stacks(diff, *view, local.rows),

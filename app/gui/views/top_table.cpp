@@ -45,27 +45,35 @@ int compare(const TopAnswer& answer, std::uint32_t a, std::uint32_t b, int colum
 
 void sort_rows(const TopAnswer& answer, const std::string& find, TopState& top) {
   top.rows.clear();
-  for (std::uint32_t i = 0; i < answer.rows.size(); ++i)
-    if (found_by(find, frame_of(answer, i))) top.rows.push_back(i);
+  top.rows_flat = {};
+  for (std::uint32_t i = 0; i < answer.rows.size(); ++i) {
+    if (!found_by(find, frame_of(answer, i))) continue;
+    top.rows.push_back(i);
+    top.rows_flat += answer.rows[i].flat;
+  }
   std::stable_sort(top.rows.begin(), top.rows.end(), [&](std::uint32_t a, std::uint32_t b) {
     const int order = compare(answer, a, b, top.column);
     return top.ascending ? order < 0 : order > 0;
   });
 }
 
+// Rows are numbers into an answer: before anything is read through them, they must be those of this answer.
 void renew_rows(const AppState& state, const std::shared_ptr<const TopAnswer>& answer, TopState& top) {
-  ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
-  const bool resorted = specs != nullptr && specs->SpecsDirty && specs->SpecsCount > 0;
-  if (resorted) {
-    top.column = specs->Specs[0].ColumnIndex;
-    top.ascending = specs->Specs[0].SortDirection == ImGuiSortDirection_Ascending;
-    specs->SpecsDirty = false;
-  }
   const std::string& find = state.position().find;
-  if (!resorted && top.rows_of == answer && top.rows_find == find) return;
+  if (top.rows_of == answer && top.rows_find == find) return;
   top.rows_of = answer;
   top.rows_find = find;
   sort_rows(*answer, find, top);
+}
+
+// Inside of the table, which knows what its headers were clicked for.
+void apply_sorting(const TopAnswer& answer, TopState& top) {
+  ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
+  if (specs == nullptr || !specs->SpecsDirty || specs->SpecsCount == 0) return;
+  top.column = specs->Specs[0].ColumnIndex;
+  top.ascending = specs->Specs[0].SortDirection == ImGuiSortDirection_Ascending;
+  specs->SpecsDirty = false;
+  sort_rows(answer, top.rows_find, top);
 }
 
 void set_up_columns(const Look& look, const ProfileView& view) {
@@ -158,12 +166,10 @@ void follow_selection(const AppState& state, const TopAnswer& answer, TopState& 
 
 void draw_head(const AppState& state, const TopAnswer& answer, const TopState& top, CommandQueue& commands) {
   const ProfileView& view = *answer.view;
-  Weight shown;
-  for (const std::uint32_t index : top.rows) shown += answer.rows[index].flat;
   ImGui::AlignTextToFramePadding();
   dim_text(text_from_count(static_cast<std::int64_t>(top.rows.size())) + " of " +
            text_from_count(static_cast<std::int64_t>(answer.rows.size())) + " frames, " +
-           amount_text(view, shown.bytes) + " flat; % " + base_text(view));
+           amount_text(view, top.rows_flat.bytes) + " flat; % " + base_text(view));
   if (state.answers().view.pending()) {
     ImGui::SameLine();
     draw_pending("the new filter", state.answers().view.asked);
@@ -178,8 +184,9 @@ void draw_top(const AppState& state, TopState& top, CommandQueue& commands) {
   if (!draw_answer_state(state, state.answers().top, "the top frames")) return;
   const auto answer = state.answers().top.value;
   const Look look(state);
+  renew_rows(state, answer, top);
   draw_head(state, *answer, top, commands);
-  if (top.rows_of == answer && top.rows.empty()) {
+  if (top.rows.empty()) {
     const std::string& find = state.position().find;
     wrapped_text("Nothing among " + text_from_count(static_cast<std::int64_t>(answer->rows.size())) +
                  " frames matches " + (find.empty() ? "the filter." : "\"" + find + "\"."));
@@ -196,7 +203,7 @@ void draw_top(const AppState& state, TopState& top, CommandQueue& commands) {
                                     ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_NoBordersInBodyUntilResize;
   if (ImGui::BeginTable("top", column_count, flags)) {
     set_up_columns(look, *answer->view);
-    renew_rows(state, answer, top);
+    apply_sorting(*answer, top);
     draw_headers();
     const float row_height = look.px(24);
     follow_selection(state, *answer, top, row_height);

@@ -13,7 +13,8 @@ namespace hbmscope::gui {
 struct TopState {
   int column = 0;  // Of the table; the first is Flat.
   bool ascending = false;
-  std::vector<std::uint32_t> rows;  // Of the answer, sorted and narrowed.
+  std::vector<std::uint32_t> rows;  // Of `rows_of`, sorted and narrowed.
+  Weight rows_flat;                 // Their sum.
   std::shared_ptr<const TopAnswer> rows_of;
   std::string rows_find;
   FrameKey shown;  // The selection that was last scrolled to.
