@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/units/contains.h"
+
 namespace hbmscope {
 namespace {
 
@@ -9,15 +11,6 @@ namespace {
 double value_of(const TreeNode& node, FlameValue value) {
   const std::int64_t number = value == FlameValue::bytes ? node.cum.bytes : node.cum.count + node.cum.unknown;
   return static_cast<double>(std::max<std::int64_t>(0, number));
-}
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool contains(std::string_view text, std::string_view part) {
-  return std::search(text.begin(), text.end(), part.begin(), part.end(),
-                     [](char a, char b) { return lower(a) == lower(b); }) != text.end();
 }
 
 }  // namespace
@@ -151,7 +144,8 @@ FlameSearch search_flame(const ProfileView& view, const CallTree& tree, std::str
   if (text.empty()) return search;
   std::vector<bool> frame_hit(view.frames.size());
   for (std::size_t i = 0; i < view.frames.size(); ++i)
-    frame_hit[i] = contains(view.frames[i].function, text) || contains(view.frames[i].file, text);
+    frame_hit[i] =
+        contains_ignoring_case(view.frames[i].function, text) || contains_ignoring_case(view.frames[i].file, text);
   // A parent's number is smaller than its children's: whether an ancestor was hit is known when a node is reached.
   std::vector<bool> above(tree.nodes.size());
   for (std::size_t i = 1; i < tree.nodes.size(); ++i) {

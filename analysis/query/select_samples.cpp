@@ -1,12 +1,10 @@
 #include "analysis/query/select_samples.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
 
-#include "analysis/model/device_name.h"
 #include "analysis/query/where.h"
 
 namespace hbmscope {
@@ -53,11 +51,6 @@ Bits test_locations(const Profile& profile, const Test& test) {
   Bits bits(profile.location_count());
   for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = test(static_cast<LocationIndex>(i)) ? 1 : 0;
   return bits;
-}
-
-bool is_number(std::string_view text, std::int64_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
 }
 
 class WhereEvaluator {
@@ -171,15 +164,10 @@ class WhereEvaluator {
     return std::any_of(labels.begin(), labels.end(), [&](const Label& label) {
       const std::string_view key = profile_.text(label.key);
       if (field == "label") return term.matches_text(std::string(key) + "=" + label_text(profile_, label));
-      return key == field && value_matches(term, field, label_text(profile_, label));
+      if (key != field) return false;
+      const std::string value = label_text(profile_, label);
+      return field == "device" ? term.matches_device(value) : term.matches_text(value);
     });
-  }
-
-  static bool value_matches(const WhereTerm& term, std::string_view field, const std::string& value) {
-    std::int64_t wanted = 0;
-    if (field == "device" && term.pattern == nullptr && is_number(term.text, wanted))
-      if (const DeviceName device = parse_device_name(value); device.id) return *device.id == wanted;
-    return term.matches_text(value);
   }
 
   const ProfileView& view_;

@@ -10,19 +10,12 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "analysis/model/device_name.h"
+#include "analysis/units/contains.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
 namespace {
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool contains_ignoring_case(std::string_view text, std::string_view part) {
-  return std::search(text.begin(), text.end(), part.begin(), part.end(),
-                     [](char a, char b) { return lower(a) == lower(b); }) != text.end();
-}
 
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n';
@@ -341,6 +334,15 @@ bool WhereTerm::matches_text(std::string_view value) const {
                      : op == WhereOp::contains ? contains_ignoring_case(value, text)
                                                : value == text;
   return found != (op == WhereOp::differs);
+}
+
+bool WhereTerm::matches_device(std::string_view name) const {
+  std::int64_t wanted = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, wanted);
+  if (pattern == nullptr && error == std::errc() && rest == end)
+    if (const auto id = parse_device_name(name).id) return (*id == wanted) != (op == WhereOp::differs);
+  return matches_text(name);
 }
 
 bool WhereTerm::matches_number(double value) const {

@@ -48,6 +48,8 @@ struct WhereTerm {
 
   bool matches_text(std::string_view value) const;
   bool matches_number(double value) const;
+  // As matches_text, but that a bare number is the device's id: device:1 is not device 10.
+  bool matches_device(std::string_view name) const;
 };
 
 struct WhereNode {

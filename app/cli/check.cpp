@@ -40,10 +40,7 @@ std::string check_text(const Profile& profile, const Terminal& terminal) {
 
 int run_check(const CheckOptions& options) {
   const auto files = expand_files(options.files);
-  if (!files) {
-    print_error(files.error());
-    return exit_code_of(files.error());
-  }
+  if (!files) return fail(files.error());
   const Terminal terminal = Terminal::of_stdout();
   nlohmann::ordered_json json = {{"schema", json_schema}, {"files", nlohmann::ordered_json::array()}};
   std::string text;
@@ -52,8 +49,7 @@ int run_check(const CheckOptions& options) {
     const auto profiles = load_profiles({file}, options.max_size);
     if (!profiles) {
       // The others are still checked: the point is to hear about all of them.
-      print_error(profiles.error());
-      code = exit_code_of(profiles.error());
+      code = fail(profiles.error());
       json["files"].push_back({{"file", file}, {"error", profiles.error().text()}, {"import", nullptr}});
       continue;
     }

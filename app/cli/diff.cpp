@@ -19,11 +19,6 @@
 namespace hbmscope::cli {
 namespace {
 
-int fail(const Error& error) {
-  print_error(error);
-  return exit_code_of(error);
-}
-
 Ink ink_of(Change change) {
   if (change == Change::grown || change == Change::added) return Ink::bad;
   if (change == Change::shrunk || change == Change::gone) return Ink::good;

@@ -14,15 +14,6 @@
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
-namespace {
-
-int fail(const Error& error) {
-  print_error(error);
-  return exit_code_of(error);
-}
-
-}  // namespace
-
 int run_export(const ExportOptions& options) {
   const auto format = parse_export_format(options.to);
   if (!format) return fail(format.error());

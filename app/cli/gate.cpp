@@ -1,13 +1,11 @@
 #include "app/cli/gate.h"
 
 #include <array>
-#include <charconv>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "analysis/model/clamped.h"
-#include "analysis/model/device_name.h"
 #include "analysis/query/groups.h"
 #include "analysis/query/where.h"
 #include "analysis/units/format.h"
@@ -51,14 +49,6 @@ double growth_percent(const Subject& subject) {
   return 100.0 * (after - before) / before;
 }
 
-bool name_matches(const WhereTerm& term, const std::string& name, bool is_device) {
-  std::int64_t wanted = 0;
-  const auto [end, error] = std::from_chars(term.text.data(), term.text.data() + term.text.size(), wanted);
-  if (is_device && term.pattern == nullptr && error == std::errc() && end == term.text.data() + term.text.size())
-    if (const auto id = parse_device_name(name).id) return (*id == wanted) != (term.op == WhereOp::differs);
-  return term.matches_text(name);
-}
-
 bool term_holds(const WhereTerm& term, std::string_view field, const Subject& subject) {
   const auto number = [](std::int64_t value) { return static_cast<double>(value); };
   if (field == "bytes") return term.matches_number(number(subject.now.bytes));
@@ -72,7 +62,7 @@ bool term_holds(const WhereTerm& term, std::string_view field, const Subject& su
   if (field == "unmatched")
     return term.matches_number(
         subject.compared_bytes == 0 ? 0 : 100.0 * number(subject.unmatched_bytes) / number(subject.compared_bytes));
-  return name_matches(term, subject.name, field == "device");
+  return field == "device" ? term.matches_device(subject.name) : term.matches_text(subject.name);
 }
 
 // Which subjects an expression is asked of; it may name devices or kinds, not both.

@@ -23,5 +23,7 @@ Result<std::shared_ptr<const Profile>> load_merged(const std::vector<std::string
 
 // The exit code of an Error: wrong options are usage, all else is unreadable input.
 int exit_code_of(const Error& error);
+// Prints it to stderr and returns that code: how a command ends that can't go on.
+int fail(const Error& error);
 
 }  // namespace hbmscope::cli

@@ -21,11 +21,6 @@
 namespace hbmscope::cli {
 namespace {
 
-int fail(const Error& error) {
-  print_error(error);
-  return exit_code_of(error);
-}
-
 TopOrder order_of(const ReportOptions& options) {
   if (options.by_count) return options.cumulative ? TopOrder::cum_count : TopOrder::flat_count;
   return options.cumulative ? TopOrder::cum_bytes : TopOrder::flat_bytes;

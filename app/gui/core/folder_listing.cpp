@@ -1,17 +1,11 @@
 #include "app/gui/core/folder_listing.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 namespace hbmscope::gui {
 
 namespace fs = std::filesystem;
-
-bool looks_like_profile(std::string_view name) {
-  constexpr std::array<std::string_view, 6> endings{".prof", ".pprof", ".pb", ".prof.gz", ".pprof.gz", ".pb.gz"};
-  return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
-}
 
 Result<FolderListing> list_folder(const std::string& folder) {
   std::error_code error;

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "analysis/model/result.h"
+#include "analysis/read/profile_folder.h"  // The dialog tells profiles from folders by looks_like_profile.
 
 namespace hbmscope::gui {
 
@@ -22,9 +22,6 @@ struct FolderListing {
   std::string parent;                // Empty at the root.
   std::vector<FolderEntry> entries;  // Folders first, then files, each by name; hidden ones are left out.
 };
-
-// The endings under which profiles are kept: .prof, .pprof, .pb, each also with .gz.
-bool looks_like_profile(std::string_view name);
 
 // An empty name is the folder that hbmscope was started in.
 Result<FolderListing> list_folder(const std::string& folder);

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "analysis/read/pprof/read_pprof.h"
+#include "analysis/read/profile_folder.h"
 #include "analysis/units/format.h"
 #include "analysis/write/write.h"
 #include "app/gui/core/app_impl.h"
@@ -12,18 +13,6 @@ namespace hbmscope::gui {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<std::string> profiles_of_folder(const fs::path& folder) {
-  std::vector<std::string> paths;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    std::error_code unreadable;
-    if (entry->is_regular_file(unreadable) && looks_like_profile(entry->path().filename().string()))
-      paths.push_back(entry->path().string());
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
 
 std::string absolute_path(const std::string& path) {
   std::error_code error;
@@ -49,18 +38,6 @@ void for_all_positions(std::vector<Context>& contexts, const F& apply) {
   }
 }
 
-Result<std::string> export_text(const ProfileView& view, ExportFormat format) {
-  switch (format) {
-    case ExportFormat::pprof: return write_pprof(view);
-    case ExportFormat::folded: return write_folded(view);
-    case ExportFormat::svg: return write_svg(view);
-    case ExportFormat::csv: return write_csv(view);
-    case ExportFormat::html: return write_html(view);
-    case ExportFormat::json: break;
-  }
-  return Failure(Error{"the window does not write this format", "Use hbmscope export.", "", std::nullopt, false});
-}
-
 }  // namespace
 
 Source* App::Impl::find_source(SourceId id) {
@@ -73,21 +50,22 @@ Source* App::Impl::find_source(SourceId id) {
 void App::Impl::open_paths(const std::vector<std::string>& paths) {
   pool_.post([this, paths]() -> WorkerPool::Finish {
     std::vector<std::string> files;
-    std::vector<std::string> empty_folders;
+    std::string notice;
     for (const std::string& path : paths) {
       std::error_code error;
       if (!fs::is_directory(path, error)) {
         files.push_back(path);
         continue;
       }
-      const std::vector<std::string> found = profiles_of_folder(path);
-      if (found.empty()) empty_folders.push_back(path);
-      files.insert(files.end(), found.begin(), found.end());
+      const auto found = find_profiles_in_folder(path);
+      if (found)
+        files.insert(files.end(), found->begin(), found->end());
+      else if (notice.empty())
+        notice = found.error().text();
     }
-    return [this, files, empty_folders] {
+    return [this, files, notice] {
       for (const std::string& file : files) open_file(file, OpenAs::source);
-      if (!empty_folders.empty())
-        state.window.notice = "No profile (*.prof, *.pprof, *.pb, *.pb.gz) is in " + empty_folders.front() + ".";
+      if (!notice.empty()) state.window.notice = notice;
     };
   });
 }
@@ -253,16 +231,13 @@ void App::Impl::start_export(const std::string& path) {
   if (!format || !view || path.empty()) return;
   state.window.notice = "Writing " + path + " ...";
   pool_.post([this, path, view, format = *format]() -> WorkerPool::Finish {
-    std::string notice;
-    if (const auto text = export_text(*view, format); !text) {
-      notice = text.error().text();
-    } else {
-      std::ofstream out(path, std::ios::binary | std::ios::trunc);
-      out.write(text->data(), static_cast<std::streamsize>(text->size()));
-      out.close();
-      notice = out ? "Wrote " + path + " (" + text_from_bytes(static_cast<std::int64_t>(text->size())) + ")."
-                   : "Can't write " + path + ". Is the folder there, and writable for you?";
-    }
+    const std::string text = write_profile(*view, format);
+    std::ofstream out(path, std::ios::binary | std::ios::trunc);
+    out.write(text.data(), static_cast<std::streamsize>(text.size()));
+    out.close();
+    const std::string notice =
+        out ? "Wrote " + path + " (" + text_from_bytes(static_cast<std::int64_t>(text.size())) + ")."
+            : "Can't write " + path + ". Is the folder there, and writable for you?";
     return [this, notice] { state.window.notice = notice; };
   });
 }

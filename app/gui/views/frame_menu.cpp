@@ -1,25 +1,11 @@
 #include "app/gui/views/frame_menu.h"
 
-#include <algorithm>
-
 #include <imgui.h>
 
+#include "analysis/units/contains.h"
 #include "app/gui/core/copy_as_command.h"
 
 namespace hbmscope::gui {
-namespace {
-
-char lower(char character) {
-  return character >= 'A' && character <= 'Z' ? static_cast<char>(character - 'A' + 'a') : character;
-}
-
-bool contains(std::string_view text, std::string_view part) {
-  return std::search(text.begin(), text.end(), part.begin(), part.end(),
-                     [](char a, char b) { return lower(a) == lower(b); }) != text.end();
-}
-
-}  // namespace
-
 void draw_frame_menu(const Frame& frame, CommandQueue& commands) {
   if (!ImGui::BeginPopupContextItem("frame")) return;
   ImGui::TextDisabled("%s", frame.function.c_str());
@@ -61,7 +47,7 @@ void copy_table(const AppState& state, const TextTable& table, CommandQueue& com
 }
 
 bool found_by(std::string_view find, const Frame& frame) {
-  return find.empty() || contains(frame.function, find) || contains(frame.file, find);
+  return find.empty() || contains_ignoring_case(frame.function, find) || contains_ignoring_case(frame.file, find);
 }
 
 }  // namespace hbmscope::gui

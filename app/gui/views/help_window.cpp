@@ -1,20 +1,13 @@
 #include "app/gui/views/help_window.h"
 
-#include <algorithm>
-
 #include <imgui.h>
 
+#include "analysis/units/contains.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/text_field.h"
 
 namespace hbmscope::gui {
 namespace {
-
-bool contains(std::string_view text, std::string_view part) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::search(text.begin(), text.end(), part.begin(), part.end(),
-                     [&](char a, char b) { return lower(a) == lower(b); }) != text.end();
-}
 
 struct Gesture {
   const char *what, *does;
@@ -33,8 +26,8 @@ void draw_commands(const char* menu, const std::string& narrowed_to) {
   bool titled = false;
   for (const CommandInfo& info : command_table()) {
     if (info.menu != menu) continue;
-    if (!contains(info.title, narrowed_to) && !contains(info.help, narrowed_to) &&
-        !contains(info.shortcut, narrowed_to))
+    if (!contains_ignoring_case(info.title, narrowed_to) && !contains_ignoring_case(info.help, narrowed_to) &&
+        !contains_ignoring_case(info.shortcut, narrowed_to))
       continue;
     if (!titled) {
       ImGui::TableNextRow();

@@ -1,0 +1,15 @@
+// The search of every filter and find field: upper and lower case of ASCII are alike.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+namespace hbmscope {
+
+inline bool contains_ignoring_case(std::string_view text, std::string_view part) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(),
+                     [&](char a, char b) { return lower(a) == lower(b); }) != text.end();
+}
+
+}  // namespace hbmscope
