@@ -1,4 +1,6 @@
-// A short command spends half of its time in page faults: 10,000 samples touch 2,600 pages of 4 KiB, one fault each.
+// Half of a command's time can go into page faults of 4 KiB: 10,000 samples touch 2,600 pages, a million 80,000. Large
+// allocations therefore ask for pages of 2 MiB by themselves, through this program's `operator new`; the small ones lie
+// in the first part of the heap, for which the function below asks.
 #pragma once
 
 namespace hbmscope {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -69,7 +69,7 @@ Result<ByteBuffer> read_all(std::FILE* stream, const std::string& file, std::uin
 
 Result<ByteBuffer> ByteBuffer::allocate(std::uint64_t bytes, const std::string& what_for) {
   ByteBuffer buffer;
-  buffer.data_.reset(static_cast<std::uint8_t*>(std::malloc(std::max<std::uint64_t>(bytes, 1))));
+  buffer.data_.reset(new (std::nothrow) std::uint8_t[static_cast<std::size_t>(bytes)]);  // Not set to zero.
   buffer.size_ = bytes;
   if (buffer.data_ == nullptr)
     return refusal(what_for,

@@ -24,10 +24,7 @@ class ByteBuffer {
   std::span<const std::uint8_t> bytes() const { return {data_.get(), static_cast<std::size_t>(size_)}; }
 
  private:
-  struct Free {
-    void operator()(std::uint8_t* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<std::uint8_t[], Free> data_;
+  std::unique_ptr<std::uint8_t[]> data_;
   std::uint64_t size_ = 0;
 };
 
