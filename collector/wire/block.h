@@ -1,0 +1,24 @@
+// One block as it travels: header and payload. Immutable once sealed; streams share blocks by pointer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "collector/wire/wire.h"
+
+namespace hbmscope::wire {
+
+struct Block {
+  BlockHeader header;
+  std::vector<std::uint8_t> payload;  // As stored.
+
+  std::uint64_t end_event() const { return header.first_event + header.events; }
+};
+
+using SharedBlock = std::shared_ptr<const Block>;
+
+// What header and payload should hash to; the header's own hash does not count.
+std::uint64_t compute_block_hash(const Block& block);
+
+}  // namespace hbmscope::wire

@@ -1,0 +1,71 @@
+// Blocks in, records out. The bytes come from anywhere: whatever they hold, decoding ends with rows or with a text that
+// says what is wrong, never with more memory than the block's own header justifies.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/wire/block.h"
+
+namespace hbmscope::wire {
+
+// A block's records: their order, and for each kind its rows. Reused from block to block, its memory is kept.
+class DecodedBlock {
+ public:
+  const BlockHeader& header() const { return header_; }
+  std::span<const std::uint8_t> kinds() const { return kinds_; }
+  std::span<const std::int64_t> times_ns() const { return times_; }
+
+  template <class Record>
+  std::span<const Record> rows() const {
+    const Rows& rows = rows_[static_cast<std::size_t>(Record::kind)];
+    return {reinterpret_cast<const Record*>(rows.structs.data()), rows.count};
+  }
+  // Texts of the string records.
+  std::string_view text(std::size_t row) const {
+    return std::string_view(text_).substr(text_begin_[row], text_begin_[row + 1] - text_begin_[row]);
+  }
+  std::uint64_t unknown_records() const { return unknown_records_; }
+
+ private:
+  friend class BlockDecoder;
+  struct Rows {
+    std::vector<std::uint64_t> structs;
+    std::size_t count = 0;
+  };
+  BlockHeader header_;
+  std::vector<std::uint8_t> kinds_;
+  std::vector<std::int64_t> times_;
+  std::array<Rows, record_number_max + 1> rows_;
+  std::string text_;
+  std::vector<std::size_t> text_begin_;
+  std::uint64_t unknown_records_ = 0;
+};
+
+class BlockDecoder {
+ public:
+  BlockDecoder();
+  ~BlockDecoder();
+  BlockDecoder(BlockDecoder&&) noexcept;
+  BlockDecoder& operator=(BlockDecoder&&) noexcept;
+
+  // Nothing, or what is wrong with it ("the block's check sum differs"). After an error `out` holds no rows.
+  std::optional<std::string> decode(const Block& block, DecodedBlock& out);
+
+ private:
+  class Parser;
+  struct Decompressor;
+  std::unique_ptr<Decompressor> decompressor_;
+  std::vector<std::uint8_t> raw_;
+};
+
+// Whether these 64 bytes can be a block's header: its magic, version, and sizes within the limits.
+std::optional<std::string> find_header_fault(const BlockHeader& header);
+
+}  // namespace hbmscope::wire

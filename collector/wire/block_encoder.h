@@ -1,0 +1,82 @@
+// Records in, blocks out: rows are collected per kind and become columns when the block is closed.
+//
+// An encoder numbers the events of one stream. It does not know which block a free belongs to; stream_writer.h does.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "collector/wire/block.h"
+
+namespace hbmscope::wire {
+
+class BlockEncoder {
+ public:
+  explicit BlockEncoder(std::uint32_t stream = 0, BlockType type = BlockType::events, std::uint64_t first_event = 0);
+  ~BlockEncoder();
+  BlockEncoder(BlockEncoder&&) noexcept;
+  BlockEncoder& operator=(BlockEncoder&&) noexcept;
+
+  // Returns the number that the event has, or that the next event will have where the record is none. `text` is kept
+  // for records that have one. Close the block when is_full().
+  template <class Record>
+  std::uint64_t add(const Record& record, std::int64_t time_ns, std::string_view text = {}) {
+    static_assert(std::is_trivially_copyable_v<Record>);
+    Rows& rows = rows_of(Record::kind, sizeof(Record));
+    const std::size_t begin = rows.bytes.size();
+    rows.bytes.resize(begin + sizeof(Record));
+    std::memcpy(rows.bytes.data() + begin, &record, sizeof(Record));
+    if constexpr (Record::kind == RecordKind::string) {
+      rows.text_ends.push_back(text_.size() + text.size());
+      text_.append(text);
+    }
+    kinds_.push_back(static_cast<std::uint8_t>(Record::kind));
+    times_.push_back(time_ns);
+    return is_event(static_cast<std::uint16_t>(Record::kind)) ? first_event_ + events_++ : first_event_ + events_;
+  }
+
+  bool is_full() const { return events_ >= block_events_max || kinds_.size() >= 4 * block_events_max; }
+  bool is_empty() const { return kinds_.empty(); }
+  std::uint64_t next_event() const { return first_event_ + events_; }
+  std::int64_t first_time_ns() const { return times_.empty() ? 0 : times_.front(); }
+
+  // Seals what was added and begins the next block. Where zstd fails (no memory), columns are stored plain.
+  Block close();
+
+ private:
+  struct Rows {
+    std::vector<std::uint8_t> bytes;  // Structs, one after the other.
+    std::vector<std::uint64_t> text_ends;
+    std::size_t struct_bytes = 0;
+  };
+  Rows& rows_of(RecordKind kind, std::size_t struct_bytes) {
+    Rows& rows = rows_[static_cast<std::size_t>(kind)];
+    rows.struct_bytes = struct_bytes;
+    return rows;
+  }
+  void write_columns(std::vector<std::uint8_t>& out);
+  void write_section(const RecordDescription& record, const Rows& rows, std::vector<std::uint8_t>& out);
+  // Forms a column of `values_`; signed columns may be shifted and are written as zigzag.
+  void write_column(bool is_signed, std::vector<std::uint8_t>& out);
+
+  struct Compressor;
+  std::unique_ptr<Compressor> compressor_;
+  std::array<Rows, record_number_max + 1> rows_;
+  std::vector<std::uint8_t> kinds_;
+  std::vector<std::int64_t> times_;
+  std::string text_;
+  std::vector<std::uint64_t> values_;  // Of the column at hand.
+  std::vector<std::uint8_t> raw_, section_;
+  std::uint32_t stream_;
+  BlockType type_;
+  std::uint64_t first_event_;
+  std::uint32_t events_ = 0;
+};
+
+}  // namespace hbmscope::wire

@@ -1,0 +1,413 @@
+// Made by generate_records.py from records.txt; changes go there.
+// clang-format off
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hbmscope::wire {
+
+enum class RecordKind : std::uint16_t {
+  string = 1,
+  frame = 2,
+  stack = 3,
+  module = 4,
+  heap = 5,
+  job = 6,
+  clock = 7,
+  live = 10,
+  listing = 11,
+  region_live = 12,
+  free_slot = 13,
+  alloc = 16,
+  free = 17,
+  free_requested = 18,
+  free_at = 19,
+  free_requested_at = 20,
+  move = 21,
+  attribute = 22,
+  region_grow = 24,
+  region_shrink = 25,
+  heap_gone = 26,
+  physical_create = 32,
+  physical_import = 33,
+  physical_export = 34,
+  physical_release = 35,
+  reserve = 36,
+  unreserve = 37,
+  map = 38,
+  unmap = 39,
+  driver_refusal = 48,
+  out_of_memory = 49,
+  marker = 50,
+  counter = 51,
+  loss = 52,
+};
+
+// A text, in UTF-8 where its source was.
+struct StringRecord {
+  static constexpr RecordKind kind = RecordKind::string;
+  std::uint32_t id = 0;  // Its id.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(StringRecord) == 8);
+
+// One source position.
+struct FrameRecord {
+  static constexpr RecordKind kind = RecordKind::frame;
+  std::uint32_t id = 0;        // Its id.
+  std::uint32_t function = 0;  // String: the function.
+  std::uint32_t file = 0;      // String: the file, as its source wrote it.
+  std::uint32_t line = 0;      // Line; 0: unknown.
+};
+static_assert(sizeof(FrameRecord) == 16);
+
+// A stack as a chain: the innermost frame, and the stack that called it.
+struct StackRecord {
+  static constexpr RecordKind kind = RecordKind::stack;
+  std::uint32_t id = 0;      // Its id.
+  std::uint32_t parent = 0;  // Stack of the callers; 0: this frame is the outermost.
+  std::uint32_t frame = 0;   // Frame.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(StackRecord) == 16);
+
+// A loaded program or library.
+struct ModuleRecord {
+  static constexpr RecordKind kind = RecordKind::module;
+  std::uint64_t base = 0;      // Where it lies in the process.
+  std::uint64_t size = 0;      // How long it is.
+  std::uint32_t id = 0;        // Its id.
+  std::uint32_t path = 0;      // String: its file.
+  std::uint32_t build_id = 0;  // String: its build id in hexadecimal.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(ModuleRecord) == 32);
+
+// A heap: an address range with one authority over it. Heaps form a tree.
+struct HeapRecord {
+  static constexpr RecordKind kind = RecordKind::heap;
+  std::uint32_t id = 0;           // Its id.
+  std::uint32_t parent = 0;       // Heap below it, from which its regions come; 0: none.
+  std::uint32_t name = 0;         // String: what a person calls it.
+  std::uint32_t memory_kind = 0;  // String: device, host_pinned, managed, hbm, vmem, smem, accumulator, ...
+  std::uint32_t device = 0;       // Device ordinal; 4294967295: none.
+  std::uint32_t flags = 0;        // What its source knows: heap_flag in wire.h.
+  std::uint8_t layer = 0;         // physical 0, pool 1, chunk 2, framework 3, program 4.
+  std::uint8_t unused[7] = {};
+};
+static_assert(sizeof(HeapRecord) == 32);
+
+// One fact about the job: command, host, version, device, allow-listed variable. Never a secret.
+struct JobRecord {
+  static constexpr RecordKind kind = RecordKind::job;
+  std::uint32_t key = 0;    // String.
+  std::uint32_t value = 0;  // String.
+};
+static_assert(sizeof(JobRecord) == 8);
+
+// One instant on three clocks, at the start and every 10 s.
+struct ClockRecord {
+  static constexpr RecordKind kind = RecordKind::clock;
+  std::uint64_t realtime_ns = 0;  // Since 1970; 0: unknown.
+  std::uint64_t tsc = 0;          // Time stamp counter; 0: unknown.
+};
+static_assert(sizeof(ClockRecord) == 16);
+
+// A block that lives already.
+struct LiveRecord {
+  static constexpr RecordKind kind = RecordKind::live;
+  std::uint64_t address = 0;    // Where it begins.
+  std::uint64_t size = 0;       // What it takes, rounding included.
+  std::uint64_t requested = 0;  // What was asked; 2^64-1: not told.
+  std::uint64_t event = 0;      // Its allocation id; 2^64-1: from before the stream.
+  std::uint32_t heap = 0;       // Heap.
+  std::uint32_t slot = 0;       // Its slot in the live table.
+  std::uint32_t stack = 0;      // Stack; 0: not told.
+  std::uint32_t stream = 0;     // Device stream, as a small number; 0: the default one.
+  std::uint32_t tag = 0;        // String; 0: none.
+  std::uint32_t flags = 0;      // block_flag in wire.h.
+};
+static_assert(sizeof(LiveRecord) == 56);
+
+// A new listing of a heap begins or ends; what lived before it and is not in it is gone.
+struct ListingRecord {
+  static constexpr RecordKind kind = RecordKind::listing;
+  std::uint32_t heap = 0;  // Heap; 0: all.
+  std::uint8_t phase = 0;  // 0 begins, 1 ends.
+  std::uint8_t unused[3] = {};
+};
+static_assert(sizeof(ListingRecord) == 8);
+
+// A region that exists already.
+struct RegionLiveRecord {
+  static constexpr RecordKind kind = RecordKind::region_live;
+  std::uint64_t address = 0;  // Where it begins.
+  std::uint64_t size = 0;     // How long it is.
+  std::uint32_t heap = 0;     // Heap.
+  std::uint32_t flags = 0;    // region_flag in wire.h.
+};
+static_assert(sizeof(RegionLiveRecord) == 24);
+
+// A slot that is free to be taken again; the last one listed is taken first.
+struct FreeSlotRecord {
+  static constexpr RecordKind kind = RecordKind::free_slot;
+  std::uint32_t slot = 0;  // The slot.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(FreeSlotRecord) == 8);
+
+// A block was taken. It takes the slot that was freed last, else the next new one.
+struct AllocRecord {
+  static constexpr RecordKind kind = RecordKind::alloc;
+  std::uint64_t address = 0;    // Where it begins.
+  std::uint64_t size = 0;       // What it takes, rounding included.
+  std::uint64_t requested = 0;  // What was asked; 2^64-1: not told.
+  std::uint32_t heap = 0;       // Heap.
+  std::uint32_t stack = 0;      // Stack; 0: not told.
+  std::uint32_t stream = 0;     // Device stream, as a small number; 0: the default one.
+  std::uint32_t tag = 0;        // String; 0: none.
+  std::uint32_t flags = 0;      // block_flag in wire.h.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(AllocRecord) == 48);
+
+// A block was given back: completed, its memory can be taken again.
+struct FreeRecord {
+  static constexpr RecordKind kind = RecordKind::free;
+  std::uint32_t slot = 0;   // Its slot.
+  std::uint32_t stack = 0;  // Stack; 0: not told.
+};
+static_assert(sizeof(FreeRecord) == 8);
+
+// The program has freed a block; its memory is pending until a free of it follows.
+struct FreeRequestedRecord {
+  static constexpr RecordKind kind = RecordKind::free_requested;
+  std::uint32_t slot = 0;   // Its slot.
+  std::uint32_t stack = 0;  // Stack; 0: not told.
+};
+static_assert(sizeof(FreeRequestedRecord) == 8);
+
+// A block was given back, named by its address: by a collector that keeps no table; in a recording, an unknown one.
+struct FreeAtRecord {
+  static constexpr RecordKind kind = RecordKind::free_at;
+  std::uint64_t address = 0;  // Where it begins.
+  std::uint64_t size = 0;     // Its size as its source told it; 0: not told.
+  std::uint32_t heap = 0;     // Heap.
+  std::uint32_t stack = 0;    // Stack; 0: not told.
+};
+static_assert(sizeof(FreeAtRecord) == 24);
+
+// As free_requested, named by its address.
+struct FreeRequestedAtRecord {
+  static constexpr RecordKind kind = RecordKind::free_requested_at;
+  std::uint64_t address = 0;  // Where it begins.
+  std::uint64_t size = 0;     // Its size as its source told it; 0: not told.
+  std::uint32_t heap = 0;     // Heap.
+  std::uint32_t stack = 0;    // Stack; 0: not told.
+};
+static_assert(sizeof(FreeRequestedAtRecord) == 24);
+
+// A block was moved (defragmentation).
+struct MoveRecord {
+  static constexpr RecordKind kind = RecordKind::move;
+  std::uint64_t address = 0;  // Where it begins now.
+  std::uint32_t slot = 0;     // Its slot.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(MoveRecord) == 16);
+
+// Something that became known later about an allocation: tag, parameter path, shape, executable.
+struct AttributeRecord {
+  static constexpr RecordKind kind = RecordKind::attribute;
+  std::uint64_t allocation = 0;  // Allocation id.
+  std::uint32_t key = 0;         // String.
+  std::uint32_t value = 0;       // String.
+};
+static_assert(sizeof(AttributeRecord) == 16);
+
+// A heap took memory from below.
+struct RegionGrowRecord {
+  static constexpr RecordKind kind = RecordKind::region_grow;
+  std::uint64_t address = 0;  // Where it begins.
+  std::uint64_t size = 0;     // How long it is.
+  std::uint32_t heap = 0;     // Heap.
+  std::uint32_t stack = 0;    // Stack; 0: not told.
+  std::uint32_t flags = 0;    // region_flag in wire.h.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(RegionGrowRecord) == 32);
+
+// A heap gave memory back.
+struct RegionShrinkRecord {
+  static constexpr RecordKind kind = RecordKind::region_shrink;
+  std::uint64_t address = 0;  // Where it begins.
+  std::uint64_t size = 0;     // How long it is.
+  std::uint32_t heap = 0;     // Heap.
+  std::uint32_t stack = 0;    // Stack; 0: not told.
+};
+static_assert(sizeof(RegionShrinkRecord) == 24);
+
+// A heap was destroyed with all that was in it.
+struct HeapGoneRecord {
+  static constexpr RecordKind kind = RecordKind::heap_gone;
+  std::uint32_t heap = 0;  // Heap.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(HeapGoneRecord) == 8);
+
+// A handle to physical memory was made.
+struct PhysicalCreateRecord {
+  static constexpr RecordKind kind = RecordKind::physical_create;
+  std::uint64_t handle = 0;  // The handle.
+  std::uint64_t size = 0;    // Its bytes.
+  std::uint32_t heap = 0;    // Heap.
+  std::uint32_t stack = 0;   // Stack; 0: not told.
+};
+static_assert(sizeof(PhysicalCreateRecord) == 24);
+
+// A handle came from another process; its bytes are counted there.
+struct PhysicalImportRecord {
+  static constexpr RecordKind kind = RecordKind::physical_import;
+  std::uint64_t handle = 0;  // The handle.
+  std::uint64_t size = 0;    // Its bytes.
+  std::uint32_t heap = 0;    // Heap.
+  std::uint32_t stack = 0;   // Stack; 0: not told.
+};
+static_assert(sizeof(PhysicalImportRecord) == 24);
+
+// A handle was given to another process.
+struct PhysicalExportRecord {
+  static constexpr RecordKind kind = RecordKind::physical_export;
+  std::uint64_t handle = 0;  // The handle.
+};
+static_assert(sizeof(PhysicalExportRecord) == 8);
+
+// The program let go of a handle.
+struct PhysicalReleaseRecord {
+  static constexpr RecordKind kind = RecordKind::physical_release;
+  std::uint64_t handle = 0;  // The handle.
+};
+static_assert(sizeof(PhysicalReleaseRecord) == 8);
+
+// Addresses were reserved, without memory.
+struct ReserveRecord {
+  static constexpr RecordKind kind = RecordKind::reserve;
+  std::uint64_t address = 0;  // Where they begin.
+  std::uint64_t size = 0;     // How many.
+  std::uint32_t heap = 0;     // Heap.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(ReserveRecord) == 24);
+
+// A reservation was given back.
+struct UnreserveRecord {
+  static constexpr RecordKind kind = RecordKind::unreserve;
+  std::uint64_t address = 0;  // Where it begins.
+  std::uint64_t size = 0;     // How many.
+  std::uint32_t heap = 0;     // Heap.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(UnreserveRecord) == 24);
+
+// Part of a handle became visible at an address.
+struct MapRecord {
+  static constexpr RecordKind kind = RecordKind::map;
+  std::uint64_t address = 0;  // Where.
+  std::uint64_t size = 0;     // How much.
+  std::uint64_t handle = 0;   // The handle.
+  std::uint64_t offset = 0;   // Where in the handle.
+  std::uint32_t heap = 0;     // Heap.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(MapRecord) == 40);
+
+// A mapping was removed.
+struct UnmapRecord {
+  static constexpr RecordKind kind = RecordKind::unmap;
+  std::uint64_t address = 0;  // Where.
+  std::uint64_t size = 0;     // How much.
+  std::uint32_t heap = 0;     // Heap.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(UnmapRecord) == 24);
+
+// The driver refused a request. Not yet an out-of-memory: the framework may try again.
+struct DriverRefusalRecord {
+  static constexpr RecordKind kind = RecordKind::driver_refusal;
+  std::uint64_t asked = 0;  // What was asked.
+  std::uint32_t heap = 0;   // Heap; 0: not told.
+  std::uint32_t stack = 0;  // Stack; 0: not told.
+  std::uint32_t call = 0;   // String: the call.
+  std::uint32_t error = 0;  // The driver's error number.
+};
+static_assert(sizeof(DriverRefusalRecord) == 24);
+
+// A framework gave up.
+struct OutOfMemoryRecord {
+  static constexpr RecordKind kind = RecordKind::out_of_memory;
+  std::uint64_t asked = 0;      // What was asked.
+  std::uint64_t available = 0;  // What its source says was free on the device; 2^64-1: not told.
+  std::uint32_t heap = 0;       // Heap; 0: not told.
+  std::uint32_t stack = 0;      // Stack; 0: not told.
+  std::uint32_t reason = 0;     // String: why, if told.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(OutOfMemoryRecord) == 32);
+
+// A mark in time: a step, a range, a note.
+struct MarkerRecord {
+  static constexpr RecordKind kind = RecordKind::marker;
+  std::uint32_t name = 0;    // String.
+  std::uint32_t device = 0;  // Device ordinal; 4294967295: all.
+  std::uint8_t phase = 0;    // 0 instant, 1 begins, 2 ends.
+  std::uint8_t unused[7] = {};
+};
+static_assert(sizeof(MarkerRecord) == 16);
+
+// A figure of somebody else's, as they told it: memory_stats, cuMemGetInfo.
+struct CounterRecord {
+  static constexpr RecordKind kind = RecordKind::counter;
+  std::int64_t value = 0;  // The value.
+  std::uint32_t name = 0;  // String.
+  std::uint32_t heap = 0;  // Heap; 0: none.
+};
+static_assert(sizeof(CounterRecord) == 16);
+
+// Events are missing here. The heap is inexact until it has been listed again.
+struct LossRecord {
+  static constexpr RecordKind kind = RecordKind::loss;
+  std::uint64_t count = 0;     // How many; 0: unknown.
+  std::uint64_t since_ns = 0;  // From when; until the record's own time.
+  std::uint32_t heap = 0;      // Heap; 0: all.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(LossRecord) == 24);
+
+enum class Unit : std::uint8_t { bytes, address, ns, id, slot, count, code, value, none };
+enum class Coding : std::uint8_t { plain, delta, from, zigzag };
+
+struct FieldDescription {
+  const char* name;
+  Unit unit;
+  Coding coding;
+  std::uint8_t bytes;
+  std::uint8_t offset;  // In the record's struct.
+};
+struct RecordDescription {
+  const char* name;
+  RecordKind kind;
+  std::uint16_t since;
+  std::uint16_t struct_bytes;
+  bool has_text;
+  std::uint8_t field_count;
+  FieldDescription fields[12];
+};
+constexpr std::size_t record_count = 34;
+constexpr std::size_t record_number_max = 52;
+extern const RecordDescription record_table[record_count];
+
+// Null for a kind that this version does not know.
+const RecordDescription* find_record(std::uint16_t kind);
+
+}  // namespace hbmscope::wire

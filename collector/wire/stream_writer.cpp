@@ -1,0 +1,108 @@
+#include "collector/wire/stream_writer.h"
+
+#include <memory>
+#include <utility>
+
+namespace hbmscope::wire {
+
+std::uint32_t StreamWriter::define_string(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto [found, is_new] = strings_.try_emplace(std::string(text), static_cast<std::uint32_t>(strings_.size() + 1));
+  if (is_new) {
+    StringRecord record;
+    record.id = found->second;
+    encoder_.add(record, time_ns_, text);
+    if (encoder_.is_full()) flush();
+  }
+  return found->second;
+}
+
+std::uint32_t StreamWriter::define_frame(std::string_view function, std::string_view file, std::uint32_t line) {
+  FrameRecord record;
+  record.function = define_string(function);
+  record.file = define_string(file);
+  record.line = line;
+  const std::pair<std::uint64_t, std::uint64_t> key{std::uint64_t{record.function} << 32 | record.file, line};
+  const auto [found, is_new] = frames_.try_emplace(key, static_cast<std::uint32_t>(frames_.size() + 1));
+  record.id = found->second;
+  if (is_new) add(record, time_ns_);
+  return found->second;
+}
+
+std::uint32_t StreamWriter::define_stack(std::uint32_t parent, std::uint32_t frame) {
+  const auto [found, is_new] = stacks_.try_emplace({parent, frame}, static_cast<std::uint32_t>(stacks_.size() + 1));
+  StackRecord record;
+  record.id = found->second;
+  record.parent = parent;
+  record.frame = frame;
+  if (is_new) add(record, time_ns_);
+  return found->second;
+}
+
+std::uint32_t StreamWriter::define_heap(HeapRecord heap, std::string_view name, std::string_view memory_kind) {
+  heap.id = ++heaps_;
+  heap.name = define_string(name);
+  heap.memory_kind = define_string(memory_kind);
+  add(heap, time_ns_);
+  return heap.id;
+}
+
+void StreamWriter::add_job_fact(std::string_view key, std::string_view value) {
+  JobRecord record;
+  record.key = define_string(key);
+  record.value = define_string(value);
+  add(record, time_ns_);
+}
+
+std::uint64_t StreamWriter::alloc(const AllocRecord& block, std::int64_t time_ns) {
+  table_.take(block.heap, block.address);
+  return add(block, time_ns);
+}
+
+void StreamWriter::live(LiveRecord block) {
+  block.slot = table_.take(block.heap, block.address);
+  block.event = before_the_stream;
+  add(block, time_ns_);
+}
+
+bool StreamWriter::free(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack,
+                        std::int64_t time_ns) {
+  if (const auto slot = table_.give_back(heap, address)) {
+    FreeRecord record;
+    record.slot = *slot;
+    record.stack = stack;
+    add(record, time_ns);
+    return true;
+  }
+  FreeAtRecord record;
+  record.address = address;
+  record.size = size;
+  record.heap = heap;
+  record.stack = stack;
+  add(record, time_ns);
+  return false;
+}
+
+bool StreamWriter::free_requested(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack,
+                                  std::int64_t time_ns) {
+  if (const auto slot = table_.find(heap, address)) {
+    FreeRequestedRecord record;
+    record.slot = *slot;
+    record.stack = stack;
+    add(record, time_ns);
+    return true;
+  }
+  FreeRequestedAtRecord record;
+  record.address = address;
+  record.size = size;
+  record.heap = heap;
+  record.stack = stack;
+  add(record, time_ns);
+  return false;
+}
+
+void StreamWriter::flush() {
+  if (!encoder_.is_empty()) sink_(std::make_shared<const Block>(encoder_.close()));
+}
+
+}  // namespace hbmscope::wire

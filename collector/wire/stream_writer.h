@@ -1,0 +1,65 @@
+// Writes one stream: gives ids to strings, frames and stacks, numbers to events and slots to frees, and hands out a
+// block whenever one is full. What every source (a file reader, a draining process, a simulator) goes through.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "collector/wire/block_encoder.h"
+#include "collector/wire/live_table.h"
+
+namespace hbmscope::wire {
+
+class StreamWriter {
+ public:
+  using Sink = std::function<void(SharedBlock)>;
+  StreamWriter(std::uint32_t stream, Sink sink) : encoder_(stream), sink_(std::move(sink)) {}
+
+  // Definitions. Equal ones get one id; 0 is the empty text, no frame, no stack.
+  std::uint32_t define_string(std::string_view text);
+  std::uint32_t define_frame(std::string_view function, std::string_view file, std::uint32_t line);
+  std::uint32_t define_stack(std::uint32_t parent, std::uint32_t frame);
+  std::uint32_t define_heap(HeapRecord heap, std::string_view name, std::string_view memory_kind);
+  void add_job_fact(std::string_view key, std::string_view value);
+
+  // Blocks. Both return the number that names the block from now on; `live` takes those that were there before.
+  std::uint64_t alloc(const AllocRecord& block, std::int64_t time_ns);
+  void live(LiveRecord block);
+  // False: no block of that heap lives at the address; it is recorded as such.
+  bool free(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack, std::int64_t time_ns);
+  bool free_requested(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack,
+                      std::int64_t time_ns);
+
+  // Whatever needs neither an id nor a slot.
+  template <class Record>
+  std::uint64_t add(const Record& record, std::int64_t time_ns) {
+    time_ns_ = time_ns;
+    const std::uint64_t number = encoder_.add(record, time_ns);
+    if (encoder_.is_full()) flush();
+    return number;
+  }
+
+  void flush();  // Closes the block at hand, if there is anything in it.
+  std::uint64_t next_event() const { return encoder_.next_event(); }
+
+ private:
+  struct PairHash {
+    std::size_t operator()(const std::pair<std::uint64_t, std::uint64_t>& key) const {
+      return static_cast<std::size_t>((key.first * 0x9e3779b97f4a7c15U ^ key.second) * 0xff51afd7ed558ccdU >> 7);
+    }
+  };
+  using PairIds = std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t, PairHash>;
+
+  BlockEncoder encoder_;
+  Sink sink_;
+  LiveTable table_;
+  std::unordered_map<std::string, std::uint32_t> strings_;
+  PairIds frames_, stacks_;
+  std::uint32_t heaps_ = 0;
+  std::int64_t time_ns_ = 0;  // Of the last event; definitions carry it.
+};
+
+}  // namespace hbmscope::wire

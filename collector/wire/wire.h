@@ -1,0 +1,97 @@
+// Blocks, files and flags of the wire; the records themselves are in records.h, the bytes in FORMAT.md.
+//
+// A block is what travels and what is stored: at most 65,536 events of one stream, columnar, compressed and checked by
+// itself, so that a file whose end is missing loses one block at most, and a reader can begin at any of them.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "collector/wire/records.h"
+
+namespace hbmscope::wire {
+
+static_assert(std::endian::native == std::endian::little,
+              "the wire is little-endian and structs are copied as they are");
+
+constexpr std::uint16_t format_version = 1;
+constexpr std::uint32_t block_events_max = 65'536;
+// Definitions and state have no number and no such limit; this one keeps a hostile header from reserving memory.
+constexpr std::uint32_t block_records_max = 1U << 24;
+constexpr std::uint32_t block_bytes_max = 1U << 28;
+constexpr std::uint16_t first_event_kind = 16;
+
+constexpr bool is_event(std::uint16_t kind) {
+  return kind >= first_event_kind;
+}
+
+constexpr std::uint64_t unknown_bytes = ~std::uint64_t{0};
+constexpr std::uint64_t before_the_stream = ~std::uint64_t{0};  // An allocation id that no event has.
+constexpr std::uint32_t no_device = ~std::uint32_t{0};
+
+enum class BlockType : std::uint8_t { events = 1, keyframe = 2, index = 3 };
+enum class BlockForm : std::uint8_t { columns = 0, zstd_columns = 1, rows = 2 };
+
+struct BlockHeader {
+  std::uint32_t magic = 0x426d6268;  // "hbmB"
+  std::uint16_t version = format_version;
+  BlockType type = BlockType::events;
+  BlockForm form = BlockForm::columns;
+  std::uint32_t stream = 0;
+  std::uint32_t records = 0;
+  std::uint64_t first_event = 0;
+  std::int64_t first_time_ns = 0, last_time_ns = 0;
+  std::uint32_t events = 0;
+  std::uint32_t stored_bytes = 0;  // Of the payload.
+  std::uint32_t raw_bytes = 0;     // Of the payload after zstd.
+  std::uint32_t unused = 0;
+  std::uint64_t xxh3 = 0;
+};
+static_assert(sizeof(BlockHeader) == 64);
+
+struct FileHeader {
+  char magic[8] = {'h', 'b', 'm', 's', 'c', 'o', 'p', 'e'};
+  std::uint32_t version = format_version;
+  std::uint32_t bytes = 32;
+  std::uint64_t begun_ms = 0;  // Since 1970.
+  std::uint64_t unused = 0;
+};
+static_assert(sizeof(FileHeader) == 32);
+
+struct FileTrailer {
+  std::uint64_t index_offset = 0;
+  char magic[8] = {'h', 'b', 'm', 'i', 'n', 'd', 'e', 'x'};
+};
+static_assert(sizeof(FileTrailer) == 16);
+
+// In front of each record in a block of rows.
+struct RowHeader {
+  std::uint32_t bytes = 0;  // Header, struct and text, rounded up to 8.
+  RecordKind kind{};
+  std::uint16_t text_bytes = 0;
+  std::int64_t time_ns = 0;
+};
+static_assert(sizeof(RowHeader) == 16);
+
+enum class Layer : std::uint8_t { physical, pool, chunk, framework, program };
+
+// What a heap's source knows (HeapRecord::flags). What it doesn't is absent in every answer, never 0.
+namespace heap_flag {
+constexpr std::uint32_t has_regions = 1;    // Where its memory is: free and "no memory there" can be told apart.
+constexpr std::uint32_t has_requested = 2;  // What was asked, beside what blocks take.
+constexpr std::uint32_t has_two_ends = 4;   // Blocks grow from both ends.
+constexpr std::uint32_t has_addresses = 8;  // Else addresses are made up to name blocks, and no map is drawn.
+constexpr std::uint32_t is_complete_at_start = 16;  // What lived when the stream began is listed in full.
+}  // namespace heap_flag
+
+namespace region_flag {
+constexpr std::uint32_t joins_neighbours = 1;  // Blocks may span regions that touch (expandable segments).
+}
+
+namespace block_flag {
+constexpr std::uint32_t upper_end = 1;        // Taken from the upper end of a two-ended pool.
+constexpr std::uint32_t is_pending = 2;       // Freed by the program, its memory not yet free (LiveRecord).
+constexpr std::uint32_t is_size_derived = 4;  // The source tells what was asked; the size was worked out from the rest.
+}  // namespace block_flag
+
+}  // namespace hbmscope::wire
