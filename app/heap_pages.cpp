@@ -57,12 +57,15 @@ void use_large_heap_pages() {
   mallopt(M_TOP_PAD, static_cast<int>(heap_bytes));
   // volatile: a compiler may leave out an allocation that nothing uses.
   void* volatile some = std::malloc(std::size_t{256} << 10);  // More than the heap has: it grows now.
-  const auto end = reinterpret_cast<std::uintptr_t>(sbrk(0));
+  char* const end = static_cast<char*>(sbrk(0));
   std::free(some);
   mallopt(M_TOP_PAD, 128 << 10);
-  if (end == static_cast<std::uintptr_t>(-1) || end < heap_bytes) return;
-  const std::uintptr_t begin = (end - heap_bytes + large_page_bytes - 1) / large_page_bytes * large_page_bytes;
-  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // A refusal changes nothing.
+  const auto end_address = reinterpret_cast<std::uintptr_t>(end);
+  if (end_address == static_cast<std::uintptr_t>(-1) || end_address < heap_bytes) return;
+  const std::uintptr_t first_page =
+      (end_address - heap_bytes + large_page_bytes - 1) / large_page_bytes * large_page_bytes;
+  const std::uintptr_t bytes = end_address - first_page;
+  madvise(end - bytes, bytes, MADV_HUGEPAGE);  // A refusal changes nothing.
 }
 
 }  // namespace hbmscope

@@ -20,8 +20,7 @@ class ProfileWriter {
 
   void add(const SyntheticSample& sample) {
     pprof::Sample* out = profile_.add_sample();
-    for (auto frame = sample.stack.rbegin(); frame != sample.stack.rend(); ++frame)
-      out->add_location_id(location(*frame));
+    for (std::size_t i = sample.stack.size(); i > 0; --i) out->add_location_id(location(sample.stack[i - 1]));
     out->add_value(sample.count);
     out->add_value(sample.bytes);
     add_label(out, "kind", sample.kind);

@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path fresh_folder(const char* name) {
-  const fs::path folder = fs::path(testing::TempDir()) / name;
+  fs::path folder = fs::path(testing::TempDir()) / name;
   fs::remove_all(folder);
   fs::create_directories(folder);
   return folder;
