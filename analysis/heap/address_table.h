@@ -1,0 +1,93 @@
+// Where does a free block begin at this address? A hash table of addresses, open, in one array; what is removed leaves
+// no mark behind (those that follow move up), so a table that was once full and is now empty is as fast as a new one.
+//
+// Addresses are multiples of 256 B, of 2 MiB, of 20 MiB. Multiplying by an odd number and keeping the upper bits
+// spreads such steps evenly; the test holds it to that for steps of every power of two, and some that are none.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace hbmscope {
+
+class AddressTable {
+ public:
+  static constexpr std::uint32_t none = 0xffffffff;
+
+  AddressTable() : entries_(16) {}
+
+  // Where the address is in the table, or where the search for it ended. Holds until the next change.
+  using Slot = std::size_t;
+  Slot find(std::uint64_t address) const {
+    Slot at = home(address);
+    while (entries_[at].value != none && entries_[at].address != address) at = after(at);
+    return at;
+  }
+  std::uint32_t value(Slot slot) const { return entries_[slot].value; }  // none where find() found nothing.
+
+  // The address must not be in the table.
+  void insert(std::uint64_t address, std::uint32_t value) {
+    if (++used_ * 4 > entries_.size()) grow();
+    place({address, value});
+  }
+
+  // The slot must hold an address.
+  void erase_at(Slot hole) {
+    const std::size_t mask = entries_.size() - 1;
+    for (std::size_t at = after(hole); entries_[at].value != none; at = after(at)) {
+      // An entry may move up as long as it stays at or behind its home.
+      if (((at - home(entries_[at].address)) & mask) < ((at - hole) & mask)) continue;
+      entries_[hole] = entries_[at];
+      hole = at;
+    }
+    entries_[hole].value = none;
+    --used_;
+  }
+
+  void clear() {
+    entries_.assign(entries_.size(), Entry{});
+    used_ = 0;
+  }
+
+  std::size_t size() const { return used_; }
+
+  // How far the unluckiest address lies from its home; for the tests.
+  std::size_t distance_max() const {
+    std::size_t distance = 0;
+    for (std::size_t at = 0; at < entries_.size(); ++at)
+      if (entries_[at].value != none)
+        distance = std::max(distance, (at - home(entries_[at].address)) & (entries_.size() - 1));
+    return distance;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t address = 0;
+    std::uint32_t value = none;
+  };
+
+  std::size_t after(std::size_t at) const { return (at + 1) & (entries_.size() - 1); }
+  std::size_t home(std::uint64_t address) const { return (address * 0x9e3779b97f4a7c15) >> shift_; }
+
+  void place(Entry entry) {
+    std::size_t at = home(entry.address);
+    while (entries_[at].value != none) at = after(at);
+    entries_[at] = entry;
+  }
+
+  void grow() {
+    std::vector<Entry> old(entries_.size() * 2);
+    old.swap(entries_);
+    --shift_;
+    for (const Entry& entry : old)
+      if (entry.value != none) place(entry);
+  }
+
+  std::vector<Entry> entries_;
+  std::size_t used_ = 0;
+  unsigned shift_ = 60;  // 64 less the binary logarithm of the number of entries.
+};
+
+}  // namespace hbmscope

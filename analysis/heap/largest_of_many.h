@@ -1,0 +1,98 @@
+// The largest of many numbers that keep changing, exact after every change: the root of a tree of maxima, eight to a
+// node.
+//
+// A pool of 64 GiB has some thousand free blocks, and each event of its life changes one or two of them. Most changes
+// are far below the maximum of their eight and end there; only what was the largest of its eight, and shrinks, looks at
+// its seven siblings, one level after the other. Bins of similar sizes do as well on average, but a pool whose free
+// blocks all fall into the topmost bin makes them walk the whole bin at every event; here it is never more than eight
+// numbers a level, seven levels for two million free blocks.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace hbmscope {
+
+class LargestOfMany {
+ public:
+  LargestOfMany() { grow(); }
+
+  std::uint64_t largest() const { return values_[root_]; }  // 0 where there is none.
+  std::size_t count() const { return leaves_used_ - unused_.size(); }
+
+  // Returns the place of the new number; places are reused.
+  std::uint32_t add(std::uint64_t value) {
+    std::uint32_t place = 0;
+    if (!unused_.empty()) {
+      place = unused_.back();
+      unused_.pop_back();
+    } else {
+      if (leaves_used_ == leaves_) grow();
+      place = leaves_used_++;
+    }
+    set(place, value);
+    return place;
+  }
+
+  void remove(std::uint32_t place) {
+    set(place, 0);
+    unused_.push_back(place);
+  }
+
+  void set(std::uint32_t place, std::uint64_t value) {
+    std::uint64_t old = values_[place];
+    values_[place] = value;
+    for (std::uint32_t level = 1; level <= depth_; ++level) {
+      const std::uint64_t* siblings = values_.data() + starts_[level - 1] + (place & ~std::uint32_t{7});
+      place >>= 3;
+      std::uint64_t& node = values_[starts_[level] + place];
+      if (value <= node) {
+        if (old != node || value == node) return;
+        value = largest_of_eight(siblings);
+        if (value == node) return;
+      }
+      old = node;
+      node = value;
+    }
+  }
+
+  void clear() {
+    std::fill(values_.begin(), values_.end(), 0);
+    unused_.clear();
+    leaves_used_ = 0;
+  }
+
+ private:
+  static std::uint64_t largest_of_eight(const std::uint64_t* at) {
+    const std::uint64_t a = std::max(at[0], at[1]), b = std::max(at[2], at[3]);
+    const std::uint64_t c = std::max(at[4], at[5]), d = std::max(at[6], at[7]);
+    return std::max(std::max(a, b), std::max(c, d));
+  }
+
+  void grow() {
+    const std::uint32_t leaves = leaves_ == 0 ? 64 : leaves_ * 2;
+    std::vector<std::uint64_t> old(values_.begin(), values_.begin() + leaves_);
+    // Every level is padded to whole nodes, so that a look at siblings needs no bound.
+    std::uint32_t total = 0, width = leaves;
+    for (depth_ = 0;; ++depth_) {
+      starts_[depth_] = total;
+      total += (width + 7) / 8 * 8;
+      if (width == 1) break;
+      width = (width + 7) / 8;
+    }
+    root_ = starts_[depth_];
+    leaves_ = leaves;
+    values_.assign(total, 0);
+    for (std::uint32_t place = 0; place < old.size(); ++place) set(place, old[place]);
+  }
+
+  std::vector<std::uint64_t> values_;       // All levels, the numbers themselves first.
+  std::array<std::uint32_t, 12> starts_{};  // Of each level in values_: 8^11 is more places than there are.
+  std::uint32_t depth_ = 0, root_ = 0, leaves_ = 0, leaves_used_ = 0;
+  std::vector<std::uint32_t> unused_;  // The place that was left last is taken first; it is still in the cache.
+};
+
+}  // namespace hbmscope
