@@ -10,6 +10,7 @@
 
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/gzip.h"
+#include "analysis/read/other_format.h"
 #include "analysis/read/pprof/message_index.h"
 #include "analysis/read/pprof/read_samples.h"
 #include "analysis/read/pprof/read_tables.h"
@@ -19,23 +20,6 @@ namespace hbmscope {
 namespace {
 
 using Bytes = std::span<const std::uint8_t>;
-
-// What people drop here by mistake, by how it begins; said in the error instead of "byte 3: bad field".
-std::string_view find_other_format(Bytes bytes) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), std::min<std::size_t>(bytes.size(), 512));
-  if (text.starts_with("\x7f"
-                       "ELF"))
-    return "a program";
-  if (text.starts_with("PK\x03\x04")) return "a zip archive";
-  if (text.starts_with("\x28\xb5\x2f\xfd")) return "zstd data";
-  if (text.size() > 1 && text[0] == '\x80' && text[1] >= 2 && text[1] <= 5)
-    return "a Python pickle, such as a PyTorch memory snapshot";
-  if (text.starts_with("{") || text.starts_with("[{") || text.starts_with("[\n")) return "JSON";
-  if (text.starts_with("<")) return "HTML or XML";
-  const bool is_text = std::all_of(
-      text.begin(), text.end(), [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t' || c == '\r'; });
-  return is_text ? "plain text" : "";
-}
 
 Failure not_a_profile(Bytes bytes, const std::string& name, Error error) {
   if (const std::string_view other = find_other_format(bytes); !other.empty()) {

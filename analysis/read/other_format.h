@@ -1,0 +1,13 @@
+// What people hand over by mistake, told from how it begins: said in the error instead of "byte 3: bad field".
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace hbmscope {
+
+// "a zip archive", "JSON", "plain text", ...; empty where nothing fits.
+std::string_view find_other_format(std::span<const std::uint8_t> bytes);
+
+}  // namespace hbmscope

@@ -1,0 +1,282 @@
+#include "analysis/read/pickle/document_builder.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+namespace hbmscope::pickle {
+namespace {
+
+using Tag = Value::Tag;
+
+constexpr std::uint32_t rows_max = std::numeric_limits<std::int32_t>::max();
+constexpr std::uint32_t shape_keys_max = 64;    // A dict with more is a table, not a record.
+constexpr std::uint32_t small_run_max = 4'096;  // Longer lists lie outside of the chunks, so that they can be extended.
+constexpr std::uint32_t probes_max = 32;
+constexpr std::uint32_t slab_chunks = 16;
+constexpr Document::ShapeNumber wide = std::numeric_limits<Document::ShapeNumber>::max();  // Only until finish().
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
+  hash = (hash ^ word) * 0x9fb21c651e98df25;
+  return hash ^ (hash >> 32);
+}
+
+// Keys, actions and contexts have a dozen bytes; long texts (paths, C++ names) come once.
+std::uint32_t hash_text(std::string_view text) {
+  std::uint64_t hash = mix(0x2545f4914f6cdd1d, text.size());
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, 8);
+    hash = mix(hash, word);
+  }
+  if (at < text.size()) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, text.size() - at);
+    hash = mix(hash, word);
+  }
+  return static_cast<std::uint32_t>(hash ^ (hash >> 29));
+}
+
+template <class Row>
+std::uint32_t next_row(const std::vector<Row>& rows) {
+  if (rows.size() >= rows_max) throw std::length_error("a pickle with more than 2^31 values of a kind");
+  return static_cast<std::uint32_t>(rows.size());
+}
+
+}  // namespace
+
+DocumentBuilder::DocumentBuilder(std::size_t pickle_bytes) : text_slots_(1024, 0), shape_slots_(256, 0) {
+  // A guess: snapshots have a dict every 70 to 300 bytes. What is not used is never touched.
+  document_.dicts_.reserve(pickle_bytes / 64);
+  document_.shapes_.push_back({0, 0, false});  // Number 0: the dict without keys.
+  shape_hashes_.push_back(0);
+  last_shapes_.fill(0);
+}
+
+Value DocumentBuilder::add_wide_integer(Integer integer) {
+  const std::uint32_t number = next_row(document_.wide_integers_);
+  document_.wide_integers_.push_back(integer);
+  return Value::numbered(Tag::wide_integer, number);
+}
+
+Value DocumentBuilder::add_real(double value) {
+  const std::uint32_t number = next_row(document_.reals_);
+  document_.reals_.push_back(value);
+  return Value::numbered(Tag::real, number);
+}
+
+Value DocumentBuilder::add_bytes(std::string_view bytes) {
+  const std::uint32_t number = next_row(document_.texts_);
+  document_.texts_.push_back({bytes.data(), static_cast<std::uint32_t>(bytes.size()), 0});
+  return Value::numbered(Tag::bytes, number);
+}
+
+Value DocumentBuilder::add_text(std::string_view text) {
+  const std::uint32_t hash = hash_text(text);
+  const std::size_t mask = text_slots_.size() - 1;
+  std::size_t slot = hash & mask;
+  std::uint32_t probes = 0;
+  for (; text_slots_[slot] != 0 && probes < probes_max; slot = (slot + 1) & mask, ++probes) {
+    const Document::Text& known = document_.texts_[text_slots_[slot] - 1];
+    if (known.hash == hash && std::string_view(known.begin, known.size) == text)
+      return Value::numbered(Tag::text, text_slots_[slot] - 1);
+  }
+  const std::uint32_t number = next_row(document_.texts_);
+  document_.texts_.push_back({text.data(), static_cast<std::uint32_t>(text.size()), hash});
+  if (probes < probes_max) text_slots_[slot] = number + 1;
+  if (document_.texts_.size() * 2 > text_slots_.size()) rehash_texts();
+  return Value::numbered(Tag::text, number);
+}
+
+void DocumentBuilder::rehash_texts() {
+  std::vector<std::uint32_t> slots(text_slots_.size() * 4, 0);
+  const std::size_t mask = slots.size() - 1;
+  for (const std::uint32_t entry : text_slots_) {
+    if (entry == 0) continue;
+    std::size_t slot = document_.texts_[entry - 1].hash & mask;
+    std::uint32_t probes = 0;
+    while (slots[slot] != 0 && ++probes < probes_max) slot = (slot + 1) & mask;
+    if (slots[slot] == 0) slots[slot] = entry;
+  }
+  text_slots_ = std::move(slots);
+}
+
+// Small documents take half a MiB at a time, larger ones eight: enough for the system to give large pages.
+void DocumentBuilder::add_slab() {
+  const std::uint32_t chunks = chunk_ < slab_chunks ? 1 : slab_chunks;
+  if (chunk_ + chunks >= rows_max >> Document::chunk_bits) throw std::length_error("more than 2^31 values");
+  document_.slabs_.push_back(std::make_unique_for_overwrite<Value[]>(std::size_t{chunks} * Document::chunk_values));
+  for (std::uint32_t i = 0; i < chunks; ++i)
+    document_.chunks_.push_back(document_.slabs_.back().get() + std::size_t{i} * Document::chunk_values);
+}
+
+DocumentBuilder::Run DocumentBuilder::allocate_run(std::uint32_t values) {
+  if (values > Document::chunk_values - chunk_used_) {
+    if (++chunk_ == document_.chunks_.size()) add_slab();
+    chunk_used_ = 0;
+  }
+  const Run run{document_.chunks_[chunk_] + chunk_used_, (chunk_ << Document::chunk_bits) + chunk_used_};
+  chunk_used_ += values;
+  return run;
+}
+
+std::uint32_t DocumentBuilder::add_list_row(bool is_tuple) {
+  const std::uint32_t number = next_row(document_.lists_);
+  document_.lists_.push_back({nullptr, 0, 0, is_tuple});
+  return number;
+}
+
+// The first time exactly what is wanted, since nearly every list is filled by one opcode; later the double.
+void DocumentBuilder::reserve(std::uint32_t number, std::uint64_t size) {
+  Document::List& list = document_.lists_[number];
+  if (size <= list.capacity) return;
+  if (size >= rows_max) throw std::length_error("a list with more than 2^31 items");
+  const std::uint64_t wanted = list.capacity == 0 ? size : std::max<std::uint64_t>(size, list.capacity * 2ULL);
+  const auto capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, rows_max));
+  if (capacity <= small_run_max) {
+    const Run run = allocate_run(capacity);
+    if (list.size > 0) std::memcpy(run.values, list.values, list.size * sizeof(Value));
+    list.values = run.values;
+    list.capacity = capacity & rows_max;
+    return;
+  }
+  const bool was_large = list.capacity > small_run_max;
+  std::size_t run = document_.large_runs_.size();
+  if (was_large)  // Few lists are large, and the one that grows is nearly always the newest.
+    while (document_.large_runs_[--run].get() != list.values) {
+    }
+  else
+    document_.large_runs_.emplace_back();
+  void* memory = std::realloc(document_.large_runs_[run].get(), std::size_t{capacity} * sizeof(Value));
+  if (memory == nullptr) throw std::bad_alloc();
+  static_cast<void>(document_.large_runs_[run].release());  // realloc has taken it over.
+  document_.large_runs_[run].reset(static_cast<Value*>(memory));
+  if (!was_large && list.size > 0) std::memcpy(memory, list.values, list.size * sizeof(Value));
+  list.values = static_cast<Value*>(memory);
+  list.capacity = capacity & rows_max;
+}
+
+Value DocumentBuilder::add_list() {
+  return Value::numbered(Tag::list, add_list_row(false));
+}
+
+Value DocumentBuilder::add_tuple(std::span<const Value> items) {
+  const Value tuple = Value::numbered(Tag::list, add_list_row(true));
+  append(tuple, items);
+  return tuple;
+}
+
+void DocumentBuilder::append(Value list, std::span<const Value> items) {
+  if (items.empty()) return;
+  const std::uint32_t number = list.number();
+  reserve(number, std::uint64_t{document_.lists_[number].size} + items.size());
+  Document::List& row = document_.lists_[number];
+  std::memcpy(row.values + row.size, items.data(), items.size_bytes());
+  row.size += static_cast<std::uint32_t>(items.size());
+}
+
+Value DocumentBuilder::add_dict() {
+  const std::uint32_t number = next_row(document_.dicts_);
+  document_.dicts_.push_back({0, 0});
+  return Value::numbered(Tag::dict, number);
+}
+
+bool DocumentBuilder::shape_is(Document::ShapeNumber number, std::span<const Value> keys_and_values) const {
+  const Document::Shape& shape = document_.shapes_[number];
+  if (std::size_t{shape.keys} * 2 != keys_and_values.size()) return false;
+  const Value* keys = document_.keys_.data() + shape.first_key;
+  for (std::size_t i = 0; i < shape.keys; ++i)
+    if (!(keys[i] == keys_and_values[2 * i])) return false;
+  return true;
+}
+
+void DocumentBuilder::grow_shape_table() {
+  std::vector<std::uint32_t> slots(shape_slots_.size() * 4, 0);
+  const std::size_t mask = slots.size() - 1;
+  for (std::uint32_t shape = 1; shape < shape_hashes_.size(); ++shape) {
+    std::size_t slot = shape_hashes_[shape] & mask;
+    std::uint32_t probes = 0;
+    while (slots[slot] != 0 && ++probes < probes_max) slot = (slot + 1) & mask;
+    if (slots[slot] == 0) slots[slot] = shape + 1;
+  }
+  shape_slots_ = std::move(slots);
+}
+
+Document::ShapeNumber DocumentBuilder::find_or_add_shape(std::span<const Value> keys_and_values, std::uint64_t hash) {
+  const std::size_t mask = shape_slots_.size() - 1;
+  std::size_t slot = hash & mask;
+  std::uint32_t probes = 0;
+  for (; shape_slots_[slot] != 0 && probes < probes_max; slot = (slot + 1) & mask, ++probes)
+    if (shape_is(shape_slots_[slot] - 1, keys_and_values)) return shape_slots_[slot] - 1;
+  const std::uint32_t number = next_row(document_.shapes_);
+  const std::uint32_t first_key = next_row(document_.keys_);
+  for (std::size_t i = 0; i < keys_and_values.size(); i += 2) document_.keys_.push_back(keys_and_values[i]);
+  document_.shapes_.push_back({first_key, static_cast<std::uint32_t>(keys_and_values.size() / 2), false});
+  shape_hashes_.push_back(hash);
+  if (probes < probes_max) shape_slots_[slot] = number + 1;
+  if (document_.shapes_.size() * 2 > shape_slots_.size()) grow_shape_table();
+  return number;
+}
+
+void DocumentBuilder::set_items(Value dict, std::span<const Value> keys_and_values) {
+  if (keys_and_values.empty()) return;
+  Document::Dict& row = document_.dicts_[dict.number()];
+  const std::size_t keys = keys_and_values.size() / 2;
+  if (row.shape != 0 || keys > shape_keys_max) {
+    make_wide(row);
+    append(Value::numbered(Tag::list, row.begin), keys_and_values);
+    return;
+  }
+  Document::ShapeNumber& last = last_shapes_[(mix(keys, keys_and_values[0].bits()) >> 8) & 255];
+  if (!shape_is(last, keys_and_values)) {
+    std::uint64_t hash = keys;
+    for (std::size_t i = 0; i < keys_and_values.size(); i += 2) hash = mix(hash, keys_and_values[i].bits());
+    last = find_or_add_shape(keys_and_values, hash);
+  }
+  row.shape = last;
+  const Run run = allocate_run(static_cast<std::uint32_t>(keys));
+  row.begin = run.begin;
+  for (std::size_t i = 0; i < keys; ++i) run.values[i] = keys_and_values[2 * i + 1];
+}
+
+// A dict that is filled by several opcodes, or large: keys and values alternate in a list until finish() parts them.
+void DocumentBuilder::make_wide(Document::Dict& dict) {
+  if (dict.shape == wide) return;
+  const std::uint32_t list = add_list_row(false);
+  const Document::Shape shape = document_.shapes_[dict.shape];
+  if (shape.keys > 0) {
+    const Value* values =
+        document_.chunks_[dict.begin >> Document::chunk_bits] + (dict.begin & (Document::chunk_values - 1));
+    for (std::uint32_t i = 0; i < shape.keys; ++i) {
+      const std::array<Value, 2> pair = {document_.keys_[shape.first_key + i], values[i]};
+      append(Value::numbered(Tag::list, list), pair);
+    }
+  }
+  dict = {wide, list};
+}
+
+Document DocumentBuilder::finish(Value root, int protocol, std::uint64_t end_offset) {
+  for (Document::Dict& dict : document_.dicts_) {
+    if (dict.shape != wide) continue;
+    Document::List& pairs = document_.lists_[dict.begin];
+    const std::uint32_t first_key = next_row(document_.keys_), keys = pairs.size / 2;
+    for (std::size_t i = 0; i < keys; ++i) {
+      document_.keys_.push_back(pairs.values[2 * i]);
+      pairs.values[i] = pairs.values[2 * i + 1];
+    }
+    pairs.size = keys;
+    dict.shape = next_row(document_.shapes_);
+    document_.shapes_.push_back({first_key, keys, true});
+  }
+  document_.root_ = root;
+  document_.protocol_ = protocol;
+  document_.end_offset_ = end_offset;
+  return std::move(document_);
+}
+
+}  // namespace hbmscope::pickle

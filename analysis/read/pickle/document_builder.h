@@ -1,0 +1,62 @@
+// Makes a Document while a pickle is read. Every call adds at most in proportion to what the pickle spent bytes on; the
+// only exceptions thrown are std::bad_alloc and, past 2^31 of anything, std::length_error.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analysis/read/pickle/document.h"
+
+namespace hbmscope::pickle {
+
+class DocumentBuilder {
+ public:
+  explicit DocumentBuilder(std::size_t pickle_bytes);
+
+  Value add_integer(std::int64_t value) {
+    return Value::fits_small(value) ? Value::small_integer(value)
+                                    : add_wide_integer({static_cast<std::uint64_t>(value), value < 0, false});
+  }
+  Value add_wide_integer(Integer integer);
+  Value add_real(double value);
+  // The same Value for equal texts, nearly always: a chain of collisions is not followed to its end, so that no file
+  // can make this slow.
+  Value add_text(std::string_view text);
+  Value add_bytes(std::string_view bytes);
+
+  Value add_list();
+  Value add_tuple(std::span<const Value> items);
+  void append(Value list, std::span<const Value> items);  // `list` must be a list; a tuple is allowed and grows.
+
+  Value add_dict();
+  void set_items(Value dict, std::span<const Value> keys_and_values);  // Alternating; an even number.
+
+  std::string_view text(Value value) const { return *document_.text(value); }  // `value` must be a text.
+  Document finish(Value root, int protocol, std::uint64_t end_offset);
+
+ private:
+  struct Run {
+    Value* values;
+    std::uint32_t begin;
+  };
+  Run allocate_run(std::uint32_t values);
+  void add_slab();
+  void reserve(std::uint32_t list, std::uint64_t size);
+  std::uint32_t add_list_row(bool is_tuple);
+  void rehash_texts();
+  Document::ShapeNumber find_or_add_shape(std::span<const Value> keys_and_values, std::uint64_t hash);
+  bool shape_is(Document::ShapeNumber shape, std::span<const Value> keys_and_values) const;
+  void make_wide(Document::Dict& dict);
+  void grow_shape_table();
+
+  Document document_;
+  std::uint32_t chunk_ = 0xffffffff, chunk_used_ = Document::chunk_values;  // The first run makes the first chunk, 0.
+  std::vector<std::uint32_t> text_slots_;                                   // Open addressing, number + 1, 0 is free.
+  std::vector<std::uint32_t> shape_slots_;                                  // The same.
+  std::vector<std::uint64_t> shape_hashes_;                                 // Of shapes_, for rehashing.
+  std::array<Document::ShapeNumber, 256> last_shapes_;  // The last shape by hash of its first key: nearly always right.
+};
+
+}  // namespace hbmscope::pickle

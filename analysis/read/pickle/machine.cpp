@@ -1,0 +1,299 @@
+#include "analysis/read/pickle/machine.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include <fmt/format.h>
+
+namespace hbmscope::pickle {
+namespace {
+
+using Tag = Value::Tag;
+
+constexpr std::ptrdiff_t progress_bytes = 1 << 20;
+constexpr std::size_t bytes_per_memo = 32;  // A guess for the first capacity; snapshots put something every 50 to 100.
+
+}  // namespace
+
+static_assert(std::endian::native == std::endian::little);
+
+Machine::Machine(std::span<const std::uint8_t> bytes, const std::string& name, const Limits& limits,
+                 ReadControl* control)
+    : begin_(bytes.data()),
+      at_(begin_),
+      end_(begin_ + bytes.size()),
+      opcode_at_(begin_),
+      next_progress_(begin_),
+      name_(name),
+      limits_(limits),
+      control_(control),
+      builder_(bytes.size()),
+      stack_(4'096),
+      memo_(bytes.size() / bytes_per_memo) {
+  if (control_ == nullptr) return;
+  control_->done_bytes = 0;
+  control_->total_bytes = bytes.size();
+}
+
+Result<Document> Machine::run() {
+  bool goes_on = true;
+  while (goes_on) {
+    opcode_at_ = at_;
+    if (at_ >= next_progress_ && !report_progress()) break;
+    if (at_ == end_) {
+      fail_cut_off();
+      break;
+    }
+    goes_on = step(static_cast<Opcode>(*at_++));
+  }
+  if (error_) return Failure(std::move(*error_));
+  return builder_.finish(stack_.back(), protocol_, static_cast<std::uint64_t>(at_ - begin_));
+}
+
+// What a snapshot is made of; the rest is in functions of its own so that this one stays short enough for the compiler
+// to keep its variables in registers.
+bool Machine::step(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::binget: {
+      std::uint8_t number = 0;
+      return read_number(number) && get(number);
+    }
+    case Opcode::long_binget: {
+      std::uint32_t number = 0;
+      return read_number(number) && get(number);
+    }
+    case Opcode::memoize: return memoize();
+    case Opcode::binint1: {
+      std::uint8_t number = 0;
+      return read_number(number) && push(Value::small_integer(number));
+    }
+    case Opcode::binint2: {
+      std::uint16_t number = 0;
+      return read_number(number) && push(Value::small_integer(number));
+    }
+    case Opcode::binint: {
+      std::uint32_t number = 0;
+      return read_number(number) && push(Value::small_integer(static_cast<std::int32_t>(number)));
+    }
+    case Opcode::long1: {
+      std::uint8_t size = 0;
+      return read_number(size) && push_long(size);
+    }
+    case Opcode::short_binunicode: return push_text<std::uint8_t>();
+    case Opcode::mark:
+      if (marks_.size() >= limits_.nesting_max)
+        return fail_damaged(fmt::format("more than {} marks are open", limits_.nesting_max));
+      marks_.push_back(stack_.size());
+      return true;
+    case Opcode::empty_dict: return push(builder_.add_dict());
+    case Opcode::empty_list: return push(builder_.add_list());
+    case Opcode::setitems: {
+      std::size_t begin = 0;
+      return find_mark(begin) && set_items(begin);
+    }
+    case Opcode::appends: {
+      std::size_t begin = 0;
+      return find_mark(begin) && append_items(begin);
+    }
+    default: return step_container(opcode);
+  }
+}
+
+bool Machine::step_container(Opcode opcode) {
+  std::size_t begin = 0;
+  switch (opcode) {
+    case Opcode::setitem: return has_above_mark(3) && set_items(stack_.size() - 2);
+    case Opcode::append: return has_above_mark(2) && append_items(stack_.size() - 1);
+    case Opcode::empty_tuple: return make_tuple(stack_.size());
+    case Opcode::tuple1: return has_above_mark(1) && make_tuple(stack_.size() - 1);
+    case Opcode::tuple2: return has_above_mark(2) && make_tuple(stack_.size() - 2);
+    case Opcode::tuple3: return has_above_mark(3) && make_tuple(stack_.size() - 3);
+    case Opcode::tuple: return find_mark(begin) && make_tuple(begin);
+    case Opcode::list:
+    case Opcode::dict: {
+      if (!find_mark(begin)) return false;
+      const Value made = opcode == Opcode::list ? builder_.add_list() : builder_.add_dict();
+      stack_.push(made);
+      std::rotate(stack_.data() + begin, stack_.data() + stack_.size() - 1, stack_.data() + stack_.size());
+      return opcode == Opcode::list ? append_items(begin + 1) : set_items(begin + 1);
+    }
+    default: return step_text_or_bytes(opcode);
+  }
+}
+
+bool Machine::step_text_or_bytes(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::binunicode: return push_text<std::uint32_t>();
+    case Opcode::binunicode8: return push_text<std::uint64_t>();
+    // Python 2's str, which is where that Python had texts.
+    case Opcode::short_binstring: return push_text<std::uint8_t>();
+    case Opcode::binstring: return push_text<std::uint32_t>();
+    case Opcode::short_binbytes: return push_bytes<std::uint8_t>();
+    case Opcode::binbytes: return push_bytes<std::uint32_t>();
+    case Opcode::binbytes8:
+    case Opcode::bytearray8: return push_bytes<std::uint64_t>();
+    default: return step_other(opcode);
+  }
+}
+
+bool Machine::step_other(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::none: return push(Value::none());
+    case Opcode::new_true: return push(Value::boolean(true));
+    case Opcode::new_false: return push(Value::boolean(false));
+    case Opcode::binfloat: return push_float();
+    case Opcode::long4: {
+      std::uint32_t size = 0;
+      return read_number(size) && push_long(size);
+    }
+    case Opcode::binput: {
+      std::uint8_t number = 0;
+      return read_number(number) && put(number);
+    }
+    case Opcode::long_binput: {
+      std::uint32_t number = 0;
+      return read_number(number) && put(number);
+    }
+    case Opcode::proto: {
+      std::uint8_t protocol = 0;
+      if (!read_number(protocol)) return false;
+      if (protocol > 5)
+        return fail(fmt::format("this pickle has protocol {}, which is newer than this version of hbmscope", protocol),
+                    "Save the snapshot again with pickle.dump(snapshot, file, protocol=4).");
+      protocol_ = protocol;
+      return true;
+    }
+    case Opcode::frame: return check_frame();
+    case Opcode::dup: return has_above_mark(1) && push(stack_.back());
+    case Opcode::pop:
+      // Python's own pickler never does it, but its loader takes a mark away where there is nothing above it.
+      if (!marks_.empty() && marks_.back() == stack_.size()) {
+        marks_.pop_back();
+        return true;
+      }
+      if (!has_above_mark(1)) return false;
+      stack_.shrink(stack_.size() - 1);
+      return true;
+    case Opcode::pop_mark: {
+      std::size_t begin = 0;
+      if (!find_mark(begin)) return false;
+      stack_.shrink(begin);
+      return true;
+    }
+    case Opcode::stop:
+      if (!marks_.empty()) return fail_damaged("STOP comes inside of something");
+      static_cast<void>(has_above_mark(1));  // Says so if there is nothing.
+      return false;
+    default: return fail_refused(opcode);
+  }
+}
+
+bool Machine::read_bytes(std::uint64_t size, std::string_view& bytes) {
+  if (size > static_cast<std::uint64_t>(end_ - at_)) {
+    const auto rest = static_cast<std::uint64_t>(end_ - at_);
+    return fail(fmt::format("{} claims {} bytes and {} are left", opcode_name(), size, rest),
+                "The file was cut off, while it was written or copied, or is damaged; save or copy it again.");
+  }
+  if (size > 0xffffffff) return fail_damaged(fmt::format("{} has more than 4 GiB", opcode_name()));
+  bytes = {reinterpret_cast<const char*>(at_), static_cast<std::size_t>(size)};
+  at_ += size;
+  return true;
+}
+
+template <class Unsigned>
+bool Machine::push_text() {
+  Unsigned size = 0;
+  std::string_view text;
+  return read_number(size) && read_bytes(size, text) && push(builder_.add_text(text));
+}
+
+template <class Unsigned>
+bool Machine::push_bytes() {
+  Unsigned size = 0;
+  std::string_view bytes;
+  return read_number(size) && read_bytes(size, bytes) && push(builder_.add_bytes(bytes));
+}
+
+bool Machine::push_float() {
+  std::string_view bytes;
+  if (!read_bytes(8, bytes)) return false;
+  std::uint64_t bits = 0;
+  for (const char byte : bytes) bits = bits << 8 | static_cast<std::uint8_t>(byte);  // The one big-endian argument.
+  return push(builder_.add_real(std::bit_cast<double>(bits)));
+}
+
+// Two's complement, little-endian, as short as possible: an address above 2^63 has nine bytes, the last of them 0.
+bool Machine::push_long(std::uint64_t size) {
+  std::string_view bytes;
+  if (!read_bytes(size, bytes)) return false;
+  if (bytes.empty()) return push(Value::small_integer(0));
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, bytes.data(), std::min<std::size_t>(bytes.size(), 8));
+  const bool is_negative = static_cast<std::uint8_t>(bytes.back()) >= 0x80;
+  if (bytes.size() < 8 && is_negative) bits |= ~std::uint64_t{0} << (8 * bytes.size());
+  const bool fits_signed = bytes.size() <= 8;
+  if (fits_signed) return push(builder_.add_integer(static_cast<std::int64_t>(bits)));
+  const char extension = is_negative ? '\xff' : '\0';
+  const bool all_extension = std::all_of(bytes.begin() + 8, bytes.end(), [&](char byte) { return byte == extension; });
+  const bool sign_agrees = !is_negative || bits >> 63 == 1;
+  return push(builder_.add_wide_integer({bits, is_negative, !all_extension || !sign_agrees}));
+}
+
+bool Machine::check_frame() {
+  std::uint64_t size = 0;
+  if (!read_number(size)) return false;
+  if (size <= static_cast<std::uint64_t>(end_ - at_)) return true;
+  return fail(fmt::format("FRAME claims {} bytes and {} are left", size, end_ - at_),
+              "The file was cut off, while it was written or copied; save or copy it again.");
+}
+
+bool Machine::find_mark(std::size_t& begin) {
+  if (marks_.empty()) return fail_damaged(fmt::format("{} without a MARK", opcode_name()));
+  begin = marks_.back();
+  marks_.pop_back();
+  return true;
+}
+
+bool Machine::append_items(std::size_t begin) {
+  if (begin == 0 || begin > stack_.size() || !stack_[begin - 1].is(Tag::list))
+    return fail_damaged(fmt::format("{} to something that is no list", opcode_name()));
+  builder_.append(stack_[begin - 1], {stack_.data() + begin, stack_.size() - begin});
+  stack_.shrink(begin);
+  return true;
+}
+
+bool Machine::set_items(std::size_t begin) {
+  if (begin == 0 || !stack_[begin - 1].is(Tag::dict))
+    return fail_damaged(fmt::format("{} on something that is no dict", opcode_name()));
+  if ((stack_.size() - begin) % 2 != 0) return fail_damaged(fmt::format("{}: a key without a value", opcode_name()));
+  builder_.set_items(stack_[begin - 1], {stack_.data() + begin, stack_.size() - begin});
+  stack_.shrink(begin);
+  return true;
+}
+
+bool Machine::make_tuple(std::size_t begin) {
+  const Value tuple = builder_.add_tuple({stack_.data() + begin, stack_.size() - begin});
+  stack_.shrink(begin);
+  return push(tuple);
+}
+
+bool Machine::put(std::uint64_t number) {
+  if (number == memo_.size()) return memoize();
+  if (!has_above_mark(1)) return false;
+  // Picklers number in sequence; tools that leave out what is never fetched may leave gaps, but not larger ones.
+  if (number >= static_cast<std::uint64_t>(end_ - begin_))
+    return fail_damaged(fmt::format("{} {}, more than there are bytes in the file", opcode_name(), number));
+  if (number > memo_.size()) memo_.grow(number + 1, Value::missing());
+  memo_[number] = stack_.back();
+  return true;
+}
+
+bool Machine::report_progress() {
+  next_progress_ = end_ - at_ > progress_bytes ? at_ + progress_bytes : end_;
+  if (control_ == nullptr) return true;
+  control_->done_bytes = static_cast<std::uint64_t>(at_ - begin_);
+  return !control_->cancelled || fail("reading was cancelled", {});
+}
+
+}  // namespace hbmscope::pickle

@@ -1,0 +1,95 @@
+// The stack machine that a pickle is a program for. One opcode is one case of a switch in run(); whatever is wrong
+// makes error_ and stops.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/read/pickle/document_builder.h"
+#include "analysis/read/pickle/opcodes.h"
+#include "analysis/read/pickle/read_pickle.h"
+#include "analysis/read/pickle/value_array.h"
+
+namespace hbmscope::pickle {
+
+class Machine {
+ public:
+  Machine(std::span<const std::uint8_t> bytes, const std::string& name, const Limits& limits, ReadControl* control);
+  Result<Document> run();
+
+ private:
+  bool step(Opcode opcode);  // False at STOP and after an error.
+  bool step_text_or_bytes(Opcode opcode);
+  bool step_container(Opcode opcode);
+  bool step_other(Opcode opcode);
+
+  // Arguments that stand behind the opcode.
+  template <class Unsigned>
+  bool read_number(Unsigned& number) {
+    if (static_cast<std::size_t>(end_ - at_) < sizeof(number)) return fail_cut_off();
+    std::memcpy(&number, at_, sizeof(number));  // Pickles are little-endian, as is every machine with an accelerator.
+    at_ += sizeof(number);
+    return true;
+  }
+  bool read_bytes(std::uint64_t size, std::string_view& bytes);
+  template <class Unsigned>
+  bool push_text();
+  template <class Unsigned>
+  bool push_bytes();
+  bool push_float();
+  bool push_long(std::uint64_t size);
+  bool check_frame();
+
+  bool push(Value value) {
+    stack_.push(value);
+    return true;
+  }
+  // Values above the last mark, which stay on the stack until the caller cuts it to `begin`.
+  bool find_mark(std::size_t& begin);
+  bool has_above_mark(std::size_t values) {
+    const std::size_t bottom = marks_.empty() ? 0 : marks_.back();
+    return stack_.size() - bottom >= values || fail_nothing_there();
+  }
+  bool append_items(std::size_t begin);
+  bool set_items(std::size_t begin);
+  bool make_tuple(std::size_t begin);
+  bool memoize() {
+    if (!has_above_mark(1)) return false;
+    memo_.push(stack_.back());
+    return true;
+  }
+  bool put(std::uint64_t number);
+  bool get(std::uint64_t number) {
+    if (number >= memo_.size() || memo_[number].is_missing()) return fail_never_put(number);
+    return push(memo_[number]);
+  }
+
+  bool report_progress();
+  bool fail(std::string what, std::string remedy);  // At the opcode.
+  bool fail_damaged(const std::string& what);
+  bool fail_cut_off();
+  bool fail_nothing_there();
+  bool fail_never_put(std::uint64_t number);
+  bool fail_refused(Opcode opcode);
+  bool fail_global(std::string_view opcode);
+  std::string_view opcode_name() const;
+
+  const std::uint8_t *begin_, *at_, *end_;
+  const std::uint8_t* opcode_at_;
+  const std::uint8_t* next_progress_;
+  const std::string& name_;
+  const Limits limits_;
+  ReadControl* const control_;
+  int protocol_ = 0;
+  DocumentBuilder builder_;
+  ValueArray stack_, memo_;
+  std::vector<std::size_t> marks_;  // Heights of the stack.
+  std::optional<Error> error_;
+};
+
+}  // namespace hbmscope::pickle

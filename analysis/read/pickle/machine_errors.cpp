@@ -1,0 +1,95 @@
+// What Machine says when it stops, so that machine.cpp is only what it does.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/read/pickle/machine.h"
+
+namespace hbmscope::pickle {
+namespace {
+
+constexpr std::string_view save_again = "Save the snapshot again with torch.cuda.memory._dump_snapshot().";
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= 100 && std::all_of(text.begin(), text.end(), [](char c) {
+    return c == '_' || c == '.' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  });
+}
+
+}  // namespace
+
+std::string_view Machine::opcode_name() const {
+  return find_opcode(*opcode_at_).name;
+}
+
+bool Machine::fail(std::string what, std::string remedy) {
+  error_ = Error{std::move(what), std::move(remedy), name_, static_cast<std::uint64_t>(opcode_at_ - begin_), false};
+  return false;
+}
+
+bool Machine::fail_damaged(const std::string& what) {
+  return fail("the pickle is damaged: " + what, "Copy the file again. " + std::string(save_again));
+}
+
+bool Machine::fail_cut_off() {
+  opcode_at_ = end_;
+  return fail("the pickle ends too early: no STOP at its end",
+              "The file was cut off, while it was written or copied; save or copy it again.");
+}
+
+bool Machine::fail_nothing_there() {
+  return fail_damaged(fmt::format("{} has nothing to work on", opcode_name()));
+}
+
+bool Machine::fail_never_put(std::uint64_t number) {
+  return fail_damaged(fmt::format("{} {}, which was never put there", opcode_name(), number));
+}
+
+// Names what the pickle wanted to get hold of, where it says so in letters that can be shown.
+bool Machine::fail_global(std::string_view opcode) {
+  std::string_view module, function;
+  if (opcode == "GLOBAL") {
+    const std::string_view rest(reinterpret_cast<const char*>(at_), std::min<std::size_t>(end_ - at_, 256));
+    const std::size_t first = rest.find('\n');
+    const std::size_t second = first == std::string_view::npos ? first : rest.find('\n', first + 1);
+    if (second != std::string_view::npos) {
+      module = rest.substr(0, first);
+      function = rest.substr(first + 1, second - first - 1);
+    }
+  } else if (stack_.size() >= 2 && stack_.back().is(Value::Tag::text) &&
+             stack_[stack_.size() - 2].is(Value::Tag::text)) {
+    module = builder_.text(stack_[stack_.size() - 2]);
+    function = builder_.text(stack_.back());
+  }
+  std::string named;
+  if (is_name(module) && is_name(function)) named = fmt::format(" ({}.{})", module, function);
+  const bool is_model = module.starts_with("torch") || module == "collections" || module.starts_with("numpy");
+  return fail(fmt::format("this pickle wants to run code: opcode {}{} at byte {}", opcode, named, opcode_at_ - begin_),
+              is_model && !named.empty()
+                  ? "It looks like a saved model, optimizer or array. A memory snapshot is plain data: " +
+                        std::string(save_again)
+                  : "A memory snapshot never needs that. Don't load this file with Python's pickle either, unless you "
+                    "trust who made it.");
+}
+
+bool Machine::fail_refused(Opcode opcode) {
+  const OpcodeInfo info = find_opcode(static_cast<std::uint8_t>(opcode));
+  const auto at = opcode_at_ - begin_;
+  switch (info.use) {
+    case OpcodeUse::code: return fail_global(info.name);
+    case OpcodeUse::reference:
+      return fail(fmt::format("this pickle refers to data outside of it: opcode {} at byte {}", info.name, at),
+                  "It looks like a saved model or tensor. A memory snapshot is one piece: " + std::string(save_again));
+    case OpcodeUse::text:
+      return fail(fmt::format("opcode {} at byte {} is of pickle protocol 0 or 1", info.name, at),
+                  "Save the snapshot again with pickle.dump(snapshot, file, protocol=4).");
+    case OpcodeUse::set:
+      return fail(fmt::format("this pickle holds a set: opcode {} at byte {}", info.name, at),
+                  "A memory snapshot has none. " + std::string(save_again));
+    case OpcodeUse::plain:
+    case OpcodeUse::unknown: break;
+  }
+  return fail_damaged(fmt::format("byte {:#04x} at {} is no opcode", static_cast<unsigned>(opcode), at));
+}
+
+}  // namespace hbmscope::pickle

@@ -1,0 +1,31 @@
+// Reads a PyTorch CUDA memory snapshot into flat columns: a pickle as torch.cuda.memory._dump_snapshot() writes it,
+// bare, in gzip, or in a zip archive (torch.save, or a single pickle that was zipped for an upload). Nothing in the
+// file is ever run (analysis/read/pickle).
+//
+// Errors name the file, the byte and what to do; what is odd yet usable is counted in TorchSnapshot::import.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "analysis/model/result.h"
+#include "analysis/read/pickle/read_pickle.h"
+#include "analysis/read/read_control.h"
+#include "analysis/read/torch/torch_snapshot.h"
+
+namespace hbmscope {
+
+struct TorchReadOptions {
+  std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30;  // A gzip or zip bomb stops here; --max-size raises it.
+  pickle::Limits pickle_limits;
+};
+
+// By its first bytes: a pickle of protocol 2 or later, or a zip archive. What is in gzip has to be inflated first.
+bool looks_like_torch(std::span<const std::uint8_t> bytes);
+
+// `name` is only used in messages. The snapshot keeps nothing of `bytes`.
+Result<TorchSnapshot> read_torch(std::span<const std::uint8_t> bytes, const std::string& name,
+                                 const TorchReadOptions& options = {}, ReadControl* control = nullptr);
+
+}  // namespace hbmscope

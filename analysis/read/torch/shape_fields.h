@@ -1,0 +1,79 @@
+// Where the fields that a snapshot's records have lie in a dict of a given shape. Asked once for each shape, not for
+// each of a million dicts.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analysis/read/pickle/document.h"
+
+namespace hbmscope::torch {
+
+// Keys of all records together; the same key means the same thing in all of them.
+enum class Field : std::uint8_t {
+  action,
+  addr,
+  address,
+  size,
+  stream,
+  time_us,
+  frames,
+  user_metadata,
+  compile_context,
+  device_free,
+  device,
+  total_size,
+  allocated_size,
+  active_size,
+  requested_size,
+  segment_type,
+  segment_pool_id,
+  is_expandable,
+  blocks,
+  state,
+  history,
+  real_size,
+  name,
+  filename,
+  line,
+  stage,
+  count
+};
+constexpr std::size_t field_count = static_cast<std::size_t>(Field::count);
+
+class ShapeFields {
+ public:
+  explicit ShapeFields(const pickle::Document& document) : document_(document), place_(document.shape_count(), 0) {}
+
+  // Value::missing() where the dict has no such key. One look-up finds all fields of a dict: `of` it, then `get`.
+  struct Places {
+    std::array<std::int32_t, field_count> at;  // -1: no such key.
+  };
+  struct Record {
+    const pickle::Value* values;
+    const std::int32_t* at;
+    pickle::Value get(Field field) const {
+      const std::int32_t place = at[static_cast<std::size_t>(field)];
+      return place < 0 ? pickle::Value::missing() : values[place];
+    }
+  };
+  Record of(pickle::Value dict);
+
+  // Keys that are in no list above, each once; fx_* of frames, which describe the traced graph, left out.
+  const std::vector<std::string_view>& unknown_keys() const { return unknown_keys_; }
+
+ private:
+  std::uint32_t add_places(pickle::Document::ShapeNumber shape);
+  void add_unknown(std::string_view key);
+
+  const pickle::Document& document_;
+  std::vector<std::uint32_t> place_;  // By shape, number + 1 in places_; 0: not asked yet.
+  std::deque<Places> places_;         // A Record outlives the look-up of the next: they never move.
+  std::vector<std::string_view> unknown_keys_;
+};
+
+}  // namespace hbmscope::torch

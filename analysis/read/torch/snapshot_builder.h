@@ -1,0 +1,72 @@
+// From the Document of a pickle to the columns of a TorchSnapshot. Walks at fixed depth (segments, blocks, entries,
+// frames), so that a pickle that holds itself can't lead it astray, and makes no more rows than the pickle has bytes
+// for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "analysis/model/result.h"
+#include "analysis/read/pickle/document.h"
+#include "analysis/read/read_control.h"
+#include "analysis/read/torch/field_reader.h"
+#include "analysis/read/torch/shape_fields.h"
+#include "analysis/read/torch/stack_builder.h"
+#include "analysis/read/torch/text_builder.h"
+#include "analysis/read/torch/torch_snapshot.h"
+
+namespace hbmscope::torch {
+
+class SnapshotBuilder {
+ public:
+  // Adds to `snapshot`, whose pickle_bytes and file are set already.
+  SnapshotBuilder(const pickle::Document& document, TorchSnapshot& snapshot, ReadControl* control);
+
+  // Nothing is wrong, or why this is no snapshot.
+  std::optional<Error> build();
+
+ private:
+  // read_segments.cpp
+  void add_segments(pickle::Value segments);
+  void add_segment(const ShapeFields::Record& record);
+  void add_blocks(pickle::Value blocks, std::uint64_t segment_address);
+  void add_block(const ShapeFields::Record& record, std::uint64_t& address);
+
+  // read_traces.cpp
+  void add_traces(pickle::Value traces);
+  void add_trace(pickle::Value entries, TorchTrace& trace);
+  void add_entry(const ShapeFields::Record& record, TorchTrace& trace);
+  TorchAction action(pickle::Value text);
+
+  // read_annotations.cpp
+  void add_annotations(pickle::Value annotations);
+  void add_settings(pickle::Value settings, const std::string& prefix, unsigned depth);
+
+  bool take_rows(std::uint64_t rows);  // False once the pickle makes more of them than it can have.
+  std::optional<Error> no_snapshot() const;
+  void add_statistics();
+
+  const pickle::Document& document_;
+  TorchSnapshot& snapshot_;
+  ReadControl* const control_;
+  ShapeFields fields_;
+  TextBuilder texts_;
+  StackBuilder stacks_;
+  FieldReader numbers_;
+
+  std::uint64_t rows_left_;
+  bool too_many_rows_ = false, cancelled_ = false;
+  std::array<std::pair<std::uint32_t, TorchAction>, 32> known_actions_;  // By text number, modulo.
+
+  // Counted while walking; statistics at the end.
+  struct Odd {
+    std::int64_t segments = 0, blocks = 0, entries = 0, traces = 0;  // Not what they should be; left out.
+    std::int64_t segment_sums = 0, segment_types = 0, block_states = 0, actions = 0;
+    std::int64_t entries_without_address = 0, without_size = 0, annotations = 0, settings = 0;
+    std::string first_action, first_state;
+  } odd_;
+};
+
+}  // namespace hbmscope::torch

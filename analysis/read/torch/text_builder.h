@@ -1,0 +1,38 @@
+// Copies the texts of a pickle that a snapshot keeps into its string table, each once.
+#pragma once
+
+#include <vector>
+
+#include "analysis/model/string_table.h"
+#include "analysis/read/pickle/document.h"
+
+namespace hbmscope::torch {
+
+class TextBuilder {
+ public:
+  TextBuilder(const pickle::Document& document, StringTable& strings)
+      : document_(document), strings_(strings), known_(document.text_count(), 0) {}
+
+  // StringId::empty for what is no text. Numbers and booleans, which some programs use as metadata, as Python prints
+  // them.
+  StringId text(pickle::Value value) {
+    if (!value.is(pickle::Value::Tag::text))
+      return value.is_missing() || value.is_none() ? StringId::empty : other(value);
+    std::uint32_t& known = known_[value.number()];
+    if (known == 0) known = static_cast<std::uint32_t>(strings_.intern(*document_.text(value))) + 1;
+    return static_cast<StringId>(known - 1);
+  }
+  StringId intern(std::string_view text) { return strings_.intern(text); }
+
+ private:
+  StringId other(pickle::Value value);
+
+  const pickle::Document& document_;
+  StringTable& strings_;
+  std::vector<std::uint32_t> known_;  // By text, StringId + 1; 0: not asked yet.
+};
+
+// "None", "True", "12", "0.5"; "<list of 3>", "<dict of 3>", "<3 bytes>" for what has no short text.
+std::string python_text(const pickle::Document& document, pickle::Value value);
+
+}  // namespace hbmscope::torch

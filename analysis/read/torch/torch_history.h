@@ -1,0 +1,54 @@
+// What a snapshot's allocator held before its first recorded entry, and what every block took: worked out backwards
+// from the state at the end, which the snapshot lists in full.
+//
+// A trace entry tells what was asked, not what the block took. Blocks that live at the end have their size in the
+// snapshot; of those that were freed it follows from the allocator's own rules (c10/cuda/CUDACachingAllocator.cpp,
+// round_size and should_split, PyTorch 2.x): requests are rounded up to 512 bytes; what remains of the free piece is
+// split off from 512 bytes on where the request is at most 1 MiB or segments are expandable, and otherwise only if it
+// is more than 1 MiB. The pieces are known, because the addresses are.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/model/address_range.h"
+#include "analysis/read/torch/torch_snapshot.h"
+
+namespace hbmscope {
+
+struct TorchInitialBlock {
+  std::uint64_t address = 0, size_bytes = 0;
+  std::int64_t requested_bytes = absent_bytes;
+  std::uint32_t segment = 0;  // Of the snapshot; no_segment where it was freed meanwhile.
+  TorchStackId stack = TorchStackId::none;
+  std::int64_t stream = 0;
+  bool is_pending = false;
+  bool is_size_derived = false;
+};
+
+struct TorchInitialRegion {
+  AddressRange range;
+  std::uint32_t segment = 0;
+  bool is_expandable = false;
+};
+
+struct TorchHistory {
+  static constexpr std::uint32_t no_segment = 0xffffffff;
+
+  std::vector<TorchInitialBlock> blocks;        // Before the first entry, ascending addresses.
+  std::vector<TorchInitialRegion> regions;      // As above.
+  std::vector<std::uint64_t> entry_size_bytes;  // By entry: what an alloc's block takes; 0 for other entries.
+  std::vector<std::uint8_t> is_entry_size_derived;
+  // Entries that contradict the state at the end: a block that should live does not, or one is in the way.
+  std::uint64_t contradictions = 0;
+};
+
+// `trace` is the entries of the device; segments and blocks of other devices are passed over.
+TorchHistory compute_torch_history(const TorchSnapshot& snapshot, const TorchTrace& trace);
+
+// The segment of the snapshot at an address, or no_segment. `order` is made once by order_segments.
+std::vector<std::uint32_t> order_segments(const TorchSnapshot& snapshot, std::int32_t device);
+std::uint32_t find_segment(const TorchSnapshot& snapshot, const std::vector<std::uint32_t>& order,
+                           std::uint64_t address);
+
+}  // namespace hbmscope

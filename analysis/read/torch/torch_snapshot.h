@@ -1,0 +1,152 @@
+// A PyTorch CUDA memory snapshot (torch.cuda.memory._dump_snapshot, _snapshot, memory_snapshot) as flat columns: what
+// the allocator held when it was taken (segments and their blocks) and, where history was recorded, what it did before
+// (a trace for each device, oldest entry first). Sizes are bytes, addresses are device addresses of 64 bits (Python may
+// have written them as negative numbers), times are microseconds since 1970 of the host's clock.
+//
+//   segment  a range that came from the driver                        columns of TorchSegments
+//   block    a piece of a segment, in use or not                      columns of TorchBlocks; a segment has a range of
+//   rows entry    one thing the allocator did, with its stack              columns of TorchTrace, one trace a device
+//   stack    the frames that led there, interned                      TorchStacks, a tree whose root is the outermost
+//   caller
+//
+// What a file does not say is `absent_bytes`, `absent_time`, StringId::empty or TorchStackId::none, never a guess.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/model/import_statistics.h"
+#include "analysis/model/string_table.h"
+
+namespace hbmscope {
+
+enum class TorchFrameId : std::uint32_t {};
+enum class TorchStackId : std::uint32_t { none = 0 };  // 0 is the stack without a frame in every snapshot.
+
+constexpr std::int64_t absent_bytes = -1;
+constexpr std::int64_t absent_time = std::numeric_limits<std::int64_t>::min();
+
+struct TorchFrame {
+  StringId function = StringId::empty, file = StringId::empty;
+  std::int32_t line = 0;  // 0 where there is none, as in frames of C++.
+};
+
+// A stack is a node: its innermost frame, and the stack of the caller. A caller's number is always smaller, so that one
+// pass upwards reaches every caller before those it called. No stack has more than stack_frames_max frames.
+struct TorchStacks {
+  static constexpr std::uint32_t stack_frames_max = 4'096;  // Python itself stops at 1,000 calls.
+  std::vector<TorchFrame> frames;                           // By TorchFrameId; no two are equal.
+  std::vector<TorchStackId> caller;                         // By TorchStackId; of 0 it is 0.
+  std::vector<TorchFrameId> innermost;                      // By TorchStackId; of 0 it says nothing.
+};
+
+enum class TorchSegmentType : std::uint8_t { unknown, small, large };
+enum class TorchBlockState : std::uint8_t {
+  unknown,
+  active_allocated,
+  active_pending_free,  // Freed by the program, and a stream may still use it; also written active_awaiting_free.
+  inactive,
+};
+enum class TorchAction : std::uint8_t {
+  unknown,  // See TorchTrace::other_actions.
+  alloc,
+  free,  // Of the oldest schema, for both of the next two.
+  free_requested,
+  free_completed,
+  segment_alloc,
+  segment_free,
+  segment_map,
+  segment_unmap,
+  snapshot,
+  oom,
+};
+std::string_view text_from_segment_type(TorchSegmentType type);
+std::string_view text_from_block_state(TorchBlockState state);
+std::string_view text_from_action(TorchAction action);  // As PyTorch writes it: "free_requested".
+
+struct TorchSegments {
+  std::vector<std::int32_t> device;
+  std::vector<std::uint64_t> address;
+  std::vector<std::int64_t> total_bytes;
+  std::vector<std::int64_t> allocated_bytes, active_bytes, requested_bytes;  // As the file says, or absent_bytes.
+  std::vector<std::int64_t> stream;                                          // A handle, in two's complement.
+  std::vector<TorchSegmentType> type;
+  std::vector<std::uint64_t> pool_first, pool_second;  // segment_pool_id; (0, 0) is the pool of everything.
+  std::vector<std::uint8_t> is_expandable;             // 1 or 0.
+  std::vector<TorchStackId> stack;
+  std::vector<std::uint32_t> block_begin{0};  // One more than segments: blocks of i are [block_begin[i], [i + 1]).
+  std::size_t size() const { return device.size(); }
+};
+
+struct TorchBlocks {
+  std::vector<std::uint64_t> address;  // As the file says, else summed up from the segment's address.
+  std::vector<std::int64_t> size_bytes;
+  std::vector<std::int64_t> requested_bytes;  // What the program asked for, or absent_bytes.
+  std::vector<TorchBlockState> state;
+  std::vector<TorchStackId> stack;
+  std::vector<StringId> user_metadata;
+  std::size_t size() const { return address.size(); }
+};
+
+struct TorchTrace {
+  struct OutOfMemory {
+    std::uint32_t entry;
+    std::int64_t device_free_bytes;  // What the driver had left, or absent_bytes.
+  };
+  struct OtherAction {
+    std::uint32_t entry;
+    StringId action;  // As the file says it; empty where it says none.
+  };
+  std::int32_t device = 0;
+  std::vector<TorchAction> action;
+  std::vector<std::uint64_t> address;  // 0 for oom, which has none.
+  std::vector<std::int64_t> size_bytes;
+  std::vector<std::int64_t> stream;
+  std::vector<std::int64_t> time_us;  // Or absent_time.
+  std::vector<TorchStackId> stack;
+  std::vector<StringId> user_metadata, compile_context;
+  std::vector<OutOfMemory> out_of_memory;  // For each entry oom, in order.
+  std::vector<OtherAction> other_actions;  // For each entry unknown, in order.
+  std::size_t size() const { return action.size(); }
+};
+
+// A range or mark that the program recorded, such as the profiler's "Optimizer.step#AdamW.step".
+struct TorchAnnotation {
+  StringId stage = StringId::empty;  // "START" or "END".
+  StringId name = StringId::empty;
+  std::int32_t device = 0;
+  std::int64_t time_us = absent_time;
+};
+
+// Nested ones with a dot: "roundup_power2_divisions.256". Values as Python prints them.
+struct TorchSetting {
+  StringId key = StringId::empty, value = StringId::empty;
+};
+
+struct TorchSnapshot {
+  // Every size is below it (256 TiB, more than any device has); sums of less than 32,768 sizes can't overflow.
+  static constexpr std::int64_t size_bytes_max = std::int64_t{1} << 48;
+
+  std::string file;
+  std::uint64_t file_bytes = 0, pickle_bytes = 0;  // pickle_bytes: after gzip or zip.
+  int pickle_protocol = 0;
+  bool has_traces = false;  // False: only segments, as torch.cuda.memory_snapshot() gives them.
+
+  StringTable strings;
+  TorchStacks stacks;
+  TorchSegments segments;
+  TorchBlocks blocks;
+  std::vector<TorchTrace> traces;  // By device, as the file has them; empty traces too.
+  std::vector<TorchAnnotation> annotations;
+  std::vector<TorchSetting> settings;
+  ImportStatistics import;
+
+  std::string_view text(StringId id) const { return strings.text(id); }
+  // Innermost frame first, as PyTorch has them.
+  std::vector<TorchFrame> stack_frames(TorchStackId stack) const;
+};
+
+}  // namespace hbmscope
