@@ -52,7 +52,7 @@ std::optional<std::string> find_label_text(const Profile& profile, LabelSetIndex
 }
 
 bool is_device_memory_profile(const Profile& profile) {
-  if (profile.value_types.size() != 2) return false;
+  if (profile.value_types.size() != 2 || !profile.producer.empty()) return false;
   const auto is = [&](std::size_t i, std::string_view type, std::string_view unit) {
     return profile.text(profile.value_types[i].type) == type && profile.text(profile.value_types[i].unit) == unit;
   };

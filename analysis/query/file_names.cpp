@@ -6,28 +6,54 @@
 namespace hbmscope {
 namespace {
 
-constexpr std::array<std::string_view, 2> package_folders = {"/site-packages/", "/dist-packages/"};
+constexpr std::array<std::string_view, 2> package_folders = {"site-packages", "dist-packages"};
+
+// Profiles come from Windows too, and are opened anywhere.
+bool is_separator(char c) {
+  return c == '/' || c == '\\';
+}
 
 // Behind ".../site-packages/", or nothing where the path has no such folder.
 std::string_view inside_packages(std::string_view file) {
   for (const std::string_view folder : package_folders) {
-    if (const std::size_t at = file.rfind(folder); at != std::string_view::npos) return file.substr(at + folder.size());
-    if (file.starts_with(folder.substr(1))) return file.substr(folder.size() - 1);
+    const std::size_t at = file.rfind(folder), end = at + folder.size();
+    if (at == std::string_view::npos || (at > 0 && !is_separator(file[at - 1]))) continue;
+    if (end < file.size() && is_separator(file[end])) return file.substr(end + 1);
   }
   return {};
 }
 
-// Behind ".../lib/python3.11/": Python's own library.
+// Behind ".../lib/python3.11/", or "...\Python311\Lib\": Python's own library.
 std::string_view inside_python(std::string_view file) {
-  constexpr std::string_view mark = "/lib/python";
-  const std::size_t at = file.rfind(mark);
-  if (at == std::string_view::npos) return {};
-  // python3, python3.11, but not a person's own folder lib/python_code.
-  std::string_view version = file.substr(at + mark.size());
-  const std::size_t slash = version.find('/');
-  if (slash == std::string_view::npos) return {};
-  if (version.substr(0, slash).find_first_not_of("0123456789.") != std::string_view::npos || slash == 0) return {};
-  return version.substr(slash + 1);
+  constexpr std::string_view mark = "/lib/python", windows_mark = "\\Python3", windows_folder = "\\Lib\\";
+  const auto is_version = [](std::string_view text) {
+    return text.find_first_not_of("0123456789.") == std::string_view::npos;
+  };
+  if (const std::size_t at = file.rfind(mark); at != std::string_view::npos) {
+    // python3, python3.11, but not a person's own folder lib/python_code.
+    const std::string_view version = file.substr(at + mark.size());
+    const std::size_t slash = version.find('/');
+    if (slash == std::string_view::npos || slash == 0 || !is_version(version.substr(0, slash))) return {};
+    return version.substr(slash + 1);
+  }
+  if (const std::size_t at = file.rfind(windows_mark); at != std::string_view::npos) {
+    const std::string_view version = file.substr(at + windows_mark.size());
+    const std::size_t slash = version.find('\\');
+    if (slash == std::string_view::npos || !is_version(version.substr(0, slash))) return {};
+    if (version.substr(slash).starts_with(windows_folder)) return version.substr(slash + windows_folder.size());
+  }
+  return {};
+}
+
+// Frames of C++ in a stack that is mostly Python's: "??" where nothing is known, else a name without its folder, as a
+// stripped library's symbols have it. A person's own C++ was built with its paths.
+bool is_stripped_code(std::string_view file) {
+  if (file == "??") return true;
+  if (file.find_first_of("/\\") != std::string_view::npos) return false;
+  constexpr std::array<std::string_view, 8> endings = {".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hpp"};
+  for (const std::string_view ending : endings)
+    if (file.ends_with(ending)) return true;
+  return false;
 }
 
 bool is_frozen(std::string_view file) {
@@ -54,7 +80,8 @@ std::string_view file_tail(std::string_view file) {
 }
 
 bool is_library_file(std::string_view file) {
-  return !inside_packages(file).empty() || !inside_python(file).empty() || is_frozen(file);
+  return !inside_packages(file).empty() || !inside_python(file).empty() || is_frozen(file) ||
+         is_stripped_code(file);
 }
 
 std::string package_of(std::string_view file, std::string_view function) {

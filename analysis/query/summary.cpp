@@ -10,6 +10,7 @@ namespace hbmscope {
 namespace {
 
 std::string find_producer(const Profile& profile) {
+  if (!profile.producer.empty()) return profile.producer;
   if (is_device_memory_profile(profile)) return "JAX device memory profile";
   for (const ValueType& type : profile.value_types) {
     if (profile.text(type.type) == "inuse_space") return "Go heap profile";
@@ -37,6 +38,8 @@ std::string memory_headline(const ProfileSummary& summary, bool has_counts, std:
       held += fmt::format("{} of no kind", text_from_count(count));
     else if (*kind.name == "buffer")
       held += counted(count, "buffer", "buffers");
+    else if (*kind.name == "block")
+      held += counted(count, "block", "blocks");
     else if (*kind.name == "executable")
       held += counted(count, "compiled program", "compiled programs");
     else

@@ -78,6 +78,20 @@ bool is_gzip(std::span<const std::uint8_t> bytes) {
   return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
+std::vector<std::uint8_t> inflate_beginning(std::span<const std::uint8_t> bytes) {
+  std::vector<std::uint8_t> beginning(64);
+  z_stream stream{};
+  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) return {};
+  stream.next_in = const_cast<Bytef*>(bytes.data());  // zlib does not write through it.
+  stream.avail_in = static_cast<uInt>(std::min<std::size_t>(bytes.size(), std::size_t{1} << 16));
+  stream.next_out = beginning.data();
+  stream.avail_out = static_cast<uInt>(beginning.size());
+  inflate(&stream, Z_SYNC_FLUSH);
+  beginning.resize(beginning.size() - stream.avail_out);
+  inflateEnd(&stream);
+  return beginning;
+}
+
 Result<ByteBuffer> inflate_gzip(std::span<const std::uint8_t> bytes, const std::string& name,
                                 std::uint64_t max_inflated_bytes, ImportStatistics& import) {
   const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(libdeflate_alloc_decompressor());

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "analysis/model/import_statistics.h"
 #include "analysis/model/result.h"
@@ -13,6 +14,9 @@
 namespace hbmscope {
 
 bool is_gzip(std::span<const std::uint8_t> bytes);
+
+// The first 64 bytes that come out of it, or fewer: enough to see what is inside.
+std::vector<std::uint8_t> inflate_beginning(std::span<const std::uint8_t> bytes);
 
 // All members one after the other. Bytes behind the last member that are no member are counted in `import` and left
 // out. Errors: cut off or damaged (with the byte), more than max_inflated_bytes (a gzip bomb).

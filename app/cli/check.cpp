@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/query/heap_rows.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
@@ -13,12 +14,20 @@
 namespace hbmscope::cli {
 namespace {
 
-std::string check_text(const Profile& profile, const Terminal& terminal) {
-  std::string text = terminal.paint(fmt::format("{}: pprof, {} on disk, {} inflated", printable(profile.files.front()),
-                                                text_from_bytes(static_cast<std::int64_t>(profile.file_bytes)),
-                                                text_from_bytes(static_cast<std::int64_t>(profile.inflated_bytes))),
-                                    Ink::bold) +
-                     "\n";
+std::string head_text(const Source& source) {
+  const Profile& profile = *source.profile;
+  const std::string name = printable(profile.files.front());
+  const std::string size = text_from_bytes(static_cast<std::int64_t>(profile.file_bytes));
+  if (source.trace)
+    return fmt::format("{}: {}, {} on disk, {} events", name, source.trace->format, size,
+                       text_from_count(static_cast<std::int64_t>(compute_event_counts(*source.trace).total)));
+  return fmt::format("{}: pprof, {} on disk, {} inflated", name, size,
+                     text_from_bytes(static_cast<std::int64_t>(profile.inflated_bytes)));
+}
+
+std::string check_text(const Source& source, const Terminal& terminal) {
+  const Profile& profile = *source.profile;
+  std::string text = terminal.paint(head_text(source), Ink::bold) + "\n";
   std::size_t width = 4;
   for (const ImportStatistic& statistic : profile.import.rows()) width = std::max(width, statistic.name.size());
   text += terminal.paint(fmt::format("{}  {:>8}  {:>12}  what it means", pad_right("name", width), "severity", "count"),
@@ -46,17 +55,18 @@ int run_check(const CheckOptions& options) {
   std::string text;
   int code = exit_ok;
   for (const std::string& file : *files) {
-    const auto profiles = load_profiles({file}, options.max_size);
-    if (!profiles) {
+    const auto sources = load_sources({file}, options.max_size);
+    if (!sources) {
       // The others are still checked: the point is to hear about all of them.
-      code = fail(profiles.error());
-      json["files"].push_back({{"file", file}, {"error", profiles.error().text()}, {"import", nullptr}});
+      code = fail(sources.error());
+      json["files"].push_back({{"file", file}, {"error", sources.error().text()}, {"import", nullptr}});
       continue;
     }
-    const Profile& profile = *profiles->front();
-    text += (text.empty() ? "" : "\n") + check_text(profile, terminal);
+    const Source& source = sources->front();
+    const Profile& profile = *source.profile;
+    text += (text.empty() ? "" : "\n") + check_text(source, terminal);
     json["files"].push_back({{"file", file},
-                             {"format", "pprof"},
+                             {"format", source.trace ? source.trace->format : "pprof"},
                              {"file_bytes", profile.file_bytes},
                              {"inflated_bytes", profile.inflated_bytes},
                              {"error", nullptr},

@@ -56,6 +56,7 @@ void add_report(CLI::App& app, ReportOptions& options) {
 void add_diff(CLI::App& app, DiffOptions& options) {
   CLI::App& command = *app.add_subcommand("diff", "What changed between two profiles, as now - baseline");
   add_files(command, options.files, "BASELINE NOW, or a folder: its first and last profile");
+  command.add_option("--from", options.from, "The moment of the baseline, of a trace; see --at");
   command.add_option("--match", options.match, "Match stacks by function (lines may have moved) or by line")
       ->capture_default_str();
   command.add_option("--top", options.top, "How many stacks, 0: all")->capture_default_str();
@@ -80,6 +81,14 @@ void add_export(CLI::App& app, ExportOptions& options) {
   command.add_option("--to", options.to, "pprof, folded, svg, csv, json or html")->required();
   command.add_option("-o,--output", options.output, "File to write; default: standard output");
   add_view_options(command, options.view);
+}
+
+void add_convert(CLI::App& app, ConvertOptions& options) {
+  CLI::App& command =
+      *app.add_subcommand("convert", "Save a trace as a recording: smaller, and read many times faster");
+  command.add_option("FILE", options.file, "A PyTorch memory snapshot, or a recording to be written anew")->required();
+  command.add_option("-o,--output", options.output, "The recording to write, by custom *.hbm")->required();
+  add_max_size_option(command, options.max_size);
 }
 
 void add_open_options(CLI::App& command, OpenRequest& request, std::string& size) {
@@ -145,12 +154,14 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   DiffOptions diff;
   CheckOptions check;
   ExportOptions export_options;
+  ConvertOptions convert;
   OpenRequest open;
   std::string size;
   add_report(app, report);
   add_diff(app, diff);
   add_check(app, check);
   add_export(app, export_options);
+  add_convert(app, convert);
   CLI::App& open_command = *app.add_subcommand("open", "Open files in the window");
   open_command.add_option("FILE", open.files, "pprof profiles or folders of them");
   add_open_options(open_command, open, size);
@@ -172,6 +183,7 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   if (app.got_subcommand("diff")) return run_diff(diff);
   if (app.got_subcommand("check")) return run_check(check);
   if (app.got_subcommand("export")) return run_export(export_options);
+  if (app.got_subcommand("convert")) return run_convert(convert);
   return run_open(open, size, open_window);
 }
 

@@ -117,17 +117,21 @@ int run_diff(const DiffOptions& options) {
   auto files = expand_files(options.files);
   if (!files) return fail(files.error());
   // Two names are baseline and now; of a folder or a longer list the first and the last are compared.
+  if (files->size() == 1 && !options.from.empty()) files->push_back(files->front());  // Two moments of one trace.
   if (files->size() < 2)
     return fail({"a comparison needs two profiles",
-                 "hbmscope diff BASELINE NOW, or a folder with at least two.",
+                 "hbmscope diff BASELINE NOW, or a folder with at least two; of one trace: --from MOMENT --at MOMENT.",
                  {},
                  {},
                  false});
-  const auto profiles = load_profiles({files->front(), files->back()}, options.view.max_size);
-  if (!profiles) return fail(profiles.error());
+  auto before =
+      load_merged({files->front()}, options.view.max_size, options.from.empty() ? options.view.at : options.from);
+  if (!before) return fail(before.error());
+  auto after = load_merged({files->back()}, options.view.max_size, options.view.at);
+  if (!after) return fail(after.error());
   ViewRequest request = options.view.request;
   request.by = FrameBy::line;
-  const auto baseline = make_view(profiles->front(), request), now = make_view(profiles->back(), request);
+  const auto baseline = make_view(before->profile, request), now = make_view(after->profile, request);
   if (!baseline) return fail(baseline.error());
   if (!now) return fail(now.error());
   if (const auto mismatch = find_mismatch(*baseline, *now)) return fail(*mismatch);

@@ -20,9 +20,9 @@ int run_export(const ExportOptions& options) {
   if (options.output.empty() && *format == ExportFormat::pprof && isatty(STDOUT_FILENO) == 1)
     return fail(
         {"a profile is not text for a terminal", "Write it to a file with --output FILE, or pipe it.", {}, {}, false});
-  const auto profile = load_merged(options.files, options.view.max_size);
-  if (!profile) return fail(profile.error());
-  const auto view = make_view(*profile, options.view.request);
+  const auto source = load_merged(options.files, options.view.max_size, options.view.at);
+  if (!source) return fail(source.error());
+  const auto view = make_view(source->profile, options.view.request);
   if (!view) return fail(view.error());
   const std::string bytes = write_profile(*view, *format);
   if (options.output.empty()) return print_to_stdout(bytes) ? exit_ok : exit_unreadable;

@@ -25,32 +25,37 @@ Result<std::vector<std::string>> expand_files(const std::vector<std::string>& na
   return files;
 }
 
-Result<std::vector<std::shared_ptr<const Profile>>> load_profiles(const std::vector<std::string>& names,
-                                                                  const std::string& max_size) {
-  ReadOptions options;
+Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const std::string& max_size,
+                                         const std::string& at) {
+  SourceOptions options;
+  options.at = at;
   const auto limit = parse_bytes(max_size);
   if (!limit) return Failure(limit.error());
   options.max_inflated_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, *limit));
   const auto files = expand_files(names);
   if (!files) return Failure(files.error());
-  std::vector<std::shared_ptr<const Profile>> profiles;
+  std::vector<Source> sources;
   for (const std::string& file : *files) {
     ReadControl control;
     const ProgressLine progress(file, control);
-    auto profile = read_pprof(file, options, &control);
-    if (!profile) return Failure(std::move(profile.error()));
-    profiles.push_back(std::make_shared<const Profile>(std::move(*profile)));
+    auto source = read_source(file, options, &control);
+    if (!source) return Failure(std::move(source.error()));
+    sources.push_back(std::move(*source));
   }
-  return profiles;
+  return sources;
 }
 
-Result<std::shared_ptr<const Profile>> load_merged(const std::vector<std::string>& names, const std::string& max_size) {
-  auto profiles = load_profiles(names, max_size);
-  if (!profiles) return Failure(std::move(profiles.error()));
-  if (profiles->size() == 1) return profiles->front();
-  auto merged = merge_profiles(*profiles);
+Result<Source> load_merged(const std::vector<std::string>& names, const std::string& max_size, const std::string& at) {
+  auto sources = load_sources(names, max_size, at);
+  if (!sources) return Failure(std::move(sources.error()));
+  if (sources->size() == 1) return std::move(sources->front());
+  std::vector<std::shared_ptr<const Profile>> profiles;
+  for (const Source& source : *sources) profiles.push_back(source.profile);
+  auto merged = merge_profiles(profiles);
   if (!merged) return Failure(std::move(merged.error()));
-  return std::make_shared<const Profile>(std::move(*merged));
+  Source source;
+  source.profile = std::make_shared<const Profile>(std::move(*merged));
+  return source;
 }
 
 int exit_code_of(const Error& error) {

@@ -1,5 +1,5 @@
-// Files as named on the command line to profiles: folders become the profiles in them, several are read one after the
-// other with progress, and can be merged.
+// Files as named on the command line to profiles and traces: folders become the profiles in them, several are read one
+// after the other with progress, and can be merged.
 #pragma once
 
 #include <memory>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/query/profile_view.h"
+#include "analysis/read/source/read_source.h"
 #include "app/cli/options.h"
 
 namespace hbmscope::cli {
@@ -15,11 +16,13 @@ namespace hbmscope::cli {
 // name with numbers as numbers: step_9 before step_10. Errors: a folder without any.
 Result<std::vector<std::string>> expand_files(const std::vector<std::string>& names);
 
-Result<std::vector<std::shared_ptr<const Profile>>> load_profiles(const std::vector<std::string>& names,
-                                                                  const std::string& max_size);
+// `at`: the moment of traces; empty: their end.
+Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const std::string& max_size,
+                                         const std::string& at = {});
 
-// One profile of all files.
-Result<std::shared_ptr<const Profile>> load_merged(const std::vector<std::string>& names, const std::string& max_size);
+// One source of all files: one file as it is; several as one profile, traces with what lives at the moment.
+Result<Source> load_merged(const std::vector<std::string>& names, const std::string& max_size,
+                           const std::string& at = {});
 
 // The exit code of an Error: wrong options are usage, all else is unreadable input.
 int exit_code_of(const Error& error);

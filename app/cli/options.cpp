@@ -42,6 +42,8 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
         "Filters");
   group(command.add_flag("--relative", options.relative, "Shares of what the filter leaves, not of the whole profile"),
         "Filters");
+  command.add_option("--at", options.at,
+                     "The moment of a trace: start, end, peak, oom, 12.5s since the first event, or #EVENT");
   add_max_size_option(command, options.max_size);
 }
 

@@ -6,7 +6,6 @@
 
 #include "analysis/query/diff.h"
 #include "analysis/query/profile_view.h"
-#include "analysis/read/pprof/read_pprof.h"
 
 namespace CLI {
 class App;
@@ -18,6 +17,7 @@ struct ViewOptions {
   ViewRequest request;
   bool relative = false;  // Shares are of what the filter leaves.
   std::string max_size = "4GiB";
+  std::string at;  // The moment of a trace; empty: its end.
 };
 void add_view_options(CLI::App& command, ViewOptions& options);
 void add_max_size_option(CLI::App& command, std::string& max_size);
@@ -35,6 +35,7 @@ struct DiffOptions {
   std::vector<std::string> files;
   ViewOptions view;
   std::string match = "function", fail_if;
+  std::string from;  // The moment of the baseline; empty: the same as of now.
   std::size_t top = 15, frames = 4;
   bool json = false;
 };
@@ -43,6 +44,11 @@ struct CheckOptions {
   std::vector<std::string> files;
   std::string max_size = "4GiB";
   bool json = false;
+};
+
+struct ConvertOptions {
+  std::string file, output;
+  std::string max_size = "4GiB";
 };
 
 struct ExportOptions {
@@ -56,6 +62,7 @@ int run_report(const ReportOptions& options);
 int run_diff(const DiffOptions& options);
 int run_check(const CheckOptions& options);
 int run_export(const ExportOptions& options);
+int run_convert(const ConvertOptions& options);
 
 // "device", "label:K": what rows are grouped by when it isn't a kind of frame. Empty text: it is a kind of frame.
 std::string label_key_of(const std::string& by);

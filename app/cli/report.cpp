@@ -12,11 +12,13 @@
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
+#include "analysis/write/json_trace.h"
 #include "app/cli/cli.h"
 #include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/report_text.h"
+#include "app/cli/report_trace.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -53,8 +55,18 @@ Result<std::vector<Neighbours>> find_peeked(const ReportOptions& options, const 
   return found;
 }
 
-std::string json_report(const ReportOptions& options, const ProfileView& view, const std::vector<Neighbours>& peeked) {
+void add_trace(nlohmann::ordered_json& json, const Source& source) {
+  json["format"] = source.trace->format;
+  json["moment"] = json_from_moment(*source.trace, source.moment);
+  json["heaps"] = json_from_heap_rows(compute_heap_rows(*source.trace, source.states));
+  json["events"] = json_from_event_counts(compute_event_counts(*source.trace));
+  json["failures"] = json_from_failure_rows(compute_failure_rows(*source.trace));
+}
+
+std::string json_report(const ReportOptions& options, const Source& source, const ProfileView& view,
+                        const std::vector<Neighbours>& peeked) {
   nlohmann::ordered_json json = json_from_view(view);
+  if (source.trace) add_trace(json, source);
   json["by"] = options.by;
   if (const std::string key = label_key_of(options.by); !key.empty()) {
     json["rows"] = json_from_group_rows(compute_groups(view, key));
@@ -85,7 +97,8 @@ std::pair<std::vector<OwnCodeRow>, std::vector<TopRow>> own_code_and_top(const R
   return {std::move(own), std::move(top)};
 }
 
-std::string text_report(const ReportOptions& options, const ProfileView& view, const std::vector<Neighbours>& peeked) {
+std::string text_report(const ReportOptions& options, const Source& source, const ProfileView& view,
+                        const std::vector<Neighbours>& peeked) {
   const Terminal terminal = Terminal::of_stdout();
   const ProfileSummary summary = compute_summary(view);
   const Weight& whole = options.view.relative ? view.selected : view.total;
@@ -93,8 +106,9 @@ std::string text_report(const ReportOptions& options, const ProfileView& view, c
       terminal, whole.bytes,
       text_from_value(whole.bytes, printable(summary.unit)) + (options.view.relative ? " after filtering" : " in all"),
       printable(summary.unit), options.top};
-  std::string text =
-      text_from_summary(summary, view, style) + text_from_import_badge(view.profile->import, terminal) + "\n";
+  std::string text = text_from_summary(summary, view, style) +
+                     (source.trace ? "\n" + text_from_trace(source, terminal) : "") +
+                     text_from_import_badge(view.profile->import, terminal) + "\n";
   if (!peeked.empty()) {
     for (const Neighbours& neighbours : peeked) text += text_from_neighbours(view, neighbours, style) + "\n";
     return text;
@@ -128,10 +142,10 @@ int run_series(const ReportOptions& options, const ViewRequest& request) {
   std::string unit;
   for (const std::string& file : *files) {
     // One at a time: a series may be of more profiles than memory holds.
-    const auto profile = load_merged({file}, options.view.max_size);
-    if (!profile) return fail(profile.error());
+    const auto source = load_merged({file}, options.view.max_size, options.view.at);
+    if (!source) return fail(source.error());
     std::vector<ProfileView> views;
-    auto view = make_view(*profile, request);
+    auto view = make_view(source->profile, request);
     if (!view) return fail(view.error());
     unit = compute_summary(*view).unit;
     views.push_back(std::move(*view));
@@ -158,9 +172,9 @@ int run_report(const ReportOptions& options) {
     request.by = *by;
   }
   if (options.series) return run_series(options, request);
-  const auto profile = load_merged(options.files, options.view.max_size);
-  if (!profile) return fail(profile.error());
-  const auto view = make_view(*profile, request);
+  const auto source = load_merged(options.files, options.view.max_size, options.view.at);
+  if (!source) return fail(source.error());
+  const auto view = make_view(source->profile, request);
   if (!view) return fail(view.error());
   std::vector<Neighbours> peeked;
   if (!options.peek.empty()) {
@@ -174,7 +188,8 @@ int run_report(const ReportOptions& options) {
     if (!found) return fail(found.error());
     failure = std::move(*found);
   }
-  if (!print_to_stdout(options.json ? json_report(options, *view, peeked) : text_report(options, *view, peeked)))
+  if (!print_to_stdout(options.json ? json_report(options, *source, *view, peeked)
+                                    : text_report(options, *source, *view, peeked)))
     return exit_unreadable;
   if (!failure) return exit_ok;
   fmt::print(stderr, "hbmscope: {}\n", printable(*failure));

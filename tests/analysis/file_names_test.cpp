@@ -23,6 +23,13 @@ TEST(FileNames, libraries_are_what_was_installed) {
   EXPECT_TRUE(is_library_file("site-packages/jax/api.py"));
   EXPECT_TRUE(is_library_file("/usr/lib/python3.11/runpy.py"));
   EXPECT_TRUE(is_library_file("<frozen importlib._bootstrap>"));
+  EXPECT_TRUE(is_library_file("D:\\work\\.venv\\Lib\\site-packages\\torch\\functional.py"));
+  EXPECT_TRUE(is_library_file("C:\\Python311\\Lib\\contextlib.py"));
+  EXPECT_TRUE(is_library_file("??")) << "C++ without symbols";
+  EXPECT_TRUE(is_library_file("CUDACachingAllocator.cpp")) << "C++ with stripped symbols";
+  EXPECT_FALSE(is_library_file("/home/me/kernels/attention.cpp"));
+  EXPECT_FALSE(is_library_file("D:\\work\\model.py"));
+  EXPECT_FALSE(is_library_file("C:\\Python311\\train.py"));
   EXPECT_FALSE(is_library_file("/home/me/train.py"));
   EXPECT_FALSE(is_library_file("/home/me/lib/python_code/train.py")) << "a person's own folder";
   EXPECT_FALSE(is_library_file("/home/me/lib/python/train.py"));

@@ -23,10 +23,12 @@ MAY_INCLUDE = {
     # Inside of analysis, from the ground up: each folder knows those above it in this list.
     "analysis/model": ["collector/wire", "allocator"],
     "analysis/units": ["analysis/model"],
-    "analysis/read": ["analysis/model", "analysis/units", "collector/wire", "allocator"],
-    "analysis/query": ["analysis/model", "analysis/units", "allocator"],
+    "analysis/heap": ["analysis/model"],
+    "analysis/trace": ["analysis/model", "analysis/heap", "collector/wire"],
+    "analysis/read": ["analysis/model", "analysis/units", "analysis/heap", "analysis/trace", "collector/wire", "allocator"],
+    "analysis/query": ["analysis/model", "analysis/units", "analysis/heap", "analysis/trace", "collector/wire", "allocator"],
     "analysis/diagnose": ["analysis/model", "analysis/units", "analysis/query", "allocator"],
-    "analysis/write": ["analysis/model", "analysis/units", "analysis/query", "collector/wire"],
+    "analysis/write": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "collector/wire"],
     "app/cli": ["analysis", "collector/attach", "collector/serve", "collector/view", "allocator"],
     "app/gui/core": ["analysis", "collector/view"],
     # What gui/core hands out is made of analysis' rows, so those who may include core may name these types; reading and

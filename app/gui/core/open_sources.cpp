@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/read/pprof/read_pprof.h"
+#include "analysis/read/source/read_source.h"
 #include "analysis/read/profile_folder.h"
 #include "analysis/units/format.h"
 #include "analysis/write/write.h"
@@ -106,7 +106,7 @@ void App::Impl::start_reading(SourceId id) {
   source.control = std::make_shared<ReadControl>();
   source.started = std::chrono::steady_clock::now();
   pool_.post([this, id, path = source.path, control = source.control]() -> WorkerPool::Finish {
-    auto read = read_pprof(path, {}, control.get());
+    auto read = read_source(path, {}, control.get());
     if (!read) {
       return [this, id, error = read.error()] {
         finish_reading(id, [&](Source& failed) {
@@ -115,7 +115,7 @@ void App::Impl::start_reading(SourceId id) {
         });
       };
     }
-    auto profile = std::make_shared<const Profile>(std::move(*read));
+    std::shared_ptr<const Profile> profile = read->profile;
     const auto view = make_view(profile, {});
     if (!view) {
       return [this, id, error = view.error()] {

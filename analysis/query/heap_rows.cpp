@@ -1,0 +1,124 @@
+#include "analysis/query/heap_rows.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/query/profile_view.h"
+
+namespace hbmscope {
+namespace {
+
+// PyTorch rounds requests up to 512 bytes (c10/cuda/CUDACachingAllocator.cpp, kMinBlockSize).
+constexpr std::uint64_t pytorch_granularity = 512;
+
+std::optional<std::uint32_t> device_of(const HeapInfo& heap) {
+  return heap.device == wire::no_device ? std::nullopt : std::optional(heap.device);
+}
+
+std::string find_job_fact(const Definitions& definitions, std::string_view key) {
+  for (const JobFact& fact : definitions.job())
+    if (fact.key == key) return fact.value;
+  return {};
+}
+
+std::string find_own_line(const Definitions& definitions, std::uint32_t id) {
+  for (; id != 0; id = definitions.stack(id).parent) {
+    const TraceFrame frame = definitions.frame(definitions.stack(id).frame);
+    const std::string_view file = definitions.text(frame.file);
+    if (file.empty() || !file.ends_with(".py") || is_library_file(file)) continue;
+    return fmt::format("{} {}:{}", definitions.text(frame.function), file, frame.line);
+  }
+  return {};
+}
+
+void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> bytes) {
+  if (bytes) sum = sum.value_or(0) + *bytes;
+}
+
+FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, const StreamState& state) {
+  const Definitions& definitions = stream.definitions();
+  FailureRow row;
+  row.event = failure.event;
+  if (stream.has_times()) row.since_start_ns = failure.time_ns - stream.first_time_ns();
+  row.asked_bytes = failure.asked_bytes;
+  row.available_bytes = failure.available_bytes;
+  row.reason = definitions.text(failure.reason);
+  row.own_line = find_own_line(definitions, failure.stack);
+  row.allocator = find_job_fact(definitions, "framework");
+  if (row.allocator == "pytorch" && failure.asked_bytes < ~std::uint64_t{0} - pytorch_granularity)
+    row.rounded_bytes = (failure.asked_bytes + pytorch_granularity - 1) / pytorch_granularity * pytorch_granularity;
+  const HeapInfo& asked = definitions.heap(failure.heap);
+  if (asked.id == 0) return row;
+  row.memory_space = asked.memory_kind;
+  row.device = device_of(asked);
+  for (const HeapInfo& heap : definitions.heaps()) {
+    if (heap.id == 0 || heap.device != asked.device || heap.layer != asked.layer) continue;
+    const HeapState& then = state.heap(heap.id);
+    add(row.used_bytes, then.in_use_bytes);
+    add(row.total_free_bytes, then.space.free_bytes());
+    add(row.pool_bytes, then.space.region_bytes());
+    if (const auto largest = then.space.largest_free())
+      row.largest_free_bytes = std::max(row.largest_free_bytes.value_or(0), *largest);
+  }
+  return row;
+}
+
+}  // namespace
+
+std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<StreamState>& states) {
+  std::vector<HeapRow> rows;
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    for (const HeapInfo& info : trace.streams[i].definitions().heaps()) {
+      if (info.id == 0) continue;
+      const HeapState& heap = states[i].heap(info.id);
+      HeapRow& row = rows.emplace_back();
+      row.name = info.name;
+      row.memory_kind = info.memory_kind;
+      row.layer = text_from_layer(info.layer);
+      row.device = device_of(info);
+      row.in_use_bytes = heap.in_use_bytes;
+      if (info.has(wire::heap_flag::has_requested)) row.requested_bytes = heap.known_requested_bytes();
+      row.pending_bytes = heap.pending_bytes;
+      row.pool_bytes = heap.space.region_bytes();
+      row.free_bytes = heap.space.free_bytes();
+      row.largest_free_bytes = heap.space.largest_free();
+      row.external_fragmentation = external_fragmentation(heap);
+      if (row.requested_bytes) row.internal_fragmentation = internal_fragmentation(heap);
+      row.peak_in_use_bytes = trace.streams[i].peak(info.id).in_use_bytes;
+      row.live_blocks = heap.live_blocks;
+      row.is_inexact = heap.is_inexact;
+    }
+  }
+  return rows;
+}
+
+EventCounts compute_event_counts(const Trace& trace) {
+  EventCounts sum;
+  for (const Stream& stream : trace.streams) {
+    const EventCounts& counts = stream.counts();
+    sum.total += counts.total;
+    sum.alloc += counts.alloc;
+    sum.free += counts.free;
+    sum.driver_refusals += counts.driver_refusals;
+    sum.out_of_memory += counts.out_of_memory;
+    sum.lost += counts.lost;
+    sum.unknown_records += counts.unknown_records;
+  }
+  return sum;
+}
+
+std::vector<FailureRow> compute_failure_rows(const Trace& trace) {
+  std::vector<FailureRow> rows;
+  for (const Stream& stream : trace.streams) {
+    StreamState state;
+    for (const FailureEvent& failure : stream.failures()) {  // Ascending, so that one walk serves all.
+      if (!failure.is_out_of_memory) continue;
+      stream.advance(state, failure.event);
+      rows.push_back(row_from_failure(stream, failure, state));
+    }
+  }
+  return rows;
+}
+
+}  // namespace hbmscope

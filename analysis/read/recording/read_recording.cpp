@@ -1,0 +1,108 @@
+#include "analysis/read/recording/read_recording.h"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "collector/wire/recording_file.h"
+
+namespace hbmscope {
+namespace {
+
+std::string find_job_fact(const Trace& trace, std::string_view key) {
+  for (const Stream& stream : trace.streams)
+    for (const JobFact& fact : stream.definitions().job())
+      if (fact.key == key) return fact.value;
+  return {};
+}
+
+class RecordingReader {
+ public:
+  explicit RecordingReader(const std::string& name) { trace_.files = {name}; }
+
+  bool take(const wire::SharedBlock& block) {
+    // Streams are numbered from 0 by their writer; the number of one that is damaged must not make a million of them.
+    constexpr std::uint32_t streams_max = 4096;
+    if (block->header.stream >= streams_max) {
+      ++bad_blocks_;
+      return true;
+    }
+    while (trace_.streams.size() <= block->header.stream) trace_.streams.emplace_back();
+    if (const auto fault = trace_.streams[block->header.stream].append(block)) {
+      if (bad_blocks_++ == 0) fault_ = *fault;
+    }
+    return true;
+  }
+
+  Trace finish(const wire::RecordingScan& scan, std::uint64_t bytes) {
+    trace_.format = "recording";
+    trace_.file_bytes = bytes;
+    const std::string source = find_job_fact(trace_, "hbmscope.source");
+    trace_.producer = source.empty() ? "Recording" : fmt::format("Recording of a {}", source);
+    trace_.drop_frames = find_job_fact(trace_, "hbmscope.drop_frames");
+    ImportStatistics& import = trace_.import;
+    std::uint64_t blocks = 0, events = 0, unknown = 0, missing = 0;
+    for (const Stream& stream : trace_.streams) {
+      blocks += stream.blocks().size();
+      events += stream.counts().total;
+      unknown += stream.counts().unknown_records;
+      missing += stream.counts().lost;
+    }
+    import.add("blocks", Severity::info, static_cast<std::int64_t>(blocks));
+    import.add("events", Severity::info, static_cast<std::int64_t>(events));
+    if (!scan.has_index)
+      import.add(
+          "not_finished", Severity::warning, 1,
+          "The recording was not finished: the job or hbmscope was stopped, or the disk was full. It is read to its "
+          "last whole block.");
+    if (scan.lost_bytes > 0)
+      import.add("lost_bytes", Severity::loss, static_cast<std::int64_t>(scan.lost_bytes),
+                 "Bytes that belong to no whole block. What was recorded there is missing.",
+                 fmt::format("byte {}: {}", scan.first_fault_offset.value_or(0), scan.first_fault));
+    if (bad_blocks_ > 0)
+      import.add("bad_blocks", Severity::loss, static_cast<std::int64_t>(bad_blocks_),
+                 "Whole blocks that make no sense were left out.", fault_);
+    if (missing > 0)
+      import.add("lost_events", Severity::loss, static_cast<std::int64_t>(missing),
+                 "Events that were lost while recording, or with damaged blocks; heaps are inexact from there on.");
+    if (unknown > 0)
+      import.add("unknown_records", Severity::notice, static_cast<std::int64_t>(unknown),
+                 "Records of kinds that this version does not know were passed over; a newer hbmscope reads them.");
+    return std::move(trace_);
+  }
+
+ private:
+  Trace trace_;
+  std::uint64_t bad_blocks_ = 0;
+  std::string fault_;
+};
+
+}  // namespace
+
+bool looks_like_recording(std::span<const std::uint8_t> bytes) {
+  return wire::looks_like_recording(bytes.data(), bytes.size());
+}
+
+Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::string& name) {
+  wire::FileHeader header;
+  if (!looks_like_recording(bytes) || bytes.size() < sizeof(header))
+    return Failure(
+        Error{"this is no recording of hbmscope", "Convert it: hbmscope convert FILE -o OUT.hbm", name, 0, false});
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  if (header.version > wire::format_version)
+    return Failure(Error{
+        fmt::format("this recording has format {}, this hbmscope reads up to {}", header.version, wire::format_version),
+        "Open it with a newer hbmscope.", name, 8, false});
+  RecordingReader reader(name);
+  const auto scan = wire::scan_recording(bytes.data(), bytes.size(),
+                                         [&](const wire::SharedBlock& block) { return reader.take(block); });
+  if (!scan) return Failure(Error{"the header of this recording is damaged", "Copy the file again.", name, 12, false});
+  Trace trace = reader.finish(*scan, bytes.size());
+  if (trace.streams.empty())
+    return Failure(Error{scan->first_fault.empty() ? "nothing was recorded in it"
+                                                   : fmt::format("no block of it is whole: {}", scan->first_fault),
+                         "Was the job stopped at once? Record again.", name, scan->first_fault_offset, false});
+  return trace;
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,19 @@
+// A recording as a trace. A file that was cut off (the job was killed, the disk was full) or changed gives what is
+// whole of it; what is lost is in the import statistics with its place.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "analysis/model/result.h"
+#include "analysis/trace/trace.h"
+
+namespace hbmscope {
+
+bool looks_like_recording(std::span<const std::uint8_t> bytes);
+
+// Errors: no recording, one of a newer version, one without a single whole block.
+Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::string& name);
+
+}  // namespace hbmscope

@@ -1,0 +1,70 @@
+#include "analysis/read/source/read_source.h"
+
+#include "analysis/read/file_bytes.h"
+#include "analysis/read/gzip.h"
+#include "analysis/read/pprof/read_pprof.h"
+#include "analysis/read/recording/read_recording.h"
+#include "analysis/read/torch/read_torch.h"
+#include "analysis/read/torch/trace_from_torch.h"
+
+namespace hbmscope {
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+
+Result<Source> source_from_trace(Trace trace, const std::string& at) {
+  Source source;
+  source.trace = std::make_shared<const Trace>(std::move(trace));
+  auto moment = find_moment(*source.trace, at);
+  if (!moment) return Failure(std::move(moment.error()));
+  source.moment = std::move(*moment);
+  source.states = compute_states(*source.trace, source.moment);
+  source.profile = std::make_shared<const Profile>(profile_from_trace(*source.trace, source.states));
+  return source;
+}
+
+Result<Trace> read_torch_trace(Bytes bytes, const std::string& name, const SourceOptions& options,
+                               ReadControl* control) {
+  TorchReadOptions torch;
+  torch.max_inflated_bytes = options.max_inflated_bytes;
+  const auto snapshot = read_torch(bytes, name, torch, control);
+  if (!snapshot) return Failure(snapshot.error());
+  return trace_from_torch(*snapshot);
+}
+
+// Gzip may hold a snapshot as well as a profile; its first bytes tell. Profiles go to their own reader as they are.
+bool is_gzipped_torch(Bytes bytes) {
+  if (!is_gzip(bytes)) return false;
+  const auto beginning = inflate_beginning(bytes);
+  return looks_like_torch(beginning);
+}
+
+}  // namespace
+
+Result<Source> read_source(const std::string& file, const SourceOptions& options, ReadControl* control) {
+  auto read = read_file(file, options.max_inflated_bytes, control);
+  if (!read) return Failure(std::move(read.error()));
+  const Bytes bytes = read->bytes();
+  const std::string name = file == "-" ? "standard input" : file;
+  if (looks_like_recording(bytes)) {
+    auto trace = read_recording(bytes, name);
+    if (!trace) return Failure(std::move(trace.error()));
+    return source_from_trace(std::move(*trace), options.at);
+  }
+  if (looks_like_torch(bytes) || is_gzipped_torch(bytes)) {
+    auto trace = read_torch_trace(bytes, name, options, control);
+    if (!trace) return Failure(std::move(trace.error()));
+    return source_from_trace(std::move(*trace), options.at);
+  }
+  if (!options.at.empty() && options.at != "end")
+    return Failure(Error{"a profile has one moment only", "Leave out --at.", name, {}, false});
+  ReadOptions pprof;
+  pprof.max_inflated_bytes = options.max_inflated_bytes;
+  auto profile = read_pprof_bytes(bytes, name, pprof, control);
+  if (!profile) return Failure(std::move(profile.error()));
+  Source source;
+  source.profile = std::make_shared<const Profile>(std::move(*profile));
+  return source;
+}
+
+}  // namespace hbmscope

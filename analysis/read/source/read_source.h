@@ -1,0 +1,33 @@
+// One door for every file: what it is follows from its bytes. A pprof profile comes back as a profile; what has events
+// or addresses as a trace, and with it the profile of a moment, so that every question about stacks can be asked of
+// both.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "analysis/model/profile.h"
+#include "analysis/model/result.h"
+#include "analysis/read/read_control.h"
+#include "analysis/trace/moment.h"
+#include "analysis/trace/profile_from_trace.h"
+
+namespace hbmscope {
+
+struct SourceOptions {
+  std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30;
+  std::string at;  // The moment of a trace (analysis/trace/moment.h); empty: its end.
+};
+
+struct Source {
+  std::shared_ptr<const Profile> profile;  // Of a trace: what lives at the moment.
+  std::shared_ptr<const Trace> trace;      // Null for pprof.
+  Moment moment;
+  std::vector<StreamState> states;  // Then, one a stream.
+};
+
+// "-" is standard input. Errors: those of the readers; a moment that the file does not have.
+Result<Source> read_source(const std::string& file, const SourceOptions& options, ReadControl* control = nullptr);
+
+}  // namespace hbmscope

@@ -1,0 +1,89 @@
+#include "analysis/trace/definitions.h"
+
+namespace hbmscope {
+namespace {
+
+// Enough for any job; beyond it a heap id is damage, and would cost memory in every state.
+constexpr std::uint32_t heaps_max = 65'536;
+
+}  // namespace
+
+std::string_view text_from_layer(wire::Layer layer) {
+  switch (layer) {
+    case wire::Layer::physical: return "physical";
+    case wire::Layer::pool: return "pool";
+    case wire::Layer::chunk: return "chunk";
+    case wire::Layer::framework: return "framework";
+    case wire::Layer::program: return "program";
+  }
+  return "unknown";
+}
+
+// Ids come in ascending order without gaps from every writer of ours; anything else is refused, so that a damaged id
+// can't make a table of four billion rows.
+template <class Column>
+bool Definitions::make_room(Column& column, std::uint32_t id) {
+  if (id == 0 || id > column.size()) {
+    ++bad_definitions_;
+    return false;
+  }
+  if (id == column.size()) column.emplace_back();
+  return true;
+}
+
+void Definitions::add(const wire::DecodedBlock& block) {
+  const auto strings = block.rows<wire::StringRecord>();
+  for (std::size_t i = 0; i < strings.size(); ++i) {
+    if (strings[i].id + std::uint64_t{1} != text_begin_.size()) {
+      ++bad_definitions_;
+      continue;
+    }
+    text_ += block.text(i);
+    text_begin_.push_back(text_.size());
+  }
+  for (const wire::FrameRecord& record : block.rows<wire::FrameRecord>())
+    if (make_room(frames_, record.id)) frames_[record.id] = {record.function, record.file, record.line};
+  for (const wire::StackRecord& record : block.rows<wire::StackRecord>()) {
+    if (!make_room(stacks_, record.id)) continue;
+    // A caller is defined before the stack that it calls: chains end, whatever a file says.
+    const bool is_sound = record.parent < record.id;
+    if (!is_sound) ++bad_definitions_;
+    stacks_[record.id] = {is_sound ? record.parent : 0, record.frame};
+  }
+  for (const wire::HeapRecord& record : block.rows<wire::HeapRecord>()) {
+    if (record.id >= heaps_max || !make_room(heaps_, record.id)) continue;
+    heaps_[record.id] = {record.id,
+                         record.parent,
+                         std::string(text(record.name)),
+                         std::string(text(record.memory_kind)),
+                         record.device,
+                         static_cast<wire::Layer>(record.layer),
+                         record.flags};
+  }
+  for (const wire::JobRecord& record : block.rows<wire::JobRecord>())
+    job_.push_back({std::string(text(record.key)), std::string(text(record.value))});
+}
+
+std::string_view Definitions::text(std::uint32_t string) const {
+  if (string + std::uint64_t{1} >= text_begin_.size()) return {};
+  return std::string_view(text_).substr(text_begin_[string], text_begin_[string + 1] - text_begin_[string]);
+}
+
+TraceFrame Definitions::frame(std::uint32_t frame) const {
+  return frame < frames_.size() ? frames_[frame] : TraceFrame{};
+}
+
+TraceStack Definitions::stack(std::uint32_t stack) const {
+  return stack < stacks_.size() ? stacks_[stack] : TraceStack{};
+}
+
+const HeapInfo& Definitions::heap(std::uint32_t id) const {
+  return id < heaps_.size() ? heaps_[id] : heaps_[0];
+}
+
+std::uint64_t Definitions::memory_bytes() const {
+  return text_.capacity() + text_begin_.capacity() * sizeof(std::uint64_t) + frames_.capacity() * sizeof(TraceFrame) +
+         stacks_.capacity() * sizeof(TraceStack) + heaps_.capacity() * sizeof(HeapInfo);
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,70 @@
+// What a stream's records refer to by id: strings, frames, stacks, heaps, and the facts about the job. Ids come from
+// the file: one that was never defined reads as empty, and is never an index out of bounds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/wire/block_decoder.h"
+
+namespace hbmscope {
+
+struct HeapInfo {
+  std::uint32_t id = 0, parent = 0;  // 0: no such heap is defined.
+  std::string name;                  // "GPU 0"
+  std::string memory_kind;           // "device", "host_pinned", "vmem"
+  std::uint32_t device = wire::no_device;
+  wire::Layer layer = wire::Layer::pool;
+  std::uint32_t flags = 0;  // wire::heap_flag
+
+  bool has(std::uint32_t flag) const { return (flags & flag) != 0; }
+};
+std::string_view text_from_layer(wire::Layer layer);
+
+struct TraceFrame {
+  std::uint32_t function = 0, file = 0;  // Strings.
+  std::uint32_t line = 0;                // 0: unknown.
+};
+
+struct TraceStack {
+  std::uint32_t parent = 0;  // The callers' stack; 0: this frame is the outermost. Always smaller than its own id.
+  std::uint32_t frame = 0;
+};
+
+struct JobFact {
+  std::string key, value;
+};
+
+class Definitions {
+ public:
+  // Takes in what a block defines; records that contradict earlier ones or skip ids are counted.
+  void add(const wire::DecodedBlock& block);
+
+  std::string_view text(std::uint32_t string) const;
+  TraceFrame frame(std::uint32_t frame) const;
+  TraceStack stack(std::uint32_t stack) const;
+  // By id, from 1; heaps()[0] is none.
+  const std::vector<HeapInfo>& heaps() const { return heaps_; }
+  const HeapInfo& heap(std::uint32_t id) const;
+  const std::vector<JobFact>& job() const { return job_; }
+  std::uint32_t stack_count() const { return static_cast<std::uint32_t>(stacks_.size()); }
+  std::uint32_t frame_count() const { return static_cast<std::uint32_t>(frames_.size()); }
+  std::uint64_t bad_definitions() const { return bad_definitions_; }
+  std::uint64_t memory_bytes() const;
+
+ private:
+  template <class Column>
+  bool make_room(Column& column, std::uint32_t id);
+
+  std::string text_;
+  std::vector<std::uint64_t> text_begin_ = {0, 0};  // By string id, one more than strings; 0 is empty.
+  std::vector<TraceFrame> frames_{1};
+  std::vector<TraceStack> stacks_{1};
+  std::vector<HeapInfo> heaps_{1};
+  std::vector<JobFact> job_;
+  std::uint64_t bad_definitions_ = 0;
+};
+
+}  // namespace hbmscope

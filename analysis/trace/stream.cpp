@@ -1,0 +1,144 @@
+#include "analysis/trace/stream.h"
+
+#include <algorithm>
+
+namespace hbmscope {
+namespace {
+
+// A keyframe is a copy of the state. Its memory is paid for by the events it spares: a state of that many bytes may be
+// kept once for so many events that it costs at most this many bytes an event.
+constexpr std::uint64_t keyframe_bytes_per_event = 8;
+constexpr std::uint64_t keyframe_events_min = wire::block_events_max;
+
+}  // namespace
+
+std::optional<std::string> Stream::append(wire::SharedBlock block) {
+  if (auto fault = decoder_.decode(*block, decoded_)) {
+    ++counts_.lost;
+    return fault;
+  }
+  if (block->header.type != wire::BlockType::events) return std::nullopt;
+  if (block->header.first_event < last_.position()) return "a block of events that were there before";
+  counts_.lost += block->header.first_event - last_.position();
+  definitions_.add(decoded_);
+  note(decoded_);
+  peaks_.resize(definitions_.heaps().size());
+  last_.make_heaps(definitions_);
+  const std::size_t number = blocks_.size();
+  blocks_.push_back(std::move(block));
+  last_.apply(decoded_, number, definitions_, ~std::uint64_t{0},
+              [&](std::uint64_t event, std::int64_t time_ns, std::uint32_t heap) {
+                HeapPeak& peak = peaks_[heap];
+                const std::uint64_t in_use = last_.heap(heap).in_use_bytes;
+                if (in_use > peak.in_use_bytes) peak = {in_use, last_.position() == 0 ? 0 : event + 1, time_ns};
+              });
+  keep_keyframe();
+  return std::nullopt;
+}
+
+void Stream::keep_keyframe() {
+  const std::uint64_t since = last_.position() - (keyframes_.empty() ? 0 : keyframes_.back()->position());
+  if (since < keyframe_events_min || last_.memory_bytes() > since * keyframe_bytes_per_event) return;
+  keyframes_.push_back(std::make_shared<const StreamState>(last_));
+}
+
+void Stream::note(const wire::DecodedBlock& block) {
+  using wire::RecordKind;
+  const auto kinds = block.kinds();
+  const auto times = block.times_ns();
+  std::array<std::uint64_t, 256> rows{};
+  std::uint64_t event = block.header().first_event;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const std::uint64_t row = rows[kinds[i]]++;
+    switch (static_cast<RecordKind>(kinds[i])) {
+      case RecordKind::out_of_memory: {
+        const auto& record = block.rows<wire::OutOfMemoryRecord>()[row];
+        FailureEvent failure{event,       times[i],     record.asked,  std::nullopt,
+                             record.heap, record.stack, record.reason, true};
+        if (record.available != wire::unknown_bytes) failure.available_bytes = record.available;
+        failures_.push_back(failure);
+        break;
+      }
+      case RecordKind::driver_refusal: {
+        const auto& record = block.rows<wire::DriverRefusalRecord>()[row];
+        failures_.push_back(
+            {event, times[i], record.asked, std::nullopt, record.heap, record.stack, record.call, false});
+        break;
+      }
+      case RecordKind::marker: {
+        const auto& record = block.rows<wire::MarkerRecord>()[row];
+        marks_.push_back({event, times[i], record.name, record.device, record.phase});
+        break;
+      }
+      case RecordKind::loss:
+        counts_.lost += std::max<std::uint64_t>(1, block.rows<wire::LossRecord>()[row].count);
+        break;
+      default: break;
+    }
+    if (!wire::is_event(kinds[i])) continue;
+    if (event == 0 && counts_.total == 0) first_time_ns_ = times[i];
+    last_time_ns_ = std::max(last_time_ns_, times[i]);
+    ++event;
+  }
+  const auto count = [&](RecordKind kind) { return rows[static_cast<std::size_t>(kind)]; };
+  counts_.alloc += count(RecordKind::alloc);
+  counts_.free += count(RecordKind::free) + count(RecordKind::free_at);
+  counts_.driver_refusals += count(RecordKind::driver_refusal);
+  counts_.out_of_memory += count(RecordKind::out_of_memory);
+  counts_.unknown_records += block.unknown_records();
+  counts_.total += block.header().events - count(RecordKind::marker) - count(RecordKind::counter) -
+                   count(RecordKind::attribute) - count(RecordKind::loss);
+}
+
+StreamState Stream::state_at(std::uint64_t position) const {
+  if (position >= last_.position()) return last_;
+  const auto after =
+      std::upper_bound(keyframes_.begin(), keyframes_.end(), position,
+                       [](std::uint64_t wanted, const auto& keyframe) { return wanted < keyframe->position(); });
+  StreamState state = after == keyframes_.begin() ? StreamState{} : **std::prev(after);
+  advance(state, position);
+  return state;
+}
+
+void Stream::advance(StreamState& state, std::uint64_t position) const {
+  state.make_heaps(definitions_);
+  wire::BlockDecoder decoder;
+  wire::DecodedBlock decoded;
+  for (std::size_t number = state.next_block(); number < blocks_.size(); ++number) {
+    if (blocks_[number]->header.first_event > position) break;
+    if (decoder.decode(*blocks_[number], decoded)) break;
+    state.apply(decoded, number, definitions_, position, [](std::uint64_t, std::int64_t, std::uint32_t) {});
+    if (state.next_block() == number) break;  // Stopped inside of it.
+  }
+}
+
+std::uint64_t Stream::position_of_time(std::int64_t time_ns) const {
+  // Blocks are in the order of the stream, whose clock may step back a little; the first block that ends later decides.
+  std::uint64_t position = 0;
+  wire::BlockDecoder decoder;
+  wire::DecodedBlock decoded;
+  for (const wire::SharedBlock& block : blocks_) {
+    if (block->header.last_time_ns <= time_ns) {
+      position = block->end_event();
+      continue;
+    }
+    if (decoder.decode(*block, decoded)) break;
+    const auto kinds = decoded.kinds();
+    std::uint64_t event = block->header.first_event;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      if (!wire::is_event(kinds[i])) continue;
+      if (decoded.times_ns()[i] > time_ns) return event;
+      ++event;
+    }
+    position = event;
+  }
+  return position;
+}
+
+std::uint64_t Stream::encoded_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const wire::SharedBlock& block : blocks_) bytes += block->payload.size() + sizeof(wire::Block);
+  return bytes;
+}
+
+}  // namespace hbmscope

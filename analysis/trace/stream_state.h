@@ -1,0 +1,174 @@
+// The heap at a moment: every live block of a stream, and for each heap its addresses and sums, after so many events.
+//
+// A state is changed by applying a block's records in order, and is plain data: to copy it is to keep the moment.
+// Blocks live in slots; a free names the slot, so that a state can be carried on without knowing anything older.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analysis/heap/address_space.h"
+#include "analysis/trace/definitions.h"
+#include "collector/wire/block_decoder.h"
+
+namespace hbmscope {
+
+struct LiveBlock {
+  std::uint64_t event = wire::before_the_stream;  // Its allocation id.
+  std::uint64_t address = 0;
+  std::uint64_t size = 0;                         // What it takes, rounding included.
+  std::uint64_t requested = wire::unknown_bytes;  // What was asked.
+  std::uint32_t heap = 0;                         // 0: the slot is empty.
+  std::uint32_t stack = 0, stream = 0, tag = 0;
+  std::uint32_t flags = 0;              // wire::block_flag
+  BlockIndex place = BlockIndex::none;  // In its heap's AddressSpace.
+
+  bool is_live() const { return heap != 0; }
+  bool is_pending() const { return (flags & wire::block_flag::is_pending) != 0; }
+};
+
+struct HeapState {
+  AddressSpace space{RegionsAre::unknown};
+  std::uint64_t in_use_bytes = 0;     // Of all live blocks, pending ones too.
+  std::uint64_t requested_bytes = 0;  // Of those whose request is known.
+  std::uint64_t pending_bytes = 0;    // In use, already freed by the program.
+  std::uint64_t live_blocks = 0, pending_blocks = 0, unknown_requests = 0;
+  bool is_inexact = false;  // After a loss, until it was listed again.
+
+  // Nothing where the source does not tell.
+  std::optional<std::uint64_t> known_requested_bytes() const {
+    return unknown_requests > 0 ? std::nullopt : std::optional(requested_bytes);
+  }
+};
+
+// External fragmentation as XLA defines it: 1 - largest / total free. Nothing with nothing free, or where that is
+// unknown.
+std::optional<double> external_fragmentation(const HeapState& heap);
+// 1 - requested / in use. Nothing with nothing in use, or where requests are unknown.
+std::optional<double> internal_fragmentation(const HeapState& heap);
+
+struct StreamProblems {
+  std::uint64_t unknown_frees = 0;    // Of addresses where nothing lived.
+  std::uint64_t bad_slots = 0;        // Frees of slots that hold nothing: a damaged stream.
+  std::uint64_t undefined_heaps = 0;  // Records of heaps that were never defined.
+  std::uint64_t losses = 0;           // Events that the source says are missing; 1 where it does not know how many.
+};
+
+class StreamState {
+ public:
+  // Applies what this block has and the state does not know yet, up to but without the event `end`. Blocks come in
+  // order, `number` counting them from 0; one that lies before next_block() changes nothing. Definitions are not looked
+  // at: they were taken in before. `after(event number, time, heap id)` is called after each record that changed a
+  // heap.
+  template <class After>
+  void apply(const wire::DecodedBlock& block, std::size_t number, const Definitions& definitions, std::uint64_t end,
+             const After& after);
+
+  // Heaps that are defined and have not been touched hold nothing, which is known: none of it is absent.
+  void make_heaps(const Definitions& definitions);
+
+  std::uint64_t position() const { return position_; }  // Events applied.
+  std::size_t next_block() const { return next_block_; }
+  std::int64_t time_ns() const { return time_ns_; }  // Of the last one.
+  std::span<const LiveBlock> slots() const { return slots_; }
+  const HeapState& heap(std::uint32_t id) const { return id < heaps_.size() ? heaps_[id] : none_; }
+  const StreamProblems& problems() const { return problems_; }
+  std::uint64_t memory_bytes() const;
+
+ private:
+  HeapState* find_heap(std::uint32_t id, const Definitions& definitions);
+  std::uint32_t apply_alloc(const wire::AllocRecord& record, std::uint64_t event, const Definitions& definitions);
+  std::uint32_t apply_live(const wire::LiveRecord& record, const Definitions& definitions);
+  std::uint32_t apply_free(std::uint32_t slot);
+  std::uint32_t apply_free_requested(std::uint32_t slot);
+  std::uint32_t apply_move(const wire::MoveRecord& record);
+  std::uint32_t apply_region(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t flags,
+                             bool is_new, const Definitions& definitions);
+  std::uint32_t apply_heap_gone(std::uint32_t heap);
+  void apply_loss(const wire::LossRecord& record);
+  void apply_listing(const wire::ListingRecord& record, const Definitions& definitions);
+  void add_block(LiveBlock& block, HeapState& heap);
+  void remove_block(LiveBlock& block);
+  void clear_heap(std::uint32_t heap);
+  // Events are missing between two blocks: slots may no longer be what the writer meant.
+  void note_gap();
+
+  std::vector<LiveBlock> slots_;
+  std::vector<std::uint32_t> free_slots_;  // The last one is taken first.
+  std::vector<HeapState> heaps_;           // By id.
+  HeapState none_;
+  std::size_t next_block_ = 0, next_record_ = 0;  // Where the next apply goes on.
+  std::uint64_t position_ = 0;
+  std::int64_t time_ns_ = 0;
+  StreamProblems problems_;
+};
+
+template <class After>
+void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, const Definitions& definitions,
+                        std::uint64_t end, const After& after) {
+  using wire::RecordKind;
+  if (number < next_block_) return;
+  if (block.header().first_event > position_ && next_record_ == 0) note_gap();
+  const std::span<const std::uint8_t> kinds = block.kinds();
+  const std::span<const std::int64_t> times = block.times_ns();
+  const std::span<const wire::AllocRecord> allocs = block.rows<wire::AllocRecord>();
+  const std::span<const wire::FreeRecord> frees = block.rows<wire::FreeRecord>();
+  std::size_t row[256] = {};
+  std::uint64_t event = block.header().first_event;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const std::uint8_t kind = kinds[i];
+    const std::size_t at = row[kind]++;
+    if (i < next_record_) {
+      event += wire::is_event(kind) ? 1 : 0;
+      continue;
+    }
+    if (wire::is_event(kind) && event >= end) {
+      next_block_ = number;
+      next_record_ = i;
+      return;
+    }
+    std::uint32_t heap = 0;
+    switch (static_cast<RecordKind>(kind)) {
+      case RecordKind::alloc: heap = apply_alloc(allocs[at], event, definitions); break;
+      case RecordKind::free: heap = apply_free(frees[at].slot); break;
+      case RecordKind::free_requested:
+        heap = apply_free_requested(block.rows<wire::FreeRequestedRecord>()[at].slot);
+        break;
+      case RecordKind::free_at:
+      case RecordKind::free_requested_at: ++problems_.unknown_frees; break;
+      case RecordKind::move: heap = apply_move(block.rows<wire::MoveRecord>()[at]); break;
+      case RecordKind::region_grow: {
+        const auto& record = block.rows<wire::RegionGrowRecord>()[at];
+        heap = apply_region(record.heap, record.address, record.size, record.flags, true, definitions);
+        break;
+      }
+      case RecordKind::region_live: {
+        const auto& record = block.rows<wire::RegionLiveRecord>()[at];
+        heap = apply_region(record.heap, record.address, record.size, record.flags, true, definitions);
+        break;
+      }
+      case RecordKind::region_shrink: {
+        const auto& record = block.rows<wire::RegionShrinkRecord>()[at];
+        heap = apply_region(record.heap, record.address, record.size, 0, false, definitions);
+        break;
+      }
+      case RecordKind::live: heap = apply_live(block.rows<wire::LiveRecord>()[at], definitions); break;
+      case RecordKind::heap_gone: heap = apply_heap_gone(block.rows<wire::HeapGoneRecord>()[at].heap); break;
+      case RecordKind::loss: apply_loss(block.rows<wire::LossRecord>()[at]); break;
+      case RecordKind::listing: apply_listing(block.rows<wire::ListingRecord>()[at], definitions); break;
+      default: break;
+    }
+    if (wire::is_event(kind)) {
+      position_ = event + 1;
+      time_ns_ = times[i];
+    }
+    if (heap != 0) after(event, times[i], heap);
+    event += wire::is_event(kind) ? 1 : 0;
+  }
+  next_block_ = number + 1;
+  next_record_ = 0;
+}
+
+}  // namespace hbmscope

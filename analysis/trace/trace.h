@@ -1,0 +1,25 @@
+// Everything live or saved: a set of streams, one per process and source, each ordered by its own sequence with its own
+// clock. A snapshot, a recording and a running job are the same thing here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/model/import_statistics.h"
+#include "analysis/trace/stream.h"
+
+namespace hbmscope {
+
+struct Trace {
+  std::vector<std::string> files;  // As the person named them.
+  std::string format;              // "torch", "recording", "rmm": what the file is.
+  std::string producer;            // "PyTorch memory snapshot": what a person calls it.
+  // Functions whose frames, and those below them, are the recorder's own and the allocator's: pprof's drop_frames.
+  std::string drop_frames;
+  std::uint64_t file_bytes = 0;
+  std::vector<Stream> streams;
+  ImportStatistics import;
+};
+
+}  // namespace hbmscope

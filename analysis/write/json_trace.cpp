@@ -1,0 +1,81 @@
+#include "analysis/write/json_trace.h"
+
+#include <nlohmann/json.hpp>
+
+namespace hbmscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+Json or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+}  // namespace
+
+Json json_from_heap_rows(const std::vector<HeapRow>& rows) {
+  Json list = Json::array();
+  for (const HeapRow& row : rows)
+    list.push_back({{"name", row.name},
+                    {"kind", or_null(row.memory_kind)},
+                    {"layer", row.layer},
+                    {"device", or_null(row.device)},
+                    {"in_use_bytes", row.in_use_bytes},
+                    {"requested_bytes", or_null(row.requested_bytes)},
+                    {"pending_bytes", row.pending_bytes},
+                    {"pool_bytes", or_null(row.pool_bytes)},
+                    {"free_bytes", or_null(row.free_bytes)},
+                    {"largest_free_bytes", or_null(row.largest_free_bytes)},
+                    {"external_fragmentation", or_null(row.external_fragmentation)},
+                    {"internal_fragmentation", or_null(row.internal_fragmentation)},
+                    {"peak_in_use_bytes", row.peak_in_use_bytes},
+                    {"live_blocks", row.live_blocks},
+                    {"is_inexact", row.is_inexact}});
+  return list;
+}
+
+Json json_from_event_counts(const EventCounts& counts) {
+  return {{"total", counts.total},       {"alloc", counts.alloc},
+          {"free", counts.free},         {"driver_refusals", counts.driver_refusals},
+          {"oom", counts.out_of_memory}, {"lost", counts.lost}};
+}
+
+Json json_from_failure_rows(const std::vector<FailureRow>& rows) {
+  Json list = Json::array();
+  for (const FailureRow& row : rows) {
+    Json json = {{"asked_bytes", row.asked_bytes},
+                 {"rounded_bytes", or_null(row.rounded_bytes)},
+                 {"available_bytes", or_null(row.available_bytes)},
+                 {"used_bytes", or_null(row.used_bytes)},
+                 {"total_free_bytes", or_null(row.total_free_bytes)},
+                 {"largest_free_bytes", or_null(row.largest_free_bytes)},
+                 {"pool_bytes", or_null(row.pool_bytes)},
+                 {"limit_bytes", or_null(row.limit_bytes)},
+                 {"memory_space", or_null(row.memory_space)},
+                 {"device", or_null(row.device)},
+                 {"allocator", or_null(row.allocator)}};
+    Json unknowns = Json::array();
+    for (const auto& [key, value] : json.items())
+      if (value.is_null()) unknowns.push_back(key);
+    json["unknowns"] = std::move(unknowns);
+    json["reason"] = or_null(row.reason);
+    json["event"] = row.event;
+    json["since_start_ns"] = or_null(row.since_start_ns);
+    json["own_line"] = or_null(row.own_line);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json json_from_moment(const Trace& trace, const Moment& moment) {
+  Json streams = Json::array();
+  for (std::size_t i = 0; i < moment.positions.size(); ++i)
+    streams.push_back({{"events", moment.positions[i]}, {"of", trace.streams[i].end_position()}});
+  return {{"name", moment.text}, {"streams", std::move(streams)}};
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,17 @@
+// A trace's answers as JSON: heaps, events, failures. The schema is described in app/cli/README.md.
+#pragma once
+
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "analysis/query/heap_rows.h"
+
+namespace hbmscope {
+
+nlohmann::ordered_json json_from_heap_rows(const std::vector<HeapRow>& rows);
+nlohmann::ordered_json json_from_event_counts(const EventCounts& counts);
+nlohmann::ordered_json json_from_failure_rows(const std::vector<FailureRow>& rows);
+nlohmann::ordered_json json_from_moment(const Trace& trace, const Moment& moment);
+
+}  // namespace hbmscope

@@ -1,0 +1,35 @@
+// hbmscope convert: any trace as a recording.
+#include <fmt/format.h>
+
+#include "analysis/query/heap_rows.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "analysis/write/recording.h"
+#include "app/cli/cli.h"
+#include "app/cli/load.h"
+#include "app/cli/options.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+
+int run_convert(const ConvertOptions& options) {
+  const auto sources = load_sources({options.file}, options.max_size);
+  if (!sources) return fail(sources.error());
+  const Source& source = sources->front();
+  if (!source.trace)
+    return fail(
+        {"a profile has no events to record",
+         "Convert a PyTorch memory snapshot; a profile is small already, and export writes it in other formats.",
+         options.file,
+         {},
+         false});
+  const auto written = write_recording(*source.trace, options.output);
+  if (!written) return fail(written.error());
+  const EventCounts counts = compute_event_counts(*source.trace);
+  fmt::print(stderr, "{}: {} events in {}\n", printable(options.output),
+             text_from_count(static_cast<std::int64_t>(counts.total)),
+             text_from_bytes(static_cast<std::int64_t>(*written)));
+  return exit_ok;
+}
+
+}  // namespace hbmscope::cli

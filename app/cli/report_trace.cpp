@@ -1,0 +1,87 @@
+#include "app/cli/report_trace.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/query/heap_rows.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+
+namespace hbmscope::cli {
+namespace {
+
+std::string bytes_text(std::uint64_t bytes) {
+  return text_from_bytes(static_cast<std::int64_t>(bytes));
+}
+std::string bytes_text(const std::optional<std::uint64_t>& bytes) {
+  return bytes ? bytes_text(*bytes) : "not told";
+}
+std::string share_text(const std::optional<double>& share) {
+  return share ? fmt::format("{:.1f} %", *share * 100) : "–";
+}
+std::string count_text(std::uint64_t count) {
+  return text_from_count(static_cast<std::int64_t>(count));
+}
+
+std::string heaps_text(const std::vector<HeapRow>& rows, const Terminal& terminal) {
+  std::size_t width = 4;
+  for (const HeapRow& row : rows) width = std::max(width, display_width(printable(row.name)));
+  std::string text =
+      terminal.paint(fmt::format("{}  {:>10}  {:>10}  {:>10}  {:>10}  {:>12}  {:>8}  {:>8}  {:>10}  {:>8}",
+                                 pad_right("heap", width), "in use", "requested", "pool size", "free", "largest free",
+                                 "external", "internal", "peak", "blocks"),
+                     Ink::dim) +
+      "\n";
+  for (const HeapRow& row : rows) {
+    text += fmt::format("{}  {:>10}  {:>10}  {:>10}  {:>10}  {:>12}  {}  {}  {:>10}  {:>8}",
+                        pad_right(printable(row.name), width), bytes_text(row.in_use_bytes),
+                        bytes_text(row.requested_bytes), bytes_text(row.pool_bytes), bytes_text(row.free_bytes),
+                        bytes_text(row.largest_free_bytes), pad_left(share_text(row.external_fragmentation), 8),
+                        pad_left(share_text(row.internal_fragmentation), 8), bytes_text(row.peak_in_use_bytes),
+                        count_text(row.live_blocks));
+    if (row.pending_bytes > 0) text += fmt::format("  {} pending", bytes_text(row.pending_bytes));
+    if (row.is_inexact) text += terminal.paint("  inexact: events were lost", Ink::bad);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string events_text(const EventCounts& counts) {
+  std::string text = fmt::format("{} events: {} allocations, {} frees", count_text(counts.total),
+                                 count_text(counts.alloc), count_text(counts.free));
+  if (counts.out_of_memory > 0) text += fmt::format(", {} out of memory", count_text(counts.out_of_memory));
+  if (counts.driver_refusals > 0) text += fmt::format(", {} refused by the driver", count_text(counts.driver_refusals));
+  if (counts.lost > 0) text += fmt::format(", {} lost", count_text(counts.lost));
+  return text + "\n";
+}
+
+std::string failure_text(const FailureRow& row, const Terminal& terminal) {
+  std::string text = terminal.paint("Out of memory", Ink::bad);
+  if (row.device) text += fmt::format(" on device {}", *row.device);
+  if (row.since_start_ns) text += fmt::format(" at {:.6f} s", static_cast<double>(*row.since_start_ns) / 1e9);
+  text += fmt::format(
+      " (event {}): asked {}; then in use {}, pool size {}, free in it {}, largest free block {}; the "
+      "driver had {}.\n",
+      row.event, bytes_text(row.asked_bytes), bytes_text(row.used_bytes), bytes_text(row.pool_bytes),
+      bytes_text(row.total_free_bytes), bytes_text(row.largest_free_bytes),
+      row.available_bytes ? bytes_text(*row.available_bytes) + " left" : "an unknown amount left");
+  if (!row.own_line.empty()) text += "  asked by " + printable(row.own_line) + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string text_from_trace(const Source& source, const Terminal& terminal) {
+  constexpr std::size_t failures_shown = 3;
+  std::string text = fmt::format("At {}:\n", source.moment.text);
+  text += heaps_text(compute_heap_rows(*source.trace, source.states), terminal);
+  text += events_text(compute_event_counts(*source.trace));
+  const std::vector<FailureRow> failures = compute_failure_rows(*source.trace);
+  const std::size_t first = failures.size() > failures_shown ? failures.size() - failures_shown : 0;
+  if (first > 0) text += fmt::format("The last {} of {} failures:\n", failures_shown, failures.size());
+  for (std::size_t i = first; i < failures.size(); ++i) text += failure_text(failures[i], terminal);
+  return text;
+}
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""`hbmscope report --json` of traces beside Python's own sums.
+
+    report_beside_python.py HBMSCOPE
+
+Every file of $HBMSCOPE_DATA/torch (default ../shared/data next to the checkout), and snapshots of an allocator that is
+known at every moment (torch_allocator.py). Exits with 1 and says what differs.
+"""
+
+import json
+import os
+import pathlib
+import pickle
+import random
+import subprocess
+import sys
+import tempfile
+
+import torch_allocator
+
+HBMSCOPE = sys.argv[1]
+ACTIVE = ("active_allocated", "active_pending_free", "active_awaiting_free")
+faults = []
+
+
+def expect(where, what, wanted, got):
+    if wanted != got:
+        faults.append(f"{where}: {what}: Python says {wanted}, hbmscope {got}")
+
+
+def report(file, *options):
+    done = subprocess.run([HBMSCOPE, "report", str(file), "--json", "--top", "1", *options], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"report {file} {' '.join(options)}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def heaps_at_end(snapshot):
+    heaps = {}
+    for segment in snapshot["segments"]:
+        pool = tuple(segment.get("segment_pool_id", (0, 0)))
+        name = f"GPU {segment['device']}" + ("" if pool == (0, 0) else f" private pool ({pool[0]}, {pool[1]})")
+        heap = heaps.setdefault(name, dict.fromkeys(("in_use_bytes", "requested_bytes", "pool_bytes", "live_blocks"), 0))
+        heap["pool_bytes"] += segment["total_size"]
+        heap["in_use_bytes"] += segment["active_size"]
+        for block in segment["blocks"]:
+            if block["state"] in ACTIVE:
+                heap["requested_bytes"] += block.get("requested_size", block["size"])
+                heap["live_blocks"] += 1
+    return heaps
+
+
+# What lived before the first entry: the end with all entries taken back; of each block only what the entries tell.
+def live_at_start(snapshot):
+    live = {}
+    for segment in snapshot["segments"]:
+        address = segment["address"]
+        for block in segment["blocks"]:
+            if block["state"] in ACTIVE:
+                live[block.get("address", address)] = block.get("requested_size", block["size"])
+            address += block["size"]
+    for trace in snapshot["device_traces"]:
+        for entry in reversed(trace):
+            if entry["action"] == "alloc":
+                del live[entry["addr"]]
+            elif entry["action"] == "free_completed":
+                live[entry["addr"]] = entry["size"]
+    return live
+
+
+def check_real(file):
+    with open(file, "rb") as stream:
+        snapshot = pickle.load(stream)
+    answer = report(file)
+    wanted = heaps_at_end(snapshot)
+    got = {heap["name"]: heap for heap in answer["heaps"]}
+    expect(file.name, "heaps", sorted(wanted), sorted(got))
+    for name, heap in wanted.items():
+        for key, value in heap.items():
+            expect(file.name, f"{name} {key}", value, got.get(name, {}).get(key))
+        expect(file.name, f"{name} pool = in use + free", got[name]["pool_bytes"], got[name]["in_use_bytes"] + got[name]["free_bytes"])
+    actions = [entry["action"] for trace in snapshot["device_traces"] for entry in trace]
+    expect(file.name, "events", len(actions), answer["events"]["total"])
+    expect(file.name, "alloc", actions.count("alloc"), answer["events"]["alloc"])
+    expect(file.name, "free", actions.count("free_completed"), answer["events"]["free"])
+    expect(file.name, "oom", actions.count("oom"), answer["events"]["oom"])
+    expect(file.name, "failures", actions.count("oom"), len(answer["failures"]))
+    expect(file.name, "losses", [], [row["name"] for row in answer["import"] if row["severity"] in ("warning", "loss")])
+    start = report(file, "--at", "start")["heaps"]
+    live = live_at_start(snapshot)
+    expect(file.name, "blocks at the start", len(live), sum(heap["live_blocks"] for heap in start))
+    expect(file.name, "requested at the start", sum(live.values()), sum(heap["requested_bytes"] for heap in start))
+    check_recording(file, answer)
+
+
+def check_recording(file, answer):
+    with tempfile.TemporaryDirectory() as folder:
+        recording = pathlib.Path(folder) / "x.hbm"
+        subprocess.run([HBMSCOPE, "convert", str(file), "-o", str(recording)], check=True, capture_output=True)
+        again = report(recording)
+        for key in ("heaps", "events", "failures", "rows", "own_code", "moment"):
+            expect(file.name, f"{key} of its recording", answer[key], again[key])
+        expect(file.name, "a second file beside the recording", [recording], list(pathlib.Path(folder).iterdir()))
+
+
+def make_stacks(chance):
+    files = ["/home/me/train.py", "/v/lib/python3.11/site-packages/torch/nn/modules/linear.py", "??"]
+    frame = lambda: {"name": f"f{chance.randrange(30)}", "filename": chance.choice(files), "line": chance.randrange(1, 400)}
+    return [[frame() for _ in range(chance.randint(1, 12))] for _ in range(20)]
+
+
+def check_made_up(seed, steps, history, devices):
+    chance = random.Random(seed)
+    allocators = []
+    for device in range(devices):
+        allocator = torch_allocator.TorchAllocator(device, 0x7F0000000000 + (device << 42), history)
+        torch_allocator.play(allocator, chance, steps, make_stacks(chance))
+        allocators.append(allocator)
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / f"seed {seed}.pickle"
+        with open(file, "wb") as stream:
+            pickle.dump(torch_allocator.snapshot_of(allocators), stream, protocol=2 + seed % 4)
+        answer = report(file)
+        for allocator in allocators:
+            check_moment(file.name, "the end", allocator.kept_moments()[-1], answer, allocator.device, True)
+        expect(file.name, "contradictions", [], [row["name"] for row in answer["import"] if row["severity"] in ("warning", "loss")])
+        check_recording(file, answer)
+        if devices > 1:
+            return
+        moments = allocators[0].kept_moments()
+        expect(file.name, "moments", len(moments) - 1, answer["events"]["total"])
+        # Sizes of blocks whose allocation is not in the history are derived with less: exact only where it is whole.
+        is_whole = history is None
+        for number in sorted(chance.sample(range(len(moments)), min(12, len(moments)))) + [0]:
+            check_moment(file.name, f"#{number}", moments[number], report(file, "--at", f"#{number}"), 0, is_whole)
+        if is_whole:
+            expect(file.name, "peak", max(moment["in_use_bytes"] for moment in moments), answer["heaps"][0]["peak_in_use_bytes"])
+        check_failures(file.name, allocators[0], answer)
+
+
+def check_moment(name, when, wanted, answer, device, is_exact):
+    heap = next(heap for heap in answer["heaps"] if heap["device"] == device)
+    keys = list(wanted) if is_exact else ["requested_bytes", "pool_bytes", "live_blocks"]
+    for key in keys:
+        expect(name, f"{key} at {when}", wanted[key], heap[key])
+    if wanted["free_bytes"] == 0 and is_exact:
+        expect(name, f"fragmentation with nothing free at {when}", None, heap["external_fragmentation"])
+
+
+def check_failures(name, allocator, answer):
+    wanted = [
+        (entry["size"], entry["device_free"], moment["requested_bytes"])
+        for entry, moment in zip(allocator.kept_entries(), allocator.kept_moments())
+        if entry["action"] == "oom"
+    ]
+    got = [(failure["asked_bytes"], failure["available_bytes"]) for failure in answer["failures"]]
+    expect(name, "failures", [row[:2] for row in wanted], got)
+
+
+def main():
+    for seed in range(12):
+        check_made_up(seed, 400, None, 1)
+    for seed in range(12, 24):
+        check_made_up(seed, 400, 300, 1)
+    check_made_up(24, 200, None, 3)
+    check_made_up(25, 200, 150, 2)
+    root = pathlib.Path(__file__).resolve().parents[2]
+    folder = pathlib.Path(os.environ.get("HBMSCOPE_DATA", root / "../shared/data")) / "torch"
+    files = sorted(folder.glob("*.pickle"))
+    if not files:
+        print(f"only made-up snapshots: no real ones in {folder}; HBMSCOPE_DATA names the folder that has them")
+    for file in files:
+        check_real(file)
+    if faults:
+        sys.exit("\n".join(faults[:40]) + f"\n{len(faults)} differences")
+    print(f"{len(files)} real and 26 made-up snapshots: no difference")
+
+
+main()

@@ -1,0 +1,266 @@
+// A stream's state at any position beside a naive one, on seeded random streams: several heaps with and without
+// regions, pending frees, moves, unknown frees, listings, losses.
+#include "analysis/trace/stream.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "collector/wire/stream_writer.h"
+
+namespace hbmscope {
+namespace {
+
+using Random = std::mt19937_64;
+
+struct NaiveHeap {
+  std::map<std::uint64_t, std::uint64_t> blocks, requested;  // By address: size, and what was asked.
+  std::map<std::uint64_t, bool> pending;
+  std::uint64_t pool_bytes = 0, in_use_bytes = 0;
+};
+
+struct Moment {
+  std::vector<NaiveHeap> heaps;
+  std::vector<std::uint64_t> peaks;  // Bytes in use so far.
+};
+
+constexpr std::uint64_t region_bytes = 1 << 20, regions_of_heap = 4;
+
+// Writes a random stream and remembers every moment of it, or each `stride`th.
+class Scenario {
+ public:
+  explicit Scenario(unsigned seed, std::uint64_t stride = 1)
+      : random_(seed), stride_(stride), writer_(0, [this](wire::SharedBlock block) { take(block); }) {
+    for (std::uint32_t heap = 1; heap <= 2; ++heap) {
+      wire::HeapRecord record;
+      record.flags = wire::heap_flag::has_requested | (heap == 1 ? wire::heap_flag::has_regions : 0);
+      writer_.define_heap(record, "heap " + std::to_string(heap), "device");
+    }
+    now_.heaps.resize(3);
+    now_.peaks.resize(3);
+    moments_[0] = now_;
+  }
+
+  void run(std::size_t events) {
+    for (std::uint64_t i = 0; i < regions_of_heap; ++i) grow(i);
+    while (writer_.next_event() < events) step();
+    writer_.flush();
+  }
+
+  Stream stream;
+  const Moment& moment(std::uint64_t position) const { return moments_.at(position); }
+  const Moment& last_moment() const { return now_; }
+  std::uint64_t unknown_frees() const { return unknown_frees_; }
+
+ private:
+  void take(const wire::SharedBlock& block) { ASSERT_EQ(std::nullopt, stream.append(block)); }
+
+  void note() {
+    for (std::size_t heap = 1; heap < 3; ++heap)
+      now_.peaks[heap] = std::max(now_.peaks[heap], now_.heaps[heap].in_use_bytes);
+    if (writer_.next_event() % stride_ == 0) moments_[writer_.next_event()] = now_;
+    if (random_() % 50 == 0) writer_.flush();  // Blocks of all lengths.
+    writer_.define_string("text " + std::to_string(random_() % 100));
+  }
+
+  void grow(std::uint64_t number) {
+    wire::RegionGrowRecord record;
+    record.address = (number + 1) * 2 * region_bytes;
+    record.size = region_bytes;
+    record.heap = 1;
+    writer_.add(record, ++time_);
+    now_.heaps[1].pool_bytes += region_bytes;
+    note();
+  }
+
+  void step() {
+    const std::uint32_t heap = 1 + static_cast<std::uint32_t>(random_() % 2);
+    NaiveHeap& naive = now_.heaps[heap];
+    const std::uint64_t address = (random_() % regions_of_heap + 1) * 2 * region_bytes + random_() % 256 * 4096;
+    const auto found = naive.blocks.find(address);
+    if (found == naive.blocks.end()) return random_() % 40 == 0 ? free_unknown(heap, address) : alloc(heap, address);
+    if (random_() % 4 == 0 && !naive.pending[address]) {
+      EXPECT_TRUE(writer_.free_requested(heap, address, 0, 0, ++time_));
+      naive.pending[address] = true;
+    } else {
+      EXPECT_TRUE(writer_.free(heap, address, 0, 0, ++time_));
+      naive.in_use_bytes -= found->second;
+      naive.blocks.erase(found);
+      naive.requested.erase(address);
+      naive.pending.erase(address);
+    }
+    note();
+  }
+
+  void alloc(std::uint32_t heap, std::uint64_t address) {
+    NaiveHeap& naive = now_.heaps[heap];
+    // Up to the next block or the region's end, so that nothing overlaps.
+    const auto next = naive.blocks.upper_bound(address);
+    std::uint64_t end = address / region_bytes * region_bytes + region_bytes;
+    if (next != naive.blocks.end()) end = std::min(end, next->first);
+    const auto before = next == naive.blocks.begin() ? naive.blocks.end() : std::prev(next);
+    if (before != naive.blocks.end() && before->first + before->second > address) return;
+    wire::AllocRecord record;
+    record.address = address;
+    record.size = std::min<std::uint64_t>(end - address, (1 + random_() % 16) * 4096);
+    record.requested = record.size - random_() % 4096;
+    record.heap = heap;
+    writer_.alloc(record, ++time_);
+    naive.blocks[address] = record.size;
+    naive.in_use_bytes += record.size;
+    naive.requested[address] = record.requested;
+    note();
+  }
+
+  void free_unknown(std::uint32_t heap, std::uint64_t address) {
+    EXPECT_FALSE(writer_.free(heap, address, 0, 0, ++time_));
+    ++unknown_frees_;
+    note();
+  }
+
+  Random random_;
+  std::uint64_t stride_;
+  wire::StreamWriter writer_;
+  Moment now_;
+  std::map<std::uint64_t, Moment> moments_;  // By position.
+  std::int64_t time_ = 1000;
+  std::uint64_t unknown_frees_ = 0;
+};
+
+void expect_heap(const NaiveHeap& naive, const HeapState& heap, bool has_regions) {
+  std::uint64_t in_use = 0, requested = 0, pending = 0;
+  for (const auto& [address, size] : naive.blocks) {
+    in_use += size;
+    requested += naive.requested.at(address);
+    const auto found = naive.pending.find(address);
+    if (found != naive.pending.end() && found->second) pending += size;
+  }
+  ASSERT_EQ(in_use, heap.in_use_bytes);
+  ASSERT_EQ(naive.blocks.size(), heap.live_blocks);
+  ASSERT_EQ(pending, heap.pending_bytes);
+  ASSERT_EQ(std::optional(requested), heap.known_requested_bytes());
+  ASSERT_EQ(has_regions, heap.space.free_bytes().has_value());
+  if (!has_regions) return;
+  // Gaps, region by region, as anybody would find them.
+  std::uint64_t free = 0, largest = 0;
+  for (std::uint64_t begin = 2 * region_bytes; begin < 2 * region_bytes + naive.pool_bytes * 2;
+       begin += 2 * region_bytes) {
+    std::uint64_t at = begin;
+    const auto gap = [&](std::uint64_t end) {
+      free += end - at;
+      largest = std::max(largest, end - at);
+    };
+    for (auto block = naive.blocks.lower_bound(begin);
+         block != naive.blocks.end() && block->first < begin + region_bytes; ++block) {
+      gap(block->first);
+      at = block->first + block->second;
+    }
+    gap(begin + region_bytes);
+  }
+  ASSERT_EQ(naive.pool_bytes, heap.space.region_bytes());
+  ASSERT_EQ(free, heap.space.free_bytes());
+  ASSERT_EQ(largest, heap.space.largest_free());
+}
+
+TEST(Stream, every_moment_is_what_a_naive_model_says) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Scenario scenario(seed);
+    scenario.run(1500);
+    const Stream& stream = scenario.stream;
+    Random random(seed);
+    StreamState walked;
+    for (std::uint64_t position = 0; position <= stream.end_position(); position += 1 + random() % 97) {
+      const Moment& moment = scenario.moment(position);
+      const StreamState state = stream.state_at(position);
+      stream.advance(walked, position);
+      ASSERT_EQ(position, state.position());
+      for (std::uint32_t heap = 1; heap < 3; ++heap) {
+        expect_heap(moment.heaps[heap], state.heap(heap), heap == 1);
+        expect_heap(moment.heaps[heap], walked.heap(heap), heap == 1);
+      }
+    }
+    for (std::uint32_t heap = 1; heap < 3; ++heap)
+      ASSERT_EQ(scenario.last_moment().peaks[heap], stream.peak(heap).in_use_bytes);
+    ASSERT_EQ(scenario.unknown_frees(), stream.last_state().problems().unknown_frees);
+    ASSERT_EQ(0U, stream.last_state().problems().bad_slots);
+  }
+}
+
+TEST(Stream, keyframes_answer_as_the_whole_way_does) {
+  Scenario scenario(99, 1000);
+  scenario.run(200'000);
+  const Stream& stream = scenario.stream;
+  for (const std::uint64_t position : {1000U, 70'000U, 131'000U, 150'000U, 199'000U})
+    expect_heap(scenario.moment(position).heaps[1], stream.state_at(position).heap(1), true);
+}
+
+TEST(Stream, positions_of_times) {
+  Scenario scenario(3);
+  scenario.run(500);
+  const Stream& stream = scenario.stream;
+  EXPECT_EQ(0U, stream.position_of_time(0));
+  EXPECT_EQ(1U, stream.position_of_time(1001));
+  EXPECT_EQ(250U, stream.position_of_time(1250));
+  EXPECT_EQ(stream.end_position(), stream.position_of_time(1'000'000));
+}
+
+TEST(Stream, a_loss_makes_heaps_inexact_until_they_are_listed) {
+  Stream stream;
+  wire::StreamWriter writer(0, [&](wire::SharedBlock block) { stream.append(std::move(block)); });
+  const std::uint32_t heap = writer.define_heap({}, "pool", "device");
+  wire::AllocRecord block;
+  block.address = 4096;
+  block.size = 512;
+  block.heap = heap;
+  writer.alloc(block, 1);
+  wire::LossRecord loss;
+  loss.count = 12;
+  writer.add(loss, 2);
+  writer.flush();
+  EXPECT_TRUE(stream.last_state().heap(heap).is_inexact);
+  EXPECT_EQ(12U, stream.counts().lost);
+  wire::ListingRecord listing;
+  listing.heap = heap;
+  writer.add(listing, 3);
+  wire::LiveRecord live;
+  live.address = 8192;
+  live.size = 1024;
+  live.heap = heap;
+  writer.live(live);
+  listing.phase = 1;
+  writer.add(listing, 3);
+  writer.flush();
+  EXPECT_FALSE(stream.last_state().heap(heap).is_inexact);
+  EXPECT_EQ(1024U, stream.last_state().heap(heap).in_use_bytes);
+  EXPECT_EQ(1U, stream.last_state().heap(heap).live_blocks);
+}
+
+TEST(Stream, a_missing_block_is_counted_and_said) {
+  std::vector<wire::SharedBlock> blocks;
+  wire::StreamWriter writer(0, [&](wire::SharedBlock block) { blocks.push_back(std::move(block)); });
+  const std::uint32_t heap = writer.define_heap({}, "pool", "device");
+  for (int part = 0; part < 3; ++part) {
+    for (int i = 0; i < 10; ++i) {
+      wire::AllocRecord block;
+      block.address = static_cast<std::uint64_t>(part * 10 + i + 1) * 4096;
+      block.size = 512;
+      block.heap = heap;
+      writer.alloc(block, part);
+    }
+    writer.flush();
+  }
+  Stream stream;
+  EXPECT_EQ(std::nullopt, stream.append(blocks[0]));
+  EXPECT_EQ(std::nullopt, stream.append(blocks[2]));
+  EXPECT_EQ(10U, stream.counts().lost);
+  EXPECT_EQ(30U, stream.end_position());
+  EXPECT_TRUE(stream.last_state().heap(heap).is_inexact);
+  EXPECT_NE(std::nullopt, stream.append(blocks[1])) << "too late";
+}
+
+}  // namespace
+}  // namespace hbmscope
