@@ -135,6 +135,12 @@ std::uint64_t Stream::position_of_time(std::int64_t time_ns) const {
   return position;
 }
 
+std::uint64_t Stream::memory_bytes() const {
+  std::uint64_t bytes = encoded_bytes() + blocks_.capacity() * sizeof(blocks_.front()) + definitions_.memory_bytes();
+  for (const auto& keyframe : keyframes_) bytes += keyframe->memory_bytes();
+  return bytes;
+}
+
 std::uint64_t Stream::encoded_bytes() const {
   std::uint64_t bytes = 0;
   for (const wire::SharedBlock& block : blocks_) bytes += block->payload.size() + sizeof(wire::Block);

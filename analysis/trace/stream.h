@@ -68,6 +68,8 @@ class Stream {
   std::int64_t last_time_ns() const { return last_time_ns_; }
   const StreamState& last_state() const { return last_; }
   std::uint64_t encoded_bytes() const;
+  // All that is kept for it; live blocks of the last state apart.
+  std::uint64_t memory_bytes() const;
 
   // The state after the first `position` events; past the end: the last one. Nothing where a block can't be decoded,
   // which append would have refused.
