@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "analysis/heap/address_table.h"
@@ -91,6 +92,13 @@ class AddressSpace {
   std::size_t free_chunks() const { return sizes_.count(); }
   std::size_t regions() const { return regions_.size(); }  // Adjacent ones that join are one.
   const AddressProblems& problems() const { return problems_; }
+  // For a space that was built anew from a list of what another one held.
+  void set_problems(const AddressProblems& problems) { problems_ = problems; }
+
+  // Brings what give_back will look at into the cache; for callers that know some events ahead which block is next.
+  void prefetch(BlockIndex block) const {
+    if (static_cast<std::size_t>(block) < tags_.size()) __builtin_prefetch(&tags_[static_cast<std::size_t>(block)]);
+  }
 
   bool is_live(BlockIndex block) const;
   bool is_loose(BlockIndex block) const;                          // The block must be live, here and below.
@@ -102,10 +110,15 @@ class AddressSpace {
   std::optional<HeapChunk> find(std::uint64_t address) const;
   std::vector<BlockIndex> loose_blocks() const;  // Sorted by address, after a walk over all.
 
-  // In the order of addresses.
+  // In the order of addresses: visit(range), or visit(range, joining).
   template <class Visit>
   void for_each_region(const Visit& visit) const {
-    regions_.for_each([&](const OrderedAddresses::Entry& entry) { visit(range_of_tag(entry.value)); });
+    regions_.for_each([&](const OrderedAddresses::Entry& entry) {
+      if constexpr (std::is_invocable_v<Visit, AddressRange, Joining>)
+        visit(range_of_tag(entry.value), tags_[entry.value].joining);
+      else
+        visit(range_of_tag(entry.value));
+    });
   }
   template <class Visit>
   void for_each_chunk(const Visit& visit) const {

@@ -5,10 +5,8 @@
 namespace hbmscope {
 namespace {
 
-// A keyframe is a copy of the state. Its memory is paid for by the events it spares: a state of that many bytes may be
-// kept once for so many events that it costs at most this many bytes an event.
-constexpr std::uint64_t keyframe_bytes_per_event = 8;
-constexpr std::uint64_t keyframe_events_min = wire::block_events_max;
+// Keyframes may cost this many bytes an event, so that a trace with many live blocks has them farther apart.
+constexpr std::uint64_t keyframe_bytes_per_event = 6;
 
 }  // namespace
 
@@ -37,9 +35,12 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
 }
 
 void Stream::keep_keyframe() {
-  const std::uint64_t since = last_.position() - (keyframes_.empty() ? 0 : keyframes_.back()->position());
-  if (since < keyframe_events_min || last_.memory_bytes() > since * keyframe_bytes_per_event) return;
-  keyframes_.push_back(std::make_shared<const StreamState>(last_));
+  const std::uint64_t since = last_.position() - (keyframes_.empty() ? 0 : keyframes_.back()->position);
+  if (since < keyframe_events_) return;
+  auto keyframe = std::make_shared<const Keyframe>(last_.make_keyframe());
+  keyframe_events_ =
+      std::max<std::uint64_t>(wire::block_events_max, keyframe->memory_bytes() / keyframe_bytes_per_event);
+  keyframes_.push_back(std::move(keyframe));
 }
 
 void Stream::note(const wire::DecodedBlock& block) {
@@ -94,8 +95,9 @@ StreamState Stream::state_at(std::uint64_t position) const {
   if (position >= last_.position()) return last_;
   const auto after =
       std::upper_bound(keyframes_.begin(), keyframes_.end(), position,
-                       [](std::uint64_t wanted, const auto& keyframe) { return wanted < keyframe->position(); });
-  StreamState state = after == keyframes_.begin() ? StreamState{} : **std::prev(after);
+                       [](std::uint64_t wanted, const auto& keyframe) { return wanted < keyframe->position; });
+  StreamState state =
+      after == keyframes_.begin() ? StreamState{} : StreamState::from_keyframe(**std::prev(after), definitions_);
   advance(state, position);
   return state;
 }

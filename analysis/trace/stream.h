@@ -90,7 +90,8 @@ class Stream {
   std::vector<Mark> marks_;
   std::vector<HeapPeak> peaks_;
   StreamState last_;
-  std::vector<std::shared_ptr<const StreamState>> keyframes_;  // Ascending positions.
+  std::vector<std::shared_ptr<const Keyframe>> keyframes_;  // Ascending positions.
+  std::uint64_t keyframe_events_ = wire::block_events_max;  // How far apart they are, as their size allows.
   std::int64_t first_time_ns_ = 0, last_time_ns_ = 0;
   wire::BlockDecoder decoder_;
   wire::DecodedBlock decoded_;

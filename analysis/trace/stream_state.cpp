@@ -91,7 +91,7 @@ std::uint32_t StreamState::apply_alloc(const wire::AllocRecord& record, std::uin
 }
 
 std::uint32_t StreamState::apply_live(const wire::LiveRecord& record, const Definitions& definitions) {
-  if (record.slot >= slots_max || record.slot > slots_.size() + free_slots_.size() + 1'000'000) {
+  if (record.slot >= slots_max || record.slot > slots_.size() + 1'000'000) {
     ++problems_.bad_slots;
     return 0;
   }
@@ -202,10 +202,6 @@ void StreamState::apply_listing(const wire::ListingRecord& record, const Definit
     else
       heaps_[id].is_inexact = false;
   }
-}
-
-std::uint64_t StreamState::memory_bytes() const {
-  return slots_.capacity() * sizeof(LiveBlock) + free_slots_.capacity() * sizeof(std::uint32_t);
 }
 
 }  // namespace hbmscope

@@ -12,10 +12,12 @@
 #include "analysis/heap/address_space.h"
 #include "analysis/trace/definitions.h"
 #include "collector/wire/block_decoder.h"
+#include "collector/wire/block_encoder.h"
 
 namespace hbmscope {
 
-struct LiveBlock {
+// One cache line: a free touches one of tens of thousands at random.
+struct alignas(64) LiveBlock {
   std::uint64_t event = wire::before_the_stream;  // Its allocation id.
   std::uint64_t address = 0;
   std::uint64_t size = 0;                         // What it takes, rounding included.
@@ -56,8 +58,27 @@ struct StreamProblems {
   std::uint64_t losses = 0;           // Events that the source says are missing; 1 where it does not know how many.
 };
 
+// A state in a few bytes a block, to go on from later: a block of the kind that travels, and what is not in it.
+struct Keyframe {
+  wire::Block block;  // Regions, live blocks in the order of addresses, free slots.
+  std::size_t next_block = 0, next_record = 0, slot_count = 0;
+  std::uint64_t position = 0;
+  std::int64_t time_ns = 0;
+  StreamProblems problems;
+  std::vector<bool> inexact_heaps;
+  std::vector<AddressProblems> address_problems;  // By heap.
+
+  std::uint64_t memory_bytes() const {
+    return sizeof(*this) + block.payload.capacity() + address_problems.capacity() * sizeof(AddressProblems);
+  }
+};
+
 class StreamState {
  public:
+  Keyframe make_keyframe() const;
+  // Equal to the state that made it in all that can be asked.
+  static StreamState from_keyframe(const Keyframe& keyframe, const Definitions& definitions);
+
   // Applies what this block has and the state does not know yet, up to but without the event `end`. Blocks come in
   // order, `number` counting them from 0; one that lies before next_block() changes nothing. Definitions are not looked
   // at: they were taken in before. `after(event number, time, heap id)` is called after each record that changed a
@@ -75,13 +96,20 @@ class StreamState {
   std::span<const LiveBlock> slots() const { return slots_; }
   const HeapState& heap(std::uint32_t id) const { return id < heaps_.size() ? heaps_[id] : none_; }
   const StreamProblems& problems() const { return problems_; }
-  std::uint64_t memory_bytes() const;
 
  private:
   HeapState* find_heap(std::uint32_t id, const Definitions& definitions);
   std::uint32_t apply_alloc(const wire::AllocRecord& record, std::uint64_t event, const Definitions& definitions);
   std::uint32_t apply_live(const wire::LiveRecord& record, const Definitions& definitions);
   std::uint32_t apply_free(std::uint32_t slot);
+  // Which blocks the next frees need is known: fetching them early takes a third off the time of a trace.
+  void prefetch(std::span<const wire::FreeRecord> frees, std::size_t at) const {
+    constexpr std::size_t far = 12, near = 5;
+    if (at + far >= frees.size()) return;
+    if (const std::uint32_t slot = frees[at + far].slot; slot < slots_.size()) __builtin_prefetch(&slots_[slot]);
+    if (const std::uint32_t slot = frees[at + near].slot; slot < slots_.size() && slots_[slot].heap < heaps_.size())
+      heaps_[slots_[slot].heap].space.prefetch(slots_[slot].place);
+  }
   std::uint32_t apply_free_requested(std::uint32_t slot);
   std::uint32_t apply_move(const wire::MoveRecord& record);
   std::uint32_t apply_region(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t flags,
@@ -89,6 +117,7 @@ class StreamState {
   std::uint32_t apply_heap_gone(std::uint32_t heap);
   void apply_loss(const wire::LossRecord& record);
   void apply_listing(const wire::ListingRecord& record, const Definitions& definitions);
+  void list_heap(std::uint32_t heap, wire::BlockEncoder& out) const;
   void add_block(LiveBlock& block, HeapState& heap);
   void remove_block(LiveBlock& block);
   void clear_heap(std::uint32_t heap);
@@ -132,7 +161,10 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
     std::uint32_t heap = 0;
     switch (static_cast<RecordKind>(kind)) {
       case RecordKind::alloc: heap = apply_alloc(allocs[at], event, definitions); break;
-      case RecordKind::free: heap = apply_free(frees[at].slot); break;
+      case RecordKind::free:
+        prefetch(frees, at);
+        heap = apply_free(frees[at].slot);
+        break;
       case RecordKind::free_requested:
         heap = apply_free_requested(block.rows<wire::FreeRequestedRecord>()[at].slot);
         break;

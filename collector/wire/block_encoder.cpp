@@ -44,7 +44,7 @@ struct BlockEncoder::Compressor {
 };
 
 BlockEncoder::BlockEncoder(std::uint32_t stream, BlockType type, std::uint64_t first_event)
-    : compressor_(std::make_unique<Compressor>()), stream_(stream), type_(type), first_event_(first_event) {}
+    : stream_(stream), type_(type), first_event_(first_event) {}
 BlockEncoder::~BlockEncoder() = default;
 BlockEncoder::BlockEncoder(BlockEncoder&&) noexcept = default;
 BlockEncoder& BlockEncoder::operator=(BlockEncoder&&) noexcept = default;
@@ -141,7 +141,18 @@ void BlockEncoder::write_columns(std::vector<std::uint8_t>& out) {
   }
 }
 
-Block BlockEncoder::close() {
+// raw_ into packed_; false where that gains nothing.
+bool BlockEncoder::pack() {
+  if (compressor_ == nullptr) compressor_ = std::make_unique<Compressor>();
+  packed_.resize(ZSTD_compressBound(raw_.size()));
+  const std::size_t bytes =
+      ZSTD_compressCCtx(compressor_->context, packed_.data(), packed_.size(), raw_.data(), raw_.size(), zstd_level);
+  if (ZSTD_isError(bytes) != 0 || bytes >= raw_.size()) return false;
+  packed_.resize(bytes);
+  return true;
+}
+
+Block BlockEncoder::close(Packing packing) {
   Block block;
   block.header.type = type_;
   block.header.stream = stream_;
@@ -152,16 +163,13 @@ Block BlockEncoder::close() {
   block.header.last_time_ns = times_.empty() ? 0 : times_.back();
   write_columns(raw_);
   block.header.raw_bytes = static_cast<std::uint32_t>(raw_.size());
-  std::vector<std::uint8_t> packed(ZSTD_compressBound(raw_.size()));
-  const std::size_t bytes =
-      ZSTD_compressCCtx(compressor_->context, packed.data(), packed.size(), raw_.data(), raw_.size(), zstd_level);
-  const bool is_packed = ZSTD_isError(bytes) == 0 && bytes < raw_.size();
-  block.header.form = is_packed ? BlockForm::zstd_columns : BlockForm::columns;
-  // A copy of the right size: a block lives long, its scratch space must not.
-  if (is_packed)
-    block.payload.assign(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(bytes));
-  else
+  block.header.form = BlockForm::columns;
+  if (packing == Packing::zstd && pack()) {
+    block.header.form = BlockForm::zstd_columns;
+    block.payload = packed_;
+  } else {
     block.payload = raw_;
+  }
   block.header.stored_bytes = static_cast<std::uint32_t>(block.payload.size());
   block.header.xxh3 = compute_block_hash(block);
   kinds_.clear();

@@ -41,13 +41,15 @@ class BlockEncoder {
     return is_event(static_cast<std::uint16_t>(Record::kind)) ? first_event_ + events_++ : first_event_ + events_;
   }
 
-  bool is_full() const { return events_ >= block_events_max || kinds_.size() >= 4 * block_events_max; }
+  bool is_full() const { return events_ >= block_events_max || kinds_.size() >= block_records_wanted; }
   bool is_empty() const { return kinds_.empty(); }
   std::uint64_t next_event() const { return first_event_ + events_; }
   std::int64_t first_time_ns() const { return times_.empty() ? 0 : times_.front(); }
 
-  // Seals what was added and begins the next block. Where zstd fails (no memory), columns are stored plain.
-  Block close();
+  // Seals what was added and begins the next block. Columns are stored plain where zstd gains nothing or fails, and
+  // where speed is all that counts.
+  enum class Packing : std::uint8_t { zstd, none };
+  Block close(Packing packing = Packing::zstd);
 
  private:
   struct Rows {
@@ -65,14 +67,16 @@ class BlockEncoder {
   // Forms a column of `values_`; signed columns may be shifted and are written as zigzag.
   void write_column(bool is_signed, std::vector<std::uint8_t>& out);
 
+  bool pack();
+
   struct Compressor;
-  std::unique_ptr<Compressor> compressor_;
+  std::unique_ptr<Compressor> compressor_;  // Made when first needed.
   std::array<Rows, record_number_max + 1> rows_;
   std::vector<std::uint8_t> kinds_;
   std::vector<std::int64_t> times_;
   std::string text_;
-  std::vector<std::uint64_t> values_;  // Of the column at hand.
-  std::vector<std::uint8_t> raw_, section_;
+  std::vector<std::uint64_t> values_;                 // Of the column at hand.
+  std::vector<std::uint8_t> raw_, section_, packed_;  // Kept: their memory serves every block.
   std::uint32_t stream_;
   BlockType type_;
   std::uint64_t first_event_;

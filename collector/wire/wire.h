@@ -18,6 +18,7 @@ constexpr std::uint16_t format_version = 1;
 constexpr std::uint32_t block_events_max = 65'536;
 // Definitions and state have no number and no such limit; this one keeps a hostile header from reserving memory.
 constexpr std::uint32_t block_records_max = 1U << 24;
+constexpr std::uint32_t block_records_wanted = 1U << 18;  // A writer closes a block of definitions here.
 constexpr std::uint32_t block_bytes_max = 1U << 28;
 constexpr std::uint16_t first_event_kind = 16;
 

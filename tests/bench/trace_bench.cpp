@@ -150,6 +150,26 @@ void run(std::size_t count, bool all_distinct) {
   }
   const double state_floor = ns_since(start, count);
   start = Clock::now();
+  {
+    wire::BlockDecoder only;
+    wire::DecodedBlock rows;
+    for (const wire::SharedBlock& block : blocks)
+      if (only.decode(*block, rows)) std::abort();
+  }
+  const double decode_ours = ns_since(start, count);
+  start = Clock::now();
+  std::uint64_t decoded_sum = 0;
+  {
+    DecodingFloor only;
+    for (const FloorBlock& block : floor_blocks)
+      only.decode(block, [&](std::uint64_t address, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t) {
+        decoded_sum += address;
+      });
+  }
+  const double decode_floor = ns_since(start, count);
+  std::printf("decode    %.1f ns an event, floor %.1f: %.2fx (%llu)\n", decode_ours, decode_floor,
+              decode_ours / decode_floor, static_cast<unsigned long long>(decoded_sum % 10));
+  start = Clock::now();
   Stream stream;
   for (const wire::SharedBlock& block : blocks)
     if (stream.append(block)) std::abort();

@@ -4,9 +4,11 @@
     report_beside_python.py HBMSCOPE
 
 Every file of $HBMSCOPE_DATA/torch (default ../shared/data next to the checkout), and snapshots of an allocator that is
-known at every moment (torch_allocator.py). Exits with 1 and says what differs.
+known at every moment (torch_allocator.py). Logs of RMM are made up here: a row is an event, and every moment a sum.
+Exits with 1 and says what differs.
 """
 
+import gzip
 import json
 import os
 import pathlib
@@ -157,6 +159,68 @@ def check_failures(name, allocator, answer):
     expect(name, "failures", [row[:2] for row in wanted], got)
 
 
+# A log as RMM writes it, and what lives after each of its rows. Once in a while a thread is late, a request fails and a
+# block is freed that the log doesn't know; the day ends on the way.
+def make_rmm_log(chance, rows):
+    lines, moments, failures = [], [{}], []
+    time_us = chance.randrange(24 * 3600) * 1_000_000
+    threads, streams = [chance.randrange(1 << 47) for _ in range(3)], ["0x0", "0x1", "0x55d0c0a01020"]
+    while len(lines) < rows:
+        live = dict(moments[-1])
+        time_us += chance.choice((0, 3, 250, 5_000_000, 3_600_000_000))
+        told_us = max(0, time_us - (chance.randrange(40) if chance.random() < 0.1 else 0)) % (24 * 3600 * 1_000_000)
+        second, fraction = divmod(told_us, 1_000_000)
+        action, address, size = "allocate", 0x7F0000000000 + chance.randrange(300) * 0x100000, chance.randrange(1, 1 << 20)
+        if chance.random() < 0.05:
+            action, address, size = "allocate failure", "(nil)", chance.randrange(1, 1 << 40)
+            failures.append(size)
+        elif chance.random() < 0.02:
+            action, address = "free", 0x7E0000000000 + chance.randrange(300) * 256
+        elif address in live:
+            action, size = "free", live.pop(address)
+        else:
+            live[address] = size
+        place = address if address == "(nil)" else hex(address)
+        stamp = f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}.{fraction:06}"
+        lines.append(f"{chance.choice(threads)},{stamp},{action},{place},{size},{chance.choice(streams)}")
+        moments.append(live)
+    return lines, moments, failures
+
+
+def check_rmm_moment(name, when, live, answer):
+    heap = answer["heaps"][0]
+    for key in ("in_use_bytes", "requested_bytes"):
+        expect(name, f"{key} at {when}", sum(live.values()), heap[key])
+    expect(name, f"live_blocks at {when}", len(live), heap["live_blocks"])
+    for key in ("pool_bytes", "free_bytes", "largest_free_bytes", "external_fragmentation"):
+        expect(name, f"{key} at {when}", None, heap[key])
+
+
+def check_rmm(seed, rows):
+    chance = random.Random(seed)
+    lines, moments, failures = make_rmm_log(chance, rows)
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / f"seed {seed}.csv"
+        log = chance.choice(("\n", "\r\n")).join(["Thread,Time,Action,Pointer,Size,Stream", *lines, ""]).encode()
+        file.write_bytes(gzip.compress(log) if seed % 3 == 0 else log)
+        answer = report(file)
+        expect(file.name, "format", "rmm", answer["format"])
+        expect(file.name, "heaps", ["RMM"], [heap["name"] for heap in answer["heaps"]])
+        check_rmm_moment(file.name, "the end", moments[-1], answer)
+        peak = max(sum(moment.values()) for moment in moments)
+        expect(file.name, "peak", peak, answer["heaps"][0]["peak_in_use_bytes"])
+        for key, action in (("alloc", "allocate"), ("free", "free"), ("oom", "allocate failure")):
+            expect(file.name, key, sum(f",{action}," in line for line in lines), answer["events"][key])
+        expect(file.name, "events", rows, answer["events"]["total"])
+        expect(file.name, "failures", failures, [failure["asked_bytes"] for failure in answer["failures"]])
+        counts = {row["name"]: row["count"] for row in answer["import"] if row["severity"] in ("warning", "loss")}
+        unknown = sum(",free,0x7e" in line for line in lines)
+        expect(file.name, "warnings", {"unknown_frees": unknown} if unknown else {}, counts)
+        for number in chance.sample(range(rows + 1), min(rows + 1, 5)):
+            check_rmm_moment(file.name, f"#{number}", moments[number], report(file, "--at", f"#{number}"))
+        check_recording(file, answer)
+
+
 def main():
     for seed in range(12):
         check_made_up(seed, 400, None, 1)
@@ -164,6 +228,8 @@ def main():
         check_made_up(seed, 400, 300, 1)
     check_made_up(24, 200, None, 3)
     check_made_up(25, 200, 150, 2)
+    for seed in range(8):
+        check_rmm(seed, (0, 1, 20, 500)[seed % 4])
     root = pathlib.Path(__file__).resolve().parents[2]
     folder = pathlib.Path(os.environ.get("HBMSCOPE_DATA", root / "../shared/data")) / "torch"
     files = sorted(folder.glob("*.pickle"))
@@ -173,7 +239,7 @@ def main():
         check_real(file)
     if faults:
         sys.exit("\n".join(faults[:40]) + f"\n{len(faults)} differences")
-    print(f"{len(files)} real and 26 made-up snapshots: no difference")
+    print(f"{len(files)} real and 26 made-up snapshots, 8 made-up logs of RMM: no difference")
 
 
 main()

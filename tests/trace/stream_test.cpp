@@ -182,6 +182,13 @@ TEST(Stream, every_moment_is_what_a_naive_model_says) {
         expect_heap(moment.heaps[heap], state.heap(heap), heap == 1);
         expect_heap(moment.heaps[heap], walked.heap(heap), heap == 1);
       }
+      // From a keyframe of any moment the rest of the stream ends where it ended.
+      StreamState again = StreamState::from_keyframe(state.make_keyframe(), stream.definitions());
+      for (std::uint32_t heap = 1; heap < 3; ++heap) expect_heap(moment.heaps[heap], again.heap(heap), heap == 1);
+      stream.advance(again, stream.end_position());
+      for (std::uint32_t heap = 1; heap < 3; ++heap)
+        expect_heap(scenario.last_moment().heaps[heap], again.heap(heap), heap == 1);
+      ASSERT_EQ(stream.last_state().problems().unknown_frees, again.problems().unknown_frees);
     }
     for (std::uint32_t heap = 1; heap < 3; ++heap)
       ASSERT_EQ(scenario.last_moment().peaks[heap], stream.peak(heap).in_use_bytes);

@@ -40,7 +40,7 @@ Bytes make_recording(std::vector<std::size_t>* ends = nullptr) {
     for (unsigned k = 0; k < events_in_block; ++k) {
       AllocRecord record;
       record.address = random();
-      encoder.add(record, static_cast<std::int64_t>(i * events_in_block + k));
+      encoder.add(record, std::int64_t{i} * events_in_block + k);
     }
     EXPECT_EQ(std::nullopt, writer.append(encoder.close()));
     if (ends != nullptr) ends->push_back(std::filesystem::file_size(file.path));

@@ -4,6 +4,7 @@
 #include "analysis/read/gzip.h"
 #include "analysis/read/pprof/read_pprof.h"
 #include "analysis/read/recording/read_recording.h"
+#include "analysis/read/rmm/read_rmm.h"
 #include "analysis/read/torch/read_torch.h"
 #include "analysis/read/torch/trace_from_torch.h"
 
@@ -32,11 +33,25 @@ Result<Trace> read_torch_trace(Bytes bytes, const std::string& name, const Sourc
   return trace_from_torch(*snapshot);
 }
 
-// Gzip may hold a snapshot as well as a profile; its first bytes tell. Profiles go to their own reader as they are.
-bool is_gzipped_torch(Bytes bytes) {
-  if (!is_gzip(bytes)) return false;
+Result<Trace> read_rmm_trace(Bytes bytes, const std::string& name, const SourceOptions& options, ReadControl* control) {
+  if (!is_gzip(bytes)) return read_rmm(bytes, name, control);
+  ImportStatistics import;
+  const auto inflated = inflate_gzip(bytes, name, options.max_inflated_bytes, import);
+  if (!inflated) return Failure(inflated.error());
+  auto trace = read_rmm(inflated->bytes(), name, control);
+  if (!trace) return trace;
+  trace->file_bytes = bytes.size();
+  for (const ImportStatistic& row : import.rows())
+    trace->import.add(row.name, row.severity, row.count, row.remedy, row.example);
+  return trace;
+}
+
+// Gzip may hold any of them; its first bytes tell. Profiles go to their own reader as they are.
+using LooksLike = bool (*)(Bytes);
+bool is_or_holds(Bytes bytes, LooksLike looks_like) {
+  if (!is_gzip(bytes)) return looks_like(bytes);
   const auto beginning = inflate_beginning(bytes);
-  return looks_like_torch(beginning);
+  return looks_like(beginning);
 }
 
 }  // namespace
@@ -51,8 +66,13 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
     if (!trace) return Failure(std::move(trace.error()));
     return source_from_trace(std::move(*trace), options.at);
   }
-  if (looks_like_torch(bytes) || is_gzipped_torch(bytes)) {
+  if (is_or_holds(bytes, looks_like_torch)) {
     auto trace = read_torch_trace(bytes, name, options, control);
+    if (!trace) return Failure(std::move(trace.error()));
+    return source_from_trace(std::move(*trace), options.at);
+  }
+  if (is_or_holds(bytes, looks_like_rmm)) {
+    auto trace = read_rmm_trace(bytes, name, options, control);
     if (!trace) return Failure(std::move(trace.error()));
     return source_from_trace(std::move(*trace), options.at);
   }

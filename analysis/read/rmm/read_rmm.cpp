@@ -1,0 +1,256 @@
+#include "analysis/read/rmm/read_rmm.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/read/rmm/rmm_clock.h"
+#include "analysis/read/rmm/rmm_row.h"
+#include "collector/wire/live_table.h"
+#include "collector/wire/stream_writer.h"
+
+namespace hbmscope {
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+
+// What lives at a time stays below, so that no sum of sizes overflows, whatever the file says.
+constexpr std::uint64_t live_bytes_max = std::uint64_t{1} << 63;
+
+std::string_view text_from_bytes(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// How often something was met, and where first.
+struct Finding {
+  std::uint64_t count = 0, first_line = 0;
+
+  void note(std::uint64_t line) {
+    if (count++ == 0) first_line = line;
+  }
+};
+
+class RmmReader {
+ public:
+  RmmReader(Bytes bytes, const std::string& name)
+      : text_(text_from_bytes(bytes)), writer_(0, [this](wire::SharedBlock block) { append(std::move(block)); }) {
+    trace_.streams.emplace_back();
+    trace_.files = {name};
+    trace_.format = "rmm";
+    trace_.producer = "RMM log";
+    trace_.file_bytes = bytes.size();
+    writer_.add_job_fact("framework", "rmm");
+    writer_.add_job_fact("hbmscope.source", trace_.producer);
+    // The device stands in the name of the file at best (".dev0"), which counts those that the job was allowed to see.
+    wire::HeapRecord heap;
+    heap.device = wire::no_device;
+    heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
+    heap.flags = wire::heap_flag::has_requested | wire::heap_flag::has_addresses;
+    heap_ = writer_.define_heap(heap, "RMM", "device");
+  }
+
+  // False: cancelled.
+  bool read(ReadControl* control) {
+    constexpr std::uint64_t lines_between_looks = 1 << 14;
+    if (control != nullptr) control->total_bytes = text_.size();
+    std::size_t begin = 0;
+    while (begin < text_.size()) {
+      const void* found = std::memchr(text_.data() + begin, '\n', text_.size() - begin);
+      const bool is_whole = found != nullptr;
+      const std::size_t end =
+          is_whole ? static_cast<std::size_t>(static_cast<const char*>(found) - text_.data()) : text_.size();
+      if (++line_ > 1) read_line(text_.substr(begin, end - begin), is_whole);
+      begin = end + 1;
+      if (control == nullptr || line_ % lines_between_looks != 0) continue;
+      if (control->cancelled) return false;
+      control->done_bytes = begin;
+    }
+    if (control != nullptr) control->done_bytes = text_.size();
+    return true;
+  }
+
+  Trace finish() {
+    writer_.flush();
+    report();
+    return std::move(trace_);
+  }
+
+ private:
+  void append(wire::SharedBlock block) {
+    if (const auto fault = trace_.streams.front().append(std::move(block)))
+      trace_.import.add("encoding", Severity::loss, 1, "A defect of hbmscope; please report it.", *fault);
+  }
+
+  void read_line(std::string_view line, bool is_whole) {
+    rmm::Row row;
+    switch (rmm::read_row(line, row)) {
+      case rmm::RowFault::none: add_event(row); break;
+      case rmm::RowFault::fields:
+        if (line.find_first_not_of(" \t\r") == std::string_view::npos) break;  // An empty line.
+        (is_whole ? bad_fields_ : cut_off_).note(line_);
+        break;
+      case rmm::RowFault::number: (is_whole ? bad_numbers_ : cut_off_).note(line_); break;
+      case rmm::RowFault::action: (rmm::is_header(line) ? headers_ : unknown_actions_).note(line_); break;
+    }
+  }
+
+  void add_event(const rmm::Row& row) {
+    const std::uint64_t unknown_times = clock_.unknown_times();
+    const std::int64_t time_ns = clock_.time_of_next_row(row.time);
+    if (clock_.unknown_times() != unknown_times) odd_times_.note(line_);
+    count_thread(row.thread);
+    if (row.action == rmm::Action::allocate_failure)
+      add_failure(row, time_ns);
+    else if (row.address == 0)
+      null_pointers_.note(line_);
+    else if (row.action == rmm::Action::allocate)
+      add_alloc(row, time_ns);
+    else
+      add_free(row, time_ns);
+  }
+
+  void add_alloc(const rmm::Row& row, std::int64_t time_ns) {
+    if (row.bytes >= live_bytes_max - live_bytes_ || row.address + row.bytes < row.address) {
+      impossible_sizes_.note(line_);
+      return;
+    }
+    if (const auto slot = live_.give_back(heap_, row.address)) {
+      missing_frees_.note(line_);
+      live_bytes_ -= bytes_of_slot_[*slot];
+      writer_.free(heap_, row.address, 0, 0, time_ns);
+    }
+    live_bytes_ += row.bytes;
+    const std::uint32_t slot = live_.take(heap_, row.address);
+    if (slot >= bytes_of_slot_.size()) bytes_of_slot_.resize(std::size_t{slot} + 1);
+    bytes_of_slot_[slot] = row.bytes;
+    wire::AllocRecord record;
+    record.address = row.address;
+    record.size = record.requested = row.bytes;
+    record.heap = heap_;
+    record.stream = number_of_stream(row.stream);
+    record.flags = wire::block_flag::is_size_derived;
+    writer_.alloc(record, time_ns);
+  }
+
+  void add_free(const rmm::Row& row, std::int64_t time_ns) {
+    if (const auto slot = live_.give_back(heap_, row.address)) {
+      live_bytes_ -= bytes_of_slot_[*slot];
+      if (bytes_of_slot_[*slot] != row.bytes) other_sizes_.note(line_);
+    } else {
+      unknown_frees_.note(line_);
+    }
+    writer_.free(heap_, row.address, row.bytes, 0, time_ns);
+  }
+
+  void add_failure(const rmm::Row& row, std::int64_t time_ns) {
+    wire::OutOfMemoryRecord record;
+    record.asked = row.bytes;
+    record.available = wire::unknown_bytes;
+    record.heap = heap_;
+    writer_.add(record, time_ns);
+  }
+
+  // Handles as small numbers, in the order in which they appear; 0 stays the default stream.
+  std::uint32_t number_of_stream(std::uint64_t handle) {
+    if (handle == 0) return 0;
+    if (handle != last_stream_) {
+      last_number_ = streams_.try_emplace(handle, static_cast<std::uint32_t>(streams_.size() + 1)).first->second;
+      last_stream_ = handle;
+    }
+    return last_number_;
+  }
+
+  void count_thread(std::uint64_t thread) {
+    if (thread == last_thread_) return;
+    threads_.insert(thread);
+    last_thread_ = thread;
+  }
+
+  void report_finding(std::string_view name, Severity severity, const Finding& finding, std::string_view remedy) {
+    if (finding.count > 0)
+      trace_.import.add(name, severity, static_cast<std::int64_t>(finding.count), remedy,
+                        fmt::format("line {}", finding.first_line));
+  }
+
+  void report() {
+    ImportStatistics& import = trace_.import;
+    const EventCounts& counts = trace_.streams.front().counts();
+    import.add("events", Severity::info, static_cast<std::int64_t>(counts.total));
+    import.add("threads", Severity::info, static_cast<std::int64_t>(threads_.size()));
+    if (counts.alloc > 0)
+      import.add("sizes_as_asked", Severity::notice, static_cast<std::int64_t>(counts.alloc),
+                 "RMM's log tells what was asked, not what its pool took for it: in use is the sum of requests, and "
+                 "what is free is not known.");
+    if (clock_.backward_times() > 0)
+      import.add("times_backward", Severity::notice, static_cast<std::int64_t>(clock_.backward_times()),
+                 "Threads wrote these rows a little late; they stay in the order of the log, at the time of the row "
+                 "above.");
+    report_finding("null_pointers", Severity::notice, null_pointers_,
+                   "Rows without an address, as of requests of 0 bytes, are no blocks.");
+    report_finding("other_size_freed", Severity::notice, other_sizes_,
+                   "The free tells another size than the allocation, which RMM's pools may not survive. The "
+                   "allocation's counts.");
+    report_finding("unknown_frees", Severity::warning, unknown_frees_,
+                   "Nothing lived there: the allocation is missing, or was made before the log began.");
+    report_finding("missing_frees", Severity::warning, missing_frees_,
+                   "An address was given out again without a free, which is taken to have happened just before. Does "
+                   "more than one adaptor write to this file?");
+    report_finding("several_logs", Severity::warning, headers_,
+                   "The column names stand in the middle of the file too: these are several logs. Split it there, "
+                   "their addresses are not the same memory.");
+    report_finding("odd_times", Severity::warning, odd_times_,
+                   "These rows have the time of the row above; RMM writes HH:MM:SS.ffffff.");
+    report_finding("bad_fields", Severity::loss, bad_fields_, "Lines that do not have six fields were left out.");
+    report_finding("bad_numbers", Severity::loss, bad_numbers_,
+                   "Rows whose thread, pointer, size or stream is no number were left out.");
+    report_finding("unknown_actions", Severity::loss, unknown_actions_,
+                   "Rows that are not \"allocate\", \"free\" or \"allocate failure\" were left out.");
+    report_finding("impossible_sizes", Severity::loss, impossible_sizes_,
+                   "Allocations that no memory can hold were left out.");
+    report_finding("cut_off", Severity::loss, cut_off_,
+                   "The last row is cut off: the job was stopped, or did not flush its log (rmm.mr._flush_logs()).");
+  }
+
+  std::string_view text_;
+  Trace trace_;
+  wire::StreamWriter writer_;
+  std::uint32_t heap_ = 0;
+  rmm::Clock clock_;
+  wire::LiveTable live_;
+  std::vector<std::uint64_t> bytes_of_slot_;
+  std::uint64_t live_bytes_ = 0;
+  std::unordered_map<std::uint64_t, std::uint32_t> streams_;
+  std::uint64_t last_stream_ = 0;
+  std::uint32_t last_number_ = 0;
+  std::unordered_set<std::uint64_t> threads_;
+  std::optional<std::uint64_t> last_thread_;
+  std::uint64_t line_ = 0;  // From 1, the column names.
+  Finding null_pointers_, other_sizes_, unknown_frees_, missing_frees_, headers_, odd_times_;
+  Finding bad_fields_, bad_numbers_, unknown_actions_, impossible_sizes_, cut_off_;
+};
+
+}  // namespace
+
+bool looks_like_rmm(Bytes bytes) {
+  constexpr std::size_t header_bytes_max = 512;
+  const std::string_view text = text_from_bytes(bytes).substr(0, header_bytes_max);
+  return rmm::is_header(text.substr(0, text.find('\n')));
+}
+
+Result<Trace> read_rmm(Bytes bytes, const std::string& name, ReadControl* control) {
+  if (!looks_like_rmm(bytes))
+    return Failure(Error{"this is no log of RMM: it does not begin with Thread,Time,Action,Pointer,Size,Stream",
+                         "RMM writes one with rmm.enable_logging or a logging_resource_adaptor.", name, 0, false});
+  RmmReader reader(bytes, name);
+  if (!reader.read(control)) return Failure(Error{"reading was cancelled", {}, name, {}, false});
+  return reader.finish();
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,294 @@
+// Logs of a few rows, and what is odd in them. Whole reports of longer ones stand beside Python in tests/trace.
+#include "analysis/read/rmm/read_rmm.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/read/rmm/rmm_clock.h"
+#include "analysis/trace/moment.h"
+
+namespace hbmscope {
+namespace {
+
+const std::string header = "Thread,Time,Action,Pointer,Size,Stream\n";
+constexpr std::int64_t second_ns = 1'000'000'000;
+
+std::span<const std::uint8_t> bytes_of(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+bool looks(const std::string& text) {
+  return looks_like_rmm(bytes_of(text));
+}
+Trace read(const std::string& text) {
+  auto trace = read_rmm(bytes_of(text), "log.csv");
+  if (trace) return std::move(*trace);
+  ADD_FAILURE() << trace.error().text();
+  Trace none;
+  none.streams.emplace_back();
+  return none;
+}
+Trace read_rows(const std::string& rows) {
+  return read(header + rows);
+}
+const HeapState& heap_of(const Trace& trace) {
+  return trace.streams.front().last_state().heap(1);
+}
+std::string example_of(const Trace& trace, std::string_view name) {
+  for (const ImportStatistic& row : trace.import.rows())
+    if (row.name == name) return row.example;
+  return {};
+}
+// The time after the last of rows with these times.
+std::int64_t last_time_of(const std::vector<std::string>& times) {
+  rmm::Clock clock;
+  std::int64_t last = 0;
+  for (const std::string& time : times) last = clock.time_of_next_row(time);
+  return last;
+}
+
+TEST(RmmReader, sums_and_events_of_a_log) {
+  const Trace trace = read_rows(
+      "7,11:04:51.310412,allocate,0x7f0a2c000000,1048576,0x0\n"
+      "8,11:04:51.310512,allocate,0x7f0a2c100000,1000,0x55d0\n"
+      "7,11:04:52.310412,free,0x7f0a2c000000,1048576,0x0\n"
+      "7,11:04:53.000000,allocate failure,(nil),68719476736,0x0\n");
+  EXPECT_EQ("rmm", trace.format);
+  EXPECT_EQ("RMM log", trace.producer);
+  ASSERT_EQ(1U, trace.streams.size());
+  const Stream& stream = trace.streams.front();
+  EXPECT_EQ(4U, stream.counts().total);
+  EXPECT_EQ(2U, stream.counts().alloc);
+  EXPECT_EQ(1U, stream.counts().free);
+  EXPECT_EQ(1U, stream.counts().out_of_memory);
+  EXPECT_EQ(1000U, heap_of(trace).in_use_bytes);
+  EXPECT_EQ(1000U, heap_of(trace).known_requested_bytes());
+  EXPECT_EQ(1U, heap_of(trace).live_blocks);
+  EXPECT_EQ(1049576U, stream.peak(1).in_use_bytes);
+  EXPECT_EQ(2U, stream.peak(1).position);
+  EXPECT_EQ(0, stream.first_time_ns());
+  EXPECT_EQ(1'689'588'000, stream.last_time_ns());
+  ASSERT_EQ(1U, stream.failures().size());
+  EXPECT_EQ(68719476736U, stream.failures().front().asked_bytes);
+  EXPECT_EQ(std::nullopt, stream.failures().front().available_bytes);
+  EXPECT_EQ(4, trace.import.count_of("events"));
+  EXPECT_EQ(2, trace.import.count_of("threads"));
+  EXPECT_EQ(Severity::notice, trace.import.worst());
+}
+
+TEST(RmmReader, heap_tells_what_the_log_knows_and_no_more) {
+  const Trace trace = read_rows("7,11:04:51.0,allocate,0x1000,10,0x0\n");
+  const HeapInfo& heap = trace.streams.front().definitions().heap(1);
+  EXPECT_EQ("RMM", heap.name);
+  EXPECT_EQ("device", heap.memory_kind);
+  EXPECT_EQ(wire::no_device, heap.device);
+  EXPECT_EQ(wire::heap_flag::has_requested | wire::heap_flag::has_addresses, heap.flags);
+  EXPECT_EQ(std::nullopt, heap_of(trace).space.free_bytes());
+  EXPECT_EQ(std::nullopt, heap_of(trace).space.region_bytes());
+  EXPECT_EQ(wire::block_flag::is_size_derived, trace.streams.front().last_state().slots().front().flags);
+  EXPECT_EQ(1, trace.import.count_of("sizes_as_asked"));
+}
+
+TEST(RmmReader, device_streams_are_small_numbers) {
+  const Trace trace = read_rows(
+      "7,11:04:51.0,allocate,0x1000,10,0x55d0\n"
+      "7,11:04:51.0,allocate,0x2000,10,0x2\n"
+      "7,11:04:51.0,allocate,0x3000,10,0\n"
+      "7,11:04:51.0,allocate,0x4000,10,0x55d0\n");
+  std::vector<std::uint32_t> streams;
+  for (const LiveBlock& block : trace.streams.front().last_state().slots()) streams.push_back(block.stream);
+  EXPECT_EQ((std::vector<std::uint32_t>{1, 2, 0, 1}), streams);
+}
+
+TEST(RmmReader, header_may_have_spaces_quotes_a_byte_order_mark_and_crlf) {
+  EXPECT_TRUE(looks(header));
+  EXPECT_TRUE(looks("Thread,Time,Action,Pointer,Size,Stream"));
+  EXPECT_TRUE(looks("\xef\xbb\xbfThread, Time, Action, Pointer, Size, Stream \r\n1"));
+  EXPECT_TRUE(looks("\"Thread\",\"Time\",\"Action\",\"Pointer\",\"Size\",\"Stream\"\n"));
+  EXPECT_FALSE(looks(""));
+  EXPECT_FALSE(looks("\n"));
+  EXPECT_FALSE(looks("Thread,Time,Action,Pointer,Size"));
+  EXPECT_FALSE(looks("Thread,Time,Action,Pointer,Size,Stream,More\n"));
+  EXPECT_FALSE(looks("a\nThread,Time,Action,Pointer,Size,Stream\n"));
+}
+
+TEST(RmmReader, rows_may_have_spaces_and_crlf) {
+  const Trace trace = read(
+      "\xef\xbb\xbfThread,Time,Action,Pointer,Size,Stream\r\n"
+      "7, 11:04:51.1, allocate, 0x1000, 10, 0x0\r\n\r\n"
+      "7,11:04:51.1,deallocate,1000,10,(nil)\r\n");
+  EXPECT_EQ(2U, trace.streams.front().counts().total);
+  EXPECT_EQ(0U, heap_of(trace).live_blocks);
+  EXPECT_EQ(Severity::notice, trace.import.worst());
+}
+
+TEST(RmmReader, another_file_is_refused_with_what_to_do) {
+  const auto trace = read_rmm(bytes_of("a,b\n1,2\n"), "x.csv");
+  ASSERT_FALSE(trace);
+  EXPECT_EQ("x.csv", trace.error().file);
+  EXPECT_FALSE(trace.error().remedy.empty());
+}
+
+TEST(RmmReader, header_alone_is_a_trace_without_events) {
+  for (const std::string& text : {header, header.substr(0, header.size() - 1)}) {
+    const Trace trace = read(text);
+    EXPECT_EQ(0U, trace.streams.front().counts().total);
+    EXPECT_EQ("RMM", trace.streams.front().definitions().heap(1).name);
+    EXPECT_TRUE(find_moment(trace, "end"));
+    EXPECT_EQ(Severity::info, trace.import.worst());
+  }
+}
+
+TEST(RmmReader, bad_rows_are_counted_with_their_first_line) {
+  const Trace trace = read_rows(
+      "7,11:04:51.0,allocate,0x1000,10,0x0\n"
+      "7,11:04:51.0,allocate,0x2000,10\n"
+      "7,11:04:51.0,allocate,0x2000,10,0x0,1\n"
+      "warning: something else\n"
+      "7,11:04:51.0,allocate,0x20g0,10,0x0\n"
+      "7,11:04:51.0,allocate,0x2000,-1,0x0\n"
+      "7,11:04:51.0,allocate,0x2000,99999999999999999999,0x0\n"
+      "x,11:04:51.0,allocate,0x2000,10,0x0\n"
+      "7,11:04:51.0,reallocate,0x2000,10,0x0\n"
+      "7,11:04:51.0,allocate,0x3000,5,0x0\n");
+  EXPECT_EQ(2U, trace.streams.front().counts().total);
+  EXPECT_EQ(15U, heap_of(trace).in_use_bytes);
+  EXPECT_EQ(3, trace.import.count_of("bad_fields"));
+  EXPECT_EQ("line 3", example_of(trace, "bad_fields"));
+  EXPECT_EQ(4, trace.import.count_of("bad_numbers"));
+  EXPECT_EQ("line 6", example_of(trace, "bad_numbers"));
+  EXPECT_EQ(1, trace.import.count_of("unknown_actions"));
+  EXPECT_EQ("line 10", example_of(trace, "unknown_actions"));
+}
+
+TEST(RmmReader, log_may_be_cut_off_after_any_byte) {
+  const std::string whole = header +
+                            "7,11:04:51.310412,allocate,0x7f0a2c000000,1048576,0x55d0\n"
+                            "8,11:04:51.310512,allocate,0x7f0a2c100000,1000,0x55d0\n";
+  const std::size_t second = whole.find("8,11");
+  for (std::size_t bytes = second + 1; bytes < whole.size(); ++bytes) {
+    const Trace trace = read(whole.substr(0, bytes));
+    const std::uint64_t events = trace.streams.front().counts().total;
+    const std::int64_t cut_off = trace.import.count_of("cut_off");
+    EXPECT_EQ(2U, events + static_cast<std::uint64_t>(cut_off)) << bytes;
+    // A row whose last number is shorter than it was can't be told from a whole one; all that counts is in it.
+    if (events == 2) {
+      EXPECT_EQ(1049576U, heap_of(trace).in_use_bytes);
+    }
+  }
+  EXPECT_EQ("line 3", example_of(read(whole.substr(0, second + 20)), "cut_off"));
+}
+
+TEST(RmmReader, unknown_free_is_counted) {
+  const Trace trace = read_rows("7,11:04:51.0,free,0x1000,10,0x0\n");
+  EXPECT_EQ(1U, trace.streams.front().counts().free);
+  EXPECT_EQ(1, trace.import.count_of("unknown_frees"));
+  EXPECT_EQ(0U, heap_of(trace).in_use_bytes);
+}
+
+TEST(RmmReader, address_given_out_again_was_freed_before) {
+  const Trace trace = read_rows(
+      "7,11:04:51.0,allocate,0x1000,10,0x0\n"
+      "7,11:04:51.0,allocate,0x1000,30,0x0\n");
+  EXPECT_EQ(1, trace.import.count_of("missing_frees"));
+  EXPECT_EQ("line 3", example_of(trace, "missing_frees"));
+  EXPECT_EQ(30U, heap_of(trace).in_use_bytes);
+  EXPECT_EQ(1U, heap_of(trace).live_blocks);
+  EXPECT_EQ(30U, trace.streams.front().peak(1).in_use_bytes);
+}
+
+TEST(RmmReader, free_of_another_size_is_counted_and_frees_the_block) {
+  const Trace trace = read_rows(
+      "7,11:04:51.0,allocate,0x1000,10,0x0\n"
+      "7,11:04:51.0,free,0x1000,20,0x0\n");
+  EXPECT_EQ(1, trace.import.count_of("other_size_freed"));
+  EXPECT_EQ(0U, heap_of(trace).in_use_bytes);
+}
+
+TEST(RmmReader, rows_without_an_address_are_no_blocks) {
+  const Trace trace = read_rows(
+      "7,11:04:51.0,allocate,(nil),0,0x0\n"
+      "7,11:04:51.0,allocate,0,0,0x0\n"
+      "7,11:04:51.0,free,0x0,0,0x0\n");
+  EXPECT_EQ(3, trace.import.count_of("null_pointers"));
+  EXPECT_EQ(0U, trace.streams.front().counts().total);
+}
+
+TEST(RmmReader, sizes_that_no_memory_has_are_left_out) {
+  const Trace trace = read_rows(
+      "7,11:04:51.0,allocate,0x1000,18446744073709551615,0x0\n"
+      "7,11:04:51.0,allocate,0xfffffffffffffff0,32,0x0\n"
+      "7,11:04:51.0,allocate,0x1000,9223372036854775807,0x0\n"
+      "7,11:04:51.0,allocate,0x8000000000001000,1,0x0\n"
+      "7,11:04:51.0,free,0x1000,9223372036854775807,0x0\n"
+      "7,11:04:51.0,allocate,0x8000000000001000,1,0x0\n");
+  EXPECT_EQ(3, trace.import.count_of("impossible_sizes"));
+  EXPECT_EQ(1U, heap_of(trace).in_use_bytes);
+}
+
+TEST(RmmReader, several_logs_in_one_file_are_noticed) {
+  const Trace trace = read_rows("7,11:04:51.0,allocate,0x1000,10,0x0\n" + header);
+  EXPECT_EQ(1, trace.import.count_of("several_logs"));
+  EXPECT_EQ("line 3", example_of(trace, "several_logs"));
+}
+
+TEST(RmmReader, can_be_cancelled) {
+  std::string text = header;
+  for (int i = 0; i < 50'000; ++i) text += "7,11:04:51.0,free,0x1000,10,0x0\n";
+  ReadControl control;
+  control.cancelled = true;
+  EXPECT_FALSE(read_rmm(bytes_of(text), "log.csv", &control));
+  control.cancelled = false;
+  EXPECT_TRUE(read_rmm(bytes_of(text), "log.csv", &control));
+  EXPECT_EQ(text.size(), control.done_bytes);
+}
+
+TEST(RmmReader, odd_times_take_the_time_of_the_row_above) {
+  const Trace trace = read_rows(
+      "7,11:04:51.0,allocate,0x1000,10,0x0\n"
+      "7,11:04:53.5,allocate,0x2000,10,0x0\n"
+      "7,,allocate,0x3000,10,0x0\n"
+      "7,noon,allocate,0x4000,10,0x0\n");
+  EXPECT_EQ(2, trace.import.count_of("odd_times"));
+  EXPECT_EQ("line 4", example_of(trace, "odd_times"));
+  EXPECT_EQ(40U, heap_of(trace).in_use_bytes);
+  EXPECT_EQ(5 * second_ns / 2, trace.streams.front().last_time_ns());
+}
+
+TEST(RmmClock, reads_times_of_day_and_seconds_since_1970) {
+  EXPECT_EQ(second_ns / 1000, last_time_of({"11:04:51.310412", "11:04:51.311412"}));
+  EXPECT_EQ(1000, last_time_of({"11:04:51:310412", "11:04:51:310413"}));
+  EXPECT_EQ(3600 * second_ns, last_time_of({"9:00:00", "10:00:00"}));
+  EXPECT_EQ(111'111'000, last_time_of({"1634567890.123456", "1634567890.234567"}));
+  EXPECT_EQ(second_ns, last_time_of({"1634567890", "1634567891"}));
+  EXPECT_EQ(1, last_time_of({"00:00:00.000000000", "00:00:00.0000000019"}));
+}
+
+TEST(RmmClock, refuses_what_is_no_time) {
+  for (const char* text : {"", ":", "24:00:00", "11:60:00", "11:04:61", "11:04", "11:04:5x", "11:04:51,3", "111:04:51",
+                           "11:04:51.3x", "x", "-1", "1.x", "9000000000", "99999999999999999999", "1e5"})
+    EXPECT_FALSE(rmm::find_time(text)) << text;
+}
+
+TEST(RmmClock, midnight_begins_another_day) {
+  EXPECT_EQ(2 * second_ns, last_time_of({"23:59:59", "00:00:01"}));
+  EXPECT_EQ(46 * 3600 * second_ns, last_time_of({"12:00:00", "23:00:00", "1:00:00", "23:00:00", "10:00:00"}));
+}
+
+TEST(RmmClock, thread_that_waited_over_midnight_does_not_add_a_day) {
+  rmm::Clock clock;
+  clock.time_of_next_row("23:59:58");
+  EXPECT_EQ(2 * second_ns, clock.time_of_next_row("00:00:00"));
+  EXPECT_EQ(2 * second_ns, clock.time_of_next_row("23:59:59"));
+  EXPECT_EQ(3 * second_ns, clock.time_of_next_row("00:00:01"));
+  EXPECT_EQ(1, clock.midnights());
+  EXPECT_EQ(1U, clock.backward_times());
+}
+
+TEST(RmmClock, does_not_run_over) {
+  rmm::Clock clock;
+  for (int i = 0; i < 300'000; ++i) clock.time_of_next_row(i % 2 == 0 ? "13:00:00" : "0:30:00");
+  EXPECT_LT(0U, clock.unknown_times());
+  EXPECT_LT(0, clock.time_of_next_row("23:59:59"));
+}
+
+}  // namespace
+}  // namespace hbmscope
