@@ -45,11 +45,12 @@ std::string_view inside_python(std::string_view file) {
   return {};
 }
 
-// Frames of C++ in a stack that is mostly Python's: "??" where nothing is known, else a name without its folder, as a
-// stripped library's symbols have it. A person's own C++ was built with its paths.
+// Frames of C++ in a stack that is mostly Python's: "??" where nothing is known, else a name without its folder, or
+// one relative to where a distribution built it (../csu/libc-start.c). A person's own C++ was built with its paths.
 bool is_stripped_code(std::string_view file) {
   if (file == "??") return true;
-  if (file.find_first_of("/\\") != std::string_view::npos) return false;
+  const bool is_relative = file.starts_with("./") || file.starts_with("../");
+  if (!is_relative && file.find_first_of("/\\") != std::string_view::npos) return false;
   constexpr std::array<std::string_view, 8> endings = {".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hpp"};
   for (const std::string_view ending : endings)
     if (file.ends_with(ending)) return true;

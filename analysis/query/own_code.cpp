@@ -52,14 +52,15 @@ std::vector<OwnCodeRow> compute_own_code(const ProfileView& view) {
   const Profile& profile = *view.profile;
   const OwnerFinder finder(view);
   std::unordered_map<std::uint64_t, Weight> by_numbers;  // By the line's and the function's number.
-  Weight without;
-  bool has_without = false;
+  Weight library_only, no_stack;
+  bool has_library_only = false, has_no_stack = false;
   for (std::size_t i = 0; i < view.sample_count(); ++i) {
     const std::uint32_t sample = view.sample(i);
     const Owner owner = finder.find(sample);
     if (owner.line == nullptr) {
-      without += view.weight(sample);
-      has_without = true;
+      const bool has_stack = !view.stack(sample).empty();
+      (has_stack ? library_only : no_stack) += view.weight(sample);
+      (has_stack ? has_library_only : has_no_stack) = true;
       continue;
     }
     const auto line = static_cast<std::uint64_t>(owner.line - profile.lines.data());
@@ -93,7 +94,8 @@ std::vector<OwnCodeRow> compute_own_code(const ProfileView& view) {
     return std::tie(a.frame.file, a.frame.line, a.frame.function, a.through) <
            std::tie(b.frame.file, b.frame.line, b.frame.function, b.through);
   });
-  if (has_without) rows.push_back({{}, {}, without});
+  if (has_library_only) rows.push_back({{}, {}, library_only, true});
+  if (has_no_stack) rows.push_back({{}, {}, no_stack, false});
   return rows;
 }
 

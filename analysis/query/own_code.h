@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/query/profile_view.h"
@@ -13,11 +14,14 @@ struct OwnCodeRow {
   Frame frame;          // By line; without a function: stacks that are library code from end to end.
   std::string through;  // The library function that it called: "normal", "device_put"; empty: none.
   Weight weight;
+  bool has_stack = true;  // False: what was allocated before stacks were recorded, or without any.
 
-  bool is_library_only() const { return frame.function.empty(); }
+  bool is_without_own_code() const { return frame.function.empty(); }
+  // What stands in the place of a line where there is none.
+  std::string_view label() const { return has_stack ? "(library code only)" : "(no stack was recorded)"; }
 };
 
-// Largest first; the row of stacks without own code last. The rows add up to the view's selected weight. The view
+// Largest first; at the end stacks without own code, then samples without a stack. The rows add up to the view's selected weight. The view
 // decides which samples count; frames are always by line.
 std::vector<OwnCodeRow> compute_own_code(const ProfileView& view);
 

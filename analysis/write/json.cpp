@@ -146,6 +146,7 @@ Json json_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t limit) 
     add_frame(json, rows[i].frame);
     json["name"] = text_or_null(rows[i].frame.function);  // Null: stacks without own code.
     json["through"] = text_or_null(rows[i].through);
+    json["has_stack"] = rows[i].has_stack;
     json.update(json_from_weight(rows[i].weight));
     list.push_back(std::move(json));
   }

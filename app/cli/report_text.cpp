@@ -117,7 +117,7 @@ std::string text_from_top(const ProfileView& view, const std::vector<TopRow>& ro
 
 std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t limit, const ReportStyle& style) {
   if (limit == 0) limit = rows.size();
-  if (rows.empty() || rows.front().is_library_only()) return {};
+  if (rows.empty() || rows.front().is_without_own_code()) return {};
   const Terminal& terminal = style.terminal;
   const std::string head =
       fmt::format("{:>10} {:>8}  {:>10}  your own code, the innermost line of each stack  (% of {})",
@@ -128,7 +128,7 @@ std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t 
     const OwnCodeRow& own = rows[i];
     text += fmt::format("{:>10} {}  {:>10}  ", value_text(own.weight.bytes, style),
                         pad_left(text_from_share(own.weight.bytes, style.whole), 8), text_from_count(own.weight.count));
-    text += own.is_library_only() ? "(library code only)" : text_from_frame(own.frame, terminal);
+    text += own.is_without_own_code() ? std::string(own.label()) : text_from_frame(own.frame, terminal);
     if (!own.through.empty()) text += terminal.paint("  through " + printable(own.through), Ink::dim);
     text += "\n";
   }

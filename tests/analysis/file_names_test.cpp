@@ -27,6 +27,7 @@ TEST(FileNames, libraries_are_what_was_installed) {
   EXPECT_TRUE(is_library_file("C:\\Python311\\Lib\\contextlib.py"));
   EXPECT_TRUE(is_library_file("??")) << "C++ without symbols";
   EXPECT_TRUE(is_library_file("CUDACachingAllocator.cpp")) << "C++ with stripped symbols";
+  EXPECT_TRUE(is_library_file("../csu/libc-start.c"));
   EXPECT_FALSE(is_library_file("/home/me/kernels/attention.cpp"));
   EXPECT_FALSE(is_library_file("D:\\work\\model.py"));
   EXPECT_FALSE(is_library_file("C:\\Python311\\train.py"));

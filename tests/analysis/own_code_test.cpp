@@ -15,15 +15,19 @@ TEST(OwnCode, each_stack_counts_at_its_innermost_own_line) {
   builder.sample(std::string("main@train.py:60;") + put, 10);
   builder.sample("main@train.py:60", 1);
   builder.sample(put, 1000);
+  builder.sample("", 5000);
   const std::vector<OwnCodeRow> rows = compute_own_code(view_of(builder));
-  ASSERT_EQ(rows.size(), 4U);
+  ASSERT_EQ(rows.size(), 5U);
   EXPECT_EQ(rows[0].frame.function, "load");
   EXPECT_EQ(rows[0].frame.line, 12);
   EXPECT_EQ(rows[0].through, "device_put") << "the outermost library function below it";
   EXPECT_EQ(rows[1].frame.line, 60);
   EXPECT_EQ(rows[2].through, "");
-  EXPECT_TRUE(rows[3].is_library_only()) << "last, though it is the largest";
+  EXPECT_TRUE(rows[3].is_without_own_code()) << "last, though it is the largest";
   EXPECT_EQ(rows[3].weight.bytes, 1000);
+  EXPECT_TRUE(rows[3].has_stack);
+  EXPECT_FALSE(rows[4].has_stack);
+  EXPECT_EQ(rows[4].weight.bytes, 5000);
 }
 
 TEST(OwnCode, adds_up_to_what_is_selected) {

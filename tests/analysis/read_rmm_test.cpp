@@ -1,6 +1,9 @@
 // Logs of a few rows, and what is odd in them. Whole reports of longer ones stand beside Python in tests/trace.
 #include "analysis/read/rmm/read_rmm.h"
 
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "analysis/read/rmm/rmm_clock.h"
@@ -256,7 +259,7 @@ TEST(RmmReader, odd_times_take_the_time_of_the_row_above) {
 TEST(RmmClock, reads_times_of_day_and_seconds_since_1970) {
   EXPECT_EQ(second_ns / 1000, last_time_of({"11:04:51.310412", "11:04:51.311412"}));
   EXPECT_EQ(1000, last_time_of({"11:04:51:310412", "11:04:51:310413"}));
-  EXPECT_EQ(3600 * second_ns, last_time_of({"9:00:00", "10:00:00"}));
+  EXPECT_EQ(second_ns * 3600, last_time_of({"9:00:00", "10:00:00"}));
   EXPECT_EQ(111'111'000, last_time_of({"1634567890.123456", "1634567890.234567"}));
   EXPECT_EQ(second_ns, last_time_of({"1634567890", "1634567891"}));
   EXPECT_EQ(1, last_time_of({"00:00:00.000000000", "00:00:00.0000000019"}));
@@ -270,7 +273,7 @@ TEST(RmmClock, refuses_what_is_no_time) {
 
 TEST(RmmClock, midnight_begins_another_day) {
   EXPECT_EQ(2 * second_ns, last_time_of({"23:59:59", "00:00:01"}));
-  EXPECT_EQ(46 * 3600 * second_ns, last_time_of({"12:00:00", "23:00:00", "1:00:00", "23:00:00", "10:00:00"}));
+  EXPECT_EQ(second_ns * 3600 * 46, last_time_of({"12:00:00", "23:00:00", "1:00:00", "23:00:00", "10:00:00"}));
 }
 
 TEST(RmmClock, thread_that_waited_over_midnight_does_not_add_a_day) {

@@ -159,18 +159,20 @@ def check_failures(name, allocator, answer):
     expect(name, "failures", [row[:2] for row in wanted], got)
 
 
-# A log as RMM writes it, and what lives after each of its rows. Once in a while a thread is late, a request fails and a
-# block is freed that the log doesn't know; the day ends on the way.
+# A log as RMM writes it, what lives after each of its rows, and their times. Once in a while a thread is late, a request
+# fails and a block is freed that the log doesn't know; days end on the way.
 def make_rmm_log(chance, rows):
-    lines, moments, failures = [], [{}], []
+    lines, moments, failures, times_us = [], [{}], [], []
     time_us = chance.randrange(24 * 3600) * 1_000_000
     threads, streams = [chance.randrange(1 << 47) for _ in range(3)], ["0x0", "0x1", "0x55d0c0a01020"]
     while len(lines) < rows:
         live = dict(moments[-1])
         time_us += chance.choice((0, 3, 250, 5_000_000, 3_600_000_000))
-        told_us = max(0, time_us - (chance.randrange(40) if chance.random() < 0.1 else 0)) % (24 * 3600 * 1_000_000)
-        second, fraction = divmod(told_us, 1_000_000)
-        action, address, size = "allocate", 0x7F0000000000 + chance.randrange(300) * 0x100000, chance.randrange(1, 1 << 20)
+        told_us = time_us - (chance.randrange(40) if lines and chance.random() < 0.1 else 0)
+        times_us.append(max(told_us, times_us[-1]) if lines else told_us)
+        second, fraction = divmod(told_us % (24 * 3600 * 1_000_000), 1_000_000)
+        action, size = "allocate", chance.randrange(1, 1 << 20)
+        address = 0x7F0000000000 + chance.randrange(300) * 0x100000
         if chance.random() < 0.05:
             action, address, size = "allocate failure", "(nil)", chance.randrange(1, 1 << 40)
             failures.append(size)
@@ -184,7 +186,7 @@ def make_rmm_log(chance, rows):
         stamp = f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}.{fraction:06}"
         lines.append(f"{chance.choice(threads)},{stamp},{action},{place},{size},{chance.choice(streams)}")
         moments.append(live)
-    return lines, moments, failures
+    return lines, moments, failures, [time - times_us[0] for time in times_us]
 
 
 def check_rmm_moment(name, when, live, answer):
@@ -198,7 +200,7 @@ def check_rmm_moment(name, when, live, answer):
 
 def check_rmm(seed, rows):
     chance = random.Random(seed)
-    lines, moments, failures = make_rmm_log(chance, rows)
+    lines, moments, failures, times_us = make_rmm_log(chance, rows)
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / f"seed {seed}.csv"
         log = chance.choice(("\n", "\r\n")).join(["Thread,Time,Action,Pointer,Size,Stream", *lines, ""]).encode()
@@ -218,6 +220,10 @@ def check_rmm(seed, rows):
         expect(file.name, "warnings", {"unknown_frees": unknown} if unknown else {}, counts)
         for number in chance.sample(range(rows + 1), min(rows + 1, 5)):
             check_rmm_moment(file.name, f"#{number}", moments[number], report(file, "--at", f"#{number}"))
+        if len(set(times_us)) > 1:  # Else there is no time to ask for.
+            time = chance.choice(times_us)
+            live = moments[sum(other <= time for other in times_us)]
+            check_rmm_moment(file.name, f"{time} us", live, report(file, "--at", f"{time}us"))
         check_recording(file, answer)
 
 

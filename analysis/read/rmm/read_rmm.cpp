@@ -1,6 +1,5 @@
 #include "analysis/read/rmm/read_rmm.h"
 
-#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string_view>

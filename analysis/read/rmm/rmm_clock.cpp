@@ -1,12 +1,10 @@
 #include "analysis/read/rmm/rmm_clock.h"
 
-#include <charconv>
-
 namespace hbmscope::rmm {
 namespace {
 
-constexpr std::int64_t ns_per_s = 1'000'000'000, s_per_day = 24 * 60 * 60;
-constexpr std::int64_t ns_per_day = s_per_day * ns_per_s;
+constexpr std::int64_t ns_per_s = 1'000'000'000;
+constexpr std::int64_t ns_per_day = ns_per_s * 24 * 3600;
 // The year 2255; beyond it nanoseconds would not fit 64 bits.
 constexpr std::int64_t s_max = 9'000'000'000;
 // Nor would more midnights than these; a log that has them jumps about and is not of 270 years.

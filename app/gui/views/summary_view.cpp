@@ -70,7 +70,7 @@ void draw_groups(const Look& look, std::string_view key, const std::vector<Group
 void draw_own_code(const Look& look, const std::vector<OwnCodeRow>& rows, const ProfileView& view, bool& shows_all,
                    CommandQueue& commands) {
   constexpr std::size_t rows_at_first = 5;
-  if (rows.empty() || rows.front().is_library_only()) return;
+  if (rows.empty() || rows.front().is_without_own_code()) return;
   ImGui::SeparatorText("Held by your own code");
   if (!ImGui::BeginTable("own code", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) return;
   ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthFixed, look.px(96));
@@ -91,8 +91,8 @@ void draw_own_code(const Look& look, const std::vector<OwnCodeRow>& rows, const 
       ImGui::TableNextColumn();
       right_text(text_from_share(own.weight.bytes, view.total.bytes), true);
       ImGui::TableNextColumn();
-      if (own.is_library_only()) {
-        dim_text("(library code only)");
+      if (own.is_without_own_code()) {
+        dim_text(own.label());
       } else {
         const std::string where = own.frame.function + "  " + location_text(own.frame);
         if (ImGui::Selectable(shortened(where, ImGui::GetContentRegionAvail().x).c_str()))
@@ -177,12 +177,12 @@ void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& co
   draw_own_code(look, answers.summary.value->own_code, view, summary.own_code_open, commands);
   draw_groups(look, "device", answer.by_device, view, commands);
   draw_groups(look, "kind", answer.by_kind, view, commands);
-  ImGui::SeparatorText("What to know");
+  if (!answer.notes.empty()) ImGui::SeparatorText("What to know");
   for (const std::string& note : answer.notes) {
     ImGui::Bullet();
     wrapped_text(note);
   }
-  draw_what_is_missing(summary);
+  if (!answer.notes.empty()) draw_what_is_missing(summary);
   if (take_copy(state, ViewKind::summary, summary.copy_seen))
     copy_table(state, table_from_summary(answer, view), commands);
 }
