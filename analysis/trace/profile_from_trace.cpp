@@ -1,5 +1,6 @@
 #include "analysis/trace/profile_from_trace.h"
 
+#include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -34,7 +35,15 @@ class ProfileMaker {
       ++count;
       bytes += static_cast<std::int64_t>(block.size);
     }
-    for (const auto& [key, sum] : sums) {
+    for (auto& [key, sum] : sums) {
+      // The profile's promise: all values of a type add up to less than 2^63.
+      if (sum.second > std::numeric_limits<std::int64_t>::max() - total_bytes_) {
+        profile_.import.add("sum_over_2_63", Severity::loss, 1,
+                            "Blocks add up to 2^63 bytes or more, which no device holds; those beyond count as 0. The "
+                            "producer wrote nonsense, or the file is damaged.");
+        sum.second = 0;
+      }
+      total_bytes_ += sum.second;
       const auto& [stack, heap, is_pending] = key;
       profile_.values[0].push_back(sum.first);
       profile_.values[1].push_back(sum.second);
@@ -89,6 +98,7 @@ class ProfileMaker {
 
   const Trace& trace_;
   Profile profile_;
+  std::int64_t total_bytes_ = 0;
   std::vector<std::uint32_t> locations_;  // By frame of the stream at hand.
   std::map<std::pair<StringId, StringId>, std::uint32_t> functions_;
   std::map<std::pair<std::string, std::string>, std::uint32_t> label_sets_;

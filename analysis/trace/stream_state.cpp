@@ -41,6 +41,9 @@ void StreamState::make_heaps(const Definitions& definitions) {
 
 void StreamState::add_block(LiveBlock& block, HeapState& heap) {
   block.place = heap.space.take(block.address, block.size);
+  // A size that can't be counts as none, there and here; a request that can't be is not told.
+  block.size = heap.space.range_of(block.place).size();
+  if (block.requested > AddressSpace::bytes_max) block.requested = wire::unknown_bytes;
   heap.in_use_bytes += block.size;
   ++heap.live_blocks;
   if (block.requested == wire::unknown_bytes)

@@ -129,7 +129,8 @@ class BlockDecoder::Parser {
     while (reader_.remaining() > 0) {
       const std::uint64_t kind = reader_.read(), count = reader_.read(), bytes = reader_.read();
       const std::uint8_t* begin = reader_.take(bytes);
-      if (begin == nullptr || kind > 255 || count != expected[kind]) return "a section of the block can't be read";
+      if (begin == nullptr || kind > 255 || count == 0 || count != expected[kind])
+        return "a section of the block can't be read";
       expected[kind] = 0;
       VarintReader section(begin, begin + bytes);
       const RecordDescription* record = find_record(static_cast<std::uint16_t>(kind));

@@ -1,0 +1,89 @@
+// Any bytes as a recording. The first byte says how: an even one, the rest is a file as it is; an odd one, the rest is
+// blocks whose headers and check sums are made right here, because no fuzzer guesses a check sum. Whatever is in them,
+// the stream takes it in or says why not, its states can be asked for, and sums stay what they are made of.
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <span>
+
+#include "analysis/read/recording/read_recording.h"
+#include "analysis/trace/moment.h"
+#include "analysis/trace/profile_from_trace.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace {
+
+using namespace hbmscope;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void check_state(const StreamState& state, const Definitions& definitions) {
+  std::vector<std::uint64_t> in_use(definitions.heaps().size()), blocks(definitions.heaps().size());
+  for (const LiveBlock& block : state.slots()) {
+    if (!block.is_live()) continue;
+    require(block.heap < definitions.heaps().size());
+    in_use[block.heap] += block.size;
+    ++blocks[block.heap];
+  }
+  for (std::uint32_t heap = 1; heap < in_use.size(); ++heap) {
+    require(state.heap(heap).in_use_bytes == in_use[heap]);
+    require(state.heap(heap).live_blocks == blocks[heap]);
+    require(state.heap(heap).space.blocks() == blocks[heap]);
+  }
+}
+
+void check_stream(const Stream& stream) {
+  check_state(stream.last_state(), stream.definitions());
+  const std::uint64_t end = stream.end_position();
+  for (const std::uint64_t position : {std::uint64_t{0}, end / 3, end / 2, end}) {
+    const StreamState state = stream.state_at(position);
+    check_state(state, stream.definitions());
+    const StreamState again = StreamState::from_keyframe(state.make_keyframe(), stream.definitions());
+    check_state(again, stream.definitions());
+    for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap)
+      require(again.heap(heap).in_use_bytes == state.heap(heap).in_use_bytes);
+  }
+  stream.position_of_time(stream.last_time_ns() / 2);
+}
+
+// [form, records, events, length low, length high] and the payload, again and again.
+Stream stream_from_blocks(std::span<const std::uint8_t> bytes) {
+  Stream stream;
+  while (bytes.size() >= 5) {
+    auto block = std::make_shared<wire::Block>();
+    block->header.form = static_cast<wire::BlockForm>(bytes[0] % 3);
+    block->header.records = bytes[1];
+    block->header.events = bytes[2];
+    block->header.first_event = stream.end_position();
+    const std::size_t length = std::min<std::size_t>(bytes[3] | bytes[4] << 8, bytes.size() - 5);
+    block->payload.assign(bytes.begin() + 5, bytes.begin() + 5 + static_cast<std::ptrdiff_t>(length));
+    block->header.stored_bytes = static_cast<std::uint32_t>(length);
+    block->header.raw_bytes = static_cast<std::uint32_t>(length);
+    block->header.xxh3 = wire::compute_block_hash(*block);
+    stream.append(std::move(block));
+    bytes = bytes.subspan(5 + length);
+  }
+  return stream;
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::span<const std::uint8_t> rest(data + 1, size - 1);
+  if (data[0] % 2 == 1) {
+    const Stream stream = stream_from_blocks(rest);
+    check_stream(stream);
+    return 0;
+  }
+  const auto trace = read_recording(rest, "fuzz");
+  if (!trace) {
+    require(!trace.error().what.empty());
+    return 0;
+  }
+  for (const Stream& stream : trace->streams) check_stream(stream);
+  if (const auto moment = find_moment(*trace, "end")) profile_from_trace(*trace, compute_states(*trace, *moment));
+  return 0;
+}

@@ -1,0 +1,60 @@
+// Any bytes, alone and below the column names, into the reader of RMM's logs. What comes out must add up: the heap to
+// its blocks at every third of the way, events to the counts, and nothing may be left that the reader did not count.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "analysis/read/rmm/read_rmm.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace {
+
+using namespace hbmscope;
+
+// libFuzzer keeps the input of a run that aborts.
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+void require_sums(const StreamState& state) {
+  std::uint64_t bytes = 0, blocks = 0;
+  for (const LiveBlock& block : state.slots()) {
+    if (!block.is_live()) continue;
+    bytes += block.size;
+    ++blocks;
+  }
+  const HeapState& heap = state.heap(1);
+  require(heap.in_use_bytes == bytes && heap.live_blocks == blocks, "a heap is not the sum of its blocks");
+  require(heap.known_requested_bytes() == bytes, "requested is not in use");
+  require(bytes < std::uint64_t{1} << 63, "more bytes than can be added up");
+}
+
+void read(const std::string& text) {
+  const auto trace = read_rmm({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "fuzz");
+  if (!trace) {
+    require(!trace.error().what.empty() && trace.error().file == "fuzz", "an error without words or file");
+    return;
+  }
+  const Stream& stream = trace->streams.front();
+  const EventCounts& counts = stream.counts();
+  require(counts.total == counts.alloc + counts.free + counts.out_of_memory, "events that are none of three kinds");
+  require(counts.out_of_memory == stream.failures().size(), "failures are not out-of-memories");
+  require(trace->import.count_of("encoding") == 0, "a block of the writer that the reader refuses");
+  const StreamProblems& problems = stream.last_state().problems();
+  require(problems.bad_slots == 0 && problems.undefined_heaps == 0, "a free of nothing, or of no heap");
+  require(static_cast<std::int64_t>(problems.unknown_frees) == trace->import.count_of("unknown_frees"),
+          "unknown frees that nobody counted");
+  require(stream.first_time_ns() >= 0 && stream.last_time_ns() >= stream.first_time_ns(), "times that run backwards");
+  for (std::uint64_t third = 0; third <= 3; ++third) require_sums(stream.state_at(stream.end_position() * third / 3));
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  read(bytes);
+  read("Thread,Time,Action,Pointer,Size,Stream\n" + bytes);
+  return 0;
+}
