@@ -29,9 +29,8 @@ class BlockEncoder {
   std::uint64_t add(const Record& record, std::int64_t time_ns, std::string_view text = {}) {
     static_assert(std::is_trivially_copyable_v<Record>);
     Rows& rows = rows_of(Record::kind, sizeof(Record));
-    const std::size_t begin = rows.bytes.size();
-    rows.bytes.resize(begin + sizeof(Record));
-    std::memcpy(rows.bytes.data() + begin, &record, sizeof(Record));
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&record);
+    rows.bytes.insert(rows.bytes.end(), bytes, bytes + sizeof(Record));
     if constexpr (Record::kind == RecordKind::string) {
       rows.text_ends.push_back(text_.size() + text.size());
       text_.append(text);
