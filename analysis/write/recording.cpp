@@ -23,23 +23,26 @@ Failure refusal(const std::string& path, const std::string& why) {
 
 Result<std::uint64_t> write_recording(const Trace& trace, const std::string& path) {
   namespace fs = std::filesystem;
-  const std::string unfinished = path + ".unfinished";
+  std::error_code error;
+  // What a link leads to is replaced, not the link; a device or a pipe is written to as it is, never replaced.
+  const fs::path target = fs::exists(path, error) ? fs::canonical(path, error) : fs::path(path);
+  const bool is_replaced = !fs::exists(target, error) || fs::is_regular_file(target, error);
+  const std::string unfinished = is_replaced ? target.string() + ".unfinished" : target.string();
   wire::RecordingWriter writer;
   std::optional<std::string> failure = writer.open(unfinished);
   for (const Stream& stream : trace.streams)
     for (const wire::SharedBlock& block : stream.blocks())
       if (!failure) failure = writer.append(*block);
   if (!failure) failure = writer.finish();
-  std::error_code error;
-  if (!failure) {
-    fs::rename(unfinished, path, error);
+  if (!failure && is_replaced) {
+    fs::rename(unfinished, target, error);
     if (error) failure = error.message();
   }
   if (failure) {
-    fs::remove(unfinished, error);
+    if (is_replaced) fs::remove(unfinished, error);
     return refusal(path, *failure);
   }
-  return static_cast<std::uint64_t>(fs::file_size(path, error));
+  return writer.bytes();
 }
 
 }  // namespace hbmscope

@@ -23,6 +23,7 @@ class RecordingWriter {
   std::optional<std::string> append(const Block& block);
   // Writes the index and closes.
   std::optional<std::string> finish();
+  std::uint64_t bytes() const { return offset_; }  // Written so far.
 
  private:
   struct CloseFile {

@@ -103,6 +103,14 @@ def check_recording(file, answer):
         for key in ("heaps", "events", "failures", "rows", "own_code", "moment"):
             expect(file.name, f"{key} of its recording", answer[key], again[key])
         expect(file.name, "a second file beside the recording", [recording], list(pathlib.Path(folder).iterdir()))
+        link = pathlib.Path(folder) / "link.hbm"
+        link.symlink_to(recording)
+        subprocess.run([HBMSCOPE, "convert", str(file), "-o", str(link)], check=True, capture_output=True)
+        expect(file.name, "a link stays a link", True, link.is_symlink())
+    if pathlib.Path("/dev/full").is_char_device():
+        full = subprocess.run([HBMSCOPE, "convert", str(file), "-o", "/dev/full"], capture_output=True, text=True)
+        expect(file.name, "exit code of a full disk", 3, full.returncode)
+        expect(file.name, "a device is written to, not replaced", True, pathlib.Path("/dev/full").is_char_device())
 
 
 def make_stacks(chance):
