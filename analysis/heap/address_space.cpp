@@ -116,6 +116,13 @@ BlockIndex AddressSpace::take_elsewhere(std::uint64_t address, std::uint64_t siz
   return BlockIndex{new_tag(range, Kind::loose)};
 }
 
+BlockIndex AddressSpace::take_loose(std::uint64_t address, std::uint64_t size) {
+  if (size - 1 >= bytes_max - in_use_bytes_ || address + size < address) return take_impossible(address, size);
+  ++blocks_;
+  in_use_bytes_ += size;
+  return BlockIndex{new_tag({address, address + size}, Kind::loose)};
+}
+
 BlockIndex AddressSpace::take_impossible(std::uint64_t address, std::uint64_t size) {
   ++(size == 0 ? problems_.zero_sizes : problems_.impossible_sizes);
   ++blocks_;

@@ -81,6 +81,8 @@ class AddressSpace {
   void remove_region(AddressRange range);
 
   BlockIndex take(std::uint64_t address, std::uint64_t size);
+  // Loose whatever is there: for a space that is built anew from a list of what another one held.
+  BlockIndex take_loose(std::uint64_t address, std::uint64_t size);
   void give_back(BlockIndex block);
 
   std::uint64_t in_use_bytes() const { return in_use_bytes_; }  // Loose blocks too.

@@ -11,6 +11,8 @@ namespace {
 
 // PyTorch rounds requests up to 512 bytes (c10/cuda/CUDACachingAllocator.cpp, kMinBlockSize).
 constexpr std::uint64_t pytorch_granularity = 512;
+// A job that catches its failures may have a million; the heap is worked out for the last ones.
+constexpr std::size_t failures_with_state = 256;
 
 std::optional<std::uint32_t> device_of(const HeapInfo& heap) {
   return heap.device == wire::no_device ? std::nullopt : std::optional(heap.device);
@@ -36,11 +38,13 @@ void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> bytes) 
   if (bytes) sum = sum.value_or(0) + *bytes;
 }
 
-FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, const StreamState& state) {
+FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, const StreamState* state) {
   const Definitions& definitions = stream.definitions();
   FailureRow row;
   row.event = failure.event;
-  if (stream.has_times()) row.since_start_ns = failure.time_ns - stream.first_time_ns();
+  if (stream.has_times() && failure.time_ns >= stream.first_time_ns())
+    row.since_start_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(failure.time_ns) -
+                                                   static_cast<std::uint64_t>(stream.first_time_ns()));
   row.asked_bytes = failure.asked_bytes;
   row.available_bytes = failure.available_bytes;
   row.reason = definitions.text(failure.reason);
@@ -52,9 +56,10 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
   if (asked.id == 0) return row;
   row.memory_space = asked.memory_kind;
   row.device = device_of(asked);
+  if (state == nullptr) return row;
   for (const HeapInfo& heap : definitions.heaps()) {
     if (heap.id == 0 || heap.device != asked.device || heap.layer != asked.layer) continue;
-    const HeapState& then = state.heap(heap.id);
+    const HeapState& then = state->heap(heap.id);
     add(row.used_bytes, then.in_use_bytes);
     add(row.total_free_bytes, then.space.free_bytes());
     add(row.pool_bytes, then.space.region_bytes());
@@ -111,11 +116,13 @@ EventCounts compute_event_counts(const Trace& trace) {
 std::vector<FailureRow> compute_failure_rows(const Trace& trace) {
   std::vector<FailureRow> rows;
   for (const Stream& stream : trace.streams) {
+    const std::vector<FailureEvent>& failures = stream.failures();
     StreamState state;
-    for (const FailureEvent& failure : stream.failures()) {  // Ascending, so that one walk serves all.
-      if (!failure.is_out_of_memory) continue;
-      stream.advance(state, failure.event);
-      rows.push_back(row_from_failure(stream, failure, state));
+    for (std::size_t i = 0; i < failures.size(); ++i) {  // Ascending, so that one walk serves all.
+      if (!failures[i].is_out_of_memory) continue;
+      const bool has_state = i + failures_with_state >= failures.size();
+      if (has_state) stream.advance(state, failures[i].event);
+      rows.push_back(row_from_failure(stream, failures[i], has_state ? &state : nullptr));
     }
   }
   return rows;

@@ -42,7 +42,8 @@ struct FailureRow {
   std::string allocator, reason;  // Empty: not told.
   std::string own_line;           // "forward model.py:54", the innermost line of the person's own code; may be empty.
 };
-// Out-of-memories only, in the order of the streams.
+// Out-of-memories only, in the order of the streams; those before the last 256 of a stream without the state of the
+// heap.
 std::vector<FailureRow> compute_failure_rows(const Trace& trace);
 
 }  // namespace hbmscope

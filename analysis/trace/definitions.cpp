@@ -1,10 +1,14 @@
 #include "analysis/trace/definitions.h"
 
+#include <algorithm>
+
 namespace hbmscope {
 namespace {
 
 // Enough for any job; beyond it a heap id is damage, and would cost memory in every state.
 constexpr std::uint32_t heaps_max = 65'536;
+// A damaged file may name a megabyte ten thousand times.
+constexpr std::size_t name_bytes_max = 512, value_bytes_max = 65'536, job_facts_max = 4096;
 
 }  // namespace
 
@@ -19,25 +23,41 @@ std::string_view text_from_layer(wire::Layer layer) {
   return "unknown";
 }
 
-// Ids come in ascending order without gaps from every writer of ours; anything else is refused, so that a damaged id
-// can't make a table of four billion rows.
+// Ids come in ascending order without gaps from every writer of ours. A gap is a lost block, whose definitions read as
+// empty; a damaged id must not make a table of four billion rows.
 template <class Column>
 bool Definitions::make_room(Column& column, std::uint32_t id) {
-  if (id == 0 || id > column.size()) {
+  if (id == 0 || id > column.size() + gap_budget_) {
     ++bad_definitions_;
     return false;
   }
-  if (id == column.size()) column.emplace_back();
+  if (id >= column.size()) {
+    note_missing(id - column.size());
+    column.resize(id + std::size_t{1});
+  }
+  return true;
+}
+
+void Definitions::note_missing(std::uint64_t count) {
+  missing_definitions_ += count;
+  gap_budget_ -= std::min(gap_budget_, count);
+}
+
+bool Definitions::make_room_for_text(std::uint32_t id) {
+  const std::uint64_t next = text_begin_.size() - 1;
+  if (id < next || id > next + gap_budget_) {
+    ++bad_definitions_;
+    return false;
+  }
+  note_missing(id - next);
+  text_begin_.resize(id + std::size_t{1}, text_.size());
   return true;
 }
 
 void Definitions::add(const wire::DecodedBlock& block) {
   const auto strings = block.rows<wire::StringRecord>();
   for (std::size_t i = 0; i < strings.size(); ++i) {
-    if (strings[i].id + std::uint64_t{1} != text_begin_.size()) {
-      ++bad_definitions_;
-      continue;
-    }
+    if (!make_room_for_text(strings[i].id)) continue;
     text_ += block.text(i);
     text_begin_.push_back(text_.size());
   }
@@ -51,17 +71,26 @@ void Definitions::add(const wire::DecodedBlock& block) {
     stacks_[record.id] = {is_sound ? record.parent : 0, record.frame};
   }
   for (const wire::HeapRecord& record : block.rows<wire::HeapRecord>()) {
-    if (record.id >= heaps_max || !make_room(heaps_, record.id)) continue;
+    if (record.id >= heaps_max) {
+      ++bad_definitions_;
+      continue;
+    }
+    if (!make_room(heaps_, record.id)) continue;
     heaps_[record.id] = {record.id,
                          record.parent,
-                         std::string(text(record.name)),
-                         std::string(text(record.memory_kind)),
+                         std::string(text(record.name).substr(0, name_bytes_max)),
+                         std::string(text(record.memory_kind).substr(0, name_bytes_max)),
                          record.device,
                          static_cast<wire::Layer>(record.layer),
                          record.flags};
   }
-  for (const wire::JobRecord& record : block.rows<wire::JobRecord>())
-    job_.push_back({std::string(text(record.key)), std::string(text(record.value))});
+  for (const wire::JobRecord& record : block.rows<wire::JobRecord>()) {
+    if (job_.size() < job_facts_max)
+      job_.push_back({std::string(text(record.key).substr(0, name_bytes_max)),
+                      std::string(text(record.value).substr(0, value_bytes_max))});
+    else
+      ++bad_definitions_;
+  }
 }
 
 std::string_view Definitions::text(std::uint32_t string) const {

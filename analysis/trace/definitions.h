@@ -51,12 +51,15 @@ class Definitions {
   const std::vector<JobFact>& job() const { return job_; }
   std::uint32_t stack_count() const { return static_cast<std::uint32_t>(stacks_.size()); }
   std::uint32_t frame_count() const { return static_cast<std::uint32_t>(frames_.size()); }
-  std::uint64_t bad_definitions() const { return bad_definitions_; }
+  std::uint64_t bad_definitions() const { return bad_definitions_; }          // Contradict others, or make no sense.
+  std::uint64_t missing_definitions() const { return missing_definitions_; }  // Ids that were passed over.
   std::uint64_t memory_bytes() const;
 
  private:
   template <class Column>
   bool make_room(Column& column, std::uint32_t id);
+  bool make_room_for_text(std::uint32_t id);
+  void note_missing(std::uint64_t count);
 
   std::string text_;
   std::vector<std::uint64_t> text_begin_ = {0, 0};  // By string id, one more than strings; 0 is empty.
@@ -64,7 +67,8 @@ class Definitions {
   std::vector<TraceStack> stacks_{1};
   std::vector<HeapInfo> heaps_{1};
   std::vector<JobFact> job_;
-  std::uint64_t bad_definitions_ = 0;
+  std::uint64_t bad_definitions_ = 0, missing_definitions_ = 0;
+  std::uint64_t gap_budget_ = 1U << 20;  // Rows that gaps may still make.
 };
 
 }  // namespace hbmscope

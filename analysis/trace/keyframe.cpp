@@ -1,10 +1,12 @@
 // States to keyframes and back. A copy of a state takes some 150 bytes a live block; as columns it takes about ten.
+#include <cstdlib>
+
 #include "analysis/trace/stream_state.h"
 
 namespace hbmscope {
 namespace {
 
-wire::LiveRecord record_from_block(const LiveBlock& block, std::uint32_t slot) {
+wire::LiveRecord record_from_block(const LiveBlock& block, std::uint32_t slot, bool is_loose) {
   wire::LiveRecord record;
   record.address = block.address;
   record.size = block.size;
@@ -15,14 +17,14 @@ wire::LiveRecord record_from_block(const LiveBlock& block, std::uint32_t slot) {
   record.stack = block.stack;
   record.stream = block.stream;
   record.tag = block.tag;
-  record.flags = block.flags;
+  record.flags = block.flags | (is_loose ? wire::block_flag::is_loose : 0);
   return record;
 }
 
 }  // namespace
 
 // Blocks in the order of addresses, so that each is taken from the beginning of what is free when it comes back. Loose
-// ones last: they find their place taken again and stay loose.
+// ones last, marked: what was in their way may be gone by now.
 void StreamState::list_heap(std::uint32_t id, wire::BlockEncoder& out) const {
   const AddressSpace& space = heaps_[id].space;
   space.for_each_region([&](AddressRange range, Joining joining) {
@@ -41,12 +43,12 @@ void StreamState::list_heap(std::uint32_t id, wire::BlockEncoder& out) const {
     if (chunk.state == ChunkState::free) return;
     std::uint32_t& slot = slot_of_place[static_cast<std::size_t>(chunk.block)];
     if (slot == no_slot) return;
-    out.add(record_from_block(slots_[slot], slot), 0);
+    out.add(record_from_block(slots_[slot], slot, false), 0);
     slot = no_slot;
   });
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
     if (slots_[slot].heap == id && slot_of_place[static_cast<std::size_t>(slots_[slot].place)] == slot)
-      out.add(record_from_block(slots_[slot], slot), 0);
+      out.add(record_from_block(slots_[slot], slot, true), 0);
 }
 
 Keyframe StreamState::make_keyframe() const {
@@ -61,6 +63,7 @@ Keyframe StreamState::make_keyframe() const {
   keyframe.block = encoder.close(wire::BlockEncoder::Packing::none);
   keyframe.next_block = next_block_;
   keyframe.next_record = next_record_;
+  keyframe.next_sequence = next_sequence_;
   keyframe.slot_count = slots_.size();
   keyframe.position = position_;
   keyframe.time_ns = time_ns_;
@@ -78,13 +81,17 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
   state.slots_.resize(keyframe.slot_count);
   wire::BlockDecoder decoder;
   wire::DecodedBlock decoded;
-  decoder.decode(keyframe.block, decoded);  // Our own: it can be decoded.
+  if (decoder.decode(keyframe.block, decoded)) std::abort();  // A defect: make_keyframe saw that it can be.
   for (const wire::RegionLiveRecord& region : decoded.rows<wire::RegionLiveRecord>())
     state.apply_region(region.heap, region.address, region.size, region.flags, true, definitions);
   for (const wire::LiveRecord& block : decoded.rows<wire::LiveRecord>()) state.apply_live(block, definitions);
-  for (const wire::FreeSlotRecord& free : decoded.rows<wire::FreeSlotRecord>()) state.free_slots_.push_back(free.slot);
+  for (const wire::FreeSlotRecord& free : decoded.rows<wire::FreeSlotRecord>()) {
+    state.free_slots_.push_back(free.slot);
+    state.slots_[free.slot].is_vacant = true;
+  }
   state.next_block_ = keyframe.next_block;
   state.next_record_ = keyframe.next_record;
+  state.next_sequence_ = keyframe.next_sequence;
   state.position_ = keyframe.position;
   state.time_ns_ = keyframe.time_ns;
   state.problems_ = keyframe.problems;

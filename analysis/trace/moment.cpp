@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -36,7 +37,8 @@ Moment moment_of_event(const Trace& trace, std::size_t stream, std::uint64_t pos
   moment.text = fmt::format("{} (after event {} of {}", name, position, trace.streams[stream].end_position());
   if (trace.streams[stream].has_times())
     moment.text +=
-        fmt::format(", {:.6f} s", static_cast<double>(time_ns - trace.streams[stream].first_time_ns()) / 1e9);
+        fmt::format(", {:.6f} s",
+                    (static_cast<double>(time_ns) - static_cast<double>(trace.streams[stream].first_time_ns())) / 1e9);
   moment.text += ")";
   return moment;
 }
@@ -50,21 +52,23 @@ Result<Moment> find_peak(const Trace& trace) {
         best = peak;
         best_stream = i;
       }
-  if (best.in_use_bytes == 0) return refusal("there is no peak: no heap of this trace ever held anything", {});
+  if (best.in_use_bytes == 0)
+    return refusal("there is no peak: no heap of this trace ever held anything", "Leave --at out for the end.");
   return moment_of_event(trace, best_stream, best.position, best.time_ns, "the peak");
 }
 
 Result<Moment> find_out_of_memory(const Trace& trace) {
-  std::optional<Moment> last;
-  std::int64_t last_time = 0;
+  const FailureEvent* last = nullptr;
+  std::size_t last_stream = 0;
   for (std::size_t i = 0; i < trace.streams.size(); ++i)
     for (const FailureEvent& failure : trace.streams[i].failures()) {
-      if (!failure.is_out_of_memory || (last && failure.time_ns < last_time)) continue;
-      last = moment_of_event(trace, i, failure.event, failure.time_ns, "the last out-of-memory");
-      last_time = failure.time_ns;
+      if (!failure.is_out_of_memory || (last != nullptr && failure.time_ns < last->time_ns)) continue;
+      last = &failure;
+      last_stream = i;
     }
-  if (!last) return refusal("no out-of-memory is in this trace", "Ask for --at peak, or leave --at out for the end.");
-  return *last;
+  if (last == nullptr)
+    return refusal("no out-of-memory is in this trace", "Ask for --at peak, or leave --at out for the end.");
+  return moment_of_event(trace, last_stream, last->event, last->time_ns, "the last out-of-memory");
 }
 
 struct TimeUnit {
@@ -92,7 +96,9 @@ Result<Moment> find_event(const Trace& trace, std::string_view number) {
     return refusal("this trace has several streams, each with its own numbers", "Name a time, peak, oom or end.");
   const Stream& stream = trace.streams.front();
   if (position > stream.end_position())
-    return refusal(fmt::format("there is no event {}: the trace has {}", position, stream.end_position()), {});
+    return refusal(
+        fmt::format("there is no event {}: the trace has {}, marks included", position, stream.end_position()),
+        "Name one of them, or a time.");
   Moment moment;
   moment.positions = {position};
   moment.text = fmt::format("after event {} of {}", position, stream.end_position());
@@ -125,7 +131,8 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
     return refusal("this file has no times", "Name an event: --at '#4711'.");
   std::int64_t first = trace.streams.front().first_time_ns();
   for (const Stream& stream : trace.streams) first = std::min(first, stream.first_time_ns());
-  moment.positions = positions_at_time(trace, first + *since);
+  constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max();
+  moment.positions = positions_at_time(trace, first > latest - *since ? latest : first + *since);
   moment.text = fmt::format("{} after the first event", text);
   return moment;
 }

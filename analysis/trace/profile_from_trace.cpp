@@ -55,12 +55,14 @@ class ProfileMaker {
   Profile finish() { return std::move(profile_); }
 
  private:
+  static constexpr std::size_t stack_frames_max = 4096;  // Python itself stops at 1,000; a damaged file may not.
   static constexpr std::uint32_t no_location = 0xffffffff;
 
   StringId intern(std::string_view text) { return profile_.strings.intern(text); }
 
   void add_stack(const Definitions& definitions, std::uint32_t id) {
-    while (id != 0) {
+    std::size_t frames = 0;
+    for (; id != 0 && frames < stack_frames_max; ++frames) {
       const TraceStack stack = definitions.stack(id);
       profile_.stack_locations.push_back(location(definitions, stack.frame));
       id = stack.parent;

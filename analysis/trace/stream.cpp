@@ -7,17 +7,22 @@ namespace {
 
 // Keyframes may cost this many bytes an event, so that a trace with many live blocks has them farther apart.
 constexpr std::uint64_t keyframe_bytes_per_event = 6;
+// A keyframe is one block, which has a limit.
+constexpr std::uint64_t keyframe_blocks_max = wire::block_records_max / 4;
 
 }  // namespace
 
 std::optional<std::string> Stream::append(wire::SharedBlock block) {
   if (auto fault = decoder_.decode(*block, decoded_)) {
-    ++counts_.lost;
+    ++counts_.damaged_blocks;
     return fault;
   }
   if (block->header.type != wire::BlockType::events) return std::nullopt;
   if (block->header.first_event < last_.position()) return "a block of events that were there before";
   counts_.lost += block->header.first_event - last_.position();
+  // Blocks may also be missing that had no events.
+  if (block->header.sequence > next_sequence_) counts_.missing_blocks += block->header.sequence - next_sequence_;
+  next_sequence_ = block->header.sequence + 1;
   definitions_.add(decoded_);
   note(decoded_);
   peaks_.resize(definitions_.heaps().size());
@@ -25,10 +30,10 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
   const std::size_t number = blocks_.size();
   blocks_.push_back(std::move(block));
   last_.apply(decoded_, number, definitions_, ~std::uint64_t{0},
-              [&](std::uint64_t event, std::int64_t time_ns, std::uint32_t heap) {
+              [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
                 HeapPeak& peak = peaks_[heap];
                 const std::uint64_t in_use = last_.heap(heap).in_use_bytes;
-                if (in_use > peak.in_use_bytes) peak = {in_use, last_.position() == 0 ? 0 : event + 1, time_ns};
+                if (in_use > peak.in_use_bytes) peak = {in_use, position, time_ns};
               });
   keep_keyframe();
   return std::nullopt;
@@ -36,7 +41,7 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
 
 void Stream::keep_keyframe() {
   const std::uint64_t since = last_.position() - (keyframes_.empty() ? 0 : keyframes_.back()->position);
-  if (since < keyframe_events_) return;
+  if (since < keyframe_events_ || last_.slots().size() > keyframe_blocks_max) return;
   auto keyframe = std::make_shared<const Keyframe>(last_.make_keyframe());
   keyframe_events_ =
       std::max<std::uint64_t>(wire::block_events_max, keyframe->memory_bytes() / keyframe_bytes_per_event);
@@ -77,7 +82,8 @@ void Stream::note(const wire::DecodedBlock& block) {
       default: break;
     }
     if (!wire::is_event(kinds[i])) continue;
-    if (event == 0 && counts_.total == 0) first_time_ns_ = times[i];
+    if (!has_events_) first_time_ns_ = last_time_ns_ = times[i];
+    has_events_ = true;
     last_time_ns_ = std::max(last_time_ns_, times[i]);
     ++event;
   }

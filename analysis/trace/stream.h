@@ -24,6 +24,7 @@ struct EventCounts {
   std::uint64_t alloc = 0, free = 0;  // Free: completed; unknown addresses too.
   std::uint64_t driver_refusals = 0, out_of_memory = 0, lost = 0;
   std::uint64_t unknown_records = 0;  // Of kinds that a newer version writes.
+  std::uint64_t damaged_blocks = 0, missing_blocks = 0;
 };
 
 // The highest moments of a heap's bytes in use; the state from before the first event counts.
@@ -92,7 +93,9 @@ class Stream {
   StreamState last_;
   std::vector<std::shared_ptr<const Keyframe>> keyframes_;  // Ascending positions.
   std::uint64_t keyframe_events_ = wire::block_events_max;  // How far apart they are, as their size allows.
+  bool has_events_ = false;
   std::int64_t first_time_ns_ = 0, last_time_ns_ = 0;
+  std::uint32_t next_sequence_ = 0;
   wire::BlockDecoder decoder_;
   wire::DecodedBlock decoded_;
 };

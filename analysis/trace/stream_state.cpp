@@ -3,13 +3,6 @@
 #include <algorithm>
 
 namespace hbmscope {
-namespace {
-
-// Slots are dense in a sound stream; a damaged one must not reserve memory for four billion.
-constexpr std::uint32_t slots_max = 1U << 28;
-
-}  // namespace
-
 std::optional<double> external_fragmentation(const HeapState& heap) {
   const auto free = heap.space.free_bytes(), largest = heap.space.largest_free();
   if (!free || !largest || *free == 0) return std::nullopt;
@@ -40,7 +33,10 @@ void StreamState::make_heaps(const Definitions& definitions) {
 }
 
 void StreamState::add_block(LiveBlock& block, HeapState& heap) {
-  block.place = heap.space.take(block.address, block.size);
+  const bool is_loose = (block.flags & wire::block_flag::is_loose) != 0;
+  block.flags &= ~wire::block_flag::is_loose;
+  block.place =
+      is_loose ? heap.space.take_loose(block.address, block.size) : heap.space.take(block.address, block.size);
   // A size that can't be counts as none, there and here; a request that can't be is not told.
   block.size = heap.space.range_of(block.place).size();
   if (block.requested > AddressSpace::bytes_max) block.requested = wire::unknown_bytes;
@@ -83,6 +79,7 @@ std::uint32_t StreamState::apply_alloc(const wire::AllocRecord& record, std::uin
     slot = free_slots_.back();
     free_slots_.pop_back();
   }
+  ++blocks_seen_;
   LiveBlock& block = slots_[slot];
   block = {};
   HeapState* heap = find_heap(record.heap, definitions);
@@ -94,14 +91,18 @@ std::uint32_t StreamState::apply_alloc(const wire::AllocRecord& record, std::uin
 }
 
 std::uint32_t StreamState::apply_live(const wire::LiveRecord& record, const Definitions& definitions) {
-  if (record.slot >= slots_max || record.slot > slots_.size() + 1'000'000) {
+  ++blocks_seen_;
+  // Listed slots may come in any order and have holes of free ones; what goes far beyond is damage.
+  if (record.slot >= std::max<std::uint64_t>(slots_.size(), 4 * blocks_seen_ + 65'536)) {
     ++problems_.bad_slots;
+    note_gap();
     return 0;
   }
   while (slots_.size() <= record.slot) slots_.emplace_back();
   LiveBlock& block = slots_[record.slot];
   if (block.is_live()) {
     ++problems_.bad_slots;
+    note_gap();
     return 0;
   }
   HeapState* heap = find_heap(record.heap, definitions);
@@ -113,12 +114,14 @@ std::uint32_t StreamState::apply_live(const wire::LiveRecord& record, const Defi
 }
 
 std::uint32_t StreamState::apply_free(std::uint32_t slot) {
-  if (slot >= slots_.size()) {
+  if (slot >= slots_.size() || slots_[slot].is_vacant) {
     ++problems_.bad_slots;
+    note_gap();
     return 0;
   }
   free_slots_.push_back(slot);
   LiveBlock& block = slots_[slot];
+  block.is_vacant = true;
   const std::uint32_t heap = block.heap;
   if (heap == 0) {
     ++problems_.bad_slots;
@@ -172,8 +175,9 @@ std::uint32_t StreamState::apply_region(std::uint32_t id, std::uint64_t address,
 // The slots of what it held stay taken: the writer's table knows nothing of it.
 void StreamState::clear_heap(std::uint32_t id) {
   if (id >= heaps_.size()) return;
-  for (LiveBlock& block : slots_)
-    if (block.heap == id) block = {};
+  if (heaps_[id].live_blocks > 0)
+    for (LiveBlock& block : slots_)
+      if (block.heap == id) block = {};
   HeapState& heap = heaps_[id];
   AddressSpace space = std::move(heap.space);
   space.clear(space.region_bytes() ? RegionsAre::told : RegionsAre::unknown);

@@ -27,6 +27,8 @@ struct alignas(64) LiveBlock {
   std::uint32_t flags = 0;              // wire::block_flag
   BlockIndex place = BlockIndex::none;  // In its heap's AddressSpace.
 
+  bool is_vacant = false;  // Its slot waits to be taken again.
+
   bool is_live() const { return heap != 0; }
   bool is_pending() const { return (flags & wire::block_flag::is_pending) != 0; }
 };
@@ -62,6 +64,7 @@ struct StreamProblems {
 struct Keyframe {
   wire::Block block;  // Regions, live blocks in the order of addresses, free slots.
   std::size_t next_block = 0, next_record = 0, slot_count = 0;
+  std::uint32_t next_sequence = 0;
   std::uint64_t position = 0;
   std::int64_t time_ns = 0;
   StreamProblems problems;
@@ -81,7 +84,7 @@ class StreamState {
 
   // Applies what this block has and the state does not know yet, up to but without the event `end`. Blocks come in
   // order, `number` counting them from 0; one that lies before next_block() changes nothing. Definitions are not looked
-  // at: they were taken in before. `after(event number, time, heap id)` is called after each record that changed a
+  // at: they were taken in before. `after(position, time, heap id)` is called after each record that changed a
   // heap.
   template <class After>
   void apply(const wire::DecodedBlock& block, std::size_t number, const Definitions& definitions, std::uint64_t end,
@@ -129,6 +132,8 @@ class StreamState {
   std::vector<HeapState> heaps_;           // By id.
   HeapState none_;
   std::size_t next_block_ = 0, next_record_ = 0;  // Where the next apply goes on.
+  std::uint32_t next_sequence_ = 0;
+  std::uint64_t blocks_seen_ = 0;  // Taken or listed so far: no stream needs more slots.
   std::uint64_t position_ = 0;
   std::int64_t time_ns_ = 0;
   StreamProblems problems_;
@@ -139,7 +144,11 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
                         std::uint64_t end, const After& after) {
   using wire::RecordKind;
   if (number < next_block_) return;
-  if (block.header().first_event > position_ && next_record_ == 0) note_gap();
+  if (next_record_ == 0) {
+    // Events may be missing, or a block that had none: definitions, or what lived already.
+    if (block.header().first_event > position_ || block.header().sequence != next_sequence_) note_gap();
+    next_sequence_ = block.header().sequence + 1;
+  }
   const std::span<const std::uint8_t> kinds = block.kinds();
   const std::span<const std::int64_t> times = block.times_ns();
   const std::span<const wire::AllocRecord> allocs = block.rows<wire::AllocRecord>();
@@ -196,7 +205,7 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
       position_ = event + 1;
       time_ns_ = times[i];
     }
-    if (heap != 0) after(event, times[i], heap);
+    if (heap != 0) after(wire::is_event(kind) ? event + 1 : event, times[i], heap);
     event += wire::is_event(kind) ? 1 : 0;
   }
   next_block_ = number + 1;

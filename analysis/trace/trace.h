@@ -22,4 +22,7 @@ struct Trace {
   ImportStatistics import;
 };
 
+// What the streams met, as rows of the import statistics; called once, when all blocks are in.
+void add_problem_statistics(Trace& trace);
+
 }  // namespace hbmscope

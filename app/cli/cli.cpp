@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <new>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 
@@ -179,12 +181,20 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_ok : exit_usage;
   }
-  if (app.got_subcommand("report")) return run_report(report);
-  if (app.got_subcommand("diff")) return run_diff(diff);
-  if (app.got_subcommand("check")) return run_check(check);
-  if (app.got_subcommand("export")) return run_export(export_options);
-  if (app.got_subcommand("convert")) return run_convert(convert);
-  return run_open(open, size, open_window);
+  try {
+    if (app.got_subcommand("report")) return run_report(report);
+    if (app.got_subcommand("diff")) return run_diff(diff);
+    if (app.got_subcommand("check")) return run_check(check);
+    if (app.got_subcommand("export")) return run_export(export_options);
+    if (app.got_subcommand("convert")) return run_convert(convert);
+    return run_open(open, size, open_window);
+  } catch (const std::bad_alloc&) {
+    return fail({"there is not enough memory for this",
+                 "Close other programs, or open it on a larger machine; a damaged file may also ask for too much.",
+                 {},
+                 {},
+                 false});
+  }
 }
 
 }  // namespace hbmscope::cli

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "collector/wire/wire.h"
@@ -19,6 +20,9 @@ struct Block {
 using SharedBlock = std::shared_ptr<const Block>;
 
 // What header and payload should hash to; the header's own hash does not count.
-std::uint64_t compute_block_hash(const Block& block);
+std::uint64_t compute_block_hash(const BlockHeader& header, std::span<const std::uint8_t> payload);
+inline std::uint64_t compute_block_hash(const Block& block) {
+  return compute_block_hash(block.header, block.payload);
+}
 
 }  // namespace hbmscope::wire

@@ -31,7 +31,7 @@ bool read_numbers(const std::uint8_t* at, const std::uint8_t* end, std::size_t c
   }
   VarintReader rest(at, end);
   for (; row < count; ++row) store(row, rest.read());
-  return !rest.failed() && (count == 0 || rest.remaining() == 0 || row == count);
+  return !rest.failed() && rest.remaining() == 0;
 }
 
 // One column into one field of all rows, without a decision inside of the loop.
@@ -95,13 +95,15 @@ void fill_field(Coding coding, std::uint64_t number, std::size_t count, unsigned
 std::optional<std::string> find_header_fault(const BlockHeader& header) {
   const BlockHeader good;
   if (header.magic != good.magic) return "no block begins here";
-  if (header.version == 0 || header.version > format_version) return "a newer hbmscope wrote this block";
-  if (header.type < BlockType::events || header.type > BlockType::index) return "a block of an unknown type";
-  if (header.form > BlockForm::rows) return "a block of an unknown form";
   if (header.records > block_records_max || header.events > block_events_max || header.events > header.records ||
-      header.stored_bytes > block_bytes_max || header.raw_bytes > block_bytes_max)
+      header.first_event > events_max || header.stored_bytes > block_bytes_max || header.raw_bytes > block_bytes_max)
     return "the block claims to be larger than blocks can be";
   return std::nullopt;
+}
+
+bool is_known(const BlockHeader& header) {
+  return header.version <= format_version && header.type >= BlockType::events && header.type <= BlockType::index &&
+         header.form <= BlockForm::rows;
 }
 
 struct BlockDecoder::Decompressor {
@@ -150,12 +152,16 @@ class BlockDecoder::Parser {
       const std::uint8_t* at = reader_.take(sizeof(row));
       if (at == nullptr) return "a record is cut off";
       std::memcpy(&row, at, sizeof(row));
-      if (row.bytes < sizeof(row) || row.bytes % 8 != 0) return "a record has an impossible length";
-      const std::uint8_t* fields = reader_.take(row.bytes - sizeof(row));
+      const std::size_t bytes = std::size_t{row.words} * 8;
+      if (bytes < sizeof(row)) return "a record has an impossible length";
+      const std::uint8_t* fields = reader_.take(bytes - sizeof(row));
       if (fields == nullptr) return "a record is cut off";
-      if (!add_row(row, {fields, row.bytes - sizeof(row)})) return "a record is shorter than its fields";
+      if (!add_row(row, {fields, bytes - sizeof(row)})) return "a record is shorter than its fields";
     }
-    if (out_.kinds_.size() != out_.header_.records) return "the block has fewer or more records than it says";
+    const auto events =
+        std::count_if(out_.kinds_.begin(), out_.kinds_.end(), [](std::uint8_t kind) { return is_event(kind); });
+    if (out_.kinds_.size() != out_.header_.records || static_cast<std::uint64_t>(events) != out_.header_.events)
+      return "the block has fewer or more records than it says";
     return nullptr;
   }
 
@@ -190,9 +196,10 @@ class BlockDecoder::Parser {
     }
     // What an older writer did not know yet.
     for (unsigned i = columns; i < record.field_count; ++i) {
-      static constexpr std::uint8_t none[] = {0, 0, 0};  // The form, the shift and the value of a column of zeros.
-      VarintReader zeros(none, none + sizeof(none));
-      read_column(&record.fields[i], count, structs, record.struct_bytes, zeros);
+      const FieldDescription& field = record.fields[i];
+      const std::uint64_t value = field.is_all_ones ? ~std::uint64_t{0} : 0;
+      for (std::size_t row = 0; row < count; ++row)
+        std::memcpy(structs + row * record.struct_bytes + field.offset, &value, field.bytes);
     }
     return !section.failed() && (!record.has_text || read_texts(count, section));
   }
@@ -244,7 +251,7 @@ class BlockDecoder::Parser {
   }
 
   static bool read_column_of_lengths(std::vector<std::uint64_t>& lengths, VarintReader& section) {
-    static constexpr FieldDescription field{"length", Unit::bytes, Coding::plain, 8, 0};
+    static constexpr FieldDescription field{"length", Unit::bytes, Coding::plain, 8, 0, false};
     return read_column(&field, lengths.size(), reinterpret_cast<std::uint8_t*>(lengths.data()), 8, section);
   }
 
@@ -258,15 +265,23 @@ class BlockDecoder::Parser {
       ++out_.unknown_records_;
       return true;
     }
-    if (rest.size() < record->struct_bytes + std::size_t{row.text_bytes}) return false;
+    // A newer writer's struct is longer, an older one's shorter: what it did not know is as its default says.
+    if (rest.size() < row.struct_bytes + std::size_t{row.text_bytes}) return false;
     DecodedBlock::Rows& rows = out_.rows_[kind];
     const std::size_t words = record->struct_bytes / 8;
     rows.structs.resize((rows.count + 1) * words);
-    std::memcpy(rows.structs.data() + rows.count * words, rest.data(), record->struct_bytes);
+    auto* fields = reinterpret_cast<std::uint8_t*>(rows.structs.data() + rows.count * words);
+    for (unsigned i = 0; i < record->field_count; ++i) {
+      const FieldDescription& field = record->fields[i];
+      const std::uint64_t value = field.is_all_ones ? ~std::uint64_t{0} : 0;
+      const bool is_told = std::size_t{field.offset} + field.bytes <= row.struct_bytes;
+      std::memcpy(fields + field.offset,
+                  is_told ? rest.data() + field.offset : reinterpret_cast<const std::uint8_t*>(&value), field.bytes);
+    }
     ++rows.count;
     if (!record->has_text) return true;
     if (out_.text_begin_.empty()) out_.text_begin_.push_back(0);
-    out_.text_.append(reinterpret_cast<const char*>(rest.data() + record->struct_bytes), row.text_bytes);
+    out_.text_.append(reinterpret_cast<const char*>(rest.data() + row.struct_bytes), row.text_bytes);
     out_.text_begin_.push_back(out_.text_.size());
     return true;
   }
@@ -291,6 +306,7 @@ std::optional<std::string> BlockDecoder::decode(const Block& block, DecodedBlock
   };
 
   if (auto fault = find_header_fault(block.header)) return fail(std::move(*fault));
+  if (!is_known(block.header)) return fail("a newer hbmscope wrote this block");
   if (block.header.stored_bytes != block.payload.size()) return fail("the block is cut off");
   if (block.header.form != BlockForm::rows && compute_block_hash(block) != block.header.xxh3)
     return fail("the block's check sum differs: bytes of it were changed");

@@ -65,7 +65,9 @@ class BlockDecoder {
   std::vector<std::uint8_t> raw_;
 };
 
-// Whether these 64 bytes can be a block's header: its magic, version, and sizes within the limits.
+// Whether these 64 bytes can be a block's header: its magic, and sizes within the limits.
 std::optional<std::string> find_header_fault(const BlockHeader& header);
+// Whether this version can read it. One that it can't is passed over by its length.
+bool is_known(const BlockHeader& header);
 
 }  // namespace hbmscope::wire

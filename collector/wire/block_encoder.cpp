@@ -30,9 +30,8 @@ void load_column(const std::uint8_t* at, std::size_t stride, std::vector<std::ui
 
 }  // namespace
 
-std::uint64_t compute_block_hash(const Block& block) {
-  return XXH3_64bits_withSeed(block.payload.data(), block.payload.size(),
-                              XXH3_64bits(&block.header, offsetof(BlockHeader, xxh3)));
+std::uint64_t compute_block_hash(const BlockHeader& header, std::span<const std::uint8_t> payload) {
+  return XXH3_64bits_withSeed(payload.data(), payload.size(), XXH3_64bits(&header, offsetof(BlockHeader, xxh3)));
 }
 
 struct BlockEncoder::Compressor {
@@ -156,6 +155,7 @@ Block BlockEncoder::close(Packing packing) {
   Block block;
   block.header.type = type_;
   block.header.stream = stream_;
+  block.header.sequence = sequence_++;
   block.header.records = static_cast<std::uint32_t>(kinds_.size());
   block.header.first_event = first_event_;
   block.header.events = events_;

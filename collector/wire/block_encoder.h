@@ -32,15 +32,17 @@ class BlockEncoder {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(&record);
     rows.bytes.insert(rows.bytes.end(), bytes, bytes + sizeof(Record));
     if constexpr (Record::kind == RecordKind::string) {
-      rows.text_ends.push_back(text_.size() + text.size());
-      text_.append(text);
+      text_.append(text.substr(0, text_bytes_max));
+      rows.text_ends.push_back(text_.size());
     }
     kinds_.push_back(static_cast<std::uint8_t>(Record::kind));
     times_.push_back(time_ns);
     return is_event(static_cast<std::uint16_t>(Record::kind)) ? first_event_ + events_++ : first_event_ + events_;
   }
 
-  bool is_full() const { return events_ >= block_events_max || kinds_.size() >= block_records_wanted; }
+  bool is_full() const {
+    return events_ >= block_events_max || kinds_.size() >= block_records_wanted || text_.size() >= block_text_wanted;
+  }
   bool is_empty() const { return kinds_.empty(); }
   std::uint64_t next_event() const { return first_event_ + events_; }
   std::int64_t first_time_ns() const { return times_.empty() ? 0 : times_.front(); }
@@ -79,7 +81,7 @@ class BlockEncoder {
   std::uint32_t stream_;
   BlockType type_;
   std::uint64_t first_event_;
-  std::uint32_t events_ = 0;
+  std::uint32_t events_ = 0, sequence_ = 0;
 };
 
 }  // namespace hbmscope::wire

@@ -15,7 +15,7 @@ CPP = {"u8": "std::uint8_t", "u32": "std::uint32_t", "u64": "std::uint64_t", "i6
 UNITS = ["bytes", "address", "ns", "id", "slot", "count", "code", "value", "none"]
 CODINGS = ["plain", "delta", "from", "zigzag"]
 HEAD = re.compile(r"^(\w+) (\d+) (\d+)( text)?\s\s+(.+)$")
-FIELD = re.compile(r"^  (\w+) (\w+) (\w+) (\w+)\s+(.+)$")
+FIELD = re.compile(r"^  (\w+) (\w+)(\??) (\w+) (\w+)\s+(.+)$")
 
 
 def read_table(text):
@@ -33,10 +33,14 @@ def read_table(text):
             records.append(record)
             chapters[-1][1].append(record)
         elif field := FIELD.match(line):
-            name, kind, unit, coding, says = field.groups()
+            name, kind, unknown, unit, coding, says = field.groups()
             if kind not in SIZES or unit not in UNITS or coding not in CODINGS:
                 sys.exit(f"records.txt:{number}: no such type, unit or coding")
-            records[-1]["fields"].append(dict(name=name, type=kind, unit=unit, coding=coding, says=says))
+            if unknown:
+                says += f" {(1 << 8 * SIZES[kind]) - 1}: not told."
+            records[-1]["fields"].append(
+                dict(name=name, type=kind, unit=unit, coding=coding, says=says, is_unknown=bool(unknown))
+            )
         else:
             sys.exit(f"records.txt:{number}: can't be read")
     check(records)
@@ -48,9 +52,19 @@ def check(records):
     if len(set(numbers)) != len(numbers) or numbers != sorted(numbers):
         sys.exit("records.txt: numbers must ascend, each once")
     for record in records:
-        sizes = [SIZES[field["type"]] for field in record["fields"]]
-        if sizes != sorted(sizes, reverse=True):
-            sys.exit(f"records.txt: {record['name']}: larger fields come first, so that no hole is between them")
+        offset = 0
+        for field in struct_order(record):
+            field["offset"] = offset
+            offset += SIZES[field["type"]]
+        for before, field in zip(record["fields"], record["fields"][1:]):
+            if field["coding"] == "from" and field["offset"] != before["offset"] + 8:
+                sys.exit(f"records.txt: {record['name']}: `from` needs the field before in front of it, of 8 bytes")
+
+
+# Columns are in the order of the table, to which fields are only ever appended; in the struct larger ones come first, so
+# that no hole is between them.
+def struct_order(record):
+    return sorted(record["fields"], key=lambda field: -SIZES[field["type"]])
 
 
 def struct_bytes(record):
@@ -71,9 +85,10 @@ def make_header(records):
         out.append(f"// {record['says']}")
         out.append(f"struct {type_name(record)} {{")
         out.append(f"  static constexpr RecordKind kind = RecordKind::{record['name']};")
-        widest = max(len(f"{CPP[f['type']]} {f['name']} = 0;") for f in record["fields"])
-        for field in record["fields"]:
-            out.append(f"  {CPP[field['type']]} {field['name']} = 0;".ljust(widest + 2) + f"  // {field['says']}")
+        widest = max(len(f"{CPP[f['type']]} {f['name']} = {'~' + CPP[f['type']] + '{0}' if f['is_unknown'] else 0};") for f in record["fields"])
+        for field in struct_order(record):
+            value = f"~{CPP[field['type']]}{{0}}" if field["is_unknown"] else "0"
+            out.append(f"  {CPP[field['type']]} {field['name']} = {value};".ljust(widest + 2) + f"  // {field['says']}")
         padding = struct_bytes(record) - sum(SIZES[field["type"]] for field in record["fields"])
         if padding:
             out.append(f"  std::uint8_t unused[{padding}] = {{}};")
@@ -82,7 +97,7 @@ def make_header(records):
             "enum class Unit : std::uint8_t { " + ", ".join(unit for unit in UNITS) + " };",
             "enum class Coding : std::uint8_t { plain, delta, from, zigzag };", "",
             "struct FieldDescription {", "  const char* name;", "  Unit unit;", "  Coding coding;", "  std::uint8_t bytes;",
-            "  std::uint8_t offset;  // In the record's struct.", "};",
+            "  std::uint8_t offset;   // In the record's struct.", "  bool is_all_ones;      // Where a writer did not know the field yet: all ones, not told; else 0.", "};",
             "struct RecordDescription {", "  const char* name;", "  RecordKind kind;", "  std::uint16_t since;",
             "  std::uint16_t struct_bytes;", "  bool has_text;", "  std::uint8_t field_count;", "  FieldDescription fields[12];", "};",
             f"constexpr std::size_t record_count = {len(records)};",
@@ -98,11 +113,11 @@ def make_table(records):
     out = ["// Made by generate_records.py from records.txt; changes go there.", "// clang-format off", '#include "collector/wire/records.h"', "",
            "namespace hbmscope::wire {", "", "const RecordDescription record_table[record_count] = {"]
     for record in records:
-        fields, offset = [], 0
-        for field in record["fields"]:
-            size = SIZES[field["type"]]
-            fields.append(f'{{"{field["name"]}", Unit::{field["unit"]}, Coding::{field["coding"]}, {size}, {offset}}}')
-            offset += size
+        fields = [
+            f'{{"{f["name"]}", Unit::{f["unit"]}, Coding::{f["coding"]}, {SIZES[f["type"]]}, {f["offset"]}, '
+            f'{"true" if f["is_unknown"] else "false"}}}'
+            for f in record["fields"]
+        ]
         out.append(f'    {{"{record["name"]}", RecordKind::{record["name"]}, {record["since"]}, {struct_bytes(record)}, '
                    f'{"true" if record["text"] else "false"}, {len(fields)},')
         out.append("     {" + ",\n      ".join(fields) + "}},")

@@ -47,6 +47,7 @@ struct RecordingScan {
   bool has_index = false;        // The writer came to its end.
   std::uint64_t lost_bytes = 0;  // Behind the last whole block, or between blocks that are whole.
   std::uint64_t damaged_blocks = 0;
+  std::uint64_t unknown_blocks = 0;  // Of types that a newer version writes; passed over.
   std::optional<std::uint64_t> first_fault_offset;
   std::string first_fault;  // In words.
 };

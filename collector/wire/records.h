@@ -87,13 +87,13 @@ static_assert(sizeof(ModuleRecord) == 32);
 // A heap: an address range with one authority over it. Heaps form a tree.
 struct HeapRecord {
   static constexpr RecordKind kind = RecordKind::heap;
-  std::uint32_t id = 0;           // Its id.
-  std::uint32_t parent = 0;       // Heap below it, from which its regions come; 0: none.
-  std::uint32_t name = 0;         // String: what a person calls it.
-  std::uint32_t memory_kind = 0;  // String: device, host_pinned, managed, hbm, vmem, smem, accumulator, ...
-  std::uint32_t device = 0;       // Device ordinal; 4294967295: none.
-  std::uint32_t flags = 0;        // What its source knows: heap_flag in wire.h.
-  std::uint8_t layer = 0;         // physical 0, pool 1, chunk 2, framework 3, program 4.
+  std::uint32_t id = 0;                      // Its id.
+  std::uint32_t parent = 0;                  // Heap below it, from which its regions come; 0: none.
+  std::uint32_t name = 0;                    // String: what a person calls it.
+  std::uint32_t memory_kind = 0;             // String: device, host_pinned, managed, hbm, vmem, smem, accumulator, ...
+  std::uint32_t device = ~std::uint32_t{0};  // Device ordinal. 4294967295: not told.
+  std::uint32_t flags = 0;                   // What its source knows: heap_flag in wire.h.
+  std::uint8_t layer = 0;                    // physical 0, pool 1, chunk 2, framework 3, program 4.
   std::uint8_t unused[7] = {};
 };
 static_assert(sizeof(HeapRecord) == 32);
@@ -117,16 +117,16 @@ static_assert(sizeof(ClockRecord) == 16);
 // A block that lives already.
 struct LiveRecord {
   static constexpr RecordKind kind = RecordKind::live;
-  std::uint64_t address = 0;    // Where it begins.
-  std::uint64_t size = 0;       // What it takes, rounding included.
-  std::uint64_t requested = 0;  // What was asked; 2^64-1: not told.
-  std::uint64_t event = 0;      // Its allocation id; 2^64-1: from before the stream.
-  std::uint32_t heap = 0;       // Heap.
-  std::uint32_t slot = 0;       // Its slot in the live table.
-  std::uint32_t stack = 0;      // Stack; 0: not told.
-  std::uint32_t stream = 0;     // Device stream, as a small number; 0: the default one.
-  std::uint32_t tag = 0;        // String; 0: none.
-  std::uint32_t flags = 0;      // block_flag in wire.h.
+  std::uint64_t address = 0;                    // Where it begins.
+  std::uint64_t size = 0;                       // What it takes, rounding included.
+  std::uint64_t requested = ~std::uint64_t{0};  // What was asked. 18446744073709551615: not told.
+  std::uint64_t event = ~std::uint64_t{0};      // Its allocation id, unless it is from before the stream. 18446744073709551615: not told.
+  std::uint32_t heap = 0;                       // Heap.
+  std::uint32_t slot = 0;                       // Its slot in the live table.
+  std::uint32_t stack = 0;                      // Stack; 0: not told.
+  std::uint32_t stream = 0;                     // Device stream, as a small number; 0: the default one.
+  std::uint32_t tag = 0;                        // String; 0: none.
+  std::uint32_t flags = 0;                      // block_flag in wire.h.
 };
 static_assert(sizeof(LiveRecord) == 56);
 
@@ -160,14 +160,14 @@ static_assert(sizeof(FreeSlotRecord) == 8);
 // A block was taken. It takes the slot that was freed last, else the next new one.
 struct AllocRecord {
   static constexpr RecordKind kind = RecordKind::alloc;
-  std::uint64_t address = 0;    // Where it begins.
-  std::uint64_t size = 0;       // What it takes, rounding included.
-  std::uint64_t requested = 0;  // What was asked; 2^64-1: not told.
-  std::uint32_t heap = 0;       // Heap.
-  std::uint32_t stack = 0;      // Stack; 0: not told.
-  std::uint32_t stream = 0;     // Device stream, as a small number; 0: the default one.
-  std::uint32_t tag = 0;        // String; 0: none.
-  std::uint32_t flags = 0;      // block_flag in wire.h.
+  std::uint64_t address = 0;                    // Where it begins.
+  std::uint64_t size = 0;                       // What it takes, rounding included.
+  std::uint64_t requested = ~std::uint64_t{0};  // What was asked. 18446744073709551615: not told.
+  std::uint32_t heap = 0;                       // Heap.
+  std::uint32_t stack = 0;                      // Stack; 0: not told.
+  std::uint32_t stream = 0;                     // Device stream, as a small number; 0: the default one.
+  std::uint32_t tag = 0;                        // String; 0: none.
+  std::uint32_t flags = 0;                      // block_flag in wire.h.
   std::uint8_t unused[4] = {};
 };
 static_assert(sizeof(AllocRecord) == 48);
@@ -346,11 +346,11 @@ static_assert(sizeof(DriverRefusalRecord) == 24);
 // A framework gave up.
 struct OutOfMemoryRecord {
   static constexpr RecordKind kind = RecordKind::out_of_memory;
-  std::uint64_t asked = 0;      // What was asked.
-  std::uint64_t available = 0;  // What its source says was free on the device; 2^64-1: not told.
-  std::uint32_t heap = 0;       // Heap; 0: not told.
-  std::uint32_t stack = 0;      // Stack; 0: not told.
-  std::uint32_t reason = 0;     // String: why, if told.
+  std::uint64_t asked = 0;                      // What was asked.
+  std::uint64_t available = ~std::uint64_t{0};  // What its source says was free on the device. 18446744073709551615: not told.
+  std::uint32_t heap = 0;                       // Heap; 0: not told.
+  std::uint32_t stack = 0;                      // Stack; 0: not told.
+  std::uint32_t reason = 0;                     // String: why, if told.
   std::uint8_t unused[4] = {};
 };
 static_assert(sizeof(OutOfMemoryRecord) == 32);
@@ -358,9 +358,9 @@ static_assert(sizeof(OutOfMemoryRecord) == 32);
 // A mark in time: a step, a range, a note.
 struct MarkerRecord {
   static constexpr RecordKind kind = RecordKind::marker;
-  std::uint32_t name = 0;    // String.
-  std::uint32_t device = 0;  // Device ordinal; 4294967295: all.
-  std::uint8_t phase = 0;    // 0 instant, 1 begins, 2 ends.
+  std::uint32_t name = 0;                    // String.
+  std::uint32_t device = ~std::uint32_t{0};  // Device ordinal. 4294967295: not told.
+  std::uint8_t phase = 0;                    // 0 instant, 1 begins, 2 ends.
   std::uint8_t unused[7] = {};
 };
 static_assert(sizeof(MarkerRecord) == 16);
@@ -392,7 +392,8 @@ struct FieldDescription {
   Unit unit;
   Coding coding;
   std::uint8_t bytes;
-  std::uint8_t offset;  // In the record's struct.
+  std::uint8_t offset;   // In the record's struct.
+  bool is_all_ones;      // Where a writer did not know the field yet: all ones, not told; else 0.
 };
 struct RecordDescription {
   const char* name;

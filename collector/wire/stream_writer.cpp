@@ -55,14 +55,22 @@ void StreamWriter::add_job_fact(std::string_view key, std::string_view value) {
 }
 
 std::uint64_t StreamWriter::alloc(const AllocRecord& block, std::int64_t time_ns) {
+  free_missed(block.heap, block.address, time_ns);
   table_.take(block.heap, block.address);
   return add(block, time_ns);
 }
 
 void StreamWriter::live(LiveRecord block) {
+  free_missed(block.heap, block.address, time_ns_);
   block.slot = table_.take(block.heap, block.address);
   block.event = before_the_stream;
   add(block, time_ns_);
+}
+
+void StreamWriter::free_missed(std::uint32_t heap, std::uint64_t address, std::int64_t time_ns) {
+  if (!table_.find(heap, address)) return;
+  ++missed_frees_;
+  free(heap, address, 0, 0, time_ns);
 }
 
 bool StreamWriter::free(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack,

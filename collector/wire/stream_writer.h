@@ -25,7 +25,8 @@ class StreamWriter {
   std::uint32_t define_heap(HeapRecord heap, std::string_view name, std::string_view memory_kind);
   void add_job_fact(std::string_view key, std::string_view value);
 
-  // Blocks. Both return the number that names the block from now on; `live` takes those that were there before.
+  // Blocks. `alloc` returns the number that names the block from now on; `live` takes those that were there before.
+  // Where one lives at that address already, its free was missed: it is freed first, and counted.
   std::uint64_t alloc(const AllocRecord& block, std::int64_t time_ns);
   void live(LiveRecord block);
   // False: no block of that heap lives at the address; it is recorded as such.
@@ -41,6 +42,8 @@ class StreamWriter {
     if (encoder_.is_full()) flush();
     return number;
   }
+
+  std::uint64_t missed_frees() const { return missed_frees_; }
 
   void flush();  // Closes the block at hand, if there is anything in it.
   std::uint64_t next_event() const { return encoder_.next_event(); }
@@ -58,6 +61,9 @@ class StreamWriter {
   LiveTable table_;
   std::unordered_map<std::string, std::uint32_t> strings_;
   PairIds frames_, stacks_;
+  void free_missed(std::uint32_t heap, std::uint64_t address, std::int64_t time_ns);
+
+  std::uint64_t missed_frees_ = 0;
   std::uint32_t heaps_ = 0;
   std::int64_t time_ns_ = 0;  // Of the last event; definitions carry it.
 };

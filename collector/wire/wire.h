@@ -20,6 +20,9 @@ constexpr std::uint32_t block_events_max = 65'536;
 constexpr std::uint32_t block_records_max = 1U << 24;
 constexpr std::uint32_t block_records_wanted = 1U << 18;  // A writer closes a block of definitions here.
 constexpr std::uint32_t block_bytes_max = 1U << 28;
+constexpr std::uint32_t text_bytes_max = 1U << 20;            // Of one text; what is longer is cut.
+constexpr std::uint32_t block_text_wanted = 1U << 24;         // A writer closes a block here.
+constexpr std::uint64_t events_max = std::uint64_t{1} << 62;  // Of a stream: sums of numbers never overflow.
 constexpr std::uint16_t first_event_kind = 16;
 
 constexpr bool is_event(std::uint16_t kind) {
@@ -45,7 +48,7 @@ struct BlockHeader {
   std::uint32_t events = 0;
   std::uint32_t stored_bytes = 0;  // Of the payload.
   std::uint32_t raw_bytes = 0;     // Of the payload after zstd.
-  std::uint32_t unused = 0;
+  std::uint32_t sequence = 0;      // Of its stream's blocks, from 0: a missing one is noticed, whatever was in it.
   std::uint64_t xxh3 = 0;
 };
 static_assert(sizeof(BlockHeader) == 64);
@@ -67,8 +70,9 @@ static_assert(sizeof(FileTrailer) == 16);
 
 // In front of each record in a block of rows.
 struct RowHeader {
-  std::uint32_t bytes = 0;  // Header, struct and text, rounded up to 8.
+  std::uint16_t words = 0;  // Header, struct and text, in units of 8 bytes.
   RecordKind kind{};
+  std::uint16_t struct_bytes = 0;  // As the writer knows it.
   std::uint16_t text_bytes = 0;
   std::int64_t time_ns = 0;
 };
@@ -93,6 +97,7 @@ namespace block_flag {
 constexpr std::uint32_t upper_end = 1;        // Taken from the upper end of a two-ended pool.
 constexpr std::uint32_t is_pending = 2;       // Freed by the program, its memory not yet free (LiveRecord).
 constexpr std::uint32_t is_size_derived = 4;  // The source tells what was asked; the size was worked out from the rest.
+constexpr std::uint32_t is_loose = 8;         // In keyframes: lies over another block or outside of all regions.
 }  // namespace block_flag
 
 }  // namespace hbmscope::wire

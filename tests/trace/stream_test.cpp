@@ -205,6 +205,77 @@ TEST(Stream, keyframes_answer_as_the_whole_way_does) {
     expect_heap(scenario.moment(position).heaps[1], stream.state_at(position).heap(1), true);
 }
 
+// Blocks over blocks, blocks outside, regions that go under live blocks: after a keyframe everything goes on as before.
+TEST(Stream, keyframes_of_dirty_streams_go_on_as_the_stream_did) {
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    Random random(seed);
+    Stream stream;
+    wire::StreamWriter writer(
+        0, [&](wire::SharedBlock block) { ASSERT_EQ(std::nullopt, stream.append(std::move(block))); });
+    wire::HeapRecord record;
+    record.flags = wire::heap_flag::has_regions;
+    const std::uint32_t heap = writer.define_heap(record, "pool", "device");
+    std::vector<std::uint64_t> live;
+    for (std::int64_t time = 0; time < 800; ++time) {
+      const std::uint64_t address = random() % 64 * 1024, size = (1 + random() % 8) * 1024;
+      if (random() % 20 == 0) {
+        wire::RegionGrowRecord region;
+        region.address = address;
+        region.size = size * 4;
+        region.heap = heap;
+        region.flags = random() % 2 == 0 ? wire::region_flag::joins_neighbours : 0;
+        writer.add(region, time);
+      } else if (random() % 30 == 0) {
+        wire::RegionShrinkRecord region;
+        region.address = address;
+        region.size = size;
+        region.heap = heap;
+        writer.add(region, time);
+      } else if (!live.empty() && random() % 2 == 0) {
+        std::swap(live[random() % live.size()], live.back());
+        writer.free(heap, live.back(), 0, 0, time);
+        live.pop_back();
+      } else if (std::find(live.begin(), live.end(), address) == live.end()) {
+        wire::AllocRecord block;
+        block.address = address;
+        block.size = size;
+        block.heap = heap;
+        writer.alloc(block, time);
+        live.push_back(address);
+      }
+    }
+    writer.flush();
+    for (std::uint64_t from = 0; from < stream.end_position(); from += 37) {
+      StreamState state = stream.state_at(from);
+      StreamState again = StreamState::from_keyframe(state.make_keyframe(), stream.definitions());
+      for (std::uint64_t position = from; position <= stream.end_position(); position += 11) {
+        stream.advance(state, position);
+        stream.advance(again, position);
+        ASSERT_EQ(state.heap(heap).in_use_bytes, again.heap(heap).in_use_bytes) << seed;
+        ASSERT_EQ(state.heap(heap).space.free_bytes(), again.heap(heap).space.free_bytes()) << seed;
+        ASSERT_EQ(state.heap(heap).space.largest_free(), again.heap(heap).space.largest_free()) << seed;
+        ASSERT_EQ(state.heap(heap).space.problems(), again.heap(heap).space.problems()) << seed;
+      }
+    }
+  }
+}
+
+TEST(Stream, a_block_over_a_live_one_was_freed_unseen) {
+  Stream stream;
+  wire::StreamWriter writer(0, [&](wire::SharedBlock block) { stream.append(std::move(block)); });
+  wire::AllocRecord block;
+  block.heap = writer.define_heap({}, "pool", "device");
+  block.address = 4096;
+  block.size = 512;
+  writer.alloc(block, 1);
+  block.size = 1024;
+  writer.alloc(block, 2);
+  writer.flush();
+  EXPECT_EQ(1U, writer.missed_frees());
+  EXPECT_EQ(1024U, stream.last_state().heap(1).in_use_bytes);
+  EXPECT_EQ(1U, stream.last_state().heap(1).live_blocks);
+}
+
 TEST(Stream, positions_of_times) {
   Scenario scenario(3);
   scenario.run(500);

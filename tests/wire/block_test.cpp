@@ -195,9 +195,10 @@ void append_row(std::vector<std::uint8_t>& out, std::uint16_t kind, const void* 
   RowHeader row;
   row.kind = static_cast<RecordKind>(kind);
   row.text_bytes = static_cast<std::uint16_t>(text.size());
-  row.bytes = static_cast<std::uint32_t>((sizeof(row) + bytes + text.size() + 7) / 8 * 8);
+  row.struct_bytes = static_cast<std::uint16_t>(bytes);
+  row.words = static_cast<std::uint16_t>((sizeof(row) + bytes + text.size() + 7) / 8);
   const std::size_t begin = out.size();
-  out.resize(begin + row.bytes);
+  out.resize(begin + std::size_t{row.words} * 8);
   std::memcpy(out.data() + begin, &row, sizeof(row));
   std::memcpy(out.data() + begin + sizeof(row), fields, bytes);
   std::memcpy(out.data() + begin + sizeof(row) + bytes, text.data(), text.size());
@@ -219,6 +220,20 @@ TEST(Block, rows_are_read_and_unknown_ones_passed_over) {
   EXPECT_EQ(1U, decoded.unknown_records());
   EXPECT_EQ("train.py", decoded.text(0));
   EXPECT_EQ(4096U, decoded.rows<AllocRecord>()[0].address);
+}
+
+TEST(Block, a_shorter_struct_of_an_older_writer_tells_less) {
+  std::vector<std::uint8_t> payload;
+  AllocRecord alloc;
+  alloc.address = 4096;
+  alloc.size = 512;
+  append_row(payload, static_cast<std::uint16_t>(RecordKind::alloc), &alloc, 16);  // Address and size only.
+  BlockDecoder decoder;
+  DecodedBlock decoded;
+  ASSERT_EQ(std::nullopt, decoder.decode(block_of_rows(payload, 1, 1), decoded));
+  EXPECT_EQ(512U, decoded.rows<AllocRecord>()[0].size);
+  EXPECT_EQ(unknown_bytes, decoded.rows<AllocRecord>()[0].requested) << "not told, which is not 0";
+  EXPECT_EQ(0U, decoded.rows<AllocRecord>()[0].stack);
 }
 
 TEST(Block, hostile_payloads_end_with_a_text) {

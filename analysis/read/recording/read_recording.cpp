@@ -18,9 +18,12 @@ std::string find_job_fact(const Trace& trace, std::string_view key) {
 
 class RecordingReader {
  public:
-  explicit RecordingReader(const std::string& name) { trace_.files = {name}; }
+  RecordingReader(const std::string& name, std::uint64_t max_bytes) : max_bytes_(max_bytes) { trace_.files = {name}; }
+  bool is_too_large() const { return inflated_bytes_ > max_bytes_; }
 
   bool take(const wire::SharedBlock& block) {
+    inflated_bytes_ += block->header.raw_bytes;
+    if (is_too_large()) return false;
     // Streams are numbered from 0 by their writer; the number of one that is damaged must not make a million of them.
     constexpr std::uint32_t streams_max = 4096;
     if (block->header.stream >= streams_max) {
@@ -59,6 +62,9 @@ class RecordingReader {
       import.add("lost_bytes", Severity::loss, static_cast<std::int64_t>(scan.lost_bytes),
                  "Bytes that belong to no whole block. What was recorded there is missing.",
                  fmt::format("byte {}: {}", scan.first_fault_offset.value_or(0), scan.first_fault));
+    if (scan.unknown_blocks > 0)
+      import.add("unknown_blocks", Severity::notice, static_cast<std::int64_t>(scan.unknown_blocks),
+                 "Blocks of a kind that this version does not know were passed over; a newer hbmscope reads them.");
     if (bad_blocks_ > 0)
       import.add("bad_blocks", Severity::loss, static_cast<std::int64_t>(bad_blocks_),
                  "Whole blocks that make no sense were left out.", fault_);
@@ -73,6 +79,7 @@ class RecordingReader {
 
  private:
   Trace trace_;
+  std::uint64_t max_bytes_, inflated_bytes_ = 0;
   std::uint64_t bad_blocks_ = 0;
   std::string fault_;
 };
@@ -83,7 +90,8 @@ bool looks_like_recording(std::span<const std::uint8_t> bytes) {
   return wire::looks_like_recording(bytes.data(), bytes.size());
 }
 
-Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::string& name) {
+Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::string& name,
+                             std::uint64_t max_inflated_bytes) {
   wire::FileHeader header;
   if (!looks_like_recording(bytes) || bytes.size() < sizeof(header))
     return Failure(
@@ -93,10 +101,17 @@ Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::str
     return Failure(Error{
         fmt::format("this recording has format {}, this hbmscope reads up to {}", header.version, wire::format_version),
         "Open it with a newer hbmscope.", name, 8, false});
-  RecordingReader reader(name);
+  RecordingReader reader(name, max_inflated_bytes);
   const auto scan = wire::scan_recording(bytes.data(), bytes.size(),
                                          [&](const wire::SharedBlock& block) { return reader.take(block); });
   if (!scan) return Failure(Error{"the header of this recording is damaged", "Copy the file again.", name, 12, false});
+  if (reader.is_too_large())
+    return Failure(
+        Error{fmt::format("the blocks of this recording inflate to more than {}, the limit", max_inflated_bytes),
+              "If this file is really that large, raise the limit: --max-size 16GiB.",
+              name,
+              {},
+              false});
   Trace trace = reader.finish(*scan, bytes.size());
   if (trace.streams.empty())
     return Failure(Error{scan->first_fault.empty() ? "nothing was recorded in it"

@@ -13,7 +13,9 @@ namespace hbmscope {
 
 bool looks_like_recording(std::span<const std::uint8_t> bytes);
 
-// Errors: no recording, one of a newer version, one without a single whole block.
-Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::string& name);
+// Errors: no recording, one of a newer version, one without a single whole block, blocks that inflate to more than the
+// limit in all.
+Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::string& name,
+                             std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30);
 
 }  // namespace hbmscope

@@ -14,6 +14,7 @@ namespace {
 using Bytes = std::span<const std::uint8_t>;
 
 Result<Source> source_from_trace(Trace trace, const std::string& at) {
+  add_problem_statistics(trace);
   Source source;
   source.trace = std::make_shared<const Trace>(std::move(trace));
   auto moment = find_moment(*source.trace, at);
@@ -62,7 +63,7 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
   const Bytes bytes = read->bytes();
   const std::string name = file == "-" ? "standard input" : file;
   if (looks_like_recording(bytes)) {
-    auto trace = read_recording(bytes, name);
+    auto trace = read_recording(bytes, name, options.max_inflated_bytes);
     if (!trace) return Failure(std::move(trace.error()));
     return source_from_trace(std::move(*trace), options.at);
   }
