@@ -10,7 +10,8 @@
 
 namespace hbmscope {
 
-// The endings under which profiles are kept: .prof, .pprof, .pb, each also with .gz.
+// The endings under which profiles, snapshots and recordings are kept: .prof, .pprof, .pb, each also with .gz; .pickle,
+// .pkl; .hbm.
 bool looks_like_profile(std::string_view name);
 
 // Paths ordered by name, with numbers as numbers: step_9 before step_10. Errors: a folder that can't be read, or that

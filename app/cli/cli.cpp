@@ -24,10 +24,14 @@ Examples:
   hbmscope diff monday.prof friday.prof                what grew, and where
   hbmscope diff profiles/ --fail-if 'growth>5%'        first against last of a folder; exit code 1 if it grew
   hbmscope report profiles/ --series                   totals of many profiles
+  hbmscope report snapshot.pickle --at oom             a PyTorch snapshot: the heap as the request failed
+  hbmscope diff snapshot.pickle --from start --at peak what came in between
+  hbmscope convert snapshot.pickle -o snapshot.hbm     a fiftieth of the bytes, the same answers
   hbmscope export memory.prof --to html -o report.html a page that opens anywhere
   hbmscope open memory.prof --screenshot out.png       a picture of the window, with no display
 
 Get a profile from JAX: jax.profiler.save_device_memory_profile("memory.prof")
+From PyTorch: torch.cuda.memory._record_memory_history(), then torch.cuda.memory._dump_snapshot("snapshot.pickle")
 Exit codes: 0 done, 1 a --fail-if held, 2 wrong usage, 3 a file can't be read or written
 )";
 
@@ -38,7 +42,8 @@ void add_files(CLI::App& command, std::vector<std::string>& files, const char* h
 void add_report(CLI::App& app, ReportOptions& options) {
   CLI::App& command =
       *app.add_subcommand("report", "What holds the memory: totals, then rows by function, line, device, ...");
-  add_files(command, options.files, "pprof profiles or folders of them; several are added up; - is standard input");
+  add_files(command, options.files,
+            "Profiles, snapshots, recordings, or folders of them; several are added up; - is standard input");
   command.add_option("--top", options.top, "How many rows, 0: all")->capture_default_str();
   command.add_option("--own", options.own, "How many lines of your own code, 0: all")->capture_default_str();
   command.add_option("--by", options.by, "Rows by function, line, file, package, address, device, kind or label:KEY")
@@ -79,7 +84,7 @@ void add_check(CLI::App& app, CheckOptions& options) {
 
 void add_export(CLI::App& app, ExportOptions& options) {
   CLI::App& command = *app.add_subcommand("export", "Write it for other programs");
-  add_files(command, options.files, "pprof profiles or folders of them; several are added up");
+  add_files(command, options.files, "Profiles, snapshots, recordings, or folders of them; several are added up");
   command.add_option("--to", options.to, "pprof, folded, svg, csv, json or html")->required();
   command.add_option("-o,--output", options.output, "File to write; default: standard output");
   add_view_options(command, options.view);
@@ -88,7 +93,8 @@ void add_export(CLI::App& app, ExportOptions& options) {
 void add_convert(CLI::App& app, ConvertOptions& options) {
   CLI::App& command =
       *app.add_subcommand("convert", "Save a trace as a recording: smaller, and read many times faster");
-  command.add_option("FILE", options.file, "A PyTorch memory snapshot, or a recording to be written anew")->required();
+  command.add_option("FILE", options.file, "A PyTorch memory snapshot, an RMM log, or a recording to be written anew")
+      ->required();
   command.add_option("-o,--output", options.output, "The recording to write, by custom *.hbm")->required();
   add_max_size_option(command, options.max_size);
 }
@@ -165,7 +171,7 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   add_export(app, export_options);
   add_convert(app, convert);
   CLI::App& open_command = *app.add_subcommand("open", "Open files in the window");
-  open_command.add_option("FILE", open.files, "pprof profiles or folders of them");
+  open_command.add_option("FILE", open.files, "Profiles, snapshots, recordings, or folders of them");
   add_open_options(open_command, open, size);
   // `hbmscope memory.prof` opens it, as every viewer does; a first word that is no command is a file.
   std::vector<std::string> words(argv + 1, argv + argc);
