@@ -167,6 +167,83 @@ def check_failures(name, allocator, answer):
     expect(name, "failures", [row[:2] for row in wanted], got)
 
 
+def report_made_up(name, snapshot, *options):
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / f"{name}.pickle"
+        with open(file, "wb") as stream:
+            pickle.dump({"allocator_settings": {}, **snapshot}, stream)
+        return [report(file, *option) for option in ([], *options)]
+
+
+def rows_by_severity(answer, *severities):
+    return {row["name"]: row for row in answer["import"] if row["severity"] in severities}
+
+
+# Addresses that belonged to one pool and now belong to another: every heap has its own at every moment.
+def check_pools(seed, steps, history):
+    allocator, chance = torch_allocator.PooledAllocator(), random.Random(seed)
+    allocator.play(chance, steps)
+    moments = allocator.moments if history is None else allocator.moments[-history - 1 :]
+    numbers = [0, *sorted(chance.sample(range(len(moments)), 10))]
+    answers = report_made_up("pools", allocator.snapshot(history), *(["--at", f"#{number}"] for number in numbers))
+    for when, moment, answer in zip(["end", *numbers], [moments[-1], *(moments[i] for i in numbers)], answers):
+        heaps = {heap["name"]: heap for heap in answer["heaps"]}
+        for name, heap in moment.items():
+            for key, value in heap.items():
+                # A pool that the snapshot does not have is no heap.
+                expect(f"pools {seed}", f"{name} {key} at {when}", value, heaps.get(name, {key: 0})[key])
+    expect(f"pools {seed}", "contradictions", {}, rows_by_severity(answers[0], "warning", "loss"))
+    expect(f"pools {seed}", "events", len(moments) - 1, answers[0]["events"]["total"])
+
+
+# Traces that can't be: the end is still what the snapshot says, or the import tells what it is instead.
+def check_contradictions():
+    mib, address = torch_allocator.MIB, 0x10000000
+    entry, segment = torch_allocator.made_up_entry, torch_allocator.made_up_segment
+    over = {
+        "segments": [segment(address, 20 * mib, [(address, 4 * mib)])],
+        "device_traces": [[entry("alloc", address, 10 * mib, 1), entry("alloc", address, 4 * mib, 2)]],
+    }
+    end, first = report_made_up("over", over, ["--at", "#1"])
+    for when, answer, size in (("the end", end, 4 * mib), ("#1", first, 10 * mib)):
+        expect("alloc over a live address", f"bytes at {when}", size, answer["heaps"][0]["in_use_bytes"])
+        expect("alloc over a live address", f"blocks at {when}", 1, answer["heaps"][0]["live_blocks"])
+        expect("alloc over a live address", f"pool at {when}", 20 * mib, answer["heaps"][0]["pool_bytes"])
+    expect("alloc over a live address", "losses", {}, rows_by_severity(end, "loss"))
+    expect("alloc over a live address", "warnings", ["contradiction"], list(rows_by_severity(end, "warning")))
+
+    never_freed = {
+        "segments": [segment(address, 20 * mib, [(address, 4 * mib)])],
+        "device_traces": [[entry("alloc", address + 8 * mib, 2 * mib, 1), entry("alloc", address, 4 * mib, 2)]],
+    }
+    name = "a block that is gone without a free"
+    losses = rows_by_severity(report_made_up("never freed", never_freed)[0], "loss")
+    expect(name, "losses", ["end_contradicts_snapshot"], list(losses))
+    text = (
+        "GPU 0: at the end the trace has 2 blocks of 6,291,456 B in segments of 20,971,520 B, "
+        "the snapshot 1 blocks of 4,194,304 B in segments of 20,971,520 B"
+    )
+    expect(name, "text", text, losses.get("end_contradicts_snapshot", {}).get("example"))
+
+
+# Entries without a time, and with times that can't be, have that of the entry before them.
+def check_times():
+    mib, address, now = torch_allocator.MIB, 0x10000000, 1_700_000_000_000_000
+    entry, segment = torch_allocator.made_up_entry, torch_allocator.made_up_segment
+    segments = [segment(address, 2 * mib, [(address, 2 * mib)], device=device) for device in (0, 1)]
+    oom = lambda time_us: entry("oom", 0, 5, time_us, device_free=3)
+    for name, first, second in (
+        ("one device without times", [None] * 3, [now, now + 500, None]),
+        ("impossible times", [1 << 62, -5, -(1 << 62)], [now, now + 500, 1 << 62]),
+    ):
+        traces = [[entry("alloc", address, 2 * mib, times[0]), *map(oom, times[1:])] for times in (first, second)]
+        answer = report_made_up(name, {"segments": segments, "device_traces": traces})[0]
+        times = [failure["since_start_ns"] for failure in answer["failures"]]
+        expect(name, "times of failures", [0, 0, 500_000, 500_000], times)
+        warnings = {key: row["count"] for key, row in rows_by_severity(answer, "warning", "loss").items()}
+        expect(name, "warnings", {"impossible_time": 4} if first[0] else {}, warnings)
+
+
 # A log as RMM writes it, what lives after each of its rows, and their times. Once in a while a thread is late, a request
 # fails and a block is freed that the log doesn't know; days end on the way.
 def make_rmm_log(chance, rows):
@@ -242,6 +319,10 @@ def main():
         check_made_up(seed, 400, 300, 1)
     check_made_up(24, 200, None, 3)
     check_made_up(25, 200, 150, 2)
+    for seed in range(16):
+        check_pools(seed, 300, (None, 120)[seed % 2])
+    check_contradictions()
+    check_times()
     for seed in range(8):
         check_rmm(seed, (0, 1, 20, 500)[seed % 4])
     root = pathlib.Path(__file__).resolve().parents[2]
@@ -253,7 +334,7 @@ def main():
         check_real(file)
     if faults:
         sys.exit("\n".join(faults[:40]) + f"\n{len(faults)} differences")
-    print(f"{len(files)} real and 26 made-up snapshots, 8 made-up logs of RMM: no difference")
+    print(f"{len(files)} real and 46 made-up snapshots, 8 made-up logs of RMM: no difference")
 
 
 main()

@@ -171,3 +171,156 @@ def play(allocator, random, steps, stacks):
             allocator.release_cached()
         if step == steps * 3 // 4:
             allocator.out_of_memory(1 << 34, random.choice(stacks), 12 * MIB)
+
+
+MAIN, GRAPH, EXPANDABLE = (0, 0), (0, 1), (0, 7)
+
+
+def heap_name(device, pool):
+    return f"GPU {device}" + ("" if pool == MAIN else f" private pool ({pool[0]}, {pool[1]})")
+
+
+class PooledAllocator:
+    """Segments of the main pool and of private ones, over and over at the same addresses, in units of 4 MiB.
+
+    Only segments of the main pool are given back, and pages of an expandable one that keeps others next to them: of
+    whatever else is gone at the end no snapshot tells whose it was.
+    """
+
+    UNIT, UNITS, PAGES_AT = 4 * MIB, 30, 100
+
+    def __init__(self, base=0x7F0000000000):
+        self.base, self.time_us = base, 1_700_000_000_000_000
+        self.segments = {}  # By first unit: how many units, and the pool.
+        self.blocks = {}  # By first unit: how many units, and the pool.
+        self.entries, self.moments = [], []
+        self.note()
+
+    def address(self, unit):
+        return self.base + unit * self.UNIT
+
+    def note(self):
+        heaps = {}
+        for pool in (MAIN, GRAPH, EXPANDABLE):
+            sizes = [count * self.UNIT for count, owner in self.blocks.values() if owner == pool]
+            total = self.UNIT * sum(count for count, owner in self.segments.values() if owner == pool)
+            heaps[heap_name(0, pool)] = {
+                "in_use_bytes": sum(sizes),
+                "requested_bytes": sum(sizes),
+                "live_blocks": len(sizes),
+                "pool_bytes": total,
+                "free_bytes": total - sum(sizes),
+            }
+        self.moments.append(heaps)
+
+    def record(self, action, unit, count):
+        self.time_us += 5
+        entry = {"action": action, "addr": self.address(unit), "size": count * self.UNIT, "stream": 0, "frames": []}
+        self.entries.append({**entry, "time_us": self.time_us})
+        self.note()
+
+    def owner(self, unit):
+        found = [pool for first, (count, pool) in self.segments.items() if first <= unit < first + count]
+        return found[0] if found else None
+
+    def is_taken(self, unit):
+        return any(first <= unit < first + count for first, (count, _) in self.blocks.items())
+
+    def take_segment(self, chance):
+        first, count = chance.randrange(self.UNITS), chance.randint(1, 5)
+        if all(self.owner(unit) is None for unit in range(first, first + count)):
+            self.segments[first] = (count, GRAPH if chance.random() < 0.03 else MAIN)
+            self.record("segment_alloc", first, count)
+
+    def give_back_segment(self, chance):
+        for first, (count, pool) in list(self.segments.items()):
+            is_empty = not any(self.is_taken(unit) for unit in range(first, first + count))
+            if pool == MAIN and is_empty and chance.random() < 0.7:
+                del self.segments[first]
+                self.record("segment_free", first, count)
+
+    def map_page(self, chance):
+        if self.PAGES_AT in self.segments:
+            count = self.segments[self.PAGES_AT][0]
+            if chance.random() < 0.5:
+                if count > 1 and not self.is_taken(self.PAGES_AT + count - 1):
+                    self.segments[self.PAGES_AT] = (count - 1, EXPANDABLE)
+                    self.record("segment_unmap", self.PAGES_AT + count - 1, 1)
+                return
+        else:
+            count = 0
+        self.segments[self.PAGES_AT] = (count + 1, EXPANDABLE)
+        self.record("segment_map", self.PAGES_AT + count, 1)
+
+    def take_block(self, chance):
+        first, (count, pool) = chance.choice(list(self.segments.items()))
+        unit = first
+        while unit < first + count and self.is_taken(unit):
+            unit += self.blocks[unit][0]
+        room = 0
+        while unit + room < first + count and not self.is_taken(unit + room):
+            room += 1
+        if room > 0:
+            self.blocks[unit] = (chance.randint(1, room), pool)
+            self.record("alloc", unit, self.blocks[unit][0])
+
+    def free_block(self, chance):
+        unit = chance.choice(list(self.blocks))
+        count = self.blocks[unit][0]
+        self.record("free_requested", unit, count)
+        del self.blocks[unit]
+        self.record("free_completed", unit, count)
+
+    def play(self, chance, steps):
+        for _ in range(steps):
+            what = chance.random()
+            if what < 0.15 or not self.segments:
+                self.take_segment(chance)
+            elif what < 0.25:
+                self.give_back_segment(chance)
+            elif what < 0.35:
+                self.map_page(chance)
+            elif what < 0.65 or not self.blocks:
+                self.take_block(chance)
+            else:
+                self.free_block(chance)
+
+    def snapshot(self, history=None):
+        segments = []
+        for first, (count, pool) in self.segments.items():
+            inside = [unit for unit in sorted(self.blocks) if first <= unit < first + count]
+            active = [(self.address(unit), self.blocks[unit][0] * self.UNIT) for unit in inside]
+            segments.append(made_up_segment(self.address(first), count * self.UNIT, active, pool))
+        return {"segments": segments, "device_traces": [self.entries if history is None else self.entries[-history:]]}
+
+
+# `active` blocks are an address and a size each, in order; what lies between them is free.
+def made_up_segment(address, total, active, pool=MAIN, device=0):
+    blocks, at = [], address
+    for begin, size in [*active, (address + total, 0)]:
+        for place, bytes_, state in ((at, begin - at, "inactive"), (begin, size, "active_allocated")):
+            if bytes_ > 0:
+                requested = bytes_ if state != "inactive" else 0
+                blocks.append({"address": place, "size": bytes_, "requested_size": requested, "state": state})
+                blocks[-1]["frames"] = []
+        at = begin + size
+    in_use = sum(size for _, size in active)
+    return {
+        "device": device,
+        "address": address,
+        "total_size": total,
+        "allocated_size": in_use,
+        "active_size": in_use,
+        "requested_size": in_use,
+        "stream": 0,
+        "segment_type": "large",
+        "segment_pool_id": pool,
+        "is_expandable": pool == EXPANDABLE,
+        "frames": [],
+        "blocks": blocks,
+    }
+
+
+def made_up_entry(action, address, size, time_us=None, **extra):
+    entry = {"action": action, "addr": address, "size": size, "stream": 0, "frames": [], **extra}
+    return entry if time_us is None else {**entry, "time_us": time_us}

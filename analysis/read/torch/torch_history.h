@@ -6,9 +6,15 @@
 // round_size and should_split, PyTorch 2.x): requests are rounded up to 512 bytes; what remains of the free piece is
 // split off from 512 bytes on where the request is at most 1 MiB or segments are expandable, and otherwise only if it
 // is more than 1 MiB. The pieces are known, because the addresses are.
+//
+// An entry does not tell its pool either, and addresses are used again: a range that the main pool gave back may belong
+// to a graph's private pool at the end. So regions are followed too. One that is there at the end has its pool from the
+// segment it lies in; one that was given back meanwhile is taken for the main pool's, unless it was mapped next to a
+// region that stayed. Blocks are where the region is that holds them at the time.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "analysis/model/address_range.h"
@@ -19,7 +25,7 @@ namespace hbmscope {
 struct TorchInitialBlock {
   std::uint64_t address = 0, size_bytes = 0;
   std::int64_t requested_bytes = absent_bytes;
-  std::uint32_t segment = 0;  // Of the snapshot; no_segment where it was freed meanwhile.
+  std::uint32_t segment = 0;  // Of the snapshot; no_segment where its region was freed meanwhile.
   TorchStackId stack = TorchStackId::none;
   std::int64_t stream = 0;
   bool is_pending = false;
@@ -28,7 +34,7 @@ struct TorchInitialBlock {
 
 struct TorchInitialRegion {
   AddressRange range;
-  std::uint32_t segment = 0;
+  std::uint32_t segment = 0;  // As above.
   bool is_expandable = false;
 };
 
@@ -39,16 +45,14 @@ struct TorchHistory {
   std::vector<TorchInitialRegion> regions;      // As above.
   std::vector<std::uint64_t> entry_size_bytes;  // By entry: what an alloc's block takes; 0 for other entries.
   std::vector<std::uint8_t> is_entry_size_derived;
+  // By entry: the segment of the snapshot whose pool it belongs to, or no_segment for the main pool.
+  std::vector<std::uint32_t> entry_segment;
   // Entries that contradict the state at the end: a block that should live does not, or one is in the way.
   std::uint64_t contradictions = 0;
 };
 
-// `trace` is the entries of the device; segments and blocks of other devices are passed over.
-TorchHistory compute_torch_history(const TorchSnapshot& snapshot, const TorchTrace& trace);
-
-// The segment of the snapshot at an address, or no_segment. `order` is made once by order_segments.
-std::vector<std::uint32_t> order_segments(const TorchSnapshot& snapshot, std::int32_t device);
-std::uint32_t find_segment(const TorchSnapshot& snapshot, const std::vector<std::uint32_t>& order,
-                           std::uint64_t address);
+// `trace` is the entries of the device, `segments` those of the snapshot that are on it.
+TorchHistory compute_torch_history(const TorchSnapshot& snapshot, const TorchTrace& trace,
+                                   std::span<const std::uint32_t> segments);
 
 }  // namespace hbmscope

@@ -1,7 +1,10 @@
 #include "analysis/read/torch/trace_from_torch.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <map>
+#include <queue>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -9,17 +12,34 @@
 #include <fmt/format.h>
 
 #include "analysis/read/torch/torch_history.h"
+#include "analysis/units/format.h"
 #include "collector/wire/stream_writer.h"
 
 namespace hbmscope {
 namespace {
 
 constexpr std::int64_t ns_per_us = 1000;
+// The year 2116. Sums and differences of times up to here fit 64 bits in nanoseconds.
+constexpr std::int64_t latest_time_us = std::numeric_limits<std::int64_t>::max() / 2 / ns_per_us;
 constexpr std::string_view machinery =
-    "torch::unwind::.*|torch::CapturedTraceback::.*|torch::cuda::.*gather_with_cpp.*|c10::cuda::CUDACachingAllocator::.*";
+    "torch::unwind::.*|torch::CapturedTraceback::.*|torch::cuda::.*gather_with_cpp.*|"
+    "c10::cuda::CUDACachingAllocator::.*";
 
 std::uint64_t bytes_or_unknown(std::int64_t bytes) {
   return bytes < 0 ? wire::unknown_bytes : static_cast<std::uint64_t>(bytes);
+}
+
+std::uint64_t bytes_or_0(std::int64_t bytes) {
+  return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
+}
+
+// A file can say more bytes than there are; a sum that stays at the top differs from the trace's all the same.
+void add_bytes(std::uint64_t& sum, std::int64_t bytes) {
+  if (__builtin_add_overflow(sum, bytes_or_0(bytes), &sum)) sum = std::numeric_limits<std::uint64_t>::max();
+}
+
+bool is_possible_time(std::int64_t time_us) {
+  return time_us >= 0 && time_us <= latest_time_us;
 }
 
 class TorchConverter {
@@ -35,15 +55,19 @@ class TorchConverter {
     trace_.file_bytes = snapshot.file_bytes;
     trace_.import = snapshot.import;
     stacks_.resize(snapshot.stacks.caller.size());
+    heap_of_segment_.resize(snapshot.segments.size());
+    heap_names_.emplace_back();  // Heaps count from 1.
   }
 
   Trace convert() {
     write_job();
     find_devices();
+    time_ns_ = find_first_time_ns();
     for (Device& device : devices_) write_beginning(device);
     write_entries();
     writer_.flush();
     report_problems();
+    compare_with_the_end();
     return std::move(trace_);
   }
 
@@ -52,10 +76,14 @@ class TorchConverter {
     const TorchTrace* trace = nullptr;
     TorchTrace empty;  // For devices that have segments and no trace.
     TorchHistory history;
-    std::vector<std::uint32_t> order;
     std::uint32_t main_heap = 0;
-    std::unordered_map<std::uint64_t, std::uint32_t> heap_of_live;  // By address.
-    std::size_t next = 0;
+    std::int64_t time_us = absent_time;                            // Of the entries so far.
+    std::size_t next = 0, next_out_of_memory = 0, next_other = 0;  // Not written yet.
+  };
+
+  struct HeapSum {
+    std::uint64_t blocks = 0, block_bytes = 0, region_bytes = 0;
+    friend bool operator==(const HeapSum&, const HeapSum&) = default;
   };
 
   void append(wire::SharedBlock block) {
@@ -73,18 +101,24 @@ class TorchConverter {
   }
 
   void find_devices() {
-    std::map<std::int32_t, const TorchTrace*> traces;
-    for (const std::int32_t device : snapshot_.segments.device) traces.emplace(device, nullptr);
+    struct OfDevice {
+      const TorchTrace* trace = nullptr;
+      std::vector<std::uint32_t> segments;
+    };
+    std::map<std::int32_t, OfDevice> all;
+    for (std::uint32_t i = 0; i < snapshot_.segments.size(); ++i)
+      all[snapshot_.segments.device[i]].segments.push_back(i);
     for (const TorchTrace& trace : snapshot_.traces)
-      if (trace.size() > 0) traces[trace.device] = &trace;
-    devices_.reserve(traces.size());
-    for (const auto& [number, trace] : traces) {
+      if (trace.size() > 0) all[trace.device].trace = &trace;
+    devices_.reserve(all.size());
+    for (const auto& [number, found] : all) {
       Device& device = devices_.emplace_back();
       device.empty.device = number;
-      device.trace = trace == nullptr ? &device.empty : trace;
-      device.history = compute_torch_history(snapshot_, *device.trace);
-      device.order = order_segments(snapshot_, number);
+      device.trace = found.trace == nullptr ? &device.empty : found.trace;
+      device.history = compute_torch_history(snapshot_, *device.trace, found.segments);
       device.main_heap = heap_of_pool(number, 0, 0);
+      for (const std::uint32_t i : found.segments)
+        heap_of_segment_[i] = heap_of_pool(number, snapshot_.segments.pool_first[i], snapshot_.segments.pool_second[i]);
     }
   }
 
@@ -98,16 +132,15 @@ class TorchConverter {
                  wire::heap_flag::is_complete_at_start;
     std::string name = fmt::format("GPU {}", device);
     if (first != 0 || second != 0) name += fmt::format(" private pool ({}, {})", first, second);
+    heap_names_.push_back(name);
     return found->second = writer_.define_heap(heap, name, "device");
   }
 
-  std::uint32_t heap_of_segment(const Device& device, std::uint32_t segment) {
-    if (segment == TorchHistory::no_segment) return device.main_heap;
-    return heap_of_pool(device.trace->device, snapshot_.segments.pool_first[segment],
-                        snapshot_.segments.pool_second[segment]);
+  std::uint32_t heap_of_segment(const Device& device, std::uint32_t segment) const {
+    return segment == TorchHistory::no_segment ? device.main_heap : heap_of_segment_[segment];
   }
-  std::uint32_t heap_at(const Device& device, std::uint64_t address) {
-    return heap_of_segment(device, find_segment(snapshot_, device.order, address));
+  std::uint32_t heap_of_entry(const Device& device, std::size_t entry) const {
+    return heap_of_segment(device, device.history.entry_segment[entry]);
   }
 
   // Callers have smaller numbers, so the chain upwards is short work: each stack is converted once.
@@ -118,8 +151,8 @@ class TorchConverter {
     for (; at != 0 && stacks_[at] == 0; at = static_cast<std::uint32_t>(snapshot_.stacks.caller[at]))
       chain.push_back(at);
     std::uint32_t parent = at == 0 ? 0 : stacks_[at];
-    for (auto it = chain.rbegin(); it != chain.rend(); ++it)
-      parent = stacks_[*it] = writer_.define_stack(parent, frame_from(snapshot_.stacks.innermost[*it]));
+    for (std::size_t i = chain.size(); i-- > 0;)
+      parent = stacks_[chain[i]] = writer_.define_stack(parent, frame_from(snapshot_.stacks.innermost[chain[i]]));
     return parent;
   }
   std::uint32_t frame_from(TorchFrameId id) {
@@ -143,14 +176,14 @@ class TorchConverter {
       record.size = region.range.size();
       record.heap = heap_of_segment(device, region.segment);
       record.flags = region.is_expandable ? wire::region_flag::joins_neighbours : 0;
-      writer_.add(record, 0);
+      writer_.add(record, time_ns_);
     }
     for (const TorchInitialBlock& block : device.history.blocks) {
       wire::LiveRecord record;
       record.address = block.address;
       record.size = block.size_bytes;
       record.requested = bytes_or_unknown(block.requested_bytes);
-      record.heap = device.heap_of_live[block.address] = heap_of_segment(device, block.segment);
+      record.heap = heap_of_segment(device, block.segment);
       record.stack = stack_from(block.stack);
       record.stream = stream_from(block.stream);
       record.flags = (block.is_pending ? wire::block_flag::is_pending : 0) |
@@ -159,28 +192,53 @@ class TorchConverter {
     }
   }
 
-  // Each device's entries are in order; between devices their times decide. Where a file has none (the oldest schema)
-  // one device follows the other.
-  void write_entries() {
-    std::size_t annotation = 0;
-    while (Device* device = find_next()) {
-      const std::size_t entry = device->next++;
-      const std::int64_t time = device->trace->time_us[entry];
-      for (; annotation < snapshot_.annotations.size() && snapshot_.annotations[annotation].time_us <= time;
-           ++annotation)
-        write_annotation(snapshot_.annotations[annotation]);
-      write_entry(*device, entry, time == absent_time ? 0 : time * ns_per_us);
-    }
-    for (; annotation < snapshot_.annotations.size(); ++annotation) write_annotation(snapshot_.annotations[annotation]);
+  // What has no time before the first entry that has one happened then, as far as the file tells. 0 without any.
+  std::int64_t find_first_time_ns() const {
+    std::int64_t first_us = latest_time_us + 1;
+    const auto look_at = [&](const auto& rows, const auto& time_of) {
+      const auto found =
+          std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return is_possible_time(time_of(row)); });
+      if (found != rows.end()) first_us = std::min(first_us, time_of(*found));
+    };
+    for (const Device& device : devices_) look_at(device.trace->time_us, [](std::int64_t time_us) { return time_us; });
+    look_at(snapshot_.annotations, [](const TorchAnnotation& annotation) { return annotation.time_us; });
+    return first_us > latest_time_us ? 0 : first_us * ns_per_us;
   }
 
-  Device* find_next() {
-    Device* first = nullptr;
-    for (Device& device : devices_) {
-      if (device.next == device.trace->size()) continue;
-      if (first == nullptr || device.trace->time_us[device.next] < first->trace->time_us[first->next]) first = &device;
+  // Each device's entries are in order; between devices their times decide. Where a file has none (the oldest schema)
+  // one device follows the other. An entry without a time follows the one before it of its device.
+  void write_entries() {
+    using Next = std::pair<std::int64_t, std::size_t>;
+    std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
+    const auto enqueue = [&](std::size_t number) {
+      Device& device = devices_[number];
+      if (device.next == device.trace->size()) return;
+      device.time_us = known_time(device.trace->time_us[device.next], device.time_us);
+      queue.emplace(device.time_us, number);
+    };
+    for (std::size_t i = 0; i < devices_.size(); ++i) enqueue(i);
+    const auto& annotations = snapshot_.annotations;
+    std::size_t annotation = 0;
+    while (!queue.empty()) {
+      const auto [time_us, number] = queue.top();
+      queue.pop();
+      for (; annotation < annotations.size(); ++annotation) {
+        const std::int64_t annotation_us = annotations[annotation].time_us;
+        if (is_possible_time(annotation_us) && annotation_us > time_us) break;
+        write_annotation(annotations[annotation]);
+      }
+      Device& device = devices_[number];
+      if (is_possible_time(time_us)) time_ns_ = time_us * ns_per_us;
+      write_entry(device, device.next++, time_ns_);
+      enqueue(number);
     }
-    return first;
+    for (; annotation < annotations.size(); ++annotation) write_annotation(annotations[annotation]);
+  }
+
+  std::int64_t known_time(std::int64_t time_us, std::int64_t otherwise_us) {
+    if (is_possible_time(time_us)) return time_us;
+    impossible_times_ += time_us == absent_time ? 0 : 1;
+    return otherwise_us;
   }
 
   void write_annotation(const TorchAnnotation& annotation) {
@@ -189,7 +247,9 @@ class TorchConverter {
     record.device = static_cast<std::uint32_t>(annotation.device);
     const std::string_view stage = snapshot_.text(annotation.stage);
     record.phase = stage == "START" ? 1 : stage == "END" ? 2 : 0;
-    writer_.add(record, annotation.time_us == absent_time ? 0 : annotation.time_us * ns_per_us);
+    const std::int64_t time_us = known_time(annotation.time_us, absent_time);
+    if (time_us != absent_time) time_ns_ = time_us * ns_per_us;
+    writer_.add(record, time_ns_);
   }
 
   void write_entry(Device& device, std::size_t entry, std::int64_t time) {
@@ -199,12 +259,11 @@ class TorchConverter {
     switch (trace.action[entry]) {
       case TorchAction::alloc: write_alloc(device, entry, stack, time); break;
       case TorchAction::free_requested:
-        writer_.free_requested(heap_of(device, address), address, bytes_or_0(trace.size_bytes[entry]), stack, time);
+        writer_.free_requested(heap_of_entry(device, entry), address, bytes_or_0(trace.size_bytes[entry]), stack, time);
         break;
       case TorchAction::free:
       case TorchAction::free_completed:
-        writer_.free(heap_of(device, address), address, bytes_or_0(trace.size_bytes[entry]), stack, time);
-        device.heap_of_live.erase(address);
+        writer_.free(heap_of_entry(device, entry), address, bytes_or_0(trace.size_bytes[entry]), stack, time);
         break;
       case TorchAction::segment_alloc: write_region<wire::RegionGrowRecord>(device, entry, stack, time, 0); break;
       case TorchAction::segment_map:
@@ -218,20 +277,13 @@ class TorchConverter {
     }
   }
 
-  static std::uint64_t bytes_or_0(std::int64_t bytes) { return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes); }
-
-  std::uint32_t heap_of(const Device& device, std::uint64_t address) {
-    const auto found = device.heap_of_live.find(address);
-    return found == device.heap_of_live.end() ? heap_at(device, address) : found->second;
-  }
-
   void write_alloc(Device& device, std::size_t entry, std::uint32_t stack, std::int64_t time) {
     const TorchTrace& trace = *device.trace;
     wire::AllocRecord record;
     record.address = trace.address[entry];
     record.size = device.history.entry_size_bytes[entry];
     record.requested = bytes_or_unknown(trace.size_bytes[entry]);
-    record.heap = device.heap_of_live[record.address] = heap_at(device, record.address);
+    record.heap = heap_of_entry(device, entry);
     record.stack = stack;
     record.stream = stream_from(trace.stream[entry]);
     record.tag = writer_.define_string(snapshot_.text(trace.user_metadata[entry]));
@@ -244,18 +296,25 @@ class TorchConverter {
     Record record;
     record.address = device.trace->address[entry];
     record.size = bytes_or_0(device.trace->size_bytes[entry]);
-    record.heap = heap_at(device, record.address);
+    record.heap = heap_of_entry(device, entry);
     record.stack = stack;
     if constexpr (Record::kind == wire::RecordKind::region_grow) record.flags = flags;
     writer_.add(record, time);
+  }
+
+  // Rows that stand for some entries only, in the order of the entries; `next` goes along with them.
+  template <class Row>
+  static const Row* next_of_entry(const std::vector<Row>& rows, std::size_t& next, std::size_t entry) {
+    while (next < rows.size() && rows[next].entry < entry) ++next;
+    return next < rows.size() && rows[next].entry == entry ? &rows[next] : nullptr;
   }
 
   void write_out_of_memory(Device& device, std::size_t entry, std::uint32_t stack, std::int64_t time) {
     wire::OutOfMemoryRecord record;
     record.asked = bytes_or_0(device.trace->size_bytes[entry]);
     record.available = wire::unknown_bytes;
-    for (const TorchTrace::OutOfMemory& told : device.trace->out_of_memory)
-      if (told.entry == entry) record.available = bytes_or_unknown(told.device_free_bytes);
+    if (const auto* told = next_of_entry(device.trace->out_of_memory, device.next_out_of_memory, entry))
+      record.available = bytes_or_unknown(told->device_free_bytes);
     record.heap = device.main_heap;
     record.stack = stack;
     writer_.add(record, time);
@@ -264,8 +323,8 @@ class TorchConverter {
   void write_mark(Device& device, std::size_t entry, std::int64_t time) {
     wire::MarkerRecord record;
     std::string_view name = "snapshot";
-    for (const TorchTrace::OtherAction& other : device.trace->other_actions)
-      if (other.entry == entry) name = snapshot_.text(other.action);
+    if (const auto* other = next_of_entry(device.trace->other_actions, device.next_other, entry))
+      name = snapshot_.text(other->action);
     record.name = writer_.define_string(name);
     record.device = static_cast<std::uint32_t>(device.trace->device);
     writer_.add(record, time);
@@ -286,6 +345,9 @@ class TorchConverter {
       import.add("size_derived", Severity::notice, static_cast<std::int64_t>(derived),
                  "PyTorch's trace tells what was asked, not what a block took; of blocks that were freed before the "
                  "snapshot the size follows from the allocator's rules.");
+    if (impossible_times_ > 0)
+      import.add("impossible_time", Severity::warning, impossible_times_,
+                 "Times before 1970 or after 2116 count as missing; such an entry has the time of the one before it.");
     if (contradictions > 0)
       import.add(
           "contradiction", Severity::warning, static_cast<std::int64_t>(contradictions),
@@ -293,13 +355,60 @@ class TorchConverter {
           "allocated, or the trace is not of this snapshot. Moments before them are inexact.");
   }
 
+  // The one check that needs no knowledge of the allocator: what the trace arrives at is what the snapshot lists.
+  void compare_with_the_end() {
+    const std::vector<HeapSum> listed = sum_up_snapshot();
+    for (std::uint32_t heap = 1; heap < listed.size(); ++heap) {
+      const HeapState& state = trace_.streams.front().last_state().heap(heap);
+      const HeapSum played{state.live_blocks, state.in_use_bytes, state.space.region_bytes().value_or(0)};
+      if (played == listed[heap]) continue;
+      const auto text = [](const HeapSum& sum) {
+        return fmt::format("{} blocks of {} in segments of {}", sum.blocks, exact_text(sum.block_bytes),
+                           exact_text(sum.region_bytes));
+      };
+      trace_.import.add("end_contradicts_snapshot", Severity::loss, 1,
+                        "The trace contradicts the snapshot: followed to its end, it does not arrive at the blocks and "
+                        "segments that the snapshot lists. Entries are missing or wrong, and so are figures of this "
+                        "heap at any moment; record the snapshot anew with no other thread allocating.",
+                        fmt::format("{}: at the end the trace has {}, the snapshot {}", heap_names_[heap], text(played),
+                                    text(listed[heap])));
+    }
+  }
+
+  static std::string exact_text(std::uint64_t bytes) {
+    constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+    return exact_text_from_bytes(static_cast<std::int64_t>(std::min(bytes, most)));
+  }
+
+  std::vector<HeapSum> sum_up_snapshot() const {
+    const TorchSegments& segments = snapshot_.segments;
+    const TorchBlocks& blocks = snapshot_.blocks;
+    std::vector<HeapSum> sums(heap_names_.size());
+    for (std::uint32_t segment = 0; segment < segments.size(); ++segment) {
+      HeapSum& sum = sums[heap_of_segment_[segment]];
+      add_bytes(sum.region_bytes, segments.total_bytes[segment]);
+      for (std::uint32_t i = segments.block_begin[segment]; i < segments.block_begin[segment + 1]; ++i) {
+        if (blocks.state[i] != TorchBlockState::active_allocated &&
+            blocks.state[i] != TorchBlockState::active_pending_free)
+          continue;
+        ++sum.blocks;
+        add_bytes(sum.block_bytes, blocks.size_bytes[i]);
+      }
+    }
+    return sums;
+  }
+
   const TorchSnapshot& snapshot_;
   Trace trace_;
   wire::StreamWriter writer_;
   std::vector<Device> devices_;
   std::map<std::tuple<std::int32_t, std::uint64_t, std::uint64_t>, std::uint32_t> heaps_;
+  std::vector<std::uint32_t> heap_of_segment_;  // By segment of the snapshot.
+  std::vector<std::string> heap_names_;         // By heap.
   std::unordered_map<std::int64_t, std::uint32_t> streams_;
   std::vector<std::uint32_t> stacks_;  // By TorchStackId; 0: not converted yet.
+  std::int64_t time_ns_ = 0;           // Of what was written last.
+  std::int64_t impossible_times_ = 0;
 };
 
 }  // namespace
