@@ -63,6 +63,7 @@ bench:
 	@cmake --preset test $(CMAKE_FLAGS)
 	@cmake --build --preset test
 	@tests/bench/run.sh build/test
+	@build/test/tests/bench/trace_bench
 
 asan tsan:
 	@third_party/install_packages.sh window tests

@@ -6,7 +6,7 @@ namespace hbmscope {
 namespace {
 
 // Enough for any job; beyond it a heap id is damage, and would cost memory in every state.
-constexpr std::uint32_t heaps_max = 65'536;
+constexpr std::uint32_t heaps_max = 65'536, heap_gap_max = 1024;
 // A damaged file may name a megabyte ten thousand times.
 constexpr std::size_t name_bytes_max = 512, value_bytes_max = 65'536, job_facts_max = 4096;
 
@@ -71,7 +71,7 @@ void Definitions::add(const wire::DecodedBlock& block) {
     stacks_[record.id] = {is_sound ? record.parent : 0, record.frame};
   }
   for (const wire::HeapRecord& record : block.rows<wire::HeapRecord>()) {
-    if (record.id >= heaps_max) {
+    if (record.id >= heaps_max || record.id > heaps_.size() + heap_gap_max) {
       ++bad_definitions_;
       continue;
     }

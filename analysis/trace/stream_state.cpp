@@ -93,7 +93,7 @@ std::uint32_t StreamState::apply_alloc(const wire::AllocRecord& record, std::uin
 std::uint32_t StreamState::apply_live(const wire::LiveRecord& record, const Definitions& definitions) {
   ++blocks_seen_;
   // Listed slots may come in any order and have holes of free ones; what goes far beyond is damage.
-  if (record.slot >= std::max<std::uint64_t>(slots_.size(), 4 * blocks_seen_ + 65'536)) {
+  if (record.slot >= std::max<std::uint64_t>(slots_.size(), 4 * blocks_seen_ + 4096)) {
     ++problems_.bad_slots;
     note_gap();
     return 0;
