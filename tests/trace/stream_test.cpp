@@ -33,7 +33,7 @@ constexpr std::uint64_t region_bytes = 1 << 20, regions_of_heap = 4;
 class Scenario {
  public:
   explicit Scenario(unsigned seed, std::uint64_t stride = 1)
-      : random_(seed), stride_(stride), writer_(0, [this](wire::SharedBlock block) { take(block); }) {
+      : random_(seed), stride_(stride), writer_(0, [this](const wire::SharedBlock& block) { take(block); }) {
     for (std::uint32_t heap = 1; heap <= 2; ++heap) {
       wire::HeapRecord record;
       record.flags = wire::heap_flag::has_requested | (heap == 1 ? wire::heap_flag::has_regions : 0);
