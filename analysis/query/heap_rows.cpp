@@ -18,12 +18,6 @@ std::optional<std::uint32_t> device_of(const HeapInfo& heap) {
   return heap.device == wire::no_device ? std::nullopt : std::optional(heap.device);
 }
 
-std::string find_job_fact(const Definitions& definitions, std::string_view key) {
-  for (const JobFact& fact : definitions.job())
-    if (fact.key == key) return fact.value;
-  return {};
-}
-
 std::string find_own_line(const Definitions& definitions, std::uint32_t id) {
   for (; id != 0; id = definitions.stack(id).parent) {
     const TraceFrame frame = definitions.frame(definitions.stack(id).frame);
@@ -49,7 +43,7 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
   row.available_bytes = failure.available_bytes;
   row.reason = definitions.text(failure.reason);
   row.own_line = find_own_line(definitions, failure.stack);
-  row.allocator = find_job_fact(definitions, "framework");
+  row.allocator = definitions.job_fact("framework");
   if (row.allocator == "pytorch" && failure.asked_bytes < ~std::uint64_t{0} - pytorch_granularity)
     row.rounded_bytes = (failure.asked_bytes + pytorch_granularity - 1) / pytorch_granularity * pytorch_granularity;
   const HeapInfo& asked = definitions.heap(failure.heap);

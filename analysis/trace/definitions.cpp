@@ -110,6 +110,12 @@ const HeapInfo& Definitions::heap(std::uint32_t id) const {
   return id < heaps_.size() ? heaps_[id] : heaps_[0];
 }
 
+std::string_view Definitions::job_fact(std::string_view key) const {
+  for (const JobFact& fact : job_)
+    if (fact.key == key) return fact.value;
+  return {};
+}
+
 std::uint64_t Definitions::memory_bytes() const {
   return text_.capacity() + text_begin_.capacity() * sizeof(std::uint64_t) + frames_.capacity() * sizeof(TraceFrame) +
          stacks_.capacity() * sizeof(TraceStack) + heaps_.capacity() * sizeof(HeapInfo);

@@ -49,6 +49,7 @@ class Definitions {
   const std::vector<HeapInfo>& heaps() const { return heaps_; }
   const HeapInfo& heap(std::uint32_t id) const;
   const std::vector<JobFact>& job() const { return job_; }
+  std::string_view job_fact(std::string_view key) const;  // The first of that key; empty where there is none.
   std::uint32_t stack_count() const { return static_cast<std::uint32_t>(stacks_.size()); }
   std::uint32_t frame_count() const { return static_cast<std::uint32_t>(frames_.size()); }
   std::uint64_t bad_definitions() const { return bad_definitions_; }          // Contradict others, or make no sense.

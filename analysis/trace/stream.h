@@ -72,8 +72,7 @@ class Stream {
   // All that is kept for it; live blocks of the last state apart.
   std::uint64_t memory_bytes() const;
 
-  // The state after the first `position` events; past the end: the last one. Nothing where a block can't be decoded,
-  // which append would have refused.
+  // The state after the first `position` events; past the end: the last one.
   StreamState state_at(std::uint64_t position) const;
   // Carries a state on to a later position; a new one begins before the first event.
   void advance(StreamState& state, std::uint64_t position) const;

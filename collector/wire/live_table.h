@@ -16,9 +16,14 @@ class LiveTable {
  public:
   LiveTable() : entries_(64) {}
 
-  // Where a block of that heap and address lives already, it is forgotten and keeps its slot for good: the source lost
-  // a free, and the reader counts the overlap.
-  std::uint32_t take(std::uint32_t heap, std::uint64_t address) {
+  struct Taken {
+    std::uint32_t slot = 0;
+    bool was_live = false;  // A block lives there already: its free was missed, and its slot is used on.
+  };
+  Taken take(std::uint32_t heap, std::uint64_t address) {
+    if ((used_ + 1) * 2 > entries_.size()) grow();
+    Entry& entry = entries_[find_place(heap, address)];
+    if (entry.slot_plus_1 != 0) return {entry.slot_plus_1 - 1, true};
     std::uint32_t slot = slot_count_;
     if (free_slots_.empty()) {
       ++slot_count_;
@@ -26,11 +31,9 @@ class LiveTable {
       slot = free_slots_.back();
       free_slots_.pop_back();
     }
-    if ((used_ + 1) * 2 > entries_.size()) grow();
-    Entry& entry = entries_[find_place(heap, address)];
-    if (entry.slot_plus_1 == 0) ++used_;
+    ++used_;
     entry = {address, heap, slot + 1};
-    return slot;
+    return {slot, false};
   }
 
   std::optional<std::uint32_t> find(std::uint32_t heap, std::uint64_t address) const {

@@ -55,58 +55,57 @@ void StreamWriter::add_job_fact(std::string_view key, std::string_view value) {
 }
 
 std::uint64_t StreamWriter::alloc(const AllocRecord& block, std::int64_t time_ns) {
-  free_missed(block.heap, block.address, time_ns);
-  table_.take(block.heap, block.address);
+  take_slot(block.heap, block.address, time_ns);
   return add(block, time_ns);
 }
 
 void StreamWriter::live(LiveRecord block) {
-  free_missed(block.heap, block.address, time_ns_);
-  block.slot = table_.take(block.heap, block.address);
+  block.slot = take_slot(block.heap, block.address, time_ns_);
   block.event = before_the_stream;
   add(block, time_ns_);
 }
 
-void StreamWriter::free_missed(std::uint32_t heap, std::uint64_t address, std::int64_t time_ns) {
-  if (!table_.find(heap, address)) return;
-  ++missed_frees_;
-  free(heap, address, 0, 0, time_ns);
+std::uint32_t StreamWriter::take_slot(std::uint32_t heap, std::uint64_t address, std::int64_t time_ns) {
+  const LiveTable::Taken taken = table_.take(heap, address);
+  if (taken.was_live) {
+    // The reader gives the slot back and takes it again at once.
+    ++missed_frees_;
+    FreeRecord missed;
+    missed.slot = taken.slot;
+    add(missed, time_ns);
+  }
+  return taken.slot;
+}
+
+// By its slot where a block of that address is known, else by the address itself.
+template <class BySlot, class ByAddress>
+bool StreamWriter::add_free(std::optional<std::uint32_t> slot, std::uint32_t heap, std::uint64_t address,
+                            std::uint64_t size, std::uint32_t stack, std::int64_t time_ns) {
+  if (slot) {
+    BySlot record;
+    record.slot = *slot;
+    record.stack = stack;
+    add(record, time_ns);
+    return true;
+  }
+  ByAddress record;
+  record.address = address;
+  record.size = size;
+  record.heap = heap;
+  record.stack = stack;
+  add(record, time_ns);
+  return false;
 }
 
 bool StreamWriter::free(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack,
                         std::int64_t time_ns) {
-  if (const auto slot = table_.give_back(heap, address)) {
-    FreeRecord record;
-    record.slot = *slot;
-    record.stack = stack;
-    add(record, time_ns);
-    return true;
-  }
-  FreeAtRecord record;
-  record.address = address;
-  record.size = size;
-  record.heap = heap;
-  record.stack = stack;
-  add(record, time_ns);
-  return false;
+  return add_free<FreeRecord, FreeAtRecord>(table_.give_back(heap, address), heap, address, size, stack, time_ns);
 }
 
 bool StreamWriter::free_requested(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack,
                                   std::int64_t time_ns) {
-  if (const auto slot = table_.find(heap, address)) {
-    FreeRequestedRecord record;
-    record.slot = *slot;
-    record.stack = stack;
-    add(record, time_ns);
-    return true;
-  }
-  FreeRequestedAtRecord record;
-  record.address = address;
-  record.size = size;
-  record.heap = heap;
-  record.stack = stack;
-  add(record, time_ns);
-  return false;
+  return add_free<FreeRequestedRecord, FreeRequestedAtRecord>(table_.find(heap, address), heap, address, size, stack,
+                                                              time_ns);
 }
 
 void StreamWriter::flush() {

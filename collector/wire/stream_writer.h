@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -61,7 +62,10 @@ class StreamWriter {
   LiveTable table_;
   std::unordered_map<std::string, std::uint32_t> strings_;
   PairIds frames_, stacks_;
-  void free_missed(std::uint32_t heap, std::uint64_t address, std::int64_t time_ns);
+  std::uint32_t take_slot(std::uint32_t heap, std::uint64_t address, std::int64_t time_ns);
+  template <class BySlot, class ByAddress>
+  bool add_free(std::optional<std::uint32_t> slot, std::uint32_t heap, std::uint64_t address, std::uint64_t size,
+                std::uint32_t stack, std::int64_t time_ns);
 
   std::uint64_t missed_frees_ = 0;
   std::uint32_t heaps_ = 0;

@@ -9,10 +9,10 @@
 namespace hbmscope {
 namespace {
 
+// Of the first stream that knows it: a recording is of one job.
 std::string find_job_fact(const Trace& trace, std::string_view key) {
   for (const Stream& stream : trace.streams)
-    for (const JobFact& fact : stream.definitions().job())
-      if (fact.key == key) return fact.value;
+    if (const std::string_view fact = stream.definitions().job_fact(key); !fact.empty()) return std::string(fact);
   return {};
 }
 

@@ -120,13 +120,12 @@ class RmmReader {
       impossible_sizes_.note(line_);
       return;
     }
-    if (const auto slot = live_.give_back(heap_, row.address)) {
+    const auto [slot, was_live] = live_.take(heap_, row.address);
+    if (was_live) {  // The writer frees it as well.
       missing_frees_.note(line_);
-      live_bytes_ -= bytes_of_slot_[*slot];
-      writer_.free(heap_, row.address, 0, 0, time_ns);
+      live_bytes_ -= bytes_of_slot_[slot];
     }
     live_bytes_ += row.bytes;
-    const std::uint32_t slot = live_.take(heap_, row.address);
     if (slot >= bytes_of_slot_.size()) bytes_of_slot_.resize(std::size_t{slot} + 1);
     bytes_of_slot_[slot] = row.bytes;
     wire::AllocRecord record;

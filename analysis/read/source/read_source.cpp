@@ -25,6 +25,10 @@ Result<Source> source_from_trace(Trace trace, const std::string& at) {
   return source;
 }
 
+Result<Trace> read_recorded_trace(Bytes bytes, const std::string& name, const SourceOptions& options, ReadControl*) {
+  return read_recording(bytes, name, options.max_inflated_bytes);
+}
+
 Result<Trace> read_torch_trace(Bytes bytes, const std::string& name, const SourceOptions& options,
                                ReadControl* control) {
   TorchReadOptions torch;
@@ -47,12 +51,16 @@ Result<Trace> read_rmm_trace(Bytes bytes, const std::string& name, const SourceO
   return trace;
 }
 
-// Gzip may hold any of them; its first bytes tell. Profiles go to their own reader as they are.
-using LooksLike = bool (*)(Bytes);
-bool is_or_holds(Bytes bytes, LooksLike looks_like) {
-  if (!is_gzip(bytes)) return looks_like(bytes);
-  const auto beginning = inflate_beginning(bytes);
-  return looks_like(beginning);
+// How a file's trace is read, by its first bytes; gzip may hold a snapshot or a log as well as a profile. Null: no
+// trace.
+using ReadTrace = Result<Trace> (*)(Bytes, const std::string&, const SourceOptions&, ReadControl*);
+ReadTrace find_trace_reader(Bytes bytes) {
+  if (looks_like_recording(bytes)) return read_recorded_trace;
+  const std::vector<std::uint8_t> inside = is_gzip(bytes) ? inflate_beginning(bytes) : std::vector<std::uint8_t>();
+  const Bytes beginning = is_gzip(bytes) ? Bytes(inside) : bytes;
+  if (looks_like_torch(beginning)) return read_torch_trace;
+  if (looks_like_rmm(beginning)) return read_rmm_trace;
+  return nullptr;
 }
 
 }  // namespace
@@ -62,18 +70,8 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
   if (!read) return Failure(std::move(read.error()));
   const Bytes bytes = read->bytes();
   const std::string name = file == "-" ? "standard input" : file;
-  if (looks_like_recording(bytes)) {
-    auto trace = read_recording(bytes, name, options.max_inflated_bytes);
-    if (!trace) return Failure(std::move(trace.error()));
-    return source_from_trace(std::move(*trace), options.at);
-  }
-  if (is_or_holds(bytes, looks_like_torch)) {
-    auto trace = read_torch_trace(bytes, name, options, control);
-    if (!trace) return Failure(std::move(trace.error()));
-    return source_from_trace(std::move(*trace), options.at);
-  }
-  if (is_or_holds(bytes, looks_like_rmm)) {
-    auto trace = read_rmm_trace(bytes, name, options, control);
+  if (const ReadTrace read_trace = find_trace_reader(bytes)) {
+    auto trace = read_trace(bytes, name, options, control);
     if (!trace) return Failure(std::move(trace.error()));
     return source_from_trace(std::move(*trace), options.at);
   }
