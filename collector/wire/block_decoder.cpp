@@ -5,93 +5,9 @@
 
 #include <zstd.h>
 
-#include "collector/wire/varint.h"
+#include "collector/wire/columns.h"
 
 namespace hbmscope::wire {
-namespace {
-
-// Reads `count` varints of a column and hands each to `store`. While ten bytes are left no bound needs a look.
-template <class Store>
-bool read_numbers(const std::uint8_t* at, const std::uint8_t* end, std::size_t count, const Store& store) {
-  std::size_t row = 0;
-  for (; row < count && end - at >= static_cast<std::ptrdiff_t>(varint_bytes_max); ++row) {
-    std::uint64_t value = *at++;
-    if (value >= 0x80) {
-      value &= 0x7f;
-      unsigned shift = 7;
-      std::uint8_t byte = 0;
-      do {
-        byte = *at++;
-        value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-        shift += 7;
-      } while (byte >= 0x80 && shift < 70);
-      if (byte >= 0x80) return false;
-    }
-    store(row, value);
-  }
-  VarintReader rest(at, end);
-  for (; row < count; ++row) store(row, rest.read());
-  return !rest.failed() && rest.remaining() == 0;
-}
-
-// One column into one field of all rows, without a decision inside of the loop.
-template <class Integer, Coding coding>
-bool read_field(const std::uint8_t* at, const std::uint8_t* end, std::size_t count, unsigned shift, std::uint8_t* out,
-                std::size_t stride) {
-  std::uint64_t last = 0;
-  return read_numbers(at, end, count, [&](std::size_t row, std::uint64_t number) {
-    std::uint64_t value = 0;
-    std::uint8_t* place = out + row * stride;
-    if constexpr (coding == Coding::plain) value = number << shift;
-    if constexpr (coding == Coding::zigzag) value = unzigzag(number) << shift;
-    if constexpr (coding == Coding::delta) value = last += unzigzag(number) << shift;
-    if constexpr (coding == Coding::from) {
-      std::memcpy(&last, place - sizeof(std::uint64_t),
-                  sizeof(last));  // The field before; all such fields have 8 bytes.
-      value = last - (number << shift);
-    }
-    const auto field = static_cast<Integer>(value);
-    std::memcpy(place, &field, sizeof(field));
-  });
-}
-
-template <class Integer>
-bool read_field(Coding coding, const std::uint8_t* at, const std::uint8_t* end, std::size_t count, unsigned shift,
-                std::uint8_t* out, std::size_t stride) {
-  switch (coding) {
-    case Coding::plain: return read_field<Integer, Coding::plain>(at, end, count, shift, out, stride);
-    case Coding::zigzag: return read_field<Integer, Coding::zigzag>(at, end, count, shift, out, stride);
-    case Coding::delta: return read_field<Integer, Coding::delta>(at, end, count, shift, out, stride);
-    case Coding::from:
-      if constexpr (sizeof(Integer) == 8) return read_field<Integer, Coding::from>(at, end, count, shift, out, stride);
-      break;
-  }
-  return false;
-}
-
-// The same number in every row: what is constant costs two bytes in the file, and here one loop.
-template <class Integer>
-void fill_field(Coding coding, std::uint64_t number, std::size_t count, unsigned shift, std::uint8_t* out,
-                std::size_t stride) {
-  const bool is_signed = coding == Coding::delta || coding == Coding::zigzag;
-  const std::uint64_t step = (is_signed ? unzigzag(number) : number) << shift;
-  std::uint64_t value = 0;
-  for (std::size_t row = 0; row < count; ++row, out += stride) {
-    if (coding == Coding::delta) {
-      value += step;
-    } else if (coding == Coding::from) {
-      std::memcpy(&value, out - sizeof(value), sizeof(value));
-      value -= step;
-    } else {
-      value = step;
-    }
-    const auto field = static_cast<Integer>(value);
-    std::memcpy(out, &field, sizeof(field));
-  }
-}
-
-}  // namespace
-
 std::optional<std::string> find_header_fault(const BlockHeader& header) {
   const BlockHeader good;
   if (header.magic != good.magic) return "no block begins here";
@@ -175,15 +91,15 @@ class BlockDecoder::Parser {
           return is_event(kind);
         })) != out_.header_.events)
       return false;
-    const std::uint64_t bytes = reader_.read();
-    const std::uint8_t* begin = reader_.take(bytes);
-    if (begin == nullptr) return false;
+    // Differences, the first to the header's time.
+    static constexpr FieldDescription field{"time", Unit::ns, Coding::delta, 8, 0, false};
     out_.times_.resize(records);
-    auto last = static_cast<std::uint64_t>(out_.header_.first_time_ns);
-    return read_numbers(begin, begin + bytes, records, [&](std::size_t row, std::uint64_t number) {
-      last += unzigzag(number);
-      out_.times_[row] = static_cast<std::int64_t>(last);
-    });
+    auto* times = reinterpret_cast<std::uint8_t*>(out_.times_.data());
+    if (!read_column({&field, times, 8, records, nullptr}, reader_)) return false;
+    for (std::int64_t& time : out_.times_)
+      time = static_cast<std::int64_t>(static_cast<std::uint64_t>(time) +
+                                       static_cast<std::uint64_t>(out_.header_.first_time_ns));
+    return true;
   }
 
   bool read_section(const RecordDescription& record, std::size_t count, VarintReader& section) {
@@ -192,46 +108,30 @@ class BlockDecoder::Parser {
     const unsigned columns = section.read_byte();
     for (unsigned i = 0; i < columns; ++i) {
       const FieldDescription* field = i < record.field_count ? &record.fields[i] : nullptr;
-      if (!read_column(field, count, structs, record.struct_bytes, section)) return false;
+      ColumnTarget target{field, nullptr, record.struct_bytes, count, nullptr};
+      if (field != nullptr) {
+        target.out = structs + field->offset;
+        target.filled = &rows.filled[i];
+      }
+      if (!read_column(target, section)) return false;
     }
     // What an older writer did not know yet.
     for (unsigned i = columns; i < record.field_count; ++i) {
       const FieldDescription& field = record.fields[i];
       const std::uint64_t value = field.is_all_ones ? ~std::uint64_t{0} : 0;
+      rows.filled[i].rows = 0;
       for (std::size_t row = 0; row < count; ++row)
         std::memcpy(structs + row * record.struct_bytes + field.offset, &value, field.bytes);
     }
     return !section.failed() && (!record.has_text || read_texts(count, section));
   }
 
+  // Never shorter than it was: what is behind `count` may hold a field's commonest number already.
   DecodedBlock::Rows& make_rows(const RecordDescription& record, std::size_t count) {
     DecodedBlock::Rows& rows = out_.rows_[static_cast<std::size_t>(record.kind)];
-    rows.structs.resize(count * record.struct_bytes / 8);
+    rows.structs.resize(std::max(rows.structs.size(), count * record.struct_bytes / 8));
     rows.count = count;
     return rows;
-  }
-
-  static bool read_column(const FieldDescription* field, std::size_t count, std::uint8_t* structs, std::size_t stride,
-                          VarintReader& section) {
-    const std::uint8_t form = section.read_byte(), shift = section.read_byte();
-    if (form > 1 || shift > 63) return false;
-    const std::uint64_t number = section.read();  // The value of all, or the column's length.
-    if (form == 0) {
-      if (field == nullptr) return !section.failed();
-      std::uint8_t* out = structs + field->offset;
-      if (field->bytes == 8) fill_field<std::uint64_t>(field->coding, number, count, shift, out, stride);
-      if (field->bytes == 4) fill_field<std::uint32_t>(field->coding, number, count, shift, out, stride);
-      if (field->bytes == 1) fill_field<std::uint8_t>(field->coding, number, count, shift, out, stride);
-      return !section.failed();
-    }
-    const std::uint8_t* begin = section.take(number);
-    if (begin == nullptr) return false;
-    if (field == nullptr) return true;
-    const std::uint8_t* end = begin + number;
-    std::uint8_t* out = structs + field->offset;
-    if (field->bytes == 8) return read_field<std::uint64_t>(field->coding, begin, end, count, shift, out, stride);
-    if (field->bytes == 4) return read_field<std::uint32_t>(field->coding, begin, end, count, shift, out, stride);
-    return read_field<std::uint8_t>(field->coding, begin, end, count, shift, out, stride);
   }
 
   bool read_texts(std::size_t count, VarintReader& section) {
@@ -252,7 +152,7 @@ class BlockDecoder::Parser {
 
   static bool read_column_of_lengths(std::vector<std::uint64_t>& lengths, VarintReader& section) {
     static constexpr FieldDescription field{"length", Unit::bytes, Coding::plain, 8, 0, false};
-    return read_column(&field, lengths.size(), reinterpret_cast<std::uint8_t*>(lengths.data()), 8, section);
+    return read_column({&field, reinterpret_cast<std::uint8_t*>(lengths.data()), 8, lengths.size(), nullptr}, section);
   }
 
   bool add_row(const RowHeader& row, std::span<const std::uint8_t> rest) {
@@ -269,7 +169,8 @@ class BlockDecoder::Parser {
     if (rest.size() < row.struct_bytes + std::size_t{row.text_bytes}) return false;
     DecodedBlock::Rows& rows = out_.rows_[kind];
     const std::size_t words = record->struct_bytes / 8;
-    rows.structs.resize((rows.count + 1) * words);
+    rows.structs.resize(std::max(rows.structs.size(), (rows.count + 1) * words));
+    rows.filled.fill({});
     auto* fields = reinterpret_cast<std::uint8_t*>(rows.structs.data() + rows.count * words);
     for (unsigned i = 0; i < record->field_count; ++i) {
       const FieldDescription& field = record->fields[i];

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collector/wire/block.h"
+#include "collector/wire/columns.h"
 
 namespace hbmscope::wire {
 
@@ -38,6 +39,7 @@ class DecodedBlock {
   struct Rows {
     std::vector<std::uint64_t> structs;
     std::size_t count = 0;
+    std::array<FilledField, record_fields_max> filled{};
   };
   BlockHeader header_;
   std::vector<std::uint8_t> kinds_;

@@ -1,21 +1,14 @@
 #include "collector/wire/block_encoder.h"
 
-#include <bit>
-
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "collector/wire/varint.h"
+#include "collector/wire/columns.h"
 
 namespace hbmscope::wire {
 namespace {
 
 constexpr int zstd_level = 1;
-
-void append_varint(std::vector<std::uint8_t>& out, std::uint64_t value) {
-  std::uint8_t bytes[varint_bytes_max];
-  out.insert(out.end(), bytes, write_varint(bytes, value));
-}
 
 // The fields at `offset` of all rows; the size is a constant in the loop.
 template <class Integer>
@@ -25,6 +18,15 @@ void load_column(const std::uint8_t* at, std::size_t stride, std::vector<std::ui
     std::memcpy(&field, at, sizeof(Integer));
     value = static_cast<std::uint64_t>(field);
     at += stride;
+  }
+}
+
+void take_differences(std::vector<std::uint64_t>& values, std::uint64_t before_the_first) {
+  std::uint64_t last = before_the_first;
+  for (std::uint64_t& value : values) {
+    const std::uint64_t difference = value - last;
+    last = value;
+    value = difference;
   }
 }
 
@@ -48,41 +50,15 @@ BlockEncoder::~BlockEncoder() = default;
 BlockEncoder::BlockEncoder(BlockEncoder&&) noexcept = default;
 BlockEncoder& BlockEncoder::operator=(BlockEncoder&&) noexcept = default;
 
-void BlockEncoder::write_column(bool is_signed, std::vector<std::uint8_t>& out) {
-  std::uint64_t bits = 0, differences = 0;
-  for (const std::uint64_t value : values_) {
-    bits |= value;
-    differences |= value ^ values_.front();
-  }
-  const unsigned shift = bits == 0 ? 0 : static_cast<unsigned>(std::countr_zero(bits));
-  // Shifted with their sign, then zigzag: small either way.
-  const auto coded = [&](std::uint64_t value) {
-    return is_signed ? zigzag(static_cast<std::uint64_t>(static_cast<std::int64_t>(value) >> shift)) : value >> shift;
-  };
-  out.push_back(differences == 0 ? 0 : 1);
-  out.push_back(static_cast<std::uint8_t>(shift));
-  if (differences == 0) return append_varint(out, values_.empty() ? 0 : coded(values_.front()));
-  // The length comes first and isn't known yet: five bytes are kept for it, written as a long varint.
-  constexpr std::size_t length_bytes = 5;
-  const std::size_t begin = out.size();
-  out.resize(begin + length_bytes + values_.size() * varint_bytes_max);
-  std::uint8_t* at = out.data() + begin + length_bytes;
-  for (const std::uint64_t value : values_) at = write_varint(at, coded(value));
-  const auto end = static_cast<std::size_t>(at - out.data());
-  std::uint64_t length = end - begin - length_bytes;
-  for (std::size_t i = 0; i < length_bytes; ++i, length >>= 7)
-    out[begin + i] = static_cast<std::uint8_t>((length & 0x7f) | (i + 1 < length_bytes ? 0x80 : 0));
-  out.resize(end);
-}
-
-void BlockEncoder::write_section(const RecordDescription& record, const Rows& rows, std::vector<std::uint8_t>& out) {
+void BlockEncoder::write_section(const RecordDescription& record, const Rows& rows, std::vector<std::uint8_t>& out,
+                                 std::vector<std::size_t>* cuts) {
   const std::size_t count = rows.bytes.size() / rows.struct_bytes;
-  section_.clear();
-  section_.push_back(record.field_count);
-  std::vector<std::uint64_t> before;  // The column before, which `from` counts from.
+  append_varint(out, static_cast<std::uint64_t>(record.kind));
+  append_varint(out, count);
+  const std::size_t begin = begin_length(out);
+  out.push_back(record.field_count);
   for (unsigned i = 0; i < record.field_count; ++i) {
     const FieldDescription& field = record.fields[i];
-    if (field.coding == Coding::from) before = values_;
     values_.resize(count);
     const std::uint8_t* at = rows.bytes.data() + field.offset;
     if (field.bytes == 8)
@@ -92,61 +68,61 @@ void BlockEncoder::write_section(const RecordDescription& record, const Rows& ro
     else
       load_column<std::uint8_t>(at, rows.struct_bytes, values_);
     if (field.coding == Coding::from) {
-      // `before` holds raw values: the field before is always of coding plain (records.txt).
-      for (std::size_t row = 0; row < count; ++row) values_[row] = before[row] - values_[row];
-    } else if (field.coding == Coding::delta) {
-      std::uint64_t last = 0;
+      // All such fields have 8 bytes, and so has the one before them.
       for (std::uint64_t& value : values_) {
-        const std::uint64_t difference = value - last;
-        last = value;
-        value = difference;
+        std::uint64_t before = 0;
+        std::memcpy(&before, at - sizeof(before), sizeof(before));
+        value = before - value;
+        at += rows.struct_bytes;
       }
+    } else if (field.coding == Coding::delta) {
+      take_differences(values_, 0);
     }
-    write_column(field.coding == Coding::delta || field.coding == Coding::zigzag, section_);
+    write_column(values_, field.coding == Coding::delta || field.coding == Coding::zigzag, out, cuts);
   }
   if (record.has_text) {
-    values_.clear();
-    std::uint64_t last = 0;
-    for (const std::uint64_t end : rows.text_ends) {
-      values_.push_back(end - last);
-      last = end;
-    }
-    write_column(false, section_);
-    section_.insert(section_.end(), text_.begin(), text_.end());
+    values_ = rows.text_ends;
+    take_differences(values_, 0);
+    write_column(values_, false, out, cuts);
+    out.insert(out.end(), text_.begin(), text_.end());
   }
-  append_varint(out, static_cast<std::uint64_t>(record.kind));
-  append_varint(out, count);
-  append_varint(out, section_.size());
-  out.insert(out.end(), section_.begin(), section_.end());
+  end_length(out, begin);
 }
 
-void BlockEncoder::write_columns(std::vector<std::uint8_t>& out) {
+void BlockEncoder::write_columns(std::vector<std::uint8_t>& out, std::vector<std::size_t>* cuts) {
   out.assign(kinds_.begin(), kinds_.end());
-  std::vector<std::uint8_t> times(times_.size() * varint_bytes_max);
-  std::uint8_t* at = times.data();
-  std::int64_t last = times_.empty() ? 0 : times_.front();
-  for (const std::int64_t time : times_) {
-    at = write_varint(at, zigzag(static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(last)));
-    last = time;
-  }
-  append_varint(out, static_cast<std::uint64_t>(at - times.data()));
-  out.insert(out.end(), times.data(), at);
+  values_.assign(times_.begin(), times_.end());
+  take_differences(values_, values_.empty() ? 0 : values_.front());
+  write_column(values_, true, out, cuts);
   for (const RecordDescription& record : record_table) {
     Rows& rows = rows_[static_cast<std::size_t>(record.kind)];
     if (rows.bytes.empty()) continue;
-    write_section(record, rows, out);
+    write_section(record, rows, out, cuts);
     rows.bytes.clear();
     rows.text_ends.clear();
   }
 }
 
-// raw_ into packed_; false where that gains nothing.
+// raw_ into packed_, as frames from cut to cut; false where that gains nothing.
 bool BlockEncoder::pack() {
   if (compressor_ == nullptr) compressor_ = std::make_unique<Compressor>();
-  packed_.resize(ZSTD_compressBound(raw_.size()));
-  const std::size_t bytes =
-      ZSTD_compressCCtx(compressor_->context, packed_.data(), packed_.size(), raw_.data(), raw_.size(), zstd_level);
-  if (ZSTD_isError(bytes) != 0 || bytes >= raw_.size()) return false;
+  cuts_.push_back(raw_.size());
+  std::size_t bound = 0, begin = 0, bytes = 0;
+  for (const std::size_t cut : cuts_) {
+    bound += ZSTD_compressBound(cut - begin);
+    begin = cut;
+  }
+  packed_.resize(bound);
+  begin = 0;
+  for (const std::size_t cut : cuts_) {
+    if (cut == begin) continue;
+    const std::size_t added = ZSTD_compressCCtx(compressor_->context, packed_.data() + bytes, packed_.size() - bytes,
+                                                raw_.data() + begin, cut - begin, zstd_level);
+    if (ZSTD_isError(added) != 0) return false;
+    bytes += added;
+    begin = cut;
+  }
+  if (bytes >= raw_.size()) return false;
   packed_.resize(bytes);
   return true;
 }
@@ -161,7 +137,8 @@ Block BlockEncoder::close(Packing packing) {
   block.header.events = events_;
   block.header.first_time_ns = times_.empty() ? 0 : times_.front();
   block.header.last_time_ns = times_.empty() ? 0 : times_.back();
-  write_columns(raw_);
+  cuts_.clear();
+  write_columns(raw_, packing == Packing::zstd ? &cuts_ : nullptr);
   block.header.raw_bytes = static_cast<std::uint32_t>(raw_.size());
   block.header.form = BlockForm::columns;
   if (packing == Packing::zstd && pack()) {

@@ -63,11 +63,9 @@ class BlockEncoder {
     rows.struct_bytes = struct_bytes;
     return rows;
   }
-  void write_columns(std::vector<std::uint8_t>& out);
-  void write_section(const RecordDescription& record, const Rows& rows, std::vector<std::uint8_t>& out);
-  // Forms a column of `values_`; signed columns may be shifted and are written as zigzag.
-  void write_column(bool is_signed, std::vector<std::uint8_t>& out);
-
+  void write_columns(std::vector<std::uint8_t>& out, std::vector<std::size_t>* cuts);
+  void write_section(const RecordDescription& record, const Rows& rows, std::vector<std::uint8_t>& out,
+                     std::vector<std::size_t>* cuts);
   bool pack();
 
   struct Compressor;
@@ -77,7 +75,8 @@ class BlockEncoder {
   std::vector<std::int64_t> times_;
   std::string text_;
   std::vector<std::uint64_t> values_;                 // Of the column at hand.
-  std::vector<std::uint8_t> raw_, section_, packed_;  // Kept: their memory serves every block.
+  std::vector<std::uint8_t> raw_, packed_;  // Kept: their memory serves every block.
+  std::vector<std::size_t> cuts_;
   std::uint32_t stream_;
   BlockType type_;
   std::uint64_t first_event_;

@@ -395,6 +395,7 @@ struct FieldDescription {
   std::uint8_t offset;   // In the record's struct.
   bool is_all_ones;      // Where a writer did not know the field yet: all ones, not told; else 0.
 };
+constexpr std::size_t record_fields_max = 12;
 struct RecordDescription {
   const char* name;
   RecordKind kind;
@@ -402,7 +403,7 @@ struct RecordDescription {
   std::uint16_t struct_bytes;
   bool has_text;
   std::uint8_t field_count;
-  FieldDescription fields[12];
+  FieldDescription fields[record_fields_max];
 };
 constexpr std::size_t record_count = 34;
 constexpr std::size_t record_number_max = 52;

@@ -1,0 +1,233 @@
+#include "collector/wire/columns.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace hbmscope::wire {
+
+void append_varint(std::vector<std::uint8_t>& out, std::uint64_t value) {
+  std::uint8_t bytes[varint_bytes_max];
+  out.insert(out.end(), bytes, write_varint(bytes, value));
+}
+
+constexpr std::size_t length_bytes = 5;
+
+std::size_t begin_length(std::vector<std::uint8_t>& out) {
+  out.resize(out.size() + length_bytes);
+  return out.size();
+}
+
+void end_length(std::vector<std::uint8_t>& out, std::size_t begin) {
+  std::uint64_t length = out.size() - begin;
+  for (std::size_t i = 0; i < length_bytes; ++i, length >>= 7)
+    out[begin - length_bytes + i] = static_cast<std::uint8_t>((length & 0x7f) | (i + 1 < length_bytes ? 0x80 : 0));
+}
+
+// --- writing ---
+
+namespace {
+
+void write_varints(const std::vector<std::uint64_t>& values, bool is_signed, std::vector<std::uint8_t>& out) {
+  const std::size_t begin = begin_length(out);
+  out.resize(begin + values.size() * varint_bytes_max);
+  std::uint8_t* at = out.data() + begin;
+  for (const std::uint64_t value : values) at = write_varint(at, is_signed ? zigzag(value) : value);
+  out.resize(static_cast<std::size_t>(at - out.data()));
+  end_length(out, begin);
+}
+
+void write_planes(std::vector<std::uint64_t>& values, bool is_signed, std::vector<std::uint8_t>& out,
+                  std::vector<std::size_t>& cuts) {
+  // Counted from the least, so that neither a sign nor a large base takes bits of every number.
+  constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+  const std::uint64_t flip = is_signed ? sign : 0;
+  std::uint64_t least = ~std::uint64_t{0}, most = 0;
+  for (const std::uint64_t value : values) {
+    least = std::min(least, value ^ flip);
+    most = std::max(most, value ^ flip);
+  }
+  const unsigned width = (static_cast<unsigned>(std::bit_width(most - least)) + 7) / 8;
+  least ^= flip;
+  append_varint(out, zigzag(least));
+  out.push_back(static_cast<std::uint8_t>(width));
+  const std::size_t begin = out.size(), count = values.size();
+  out.resize(begin + width * count);
+  for (std::uint64_t& value : values) value -= least;
+  for (unsigned plane = 0; plane < width; ++plane) {
+    cuts.push_back(begin + plane * count);
+    std::uint8_t* to = out.data() + begin + plane * count;
+    for (std::size_t row = 0; row < count; ++row) to[row] = static_cast<std::uint8_t>(values[row] >> 8 * plane);
+  }
+  cuts.push_back(out.size());
+}
+
+}  // namespace
+
+void write_column(std::vector<std::uint64_t>& values, bool is_signed, std::vector<std::uint8_t>& out,
+                  std::vector<std::size_t>* cuts) {
+  std::uint64_t bits = 0, differences = 0;
+  for (const std::uint64_t value : values) {
+    bits |= value;
+    differences |= value ^ values.front();
+  }
+  const bool has_planes = differences != 0 && cuts != nullptr && values.size() >= plane_rows_min;
+  const ColumnForm form = differences == 0 ? ColumnForm::constant : has_planes ? ColumnForm::planes : ColumnForm::varints;
+  const unsigned shift = bits == 0 ? 0 : static_cast<unsigned>(std::countr_zero(bits));
+  out.push_back(static_cast<std::uint8_t>(form));
+  out.push_back(static_cast<std::uint8_t>(shift));
+  // With their sign.
+  if (shift != 0)
+    for (std::uint64_t& value : values)
+      value = is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value) >> shift) : value >> shift;
+  if (form == ColumnForm::planes) return write_planes(values, is_signed, out, *cuts);
+  if (form == ColumnForm::varints) return write_varints(values, is_signed, out);
+  const std::uint64_t value = values.empty() ? 0 : values.front();
+  append_varint(out, is_signed ? zigzag(value) : value);
+}
+
+// --- reading ---
+
+namespace {
+
+constexpr bool is_signed(Coding coding) {
+  return coding == Coding::delta || coding == Coding::zigzag;
+}
+
+// Hands `count` numbers to `store`, as they were before the shift. While ten bytes are left no bound needs a look.
+template <bool is_signed, class Store>
+bool read_varints(VarintReader& reader, std::size_t count, const Store& store) {
+  const std::uint64_t bytes = reader.read();
+  const std::uint8_t* at = reader.take(bytes);
+  if (at == nullptr) return false;
+  const std::uint8_t* const end = at + bytes;
+  const auto number = [](std::uint64_t value) { return is_signed ? unzigzag(value) : value; };
+  std::size_t row = 0;
+  for (; row < count && end - at >= static_cast<std::ptrdiff_t>(varint_bytes_max); ++row) {
+    std::uint64_t value = *at++;
+    if (value >= 0x80) {
+      value &= 0x7f;
+      unsigned shift = 7;
+      std::uint8_t byte = 0;
+      do {
+        byte = *at++;
+        value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+        shift += 7;
+      } while (byte >= 0x80 && shift < 70);
+      if (byte >= 0x80) return false;
+    }
+    store(row, number(value));
+  }
+  VarintReader rest(at, end);
+  for (; row < count; ++row) store(row, number(rest.read()));
+  return !rest.failed() && rest.remaining() == 0;
+}
+
+template <class Store>
+bool read_planes(VarintReader& reader, std::size_t count, const Store& store) {
+  const std::uint64_t least = unzigzag(reader.read());
+  const unsigned width = reader.read_byte();
+  if (width == 0 || width > 8) return false;
+  const std::uint8_t* planes = reader.take(std::uint64_t{count} * width);
+  if (planes == nullptr) return false;
+  constexpr std::size_t tile_rows = 256;  // Two KiB, which stay close.
+  std::uint64_t tile[tile_rows];
+  for (std::size_t begin = 0; begin < count; begin += tile_rows) {
+    const std::size_t rows = std::min(tile_rows, count - begin);
+    std::fill_n(tile, rows, least);
+    for (unsigned plane = 0; plane < width; ++plane) {
+      const std::uint8_t* from = planes + plane * count + begin;
+      for (std::size_t row = 0; row < rows; ++row) tile[row] += std::uint64_t{from[row]} << 8 * plane;
+    }
+    for (std::size_t row = 0; row < rows; ++row) store(begin + row, tile[row]);
+  }
+  return true;
+}
+
+// One column into one field of all rows, without a decision inside of the loop.
+template <class Integer, Coding coding>
+bool read_field(ColumnForm form, unsigned shift, const ColumnTarget& target, VarintReader& reader) {
+  std::uint64_t last = 0;
+  std::uint8_t* const out = target.out;
+  const std::size_t stride = target.stride;
+  const auto store = [&last, out, stride, shift](std::size_t row, std::uint64_t number) {
+    std::uint64_t value = number << shift;
+    std::uint8_t* place = out + row * stride;
+    if constexpr (coding == Coding::delta) value = last += value;
+    if constexpr (coding == Coding::from) {
+      std::uint64_t before = 0;  // All such fields have 8 bytes, and so has the one before them.
+      std::memcpy(&before, place - sizeof(before), sizeof(before));
+      value = before - value;
+    }
+    const auto field = static_cast<Integer>(value);
+    std::memcpy(place, &field, sizeof(field));
+  };
+  return form == ColumnForm::planes ? read_planes(reader, target.count, store)
+                                    : read_varints<is_signed(coding)>(reader, target.count, store);
+}
+
+// The same number in every row.
+template <class Integer, Coding coding>
+bool fill_field(unsigned shift, const ColumnTarget& target, VarintReader& reader) {
+  const std::uint64_t number = reader.read();
+  const std::uint64_t step = (is_signed(coding) ? unzigzag(number) : number) << shift;
+  if (reader.failed()) return false;
+  std::size_t row = 0;
+  if (coding != Coding::delta && coding != Coding::from && target.filled != nullptr) {
+    if (target.filled->value == step) row = std::min(target.filled->rows, target.count);
+    *target.filled = {step, std::max(row == 0 ? 0 : target.filled->rows, target.count)};
+  }
+  std::uint64_t value = step;
+  std::uint8_t* place = target.out + row * target.stride;
+  for (; row < target.count; ++row, place += target.stride) {
+    if constexpr (coding == Coding::delta) value = row == 0 ? step : value + step;
+    if constexpr (coding == Coding::from) {
+      std::memcpy(&value, place - sizeof(value), sizeof(value));
+      value -= step;
+    }
+    const auto field = static_cast<Integer>(value);
+    std::memcpy(place, &field, sizeof(field));
+  }
+  return true;
+}
+
+template <class Integer, Coding coding>
+bool read_any(ColumnForm form, unsigned shift, const ColumnTarget& target, VarintReader& reader) {
+  if (form == ColumnForm::constant) return fill_field<Integer, coding>(shift, target, reader);
+  return read_field<Integer, coding>(form, shift, target, reader);
+}
+
+template <class Integer>
+bool read_any(ColumnForm form, unsigned shift, const ColumnTarget& target, VarintReader& reader) {
+  switch (target.field->coding) {
+    case Coding::plain: return read_any<Integer, Coding::plain>(form, shift, target, reader);
+    case Coding::zigzag: return read_any<Integer, Coding::zigzag>(form, shift, target, reader);
+    case Coding::delta: return read_any<Integer, Coding::delta>(form, shift, target, reader);
+    case Coding::from:
+      if constexpr (sizeof(Integer) == 8) return read_any<Integer, Coding::from>(form, shift, target, reader);
+      break;
+  }
+  return false;
+}
+
+bool pass_over(ColumnForm form, std::size_t count, VarintReader& reader) {
+  const std::uint64_t number = reader.read();  // The value of all, the bytes, or the least.
+  if (form == ColumnForm::varints) reader.take(number);
+  if (form == ColumnForm::planes) reader.take(std::uint64_t{reader.read_byte()} * count);
+  return !reader.failed();
+}
+
+}  // namespace
+
+bool read_column(const ColumnTarget& target, VarintReader& reader) {
+  const std::uint8_t form_byte = reader.read_byte(), shift = reader.read_byte();
+  if (form_byte > static_cast<std::uint8_t>(ColumnForm::planes) || shift > 63) return false;
+  const auto form = static_cast<ColumnForm>(form_byte);
+  if (target.field == nullptr) return pass_over(form, target.count, reader);
+  if (target.filled != nullptr && form != ColumnForm::constant) target.filled->rows = 0;
+  if (target.field->bytes == 8) return read_any<std::uint64_t>(form, shift, target, reader);
+  if (target.field->bytes == 4) return read_any<std::uint32_t>(form, shift, target, reader);
+  return read_any<std::uint8_t>(form, shift, target, reader);
+}
+
+}  // namespace hbmscope::wire
