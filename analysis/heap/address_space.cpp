@@ -103,17 +103,19 @@ AddressSpace::TagIndex AddressSpace::take_inside(TagIndex free, AddressRange blo
 
 BlockIndex AddressSpace::take_elsewhere(std::uint64_t address, std::uint64_t size) {
   if (address + size < address) return take_impossible(address, size);
-  const AddressRange range{address, address + size};
-  ++blocks_;
-  in_use_bytes_ += size;
   if (knows_regions_) {
+    const AddressRange range{address, address + size};
     const TagIndex free = find_free(address);
-    if (free != no_tag && range.end <= tags_[free].end) return BlockIndex{take_inside(free, range)};
+    if (free != no_tag && range.end <= tags_[free].end) {
+      ++blocks_;
+      in_use_bytes_ += size;
+      return BlockIndex{take_inside(free, range)};
+    }
     const TagIndex region = find_region_above(address);
     const bool is_inside = region != no_tag && range_of_tag(region).contains(range);
     ++(is_inside ? problems_.overlaps : problems_.outside);
   }
-  return BlockIndex{new_tag(range, Kind::loose)};
+  return take_loose(address, size);
 }
 
 BlockIndex AddressSpace::take_loose(std::uint64_t address, std::uint64_t size) {
@@ -221,10 +223,6 @@ bool AddressSpace::is_live(BlockIndex block) const {
 
 bool AddressSpace::is_loose(BlockIndex block) const {
   return tags_[static_cast<TagIndex>(block)].kind == Kind::loose;
-}
-
-AddressRange AddressSpace::range_of(BlockIndex block) const {
-  return range_of_tag(static_cast<TagIndex>(block));
 }
 
 HeapChunk AddressSpace::chunk(TagIndex index) const {

@@ -101,10 +101,18 @@ class AddressSpace {
   void prefetch(BlockIndex block) const {
     if (static_cast<std::size_t>(block) < tags_.size()) __builtin_prefetch(&tags_[static_cast<std::size_t>(block)]);
   }
+  void prefetch_neighbours(BlockIndex block) const {
+    if (static_cast<std::size_t>(block) >= tags_.size()) return;
+    const Tag& tag = tags_[static_cast<std::size_t>(block)];
+    if (tag.kind != Kind::block) return;
+    __builtin_prefetch(&tags_[tag.previous]);
+    __builtin_prefetch(&tags_[tag.next]);
+  }
 
   bool is_live(BlockIndex block) const;
-  bool is_loose(BlockIndex block) const;                          // The block must be live, here and below.
-  AddressRange range_of(BlockIndex block) const;                  // Without a byte where the size was 0 or impossible.
+  bool is_loose(BlockIndex block) const;  // The block must be live, here and below.
+  // Without a byte where the size was 0 or impossible.
+  AddressRange range_of(BlockIndex block) const { return range_of_tag(static_cast<TagIndex>(block)); }
   std::size_t block_index_bound() const { return tags_.size(); }  // Above every BlockIndex; grows while blocks come.
 
   // By address, unless it is outside of all regions. A walk from both ends of its region, or from the free chunks next
@@ -130,6 +138,8 @@ class AddressSpace {
   }
 
  private:
+  friend class AddressSpaceBuilder;
+
   // The chunks of a region are a ring, in the order of addresses without a gap, closed by a tag for the region itself.
   // It is not free, so that nothing ever merges with it: that is how free space stays within its region.
   enum class Kind : std::uint8_t { unused, region, free, block, loose };

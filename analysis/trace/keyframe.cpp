@@ -1,19 +1,20 @@
 // States to keyframes and back. A copy of a state takes some 150 bytes a live block; as columns it takes about ten.
 #include <cstdlib>
 
+#include "analysis/heap/address_space_builder.h"
 #include "analysis/trace/stream_state.h"
 
 namespace hbmscope {
 namespace {
 
-wire::LiveRecord record_from_block(const LiveBlock& block, std::uint32_t slot, bool is_loose) {
+wire::LiveRecord record_from_block(const LiveBlock& block, bool is_loose) {
   wire::LiveRecord record;
   record.address = block.address;
   record.size = block.size;
   record.requested = block.requested;
   record.event = block.event;
   record.heap = block.heap;
-  record.slot = slot;
+  record.slot = block.slot;
   record.stack = block.stack;
   record.stream = block.stream;
   record.tag = block.tag;
@@ -43,12 +44,12 @@ void StreamState::list_heap(std::uint32_t id, wire::BlockEncoder& out) const {
     if (chunk.state == ChunkState::free) return;
     std::uint32_t& slot = slot_of_place[static_cast<std::size_t>(chunk.block)];
     if (slot == no_slot) return;
-    out.add(record_from_block(slots_[slot], slot, false), 0);
+    out.add(record_from_block(block_in(slot), false), 0);
     slot = no_slot;
   });
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
     if (slots_[slot].heap == id && slot_of_place[static_cast<std::size_t>(slots_[slot].place)] == slot)
-      out.add(record_from_block(slots_[slot], slot, true), 0);
+      out.add(record_from_block(block_in(slot), true), 0);
 }
 
 Keyframe StreamState::make_keyframe() const {
@@ -75,19 +76,36 @@ Keyframe StreamState::make_keyframe() const {
   return keyframe;
 }
 
+// Heap by heap, as list_heap wrote them.
+void StreamState::restore_blocks(std::span<const wire::LiveRecord> blocks) {
+  blocks_seen_ = blocks.size();
+  for (std::size_t at = 0; at < blocks.size();) {
+    HeapState& heap = heaps_[blocks[at].heap];
+    AddressSpaceBuilder builder(heap.space);
+    for (const std::uint32_t id = blocks[at].heap; at < blocks.size() && blocks[at].heap == id; ++at) {
+      const wire::LiveRecord& block = blocks[at];
+      const bool is_loose = (block.flags & wire::block_flag::is_loose) != 0;
+      fill_slot(block, heap,
+                is_loose ? heap.space.take_loose(block.address, block.size)
+                         : builder.append(block.address, block.size));
+    }
+  }
+}
+
 StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitions& definitions) {
   StreamState state;
   state.make_heaps(definitions);
   state.slots_.resize(keyframe.slot_count);
+  state.events_.resize(keyframe.slot_count);
   wire::BlockDecoder decoder;
   wire::DecodedBlock decoded;
   if (decoder.decode(keyframe.block, decoded)) std::abort();  // A defect: make_keyframe saw that it can be.
   for (const wire::RegionLiveRecord& region : decoded.rows<wire::RegionLiveRecord>())
     state.apply_region(region.heap, region.address, region.size, region.flags, true, definitions);
-  for (const wire::LiveRecord& block : decoded.rows<wire::LiveRecord>()) state.apply_live(block, definitions);
+  state.restore_blocks(decoded.rows<wire::LiveRecord>());
   for (const wire::FreeSlotRecord& free : decoded.rows<wire::FreeSlotRecord>()) {
     state.free_slots_.push_back(free.slot);
-    state.slots_[free.slot].is_vacant = true;
+    state.slots_[free.slot].flags = Slot::is_vacant;
   }
   state.next_block_ = keyframe.next_block;
   state.next_record_ = keyframe.next_record;

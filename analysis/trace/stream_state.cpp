@@ -32,61 +32,87 @@ void StreamState::make_heaps(const Definitions& definitions) {
   }
 }
 
-void StreamState::add_block(LiveBlock& block, HeapState& heap) {
-  const bool is_loose = (block.flags & wire::block_flag::is_loose) != 0;
-  block.flags &= ~wire::block_flag::is_loose;
-  block.place =
-      is_loose ? heap.space.take_loose(block.address, block.size) : heap.space.take(block.address, block.size);
-  // A size that can't be counts as none, there and here; a request that can't be is not told.
-  block.size = heap.space.range_of(block.place).size();
-  if (block.requested > AddressSpace::bytes_max) block.requested = wire::unknown_bytes;
-  heap.in_use_bytes += block.size;
+LiveBlock StreamState::block_in(std::size_t number) const {
+  const Slot& slot = slots_[number];
+  LiveBlock block;
+  block.slot = static_cast<std::uint32_t>(number);
+  if (slot.heap == 0) return block;
+  const AddressRange range = heaps_[slot.heap].space.range_of(slot.place);
+  block.event = events_[number];
+  block.address = range.begin;
+  block.size = range.size();
+  block.requested = slot.requested;
+  block.heap = slot.heap;
+  block.stack = slot.stack;
+  block.stream = slot.stream;
+  block.tag = slot.tag;
+  block.flags = slot.flags;
+  block.place = slot.place;
+  return block;
+}
+
+// A size that can't be counts as none, as in the space; a request that can't be is not told.
+void StreamState::add_block(Slot& slot, HeapState& heap, BlockIndex place) {
+  slot.place = place;
+  const std::uint64_t size = heap.space.range_of(place).size();
+  heap.in_use_bytes += size;
   ++heap.live_blocks;
-  if (block.requested == wire::unknown_bytes)
+  if (slot.requested > AddressSpace::bytes_max) {
+    slot.requested = wire::unknown_bytes;
     ++heap.unknown_requests;
-  else
-    heap.requested_bytes += block.requested;
-  if (block.is_pending()) {
-    heap.pending_bytes += block.size;
+  } else {
+    heap.requested_bytes += slot.requested;
+  }
+  if ((slot.flags & wire::block_flag::is_pending) != 0) {
+    heap.pending_bytes += size;
     ++heap.pending_blocks;
   }
 }
 
-void StreamState::remove_block(LiveBlock& block) {
-  HeapState& heap = heaps_[block.heap];
-  heap.space.give_back(block.place);
-  heap.in_use_bytes -= block.size;
+void StreamState::remove_block(Slot& slot) {
+  HeapState& heap = heaps_[slot.heap];
+  const std::uint64_t size = heap.space.range_of(slot.place).size();
+  heap.space.give_back(slot.place);
+  heap.in_use_bytes -= size;
   --heap.live_blocks;
-  if (block.requested == wire::unknown_bytes)
+  if (slot.requested == wire::unknown_bytes)
     --heap.unknown_requests;
   else
-    heap.requested_bytes -= block.requested;
-  if (block.is_pending()) {
-    heap.pending_bytes -= block.size;
+    heap.requested_bytes -= slot.requested;
+  if ((slot.flags & wire::block_flag::is_pending) != 0) {
+    heap.pending_bytes -= size;
     --heap.pending_blocks;
   }
-  block.heap = 0;
+  slot.heap = 0;
 }
 
 std::uint32_t StreamState::apply_alloc(const wire::AllocRecord& record, std::uint64_t event,
                                        const Definitions& definitions) {
   // The slot is taken in any case: the writer took it too.
-  std::uint32_t slot = 0;
+  std::uint32_t number = 0;
   if (free_slots_.empty()) {
-    slot = static_cast<std::uint32_t>(slots_.size());
+    number = static_cast<std::uint32_t>(slots_.size());
     slots_.emplace_back();
+    events_.emplace_back();
   } else {
-    slot = free_slots_.back();
+    number = free_slots_.back();
     free_slots_.pop_back();
   }
   ++blocks_seen_;
-  LiveBlock& block = slots_[slot];
-  block = {};
+  Slot& slot = slots_[number];
   HeapState* heap = find_heap(record.heap, definitions);
-  if (heap == nullptr) return 0;
-  block = {event,        record.address, record.size, record.requested, record.heap,
-           record.stack, record.stream,  record.tag,  record.flags,     BlockIndex::none};
-  add_block(block, *heap);
+  if (heap == nullptr) {
+    slot = {};
+    return 0;
+  }
+  slot.requested = record.requested;
+  slot.heap = record.heap;
+  slot.flags = record.flags & ~(wire::block_flag::is_loose | Slot::is_vacant);
+  slot.stack = record.stack;
+  slot.stream = record.stream;
+  slot.tag = record.tag;
+  events_[number] = event;
+  add_block(slot, *heap, heap->space.take(record.address, record.size));
   return record.heap;
 }
 
@@ -98,64 +124,79 @@ std::uint32_t StreamState::apply_live(const wire::LiveRecord& record, const Defi
     note_gap();
     return 0;
   }
-  while (slots_.size() <= record.slot) slots_.emplace_back();
-  LiveBlock& block = slots_[record.slot];
-  if (block.is_live()) {
+  if (slots_.size() <= record.slot) {
+    slots_.resize(record.slot + std::size_t{1});
+    events_.resize(slots_.size());
+  }
+  Slot& slot = slots_[record.slot];
+  if (slot.heap != 0) {
     ++problems_.bad_slots;
     note_gap();
     return 0;
   }
   HeapState* heap = find_heap(record.heap, definitions);
   if (heap == nullptr) return 0;
-  block = {record.event, record.address, record.size, record.requested, record.heap,
-           record.stack, record.stream,  record.tag,  record.flags,     BlockIndex::none};
-  add_block(block, *heap);
+  const bool is_loose = (record.flags & wire::block_flag::is_loose) != 0;
+  fill_slot(record, *heap,
+            is_loose ? heap->space.take_loose(record.address, record.size)
+                     : heap->space.take(record.address, record.size));
   return record.heap;
 }
 
-std::uint32_t StreamState::apply_free(std::uint32_t slot) {
-  if (slot >= slots_.size() || slots_[slot].is_vacant) {
+void StreamState::fill_slot(const wire::LiveRecord& record, HeapState& heap, BlockIndex place) {
+  Slot& slot = slots_[record.slot];
+  slot.requested = record.requested;
+  slot.heap = record.heap;
+  slot.flags = record.flags & ~(wire::block_flag::is_loose | Slot::is_vacant);
+  slot.stack = record.stack;
+  slot.stream = record.stream;
+  slot.tag = record.tag;
+  events_[record.slot] = record.event;
+  add_block(slot, heap, place);
+}
+
+std::uint32_t StreamState::apply_free(std::uint32_t number) {
+  if (number >= slots_.size() || (slots_[number].flags & Slot::is_vacant) != 0) {
     ++problems_.bad_slots;
     note_gap();
     return 0;
   }
-  free_slots_.push_back(slot);
-  LiveBlock& block = slots_[slot];
-  block.is_vacant = true;
-  const std::uint32_t heap = block.heap;
-  if (heap == 0) {
+  free_slots_.push_back(number);
+  Slot& slot = slots_[number];
+  const std::uint32_t heap = slot.heap;
+  if (heap == 0)
     ++problems_.bad_slots;
-    return 0;
-  }
-  remove_block(block);
+  else
+    remove_block(slot);
+  slot.flags = Slot::is_vacant;
   return heap;
 }
 
-std::uint32_t StreamState::apply_free_requested(std::uint32_t slot) {
-  if (slot >= slots_.size() || !slots_[slot].is_live()) {
+std::uint32_t StreamState::apply_free_requested(std::uint32_t number) {
+  if (number >= slots_.size() || slots_[number].heap == 0) {
     ++problems_.bad_slots;
     return 0;
   }
-  LiveBlock& block = slots_[slot];
-  if (block.is_pending()) return 0;
-  block.flags |= wire::block_flag::is_pending;
-  HeapState& heap = heaps_[block.heap];
-  heap.pending_bytes += block.size;
+  Slot& slot = slots_[number];
+  if ((slot.flags & wire::block_flag::is_pending) != 0) return 0;
+  slot.flags |= wire::block_flag::is_pending;
+  HeapState& heap = heaps_[slot.heap];
+  heap.pending_bytes += heap.space.range_of(slot.place).size();
   ++heap.pending_blocks;
-  return block.heap;
+  return slot.heap;
 }
 
 std::uint32_t StreamState::apply_move(const wire::MoveRecord& record) {
-  if (record.slot >= slots_.size() || !slots_[record.slot].is_live()) {
+  if (record.slot >= slots_.size() || slots_[record.slot].heap == 0) {
     ++problems_.bad_slots;
     return 0;
   }
-  LiveBlock& block = slots_[record.slot];
-  AddressSpace& space = heaps_[block.heap].space;
-  space.give_back(block.place);
-  block.address = record.address;
-  block.place = space.take(block.address, block.size);
-  return block.heap;
+  Slot& slot = slots_[record.slot];
+  AddressSpace& space = heaps_[slot.heap].space;
+  const std::uint64_t size = space.range_of(slot.place).size();
+  space.give_back(slot.place);
+  slot.place = space.take(record.address, size);
+  return slot.heap;
 }
 
 std::uint32_t StreamState::apply_region(std::uint32_t id, std::uint64_t address, std::uint64_t size,
@@ -176,8 +217,8 @@ std::uint32_t StreamState::apply_region(std::uint32_t id, std::uint64_t address,
 void StreamState::clear_heap(std::uint32_t id) {
   if (id >= heaps_.size()) return;
   if (heaps_[id].live_blocks > 0)
-    for (LiveBlock& block : slots_)
-      if (block.heap == id) block = {};
+    for (Slot& slot : slots_)
+      if (slot.heap == id) slot = {};
   HeapState& heap = heaps_[id];
   AddressSpace space = std::move(heap.space);
   space.clear(space.region_bytes() ? RegionsAre::told : RegionsAre::unknown);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -16,18 +17,17 @@
 
 namespace hbmscope {
 
-// One cache line: a free touches one of tens of thousands at random.
-struct alignas(64) LiveBlock {
+// What a slot of the writer's table holds.
+struct LiveBlock {
   std::uint64_t event = wire::before_the_stream;  // Its allocation id.
   std::uint64_t address = 0;
   std::uint64_t size = 0;                         // What it takes, rounding included.
   std::uint64_t requested = wire::unknown_bytes;  // What was asked.
-  std::uint32_t heap = 0;                         // 0: the slot is empty.
+  std::uint32_t slot = 0;
+  std::uint32_t heap = 0;  // 0: the slot is empty.
   std::uint32_t stack = 0, stream = 0, tag = 0;
   std::uint32_t flags = 0;              // wire::block_flag
   BlockIndex place = BlockIndex::none;  // In its heap's AddressSpace.
-
-  bool is_vacant = false;  // Its slot waits to be taken again.
 
   bool is_live() const { return heap != 0; }
   bool is_pending() const { return (flags & wire::block_flag::is_pending) != 0; }
@@ -96,11 +96,27 @@ class StreamState {
   std::uint64_t position() const { return position_; }  // Events applied.
   std::size_t next_block() const { return next_block_; }
   std::int64_t time_ns() const { return time_ns_; }  // Of the last one.
-  std::span<const LiveBlock> slots() const { return slots_; }
+  // All slots, empty ones too, as LiveBlocks made when they are looked at.
+  auto slots() const {
+    return std::views::iota(std::size_t{0}, slots_.size()) |
+           std::views::transform([this](std::size_t slot) { return block_in(slot); });
+  }
   const HeapState& heap(std::uint32_t id) const { return id < heaps_.size() ? heaps_[id] : none_; }
   const StreamProblems& problems() const { return problems_; }
 
  private:
+  // Half a cache line: a free touches one of tens of thousands at random. Address and size lie in the heap's space.
+  struct alignas(32) Slot {
+    std::uint64_t requested = wire::unknown_bytes;
+    std::uint32_t heap = 0;  // 0: it holds nothing.
+    BlockIndex place = BlockIndex::none;
+    std::uint32_t flags = 0;  // wire::block_flag, and is_vacant.
+    std::uint32_t stack = 0, stream = 0, tag = 0;
+
+    // It waits to be taken again. One that lost its block with the whole heap does not: the writer still holds it.
+    static constexpr std::uint32_t is_vacant = 1U << 31;
+  };
+
   HeapState* find_heap(std::uint32_t id, const Definitions& definitions);
   std::uint32_t apply_alloc(const wire::AllocRecord& record, std::uint64_t event, const Definitions& definitions);
   std::uint32_t apply_live(const wire::LiveRecord& record, const Definitions& definitions);
@@ -112,6 +128,8 @@ class StreamState {
     if (const std::uint32_t slot = frees[at + far].slot; slot < slots_.size()) __builtin_prefetch(&slots_[slot]);
     if (const std::uint32_t slot = frees[at + near].slot; slot < slots_.size() && slots_[slot].heap < heaps_.size())
       heaps_[slots_[slot].heap].space.prefetch(slots_[slot].place);
+    if (const std::uint32_t slot = frees[at + 2].slot; slot < slots_.size() && slots_[slot].heap < heaps_.size())
+      heaps_[slots_[slot].heap].space.prefetch_neighbours(slots_[slot].place);
   }
   std::uint32_t apply_free_requested(std::uint32_t slot);
   std::uint32_t apply_move(const wire::MoveRecord& record);
@@ -121,13 +139,17 @@ class StreamState {
   void apply_loss(const wire::LossRecord& record);
   void apply_listing(const wire::ListingRecord& record, const Definitions& definitions);
   void list_heap(std::uint32_t heap, wire::BlockEncoder& out) const;
-  void add_block(LiveBlock& block, HeapState& heap);
-  void remove_block(LiveBlock& block);
+  LiveBlock block_in(std::size_t slot) const;
+  void restore_blocks(std::span<const wire::LiveRecord> blocks);
+  void fill_slot(const wire::LiveRecord& record, HeapState& heap, BlockIndex place);
+  void add_block(Slot& slot, HeapState& heap, BlockIndex place);
+  void remove_block(Slot& slot);
   void clear_heap(std::uint32_t heap);
   // Events are missing between two blocks: slots may no longer be what the writer meant.
   void note_gap();
 
-  std::vector<LiveBlock> slots_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint64_t> events_;      // By slot: allocation ids, which no free looks at.
   std::vector<std::uint32_t> free_slots_;  // The last one is taken first.
   std::vector<HeapState> heaps_;           // By id.
   HeapState none_;

@@ -1,0 +1,60 @@
+#include "analysis/heap/address_space_builder.h"
+
+namespace hbmscope {
+
+AddressSpaceBuilder::AddressSpaceBuilder(AddressSpace& space) : space_(space) {
+  space.regions_.for_each([&](const OrderedAddresses::Entry& entry) { regions_.push_back(entry.value); });
+}
+
+// Its free chunk is taken out of the table of starts and goes back in as what is left of it.
+void AddressSpaceBuilder::open_region() {
+  rest_ = space_.tags_[regions_[at_]].next;
+  cursor_ = space_.tags_[rest_].begin;
+  space_.starts_.erase_at(space_.starts_.find(cursor_));
+}
+
+void AddressSpaceBuilder::close_region() {
+  if (rest_ != AddressSpace::no_tag) {
+    AddressSpace::Tag& rest = space_.tags_[rest_];
+    if (cursor_ == rest.end) {
+      space_.sizes_.remove(rest.place);
+      space_.tags_[rest.previous].next = rest.next;
+      space_.tags_[rest.next].previous = rest.previous;
+      space_.recycle(rest_);
+    } else {
+      rest.begin = cursor_;
+      space_.sizes_.set(rest.place, rest.end - cursor_);
+      space_.starts_.insert(cursor_, rest_);
+    }
+    rest_ = AddressSpace::no_tag;
+  }
+  ++at_;
+}
+
+BlockIndex AddressSpaceBuilder::append(std::uint64_t address, std::uint64_t size) {
+  while (at_ < regions_.size() && space_.tags_[regions_[at_]].end <= address) close_region();
+  if (at_ == regions_.size() || size - 1 >= AddressSpace::bytes_max - space_.in_use_bytes_)
+    return space_.take_loose(address, size);
+  if (rest_ == AddressSpace::no_tag) open_region();
+  if (address < cursor_ || size > space_.tags_[rest_].end - address) return space_.take_loose(address, size);
+  using Kind = AddressSpace::Kind;
+  if (cursor_ < address) {
+    const AddressSpace::TagIndex gap = space_.new_tag({cursor_, address}, Kind::free);
+    space_.link_after(space_.tags_[rest_].previous, gap);
+    space_.tags_[gap].place = space_.sizes_.add(address - cursor_);
+    space_.starts_.insert(cursor_, gap);
+  }
+  cursor_ = address + size;
+  const AddressSpace::TagIndex block = space_.new_tag({address, cursor_}, Kind::block);
+  space_.link_after(space_.tags_[rest_].previous, block);
+  space_.free_bytes_ -= size;
+  space_.in_use_bytes_ += size;
+  ++space_.blocks_;
+  return BlockIndex{block};
+}
+
+void AddressSpaceBuilder::finish() {
+  while (at_ < regions_.size()) close_region();
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,37 @@
+// A space built anew from a list of what another one held: its regions, then its blocks in the order of addresses. No
+// block looks for its place, so that this costs a tenth of taking them one by one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/heap/address_space.h"
+
+namespace hbmscope {
+
+class AddressSpaceBuilder {
+ public:
+  // All regions are added and nothing was taken yet.
+  explicit AddressSpaceBuilder(AddressSpace& space);
+  // Nothing else may change the space until finish().
+  ~AddressSpaceBuilder() { finish(); }
+  AddressSpaceBuilder(const AddressSpaceBuilder&) = delete;
+  AddressSpaceBuilder& operator=(const AddressSpaceBuilder&) = delete;
+
+  // One that does not lie behind the block before, within one region, becomes loose.
+  BlockIndex append(std::uint64_t address, std::uint64_t size);
+  void finish();
+
+ private:
+  void open_region();
+  void close_region();
+
+  AddressSpace& space_;
+  std::vector<AddressSpace::TagIndex> regions_;  // In order.
+  std::size_t at_ = 0;
+  AddressSpace::TagIndex rest_ = AddressSpace::no_tag;  // The free chunk at the end of the region at hand.
+  std::uint64_t cursor_ = 0;                            // Where it begins by now.
+};
+
+}  // namespace hbmscope
