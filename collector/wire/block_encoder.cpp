@@ -1,5 +1,7 @@
 #include "collector/wire/block_encoder.h"
 
+#include <algorithm>
+
 #include <xxhash.h>
 #include <zstd.h>
 
@@ -9,26 +11,6 @@ namespace hbmscope::wire {
 namespace {
 
 constexpr int zstd_level = 1;
-
-// The fields at `offset` of all rows; the size is a constant in the loop.
-template <class Integer>
-void load_column(const std::uint8_t* at, std::size_t stride, std::vector<std::uint64_t>& values) {
-  for (std::uint64_t& value : values) {
-    Integer field{};
-    std::memcpy(&field, at, sizeof(Integer));
-    value = static_cast<std::uint64_t>(field);
-    at += stride;
-  }
-}
-
-void take_differences(std::vector<std::uint64_t>& values, std::uint64_t before_the_first) {
-  std::uint64_t last = before_the_first;
-  for (std::uint64_t& value : values) {
-    const std::uint64_t difference = value - last;
-    last = value;
-    value = difference;
-  }
-}
 
 }  // namespace
 
@@ -50,50 +32,52 @@ BlockEncoder::~BlockEncoder() = default;
 BlockEncoder::BlockEncoder(BlockEncoder&&) noexcept = default;
 BlockEncoder& BlockEncoder::operator=(BlockEncoder&&) noexcept = default;
 
+// Tile by tile, all fields of some hundred structs and then the next: they are read once, not once for each field.
 void BlockEncoder::write_section(const RecordDescription& record, const Rows& rows, std::vector<std::uint8_t>& out,
                                  std::vector<std::size_t>* cuts) {
-  const std::size_t count = rows.bytes.size() / rows.struct_bytes;
+  const std::size_t stride = rows.struct_bytes, count = rows.bytes.size() / stride;
+  for (unsigned i = 0; i < record.field_count; ++i) columns_[i].clear();
+  for (std::size_t row = 0; row < count; row += column_tile_rows)
+    for (unsigned i = 0; i < record.field_count; ++i)
+      append_field(record.fields[i], rows.bytes.data() + row * stride, stride, std::min(column_tile_rows, count - row),
+                   row == 0, columns_[i]);
   append_varint(out, static_cast<std::uint64_t>(record.kind));
   append_varint(out, count);
   const std::size_t begin = begin_length(out);
   out.push_back(record.field_count);
   for (unsigned i = 0; i < record.field_count; ++i) {
-    const FieldDescription& field = record.fields[i];
-    values_.resize(count);
-    const std::uint8_t* at = rows.bytes.data() + field.offset;
-    if (field.bytes == 8)
-      load_column<std::uint64_t>(at, rows.struct_bytes, values_);
-    else if (field.bytes == 4)
-      load_column<std::uint32_t>(at, rows.struct_bytes, values_);
-    else
-      load_column<std::uint8_t>(at, rows.struct_bytes, values_);
-    if (field.coding == Coding::from) {
-      // All such fields have 8 bytes, and so has the one before them.
-      for (std::uint64_t& value : values_) {
-        std::uint64_t before = 0;
-        std::memcpy(&before, at - sizeof(before), sizeof(before));
-        value = before - value;
-        at += rows.struct_bytes;
-      }
-    } else if (field.coding == Coding::delta) {
-      take_differences(values_, 0);
-    }
-    write_column(values_, field.coding == Coding::delta || field.coding == Coding::zigzag, out, cuts);
+    const Coding coding = record.fields[i].coding;
+    columns_[i].write(coding == Coding::delta || coding == Coding::zigzag, out, cuts);
   }
   if (record.has_text) {
-    values_ = rows.text_ends;
-    take_differences(values_, 0);
-    write_column(values_, false, out, cuts);
+    write_differences<std::uint64_t>(rows.text_ends, 0, false, out, cuts);
     out.insert(out.end(), text_.begin(), text_.end());
   }
   end_length(out, begin);
 }
 
+template <class Number>
+void BlockEncoder::write_differences(const std::vector<Number>& numbers, Number before_the_first, bool is_signed,
+                                     std::vector<std::uint8_t>& out, std::vector<std::size_t>* cuts) {
+  ColumnNumbers& column = columns_[0];
+  column.clear();
+  std::uint64_t tile[column_tile_rows];
+  auto last = static_cast<std::uint64_t>(before_the_first);
+  for (std::size_t row = 0; row < numbers.size(); row += column_tile_rows) {
+    const std::size_t count = std::min(column_tile_rows, numbers.size() - row);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto number = static_cast<std::uint64_t>(numbers[row + i]);
+      tile[i] = number - last;
+      last = number;
+    }
+    column.append(tile, count);
+  }
+  column.write(is_signed, out, cuts);
+}
+
 void BlockEncoder::write_columns(std::vector<std::uint8_t>& out, std::vector<std::size_t>* cuts) {
   out.assign(kinds_.begin(), kinds_.end());
-  values_.assign(times_.begin(), times_.end());
-  take_differences(values_, values_.empty() ? 0 : values_.front());
-  write_column(values_, true, out, cuts);
+  write_differences(times_, times_.empty() ? 0 : times_.front(), true, out, cuts);
   for (const RecordDescription& record : record_table) {
     Rows& rows = rows_[static_cast<std::size_t>(record.kind)];
     if (rows.bytes.empty()) continue;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "collector/wire/block.h"
+#include "collector/wire/columns.h"
 
 namespace hbmscope::wire {
 
@@ -66,6 +67,9 @@ class BlockEncoder {
   void write_columns(std::vector<std::uint8_t>& out, std::vector<std::size_t>* cuts);
   void write_section(const RecordDescription& record, const Rows& rows, std::vector<std::uint8_t>& out,
                      std::vector<std::size_t>* cuts);
+  template <class Number>
+  void write_differences(const std::vector<Number>& numbers, Number before_the_first, bool is_signed,
+                         std::vector<std::uint8_t>& out, std::vector<std::size_t>* cuts);
   bool pack();
 
   struct Compressor;
@@ -74,8 +78,8 @@ class BlockEncoder {
   std::vector<std::uint8_t> kinds_;
   std::vector<std::int64_t> times_;
   std::string text_;
-  std::vector<std::uint64_t> values_;                 // Of the column at hand.
-  std::vector<std::uint8_t> raw_, packed_;  // Kept: their memory serves every block.
+  std::array<ColumnNumbers, record_fields_max> columns_;  // Of the records at hand.
+  std::vector<std::uint8_t> raw_, packed_;                // Kept: their memory serves every block.
   std::vector<std::size_t> cuts_;
   std::uint32_t stream_;
   BlockType type_;

@@ -26,24 +26,41 @@ void end_length(std::vector<std::uint8_t>& out, std::size_t begin) {
 
 // --- writing ---
 
-namespace {
+void ColumnNumbers::clear() {
+  values_.clear();
+  rows_ = 0;
+}
 
-void write_varints(const std::vector<std::uint64_t>& values, bool is_signed, std::vector<std::uint8_t>& out) {
+void ColumnNumbers::append(const std::uint64_t* numbers, std::size_t count) {
+  if (count == 0) return;
+  if (rows_ == 0) first_ = numbers[0];
+  if (values_.empty()) {
+    std::uint64_t differences = 0;
+    for (std::size_t i = 0; i < count; ++i) differences |= numbers[i] ^ first_;
+    if (differences != 0) values_.assign(rows_, first_);
+    if (differences == 0) {
+      rows_ += count;
+      return;
+    }
+  }
+  values_.insert(values_.end(), numbers, numbers + count);
+  rows_ += count;
+}
+
+void ColumnNumbers::write_varints(bool is_signed, std::vector<std::uint8_t>& out) const {
   const std::size_t begin = begin_length(out);
-  out.resize(begin + values.size() * varint_bytes_max);
+  out.resize(begin + values_.size() * varint_bytes_max);
   std::uint8_t* at = out.data() + begin;
-  for (const std::uint64_t value : values) at = write_varint(at, is_signed ? zigzag(value) : value);
+  for (const std::uint64_t value : values_) at = write_varint(at, is_signed ? zigzag(value) : value);
   out.resize(static_cast<std::size_t>(at - out.data()));
   end_length(out, begin);
 }
 
-void write_planes(std::vector<std::uint64_t>& values, bool is_signed, std::vector<std::uint8_t>& out,
-                  std::vector<std::size_t>& cuts) {
+void ColumnNumbers::write_planes(bool is_signed, std::vector<std::uint8_t>& out, std::vector<std::size_t>& cuts) {
   // Counted from the least, so that neither a sign nor a large base takes bits of every number.
-  constexpr std::uint64_t sign = std::uint64_t{1} << 63;
-  const std::uint64_t flip = is_signed ? sign : 0;
+  const std::uint64_t flip = is_signed ? std::uint64_t{1} << 63 : 0;
   std::uint64_t least = ~std::uint64_t{0}, most = 0;
-  for (const std::uint64_t value : values) {
+  for (const std::uint64_t value : values_) {
     least = std::min(least, value ^ flip);
     most = std::max(most, value ^ flip);
   }
@@ -51,39 +68,82 @@ void write_planes(std::vector<std::uint64_t>& values, bool is_signed, std::vecto
   least ^= flip;
   append_varint(out, zigzag(least));
   out.push_back(static_cast<std::uint8_t>(width));
-  const std::size_t begin = out.size(), count = values.size();
+  const std::size_t begin = out.size(), count = values_.size();
   out.resize(begin + width * count);
-  for (std::uint64_t& value : values) value -= least;
-  for (unsigned plane = 0; plane < width; ++plane) {
-    cuts.push_back(begin + plane * count);
-    std::uint8_t* to = out.data() + begin + plane * count;
-    for (std::size_t row = 0; row < count; ++row) to[row] = static_cast<std::uint8_t>(values[row] >> 8 * plane);
+  for (std::size_t row = 0; row < count; row += column_tile_rows) {
+    std::uint64_t* tile = values_.data() + row;
+    const std::size_t rows = std::min(column_tile_rows, count - row);
+    for (std::size_t i = 0; i < rows; ++i) tile[i] -= least;
+    for (unsigned plane = 0; plane < width; ++plane) {
+      std::uint8_t* to = out.data() + begin + plane * count + row;
+      for (std::size_t i = 0; i < rows; ++i) to[i] = static_cast<std::uint8_t>(tile[i] >> 8 * plane);
+    }
   }
-  cuts.push_back(out.size());
+  for (unsigned plane = 0; plane <= width; ++plane) cuts.push_back(begin + plane * count);
 }
 
-}  // namespace
-
-void write_column(std::vector<std::uint64_t>& values, bool is_signed, std::vector<std::uint8_t>& out,
-                  std::vector<std::size_t>* cuts) {
-  std::uint64_t bits = 0, differences = 0;
-  for (const std::uint64_t value : values) {
-    bits |= value;
-    differences |= value ^ values.front();
-  }
-  const bool has_planes = differences != 0 && cuts != nullptr && values.size() >= plane_rows_min;
-  const ColumnForm form = differences == 0 ? ColumnForm::constant : has_planes ? ColumnForm::planes : ColumnForm::varints;
+void ColumnNumbers::write(bool is_signed, std::vector<std::uint8_t>& out, std::vector<std::size_t>* cuts) {
+  if (rows_ == 0) first_ = 0;
+  std::uint64_t bits = first_;
+  for (const std::uint64_t value : values_) bits |= value;
+  const bool has_planes = !values_.empty() && cuts != nullptr && rows_ >= plane_rows_min;
+  const ColumnForm form = values_.empty() ? ColumnForm::constant
+                          : has_planes    ? ColumnForm::planes
+                                          : ColumnForm::varints;
   const unsigned shift = bits == 0 ? 0 : static_cast<unsigned>(std::countr_zero(bits));
   out.push_back(static_cast<std::uint8_t>(form));
   out.push_back(static_cast<std::uint8_t>(shift));
   // With their sign.
+  const auto shifted = [&](std::uint64_t value) {
+    return is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value) >> shift) : value >> shift;
+  };
   if (shift != 0)
-    for (std::uint64_t& value : values)
-      value = is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value) >> shift) : value >> shift;
-  if (form == ColumnForm::planes) return write_planes(values, is_signed, out, *cuts);
-  if (form == ColumnForm::varints) return write_varints(values, is_signed, out);
-  const std::uint64_t value = values.empty() ? 0 : values.front();
-  append_varint(out, is_signed ? zigzag(value) : value);
+    for (std::uint64_t& value : values_) value = shifted(value);
+  if (form == ColumnForm::planes) return write_planes(is_signed, out, *cuts);
+  if (form == ColumnForm::varints) return write_varints(is_signed, out);
+  append_varint(out, is_signed ? zigzag(shifted(first_)) : shifted(first_));
+}
+
+namespace {
+
+template <class Integer>
+std::uint64_t load(const std::uint8_t* at) {
+  Integer value{};
+  std::memcpy(&value, at, sizeof(value));
+  return static_cast<std::uint64_t>(value);
+}
+
+template <class Integer>
+void append_field(Coding coding, const std::uint8_t* at, std::size_t stride, std::size_t count, bool is_first,
+                  ColumnNumbers& out) {
+  std::uint64_t tile[column_tile_rows];
+  for (std::size_t row = 0; row < count; ++row) tile[row] = load<Integer>(at + row * stride);
+  if (coding == Coding::delta) {
+    std::uint64_t last = is_first ? 0 : load<Integer>(at - stride);
+    for (std::size_t row = 0; row < count; ++row) {
+      const std::uint64_t difference = tile[row] - last;
+      last = tile[row];
+      tile[row] = difference;
+    }
+  } else if (coding == Coding::from) {
+    // All such fields have 8 bytes, and so has the one before them.
+    for (std::size_t row = 0; row < count; ++row)
+      tile[row] = load<std::uint64_t>(at + row * stride - sizeof(std::uint64_t)) - tile[row];
+  }
+  out.append(tile, count);
+}
+
+}  // namespace
+
+void append_field(const FieldDescription& field, const std::uint8_t* structs, std::size_t stride, std::size_t count,
+                  bool is_first, ColumnNumbers& out) {
+  const std::uint8_t* at = structs + field.offset;
+  if (field.bytes == 8)
+    append_field<std::uint64_t>(field.coding, at, stride, count, is_first, out);
+  else if (field.bytes == 4)
+    append_field<std::uint32_t>(field.coding, at, stride, count, is_first, out);
+  else
+    append_field<std::uint8_t>(field.coding, at, stride, count, is_first, out);
 }
 
 // --- reading ---

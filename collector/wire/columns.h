@@ -20,10 +20,31 @@ void append_varint(std::vector<std::uint8_t>& out, std::uint64_t value);
 std::size_t begin_length(std::vector<std::uint8_t>& out);
 void end_length(std::vector<std::uint8_t>& out, std::size_t begin);
 
-// Appends the column. Values of signed ones may be negative (two's complement). `cuts`, where there is one, gets the
-// offsets at which a compressor does well to begin anew, and allows planes. The values are spent.
-void write_column(std::vector<std::uint64_t>& values, bool is_signed, std::vector<std::uint8_t>& out,
-                  std::vector<std::size_t>* cuts);
+// A column's numbers on their way. As long as all are the same, which is the commonest case, none is stored.
+class ColumnNumbers {
+ public:
+  void clear();
+  void append(const std::uint64_t* numbers, std::size_t count);
+  std::size_t size() const { return rows_; }
+
+  // Appends the column to `out`. Numbers of signed ones may be negative (two's complement). `cuts`, where there is one,
+  // gets the offsets at which a compressor does well to begin anew, and allows planes. The numbers are spent.
+  void write(bool is_signed, std::vector<std::uint8_t>& out, std::vector<std::size_t>* cuts);
+
+ private:
+  void write_varints(bool is_signed, std::vector<std::uint8_t>& out) const;
+  void write_planes(bool is_signed, std::vector<std::uint8_t>& out, std::vector<std::size_t>& cuts);
+
+  std::vector<std::uint64_t> values_;  // Empty while all are `first_`.
+  std::uint64_t first_ = 0;
+  std::size_t rows_ = 0;
+};
+
+// The field in `count` structs from `structs` on, `stride` bytes apart, as the numbers of its coding. What lies before
+// the first struct is read for delta, unless `is_first`. At most column_tile_rows.
+constexpr std::size_t column_tile_rows = 256;
+void append_field(const FieldDescription& field, const std::uint8_t* structs, std::size_t stride, std::size_t count,
+                  bool is_first, ColumnNumbers& out);
 
 // What is in one field of all rows already, so that a column of the same number, the commonest, writes nothing.
 struct FilledField {

@@ -40,7 +40,7 @@ Run measure(const std::vector<Event>& events, const Work& work) {
 }
 
 Run run_maps(const std::vector<Event>& events) {
-  Maps maps;
+  Maps maps(heap_bytes_for(usual_live));
   std::vector<uint64_t> sizes(32'768);
   return measure(events, [&](const Event& event) {
     if (event.size_256 != 0) {
@@ -67,12 +67,12 @@ Run run_floor(const std::vector<Event>& events) {
 
 Run run_space(const std::vector<Event>& events, bool with_index) {
   hbmscope::AddressSpace space;
-  space.add_region({0, heap_bytes}, hbmscope::Joining::never);
+  space.add_region({0, heap_bytes_for(usual_live)}, hbmscope::Joining::never);
   std::vector<hbmscope::BlockIndex> blocks(32'768);
   std::size_t count = 0;
   const Run run = measure(events, [&](const Event& event) {
     // A block at the upper end now and then keeps the ordered index alive.
-    if (with_index && ++count % 4096 == 1) space.give_back(space.take(heap_bytes - 256, 256));
+    if (with_index && ++count % 4096 == 1) space.give_back(space.take(heap_bytes_for(usual_live) - 256, 256));
     if (event.size_256 != 0)
       blocks[event.row] = space.take(event.address, uint64_t{event.size_256} * 256);
     else
@@ -111,7 +111,7 @@ void measure_events(std::size_t count) {
 
 void measure_copy(uint32_t live) {
   hbmscope::AddressSpace space;
-  space.add_region({0, heap_bytes * 16}, hbmscope::Joining::never);
+  space.add_region({0, heap_bytes_for(usual_live) * 16}, hbmscope::Joining::never);
   std::vector<hbmscope::BlockIndex> blocks;
   for (uint32_t i = 0; i < live + live / 16; ++i) blocks.push_back(space.take(uint64_t{i} * 4096, 4096));
   for (std::size_t i = 0; i < blocks.size(); i += 17) space.give_back(blocks[i]);

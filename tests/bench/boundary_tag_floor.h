@@ -14,9 +14,12 @@ namespace hbmscope::bench {
 
 class BoundaryTagFloor {
  public:
-  BoundaryTagFloor() : chunks_(1), table_(1 << 16) {
+  explicit BoundaryTagFloor(std::size_t live = usual_live)
+      : chunks_(1),
+        table_(table_entries_for(live)),
+        shift_(64 - static_cast<unsigned>(std::bit_width(table_.size() - 1))) {
     std::fill(std::begin(bins_), std::end(bins_), none);
-    chunks_[0] = {0, heap_bytes, none, none, none, none};
+    chunks_[0] = {0, heap_bytes_for(live), none, none, none, none};
     add_free(0);
   }
 
@@ -75,10 +78,11 @@ class BoundaryTagFloor {
     const auto log = static_cast<unsigned>(std::bit_width(size | 1)) - 1;
     return log * 16 + static_cast<unsigned>((size << 4 >> log) & 15);
   }
-  std::size_t home(uint64_t address) const { return (address * 0x9e3779b97f4a7c15) >> 48; }
+  std::size_t home(uint64_t address) const { return (address * 0x9e3779b97f4a7c15) >> shift_; }
+  std::size_t mask() const { return table_.size() - 1; }
   std::size_t find(uint64_t address) const {
     std::size_t at = home(address);
-    while (table_[at].address != address || table_[at].chunk == none) at = (at + 1) & 0xffff;
+    while (table_[at].address != address || table_[at].chunk == none) at = (at + 1) & mask();
     return at;
   }
   void add_free(uint32_t at) {
@@ -92,7 +96,7 @@ class BoundaryTagFloor {
     words_ |= uint32_t{1} << bin / 64;
     if (largest_ != 0) largest_ = std::max(largest_, chunk.size);
     std::size_t slot = home(chunk.address);
-    while (table_[slot].chunk != none) slot = (slot + 1) & 0xffff;
+    while (table_[slot].chunk != none) slot = (slot + 1) & mask();
     table_[slot] = {chunk.address, at};
   }
   void remove_free(uint32_t at) {
@@ -110,8 +114,8 @@ class BoundaryTagFloor {
     }
     if (chunk.size == largest_) largest_ = 0;
     std::size_t hole = find(chunk.address);
-    for (std::size_t slot = (hole + 1) & 0xffff; table_[slot].chunk != none; slot = (slot + 1) & 0xffff) {
-      if (((slot - home(table_[slot].address)) & 0xffff) < ((slot - hole) & 0xffff)) continue;
+    for (std::size_t slot = (hole + 1) & mask(); table_[slot].chunk != none; slot = (slot + 1) & mask()) {
+      if (((slot - home(table_[slot].address)) & mask()) < ((slot - hole) & mask())) continue;
       table_[hole] = table_[slot];
       hole = slot;
     }
@@ -135,6 +139,7 @@ class BoundaryTagFloor {
 
   std::vector<Chunk> chunks_;
   std::vector<Slot> table_;  // Far larger than the free chunks need, so that it never grows.
+  unsigned shift_;
   std::vector<uint32_t> unused_;
   uint32_t bins_[1024];
   uint64_t bits_[16] = {};

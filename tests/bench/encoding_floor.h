@@ -2,6 +2,7 @@
 // in blocks of 65,536 events; no other fields, no other kinds, no check sum. Shares no line with collector/wire.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
@@ -21,7 +22,10 @@ struct FloorBlock {
 
 class EncodingFloor {
  public:
-  EncodingFloor() : table_(1 << 16), raw_(floor_block_events * 24) {}
+  explicit EncodingFloor(std::size_t live = usual_live)
+      : table_(table_entries_for(live)),
+        shift_(64 - static_cast<unsigned>(std::bit_width(table_.size() - 1))),
+        raw_(floor_block_events * 24) {}
   ~EncodingFloor() { ZSTD_freeCCtx(context_); }
   EncodingFloor(const EncodingFloor&) = delete;
   EncodingFloor& operator=(const EncodingFloor&) = delete;
@@ -66,18 +70,19 @@ class EncodingFloor {
     *out++ = static_cast<std::uint8_t>(value);
     return out;
   }
-  static std::size_t home(std::uint64_t address) { return (address * 0x9e3779b97f4a7c15) >> 48; }
+  std::size_t home(std::uint64_t address) const { return (address * 0x9e3779b97f4a7c15) >> shift_; }
+  std::size_t mask() const { return table_.size() - 1; }
   void add(std::uint64_t address, std::uint32_t row) {
     std::size_t at = home(address);
-    while (table_[at].address != ~std::uint64_t{0}) at = (at + 1) & 0xffff;
+    while (table_[at].address != ~std::uint64_t{0}) at = (at + 1) & mask();
     table_[at] = {address, row};
   }
   std::uint32_t remove(std::uint64_t address) {
     std::size_t hole = home(address);
-    while (table_[hole].address != address) hole = (hole + 1) & 0xffff;
+    while (table_[hole].address != address) hole = (hole + 1) & mask();
     const std::uint32_t row = table_[hole].row;
-    for (std::size_t at = (hole + 1) & 0xffff; table_[at].address != ~std::uint64_t{0}; at = (at + 1) & 0xffff) {
-      if (((at - home(table_[at].address)) & 0xffff) < ((at - hole) & 0xffff)) continue;
+    for (std::size_t at = (hole + 1) & mask(); table_[at].address != ~std::uint64_t{0}; at = (at + 1) & mask()) {
+      if (((at - home(table_[at].address)) & mask()) < ((at - hole) & mask())) continue;
       table_[hole] = table_[at];
       hole = at;
     }
@@ -86,6 +91,7 @@ class EncodingFloor {
   }
 
   std::vector<Slot> table_;
+  unsigned shift_;
   std::vector<std::uint8_t> raw_;
   ZSTD_CCtx* context_ = ZSTD_createCCtx();
 };

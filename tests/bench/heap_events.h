@@ -1,8 +1,10 @@
-// A stream of blocks taken and given back in a heap of 64 GiB, for the benchmarks: ten to twenty thousand live blocks,
-// forty hot sizes and a tail, placed by best fit. Times between events are 0.2 to 2.2 us, stacks one of five thousand.
+// A stream of blocks taken and given back in a heap, for the benchmarks: forty hot sizes and a tail, placed by best
+// fit; the live blocks go up and down between two thirds and four thirds of their mean. With a mean of 15,000 the heap
+// has 64 GiB; more blocks have more.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -18,8 +20,16 @@ namespace hbmscope::bench {
 using std::uint32_t;
 using std::uint64_t;
 
-constexpr uint64_t heap_bytes = uint64_t{64} << 30;
 constexpr uint32_t none = 0xffffffff;
+constexpr std::size_t usual_live = 15'000;
+
+constexpr uint64_t heap_bytes_for(std::size_t live) {
+  return (uint64_t{64} << 30) * std::max<uint64_t>(1, (live + usual_live - 1) / usual_live);
+}
+// Entries of a hash table in which so many live blocks lie with room.
+constexpr std::size_t table_entries_for(std::size_t live) {
+  return std::bit_ceil(live * 4);
+}
 
 // A block is given back by the row that it had in the caller's table, as a reader of traces does it. Rows are taken as
 // slots are: the one freed last, else the next new one.
@@ -31,7 +41,7 @@ struct Event {
 
 class Maps {
  public:
-  Maps() { add(0, heap_bytes); }
+  explicit Maps(uint64_t heap_bytes) { add(0, heap_bytes); }
 
   uint32_t take(uint64_t address, uint64_t size) {
     const auto found = free_.find(address);
@@ -76,7 +86,7 @@ class Maps {
   std::set<std::pair<uint64_t, uint64_t>> sizes_;
 };
 
-inline std::vector<Event> make_events(std::size_t count) {
+inline std::vector<Event> make_events(std::size_t count, std::size_t mean_live = usual_live) {
   std::mt19937_64 random(20261121);
   std::vector<uint32_t> hot;
   hot.reserve(40);
@@ -85,17 +95,18 @@ inline std::vector<Event> make_events(std::size_t count) {
   struct Live {
     uint64_t address, size;
   };
-  std::vector<Live> table(32'768);
+  std::vector<Live> table(mean_live * 2);
   std::vector<uint32_t> live, unused;
   for (uint32_t row = static_cast<uint32_t>(table.size()); row-- > 0;) unused.push_back(row);
-  Maps heap;
+  Maps heap(heap_bytes_for(mean_live));
   std::vector<Event> events;
   events.reserve(count);
   double live_sum = 0, gap_sum = 0;
   while (events.size() < count) {
-    // Between ten and twenty thousand live blocks, up and down some times in a million events.
-    const std::size_t wanted = 10'000 + (events.size() / 20 % 20'000 < 10'000 ? events.size() / 20 % 10'000
-                                                                              : 10'000 - events.size() / 20 % 10'000);
+    // Up and down some times in a million events, where the blocks are not many more.
+    const std::size_t low = mean_live * 2 / 3, swing = mean_live * 2 / 3;
+    const std::size_t phase = events.size() / 20 % (2 * swing);
+    const std::size_t wanted = low + (phase < swing ? phase : 2 * swing - phase);
     if (live.size() < wanted + random() % 2) {
       const uint64_t size_256 =
           random() % 10 < 9 ? hot[random() % hot.size()] : 1 + (random() % 65'536 >> random() % 16);
