@@ -32,25 +32,32 @@ BlockEncoder::~BlockEncoder() = default;
 BlockEncoder::BlockEncoder(BlockEncoder&&) noexcept = default;
 BlockEncoder& BlockEncoder::operator=(BlockEncoder&&) noexcept = default;
 
-// Tile by tile, all fields of some hundred structs and then the next: they are read once, not once for each field.
-void BlockEncoder::write_section(const RecordDescription& record, const Rows& rows, std::vector<std::uint8_t>& out,
+void BlockEncoder::spill(RecordKind kind, Rows& rows) {
+  const RecordDescription& record = *find_record(static_cast<std::uint16_t>(kind));
+  const std::size_t stride = record.struct_bytes, count = rows.tile.size() / stride;
+  if (count == 0) return;
+  rows.columns.resize(record.field_count);
+  const std::uint8_t* before = rows.last.empty() ? nullptr : rows.last.data();
+  for (unsigned i = 0; i < record.field_count; ++i)
+    append_field(record.fields[i], rows.tile.data(), stride, count, before, rows.columns[i]);
+  rows.last.assign(rows.tile.end() - static_cast<std::ptrdiff_t>(stride), rows.tile.end());
+  rows.tile.clear();
+  rows.spilled += count;
+}
+
+void BlockEncoder::write_section(const RecordDescription& record, Rows& rows, std::vector<std::uint8_t>& out,
                                  std::vector<std::size_t>* cuts) {
-  const std::size_t stride = rows.struct_bytes, count = rows.bytes.size() / stride;
-  for (unsigned i = 0; i < record.field_count; ++i) columns_[i].clear();
-  for (std::size_t row = 0; row < count; row += column_tile_rows)
-    for (unsigned i = 0; i < record.field_count; ++i)
-      append_field(record.fields[i], rows.bytes.data() + row * stride, stride, std::min(column_tile_rows, count - row),
-                   row == 0, columns_[i]);
+  spill(record.kind, rows);
   append_varint(out, static_cast<std::uint64_t>(record.kind));
-  append_varint(out, count);
+  append_varint(out, rows.spilled);
   const std::size_t begin = begin_length(out);
   out.push_back(record.field_count);
   for (unsigned i = 0; i < record.field_count; ++i) {
     const Coding coding = record.fields[i].coding;
-    columns_[i].write(coding == Coding::delta || coding == Coding::zigzag, out, cuts);
+    rows.columns[i].write(coding == Coding::delta || coding == Coding::zigzag, out, cuts);
   }
   if (record.has_text) {
-    write_differences<std::uint64_t>(rows.text_ends, 0, false, out, cuts);
+    write_differences<std::uint64_t>(text_ends_, 0, false, out, cuts);
     out.insert(out.end(), text_.begin(), text_.end());
   }
   end_length(out, begin);
@@ -59,8 +66,7 @@ void BlockEncoder::write_section(const RecordDescription& record, const Rows& ro
 template <class Number>
 void BlockEncoder::write_differences(const std::vector<Number>& numbers, Number before_the_first, bool is_signed,
                                      std::vector<std::uint8_t>& out, std::vector<std::size_t>* cuts) {
-  ColumnNumbers& column = columns_[0];
-  column.clear();
+  column_.clear();
   std::uint64_t tile[column_tile_rows];
   auto last = static_cast<std::uint64_t>(before_the_first);
   for (std::size_t row = 0; row < numbers.size(); row += column_tile_rows) {
@@ -70,9 +76,9 @@ void BlockEncoder::write_differences(const std::vector<Number>& numbers, Number 
       tile[i] = number - last;
       last = number;
     }
-    column.append(tile, count);
+    column_.append(tile, count);
   }
-  column.write(is_signed, out, cuts);
+  column_.write(is_signed, out, cuts);
 }
 
 void BlockEncoder::write_columns(std::vector<std::uint8_t>& out, std::vector<std::size_t>* cuts) {
@@ -80,10 +86,11 @@ void BlockEncoder::write_columns(std::vector<std::uint8_t>& out, std::vector<std
   write_differences(times_, times_.empty() ? 0 : times_.front(), true, out, cuts);
   for (const RecordDescription& record : record_table) {
     Rows& rows = rows_[static_cast<std::size_t>(record.kind)];
-    if (rows.bytes.empty()) continue;
+    if (rows.tile.empty() && rows.spilled == 0) continue;
     write_section(record, rows, out, cuts);
-    rows.bytes.clear();
-    rows.text_ends.clear();
+    for (ColumnNumbers& column : rows.columns) column.clear();
+    rows.last.clear();
+    rows.spilled = 0;
   }
 }
 
@@ -136,6 +143,7 @@ Block BlockEncoder::close(Packing packing) {
   kinds_.clear();
   times_.clear();
   text_.clear();
+  text_ends_.clear();
   first_event_ += events_;
   events_ = 0;
   return block;

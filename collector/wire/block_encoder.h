@@ -29,12 +29,13 @@ class BlockEncoder {
   template <class Record>
   std::uint64_t add(const Record& record, std::int64_t time_ns, std::string_view text = {}) {
     static_assert(std::is_trivially_copyable_v<Record>);
-    Rows& rows = rows_of(Record::kind, sizeof(Record));
+    Rows& rows = rows_[static_cast<std::size_t>(Record::kind)];
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(&record);
-    rows.bytes.insert(rows.bytes.end(), bytes, bytes + sizeof(Record));
+    rows.tile.insert(rows.tile.end(), bytes, bytes + sizeof(Record));
+    if (rows.tile.size() == column_tile_rows * sizeof(Record)) spill(Record::kind, rows);
     if constexpr (Record::kind == RecordKind::string) {
       text_.append(text.substr(0, text_bytes_max));
-      rows.text_ends.push_back(text_.size());
+      text_ends_.push_back(text_.size());
     }
     kinds_.push_back(static_cast<std::uint8_t>(Record::kind));
     times_.push_back(time_ns);
@@ -54,18 +55,17 @@ class BlockEncoder {
   Block close(Packing packing = Packing::zstd);
 
  private:
+  // Structs become columns some hundred at a time: so they stay in the nearest cache, and leave room in it for the
+  // writer's live table.
   struct Rows {
-    std::vector<std::uint8_t> bytes;  // Structs, one after the other.
-    std::vector<std::uint64_t> text_ends;
-    std::size_t struct_bytes = 0;
+    std::vector<std::uint8_t> tile;  // Structs, one after the other.
+    std::vector<ColumnNumbers> columns;
+    std::vector<std::uint8_t> last;  // The struct before the tile; empty: none.
+    std::size_t spilled = 0;
   };
-  Rows& rows_of(RecordKind kind, std::size_t struct_bytes) {
-    Rows& rows = rows_[static_cast<std::size_t>(kind)];
-    rows.struct_bytes = struct_bytes;
-    return rows;
-  }
+  void spill(RecordKind kind, Rows& rows);
   void write_columns(std::vector<std::uint8_t>& out, std::vector<std::size_t>* cuts);
-  void write_section(const RecordDescription& record, const Rows& rows, std::vector<std::uint8_t>& out,
+  void write_section(const RecordDescription& record, Rows& rows, std::vector<std::uint8_t>& out,
                      std::vector<std::size_t>* cuts);
   template <class Number>
   void write_differences(const std::vector<Number>& numbers, Number before_the_first, bool is_signed,
@@ -78,8 +78,9 @@ class BlockEncoder {
   std::vector<std::uint8_t> kinds_;
   std::vector<std::int64_t> times_;
   std::string text_;
-  std::array<ColumnNumbers, record_fields_max> columns_;  // Of the records at hand.
-  std::vector<std::uint8_t> raw_, packed_;                // Kept: their memory serves every block.
+  std::vector<std::uint64_t> text_ends_;
+  ColumnNumbers column_;                    // Of times, or of the lengths of texts.
+  std::vector<std::uint8_t> raw_, packed_;  // Kept: their memory serves every block.
   std::vector<std::size_t> cuts_;
   std::uint32_t stream_;
   BlockType type_;

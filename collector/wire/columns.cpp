@@ -114,18 +114,19 @@ std::uint64_t load(const std::uint8_t* at) {
 }
 
 template <class Integer>
-void append_field(Coding coding, const std::uint8_t* at, std::size_t stride, std::size_t count, bool is_first,
-                  ColumnNumbers& out) {
+void append_field(const FieldDescription& field, const std::uint8_t* structs, std::size_t stride, std::size_t count,
+                  const std::uint8_t* before, ColumnNumbers& out) {
+  const std::uint8_t* at = structs + field.offset;
   std::uint64_t tile[column_tile_rows];
   for (std::size_t row = 0; row < count; ++row) tile[row] = load<Integer>(at + row * stride);
-  if (coding == Coding::delta) {
-    std::uint64_t last = is_first ? 0 : load<Integer>(at - stride);
+  if (field.coding == Coding::delta) {
+    std::uint64_t last = before == nullptr ? 0 : load<Integer>(before + field.offset);
     for (std::size_t row = 0; row < count; ++row) {
       const std::uint64_t difference = tile[row] - last;
       last = tile[row];
       tile[row] = difference;
     }
-  } else if (coding == Coding::from) {
+  } else if (field.coding == Coding::from) {
     // All such fields have 8 bytes, and so has the one before them.
     for (std::size_t row = 0; row < count; ++row)
       tile[row] = load<std::uint64_t>(at + row * stride - sizeof(std::uint64_t)) - tile[row];
@@ -136,14 +137,13 @@ void append_field(Coding coding, const std::uint8_t* at, std::size_t stride, std
 }  // namespace
 
 void append_field(const FieldDescription& field, const std::uint8_t* structs, std::size_t stride, std::size_t count,
-                  bool is_first, ColumnNumbers& out) {
-  const std::uint8_t* at = structs + field.offset;
+                  const std::uint8_t* before, ColumnNumbers& out) {
   if (field.bytes == 8)
-    append_field<std::uint64_t>(field.coding, at, stride, count, is_first, out);
+    append_field<std::uint64_t>(field, structs, stride, count, before, out);
   else if (field.bytes == 4)
-    append_field<std::uint32_t>(field.coding, at, stride, count, is_first, out);
+    append_field<std::uint32_t>(field, structs, stride, count, before, out);
   else
-    append_field<std::uint8_t>(field.coding, at, stride, count, is_first, out);
+    append_field<std::uint8_t>(field, structs, stride, count, before, out);
 }
 
 // --- reading ---

@@ -40,11 +40,11 @@ class ColumnNumbers {
   std::size_t rows_ = 0;
 };
 
-// The field in `count` structs from `structs` on, `stride` bytes apart, as the numbers of its coding. What lies before
-// the first struct is read for delta, unless `is_first`. At most column_tile_rows.
+// The field in `count` structs from `structs` on, `stride` bytes apart, as the numbers of its coding; at most
+// column_tile_rows. `before` is the struct before the first, which delta counts from; null: none.
 constexpr std::size_t column_tile_rows = 256;
 void append_field(const FieldDescription& field, const std::uint8_t* structs, std::size_t stride, std::size_t count,
-                  bool is_first, ColumnNumbers& out);
+                  const std::uint8_t* before, ColumnNumbers& out);
 
 // What is in one field of all rows already, so that a column of the same number, the commonest, writes nothing.
 struct FilledField {
