@@ -85,6 +85,7 @@ class AddressSpace {
   BlockIndex take_loose(std::uint64_t address, std::uint64_t size);
   void give_back(BlockIndex block);
 
+  bool knows_regions() const { return knows_regions_; }         // Else those that are optional are absent.
   std::uint64_t in_use_bytes() const { return in_use_bytes_; }  // Loose blocks too.
   std::size_t blocks() const { return blocks_; }
   // The size of the pool. Not the sum of in use and free where there are loose blocks.

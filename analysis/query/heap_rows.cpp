@@ -110,7 +110,7 @@ EventCounts compute_event_counts(const Trace& trace) {
 std::vector<FailureRow> compute_failure_rows(const Trace& trace) {
   std::vector<FailureRow> rows;
   for (const Stream& stream : trace.streams) {
-    const std::vector<FailureEvent>& failures = stream.failures();
+    const SharedLog<FailureEvent>& failures = stream.failures();
     StreamState state;
     for (std::size_t i = 0; i < failures.size(); ++i) {  // Ascending, so that one walk serves all.
       if (!failures[i].is_out_of_memory) continue;

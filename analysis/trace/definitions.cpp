@@ -24,18 +24,15 @@ std::string_view text_from_layer(wire::Layer layer) {
 }
 
 // Ids come in ascending order without gaps from every writer of ours. A gap is a lost block, whose definitions read as
-// empty; a damaged id must not make a table of four billion rows.
-template <class Column>
-bool Definitions::make_room(Column& column, std::uint32_t id) {
-  if (id == 0 || id > column.size() + gap_budget_) {
-    ++bad_definitions_;
-    return false;
+// empty; a damaged id must not make a table of four billion rows. What was defined once stays: others may look at it.
+bool Definitions::may_be_next(std::uint64_t size, std::uint32_t id) {
+  const std::uint64_t next = size + 1;
+  if (id >= next && id <= next + gap_budget_) {
+    note_missing(id - next);
+    return true;
   }
-  if (id >= column.size()) {
-    note_missing(id - column.size());
-    column.resize(id + std::size_t{1});
-  }
-  return true;
+  ++bad_definitions_;
+  return false;
 }
 
 void Definitions::note_missing(std::uint64_t count) {
@@ -43,39 +40,42 @@ void Definitions::note_missing(std::uint64_t count) {
   gap_budget_ -= std::min(gap_budget_, count);
 }
 
-bool Definitions::make_room_for_text(std::uint32_t id) {
-  const std::uint64_t next = text_begin_.size() - 1;
-  if (id < next || id > next + gap_budget_) {
-    ++bad_definitions_;
-    return false;
-  }
-  note_missing(id - next);
-  text_begin_.resize(id + std::size_t{1}, text_.size());
-  return true;
+template <class Row>
+void Definitions::define(SharedLog<Row>& rows, std::uint32_t id, const Row& row) {
+  if (id != 0 && id <= rows.size() && rows[id - 1] == row) return;  // Said again.
+  if (!may_be_next(rows.size(), id)) return;
+  while (rows.size() + 1 < id) rows.push_back({});
+  rows.push_back(row);
 }
 
 void Definitions::add(const wire::DecodedBlock& block) {
   const auto strings = block.rows<wire::StringRecord>();
   for (std::size_t i = 0; i < strings.size(); ++i) {
-    if (!make_room_for_text(strings[i].id)) continue;
-    text_ += block.text(i);
-    text_begin_.push_back(text_.size());
+    const std::string_view new_text = block.text(i);
+    const std::uint32_t id = strings[i].id;
+    if (id != 0 && id <= texts_.size() && text(id) == new_text) continue;
+    if (!may_be_next(texts_.size(), id)) continue;
+    while (texts_.size() + 1 < id) texts_.push_back({});
+    texts_.push_back({characters_.append_together(std::span(new_text.data(), new_text.size())),
+                      static_cast<std::uint32_t>(new_text.size())});
   }
   for (const wire::FrameRecord& record : block.rows<wire::FrameRecord>())
-    if (make_room(frames_, record.id)) frames_[record.id] = {record.function, record.file, record.line};
+    define(frames_, record.id, {record.function, record.file, record.line});
   for (const wire::StackRecord& record : block.rows<wire::StackRecord>()) {
-    if (!make_room(stacks_, record.id)) continue;
     // A caller is defined before the stack that it calls: chains end, whatever a file says.
     const bool is_sound = record.parent < record.id;
     if (!is_sound) ++bad_definitions_;
-    stacks_[record.id] = {is_sound ? record.parent : 0, record.frame};
+    define(stacks_, record.id, {is_sound ? record.parent : 0, record.frame});
   }
   for (const wire::HeapRecord& record : block.rows<wire::HeapRecord>()) {
-    if (record.id >= heaps_max || record.id > heaps_.size() + heap_gap_max) {
+    if (record.id == 0 || record.id >= heaps_max || record.id > heaps_.size() + heap_gap_max) {
       ++bad_definitions_;
       continue;
     }
-    if (!make_room(heaps_, record.id)) continue;
+    if (record.id >= heaps_.size()) {
+      note_missing(record.id - heaps_.size());
+      heaps_.resize(record.id + std::size_t{1});
+    }
     heaps_[record.id] = {record.id,
                          record.parent,
                          std::string(text(record.name).substr(0, name_bytes_max)),
@@ -94,16 +94,17 @@ void Definitions::add(const wire::DecodedBlock& block) {
 }
 
 std::string_view Definitions::text(std::uint32_t string) const {
-  if (string + std::uint64_t{1} >= text_begin_.size()) return {};
-  return std::string_view(text_).substr(text_begin_[string], text_begin_[string + 1] - text_begin_[string]);
+  if (string == 0 || string > texts_.size()) return {};
+  const Text& text = texts_[string - 1];
+  return {characters_.together(text.begin, text.bytes).data(), text.bytes};
 }
 
 TraceFrame Definitions::frame(std::uint32_t frame) const {
-  return frame < frames_.size() ? frames_[frame] : TraceFrame{};
+  return frame != 0 && frame <= frames_.size() ? frames_[frame - 1] : TraceFrame{};
 }
 
 TraceStack Definitions::stack(std::uint32_t stack) const {
-  return stack < stacks_.size() ? stacks_[stack] : TraceStack{};
+  return stack != 0 && stack <= stacks_.size() ? stacks_[stack - 1] : TraceStack{};
 }
 
 const HeapInfo& Definitions::heap(std::uint32_t id) const {
@@ -117,7 +118,7 @@ std::string_view Definitions::job_fact(std::string_view key) const {
 }
 
 std::uint64_t Definitions::memory_bytes() const {
-  return text_.capacity() + text_begin_.capacity() * sizeof(std::uint64_t) + frames_.capacity() * sizeof(TraceFrame) +
+  return characters_.capacity() + texts_.capacity() * sizeof(Text) + frames_.capacity() * sizeof(TraceFrame) +
          stacks_.capacity() * sizeof(TraceStack) + heaps_.capacity() * sizeof(HeapInfo);
 }
 

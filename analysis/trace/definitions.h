@@ -1,5 +1,7 @@
 // What a stream's records refer to by id: strings, frames, stacks, heaps, and the facts about the job. Ids come from
 // the file: one that was never defined reads as empty, and is never an index out of bounds.
+//
+// A copy keeps what was defined by then, and shares it: only heaps and facts, which are few, are copied.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/model/shared_log.h"
 #include "collector/wire/block_decoder.h"
 
 namespace hbmscope {
@@ -26,11 +29,13 @@ std::string_view text_from_layer(wire::Layer layer);
 struct TraceFrame {
   std::uint32_t function = 0, file = 0;  // Strings.
   std::uint32_t line = 0;                // 0: unknown.
+  friend bool operator==(const TraceFrame&, const TraceFrame&) = default;
 };
 
 struct TraceStack {
   std::uint32_t parent = 0;  // The callers' stack; 0: this frame is the outermost. Always smaller than its own id.
   std::uint32_t frame = 0;
+  friend bool operator==(const TraceStack&, const TraceStack&) = default;
 };
 
 struct JobFact {
@@ -50,22 +55,27 @@ class Definitions {
   const HeapInfo& heap(std::uint32_t id) const;
   const std::vector<JobFact>& job() const { return job_; }
   std::string_view job_fact(std::string_view key) const;  // The first of that key; empty where there is none.
-  std::uint32_t stack_count() const { return static_cast<std::uint32_t>(stacks_.size()); }
-  std::uint32_t frame_count() const { return static_cast<std::uint32_t>(frames_.size()); }
+  // One more than the largest id: 0 counts.
+  std::uint32_t stack_count() const { return static_cast<std::uint32_t>(stacks_.size() + 1); }
+  std::uint32_t frame_count() const { return static_cast<std::uint32_t>(frames_.size() + 1); }
   std::uint64_t bad_definitions() const { return bad_definitions_; }          // Contradict others, or make no sense.
   std::uint64_t missing_definitions() const { return missing_definitions_; }  // Ids that were passed over.
   std::uint64_t memory_bytes() const;
 
  private:
-  template <class Column>
-  bool make_room(Column& column, std::uint32_t id);
-  bool make_room_for_text(std::uint32_t id);
+  struct Text {
+    std::uint64_t begin = 0;
+    std::uint32_t bytes = 0;
+  };
+  template <class Row>
+  void define(SharedLog<Row>& rows, std::uint32_t id, const Row& row);
+  bool may_be_next(std::uint64_t size, std::uint32_t id);
   void note_missing(std::uint64_t count);
 
-  std::string text_;
-  std::vector<std::uint64_t> text_begin_ = {0, 0};  // By string id, one more than strings; 0 is empty.
-  std::vector<TraceFrame> frames_{1};
-  std::vector<TraceStack> stacks_{1};
+  SharedLog<char, 65'536> characters_;
+  SharedLog<Text> texts_;  // These by id - 1.
+  SharedLog<TraceFrame> frames_;
+  SharedLog<TraceStack> stacks_;
   std::vector<HeapInfo> heaps_{1};
   std::vector<JobFact> job_;
   std::uint64_t bad_definitions_ = 0, missing_definitions_ = 0;

@@ -52,8 +52,7 @@ void StreamState::list_heap(std::uint32_t id, wire::BlockEncoder& out) const {
       out.add(record_from_block(block_in(slot), true), 0);
 }
 
-Keyframe StreamState::make_keyframe() const {
-  wire::BlockEncoder encoder(0, wire::BlockType::keyframe);
+Keyframe StreamState::make_keyframe(wire::BlockEncoder& encoder) const {
   Keyframe keyframe;
   for (std::uint32_t heap = 1; heap < heaps_.size(); ++heap) list_heap(heap, encoder);
   for (const std::uint32_t slot : free_slots_) {
@@ -85,9 +84,9 @@ void StreamState::restore_blocks(std::span<const wire::LiveRecord> blocks) {
     for (const std::uint32_t id = blocks[at].heap; at < blocks.size() && blocks[at].heap == id; ++at) {
       const wire::LiveRecord& block = blocks[at];
       const bool is_loose = (block.flags & wire::block_flag::is_loose) != 0;
-      fill_slot(block, heap,
-                is_loose ? heap.space.take_loose(block.address, block.size)
-                         : builder.append(block.address, block.size));
+      fill_slot(
+          block, heap,
+          is_loose ? heap.space.take_loose(block.address, block.size) : builder.append(block.address, block.size));
     }
   }
 }

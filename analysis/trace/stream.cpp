@@ -13,39 +13,55 @@ constexpr std::uint64_t keyframe_blocks_max = wire::block_records_max / 4;
 }  // namespace
 
 std::optional<std::string> Stream::append(wire::SharedBlock block) {
-  if (auto fault = decoder_.decode(*block, decoded_)) {
-    ++counts_.damaged_blocks;
+  wire::DecodedBlock& decoded = growth_->decoded;
+  StreamState& last = growth_->last;
+  if (auto fault = growth_->decoder.decode(*block, decoded)) {
+    ++has_.counts.damaged_blocks;
     return fault;
   }
   if (block->header.type != wire::BlockType::events) return std::nullopt;
-  if (block->header.first_event < last_.position()) return "a block of events that were there before";
-  counts_.lost += block->header.first_event - last_.position();
+  if (block->header.first_event < last.position()) return "a block of events that were there before";
+  has_.counts.lost += block->header.first_event - last.position();
   // Blocks may also be missing that had no events.
-  if (block->header.sequence > next_sequence_) counts_.missing_blocks += block->header.sequence - next_sequence_;
-  next_sequence_ = block->header.sequence + 1;
-  definitions_.add(decoded_);
-  note(decoded_);
-  peaks_.resize(definitions_.heaps().size());
-  last_.make_heaps(definitions_);
-  const std::size_t number = blocks_.size();
-  blocks_.push_back(std::move(block));
-  last_.apply(decoded_, number, definitions_, ~std::uint64_t{0},
-              [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
-                HeapPeak& peak = peaks_[heap];
-                const std::uint64_t in_use = last_.heap(heap).in_use_bytes;
-                if (in_use > peak.in_use_bytes) peak = {in_use, position, time_ns};
-              });
+  if (block->header.sequence > growth_->next_sequence)
+    has_.counts.missing_blocks += block->header.sequence - growth_->next_sequence;
+  growth_->next_sequence = block->header.sequence + 1;
+  has_.definitions.add(decoded);
+  note(decoded);
+  has_.peaks.resize(has_.definitions.heaps().size());
+  has_.timelines.resize(has_.definitions.heaps().size());
+  last.make_heaps(has_.definitions);
+  const std::size_t number = has_.blocks.size();
+  has_.blocks.push_back(std::move(block));
+  last.apply(decoded, number, has_.definitions, ~std::uint64_t{0},
+             [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
+               const HeapState& state = last.heap(heap);
+               HeapPeak& peak = has_.peaks[heap];
+               if (state.in_use_bytes > peak.in_use_bytes) peak = {state.in_use_bytes, position, time_ns};
+               has_.timelines[heap].add(position, time_ns, state);
+             });
+  has_.end_position = last.position();
   keep_keyframe();
   return std::nullopt;
 }
 
+Stream Stream::version() const {
+  return Stream(has_);
+}
+
+const Timeline& Stream::timeline(std::uint32_t heap) const {
+  static const Timeline none;
+  return heap < has_.timelines.size() ? has_.timelines[heap] : none;
+}
+
 void Stream::keep_keyframe() {
-  const std::uint64_t since = last_.position() - (keyframes_.empty() ? 0 : keyframes_.back()->position);
-  if (since < keyframe_events_ || last_.slots().size() > keyframe_blocks_max) return;
-  auto keyframe = std::make_shared<const Keyframe>(last_.make_keyframe());
-  keyframe_events_ =
+  const StreamState& last = growth_->last;
+  const std::uint64_t since = last.position() - (has_.keyframes.empty() ? 0 : has_.keyframes.back()->position);
+  if (since < growth_->keyframe_events || last.slot_count() > keyframe_blocks_max) return;
+  auto keyframe = std::make_shared<const Keyframe>(last.make_keyframe(growth_->keyframe_encoder));
+  growth_->keyframe_events =
       std::max<std::uint64_t>(wire::block_events_max, keyframe->memory_bytes() / keyframe_bytes_per_event);
-  keyframes_.push_back(std::move(keyframe));
+  has_.keyframes.push_back(std::move(keyframe));
 }
 
 void Stream::note(const wire::DecodedBlock& block) {
@@ -62,60 +78,61 @@ void Stream::note(const wire::DecodedBlock& block) {
         FailureEvent failure{event,       times[i],     record.asked,  std::nullopt,
                              record.heap, record.stack, record.reason, true};
         if (record.available != wire::unknown_bytes) failure.available_bytes = record.available;
-        failures_.push_back(failure);
+        has_.failures.push_back(failure);
         break;
       }
       case RecordKind::driver_refusal: {
         const auto& record = block.rows<wire::DriverRefusalRecord>()[row];
-        failures_.push_back(
+        has_.failures.push_back(
             {event, times[i], record.asked, std::nullopt, record.heap, record.stack, record.call, false});
         break;
       }
       case RecordKind::marker: {
         const auto& record = block.rows<wire::MarkerRecord>()[row];
-        marks_.push_back({event, times[i], record.name, record.device, record.phase});
+        has_.marks.push_back({event, times[i], record.name, record.device, record.phase});
         break;
       }
       case RecordKind::loss:
-        counts_.lost += std::max<std::uint64_t>(1, block.rows<wire::LossRecord>()[row].count);
+        has_.counts.lost += std::max<std::uint64_t>(1, block.rows<wire::LossRecord>()[row].count);
         break;
       default: break;
     }
     if (!wire::is_event(kinds[i])) continue;
-    if (!has_events_) first_time_ns_ = last_time_ns_ = times[i];
-    has_events_ = true;
-    last_time_ns_ = std::max(last_time_ns_, times[i]);
+    if (!has_.has_events) has_.first_time_ns = has_.last_time_ns = times[i];
+    has_.has_events = true;
+    has_.last_time_ns = std::max(has_.last_time_ns, times[i]);
     ++event;
   }
   const auto count = [&](RecordKind kind) { return rows[static_cast<std::size_t>(kind)]; };
-  counts_.alloc += count(RecordKind::alloc);
-  counts_.free += count(RecordKind::free) + count(RecordKind::free_at);
-  counts_.driver_refusals += count(RecordKind::driver_refusal);
-  counts_.out_of_memory += count(RecordKind::out_of_memory);
-  counts_.unknown_records += block.unknown_records();
-  counts_.total += block.header().events - count(RecordKind::marker) - count(RecordKind::counter) -
-                   count(RecordKind::attribute) - count(RecordKind::loss);
+  has_.counts.alloc += count(RecordKind::alloc);
+  has_.counts.free += count(RecordKind::free) + count(RecordKind::free_at);
+  has_.counts.driver_refusals += count(RecordKind::driver_refusal);
+  has_.counts.out_of_memory += count(RecordKind::out_of_memory);
+  has_.counts.unknown_records += block.unknown_records();
+  has_.counts.total += block.header().events - count(RecordKind::marker) - count(RecordKind::counter) -
+                       count(RecordKind::attribute) - count(RecordKind::loss);
 }
 
 StreamState Stream::state_at(std::uint64_t position) const {
-  if (position >= last_.position()) return last_;
+  if (position >= has_.end_position && growth_ != nullptr) return growth_->last;
   const auto after =
-      std::upper_bound(keyframes_.begin(), keyframes_.end(), position,
+      std::upper_bound(has_.keyframes.begin(), has_.keyframes.end(), position,
                        [](std::uint64_t wanted, const auto& keyframe) { return wanted < keyframe->position; });
-  StreamState state =
-      after == keyframes_.begin() ? StreamState{} : StreamState::from_keyframe(**std::prev(after), definitions_);
+  StreamState state = after == has_.keyframes.begin()
+                          ? StreamState{}
+                          : StreamState::from_keyframe(**std::prev(after), has_.definitions);
   advance(state, position);
   return state;
 }
 
 void Stream::advance(StreamState& state, std::uint64_t position) const {
-  state.make_heaps(definitions_);
+  state.make_heaps(has_.definitions);
   wire::BlockDecoder decoder;
   wire::DecodedBlock decoded;
-  for (std::size_t number = state.next_block(); number < blocks_.size(); ++number) {
-    if (blocks_[number]->header.first_event > position) break;
-    if (decoder.decode(*blocks_[number], decoded)) break;
-    state.apply(decoded, number, definitions_, position, [](std::uint64_t, std::int64_t, std::uint32_t) {});
+  for (std::size_t number = state.next_block(); number < has_.blocks.size(); ++number) {
+    if (has_.blocks[number]->header.first_event > position) break;
+    if (decoder.decode(*has_.blocks[number], decoded)) break;
+    state.apply(decoded, number, has_.definitions, position, [](std::uint64_t, std::int64_t, std::uint32_t) {});
     if (state.next_block() == number) break;  // Stopped inside of it.
   }
 }
@@ -125,7 +142,7 @@ std::uint64_t Stream::position_of_time(std::int64_t time_ns) const {
   std::uint64_t position = 0;
   wire::BlockDecoder decoder;
   wire::DecodedBlock decoded;
-  for (const wire::SharedBlock& block : blocks_) {
+  for (const wire::SharedBlock& block : has_.blocks) {
     if (block->header.last_time_ns <= time_ns) {
       position = block->end_event();
       continue;
@@ -144,14 +161,16 @@ std::uint64_t Stream::position_of_time(std::int64_t time_ns) const {
 }
 
 std::uint64_t Stream::memory_bytes() const {
-  std::uint64_t bytes = encoded_bytes() + blocks_.capacity() * sizeof(blocks_.front()) + definitions_.memory_bytes();
-  for (const auto& keyframe : keyframes_) bytes += keyframe->memory_bytes();
+  std::uint64_t bytes =
+      encoded_bytes() + has_.blocks.capacity() * sizeof(wire::SharedBlock) + has_.definitions.memory_bytes();
+  for (const auto& keyframe : has_.keyframes) bytes += keyframe->memory_bytes();
+  for (const Timeline& timeline : has_.timelines) bytes += timeline.memory_bytes();
   return bytes;
 }
 
 std::uint64_t Stream::encoded_bytes() const {
   std::uint64_t bytes = 0;
-  for (const wire::SharedBlock& block : blocks_) bytes += block->payload.size() + sizeof(wire::Block);
+  for (const wire::SharedBlock& block : has_.blocks) bytes += block->payload.size() + sizeof(wire::Block);
   return bytes;
 }
 

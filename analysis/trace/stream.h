@@ -1,7 +1,8 @@
 // One stream of a trace: its sealed blocks, what they define, and what one pass over all of them found: counts, the
 // peak of every heap, failures, marks, and keyframes to begin at later. Events stay encoded, at about six bytes each.
 //
-// A stream only grows. What is handed out for a moment of it stays true.
+// A stream only grows. version() is what it holds now, for other threads: it shares all that is sealed, so that it
+// costs as much after a day as after a minute.
 #pragma once
 
 #include <array>
@@ -13,6 +14,7 @@
 
 #include "analysis/trace/definitions.h"
 #include "analysis/trace/stream_state.h"
+#include "analysis/trace/timeline.h"
 #include "collector/wire/block.h"
 #include "collector/wire/block_decoder.h"
 
@@ -53,21 +55,28 @@ struct Mark {
 
 class Stream {
  public:
+  Stream() : growth_(std::make_unique<Growth>()) {}
+
   // Takes in the next block; a damaged one is refused with its fault, and the stream has a loss there.
   std::optional<std::string> append(wire::SharedBlock block);
+  // For readers on other threads, while this one goes on. Nothing is appended to it.
+  Stream version() const;
 
-  const Definitions& definitions() const { return definitions_; }
-  const std::vector<wire::SharedBlock>& blocks() const { return blocks_; }
-  const EventCounts& counts() const { return counts_; }
-  const std::vector<FailureEvent>& failures() const { return failures_; }
-  const std::vector<Mark>& marks() const { return marks_; }
-  HeapPeak peak(std::uint32_t heap) const { return heap < peaks_.size() ? peaks_[heap] : HeapPeak{}; }
+  const Definitions& definitions() const { return has_.definitions; }
+  const SharedLog<wire::SharedBlock>& blocks() const { return has_.blocks; }
+  const EventCounts& counts() const { return has_.counts; }
+  const SharedLog<FailureEvent>& failures() const { return has_.failures; }
+  const SharedLog<Mark>& marks() const { return has_.marks; }
+  HeapPeak peak(std::uint32_t heap) const { return heap < has_.peaks.size() ? has_.peaks[heap] : HeapPeak{}; }
 
-  std::uint64_t end_position() const { return last_.position(); }  // One more than the last event's number.
-  bool has_times() const { return first_time_ns_ != last_time_ns_; }
-  std::int64_t first_time_ns() const { return first_time_ns_; }
-  std::int64_t last_time_ns() const { return last_time_ns_; }
-  const StreamState& last_state() const { return last_; }
+  const Timeline& timeline(std::uint32_t heap) const;
+
+  std::uint64_t end_position() const { return has_.end_position; }  // One more than the last event's number.
+  bool has_times() const { return has_.first_time_ns != has_.last_time_ns; }
+  std::int64_t first_time_ns() const { return has_.first_time_ns; }
+  std::int64_t last_time_ns() const { return has_.last_time_ns; }
+  // After all events. Not of a version: there, state_at() computes it.
+  const StreamState& last_state() const { return growth_->last; }
   std::uint64_t encoded_bytes() const;
   // All that is kept for it; live blocks of the last state apart.
   std::uint64_t memory_bytes() const;
@@ -80,23 +89,36 @@ class Stream {
   std::uint64_t position_of_time(std::int64_t time_ns) const;
 
  private:
+  // Shares what is sealed with its copies.
+  struct Contents {
+    SharedLog<wire::SharedBlock> blocks;
+    Definitions definitions;
+    EventCounts counts;
+    SharedLog<FailureEvent> failures;
+    SharedLog<Mark> marks;
+    std::vector<HeapPeak> peaks;                           // By heap.
+    std::vector<Timeline> timelines;                       // By heap.
+    SharedLog<std::shared_ptr<const Keyframe>> keyframes;  // Ascending positions.
+    std::uint64_t end_position = 0;
+    bool has_events = false;
+    std::int64_t first_time_ns = 0, last_time_ns = 0;
+  };
+  // What only the one that grows has.
+  struct Growth {
+    StreamState last;
+    std::uint64_t keyframe_events = wire::block_events_max;  // How far apart they are, as their size allows.
+    std::uint32_t next_sequence = 0;
+    wire::BlockDecoder decoder;
+    wire::DecodedBlock decoded;
+    wire::BlockEncoder keyframe_encoder{0, wire::BlockType::keyframe};
+  };
+  explicit Stream(Contents contents) : has_(std::move(contents)) {}
+
   void note(const wire::DecodedBlock& block);
   void keep_keyframe();
 
-  std::vector<wire::SharedBlock> blocks_;
-  Definitions definitions_;
-  EventCounts counts_;
-  std::vector<FailureEvent> failures_;
-  std::vector<Mark> marks_;
-  std::vector<HeapPeak> peaks_;
-  StreamState last_;
-  std::vector<std::shared_ptr<const Keyframe>> keyframes_;  // Ascending positions.
-  std::uint64_t keyframe_events_ = wire::block_events_max;  // How far apart they are, as their size allows.
-  bool has_events_ = false;
-  std::int64_t first_time_ns_ = 0, last_time_ns_ = 0;
-  std::uint32_t next_sequence_ = 0;
-  wire::BlockDecoder decoder_;
-  wire::DecodedBlock decoded_;
+  Contents has_;
+  std::unique_ptr<Growth> growth_;  // Null in versions.
 };
 
 }  // namespace hbmscope

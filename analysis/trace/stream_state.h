@@ -78,7 +78,8 @@ struct Keyframe {
 
 class StreamState {
  public:
-  Keyframe make_keyframe() const;
+  // The encoder's memory is used again and again; it must be empty, and is empty again after it.
+  Keyframe make_keyframe(wire::BlockEncoder& encoder) const;
   // Equal to the state that made it in all that can be asked.
   static StreamState from_keyframe(const Keyframe& keyframe, const Definitions& definitions);
 
@@ -101,6 +102,7 @@ class StreamState {
     return std::views::iota(std::size_t{0}, slots_.size()) |
            std::views::transform([this](std::size_t slot) { return block_in(slot); });
   }
+  std::size_t slot_count() const { return slots_.size(); }
   const HeapState& heap(std::uint32_t id) const { return id < heaps_.size() ? heaps_[id] : none_; }
   const StreamProblems& problems() const { return problems_; }
 
@@ -123,12 +125,12 @@ class StreamState {
   std::uint32_t apply_free(std::uint32_t slot);
   // Which blocks the next frees need is known: fetching them early takes a third off the time of a trace.
   void prefetch(std::span<const wire::FreeRecord> frees, std::size_t at) const {
-    constexpr std::size_t far = 12, near = 5;
+    constexpr std::size_t far = 12, near = 5, next = 2;
     if (at + far >= frees.size()) return;
     if (const std::uint32_t slot = frees[at + far].slot; slot < slots_.size()) __builtin_prefetch(&slots_[slot]);
     if (const std::uint32_t slot = frees[at + near].slot; slot < slots_.size() && slots_[slot].heap < heaps_.size())
       heaps_[slots_[slot].heap].space.prefetch(slots_[slot].place);
-    if (const std::uint32_t slot = frees[at + 2].slot; slot < slots_.size() && slots_[slot].heap < heaps_.size())
+    if (const std::uint32_t slot = frees[at + next].slot; slot < slots_.size() && slots_[slot].heap < heaps_.size())
       heaps_[slots_[slot].heap].space.prefetch_neighbours(slots_[slot].place);
   }
   std::uint32_t apply_free_requested(std::uint32_t slot);

@@ -15,6 +15,12 @@ namespace {
 
 using namespace hbmscope;
 
+// Through a keyframe and back.
+StreamState restored(const StreamState& state, const Definitions& definitions) {
+  wire::BlockEncoder encoder(0, wire::BlockType::keyframe);
+  return StreamState::from_keyframe(state.make_keyframe(encoder), definitions);
+}
+
 void require(bool holds) {
   if (!holds) std::abort();
 }
@@ -40,7 +46,7 @@ void check_stream(const Stream& stream) {
   for (const std::uint64_t position : {std::uint64_t{0}, end / 3, end / 2, end}) {
     const StreamState state = stream.state_at(position);
     check_state(state, stream.definitions());
-    const StreamState again = StreamState::from_keyframe(state.make_keyframe(), stream.definitions());
+    const StreamState again = restored(state, stream.definitions());
     check_state(again, stream.definitions());
     for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap)
       require(again.heap(heap).in_use_bytes == state.heap(heap).in_use_bytes);

@@ -16,6 +16,12 @@ namespace {
 
 using Random = std::mt19937_64;
 
+// Through a keyframe and back.
+StreamState restored(const StreamState& state, const Definitions& definitions) {
+  wire::BlockEncoder encoder(0, wire::BlockType::keyframe);
+  return StreamState::from_keyframe(state.make_keyframe(encoder), definitions);
+}
+
 struct NaiveHeap {
   std::map<std::uint64_t, std::uint64_t> blocks, requested;  // By address: size, and what was asked.
   std::map<std::uint64_t, bool> pending;
@@ -183,7 +189,7 @@ TEST(Stream, every_moment_is_what_a_naive_model_says) {
         expect_heap(moment.heaps[heap], walked.heap(heap), heap == 1);
       }
       // From a keyframe of any moment the rest of the stream ends where it ended.
-      StreamState again = StreamState::from_keyframe(state.make_keyframe(), stream.definitions());
+      StreamState again = restored(state, stream.definitions());
       for (std::uint32_t heap = 1; heap < 3; ++heap) expect_heap(moment.heaps[heap], again.heap(heap), heap == 1);
       stream.advance(again, stream.end_position());
       for (std::uint32_t heap = 1; heap < 3; ++heap)
@@ -247,7 +253,7 @@ TEST(Stream, keyframes_of_dirty_streams_go_on_as_the_stream_did) {
     writer.flush();
     for (std::uint64_t from = 0; from < stream.end_position(); from += 37) {
       StreamState state = stream.state_at(from);
-      StreamState again = StreamState::from_keyframe(state.make_keyframe(), stream.definitions());
+      StreamState again = restored(state, stream.definitions());
       for (std::uint64_t position = from; position <= stream.end_position(); position += 11) {
         stream.advance(state, position);
         stream.advance(again, position);

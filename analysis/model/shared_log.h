@@ -1,0 +1,135 @@
+// A sequence that only grows, whose copies share what it holds: to copy it is to keep what was there, whatever it grows
+// to later. That is how a live trace is handed to the window: a version costs some pointers, not a copy of its past.
+//
+// Elements lie in chunks that double and never move. One thread appends; others may read copies that they were handed
+// before, at the same time. Appending to a copy that is no longer the longest makes it a sequence of its own first.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace hbmscope {
+
+template <class T, std::size_t first_chunk = 64>
+class SharedLog {
+  static_assert(std::has_single_bit(first_chunk));
+
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::random_access_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const T*;
+    using reference = const T&;
+    Iterator() = default;
+    Iterator(const SharedLog* log, std::size_t at) : log_(log), at_(at) {}
+    reference operator*() const { return (*log_)[at_]; }
+    pointer operator->() const { return &(*log_)[at_]; }
+    reference operator[](difference_type by) const { return *(*this + by); }
+    Iterator& operator++() { return *this += 1; }
+    Iterator& operator--() { return *this += -1; }
+    Iterator operator++(int) { return std::exchange(*this, *this + 1); }
+    Iterator operator--(int) { return std::exchange(*this, *this + -1); }
+    Iterator& operator+=(difference_type by) {
+      at_ = static_cast<std::size_t>(static_cast<difference_type>(at_) + by);
+      return *this;
+    }
+    Iterator& operator-=(difference_type by) { return *this += -by; }
+    friend Iterator operator+(Iterator it, difference_type by) { return it += by; }
+    friend Iterator operator+(difference_type by, Iterator it) { return it += by; }
+    friend Iterator operator-(Iterator it, difference_type by) { return it += -by; }
+    friend difference_type operator-(Iterator a, Iterator b) {
+      return static_cast<difference_type>(a.at_) - static_cast<difference_type>(b.at_);
+    }
+    friend bool operator==(Iterator a, Iterator b) { return a.at_ == b.at_; }
+    friend auto operator<=>(Iterator a, Iterator b) { return a.at_ <=> b.at_; }
+
+   private:
+    const SharedLog* log_ = nullptr;
+    std::size_t at_ = 0;
+  };
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  const T& operator[](std::size_t at) const { return *place(at); }
+  const T& front() const { return *place(0); }
+  const T& back() const { return *place(size_ - 1); }
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, size_}; }
+
+  void push_back(T value) {
+    make_mine();
+    *make_place(size_) = std::move(value);
+    grow_to(size_ + 1);
+  }
+
+  // Appends all of them where they lie side by side, leaving some elements as they were made where the chunk at hand
+  // has not room for them. Returns the index of the first.
+  std::size_t append_together(std::span<const T> values) {
+    if (values.empty()) return size_;
+    make_mine();
+    std::size_t at = size_;
+    while (chunk_end(at) - at < values.size()) at = chunk_end(at);
+    std::copy(values.begin(), values.end(), make_place(at));
+    grow_to(at + values.size());
+    return at;
+  }
+  std::span<const T> together(std::size_t at, std::size_t count) const {
+    return count == 0 ? std::span<const T>{} : std::span<const T>{place(at), count};
+  }
+
+  // Of all that share it.
+  std::size_t capacity() const {
+    std::size_t capacity = 0;
+    if (chunks_ != nullptr)
+      for (std::size_t chunk = 0; chunk < chunks_->held.size(); ++chunk)
+        if (chunks_->held[chunk] != nullptr) capacity += first_chunk << chunk;
+    return capacity;
+  }
+
+ private:
+  struct Chunks {
+    std::array<std::unique_ptr<T[]>, 48> held;  // Each twice as long as the one before.
+    std::size_t used = 0;                       // By the longest of those who share; read by the one who appends.
+  };
+
+  static std::size_t chunk_of(std::size_t at) {
+    return static_cast<std::size_t>(std::bit_width(at / first_chunk + 1)) - 1;
+  }
+  static std::size_t chunk_begin(std::size_t chunk) { return (first_chunk << chunk) - first_chunk; }
+  static std::size_t chunk_end(std::size_t at) { return chunk_begin(chunk_of(at) + 1); }
+  const T* place(std::size_t at) const {
+    const std::size_t chunk = chunk_of(at);
+    return &chunks_->held[chunk][at - chunk_begin(chunk)];
+  }
+  T* make_place(std::size_t at) {
+    const std::size_t chunk = chunk_of(at);
+    std::unique_ptr<T[]>& held = chunks_->held[chunk];
+    if (held == nullptr) held = std::make_unique_for_overwrite<T[]>(first_chunk << chunk);
+    return &held[at - chunk_begin(chunk)];
+  }
+  void grow_to(std::size_t size) { chunks_->used = size_ = size; }
+
+  void make_mine() {
+    if (chunks_ == nullptr) chunks_ = std::make_shared<Chunks>();
+    if (chunks_->used == size_) return;
+    SharedLog own;
+    own.chunks_ = std::make_shared<Chunks>();
+    for (std::size_t at = 0; at < size_; ++at) *own.make_place(at) = (*this)[at];
+    own.grow_to(size_);
+    *this = std::move(own);
+  }
+
+  std::shared_ptr<Chunks> chunks_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace hbmscope

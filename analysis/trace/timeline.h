@@ -1,0 +1,101 @@
+// How a heap's figures went, at every zoom: minima and maxima of its events, 256 to a bucket, eight buckets to one of
+// the next level. A picture of ten million events looks at some thousand buckets; no peak is ever left out of it.
+//
+// A timeline only grows; a copy keeps what was there and shares it (SharedLog).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/model/shared_log.h"
+#include "analysis/trace/stream_state.h"
+
+namespace hbmscope {
+
+// A heap's figures after an event. Bytes; what the source does not tell is as `known` of the bucket says.
+struct TimelineFigures {
+  std::uint64_t in_use = 0, requested = 0;
+  std::uint64_t pool = 0, largest_free = 0;  // Known where the heap's regions are.
+  float external_fragmentation = -1;         // -1: undefined, because nothing was free, or not known.
+};
+
+struct TimelineBucket {
+  std::uint64_t first_position = 0;  // After its first event; the bucket reaches to the next one's.
+  std::int64_t first_time_ns = 0;
+  std::uint64_t changes = 0;  // Events of the heap, and what is listed of it.
+  TimelineFigures least, most, last;
+  bool knows_requested = true, knows_regions = true;  // At every event.
+  bool is_inexact = false;                            // At one event at least: events were lost.
+
+  // Defined at one event at least; the extremes are of those.
+  bool has_fragmentation() const { return most.external_fragmentation >= 0; }
+  void add(const TimelineBucket& later);
+};
+
+class Timeline {
+ public:
+  static constexpr std::uint64_t bucket_events = 256;
+  static constexpr std::size_t fan = 8;
+
+  void add(std::uint64_t position, std::int64_t time_ns, const HeapState& heap) {
+    const TimelineFigures now = figures_of(heap);
+    if (open_.changes == 0) {
+      begin_bucket(position, time_ns, now);
+    } else {
+      open_.least.in_use = std::min(open_.least.in_use, now.in_use);
+      open_.most.in_use = std::max(open_.most.in_use, now.in_use);
+      open_.least.requested = std::min(open_.least.requested, now.requested);
+      open_.most.requested = std::max(open_.most.requested, now.requested);
+      open_.least.pool = std::min(open_.least.pool, now.pool);
+      open_.most.pool = std::max(open_.most.pool, now.pool);
+      open_.least.largest_free = std::min(open_.least.largest_free, now.largest_free);
+      open_.most.largest_free = std::max(open_.most.largest_free, now.largest_free);
+    }
+    open_.last = now;
+    open_.most.external_fragmentation = std::max(open_.most.external_fragmentation, now.external_fragmentation);
+    if (now.external_fragmentation >= 0)
+      open_.least.external_fragmentation = std::min(open_.least.external_fragmentation, now.external_fragmentation);
+    open_.knows_requested &= heap.unknown_requests == 0;
+    open_.knows_regions &= heap.space.knows_regions();
+    open_.is_inexact |= heap.is_inexact;
+    if (++open_.changes == bucket_events) close_bucket();
+  }
+
+  bool empty() const { return changes_ == 0 && open_.changes == 0; }
+  std::uint64_t changes() const { return changes_ + open_.changes; }
+  // By level: 0 has the finest. The open bucket, where it has events, comes behind the last of each.
+  std::size_t levels() const { return levels_.size(); }
+  const SharedLog<TimelineBucket, 8>& level(std::size_t level) const { return levels_[level]; }
+  std::uint64_t memory_bytes() const;
+
+  // The buckets from one position to another (of the stream), as few as cover it with about `wanted` of them; the last
+  // one before `begin` comes first, because it tells what was the case at `begin`.
+  std::vector<TimelineBucket> buckets(std::uint64_t begin, std::uint64_t end, std::size_t wanted) const;
+
+ private:
+  static TimelineFigures figures_of(const HeapState& heap) {
+    TimelineFigures now;
+    now.in_use = heap.in_use_bytes;
+    now.requested = heap.requested_bytes;
+    if (heap.space.knows_regions()) {
+      now.pool = *heap.space.region_bytes();
+      now.largest_free = *heap.space.largest_free();
+      const std::uint64_t free = *heap.space.free_bytes();
+      if (free > 0)
+        now.external_fragmentation = 1.0F - static_cast<float>(static_cast<std::int64_t>(now.largest_free)) /
+                                                static_cast<float>(static_cast<std::int64_t>(free));
+    }
+    return now;
+  }
+  void begin_bucket(std::uint64_t position, std::int64_t time_ns, const TimelineFigures& now);
+  void close_bucket();
+  void push(std::size_t level, const TimelineBucket& bucket);
+
+  std::vector<SharedLog<TimelineBucket, 8>> levels_;
+  TimelineBucket open_;
+  std::uint64_t changes_ = 0;  // In closed buckets.
+};
+
+}  // namespace hbmscope
