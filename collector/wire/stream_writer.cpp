@@ -1,5 +1,6 @@
 #include "collector/wire/stream_writer.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -108,7 +109,19 @@ bool StreamWriter::free_requested(std::uint32_t heap, std::uint64_t address, std
                                                               time_ns);
 }
 
+bool StreamWriter::flush_if_older(std::int64_t now_ns, std::int64_t age_ns_max) {
+  if (encoder_.is_empty()) return false;
+  waiting_since_ = std::min(waiting_since_.value_or(now_ns), now_ns);
+  const std::int64_t since = std::min(encoder_.first_time_ns(), *waiting_since_);
+  // Any two times are less than 2^64 apart.
+  if (static_cast<std::uint64_t>(now_ns) - static_cast<std::uint64_t>(since) < static_cast<std::uint64_t>(age_ns_max))
+    return false;
+  flush();
+  return true;
+}
+
 void StreamWriter::flush() {
+  waiting_since_.reset();
   if (!encoder_.is_empty()) sink_(std::make_shared<const Block>(encoder_.close()));
 }
 

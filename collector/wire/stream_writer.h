@@ -14,6 +14,11 @@
 
 namespace hbmscope::wire {
 
+// How old the first record of a block may become before the block is closed: what a kill -9 of the recorder costs at
+// most, and what a viewer waits for at most.
+constexpr std::int64_t block_age_ns_file = 1'000'000'000;
+constexpr std::int64_t block_age_ns_live = 50'000'000;
+
 class StreamWriter {
  public:
   using Sink = std::function<void(SharedBlock)>;
@@ -47,6 +52,13 @@ class StreamWriter {
   std::uint64_t missed_frees() const { return missed_frees_; }
 
   void flush();  // Closes the block at hand, if there is anything in it.
+  // Closes the block at hand if `age_ns_max` or more have passed since its first record; true where it did. `now_ns` is
+  // on the clock of the events' times. A writer has no clock and no thread: whoever drains a running source calls this
+  // with every round, also with those that brought no event, and at least a few times per `age_ns_max`, because a block
+  // gets as much older as a round takes. Who has all events at once (a file's reader) need not call it.
+  // Definitions carry the time of the event before them, and times may be wrong: a block may close early, never later
+  // than `age_ns_max` after the first call that saw it.
+  bool flush_if_older(std::int64_t now_ns, std::int64_t age_ns_max);
   std::uint64_t next_event() const { return encoder_.next_event(); }
 
  private:
@@ -69,7 +81,8 @@ class StreamWriter {
 
   std::uint64_t missed_frees_ = 0;
   std::uint32_t heaps_ = 0;
-  std::int64_t time_ns_ = 0;  // Of the last event; definitions carry it.
+  std::int64_t time_ns_ = 0;                   // Of the last event; definitions carry it.
+  std::optional<std::int64_t> waiting_since_;  // The first flush_if_older that saw the block at hand.
 };
 
 }  // namespace hbmscope::wire
