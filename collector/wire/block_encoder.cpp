@@ -48,6 +48,11 @@ BlockEncoder::~BlockEncoder() = default;
 BlockEncoder::BlockEncoder(BlockEncoder&&) noexcept = default;
 BlockEncoder& BlockEncoder::operator=(BlockEncoder&&) noexcept = default;
 
+std::uint64_t BlockEncoder::add_row(const RecordDescription& record, const std::uint8_t* fields, std::int64_t time_ns,
+                                    std::string_view text) {
+  return append(record.kind, fields, record.struct_bytes, record.has_text, time_ns, text);
+}
+
 void BlockEncoder::write_column(bool is_signed, std::vector<std::uint8_t>& out) {
   std::uint64_t bits = 0, differences = 0;
   for (const std::uint64_t value : values_) {
