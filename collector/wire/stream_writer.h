@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -40,6 +41,17 @@ class StreamWriter {
   bool free_requested(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack,
                       std::int64_t time_ns);
 
+  // After trouble. Heaps are inexact from a loss on until each was listed anew.
+  // `count` events (0: unknown) between the two times are missing, of one heap or of all (0). Returns its event number.
+  std::uint64_t note_loss(std::uint64_t count, std::int64_t since_ns, std::int64_t time_ns, std::uint32_t heap = 0);
+  // All that a heap holds at this point of the stream, from its source's own table; begins a block. What the writer
+  // thought of the heap is forgotten: blocks that were freed unseen are gone, and frees of all listed ones name their
+  // slots again. Of the rows, `heap` and `slot` are filled in; `event` is the number that alloc() returned, where the
+  // source knows that it is the same block, else unknown. Returns how many rows were left out because an earlier one
+  // has the same address.
+  std::uint64_t list_heap(std::uint32_t heap, std::span<const RegionLiveRecord> regions,
+                          std::span<const LiveRecord> blocks, std::int64_t time_ns);
+
   // Whatever needs neither an id nor a slot.
   template <class Record>
   std::uint64_t add(const Record& record, std::int64_t time_ns) {
@@ -74,7 +86,7 @@ class StreamWriter {
   LiveTable table_;
   std::unordered_map<std::string, std::uint32_t> strings_;
   PairIds frames_, stacks_;
-  std::uint32_t take_slot(std::uint32_t heap, std::uint64_t address, std::int64_t time_ns);
+  void free_unseen(std::uint32_t slot, std::int64_t time_ns);
   template <class BySlot, class ByAddress>
   bool add_free(std::optional<std::uint32_t> slot, std::uint32_t heap, std::uint64_t address, std::uint64_t size,
                 std::uint32_t stack, std::int64_t time_ns);

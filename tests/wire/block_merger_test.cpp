@@ -35,9 +35,17 @@ Blocks make_stream(unsigned seed, std::size_t events, unsigned events_in_block) 
   for (std::int64_t time = 0; writer.next_event() < events; time += static_cast<std::int64_t>(random() % 1000)) {
     if (heaps < 4 && random() % (events / 3) == 0) make_heap();
     if (random() % 100 == 0) {
-      LossRecord loss;
-      loss.count = random() % 3;
-      writer.add(loss, time);
+      writer.note_loss(random() % 3, time - 1000, time);
+      if (random() % 2 == 0 || events_in_block > block_events_max) continue;  // A listing closes the block at hand.
+      const std::uint32_t heap = 1 + static_cast<std::uint32_t>(random() % heaps);
+      std::vector<LiveRecord> rows;
+      for (const auto& [owner, address] : live) {
+        rows.emplace_back();
+        rows.back().address = address;
+        rows.back().size = 512;
+        if (owner != heap) rows.pop_back();
+      }
+      writer.list_heap(heap, {}, rows, time);
     } else if (!live.empty() && random() % 2 == 0) {
       std::swap(live[random() % live.size()], live.back());
       writer.free(live.back().first, live.back().second, 0, 0, time);
