@@ -100,7 +100,8 @@ std::uint32_t StreamState::apply_live(const wire::LiveRecord& record, const Defi
   }
   while (slots_.size() <= record.slot) slots_.emplace_back();
   LiveBlock& block = slots_[record.slot];
-  if (block.is_live()) {
+  // A vacant slot is in free_slots_ too, from where the next block would be put over this one.
+  if (block.is_live() || block.is_vacant) {
     ++problems_.bad_slots;
     note_gap();
     return 0;

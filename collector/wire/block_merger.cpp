@@ -1,6 +1,5 @@
 #include "collector/wire/block_merger.h"
 
-#include <algorithm>
 #include <array>
 #include <limits>
 #include <memory>
@@ -17,11 +16,13 @@ bool is_large(const BlockHeader& header) {
 
 }  // namespace
 
-// A gap before the block is as wide behind the merger; a number that is lower than it should be stays lower.
+// A gap before the block is as wide behind the merger. A number that is lower than it should be, or too wide a gap to
+// be true, at least does not become the next number in order.
 std::uint32_t BlockMerger::number_of(const BlockHeader& header) const {
-  if (header.sequence < next_sequence_in_) return next_sequence_out_ > 0 ? next_sequence_out_ - 1 : 1;
-  const std::uint64_t number = std::uint64_t{next_sequence_out_} + (header.sequence - next_sequence_in_);
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(number, std::numeric_limits<std::uint32_t>::max()));
+  const std::uint64_t number = std::uint64_t{next_sequence_out_} + header.sequence - next_sequence_in_;
+  if (header.sequence < next_sequence_in_ || number > std::numeric_limits<std::uint32_t>::max())
+    return next_sequence_out_ > 0 ? next_sequence_out_ - 1 : 1;
+  return static_cast<std::uint32_t>(number);
 }
 
 // Decodes it where that may be worth something.

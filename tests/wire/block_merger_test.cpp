@@ -130,7 +130,7 @@ void expect_equal_streams(const Stream& wanted, const Stream& got) {
 }
 
 TEST(BlockMerger, every_record_stays_as_it_was) {
-  for (unsigned seed = 0; seed < 30; ++seed) {
+  for (unsigned seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
     const Blocks blocks = make_stream(seed, 3000, 1 + seed);
     const Blocks merged = merge(blocks);
@@ -141,7 +141,7 @@ TEST(BlockMerger, every_record_stays_as_it_was) {
 
 TEST(BlockMerger, what_is_missing_stays_missing) {
   Random random(1);
-  for (unsigned seed = 0; seed < 30; ++seed) {
+  for (unsigned seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
     Blocks blocks = make_stream(seed, 3000, 20);
     for (unsigned i = 0; i < 1 + seed % 5; ++i)
@@ -164,17 +164,20 @@ SharedBlock numbered(const SharedBlock& block, std::uint32_t sequence) {
   return copy;
 }
 
-TEST(BlockMerger, numbers_that_go_back_are_no_numbers_in_order_behind_it_either) {
-  Blocks blocks = make_stream(2, 1000, 20);
-  ASSERT_GT(blocks.size(), 20U);
-  blocks[7] = numbered(blocks[7], 2);
-  blocks[12] = numbered(blocks[12], 0xffffffff);
-  const Stream wanted = read(blocks), got = read(merge(blocks));
-  EXPECT_EQ(wanted.end_position(), got.end_position());
-  EXPECT_GT(got.counts().missing_blocks, 0xfffffff0U);
-  for (const std::uint64_t position :
-       {blocks[7]->header.first_event, blocks[8]->header.first_event, blocks[13]->header.first_event})
-    EXPECT_EQ(wanted.state_at(position).heap(1).is_inexact, got.state_at(position).heap(1).is_inexact);
+TEST(BlockMerger, numbers_that_make_no_sense_do_not_become_an_order) {
+  Random random(6);
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Blocks blocks = make_stream(seed, 1000, 20);
+    for (const std::uint32_t sequence : {2U, 0xfffffffeU, 0xffffffffU, 5U, 9U}) {
+      SharedBlock& block = blocks[random() % blocks.size()];
+      block = numbered(block, sequence);
+    }
+    const Stream wanted = read(blocks), got = read(merge(blocks));
+    EXPECT_EQ(wanted.end_position(), got.end_position());
+    for (std::uint64_t position = 0; position <= wanted.end_position(); position += 10)
+      ASSERT_EQ(wanted.state_at(position).heap(1).is_inexact, got.state_at(position).heap(1).is_inexact) << position;
+  }
 }
 
 TEST(BlockMerger, a_block_has_at_most_so_many_events) {

@@ -243,5 +243,29 @@ TEST(Listing, blocks_that_lived_before_may_be_told_late) {
   EXPECT_EQ(6U * 512 + 1024, state.heap(block.heap).in_use_bytes);
 }
 
+// As a damaged stream may have it: the next block must not be put over the listed one.
+TEST(Listing, a_row_that_names_a_free_slot_is_counted_and_left_out) {
+  Stream stream;
+  StreamWriter writer(0, [&](SharedBlock block) { stream.append(std::move(block)); });
+  AllocRecord block;
+  block.heap = writer.define_heap({}, "pool", "device");
+  block.size = 512;
+  block.address = 4096;
+  writer.alloc(block, 1);
+  writer.free(block.heap, 4096, 0, 0, 2);
+  LiveRecord row;
+  row.heap = block.heap;
+  row.address = 8192;
+  row.size = 1024;
+  row.slot = 0;
+  writer.add(row, 2);
+  writer.alloc(block, 3);
+  writer.flush();
+  EXPECT_EQ(1U, stream.last_state().problems().bad_slots);
+  EXPECT_TRUE(stream.last_state().heap(block.heap).is_inexact);
+  EXPECT_EQ(1U, stream.last_state().heap(block.heap).live_blocks);
+  EXPECT_EQ(512U, stream.last_state().heap(block.heap).in_use_bytes);
+}
+
 }  // namespace
 }  // namespace hbmscope::wire
