@@ -290,19 +290,17 @@ TEST(Recorder, a_disk_that_fills_up_anywhere_is_told_with_the_systems_reason) {
   Random random(4);
   for (int i = 0; i < 200; ++i) {
     const TemporaryFile file("full_disk");
-    const std::uint64_t room = random() % 20'000;
+    const std::uint64_t room = i < 40 ? static_cast<std::uint64_t>(i) : random() % 20'000;
     const auto record = [&](Recorder& recorder, int blocks) {
       for (int block = 0; block < blocks; ++block) {
         for (int event = 0; event < 300; ++event) recorder.alloc(static_cast<std::int64_t>(random() % 1'000'000'000));
         recorder.stream().flush();
       }
     };
-    Recorder* recorder = nullptr;
-    std::unique_ptr<Recorder> owner;
+    std::unique_ptr<Recorder> recorder;
     {
       const FullDisk disk(room);
-      owner = std::make_unique<Recorder>(file.path);
-      recorder = owner.get();
+      recorder = std::make_unique<Recorder>(file.path);
       record(*recorder, 30);
     }
     ASSERT_EQ(std::strerror(EFBIG), recorder->failure()) << room;
@@ -317,7 +315,12 @@ TEST(Recorder, a_disk_that_fills_up_anywhere_is_told_with_the_systems_reason) {
     EXPECT_LE(bytes.size(), room);
     const Found found = find_events(bytes);
     ASSERT_EQ(room >= sizeof(FileHeader), found.scan.has_value()) << room;
-    if (!found.scan) continue;
+    if (!found.scan) {
+      const auto trace = read_recording(bytes, file.path);
+      ASSERT_FALSE(trace);
+      EXPECT_EQ(bytes.size() >= 8, trace.error().text().find("disk full") != std::string::npos) << bytes.size();
+      continue;
+    }
     EXPECT_EQ(whole, found.times_ns.size()) << room;
     EXPECT_EQ(bytes.size() - found.whole_bytes, found.scan->lost_bytes);
     expect_opens_as_unfinished(file.path, found, bytes.size());

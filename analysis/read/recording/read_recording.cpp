@@ -95,9 +95,12 @@ bool looks_like_recording(std::span<const std::uint8_t> bytes) {
 Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::string& name,
                              std::uint64_t max_inflated_bytes) {
   wire::FileHeader header;
-  if (!looks_like_recording(bytes) || bytes.size() < sizeof(header))
+  if (!looks_like_recording(bytes))
     return Failure(
         Error{"this is no recording of hbmscope", "Convert it: hbmscope convert FILE -o OUT.hbm", name, 0, false});
+  if (bytes.size() < sizeof(header))
+    return Failure(Error{"the recording ends inside of its header", "Was the disk full? Record again.", name,
+                         bytes.size(), false});
   std::memcpy(&header, bytes.data(), sizeof(header));
   if (header.version > wire::format_version)
     return Failure(Error{
