@@ -48,6 +48,7 @@ class Definitions {
   void add(const wire::DecodedBlock& block);
 
   std::string_view text(std::uint32_t string) const;
+  std::uint32_t next_string() const { return static_cast<std::uint32_t>(texts_.size() + 1); }  // Not defined yet.
   TraceFrame frame(std::uint32_t frame) const;
   TraceStack stack(std::uint32_t stack) const;
   // By id, from 1; heaps()[0] is none.

@@ -36,6 +36,7 @@ LiveBlock StreamState::block_in(std::size_t number) const {
   const Slot& slot = slots_[number];
   LiveBlock block;
   block.slot = static_cast<std::uint32_t>(number);
+  block.is_vacant = (slot.flags & Slot::is_vacant) != 0;
   if (slot.heap == 0) return block;
   const AddressRange range = heaps_[slot.heap].space.range_of(slot.place);
   block.event = events_[number];
@@ -129,7 +130,8 @@ std::uint32_t StreamState::apply_live(const wire::LiveRecord& record, const Defi
     events_.resize(slots_.size());
   }
   Slot& slot = slots_[record.slot];
-  if (slot.heap != 0) {
+  // A vacant slot is in free_slots_ too, from where the next block would be put over this one.
+  if (slot.heap != 0 || (slot.flags & Slot::is_vacant) != 0) {
     ++problems_.bad_slots;
     note_gap();
     return 0;

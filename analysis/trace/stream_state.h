@@ -28,6 +28,7 @@ struct LiveBlock {
   std::uint32_t stack = 0, stream = 0, tag = 0;
   std::uint32_t flags = 0;              // wire::block_flag
   BlockIndex place = BlockIndex::none;  // In its heap's AddressSpace.
+  bool is_vacant = false;               // The slot waits to be taken again.
 
   bool is_live() const { return heap != 0; }
   bool is_pending() const { return (flags & wire::block_flag::is_pending) != 0; }

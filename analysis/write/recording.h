@@ -1,4 +1,4 @@
-// A trace as a recording on disk: its blocks as they are, streams one after the other.
+// A trace as a recording on disk: its streams' blocks in the order of time, small ones merged into large ones.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,10 @@
 
 namespace hbmscope {
 
-// Returns the bytes written. Errors: a file that can't be written. It is complete, or it is not there: what is written
-// goes to a file beside it first.
+// Returns the bytes written. Every event keeps its number, time, ids and slot. What is missing stays missing: gaps
+// between blocks remain as wide, and what was lost behind them is told in facts about the job (trace/told_losses.h).
+// Errors: a file that can't be written. It is complete, or it is not there: what is written goes to a file beside it
+// first.
 Result<std::uint64_t> write_recording(const Trace& trace, const std::string& path);
 
 }  // namespace hbmscope

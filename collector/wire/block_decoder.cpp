@@ -115,6 +115,7 @@ class BlockDecoder::Parser {
       }
       if (!read_column(target, section)) return false;
     }
+    if (columns > record.field_count) out_.unknown_fields_ += columns - record.field_count;
     // What an older writer did not know yet.
     for (unsigned i = columns; i < record.field_count; ++i) {
       const FieldDescription& field = record.fields[i];
@@ -167,6 +168,7 @@ class BlockDecoder::Parser {
     }
     // A newer writer's struct is longer, an older one's shorter: what it did not know is as its default says.
     if (rest.size() < row.struct_bytes + std::size_t{row.text_bytes}) return false;
+    if (row.struct_bytes > record->struct_bytes) ++out_.unknown_fields_;
     DecodedBlock::Rows& rows = out_.rows_[kind];
     const std::size_t words = record->struct_bytes / 8;
     rows.structs.resize(std::max(rows.structs.size(), (rows.count + 1) * words));
@@ -197,7 +199,7 @@ std::optional<std::string> BlockDecoder::decode(const Block& block, DecodedBlock
   out.times_.clear();
   out.text_.clear();
   out.text_begin_.clear();
-  out.unknown_records_ = 0;
+  out.unknown_records_ = out.unknown_fields_ = 0;
   for (DecodedBlock::Rows& rows : out.rows_) rows.count = 0;
   const auto fail = [&](std::string what) {
     for (DecodedBlock::Rows& rows : out.rows_) rows.count = 0;

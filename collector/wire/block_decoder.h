@@ -32,7 +32,14 @@ class DecodedBlock {
   std::string_view text(std::size_t row) const {
     return std::string_view(text_).substr(text_begin_[row], text_begin_[row + 1] - text_begin_[row]);
   }
+  // The struct of a kind's row, for who treats all kinds alike.
+  const std::uint8_t* fields(const RecordDescription& record, std::size_t row) const {
+    const Rows& rows = rows_[static_cast<std::size_t>(record.kind)];
+    return reinterpret_cast<const std::uint8_t*>(rows.structs.data()) + row * record.struct_bytes;
+  }
   std::uint64_t unknown_records() const { return unknown_records_; }
+  // Of known records, in columns and rows: what a newer writer tells and this version can't.
+  std::uint64_t unknown_fields() const { return unknown_fields_; }
 
  private:
   friend class BlockDecoder;
@@ -47,7 +54,7 @@ class DecodedBlock {
   std::array<Rows, record_number_max + 1> rows_;
   std::string text_;
   std::vector<std::size_t> text_begin_;
-  std::uint64_t unknown_records_ = 0;
+  std::uint64_t unknown_records_ = 0, unknown_fields_ = 0;
 };
 
 class BlockDecoder {

@@ -32,6 +32,11 @@ BlockEncoder::~BlockEncoder() = default;
 BlockEncoder::BlockEncoder(BlockEncoder&&) noexcept = default;
 BlockEncoder& BlockEncoder::operator=(BlockEncoder&&) noexcept = default;
 
+std::uint64_t BlockEncoder::add_row(const RecordDescription& record, const std::uint8_t* fields, std::int64_t time_ns,
+                                    std::string_view text) {
+  return append(record.kind, fields, record.struct_bytes, record.has_text, time_ns, text);
+}
+
 void BlockEncoder::spill(RecordKind kind, Rows& rows) {
   const RecordDescription& record = *find_record(static_cast<std::uint16_t>(kind));
   const std::size_t stride = record.struct_bytes, count = rows.tile.size() / stride;

@@ -29,18 +29,13 @@ class BlockEncoder {
   template <class Record>
   std::uint64_t add(const Record& record, std::int64_t time_ns, std::string_view text = {}) {
     static_assert(std::is_trivially_copyable_v<Record>);
-    Rows& rows = rows_[static_cast<std::size_t>(Record::kind)];
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&record);
-    rows.tile.insert(rows.tile.end(), bytes, bytes + sizeof(Record));
-    if (rows.tile.size() == column_tile_rows * sizeof(Record)) spill(Record::kind, rows);
-    if constexpr (Record::kind == RecordKind::string) {
-      text_.append(text.substr(0, text_bytes_max));
-      text_ends_.push_back(text_.size());
-    }
-    kinds_.push_back(static_cast<std::uint8_t>(Record::kind));
-    times_.push_back(time_ns);
-    return is_event(static_cast<std::uint16_t>(Record::kind)) ? first_event_ + events_++ : first_event_ + events_;
+    return append(Record::kind, reinterpret_cast<const std::uint8_t*>(&record), sizeof(Record),
+                  Record::kind == RecordKind::string, time_ns, text);
   }
+
+  // The same for a row as a decoder gave it, whatever its kind; `fields` is the struct of that record.
+  std::uint64_t add_row(const RecordDescription& record, const std::uint8_t* fields, std::int64_t time_ns,
+                        std::string_view text = {});
 
   bool is_full() const {
     return events_ >= block_events_max || kinds_.size() >= block_records_wanted || text_.size() >= block_text_wanted;
@@ -63,6 +58,20 @@ class BlockEncoder {
     std::vector<std::uint8_t> last;  // The struct before the tile; empty: none.
     std::size_t spilled = 0;
   };
+  // Inlined into add(), where all but the fields and the text is constant.
+  std::uint64_t append(RecordKind kind, const std::uint8_t* fields, std::size_t struct_bytes, bool has_text,
+                       std::int64_t time_ns, std::string_view text) {
+    Rows& rows = rows_[static_cast<std::size_t>(kind)];
+    rows.tile.insert(rows.tile.end(), fields, fields + struct_bytes);
+    if (rows.tile.size() == column_tile_rows * struct_bytes) spill(kind, rows);
+    if (has_text) {
+      text_.append(text.substr(0, text_bytes_max));
+      text_ends_.push_back(text_.size());
+    }
+    kinds_.push_back(static_cast<std::uint8_t>(kind));
+    times_.push_back(time_ns);
+    return is_event(static_cast<std::uint16_t>(kind)) ? first_event_ + events_++ : first_event_ + events_;
+  }
   void spill(RecordKind kind, Rows& rows);
   void write_columns(std::vector<std::uint8_t>& out, std::vector<std::size_t>* cuts);
   void write_section(const RecordDescription& record, Rows& rows, std::vector<std::uint8_t>& out,

@@ -121,10 +121,17 @@ def make_table(records):
         out.append(f'    {{"{record["name"]}", RecordKind::{record["name"]}, {record["since"]}, {struct_bytes(record)}, '
                    f'{"true" if record["text"] else "false"}, {len(fields)},')
         out.append("     {" + ",\n      ".join(fields) + "}},")
-    out += ["};", "", "const RecordDescription* find_record(std::uint16_t kind) {",
-            "  for (const RecordDescription& record : record_table)",
-            "    if (static_cast<std::uint16_t>(record.kind) == kind) return &record;", "  return nullptr;", "}", "",
-            "}  // namespace hbmscope::wire", ""]
+    places = ["no_record"] * (records[-1]["number"] + 1)
+    for place, record in enumerate(records):
+        places[record["number"]] = str(place)
+    lines = [", ".join(places[begin:begin + 10]) for begin in range(0, len(places), 10)]
+    out += ["};", "", "namespace {", "", "// By kind, its place in the table: rows are looked up one by one.",
+            "constexpr std::uint8_t no_record = 255;", "static_assert(record_count <= no_record);",
+            "constexpr std::uint8_t place_of_kind[record_number_max + 1] = {",
+            "    " + ",\n    ".join(lines) + "};", "", "}  // namespace", "",
+            "const RecordDescription* find_record(std::uint16_t kind) {",
+            "  if (kind > record_number_max || place_of_kind[kind] == no_record) return nullptr;",
+            "  return &record_table[place_of_kind[kind]];", "}", "", "}  // namespace hbmscope::wire", ""]
     return "\n".join(out)
 
 

@@ -5,7 +5,9 @@
 // last is taken first), so slots never travel with allocations.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -20,21 +22,10 @@ class LiveTable {
     std::uint32_t slot = 0;
     bool was_live = false;  // A block lives there already: its free was missed, and its slot is used on.
   };
-  Taken take(std::uint32_t heap, std::uint64_t address) {
-    if ((used_ + 1) * 2 > entries_.size()) grow();
-    Entry& entry = entries_[find_place(heap, address)];
-    if (entry.slot_plus_1 != 0) return {entry.slot_plus_1 - 1, true};
-    std::uint32_t slot = slot_count_;
-    if (free_slots_.empty()) {
-      ++slot_count_;
-    } else {
-      slot = free_slots_.back();
-      free_slots_.pop_back();
-    }
-    ++used_;
-    entry = {address, heap, slot + 1};
-    return {slot, false};
-  }
+  Taken take(std::uint32_t heap, std::uint64_t address) { return take(heap, address, free_slots_); }
+  // For a block that a listing tells: its row names the slot, and no reader takes a free one for it. So it gets one
+  // that a heap had before it was listed anew, else the next new one.
+  Taken take_listed(std::uint32_t heap, std::uint64_t address) { return take(heap, address, retired_slots_); }
 
   std::optional<std::uint32_t> find(std::uint32_t heap, std::uint64_t address) const {
     const Entry& entry = entries_[find_place(heap, address)];
@@ -60,6 +51,23 @@ class LiveTable {
     return slot;
   }
 
+  // A heap is about to be listed anew. Readers empty its slots and do not take them as free.
+  void retire_heap(std::uint32_t heap) {
+    std::vector<Entry> old(entries_.size());
+    old.swap(entries_);
+    for (const Entry& entry : old) {
+      if (entry.slot_plus_1 == 0) continue;
+      if (entry.heap == heap) {
+        retired_slots_.push_back(entry.slot_plus_1 - 1);
+        --used_;
+      } else {
+        entries_[find_place(entry.heap, entry.address)] = entry;
+      }
+    }
+    // Taken from the end: rows with ascending slots take the fewest bytes.
+    std::sort(retired_slots_.begin(), retired_slots_.end(), std::greater<>());
+  }
+
   std::size_t live() const { return used_; }
 
  private:
@@ -68,6 +76,22 @@ class LiveTable {
     std::uint32_t heap = 0;
     std::uint32_t slot_plus_1 = 0;  // 0: empty.
   };
+
+  Taken take(std::uint32_t heap, std::uint64_t address, std::vector<std::uint32_t>& slots) {
+    if ((used_ + 1) * 2 > entries_.size()) grow();
+    Entry& entry = entries_[find_place(heap, address)];
+    if (entry.slot_plus_1 != 0) return {entry.slot_plus_1 - 1, true};
+    std::uint32_t slot = slot_count_;
+    if (slots.empty()) {
+      ++slot_count_;
+    } else {
+      slot = slots.back();
+      slots.pop_back();
+    }
+    ++used_;
+    entry = {address, heap, slot + 1};
+    return {slot, false};
+  }
 
   std::size_t home_of(std::uint32_t heap, std::uint64_t address) const {
     // Addresses are multiples of 256 and more; the multiplication carries their high bits down (Fibonacci hashing).
@@ -89,6 +113,7 @@ class LiveTable {
 
   std::vector<Entry> entries_;  // A power of two, at most half full.
   std::vector<std::uint32_t> free_slots_;
+  std::vector<std::uint32_t> retired_slots_;  // Of blocks that a new listing of their heap has wiped out.
   std::size_t used_ = 0;
   std::uint32_t slot_count_ = 0;
 };

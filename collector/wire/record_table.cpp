@@ -160,10 +160,24 @@ const RecordDescription record_table[record_count] = {
       {"heap", Unit::id, Coding::plain, 4, 16, false}}},
 };
 
+namespace {
+
+// By kind, its place in the table: rows are looked up one by one.
+constexpr std::uint8_t no_record = 255;
+static_assert(record_count <= no_record);
+constexpr std::uint8_t place_of_kind[record_number_max + 1] = {
+    no_record, 0, 1, 2, 3, 4, 5, 6, no_record, no_record,
+    7, 8, 9, 10, no_record, no_record, 11, 12, 13, 14,
+    15, 16, 17, no_record, 18, 19, 20, no_record, no_record, no_record,
+    no_record, no_record, 21, 22, 23, 24, 25, 26, 27, 28,
+    no_record, no_record, no_record, no_record, no_record, no_record, no_record, no_record, 29, 30,
+    31, 32, 33};
+
+}  // namespace
+
 const RecordDescription* find_record(std::uint16_t kind) {
-  for (const RecordDescription& record : record_table)
-    if (static_cast<std::uint16_t>(record.kind) == kind) return &record;
-  return nullptr;
+  if (kind > record_number_max || place_of_kind[kind] == no_record) return nullptr;
+  return &record_table[place_of_kind[kind]];
 }
 
 }  // namespace hbmscope::wire

@@ -21,6 +21,7 @@ std::optional<std::string> RecordingWriter::open(const std::string& path) {
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count());
   write(&header, sizeof(header));
+  flush();
   return failure_;
 }
 
@@ -35,12 +36,15 @@ bool RecordingWriter::write(const void* bytes, std::size_t count) {
   return true;
 }
 
+void RecordingWriter::flush() {
+  if (!failure_ && file_ != nullptr && std::fflush(file_.get()) != 0) failure_ = std::strerror(errno);
+}
+
 std::optional<std::string> RecordingWriter::append(const Block& block) {
   index_.push_back({offset_, block.header});
   write(&block.header, sizeof(block.header));
   write(block.payload.data(), block.payload.size());
-  // To the kernel with every block: the process may be killed before the next one.
-  if (!failure_ && file_ != nullptr && std::fflush(file_.get()) != 0) failure_ = std::strerror(errno);
+  flush();
   return failure_;
 }
 

@@ -34,6 +34,8 @@ class RecordingWriter {
     BlockHeader header;
   };
   bool write(const void* bytes, std::size_t count);
+  // To the kernel, with every block: the process may be killed before the next one.
+  void flush();
   void append_index(std::vector<std::uint8_t>& out) const;
 
   std::unique_ptr<std::FILE, CloseFile> file_;

@@ -1,5 +1,6 @@
 #include "collector/wire/stream_writer.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -55,26 +56,61 @@ void StreamWriter::add_job_fact(std::string_view key, std::string_view value) {
 }
 
 std::uint64_t StreamWriter::alloc(const AllocRecord& block, std::int64_t time_ns) {
-  take_slot(block.heap, block.address, time_ns);
+  const LiveTable::Taken taken = table_.take(block.heap, block.address);
+  // The reader gives the slot back and takes it again at once.
+  if (taken.was_live) free_unseen(taken.slot, time_ns);
   return add(block, time_ns);
 }
 
 void StreamWriter::live(LiveRecord block) {
-  block.slot = take_slot(block.heap, block.address, time_ns_);
+  if (const auto slot = table_.give_back(block.heap, block.address)) free_unseen(*slot, time_ns_);
+  block.slot = table_.take_listed(block.heap, block.address).slot;
   block.event = before_the_stream;
   add(block, time_ns_);
 }
 
-std::uint32_t StreamWriter::take_slot(std::uint32_t heap, std::uint64_t address, std::int64_t time_ns) {
-  const LiveTable::Taken taken = table_.take(heap, address);
-  if (taken.was_live) {
-    // The reader gives the slot back and takes it again at once.
-    ++missed_frees_;
-    FreeRecord missed;
-    missed.slot = taken.slot;
-    add(missed, time_ns);
+void StreamWriter::free_unseen(std::uint32_t slot, std::int64_t time_ns) {
+  ++missed_frees_;
+  FreeRecord missed;
+  missed.slot = slot;
+  add(missed, time_ns);
+}
+
+std::uint64_t StreamWriter::note_loss(std::uint64_t count, std::int64_t since_ns, std::int64_t time_ns,
+                                      std::uint32_t heap) {
+  LossRecord loss;
+  loss.count = count;
+  loss.since_ns = static_cast<std::uint64_t>(since_ns);
+  loss.heap = heap;
+  return add(loss, time_ns);
+}
+
+std::uint64_t StreamWriter::list_heap(std::uint32_t heap, std::span<const RegionLiveRecord> regions,
+                                      std::span<const LiveRecord> blocks, std::int64_t time_ns) {
+  flush();
+  ListingRecord listing;
+  listing.heap = heap;
+  add(listing, time_ns);
+  for (RegionLiveRecord region : regions) {
+    region.heap = heap;
+    add(region, time_ns);
   }
-  return taken.slot;
+  table_.retire_heap(heap);
+  std::uint64_t left_out = 0;
+  for (LiveRecord block : blocks) {
+    const LiveTable::Taken taken = table_.take_listed(heap, block.address);
+    if (taken.was_live) {
+      ++left_out;
+      continue;
+    }
+    block.heap = heap;
+    block.slot = taken.slot;
+    if (block.event >= next_event()) block.event = before_the_stream;
+    add(block, time_ns);
+  }
+  listing.phase = 1;
+  add(listing, time_ns);
+  return left_out;
 }
 
 // By its slot where a block of that address is known, else by the address itself.
@@ -108,7 +144,19 @@ bool StreamWriter::free_requested(std::uint32_t heap, std::uint64_t address, std
                                                               time_ns);
 }
 
+bool StreamWriter::flush_if_older(std::int64_t now_ns, std::int64_t age_ns_max) {
+  if (encoder_.is_empty()) return false;
+  waiting_since_ = std::min(waiting_since_.value_or(now_ns), now_ns);
+  const std::int64_t since = std::min(encoder_.first_time_ns(), *waiting_since_);
+  // Any two times are less than 2^64 apart.
+  if (static_cast<std::uint64_t>(now_ns) - static_cast<std::uint64_t>(since) < static_cast<std::uint64_t>(age_ns_max))
+    return false;
+  flush();
+  return true;
+}
+
 void StreamWriter::flush() {
+  waiting_since_.reset();
   if (!encoder_.is_empty()) sink_(std::make_shared<const Block>(encoder_.close()));
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,6 +14,11 @@
 #include "collector/wire/live_table.h"
 
 namespace hbmscope::wire {
+
+// How old the first record of a block may become before the block is closed: what a kill -9 of the recorder costs at
+// most, and what a viewer waits for at most.
+constexpr std::int64_t block_age_ns_file = 1'000'000'000;
+constexpr std::int64_t block_age_ns_live = 50'000'000;
 
 class StreamWriter {
  public:
@@ -35,6 +41,17 @@ class StreamWriter {
   bool free_requested(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack,
                       std::int64_t time_ns);
 
+  // After trouble. Heaps are inexact from a loss on until each was listed anew.
+  // `count` events (0: unknown) between the two times are missing, of one heap or of all (0). Returns its event number.
+  std::uint64_t note_loss(std::uint64_t count, std::int64_t since_ns, std::int64_t time_ns, std::uint32_t heap = 0);
+  // All that a heap holds at this point of the stream, from its source's own table; begins a block. What the writer
+  // thought of the heap is forgotten: blocks that were freed unseen are gone, and frees of all listed ones name their
+  // slots again. Of the rows, `heap` and `slot` are filled in; `event` is the number that alloc() returned, where the
+  // source knows that it is the same block, else unknown. Returns how many rows were left out because an earlier one
+  // has the same address.
+  std::uint64_t list_heap(std::uint32_t heap, std::span<const RegionLiveRecord> regions,
+                          std::span<const LiveRecord> blocks, std::int64_t time_ns);
+
   // Whatever needs neither an id nor a slot.
   template <class Record>
   std::uint64_t add(const Record& record, std::int64_t time_ns) {
@@ -47,6 +64,13 @@ class StreamWriter {
   std::uint64_t missed_frees() const { return missed_frees_; }
 
   void flush();  // Closes the block at hand, if there is anything in it.
+  // Closes the block at hand if `age_ns_max` or more have passed since its first record; true where it did. `now_ns` is
+  // on the clock of the events' times. A writer has no clock and no thread: whoever drains a running source calls this
+  // with every round, also with those that brought no event, and at least a few times per `age_ns_max`, because a block
+  // gets as much older as a round takes. Who has all events at once (a file's reader) need not call it.
+  // Definitions carry the time of the event before them, and times may be wrong: a block may close early, never later
+  // than `age_ns_max` after the first call that saw it.
+  bool flush_if_older(std::int64_t now_ns, std::int64_t age_ns_max);
   std::uint64_t next_event() const { return encoder_.next_event(); }
 
  private:
@@ -62,14 +86,15 @@ class StreamWriter {
   LiveTable table_;
   std::unordered_map<std::string, std::uint32_t> strings_;
   PairIds frames_, stacks_;
-  std::uint32_t take_slot(std::uint32_t heap, std::uint64_t address, std::int64_t time_ns);
+  void free_unseen(std::uint32_t slot, std::int64_t time_ns);
   template <class BySlot, class ByAddress>
   bool add_free(std::optional<std::uint32_t> slot, std::uint32_t heap, std::uint64_t address, std::uint64_t size,
                 std::uint32_t stack, std::int64_t time_ns);
 
   std::uint64_t missed_frees_ = 0;
   std::uint32_t heaps_ = 0;
-  std::int64_t time_ns_ = 0;  // Of the last event; definitions carry it.
+  std::int64_t time_ns_ = 0;                   // Of the last event; definitions carry it.
+  std::optional<std::int64_t> waiting_since_;  // The first flush_if_older that saw the block at hand.
 };
 
 }  // namespace hbmscope::wire

@@ -1,6 +1,7 @@
 // Any bytes as a recording. The first byte says how: an even one, the rest is a file as it is; an odd one, the rest is
 // blocks whose headers and check sums are made right here, because no fuzzer guesses a check sum. Whatever is in them,
-// the stream takes it in or says why not, its states can be asked for, and sums stay what they are made of.
+// the stream takes it in or says why not, its states can be asked for, sums stay what they are made of, and with small
+// blocks merged it answers as it did.
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "analysis/read/recording/read_recording.h"
 #include "analysis/trace/moment.h"
 #include "analysis/trace/profile_from_trace.h"
+#include "collector/wire/block_merger.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace {
@@ -54,6 +56,22 @@ void check_stream(const Stream& stream) {
   stream.position_of_time(stream.last_time_ns() / 2);
 }
 
+void check_merged(const Stream& stream) {
+  Stream merged;
+  wire::BlockMerger merger([&](wire::SharedBlock block) { require(!merged.append(std::move(block))); });
+  for (const wire::SharedBlock& block : stream.blocks()) merger.add(block);
+  merger.flush();
+  require(merged.end_position() == stream.end_position());
+  require(merged.counts().total == stream.counts().total && merged.counts().lost == stream.counts().lost);
+  const StreamState &wanted = stream.last_state(), &got = merged.last_state();
+  require(got.slots().size() == wanted.slots().size());
+  require(got.problems().bad_slots == wanted.problems().bad_slots);
+  for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap) {
+    require(got.heap(heap).in_use_bytes == wanted.heap(heap).in_use_bytes);
+    require(got.heap(heap).is_inexact == wanted.heap(heap).is_inexact);
+  }
+}
+
 // [form, records, events, length low, length high] and the payload, again and again.
 Stream stream_from_blocks(std::span<const std::uint8_t> bytes) {
   Stream stream;
@@ -82,6 +100,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (data[0] % 2 == 1) {
     const Stream stream = stream_from_blocks(rest);
     check_stream(stream);
+    check_merged(stream);
     return 0;
   }
   const auto trace = read_recording(rest, "fuzz");
@@ -89,7 +108,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     require(!trace.error().what.empty());
     return 0;
   }
-  for (const Stream& stream : trace->streams) check_stream(stream);
+  for (const Stream& stream : trace->streams) {
+    check_stream(stream);
+    check_merged(stream);
+  }
   if (const auto moment = find_moment(*trace, "end")) profile_from_trace(*trace, compute_states(*trace, *moment));
   return 0;
 }

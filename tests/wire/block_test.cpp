@@ -140,6 +140,17 @@ TEST(Block, records_with_every_coding_survive) {
   expect_record_survives<MarkerRecord>(random);
 }
 
+TEST(Records, every_kind_is_found_and_no_other) {
+  std::size_t found = 0;
+  for (std::uint32_t kind = 0; kind <= 0xffff; ++kind) {
+    const RecordDescription* record = find_record(static_cast<std::uint16_t>(kind));
+    if (record == nullptr) continue;
+    ++found;
+    ASSERT_EQ(kind, static_cast<std::uint32_t>(record->kind));
+  }
+  EXPECT_EQ(record_count, found);
+}
+
 TEST(Block, only_events_have_numbers) {
   BlockEncoder encoder(0, BlockType::events, 100);
   encoder.add(StringRecord{}, 0, "a");

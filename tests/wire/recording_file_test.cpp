@@ -71,22 +71,35 @@ TEST(RecordingFile, a_finished_one_is_whole) {
   EXPECT_EQ(block_count, seen.first_events.size());
 }
 
-TEST(RecordingFile, cut_at_any_byte_it_opens_to_the_last_whole_block) {
+// What a recording cut off at `size` gives: every block that ends before, and the number of bytes behind it.
+void expect_opens_to_the_last_whole_block(const Bytes& whole, const std::vector<std::size_t>& ends, std::size_t size) {
+  const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+  const Seen seen = scan(cut);
+  ASSERT_TRUE(seen.scan) << size;
+  const auto expected = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), size) - ends.begin());
+  ASSERT_EQ(expected, seen.first_events.size()) << size;
+  ASSERT_FALSE(seen.scan->has_index) << size;
+  const std::size_t last_end = expected == 0 ? sizeof(FileHeader) : ends[expected - 1];
+  // Within the index and the trailer nothing of the stream is missing.
+  if (expected < block_count) {
+    ASSERT_EQ(size - last_end, seen.scan->lost_bytes) << size;
+  }
+}
+
+TEST(RecordingFile, cut_at_any_byte_of_its_end_it_opens_to_the_last_whole_block) {
   std::vector<std::size_t> ends;
   const Bytes whole = make_recording(&ends);
-  for (std::size_t size = sizeof(FileHeader); size < whole.size();
-       size = size < ends[block_count - 2] ? size + 97 : size + 1) {
-    const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
-    const Seen seen = scan(cut);
-    ASSERT_TRUE(seen.scan) << size;
-    const auto expected = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), size) - ends.begin());
-    ASSERT_EQ(expected, seen.first_events.size()) << size;
-    ASSERT_FALSE(seen.scan->has_index) << size;
-    const std::size_t last_end = expected == 0 ? sizeof(FileHeader) : ends[expected - 1];
-    // Within the index and the trailer nothing of the stream is missing.
-    if (expected < block_count) {
-      ASSERT_EQ(size - last_end, seen.scan->lost_bytes) << size;
-    }
+  for (std::size_t size = ends[block_count - 2]; size < whole.size(); ++size)
+    ASSERT_NO_FATAL_FAILURE(expect_opens_to_the_last_whole_block(whole, ends, size));
+}
+
+TEST(RecordingFile, cut_at_a_thousand_random_places_it_opens_to_the_last_whole_block) {
+  std::vector<std::size_t> ends;
+  const Bytes whole = make_recording(&ends);
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 1000; ++i) {
+    const std::size_t size = sizeof(FileHeader) + random() % (whole.size() - sizeof(FileHeader));
+    ASSERT_NO_FATAL_FAILURE(expect_opens_to_the_last_whole_block(whole, ends, size));
   }
 }
 

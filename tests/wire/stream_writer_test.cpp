@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <random>
 #include <vector>
@@ -106,6 +107,58 @@ TEST(StreamWriter, equal_addresses_in_two_heaps_are_two_blocks) {
   EXPECT_TRUE(writer.free(2, 4096, 0, 0, 2));
   EXPECT_FALSE(writer.free(2, 4096, 0, 0, 3));
   EXPECT_TRUE(writer.free(1, 4096, 0, 0, 4));
+}
+
+AllocRecord block_at(std::uint64_t address, std::uint32_t heap = 0) {
+  AllocRecord block;
+  block.address = address;
+  block.size = 512;
+  block.heap = heap;
+  return block;
+}
+
+TEST(StreamWriter, a_block_closes_by_time_when_it_is_told_the_time) {
+  Collected collected;
+  StreamWriter writer(0, collected.sink());
+  constexpr std::int64_t begin = 5'000'000'000'000;
+  EXPECT_FALSE(writer.flush_if_older(begin, block_age_ns_file)) << "there is nothing in it";
+  // Ten events a second for a minute; whoever drains looks every 20 ms.
+  for (std::int64_t now = begin; now < begin + 60'000'000'000; now += 20'000'000) {
+    if ((now - begin) % 100'000'000 == 0) writer.alloc(block_at(static_cast<std::uint64_t>(now)), now);
+    writer.flush_if_older(now, block_age_ns_file);
+  }
+  ASSERT_EQ(54U, collected.blocks.size()) << "a second of records, then 100 ms until the next one comes";
+  for (const SharedBlock& block : collected.blocks) {
+    EXPECT_EQ(11U, block->header.events);
+    EXPECT_EQ(block_age_ns_file, block->header.last_time_ns - block->header.first_time_ns);
+  }
+}
+
+TEST(StreamWriter, a_block_closes_by_time_whatever_its_records_say) {
+  constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t earliest = std::numeric_limits<std::int64_t>::min();
+  for (const std::int64_t time : {std::int64_t{0}, latest, earliest}) {
+    Collected collected;
+    StreamWriter writer(0, collected.sink());
+    writer.alloc(block_at(4096), time);
+    bool closed = false;
+    for (std::int64_t now = 1000; now <= 1000 + block_age_ns_live; now += block_age_ns_live)
+      closed |= writer.flush_if_older(now, block_age_ns_live);
+    EXPECT_TRUE(closed) << time;
+    // What a block waited for is not charged to the next one.
+    writer.alloc(block_at(8192), 2 * block_age_ns_live);
+    EXPECT_FALSE(writer.flush_if_older(2 * block_age_ns_live, block_age_ns_live)) << time;
+    EXPECT_EQ(1U, collected.blocks.size());
+  }
+}
+
+TEST(StreamWriter, a_clock_that_steps_back_holds_no_block) {
+  Collected collected;
+  StreamWriter writer(0, collected.sink());
+  writer.alloc(block_at(4096), 10'000);
+  EXPECT_FALSE(writer.flush_if_older(9'000, 500));
+  EXPECT_FALSE(writer.flush_if_older(1'000, 500));
+  EXPECT_TRUE(writer.flush_if_older(1'500, 500));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/trace/told_losses.h"
 #include "collector/wire/recording_file.h"
 
 namespace hbmscope {
@@ -53,21 +54,22 @@ class RecordingReader {
     }
     import.add("blocks", Severity::info, static_cast<std::int64_t>(blocks));
     import.add("events", Severity::info, static_cast<std::int64_t>(events));
-    if (!scan.has_index)
-      import.add(
-          "not_finished", Severity::warning, 1,
-          "The recording was not finished: the job or hbmscope was stopped, or the disk was full. It is read to its "
-          "last whole block.");
-    if (scan.lost_bytes > 0)
-      import.add("lost_bytes", Severity::loss, static_cast<std::int64_t>(scan.lost_bytes),
-                 "Bytes that belong to no whole block. What was recorded there is missing.",
-                 fmt::format("byte {}: {}", scan.first_fault_offset.value_or(0), scan.first_fault));
-    if (scan.unknown_blocks > 0)
-      import.add("unknown_blocks", Severity::notice, static_cast<std::int64_t>(scan.unknown_blocks),
-                 "Blocks of a kind that this version does not know were passed over; a newer hbmscope reads them.");
-    if (bad_blocks_ > 0)
-      import.add("bad_blocks", Severity::loss, static_cast<std::int64_t>(bad_blocks_),
-                 "Whole blocks that make no sense were left out.", fault_);
+    // What this file met, and the one that it was written from.
+    const auto add_loss = [&](std::string_view name, Severity severity, std::uint64_t count, std::string_view remedy,
+                              std::string_view example = {}) {
+      const ToldLoss told = find_told_loss(trace_, name);
+      const std::int64_t all = static_cast<std::int64_t>(count) + told.count;
+      if (all > 0) import.add(name, severity, all, remedy, count > 0 ? example : std::string_view(told.example));
+    };
+    add_loss("not_finished", Severity::warning, scan.has_index ? 0 : 1,
+             "The recording was not finished: the job or hbmscope was stopped, or the disk was full. It is read to its "
+             "last whole block.");
+    add_loss("lost_bytes", Severity::loss, scan.lost_bytes,
+             "Bytes that belong to no whole block. What was recorded there is missing.",
+             fmt::format("byte {}: {}", scan.first_fault_offset.value_or(0), scan.first_fault));
+    add_loss("unknown_blocks", Severity::notice, scan.unknown_blocks,
+             "Blocks of a kind that this version does not know were passed over; a newer hbmscope reads them.");
+    add_loss("bad_blocks", Severity::loss, bad_blocks_, "Whole blocks that make no sense were left out.", fault_);
     if (missing > 0)
       import.add("lost_events", Severity::loss, static_cast<std::int64_t>(missing),
                  "Events that were lost while recording, or with damaged blocks; heaps are inexact from there on.");
@@ -93,9 +95,12 @@ bool looks_like_recording(std::span<const std::uint8_t> bytes) {
 Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::string& name,
                              std::uint64_t max_inflated_bytes) {
   wire::FileHeader header;
-  if (!looks_like_recording(bytes) || bytes.size() < sizeof(header))
+  if (!looks_like_recording(bytes))
     return Failure(
         Error{"this is no recording of hbmscope", "Convert it: hbmscope convert FILE -o OUT.hbm", name, 0, false});
+  if (bytes.size() < sizeof(header))
+    return Failure(Error{"the recording ends inside of its header", "Was the disk full? Record again.", name,
+                         bytes.size(), false});
   std::memcpy(&header, bytes.data(), sizeof(header));
   if (header.version > wire::format_version)
     return Failure(Error{

@@ -1,0 +1,102 @@
+#include "collector/wire/block_merger.h"
+
+#include <array>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace hbmscope::wire {
+namespace {
+
+// From half of what a block may have on, merging gains next to nothing.
+bool is_large(const BlockHeader& header) {
+  return header.events >= block_events_max / 2 || header.records >= block_records_wanted / 2 ||
+         header.raw_bytes >= text_bytes_max;
+}
+
+}  // namespace
+
+// A gap before the block is as wide behind the merger. A number that is lower than it should be, or too wide a gap to
+// be true, at least does not become the next number in order.
+std::uint32_t BlockMerger::number_of(const BlockHeader& header) const {
+  const std::uint64_t number = std::uint64_t{next_sequence_out_} + header.sequence - next_sequence_in_;
+  if (header.sequence < next_sequence_in_ || number > std::numeric_limits<std::uint32_t>::max())
+    return next_sequence_out_ > 0 ? next_sequence_out_ - 1 : 1;
+  return static_cast<std::uint32_t>(number);
+}
+
+// Decodes it where that may be worth something.
+bool BlockMerger::can_merge(const Block& block) {
+  if (is_large(block.header) && block.header.form != BlockForm::rows) return false;
+  return !decoder_.decode(block, decoded_) && decoded_.unknown_records() == 0 && decoded_.unknown_fields() == 0;
+}
+
+// Behind what waits already, with nothing missing between.
+bool BlockMerger::fits(const Block& block) const {
+  const BlockHeader& header = block.header;
+  return group_ && header.sequence == next_sequence_in_ && header.first_event == next_event_ &&
+         header.stream == first_->header.stream && group_events_ + header.events <= block_events_max &&
+         group_records_ + header.records <= block_records_wanted &&
+         group_bytes_ + header.raw_bytes <= block_text_wanted &&
+         // Readers know a block's heaps before its first event, so that a heap must not get into the block of an
+         // earlier loss, or of records that came too early.
+         decoded_.rows<HeapRecord>().empty();
+}
+
+void BlockMerger::add(const SharedBlock& block) {
+  const bool is_mergeable = can_merge(*block);
+  if (!is_mergeable || !fits(*block)) flush();
+  if (!is_mergeable) {
+    hand_out(block, number_of(block->header));
+  } else {
+    if (!group_) begin_group(block);
+    add_records();
+    ++group_blocks_;
+    group_records_ += block->header.records;
+    group_events_ += block->header.events;
+    group_bytes_ += block->header.raw_bytes;
+    next_event_ = block->end_event();
+  }
+  next_sequence_in_ = block->header.sequence + 1;
+}
+
+void BlockMerger::begin_group(const SharedBlock& block) {
+  group_.emplace(block->header.stream, BlockType::events, block->header.first_event);
+  group_sequence_ = number_of(block->header);
+  first_ = block;
+  group_blocks_ = 0;
+  group_records_ = group_events_ = group_bytes_ = 0;
+}
+
+void BlockMerger::add_records() {
+  std::array<std::size_t, record_number_max + 1> rows{};
+  const auto kinds = decoded_.kinds();
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const RecordDescription& record = *find_record(kinds[i]);
+    const std::size_t row = rows[kinds[i]]++;
+    group_->add_row(record, decoded_.fields(record, row), decoded_.times_ns()[i],
+                    record.has_text ? decoded_.text(row) : std::string_view());
+  }
+}
+
+void BlockMerger::flush() {
+  if (!group_) return;
+  const bool is_as_it_was = group_blocks_ == 1 && first_->header.form != BlockForm::rows;
+  hand_out(is_as_it_was ? first_ : std::make_shared<const Block>(group_->close()), group_sequence_);
+  group_.reset();
+  first_.reset();
+}
+
+void BlockMerger::hand_out(SharedBlock block, std::uint32_t sequence) {
+  next_sequence_out_ = sequence + 1;
+  // Blocks of rows may come without a check sum; in files there is always one.
+  if (block->header.sequence != sequence || block->header.form == BlockForm::rows) {
+    auto numbered = std::make_shared<Block>(*block);
+    numbered->header.sequence = sequence;
+    numbered->header.xxh3 = compute_block_hash(*numbered);
+    block = std::move(numbered);
+  }
+  sink_(std::move(block));
+}
+
+}  // namespace hbmscope::wire
