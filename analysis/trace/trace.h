@@ -18,6 +18,7 @@ struct Trace {
   // Functions whose frames, and those below them, are the recorder's own and the allocator's: pprof's drop_frames.
   std::string drop_frames;
   std::uint64_t file_bytes = 0;
+  std::uint64_t begun_ms = 0;  // When recording began, in milliseconds since 1970; 0: the file does not say.
   std::vector<Stream> streams;
   ImportStatistics import;
 };

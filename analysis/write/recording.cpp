@@ -107,7 +107,7 @@ Result<std::uint64_t> write_recording(const Trace& trace, const std::string& pat
   const bool is_replaced = !fs::exists(target, error) || fs::is_regular_file(target, error);
   const std::string unfinished = is_replaced ? target.string() + ".unfinished" : target.string();
   wire::RecordingWriter writer;
-  std::optional<std::string> failure = writer.open(unfinished);
+  std::optional<std::string> failure = writer.open(unfinished, trace.begun_ms);
   append_streams(trace, writer, failure);
   if (!failure) failure = writer.finish();
   if (!failure && is_replaced) {

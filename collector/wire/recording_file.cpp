@@ -10,16 +10,19 @@
 
 namespace hbmscope::wire {
 
-std::optional<std::string> RecordingWriter::open(const std::string& path) {
+std::uint64_t RecordingWriter::now_ms() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
+
+std::optional<std::string> RecordingWriter::open(const std::string& path, std::uint64_t begun_ms) {
   file_.reset(std::fopen(path.c_str(), "wb"));
   if (file_ == nullptr) return failure_ = std::strerror(errno);
   offset_ = 0;
   index_.clear();
   failure_.reset();
   FileHeader header;
-  header.begun_ms = static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-          .count());
+  header.begun_ms = begun_ms;
   write(&header, sizeof(header));
   flush();
   return failure_;

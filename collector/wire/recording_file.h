@@ -17,8 +17,10 @@ namespace hbmscope::wire {
 class RecordingWriter {
  public:
   RecordingWriter() = default;
-  // Nothing, or why not (the system's words). An existing file is replaced.
-  std::optional<std::string> open(const std::string& path);
+  // Nothing, or why not (the system's words). An existing file is replaced. `begun_ms` is when the recording was begun,
+  // since 1970, 0 for unknown: now, unless it is written from something older.
+  std::optional<std::string> open(const std::string& path, std::uint64_t begun_ms = now_ms());
+  static std::uint64_t now_ms();
   // The first failure (disk full) is kept and returned from then on; what was written stays readable.
   std::optional<std::string> append(const Block& block);
   // Writes the index and closes.

@@ -222,7 +222,7 @@ TEST(Listing, blocks_that_lived_before_may_be_told_late) {
   AllocRecord block;
   block.heap = writer.define_heap({}, "pool", "device");
   block.size = 512;
-  for (block.address = 4096; block.address <= 5 * 4096; block.address += 4096) writer.alloc(block, 1);
+  for (block.address = 4096; block.address <= 20'480; block.address += 4096) writer.alloc(block, 1);
   EXPECT_TRUE(writer.free(block.heap, 4096, 0, 0, 2));
   EXPECT_TRUE(writer.free(block.heap, 8192, 0, 0, 2));
   LiveRecord late;
@@ -230,7 +230,7 @@ TEST(Listing, blocks_that_lived_before_may_be_told_late) {
   late.size = 1024;
   late.address = 1 << 20;
   writer.live(late);
-  late.address = 3 * 4096;  // Where one lives already: its free was missed.
+  late.address = 12'288;  // Where one lives already: its free was missed.
   writer.live(late);
   EXPECT_EQ(1U, writer.missed_frees());
   block.address = 2 << 20;

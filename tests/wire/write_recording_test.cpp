@@ -38,7 +38,7 @@ Trace make_trace(std::uint32_t streams, std::int64_t events) {
   trace.streams.resize(streams);
   for (std::uint32_t number = 0; number < streams; ++number) {
     wire::StreamWriter writer(
-        number, [&](wire::SharedBlock block) { EXPECT_EQ(std::nullopt, trace.streams[number].append(block)); });
+        number, [&](const wire::SharedBlock& block) { EXPECT_EQ(std::nullopt, trace.streams[number].append(block)); });
     wire::AllocRecord block;
     block.heap = writer.define_heap({}, "pool", "device");
     block.size = 512;

@@ -118,6 +118,7 @@ Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::str
               {},
               false});
   Trace trace = reader.finish(*scan, bytes.size());
+  trace.begun_ms = header.begun_ms;
   if (trace.streams.empty())
     return Failure(Error{scan->first_fault.empty() ? "nothing was recorded in it"
                                                    : fmt::format("no block of it is whole: {}", scan->first_fault),
