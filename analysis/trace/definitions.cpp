@@ -84,6 +84,8 @@ void Definitions::add(const wire::DecodedBlock& block) {
                          static_cast<wire::Layer>(record.layer),
                          record.flags};
   }
+  for (const wire::ModuleRecord& record : block.rows<wire::ModuleRecord>())
+    if (make_room(modules_, record.id)) modules_[record.id] = {record.base, record.size, record.path, record.build_id};
   for (const wire::JobRecord& record : block.rows<wire::JobRecord>()) {
     if (job_.size() < job_facts_max)
       job_.push_back({std::string(text(record.key).substr(0, name_bytes_max)),
@@ -110,6 +112,12 @@ const HeapInfo& Definitions::heap(std::uint32_t id) const {
   return id < heaps_.size() ? heaps_[id] : heaps_[0];
 }
 
+std::uint32_t Definitions::find_module(std::uint64_t address) const {
+  for (std::size_t id = modules_.size() - 1; id > 0; --id)
+    if (address - modules_[id].base < modules_[id].size) return static_cast<std::uint32_t>(id);
+  return 0;
+}
+
 std::string_view Definitions::job_fact(std::string_view key) const {
   for (const JobFact& fact : job_)
     if (fact.key == key) return fact.value;
@@ -118,7 +126,8 @@ std::string_view Definitions::job_fact(std::string_view key) const {
 
 std::uint64_t Definitions::memory_bytes() const {
   return text_.capacity() + text_begin_.capacity() * sizeof(std::uint64_t) + frames_.capacity() * sizeof(TraceFrame) +
-         stacks_.capacity() * sizeof(TraceStack) + heaps_.capacity() * sizeof(HeapInfo);
+         stacks_.capacity() * sizeof(TraceStack) + modules_.capacity() * sizeof(ModuleInfo) +
+         heaps_.capacity() * sizeof(HeapInfo);
 }
 
 }  // namespace hbmscope

@@ -33,6 +33,12 @@ struct TraceStack {
   std::uint32_t frame = 0;
 };
 
+// A loaded program or library, by which addresses of code get names.
+struct ModuleInfo {
+  std::uint64_t base = 0, size = 0;      // Where it lies in the process, and how long it is in bytes.
+  std::uint32_t path = 0, build_id = 0;  // Strings: its file; hexadecimal.
+};
+
 struct JobFact {
   std::string key, value;
 };
@@ -50,6 +56,10 @@ class Definitions {
   const HeapInfo& heap(std::uint32_t id) const;
   const std::vector<JobFact>& job() const { return job_; }
   std::string_view job_fact(std::string_view key) const;  // The first of that key; empty where there is none.
+  // By id, from 1; modules()[0] is none. One that was unloaded stays: two may have had the same addresses.
+  const std::vector<ModuleInfo>& modules() const { return modules_; }
+  // The one defined last that has the address; 0: none. Costs a walk over all.
+  std::uint32_t find_module(std::uint64_t address) const;
   std::uint32_t stack_count() const { return static_cast<std::uint32_t>(stacks_.size()); }
   std::uint32_t frame_count() const { return static_cast<std::uint32_t>(frames_.size()); }
   std::uint64_t bad_definitions() const { return bad_definitions_; }          // Contradict others, or make no sense.
@@ -67,6 +77,7 @@ class Definitions {
   std::vector<TraceFrame> frames_{1};
   std::vector<TraceStack> stacks_{1};
   std::vector<HeapInfo> heaps_{1};
+  std::vector<ModuleInfo> modules_{1};
   std::vector<JobFact> job_;
   std::uint64_t bad_definitions_ = 0, missing_definitions_ = 0;
   std::uint64_t gap_budget_ = 1U << 20;  // Rows that gaps may still make.

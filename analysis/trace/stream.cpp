@@ -10,6 +10,48 @@ constexpr std::uint64_t keyframe_bytes_per_event = 6;
 // A keyframe is one block, which has a limit.
 constexpr std::uint64_t keyframe_blocks_max = wire::block_records_max / 4;
 
+// Kinds that Stream, StreamState, PhysicalState or Definitions take in. One that the wire learns belongs here when the
+// model has learned it too; until then it is counted as passed over.
+constexpr bool is_held(std::uint8_t kind) {
+  using wire::RecordKind;
+  switch (static_cast<RecordKind>(kind)) {
+    case RecordKind::string:
+    case RecordKind::frame:
+    case RecordKind::stack:
+    case RecordKind::module:
+    case RecordKind::heap:
+    case RecordKind::job:
+    case RecordKind::clock:
+    case RecordKind::live:
+    case RecordKind::listing:
+    case RecordKind::region_live:
+    case RecordKind::alloc:
+    case RecordKind::free:
+    case RecordKind::free_requested:
+    case RecordKind::free_at:
+    case RecordKind::free_requested_at:
+    case RecordKind::move:
+    case RecordKind::attribute:
+    case RecordKind::region_grow:
+    case RecordKind::region_shrink:
+    case RecordKind::heap_gone:
+    case RecordKind::physical_create:
+    case RecordKind::physical_import:
+    case RecordKind::physical_export:
+    case RecordKind::physical_release:
+    case RecordKind::reserve:
+    case RecordKind::unreserve:
+    case RecordKind::map:
+    case RecordKind::unmap:
+    case RecordKind::driver_refusal:
+    case RecordKind::out_of_memory:
+    case RecordKind::marker:
+    case RecordKind::counter:
+    case RecordKind::loss: return true;
+    default: return false;  // free_slot stands in keyframes only.
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> Stream::append(wire::SharedBlock block) {
@@ -32,7 +74,7 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
   last_.apply(decoded_, number, definitions_, ~std::uint64_t{0},
               [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
                 HeapPeak& peak = peaks_[heap];
-                const std::uint64_t in_use = last_.heap(heap).in_use_bytes;
+                const std::uint64_t in_use = last_.in_use_bytes(heap);
                 if (in_use > peak.in_use_bytes) peak = {in_use, position, time_ns};
               });
   keep_keyframe();
@@ -76,10 +118,27 @@ void Stream::note(const wire::DecodedBlock& block) {
         marks_.push_back({event, times[i], record.name, record.device, record.phase});
         break;
       }
+      case RecordKind::counter: {
+        const auto& record = block.rows<wire::CounterRecord>()[row];
+        counters_.add({record.name, record.heap}, {event, times[i], record.value});
+        break;
+      }
+      case RecordKind::attribute: {
+        const auto& record = block.rows<wire::AttributeRecord>()[row];
+        attributes_.add({record.allocation, event, record.key, record.value});
+        break;
+      }
+      case RecordKind::clock: {
+        const auto& record = block.rows<wire::ClockRecord>()[row];
+        clocks_.add({times[i], record.realtime_ns, record.tsc});
+        break;
+      }
       case RecordKind::loss:
         counts_.lost += std::max<std::uint64_t>(1, block.rows<wire::LossRecord>()[row].count);
         break;
-      default: break;
+      default:
+        if (!is_held(kinds[i])) ++passed_over_[kinds[i]];
+        break;
     }
     if (!wire::is_event(kinds[i])) continue;
     if (!has_events_) first_time_ns_ = last_time_ns_ = times[i];
@@ -146,7 +205,7 @@ std::uint64_t Stream::position_of_time(std::int64_t time_ns) const {
 std::uint64_t Stream::memory_bytes() const {
   std::uint64_t bytes = encoded_bytes() + blocks_.capacity() * sizeof(blocks_.front()) + definitions_.memory_bytes();
   for (const auto& keyframe : keyframes_) bytes += keyframe->memory_bytes();
-  return bytes;
+  return bytes + counters_.memory_bytes() + attributes_.memory_bytes();
 }
 
 std::uint64_t Stream::encoded_bytes() const {

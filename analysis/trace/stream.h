@@ -6,11 +6,15 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/trace/attribute_table.h"
+#include "analysis/trace/clock_table.h"
+#include "analysis/trace/counter_table.h"
 #include "analysis/trace/definitions.h"
 #include "analysis/trace/stream_state.h"
 #include "collector/wire/block.h"
@@ -61,6 +65,11 @@ class Stream {
   const EventCounts& counts() const { return counts_; }
   const std::vector<FailureEvent>& failures() const { return failures_; }
   const std::vector<Mark>& marks() const { return marks_; }
+  const CounterTable& counters() const { return counters_; }
+  const AttributeTable& attributes() const { return attributes_; }
+  const ClockTable& clocks() const { return clocks_; }
+  // By number of a kind: records that this version of the model does not hold, whether the wire knows them or not.
+  const std::map<std::uint8_t, std::uint64_t>& passed_over() const { return passed_over_; }
   HeapPeak peak(std::uint32_t heap) const { return heap < peaks_.size() ? peaks_[heap] : HeapPeak{}; }
 
   std::uint64_t end_position() const { return last_.position(); }  // One more than the last event's number.
@@ -88,6 +97,10 @@ class Stream {
   EventCounts counts_;
   std::vector<FailureEvent> failures_;
   std::vector<Mark> marks_;
+  CounterTable counters_;
+  AttributeTable attributes_;
+  ClockTable clocks_;
+  std::map<std::uint8_t, std::uint64_t> passed_over_;
   std::vector<HeapPeak> peaks_;
   StreamState last_;
   std::vector<std::shared_ptr<const Keyframe>> keyframes_;  // Ascending positions.

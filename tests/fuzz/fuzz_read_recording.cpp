@@ -34,6 +34,14 @@ void check_state(const StreamState& state, const Definitions& definitions) {
   }
 }
 
+// A heap owns what its handles are.
+void check_physical(const PhysicalState& state, const Definitions& definitions) {
+  std::vector<std::uint64_t> owned(definitions.heaps().size());
+  for (const PhysicalHandle& handle : state.handles())
+    if (handle.is_live() && !handle.is_imported) owned.at(handle.heap) += handle.size;
+  for (std::uint32_t heap = 1; heap < owned.size(); ++heap) require(state.heap(heap).owned_bytes == owned[heap]);
+}
+
 void check_stream(const Stream& stream) {
   check_state(stream.last_state(), stream.definitions());
   const std::uint64_t end = stream.end_position();
@@ -44,8 +52,19 @@ void check_stream(const Stream& stream) {
     check_state(again, stream.definitions());
     for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap)
       require(again.heap(heap).in_use_bytes == state.heap(heap).in_use_bytes);
+    check_physical(state.physical(), stream.definitions());
+    check_physical(again.physical(), stream.definitions());
+    require(again.physical().problems() == state.physical().problems());
+    for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap)
+      require(again.physical().heap(heap) == state.physical().heap(heap));
   }
   stream.position_of_time(stream.last_time_ns() / 2);
+  for (const auto& [key, series] : stream.counters().series()) {
+    std::uint64_t samples = 0;
+    series.for_each([&](const CounterSample& sample) { samples += series.at(sample.event + 1).has_value() ? 1 : 0; });
+    require(samples == series.size());
+  }
+  stream.clocks().time_on(stream.clocks(), stream.last_time_ns());
 }
 
 // [form, records, events, length low, length high] and the payload, again and again.

@@ -1,0 +1,75 @@
+#include "analysis/trace/counter_table.h"
+
+#include <algorithm>
+
+#include "collector/wire/varint.h"
+
+namespace hbmscope {
+namespace {
+
+constexpr std::uint64_t group_samples = 64;
+constexpr std::size_t series_max = 16'384;  // A hundred counters of a hundred heaps are ten thousand.
+
+std::uint64_t difference(std::int64_t now, std::int64_t before) {
+  return wire::zigzag(static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(before));
+}
+std::int64_t sum(std::int64_t before, std::uint64_t difference) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(before) + wire::unzigzag(difference));
+}
+
+}  // namespace
+
+void CounterSeries::add(const CounterSample& sample) {
+  if (size_++ % group_samples == 0) {
+    groups_.push_back({sample, bytes_.size()});
+  } else {
+    std::uint8_t numbers[3 * wire::varint_bytes_max];
+    std::uint8_t* end = wire::write_varint(numbers, sample.event - last_.event);
+    end = wire::write_varint(end, difference(sample.time_ns, last_.time_ns));
+    end = wire::write_varint(end, difference(sample.value, last_.value));
+    bytes_.insert(bytes_.end(), numbers, end);
+  }
+  last_ = sample;
+}
+
+bool CounterSeries::step(CounterSample& sample, std::size_t& at) const {
+  wire::VarintReader reader(bytes_.data() + at, bytes_.data() + bytes_.size());
+  sample.event += reader.read();
+  sample.time_ns = sum(sample.time_ns, reader.read());
+  sample.value = sum(sample.value, reader.read());
+  at = static_cast<std::size_t>(reader.at() - bytes_.data());
+  return !reader.failed();
+}
+
+std::optional<CounterSample> CounterSeries::at(std::uint64_t position) const {
+  if (size_ > 0 && last_.event < position) return last_;
+  const auto after =
+      std::upper_bound(groups_.begin(), groups_.end(), position,
+                       [](std::uint64_t wanted, const Group& group) { return wanted <= group.first.event; });
+  if (after == groups_.begin()) return std::nullopt;
+  CounterSample found;
+  walk(static_cast<std::size_t>(after - groups_.begin()) - 1, [&](const CounterSample& sample) {
+    if (sample.event >= position) return false;
+    found = sample;
+    return true;
+  });
+  return found;
+}
+
+void CounterTable::add(Key key, const CounterSample& sample) {
+  const auto found = series_.find(key);
+  if (found != series_.end())
+    found->second.add(sample);
+  else if (series_.size() < series_max)
+    series_[key].add(sample);
+  else
+    ++left_out_;
+}
+
+std::uint64_t CounterTable::memory_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [key, series] : series_) bytes += sizeof(key) + series.memory_bytes();
+  return bytes;
+}
+
+}  // namespace hbmscope
