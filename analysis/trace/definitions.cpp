@@ -76,13 +76,16 @@ void Definitions::add(const wire::DecodedBlock& block) {
       continue;
     }
     if (!make_room(heaps_, record.id)) continue;
-    heaps_[record.id] = {record.id,
-                         record.parent,
-                         std::string(text(record.name).substr(0, name_bytes_max)),
-                         std::string(text(record.memory_kind).substr(0, name_bytes_max)),
-                         record.device,
-                         static_cast<wire::Layer>(record.layer),
-                         record.flags};
+    HeapInfo& heap = heaps_[record.id];
+    const std::uint32_t first_block = heap.id == 0 ? block.header().sequence : heap.defined_in_block;
+    heap = {record.id,
+            record.parent,
+            std::string(text(record.name).substr(0, name_bytes_max)),
+            std::string(text(record.memory_kind).substr(0, name_bytes_max)),
+            record.device,
+            static_cast<wire::Layer>(record.layer),
+            record.flags,
+            first_block};
   }
   for (const wire::ModuleRecord& record : block.rows<wire::ModuleRecord>())
     if (make_room(modules_, record.id)) modules_[record.id] = {record.base, record.size, record.path, record.build_id};

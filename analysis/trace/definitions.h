@@ -17,7 +17,8 @@ struct HeapInfo {
   std::string memory_kind;           // "device", "host_pinned", "vmem"
   std::uint32_t device = wire::no_device;
   wire::Layer layer = wire::Layer::pool;
-  std::uint32_t flags = 0;  // wire::heap_flag
+  std::uint32_t flags = 0;             // wire::heap_flag
+  std::uint32_t defined_in_block = 0;  // Sequence of the first block that defines it: it was not there before.
 
   bool has(std::uint32_t flag) const { return (flags & flag) != 0; }
 };

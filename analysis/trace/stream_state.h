@@ -138,6 +138,7 @@ class StreamState {
   std::vector<HeapState> heaps_;           // By id.
   HeapState none_;
   PhysicalState physical_;
+  std::size_t known_heaps_ = 0;  // Defined so far: what is missing before a heap's definition is none of it.
   std::size_t next_block_ = 0, next_record_ = 0;  // Where the next apply goes on.
   std::uint32_t next_sequence_ = 0;
   std::uint64_t blocks_seen_ = 0;  // Taken or listed so far: no stream needs more slots.
@@ -151,6 +152,8 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
                         std::uint64_t end, const After& after) {
   using wire::RecordKind;
   if (number < next_block_) return;
+  while (known_heaps_ < heaps_.size() && definitions.heaps()[known_heaps_].defined_in_block <= block.header().sequence)
+    ++known_heaps_;
   if (next_record_ == 0) {
     // Events may be missing, or a block that had none: definitions, or what lived already.
     if (block.header().first_event > position_ || block.header().sequence != next_sequence_) note_gap();
