@@ -59,7 +59,8 @@ void check_stream(const Stream& stream) {
       require(again.physical().heap(heap) == state.physical().heap(heap));
   }
   stream.position_of_time(stream.last_time_ns() / 2);
-  for (const auto& [key, series] : stream.counters().series()) {
+  for (const auto& named : stream.counters().series()) {
+    const CounterSeries& series = named.second;
     std::uint64_t samples = 0;
     series.for_each([&](const CounterSample& sample) { samples += series.at(sample.event + 1).has_value() ? 1 : 0; });
     require(samples == series.size());

@@ -186,9 +186,9 @@ class TraceMaker {
     if (empty_ > 0)
       import.add("empty_events", Severity::notice, static_cast<std::int64_t>(empty_),
                  "Events of 0 bytes are neither allocations nor frees.");
-    report_finding(
-        "without_address", events_.without_address,
-        "Events that tell no address were left out: PyTorch before 1.10 wrote none. Profile with a newer one.");
+    report_finding("without_address", events_.without_address,
+                   "Events that tell no address were left out: old versions of PyTorch (1.9 for one) wrote none. "
+                   "Profile with a newer one.");
     report_finding("bad_times", events_.bad_times, "Events whose time is none were left out.");
     report_finding("bad_fields", events_.bad_fields, "Events whose bytes or device make no sense were left out.");
   }
@@ -229,8 +229,8 @@ Result<Trace> read_kineto(std::span<const std::uint8_t> bytes, const std::string
   if (events->memory.empty())
     return Failure(Error{events->without_address.count > 0 ? "the memory events of this Chrome trace tell no addresses"
                                                            : "this Chrome trace has no memory events",
-                         "Record one with torch.profiler.profile(profile_memory=True, with_stack=True), PyTorch 1.10 "
-                         "or newer, and export_chrome_trace.",
+                         "Record one with torch.profiler.profile(profile_memory=True, with_stack=True) of a "
+                         "newer PyTorch, and export_chrome_trace.",
                          name,
                          {},
                          false});
