@@ -54,7 +54,7 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
   for (const HeapInfo& heap : definitions.heaps()) {
     if (heap.id == 0 || heap.device != asked.device || heap.layer != asked.layer) continue;
     const HeapState& then = state->heap(heap.id);
-    add(row.used_bytes, then.in_use_bytes);
+    add(row.used_bytes, state->in_use_bytes(heap.id));
     add(row.total_free_bytes, then.space.free_bytes());
     add(row.pool_bytes, then.space.region_bytes());
     if (const auto largest = then.space.largest_free())
@@ -76,7 +76,7 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       row.memory_kind = info.memory_kind;
       row.layer = text_from_layer(info.layer);
       row.device = device_of(info);
-      row.in_use_bytes = heap.in_use_bytes;
+      row.in_use_bytes = states[i].in_use_bytes(info.id);
       if (info.has(wire::heap_flag::has_requested)) row.requested_bytes = heap.known_requested_bytes();
       row.pending_bytes = heap.pending_bytes;
       row.pool_bytes = heap.space.region_bytes();

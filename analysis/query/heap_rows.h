@@ -14,7 +14,7 @@ namespace hbmscope {
 struct HeapRow {
   std::string name, memory_kind, layer;
   std::optional<std::uint32_t> device;
-  std::uint64_t in_use_bytes = 0;  // Of live blocks, rounding included; pending ones too.
+  std::uint64_t in_use_bytes = 0;  // Of live blocks, rounding and pending ones included, and of handles.
   std::optional<std::uint64_t> requested_bytes;
   std::uint64_t pending_bytes = 0;  // Of in_use_bytes: freed by the program, not yet free.
   std::optional<std::uint64_t> pool_bytes, free_bytes, largest_free_bytes;

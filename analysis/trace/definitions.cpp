@@ -76,14 +76,19 @@ void Definitions::add(const wire::DecodedBlock& block) {
       note_missing(record.id - heaps_.size());
       heaps_.resize(record.id + std::size_t{1});
     }
-    heaps_[record.id] = {record.id,
-                         record.parent,
-                         std::string(text(record.name).substr(0, name_bytes_max)),
-                         std::string(text(record.memory_kind).substr(0, name_bytes_max)),
-                         record.device,
-                         static_cast<wire::Layer>(record.layer),
-                         record.flags};
+    HeapInfo& heap = heaps_[record.id];
+    const std::uint32_t first_block = heap.id == 0 ? block.header().sequence : heap.defined_in_block;
+    heap = {record.id,
+            record.parent,
+            std::string(text(record.name).substr(0, name_bytes_max)),
+            std::string(text(record.memory_kind).substr(0, name_bytes_max)),
+            record.device,
+            static_cast<wire::Layer>(record.layer),
+            record.flags,
+            first_block};
   }
+  for (const wire::ModuleRecord& record : block.rows<wire::ModuleRecord>())
+    define(modules_, record.id, {record.base, record.size, record.path, record.build_id});
   for (const wire::JobRecord& record : block.rows<wire::JobRecord>()) {
     if (job_.size() < job_facts_max)
       job_.push_back({std::string(text(record.key).substr(0, name_bytes_max)),
@@ -111,6 +116,12 @@ const HeapInfo& Definitions::heap(std::uint32_t id) const {
   return id < heaps_.size() ? heaps_[id] : heaps_[0];
 }
 
+std::uint32_t Definitions::find_module(std::uint64_t address) const {
+  for (std::size_t id = modules_.size(); id > 0; --id)
+    if (address - modules_[id - 1].base < modules_[id - 1].size) return static_cast<std::uint32_t>(id);
+  return 0;
+}
+
 std::string_view Definitions::job_fact(std::string_view key) const {
   for (const JobFact& fact : job_)
     if (fact.key == key) return fact.value;
@@ -119,7 +130,8 @@ std::string_view Definitions::job_fact(std::string_view key) const {
 
 std::uint64_t Definitions::memory_bytes() const {
   return characters_.capacity() + texts_.capacity() * sizeof(Text) + frames_.capacity() * sizeof(TraceFrame) +
-         stacks_.capacity() * sizeof(TraceStack) + heaps_.capacity() * sizeof(HeapInfo);
+         stacks_.capacity() * sizeof(TraceStack) + modules_.capacity() * sizeof(ModuleInfo) +
+         heaps_.capacity() * sizeof(HeapInfo);
 }
 
 }  // namespace hbmscope

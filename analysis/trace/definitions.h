@@ -20,7 +20,8 @@ struct HeapInfo {
   std::string memory_kind;           // "device", "host_pinned", "vmem"
   std::uint32_t device = wire::no_device;
   wire::Layer layer = wire::Layer::pool;
-  std::uint32_t flags = 0;  // wire::heap_flag
+  std::uint32_t flags = 0;             // wire::heap_flag
+  std::uint32_t defined_in_block = 0;  // Sequence of the first block that defines it: it was not there before.
 
   bool has(std::uint32_t flag) const { return (flags & flag) != 0; }
 };
@@ -36,6 +37,13 @@ struct TraceStack {
   std::uint32_t parent = 0;  // The callers' stack; 0: this frame is the outermost. Always smaller than its own id.
   std::uint32_t frame = 0;
   friend bool operator==(const TraceStack&, const TraceStack&) = default;
+};
+
+// A loaded program or library, by which addresses of code get names.
+struct ModuleInfo {
+  std::uint64_t base = 0, size = 0;      // Where it lies in the process, and how long it is in bytes.
+  std::uint32_t path = 0, build_id = 0;  // Strings: its file; hexadecimal.
+  friend bool operator==(const ModuleInfo&, const ModuleInfo&) = default;
 };
 
 struct JobFact {
@@ -56,6 +64,10 @@ class Definitions {
   const HeapInfo& heap(std::uint32_t id) const;
   const std::vector<JobFact>& job() const { return job_; }
   std::string_view job_fact(std::string_view key) const;  // The first of that key; empty where there is none.
+  // By id - 1. One that was unloaded stays: two may have had the same addresses.
+  const SharedLog<ModuleInfo>& modules() const { return modules_; }
+  // The one defined last that has the address; 0: none. Costs a walk over all.
+  std::uint32_t find_module(std::uint64_t address) const;
   // One more than the largest id: 0 counts.
   std::uint32_t stack_count() const { return static_cast<std::uint32_t>(stacks_.size() + 1); }
   std::uint32_t frame_count() const { return static_cast<std::uint32_t>(frames_.size() + 1); }
@@ -78,6 +90,7 @@ class Definitions {
   SharedLog<TraceFrame> frames_;
   SharedLog<TraceStack> stacks_;
   std::vector<HeapInfo> heaps_{1};
+  SharedLog<ModuleInfo> modules_;
   std::vector<JobFact> job_;
   std::uint64_t bad_definitions_ = 0, missing_definitions_ = 0;
   std::uint64_t gap_budget_ = 1U << 20;  // Rows that gaps may still make.

@@ -68,6 +68,7 @@ Keyframe StreamState::make_keyframe(wire::BlockEncoder& encoder) const {
   keyframe.position = position_;
   keyframe.time_ns = time_ns_;
   keyframe.problems = problems_;
+  keyframe.physical = physical_.pack();
   for (const HeapState& heap : heaps_) {
     keyframe.inexact_heaps.push_back(heap.is_inexact);
     keyframe.address_problems.push_back(heap.space.problems());
@@ -112,6 +113,7 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
   state.position_ = keyframe.position;
   state.time_ns_ = keyframe.time_ns;
   state.problems_ = keyframe.problems;
+  state.physical_ = PhysicalState::unpack(keyframe.physical);
   for (std::size_t heap = 0; heap < keyframe.inexact_heaps.size(); ++heap) {
     state.heaps_[heap].is_inexact = keyframe.inexact_heaps[heap];
     state.heaps_[heap].space.set_problems(keyframe.address_problems[heap]);

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/model/clamped.h"
+
 namespace hbmscope {
 namespace {
 
@@ -21,25 +23,39 @@ std::vector<std::uint64_t> end_positions(const Trace& trace) {
   return positions;
 }
 
-std::vector<std::uint64_t> positions_at_time(const Trace& trace, std::int64_t time_ns) {
+// A time of one stream on another's clock. Streams that do not tell how their clocks lie have one in common, or none.
+std::int64_t time_on(const Stream& from, std::int64_t time_ns, const Stream& to) {
+  return &from == &to ? time_ns : from.clocks().time_on(to.clocks(), time_ns).value_or(time_ns);
+}
+
+// Where every stream stands at a time on the clock of one of them.
+std::vector<std::uint64_t> positions_at_time(const Trace& trace, const Stream& reference, std::int64_t time_ns) {
   std::vector<std::uint64_t> positions;
-  for (const Stream& stream : trace.streams) positions.push_back(stream.position_of_time(time_ns));
+  for (const Stream& stream : trace.streams)
+    positions.push_back(stream.position_of_time(time_on(reference, time_ns, stream)));
   return positions;
 }
 
-// Where one stream's event stands, the others are where their clocks say. Streams of one trace share a clock or have
-// none; with a single stream, which most traces have, the position is exact.
+// ", 2026-11-21 13:20:11.123456 UTC", or nothing where the stream does not tell the time of day.
+std::string time_of_day(const Stream& stream, std::int64_t time_ns) {
+  const auto realtime_ns = stream.clocks().realtime_of(time_ns);
+  return realtime_ns ? ", " + text_from_realtime(*realtime_ns) : std::string();
+}
+
+// Where one stream's event stands, the others are where their clocks say; with a single stream, which most traces have,
+// the position is exact.
 Moment moment_of_event(const Trace& trace, std::size_t stream, std::uint64_t position, std::int64_t time_ns,
                        std::string_view name) {
   Moment moment;
-  moment.positions = trace.streams.size() == 1 ? end_positions(trace) : positions_at_time(trace, time_ns);
+  moment.positions =
+      trace.streams.size() == 1 ? end_positions(trace) : positions_at_time(trace, trace.streams[stream], time_ns);
   moment.positions[stream] = position;
   moment.text = fmt::format("{} (after event {} of {}", name, position, trace.streams[stream].end_position());
   if (trace.streams[stream].has_times())
     moment.text +=
         fmt::format(", {:.6f} s",
                     (static_cast<double>(time_ns) - static_cast<double>(trace.streams[stream].first_time_ns())) / 1e9);
-  moment.text += ")";
+  moment.text += time_of_day(trace.streams[stream], time_ns) + ")";
   return moment;
 }
 
@@ -62,7 +78,9 @@ Result<Moment> find_out_of_memory(const Trace& trace) {
   std::size_t last_stream = 0;
   for (std::size_t i = 0; i < trace.streams.size(); ++i)
     for (const FailureEvent& failure : trace.streams[i].failures()) {
-      if (!failure.is_out_of_memory || (last != nullptr && failure.time_ns < last->time_ns)) continue;
+      if (!failure.is_out_of_memory) continue;
+      if (last != nullptr && time_on(trace.streams[i], failure.time_ns, trace.streams[last_stream]) < last->time_ns)
+        continue;
       last = &failure;
       last_stream = i;
     }
@@ -129,11 +147,13 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
                    "Write start, end, peak, oom, a time since the first event such as 12.5s or 300ms, or #EVENT.");
   if (std::none_of(trace.streams.begin(), trace.streams.end(), [](const Stream& s) { return s.has_times(); }))
     return refusal("this file has no times", "Name an event: --at '#4711'.");
-  std::int64_t first = trace.streams.front().first_time_ns();
-  for (const Stream& stream : trace.streams) first = std::min(first, stream.first_time_ns());
-  constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max();
-  moment.positions = positions_at_time(trace, first > latest - *since ? latest : first + *since);
-  moment.text = fmt::format("{} after the first event", text);
+  // The clock of the stream that began first is the one that a person means.
+  const Stream* reference = &trace.streams.front();
+  for (const Stream& stream : trace.streams)
+    if (time_on(stream, stream.first_time_ns(), *reference) < reference->first_time_ns()) reference = &stream;
+  const std::int64_t time_ns = clamped_sum(reference->first_time_ns(), *since);
+  moment.positions = positions_at_time(trace, *reference, time_ns);
+  moment.text = fmt::format("{} after the first event{}", text, time_of_day(*reference, time_ns));
   return moment;
 }
 

@@ -5,12 +5,14 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/trace/layers.h"
+
 namespace hbmscope {
 namespace {
 
 class ProfileMaker {
  public:
-  explicit ProfileMaker(const Trace& trace) : trace_(trace) {
+  explicit ProfileMaker(const Trace& trace) : trace_(trace), counted_(find_counted_heaps(trace)) {
     profile_.files = trace.files;
     profile_.file_bytes = trace.file_bytes;
     profile_.inflated_bytes = trace.file_bytes;
@@ -28,13 +30,17 @@ class ProfileMaker {
     const Definitions& definitions = trace_.streams[stream].definitions();
     locations_.assign(definitions.frame_count(), no_location);
     // In the order of stacks, so that equal ones meet and the result does not depend on slots.
-    std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, std::pair<std::int64_t, std::int64_t>> sums;
-    for (const LiveBlock& block : state.slots()) {
-      if (!block.is_live()) continue;
-      auto& [count, bytes] = sums[{block.stack, block.heap, block.is_pending()}];
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::string_view>, std::pair<std::int64_t, std::int64_t>> sums;
+    const auto add = [&](std::uint32_t heap, std::uint32_t stack, std::uint64_t size, std::string_view kind) {
+      if (!counted_[stream][heap]) return;
+      auto& [count, bytes] = sums[{stack, heap, kind}];
       ++count;
-      bytes += static_cast<std::int64_t>(block.size);
-    }
+      bytes += static_cast<std::int64_t>(size);
+    };
+    for (const LiveBlock& block : state.slots())
+      if (block.is_live()) add(block.heap, block.stack, block.size, block.is_pending() ? "pending" : "block");
+    for (const PhysicalHandle& handle : state.physical().handles())
+      if (handle.is_live() && !handle.is_imported) add(handle.heap, handle.stack, handle.size, "handle");
     for (auto& [key, sum] : sums) {
       // The profile's promise: all values of a type add up to less than 2^63.
       if (sum.second > std::numeric_limits<std::int64_t>::max() - total_bytes_) {
@@ -44,10 +50,10 @@ class ProfileMaker {
         sum.second = 0;
       }
       total_bytes_ += sum.second;
-      const auto& [stack, heap, is_pending] = key;
+      const auto& [stack, heap, kind] = key;
       profile_.values[0].push_back(sum.first);
       profile_.values[1].push_back(sum.second);
-      profile_.label_set.push_back(label_set(definitions.heap(heap).name, is_pending ? "pending" : "block"));
+      profile_.label_set.push_back(label_set(definitions.heap(heap).name, kind));
       add_stack(definitions, stack);
     }
   }
@@ -99,6 +105,7 @@ class ProfileMaker {
   }
 
   const Trace& trace_;
+  std::vector<std::vector<bool>> counted_;  // By stream and heap: the others are views of the same bytes.
   Profile profile_;
   std::int64_t total_bytes_ = 0;
   std::vector<std::uint32_t> locations_;  // By frame of the stream at hand.

@@ -7,8 +7,9 @@
 
 namespace hbmscope {
 
-// Bytes are what blocks take, rounding included. Labels: device (the heap's name) and kind (block, or pending for what
-// the program has freed and a device stream may still use).
+// Bytes are what blocks take, rounding included, of the heaps that count (layers.h): nothing is in it twice. Labels:
+// device (the heap's name) and kind (block; pending for what the program has freed and a device stream may still use;
+// handle for physical memory that is owned without a block, as by cuMemCreate).
 Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& states);
 
 }  // namespace hbmscope

@@ -10,6 +10,48 @@ constexpr std::uint64_t keyframe_bytes_per_event = 6;
 // A keyframe is one block, which has a limit.
 constexpr std::uint64_t keyframe_blocks_max = wire::block_records_max / 4;
 
+// Kinds that Stream, StreamState, PhysicalState or Definitions take in. One that the wire learns belongs here when the
+// model has learned it too; until then it is counted as passed over.
+constexpr bool is_held(std::uint8_t kind) {
+  using wire::RecordKind;
+  switch (static_cast<RecordKind>(kind)) {
+    case RecordKind::string:
+    case RecordKind::frame:
+    case RecordKind::stack:
+    case RecordKind::module:
+    case RecordKind::heap:
+    case RecordKind::job:
+    case RecordKind::clock:
+    case RecordKind::live:
+    case RecordKind::listing:
+    case RecordKind::region_live:
+    case RecordKind::alloc:
+    case RecordKind::free:
+    case RecordKind::free_requested:
+    case RecordKind::free_at:
+    case RecordKind::free_requested_at:
+    case RecordKind::move:
+    case RecordKind::attribute:
+    case RecordKind::region_grow:
+    case RecordKind::region_shrink:
+    case RecordKind::heap_gone:
+    case RecordKind::physical_create:
+    case RecordKind::physical_import:
+    case RecordKind::physical_export:
+    case RecordKind::physical_release:
+    case RecordKind::reserve:
+    case RecordKind::unreserve:
+    case RecordKind::map:
+    case RecordKind::unmap:
+    case RecordKind::driver_refusal:
+    case RecordKind::out_of_memory:
+    case RecordKind::marker:
+    case RecordKind::counter:
+    case RecordKind::loss: return true;
+    default: return false;  // free_slot stands in keyframes only.
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> Stream::append(wire::SharedBlock block) {
@@ -35,10 +77,10 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
   has_.blocks.push_back(std::move(block));
   last.apply(decoded, number, has_.definitions, ~std::uint64_t{0},
              [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
-               const HeapState& state = last.heap(heap);
                HeapPeak& peak = has_.peaks[heap];
-               if (state.in_use_bytes > peak.in_use_bytes) peak = {state.in_use_bytes, position, time_ns};
-               has_.timelines[heap].add(position, time_ns, state);
+               const std::uint64_t in_use = last.in_use_bytes(heap);
+               if (in_use > peak.in_use_bytes) peak = {in_use, position, time_ns};
+               has_.timelines[heap].add(position, time_ns, last.heap(heap), last.physical().heap(heap));
              });
   has_.end_position = last.position();
   keep_keyframe();
@@ -46,7 +88,9 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
 }
 
 Stream Stream::version() const {
-  return Stream(has_);
+  Contents contents = has_;
+  contents.clocks = growth_->clocks;
+  return Stream(std::move(contents));
 }
 
 const Timeline& Stream::timeline(std::uint32_t heap) const {
@@ -92,10 +136,27 @@ void Stream::note(const wire::DecodedBlock& block) {
         has_.marks.push_back({event, times[i], record.name, record.device, record.phase});
         break;
       }
+      case RecordKind::counter: {
+        const auto& record = block.rows<wire::CounterRecord>()[row];
+        has_.counters.add({record.name, record.heap}, {event, times[i], record.value});
+        break;
+      }
+      case RecordKind::attribute: {
+        const auto& record = block.rows<wire::AttributeRecord>()[row];
+        has_.attributes.add({record.allocation, event, record.key, record.value});
+        break;
+      }
+      case RecordKind::clock: {
+        const auto& record = block.rows<wire::ClockRecord>()[row];
+        growth_->clocks.add({times[i], record.realtime_ns, record.tsc});
+        break;
+      }
       case RecordKind::loss:
         has_.counts.lost += std::max<std::uint64_t>(1, block.rows<wire::LossRecord>()[row].count);
         break;
-      default: break;
+      default:
+        if (!is_held(kinds[i])) ++has_.passed_over[kinds[i]];
+        break;
     }
     if (!wire::is_event(kinds[i])) continue;
     if (!has_.has_events) has_.first_time_ns = has_.last_time_ns = times[i];
@@ -165,7 +226,7 @@ std::uint64_t Stream::memory_bytes() const {
       encoded_bytes() + has_.blocks.capacity() * sizeof(wire::SharedBlock) + has_.definitions.memory_bytes();
   for (const auto& keyframe : has_.keyframes) bytes += keyframe->memory_bytes();
   for (const Timeline& timeline : has_.timelines) bytes += timeline.memory_bytes();
-  return bytes;
+  return bytes + has_.counters.memory_bytes() + has_.attributes.memory_bytes();
 }
 
 std::uint64_t Stream::encoded_bytes() const {

@@ -7,11 +7,15 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/trace/attribute_table.h"
+#include "analysis/trace/clock_table.h"
+#include "analysis/trace/counter_table.h"
 #include "analysis/trace/definitions.h"
 #include "analysis/trace/stream_state.h"
 #include "analysis/trace/timeline.h"
@@ -68,6 +72,11 @@ class Stream {
   const SharedLog<FailureEvent>& failures() const { return has_.failures; }
   const SharedLog<Mark>& marks() const { return has_.marks; }
   HeapPeak peak(std::uint32_t heap) const { return heap < has_.peaks.size() ? has_.peaks[heap] : HeapPeak{}; }
+  const CounterTable& counters() const { return has_.counters; }
+  const AttributeTable& attributes() const { return has_.attributes; }
+  const ClockTable& clocks() const { return growth_ != nullptr ? growth_->clocks : has_.clocks; }
+  // By number of a kind: records that this version of the model does not hold, whether the wire knows them or not.
+  const std::map<std::uint8_t, std::uint64_t>& passed_over() const { return has_.passed_over; }
 
   const Timeline& timeline(std::uint32_t heap) const;
 
@@ -96,6 +105,10 @@ class Stream {
     EventCounts counts;
     SharedLog<FailureEvent> failures;
     SharedLog<Mark> marks;
+    CounterTable counters;
+    AttributeTable attributes;
+    ClockTable clocks;  // Of a version.
+    std::map<std::uint8_t, std::uint64_t> passed_over;
     std::vector<HeapPeak> peaks;                           // By heap.
     std::vector<Timeline> timelines;                       // By heap.
     SharedLog<std::shared_ptr<const Keyframe>> keyframes;  // Ascending positions.
@@ -106,6 +119,7 @@ class Stream {
   // What only the one that grows has.
   struct Growth {
     StreamState last;
+    ClockTable clocks;
     std::uint64_t keyframe_events = wire::block_events_max;  // How far apart they are, as their size allows.
     std::uint32_t next_sequence = 0;
     wire::BlockDecoder decoder;

@@ -230,17 +230,20 @@ void StreamState::clear_heap(std::uint32_t id) {
 
 std::uint32_t StreamState::apply_heap_gone(std::uint32_t heap) {
   clear_heap(heap);
+  physical_.drop_heap(heap);
   return heap < heaps_.size() ? heap : 0;
 }
 
 void StreamState::apply_loss(const wire::LossRecord& record) {
   problems_.losses += std::max<std::uint64_t>(1, record.count);
-  for (std::uint32_t id = 0; id < heaps_.size(); ++id)
+  for (std::uint32_t id = 0; id < known_heaps_; ++id)
     if (record.heap == 0 || record.heap == id) heaps_[id].is_inexact = true;
+  physical_.note_loss(record.heap, known_heaps_);
 }
 
 void StreamState::note_gap() {
-  for (HeapState& heap : heaps_) heap.is_inexact = true;
+  for (std::size_t id = 0; id < known_heaps_; ++id) heaps_[id].is_inexact = true;
+  physical_.note_loss(0, known_heaps_);
 }
 
 void StreamState::apply_listing(const wire::ListingRecord& record, const Definitions& definitions) {

@@ -12,6 +12,7 @@
 
 #include "analysis/heap/address_space.h"
 #include "analysis/trace/definitions.h"
+#include "analysis/trace/physical_state.h"
 #include "collector/wire/block_decoder.h"
 #include "collector/wire/block_encoder.h"
 
@@ -71,9 +72,11 @@ struct Keyframe {
   StreamProblems problems;
   std::vector<bool> inexact_heaps;
   std::vector<AddressProblems> address_problems;  // By heap.
+  std::vector<std::uint8_t> physical;             // PhysicalState::pack().
 
   std::uint64_t memory_bytes() const {
-    return sizeof(*this) + block.payload.capacity() + address_problems.capacity() * sizeof(AddressProblems);
+    return sizeof(*this) + block.payload.capacity() + physical.capacity() +
+           address_problems.capacity() * sizeof(AddressProblems);
   }
 };
 
@@ -105,6 +108,9 @@ class StreamState {
   }
   std::size_t slot_count() const { return slots_.size(); }
   const HeapState& heap(std::uint32_t id) const { return id < heaps_.size() ? heaps_[id] : none_; }
+  const PhysicalState& physical() const { return physical_; }
+  // What is taken of a heap's memory: its live blocks, and the handles that it owns.
+  std::uint64_t in_use_bytes(std::uint32_t id) const { return heap(id).in_use_bytes + physical_.heap(id).owned_bytes; }
   const StreamProblems& problems() const { return problems_; }
 
  private:
@@ -156,6 +162,8 @@ class StreamState {
   std::vector<std::uint32_t> free_slots_;  // The last one is taken first.
   std::vector<HeapState> heaps_;           // By id.
   HeapState none_;
+  PhysicalState physical_;
+  std::size_t known_heaps_ = 0;  // Defined so far: what is missing before a heap's definition is none of it.
   std::size_t next_block_ = 0, next_record_ = 0;  // Where the next apply goes on.
   std::uint32_t next_sequence_ = 0;
   std::uint64_t blocks_seen_ = 0;  // Taken or listed so far: no stream needs more slots.
@@ -169,6 +177,8 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
                         std::uint64_t end, const After& after) {
   using wire::RecordKind;
   if (number < next_block_) return;
+  while (known_heaps_ < heaps_.size() && definitions.heaps()[known_heaps_].defined_in_block <= block.header().sequence)
+    ++known_heaps_;
   if (next_record_ == 0) {
     // Events may be missing, or a block that had none: definitions, or what lived already.
     if (block.header().first_event > position_ || block.header().sequence != next_sequence_) note_gap();
@@ -190,6 +200,7 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
     if (wire::is_event(kind) && event >= end) {
       next_block_ = number;
       next_record_ = i;
+      if (i == 0) next_sequence_ = block.header().sequence;  // It is entered anew: nothing is missing before it.
       return;
     }
     std::uint32_t heap = 0;
@@ -224,7 +235,9 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
       case RecordKind::heap_gone: heap = apply_heap_gone(block.rows<wire::HeapGoneRecord>()[at].heap); break;
       case RecordKind::loss: apply_loss(block.rows<wire::LossRecord>()[at]); break;
       case RecordKind::listing: apply_listing(block.rows<wire::ListingRecord>()[at], definitions); break;
-      default: break;
+      default:
+        heap = physical_.apply(static_cast<RecordKind>(kind), block, at, event, definitions.heaps().size());
+        break;
     }
     if (wire::is_event(kind)) {
       position_ = event + 1;

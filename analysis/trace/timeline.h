@@ -39,8 +39,8 @@ class Timeline {
   static constexpr std::uint64_t bucket_events = 256;
   static constexpr std::size_t fan = 8;
 
-  void add(std::uint64_t position, std::int64_t time_ns, const HeapState& heap) {
-    const TimelineFigures now = figures_of(heap);
+  void add(std::uint64_t position, std::int64_t time_ns, const HeapState& heap, const PhysicalBytes& physical) {
+    const TimelineFigures now = figures_of(heap, physical);
     if (open_.changes == 0) {
       begin_bucket(position, time_ns, now);
     } else {
@@ -59,7 +59,7 @@ class Timeline {
       open_.least.external_fragmentation = std::min(open_.least.external_fragmentation, now.external_fragmentation);
     open_.knows_requested &= heap.unknown_requests == 0;
     open_.knows_regions &= heap.space.knows_regions();
-    open_.is_inexact |= heap.is_inexact;
+    open_.is_inexact |= heap.is_inexact || physical.is_inexact;
     if (++open_.changes == bucket_events) close_bucket();
   }
 
@@ -75,9 +75,9 @@ class Timeline {
   std::vector<TimelineBucket> buckets(std::uint64_t begin, std::uint64_t end, std::size_t wanted) const;
 
  private:
-  static TimelineFigures figures_of(const HeapState& heap) {
+  static TimelineFigures figures_of(const HeapState& heap, const PhysicalBytes& physical) {
     TimelineFigures now;
-    now.in_use = heap.in_use_bytes;
+    now.in_use = heap.in_use_bytes + physical.owned_bytes;
     now.requested = heap.requested_bytes;
     if (heap.space.knows_regions()) {
       now.pool = *heap.space.region_bytes();

@@ -83,7 +83,7 @@ TEST(RmmReader, heap_tells_what_the_log_knows_and_no_more) {
   EXPECT_EQ("RMM", heap.name);
   EXPECT_EQ("device", heap.memory_kind);
   EXPECT_EQ(wire::no_device, heap.device);
-  EXPECT_EQ(wire::heap_flag::has_requested | wire::heap_flag::has_addresses, heap.flags);
+  EXPECT_EQ(wire::heap_flag::has_addresses, heap.flags);
   EXPECT_EQ(std::nullopt, heap_of(trace).space.free_bytes());
   EXPECT_EQ(std::nullopt, heap_of(trace).space.region_bytes());
   EXPECT_EQ(wire::block_flag::is_size_derived, trace.streams.front().last_state().slots().front().flags);

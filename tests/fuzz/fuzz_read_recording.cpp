@@ -12,16 +12,11 @@
 #include "analysis/trace/profile_from_trace.h"
 #include "collector/wire/block_merger.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/trace/restored.h"
 
 namespace {
 
 using namespace hbmscope;
-
-// Through a keyframe and back.
-StreamState restored(const StreamState& state, const Definitions& definitions) {
-  wire::BlockEncoder encoder(0, wire::BlockType::keyframe);
-  return StreamState::from_keyframe(state.make_keyframe(encoder), definitions);
-}
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -42,6 +37,14 @@ void check_state(const StreamState& state, const Definitions& definitions) {
   }
 }
 
+// A heap owns what its handles are.
+void check_physical(const PhysicalState& state, const Definitions& definitions) {
+  std::vector<std::uint64_t> owned(definitions.heaps().size());
+  for (const PhysicalHandle& handle : state.handles())
+    if (handle.is_live() && !handle.is_imported) owned.at(handle.heap) += handle.size;
+  for (std::uint32_t heap = 1; heap < owned.size(); ++heap) require(state.heap(heap).owned_bytes == owned[heap]);
+}
+
 void check_stream(const Stream& stream) {
   check_state(stream.last_state(), stream.definitions());
   const std::uint64_t end = stream.end_position();
@@ -52,8 +55,20 @@ void check_stream(const Stream& stream) {
     check_state(again, stream.definitions());
     for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap)
       require(again.heap(heap).in_use_bytes == state.heap(heap).in_use_bytes);
+    check_physical(state.physical(), stream.definitions());
+    check_physical(again.physical(), stream.definitions());
+    require(again.physical().problems() == state.physical().problems());
+    for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap)
+      require(again.physical().heap(heap) == state.physical().heap(heap));
   }
   stream.position_of_time(stream.last_time_ns() / 2);
+  for (const auto& named : stream.counters().series()) {
+    const CounterSeries& series = named.second;
+    std::uint64_t samples = 0;
+    series.for_each([&](const CounterSample& sample) { samples += series.at(sample.event + 1).has_value() ? 1 : 0; });
+    require(samples == series.size());
+  }
+  stream.clocks().time_on(stream.clocks(), stream.last_time_ns());
 }
 
 void check_merged(const Stream& stream) {

@@ -10,17 +10,12 @@
 #include <vector>
 
 #include "collector/wire/stream_writer.h"
+#include "tests/trace/restored.h"
 
 namespace hbmscope {
 namespace {
 
 using Random = std::mt19937_64;
-
-// Through a keyframe and back.
-StreamState restored(const StreamState& state, const Definitions& definitions) {
-  wire::BlockEncoder encoder(0, wire::BlockType::keyframe);
-  return StreamState::from_keyframe(state.make_keyframe(encoder), definitions);
-}
 
 struct NaiveHeap {
   std::map<std::uint64_t, std::uint64_t> blocks, requested;  // By address: size, and what was asked.
@@ -321,6 +316,35 @@ TEST(Stream, a_loss_makes_heaps_inexact_until_they_are_listed) {
   EXPECT_FALSE(stream.last_state().heap(heap).is_inexact);
   EXPECT_EQ(1024U, stream.last_state().heap(heap).in_use_bytes);
   EXPECT_EQ(1U, stream.last_state().heap(heap).live_blocks);
+}
+
+TEST(Stream, a_loss_before_a_heap_was_there_is_none_of_it_from_wherever_it_is_replayed) {
+  Stream stream;
+  wire::StreamWriter writer(0, [&](wire::SharedBlock block) { stream.append(std::move(block)); });
+  wire::AllocRecord block;
+  block.size = 512;
+  block.heap = writer.define_heap({}, "old", "device");
+  block.address = 4096;
+  writer.alloc(block, 1);
+  wire::LossRecord loss;
+  writer.add(loss, 2);
+  writer.flush();
+  block.heap = writer.define_heap({}, "late", "device");
+  writer.alloc(block, 3);
+  block.address = 8192;
+  writer.alloc(block, 4);
+  writer.flush();
+  for (std::uint64_t position = 0; position <= stream.end_position(); ++position) {
+    StreamState state = stream.state_at(position);
+    EXPECT_EQ(position >= 2, state.heap(1).is_inexact) << position;
+    EXPECT_FALSE(state.heap(2).is_inexact) << position;
+    stream.advance(state, stream.end_position());
+    EXPECT_FALSE(state.heap(2).is_inexact) << position;
+  }
+  writer.add(loss, 5);
+  writer.flush();
+  EXPECT_TRUE(stream.last_state().heap(2).is_inexact);
+  EXPECT_TRUE(stream.state_at(stream.end_position() - 1).heap(1).is_inexact);
 }
 
 TEST(Stream, a_missing_block_is_counted_and_said) {

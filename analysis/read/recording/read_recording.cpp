@@ -45,11 +45,10 @@ class RecordingReader {
     trace_.producer = source.empty() ? "Recording" : fmt::format("Recording of a {}", source);
     trace_.drop_frames = find_job_fact(trace_, "hbmscope.drop_frames");
     ImportStatistics& import = trace_.import;
-    std::uint64_t blocks = 0, events = 0, unknown = 0, missing = 0;
+    std::uint64_t blocks = 0, events = 0, missing = 0;
     for (const Stream& stream : trace_.streams) {
       blocks += stream.blocks().size();
       events += stream.counts().total;
-      unknown += stream.counts().unknown_records;
       missing += stream.counts().lost;
     }
     import.add("blocks", Severity::info, static_cast<std::int64_t>(blocks));
@@ -73,9 +72,6 @@ class RecordingReader {
     if (missing > 0)
       import.add("lost_events", Severity::loss, static_cast<std::int64_t>(missing),
                  "Events that were lost while recording, or with damaged blocks; heaps are inexact from there on.");
-    if (unknown > 0)
-      import.add("unknown_records", Severity::notice, static_cast<std::int64_t>(unknown),
-                 "Records of kinds that this version does not know were passed over; a newer hbmscope reads them.");
     return std::move(trace_);
   }
 

@@ -51,7 +51,8 @@ class RmmReader {
     wire::HeapRecord heap;
     heap.device = wire::no_device;
     heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
-    heap.flags = wire::heap_flag::has_requested | wire::heap_flag::has_addresses;
+    // What blocks take is not told, so that there is nothing to hold requests against: no internal fragmentation.
+    heap.flags = wire::heap_flag::has_addresses;
     heap_ = writer_.define_heap(heap, "RMM", "device");
   }
 

@@ -2,6 +2,7 @@
 
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/gzip.h"
+#include "analysis/read/kineto/read_kineto.h"
 #include "analysis/read/pprof/read_pprof.h"
 #include "analysis/read/recording/read_recording.h"
 #include "analysis/read/rmm/read_rmm.h"
@@ -38,13 +39,19 @@ Result<Trace> read_torch_trace(Bytes bytes, const std::string& name, const Sourc
   return trace_from_torch(*snapshot);
 }
 
-Result<Trace> read_rmm_trace(Bytes bytes, const std::string& name, const SourceOptions& options, ReadControl* control) {
-  if (!is_gzip(bytes)) return read_rmm(bytes, name, control);
+// Texts, bare or gzipped.
+template <Result<Trace> (*read)(Bytes, const std::string&, ReadControl*)>
+Result<Trace> read_text_trace(Bytes bytes, const std::string& name, const SourceOptions& options,
+                              ReadControl* control) {
+  if (!is_gzip(bytes)) return read(bytes, name, control);
   ImportStatistics import;
   const auto inflated = inflate_gzip(bytes, name, options.max_inflated_bytes, import);
   if (!inflated) return Failure(inflated.error());
-  auto trace = read_rmm(inflated->bytes(), name, control);
-  if (!trace) return trace;
+  auto trace = read(inflated->bytes(), name, control);
+  if (!trace) {
+    trace.error().inflated = trace.error().offset.has_value();
+    return trace;
+  }
   trace->file_bytes = bytes.size();
   for (const ImportStatistic& row : import.rows())
     trace->import.add(row.name, row.severity, row.count, row.remedy, row.example);
@@ -59,7 +66,8 @@ ReadTrace find_trace_reader(Bytes bytes) {
   const std::vector<std::uint8_t> inside = is_gzip(bytes) ? inflate_beginning(bytes) : std::vector<std::uint8_t>();
   const Bytes beginning = is_gzip(bytes) ? Bytes(inside) : bytes;
   if (looks_like_torch(beginning)) return read_torch_trace;
-  if (looks_like_rmm(beginning)) return read_rmm_trace;
+  if (looks_like_rmm(beginning)) return read_text_trace<read_rmm>;
+  if (looks_like_kineto(beginning)) return read_text_trace<read_kineto>;
   return nullptr;
 }
 

@@ -1,0 +1,55 @@
+#include "analysis/read/kineto/kineto_stacks.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <tuple>
+
+namespace hbmscope::kineto {
+
+Stacks::Stacks(Events& events, wire::StreamWriter& writer)
+    : events_(events), writer_(writer), threads_(events.threads), frame_of_name_(events.names.size()) {
+  // Of spans that begin together the longer one is outside; equal ones stay as they stood in the file.
+  std::stable_sort(events.spans.begin(), events.spans.end(), [](const Span& a, const Span& b) {
+    return std::tuple(a.thread, a.begin_ns, b.end_ns) < std::tuple(b.thread, b.begin_ns, a.end_ns);
+  });
+  std::size_t at = 0;
+  for (std::uint32_t thread = 0; thread < events.threads; ++thread) {
+    threads_[thread].next = at;
+    while (at < events.spans.size() && events.spans[at].thread == thread) ++at;
+    threads_[thread].end = at;
+  }
+}
+
+std::uint32_t Stacks::find(std::uint32_t thread, std::int64_t time_ns) {
+  Thread& now = threads_[thread];
+  for (; now.next < now.end && events_.spans[now.next].begin_ns <= time_ns; ++now.next) {
+    const Span& span = events_.spans[now.next];
+    while (!now.open.empty() && now.open.back().end_ns < span.begin_ns) now.open.pop_back();
+    if (span.end_ns >= time_ns) now.open.push_back({span.end_ns, span.name, 0});
+  }
+  while (!now.open.empty() && now.open.back().end_ns < time_ns) now.open.pop_back();
+  std::size_t undefined = now.open.size();
+  while (undefined > 0 && now.open[undefined - 1].stack == 0) --undefined;
+  for (; undefined < now.open.size(); ++undefined)
+    now.open[undefined].stack = writer_.define_stack(undefined == 0 ? 0 : now.open[undefined - 1].stack,
+                                                     define_frame(now.open[undefined].name));
+  return now.open.empty() ? 0 : now.open.back().stack;
+}
+
+// Python functions are called "torch/nn/modules/linear.py(125): forward"; operators have no place.
+std::uint32_t Stacks::define_frame(std::uint32_t name) {
+  std::uint32_t& frame = frame_of_name_[name];
+  if (frame != 0) return frame;
+  const std::string_view text = events_.names[name];
+  const std::size_t end = text.find("): "), begin = text.substr(0, end).rfind('(');
+  std::uint32_t line = 0;
+  if (end != std::string_view::npos && begin != std::string_view::npos) {
+    const auto [stop, error] = std::from_chars(text.data() + begin + 1, text.data() + end, line);
+    if (error == std::errc() && stop == text.data() + end)
+      return frame = writer_.define_frame(text.substr(end + 3), text.substr(0, begin), line);
+  }
+  return frame = writer_.define_frame(text, {}, 0);
+}
+
+}  // namespace hbmscope::kineto

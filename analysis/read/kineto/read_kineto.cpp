@@ -1,0 +1,240 @@
+#include "analysis/read/kineto/read_kineto.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/read/kineto/kineto_events.h"
+#include "analysis/read/kineto/kineto_stacks.h"
+#include "collector/wire/live_table.h"
+#include "collector/wire/stream_writer.h"
+
+namespace hbmscope {
+namespace {
+
+using namespace std::string_view_literals;
+using kineto::MemoryEvent;
+
+// c10/core/DeviceType.h; the numbers are stable.
+constexpr std::string_view device_types[] = {"CPU",  "CUDA", "MKLDNN", "OpenGL", "OpenCL", "IDEEP", "HIP",
+                                             "FPGA", "MAIA", "XLA",    "Vulkan", "Metal",  "XPU",   "MPS",
+                                             "Meta", "HPU",  "VE",     "Lazy",   "IPU",    "MTIA",  "PrivateUse1"};
+constexpr std::int32_t cpu = 0;
+// Times before 2001 are not since 1970: the file does not say what they count from.
+constexpr std::int64_t earliest_realtime_ns = 978'307'200LL * 1'000'000'000;
+
+std::string name_of(const kineto::Device& device) {
+  const auto type = static_cast<std::size_t>(device.type);
+  const std::string name =
+      type < std::size(device_types) ? std::string(device_types[type]) : fmt::format("Device type {}", type);
+  return device.id < 0 ? name : fmt::format("{} {}", name, device.id);
+}
+
+class TraceMaker {
+ public:
+  TraceMaker(kineto::Events& events, const std::string& name, std::uint64_t bytes)
+      : events_(events),
+        writer_(0, [this](wire::SharedBlock block) { append(std::move(block)); }),
+        stacks_(events, writer_) {
+    trace_.streams.emplace_back();
+    trace_.files = {name};
+    trace_.format = "kineto";
+    trace_.producer = "PyTorch profiler trace";
+    trace_.file_bytes = bytes;
+    writer_.add_job_fact("framework", "pytorch");
+    writer_.add_job_fact("hbmscope.source", trace_.producer);
+    // Kineto writes thread by thread; events of one time stay as they stood.
+    std::stable_sort(events_.memory.begin(), events_.memory.end(),
+                     [](const MemoryEvent& a, const MemoryEvent& b) { return a.time_ns < b.time_ns; });
+    for (const kineto::Device& device : events_.devices) {
+      wire::HeapRecord heap;
+      heap.device = device.id < 0 ? wire::no_device : static_cast<std::uint32_t>(device.id);
+      heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
+      heap.flags = wire::heap_flag::has_addresses;
+      heaps_.push_back(writer_.define_heap(heap, name_of(device), device.type == cpu ? "host" : "device"));
+    }
+    totals_.resize(events_.devices.size());
+    allocated_ = writer_.define_string("total_allocated");
+    reserved_ = writer_.define_string("total_reserved");
+    add_clock();
+    add_older_blocks();
+  }
+
+  Trace make() {
+    for (const MemoryEvent& event : events_.memory) {
+      const std::uint32_t stack = stacks_.find(event.thread, event.time_ns);
+      if (event.is_out_of_memory)
+        add_out_of_memory(event, stack);
+      else
+        add_event(event, stack);
+      add_total(allocated_, totals_[event.device].first, event.total_allocated, event);
+      add_total(reserved_, totals_[event.device].second, event.total_reserved, event);
+    }
+    writer_.flush();
+    report();
+    return std::move(trace_);
+  }
+
+ private:
+  void append(wire::SharedBlock block) {
+    if (const auto fault = trace_.streams.front().append(std::move(block)))
+      trace_.import.add("encoding", Severity::loss, 1, "A defect of hbmscope; please report it.", *fault);
+  }
+
+  void add_clock() {
+    const std::int64_t first = events_.memory.front().time_ns;
+    std::int64_t realtime = 0;
+    if (__builtin_add_overflow(events_.base_time_ns.value_or(0), first, &realtime)) return;
+    if (realtime < earliest_realtime_ns) return;
+    wire::ClockRecord clock;
+    clock.realtime_ns = static_cast<std::uint64_t>(realtime);
+    writer_.add(clock, first);
+  }
+
+  // What is freed first, of all that happens at an address, lived when the profile began.
+  void add_older_blocks() {
+    wire::LiveTable seen;  // Addresses whose first event has been met: never given back.
+    for (const MemoryEvent& event : events_.memory) {
+      if (event.is_out_of_memory || event.bytes == 0) continue;
+      const auto [slot, was_seen] = seen.take(heaps_[event.device], event.address);
+      if (was_seen || event.bytes > 0) continue;
+      wire::LiveRecord block;
+      block.address = event.address;
+      block.size = static_cast<std::uint64_t>(-event.bytes);
+      block.requested = wire::unknown_bytes;
+      block.event = wire::before_the_stream;
+      block.heap = heaps_[event.device];
+      writer_.live(block);
+      ++older_blocks_;
+    }
+  }
+
+  void add_event(const MemoryEvent& event, std::uint32_t stack) {
+    const std::uint32_t heap = heaps_[event.device];
+    if (event.bytes == 0) {
+      ++empty_;
+    } else if (event.bytes < 0) {
+      writer_.free(heap, event.address, static_cast<std::uint64_t>(-event.bytes), stack, event.time_ns);
+    } else {
+      wire::AllocRecord block;
+      block.address = event.address;
+      block.size = static_cast<std::uint64_t>(event.bytes);
+      block.requested = wire::unknown_bytes;
+      block.heap = heap;
+      block.stack = stack;
+      writer_.alloc(block, event.time_ns);
+    }
+  }
+
+  void add_out_of_memory(const MemoryEvent& event, std::uint32_t stack) {
+    wire::OutOfMemoryRecord record;
+    record.asked = static_cast<std::uint64_t>(event.bytes);
+    record.available = wire::unknown_bytes;
+    record.heap = heaps_[event.device];
+    record.stack = stack;
+    writer_.add(record, event.time_ns);
+  }
+
+  // Only where it changed: what was reserved stays the same for thousands of events.
+  void add_total(std::uint32_t name, std::int64_t& last, std::int64_t total, const MemoryEvent& event) {
+    if (total < 0 || total == last) return;
+    last = total;
+    wire::CounterRecord record;
+    record.value = total;
+    record.name = name;
+    record.heap = heaps_[event.device];
+    writer_.add(record, event.time_ns);
+  }
+
+  void report_finding(std::string_view name, const kineto::Finding& finding, std::string_view remedy) {
+    if (finding.count > 0)
+      trace_.import.add(name, Severity::loss, static_cast<std::int64_t>(finding.count), remedy,
+                        fmt::format("event {} of the file", finding.first));
+  }
+
+  // PyTorch's own total at the end says what lived before the profile and was never freed in it.
+  void report_unseen() {
+    const Stream& stream = trace_.streams.front();
+    for (std::size_t i = 0; i < heaps_.size(); ++i) {
+      const std::uint64_t in_use = stream.last_state().in_use_bytes(heaps_[i]);
+      const std::int64_t total = totals_[i].first;
+      if (total > 0 && static_cast<std::uint64_t>(total) > in_use)
+        trace_.import.add("bytes_before_profile", Severity::notice,
+                          static_cast<std::int64_t>(static_cast<std::uint64_t>(total) - in_use),
+                          "Bytes that lived before the profile began and still do: PyTorch's total has them, no event "
+                          "names them, and they are not in use here.",
+                          fmt::format("{}: {} bytes in all", name_of(events_.devices[i]), total));
+    }
+  }
+
+  void report() {
+    ImportStatistics& import = trace_.import;
+    import.add("events", Severity::info, static_cast<std::int64_t>(trace_.streams.front().counts().total));
+    import.add("trace_events", Severity::info, static_cast<std::int64_t>(events_.events));
+    import.add("spans", Severity::info, static_cast<std::int64_t>(events_.spans.size()));
+    if (older_blocks_ > 0)
+      import.add("older_blocks", Severity::notice, static_cast<std::int64_t>(older_blocks_),
+                 "Blocks that lived before the profile began; their frees tell where. They have no stack.");
+    report_unseen();
+    if (writer_.missed_frees() > 0)
+      import.add("missing_frees", Severity::warning, static_cast<std::int64_t>(writer_.missed_frees()),
+                 "An address was given out again without a free, which is taken to have happened just before.");
+    if (empty_ > 0)
+      import.add("empty_events", Severity::notice, static_cast<std::int64_t>(empty_),
+                 "Events of 0 bytes are neither allocations nor frees.");
+    report_finding("without_address", events_.without_address,
+                   "Events that tell no address were left out: old versions of PyTorch (1.9 for one) wrote none. "
+                   "Profile with a newer one.");
+    report_finding("bad_times", events_.bad_times, "Events whose time is none were left out.");
+    report_finding("bad_fields", events_.bad_fields, "Events whose bytes or device make no sense were left out.");
+  }
+
+  kineto::Events& events_;
+  Trace trace_;
+  wire::StreamWriter writer_;
+  kineto::Stacks stacks_;
+  std::vector<std::uint32_t> heaps_;                           // By device.
+  std::vector<std::pair<std::int64_t, std::int64_t>> totals_;  // By device: allocated, reserved, as last told.
+  std::uint32_t allocated_ = 0, reserved_ = 0;
+  std::uint64_t older_blocks_ = 0, empty_ = 0;
+};
+
+}  // namespace
+
+bool looks_like_kineto(std::span<const std::uint8_t> bytes) {
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto skip = [&](std::string_view what) {
+    text.remove_prefix(std::min(text.size(), text.find_first_not_of(what)));
+  };
+  skip(" \t\r\n");
+  if (!text.starts_with('{')) return false;
+  text.remove_prefix(1);
+  skip(" \t\r\n");
+  constexpr std::string_view first_keys[] = {"schemaVersion"sv,      "traceEvents"sv,     "displayTimeUnit"sv,
+                                             "deviceProperties"sv,   "distributedInfo"sv, "traceName"sv,
+                                             "baseTimeNanoseconds"sv};
+  return std::any_of(std::begin(first_keys), std::end(first_keys), [&](std::string_view key) {
+    return text.size() > key.size() + 1 && text[0] == '"' && text.substr(1).starts_with(key) &&
+           text[key.size() + 1] == '"';
+  });
+}
+
+Result<Trace> read_kineto(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control) {
+  auto events = kineto::read_events(bytes, name, control);
+  if (!events) return Failure(std::move(events.error()));
+  if (events->memory.empty())
+    return Failure(Error{events->without_address.count > 0 ? "the memory events of this Chrome trace tell no addresses"
+                                                           : "this Chrome trace has no memory events",
+                         "Record one with torch.profiler.profile(profile_memory=True, with_stack=True) of a "
+                         "newer PyTorch, and export_chrome_trace.",
+                         name,
+                         {},
+                         false});
+  return TraceMaker(*events, name, bytes.size()).make();
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,38 @@
+// A stream's own clock beside two that others share (clock records): the time of day, and the processor's time stamp
+// counter. Between two readings both go evenly; before the first and after the last, the time of day goes as the
+// stream's own clock does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hbmscope {
+
+struct ClockReading {
+  std::int64_t time_ns = 0;       // The stream's own clock, in which its events are told.
+  std::uint64_t realtime_ns = 0;  // Since 1970; 0: not told.
+  std::uint64_t tsc = 0;          // 0: not told.
+};
+
+class ClockTable {
+ public:
+  void add(const ClockReading& reading);
+
+  // As they came; of more than a week's at most every second one.
+  const std::vector<ClockReading>& readings() const { return readings_; }
+  std::optional<std::int64_t> realtime_of(std::int64_t time_ns) const;  // Since 1970; nothing where it was never told.
+
+  // The same instant on another stream's clock: by the time of day where both tell it, else by the counter where both
+  // have two readings of it, else nothing.
+  std::optional<std::int64_t> time_on(const ClockTable& other, std::int64_t time_ns) const;
+
+ private:
+  std::vector<ClockReading> readings_;
+};
+
+// "2026-11-21 13:20:11.123456 UTC"
+std::string text_from_realtime(std::int64_t realtime_ns);
+
+}  // namespace hbmscope

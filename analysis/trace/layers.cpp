@@ -1,0 +1,71 @@
+#include "analysis/trace/layers.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+namespace hbmscope {
+namespace {
+
+// A device's own memory has several names: CUDA's and TPU's people say HBM.
+std::string_view kind_of(const HeapInfo& heap) {
+  return heap.memory_kind.empty() || heap.memory_kind == "hbm" ? "device" : std::string_view(heap.memory_kind);
+}
+
+std::string process_of(const Trace& trace, std::size_t stream) {
+  const Definitions& definitions = trace.streams[stream].definitions();
+  const std::string_view pid = definitions.job_fact("pid");
+  if (pid.empty()) return "stream " + std::to_string(stream);
+  return std::string(definitions.job_fact("host")) + " pid " + std::string(pid);
+}
+
+// The host's memory, or memory that moves between it and the device: never bytes of a device.
+bool is_host_kind(std::string_view kind) {
+  return kind.starts_with("host") || kind.ends_with("host") || kind == "managed" || kind == "cpu";
+}
+
+struct Source {
+  wire::Layer layer = wire::Layer::program;
+  std::size_t stream = 0;
+};
+
+}  // namespace
+
+std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace) {
+  using Place = std::tuple<std::string, std::uint32_t, std::string>;  // Process, device, kind of memory.
+  std::map<Place, Source> sources;
+  std::vector<std::string> processes;
+  const auto place_of = [&](std::size_t stream, const HeapInfo& heap) {
+    return Place{processes[stream], heap.device, std::string(kind_of(heap))};
+  };
+  for (std::size_t i = 0; i < trace.streams.size(); ++i) {
+    processes.push_back(process_of(trace, i));
+    for (const HeapInfo& heap : trace.streams[i].definitions().heaps()) {
+      if (heap.id == 0) continue;
+      const auto [found, is_new] = sources.try_emplace(place_of(i, heap), Source{heap.layer, i});
+      if (!is_new && heap.layer < found->second.layer) found->second = {heap.layer, i};
+    }
+  }
+  const bool has_device = std::any_of(sources.begin(), sources.end(),
+                                      [](const auto& source) { return !is_host_kind(std::get<2>(source.first)); });
+  std::vector<std::vector<bool>> counted;
+  for (std::size_t i = 0; i < trace.streams.size(); ++i) {
+    const std::vector<HeapInfo>& heaps = trace.streams[i].definitions().heaps();
+    std::vector<bool>& flags = counted.emplace_back(heaps.size());
+    for (const HeapInfo& heap : heaps) {
+      if (heap.id == 0) continue;
+      const Source& source = sources.at(place_of(i, heap));
+      flags[heap.id] = heap.layer == source.layer && i == source.stream && !(has_device && is_host_kind(kind_of(heap)));
+    }
+    // A parent is defined before its child; one with a larger id is damage, and no chain that ends.
+    for (const HeapInfo& heap : heaps)
+      for (std::uint32_t below = heap.parent, last = heap.id; flags[heap.id] && below != 0 && below < last;
+           last = below, below = heaps[below].parent)
+        if (flags[below]) flags[heap.id] = false;
+  }
+  return counted;
+}
+
+}  // namespace hbmscope

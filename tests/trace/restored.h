@@ -1,0 +1,13 @@
+// A state through a keyframe and back, for tests that hold the two against each other.
+#pragma once
+
+#include "analysis/trace/stream_state.h"
+
+namespace hbmscope {
+
+inline StreamState restored(const StreamState& state, const Definitions& definitions) {
+  wire::BlockEncoder encoder(0, wire::BlockType::keyframe);
+  return StreamState::from_keyframe(state.make_keyframe(encoder), definitions);
+}
+
+}  // namespace hbmscope
