@@ -94,16 +94,7 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
 
 EventCounts compute_event_counts(const Trace& trace) {
   EventCounts sum;
-  for (const Stream& stream : trace.streams) {
-    const EventCounts& counts = stream.counts();
-    sum.total += counts.total;
-    sum.alloc += counts.alloc;
-    sum.free += counts.free;
-    sum.driver_refusals += counts.driver_refusals;
-    sum.out_of_memory += counts.out_of_memory;
-    sum.lost += counts.lost;
-    sum.unknown_records += counts.unknown_records;
-  }
+  for (const Stream& stream : trace.streams) sum += stream.counts();
   return sum;
 }
 

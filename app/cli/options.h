@@ -27,7 +27,8 @@ struct ReportOptions {
   ViewOptions view;
   std::string by = "function";
   std::size_t top = 20, own = 5;
-  bool cumulative = false, by_count = false, json = false, tree = false, bottom_up = false, series = false;
+  bool cumulative = false, by_count = false, json = false, tree = false, bottom_up = false, series = false,
+       metrics = false;
   std::string peek, fail_if;
 };
 

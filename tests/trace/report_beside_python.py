@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 
+import naive_metrics
 import torch_allocator
 
 HBMSCOPE = sys.argv[1]
@@ -37,12 +38,14 @@ def report(file, *options):
     return json.loads(done.stdout)
 
 
+def heap_name_of(segment):
+    return torch_allocator.heap_name(segment["device"], tuple(segment.get("segment_pool_id", (0, 0))))
+
+
 def heaps_at_end(snapshot):
     heaps = {}
     for segment in snapshot["segments"]:
-        pool = tuple(segment.get("segment_pool_id", (0, 0)))
-        name = f"GPU {segment['device']}" + ("" if pool == (0, 0) else f" private pool ({pool[0]}, {pool[1]})")
-        heap = heaps.setdefault(name, dict.fromkeys(("in_use_bytes", "requested_bytes", "pool_bytes", "live_blocks"), 0))
+        heap = heaps.setdefault(heap_name_of(segment), dict.fromkeys(("in_use_bytes", "requested_bytes", "pool_bytes", "live_blocks"), 0))
         heap["pool_bytes"] += segment["total_size"]
         heap["in_use_bytes"] += segment["active_size"]
         for block in segment["blocks"]:
@@ -81,6 +84,7 @@ def check_real(file):
         for key, value in heap.items():
             expect(file.name, f"{name} {key}", value, got.get(name, {}).get(key))
         expect(file.name, f"{name} pool = in use + free", got[name]["pool_bytes"], got[name]["in_use_bytes"] + got[name]["free_bytes"])
+    check_real_metrics(file, snapshot)
     actions = [entry["action"] for trace in snapshot["device_traces"] for entry in trace]
     expect(file.name, "events", len(actions), answer["events"]["total"])
     expect(file.name, "alloc", actions.count("alloc"), answer["events"]["alloc"])
@@ -93,6 +97,90 @@ def check_real(file):
     expect(file.name, "blocks at the start", len(live), sum(heap["live_blocks"] for heap in start))
     expect(file.name, "requested at the start", sum(live.values()), sum(heap["requested_bytes"] for heap in start))
     check_recording(file, answer)
+
+
+# Free gaps of one device: neighbours are one, across segments only where both are expandable.
+def gaps_of(segments):
+    gaps, end, was_expandable = [], None, False
+    for segment in sorted(segments, key=lambda segment: segment["address"]):
+        address, is_first = segment["address"], True
+        for block in segment["blocks"]:
+            is_joined = not is_first or (was_expandable and segment["is_expandable"])
+            if block["state"] == "inactive":
+                if end == address and is_joined:
+                    gaps[-1] += block["size"]
+                else:
+                    gaps.append(block["size"])
+                end = address + block["size"]
+            address, is_first = address + block["size"], False
+        was_expandable = segment.get("is_expandable", False)
+    return gaps
+
+
+# What the end of a real snapshot tells: sizes, gaps; and lifetimes of what is allocated and freed in it.
+def check_real_metrics(file, snapshot):
+    answer = report(file, "--metrics")
+    for name in heaps_at_end(snapshot):
+        segments = [segment for segment in snapshot["segments"] if heap_name_of(segment) == name]
+        live = [block["size"] for segment in segments for block in segment["blocks"] if block["state"] in ACTIVE]
+        heap = next(heap for heap in answer["heaps"] if heap["name"] == name)
+        metrics = heap["metrics"]
+        for segment in segments:
+            segment.setdefault("is_expandable", False)
+        for key, sizes in (("live_sizes", live), ("free_gaps", gaps_of(segments))):
+            expect(file.name, f"{name} {key}", naive_metrics.steps([(size, size) for size in sizes], "bytes"), metrics[key])
+        expect(file.name, f"{name} largest fit", heap["largest_free_bytes"], metrics["largest_fit"]["bytes"])
+        expect(file.name, f"{name} waste", heap["in_use_bytes"] - heap["requested_bytes"], metrics["rounding_waste_bytes"])
+        expect(file.name, f"{name} peak", heap["peak_in_use_bytes"], metrics["peak_so_far"]["in_use_bytes"])
+        expect(file.name, f"{name} high-water moments", True, 0 < len(metrics["high_water"]["moments"]) <= 32)
+    lifetimes, older = {}, 0
+    for trace in snapshot["device_traces"]:
+        begun = {}
+        for entry in trace:
+            if entry["action"] == "alloc":
+                begun[entry["addr"]] = entry.get("time_us", 0)
+            elif entry["action"] == "free_completed" and entry["addr"] in begun:
+                lived_ns = (entry.get("time_us", 0) - begun.pop(entry["addr"])) * 1000
+                lifetimes[naive_metrics.step_of(lived_ns)] = lifetimes.get(naive_metrics.step_of(lived_ns), 0) + 1
+            elif entry["action"] == "free_completed":
+                older += 1
+    got = {}
+    for heap in answer["heaps"]:
+        for step in heap["metrics"]["lifetime"]["by_time"] or []:
+            k = naive_metrics.step_of(step["from_ns"])
+            got[k] = got.get(k, 0) + step["count"]
+    if any("time_us" in entry for trace in snapshot["device_traces"] for entry in trace):
+        expect(file.name, "lifetimes", lifetimes, got)
+    unknown = sum(heap["metrics"]["lifetime"]["unknown_count"] for heap in answer["heaps"])
+    expect(file.name, "freed blocks from before the first entry", older, unknown)
+
+
+# `events`, `times_ns`: of the whole trace, see naive_metrics.py; `gaps` None: the source tells no regions.
+def check_metrics(name, when, wanted, gaps, heap):
+    metrics = heap["metrics"]
+    for key, value in wanted.items():
+        same = naive_metrics.close(value, metrics[key]) if key in naive_metrics.RATIOS else value == metrics[key]
+        if not same:
+            expect(name, f"{key} at {when}", value, metrics[key])
+    expect(name, f"waste at {when}", heap["in_use_bytes"] - heap["requested_bytes"], metrics["rounding_waste_bytes"])
+    expect(name, f"gaps at {when}", gaps and naive_metrics.steps([(gap, gap) for gap in gaps], "bytes"), metrics["free_gaps"])
+    fit = {"bytes": heap["largest_free_bytes"], "lower_end_bytes": None, "upper_end_bytes": None, "growth_bytes": None}
+    expect(name, f"fit at {when}", fit, metrics["largest_fit"])
+
+
+def check_torch_metrics(file, allocator, chance):
+    kinds = {"alloc": "alloc", "free_completed": "free"}
+    events = [
+        (kinds[entry["action"]], entry["addr"], size) if entry["action"] in kinds else None
+        for entry, size in zip(allocator.entries, allocator.sizes)
+    ]
+    times_ns = [entry["time_us"] * 1000 for entry in allocator.entries]
+    peak = max(moment["in_use_bytes"] for moment in allocator.moments)
+    for position in (len(events), chance.randrange(len(events))):
+        answer = report(file, "--metrics", "--at", f"#{position}")
+        wanted = naive_metrics.metrics(events, times_ns, position, peak)
+        gaps = allocator.blocks_at[position][1]
+        check_metrics(file.name, f"#{position}", wanted, gaps, answer["heaps"][0])
 
 
 def check_recording(file, answer):
@@ -144,6 +232,7 @@ def check_made_up(seed, steps, history, devices):
         for number in sorted(chance.sample(range(len(moments)), min(12, len(moments)))) + [0]:
             check_moment(file.name, f"#{number}", moments[number], report(file, "--at", f"#{number}"), 0, is_whole)
         if is_whole:
+            check_torch_metrics(file, allocators[0], chance)
             expect(file.name, "peak", max(moment["in_use_bytes"] for moment in moments), answer["heaps"][0]["peak_in_use_bytes"])
         check_failures(file.name, allocators[0], answer)
 
@@ -309,7 +398,18 @@ def check_rmm(seed, rows):
             time = chance.choice(times_us)
             live = moments[sum(other <= time for other in times_us)]
             check_rmm_moment(file.name, f"{time} us", live, report(file, "--at", f"{time}us"))
+        if rows > 0 and not unknown:
+            events = [rmm_event(line) for line in lines]
+            times_ns = [time * 1000 for time in times_us]
+            wanted = naive_metrics.metrics(events, times_ns, rows, peak)
+            if len(set(times_us)) > 1:
+                check_metrics(file.name, "the end", wanted, None, report(file, "--metrics")["heaps"][0])
         check_recording(file, answer)
+
+
+def rmm_event(line):
+    _, _, action, address, size, _ = line.split(",")
+    return {"allocate": ("alloc", address, int(size)), "free": ("free", address, int(size))}.get(action)
 
 
 def main():
