@@ -1,55 +1,96 @@
 #include "analysis/trace/profile_from_trace.h"
 
+#include <array>
 #include <limits>
 #include <map>
-#include <tuple>
 #include <unordered_map>
+
+#include "analysis/model/clamped.h"
 
 namespace hbmscope {
 namespace {
 
+struct SampleKey {
+  std::uint32_t stack = 0, heap = 0;
+  bool is_pending = false;
+
+  friend auto operator<=>(const SampleKey&, const SampleKey&) = default;
+};
+
+// By column of the profile: live blocks and bytes, then those allocated.
+using Values = std::array<std::int64_t, 4>;
+constexpr std::size_t live_blocks = 0, live_space = 1, allocated_blocks = 2, allocated_space = 3;
+
+// In the order of stacks, so that equal ones meet and the result does not depend on slots.
+using Samples = std::map<SampleKey, Values>;
+
+// False where it was cancelled.
+bool add_allocated(const Stream& stream, std::uint64_t end, PassControl* control, Samples& samples) {
+  struct Sum {
+    std::int64_t count = 0, bytes = 0;
+  };
+  std::unordered_map<std::uint64_t, Sum> sums;  // By stack and heap.
+  const std::size_t heaps = stream.definitions().heaps().size();
+  const bool is_whole =
+      pass_over_records(stream, end, control, [&](const wire::DecodedBlock& block, const RecordPlace& place) {
+        if (place.kind != wire::RecordKind::alloc) return;
+        const wire::AllocRecord& record = block.rows<wire::AllocRecord>()[place.row];
+        if (record.heap == 0 || record.heap >= heaps) return;  // The state does not have it either.
+        Sum& sum = sums[std::uint64_t{record.stack} << 32 | record.heap];
+        ++sum.count;
+        sum.bytes = clamped_sum(sum.bytes, static_cast<std::int64_t>(possible_size(record)));
+      });
+  for (const auto& [key, sum] : sums) {
+    Values& values = samples[{static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key), false}];
+    values[allocated_blocks] = sum.count;
+    values[allocated_space] = sum.bytes;
+  }
+  return is_whole;
+}
+
 class ProfileMaker {
  public:
-  explicit ProfileMaker(const Trace& trace) : trace_(trace) {
+  ProfileMaker(const Trace& trace, ProfileValues values) : trace_(trace), values_(values) {
     profile_.files = trace.files;
     profile_.file_bytes = trace.file_bytes;
     profile_.inflated_bytes = trace.file_bytes;
     profile_.import = trace.import;
     profile_.producer = trace.producer;
     profile_.drop_frames = intern(trace.drop_frames);
-    profile_.value_types = {{intern("allocations"), intern("count")}, {intern("space"), intern("bytes")}};
-    profile_.values.resize(2);
+    profile_.value_types = {{intern("live_blocks"), intern("count")}, {intern("live_space"), intern("bytes")}};
+    profile_.default_value_type = live_space;
+    if (values_ == ProfileValues::live_and_allocated) {
+      profile_.value_types.push_back({intern("allocated_blocks"), intern("count")});
+      profile_.value_types.push_back({intern("allocated_space"), intern("bytes")});
+    }
+    profile_.values.resize(profile_.value_types.size());
     profile_.stack_begin.push_back(0);
     profile_.label_begin = {0, 0};  // The set without a label.
     profile_.line_begin.push_back(0);
   }
 
-  void add(std::size_t stream, const StreamState& state) {
+  // False where it was cancelled.
+  bool add(std::size_t stream, const StreamState& state, PassControl* control) {
     const Definitions& definitions = trace_.streams[stream].definitions();
     locations_.assign(definitions.frame_count(), no_location);
-    // In the order of stacks, so that equal ones meet and the result does not depend on slots.
-    std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, std::pair<std::int64_t, std::int64_t>> sums;
+    Samples samples;
     for (const LiveBlock& block : state.slots()) {
       if (!block.is_live()) continue;
-      auto& [count, bytes] = sums[{block.stack, block.heap, block.is_pending()}];
-      ++count;
-      bytes += static_cast<std::int64_t>(block.size);
+      Values& values = samples[{block.stack, block.heap, block.is_pending()}];
+      ++values[live_blocks];
+      values[live_space] += static_cast<std::int64_t>(block.size);
     }
-    for (auto& [key, sum] : sums) {
-      // The profile's promise: all values of a type add up to less than 2^63.
-      if (sum.second > std::numeric_limits<std::int64_t>::max() - total_bytes_) {
-        profile_.import.add("sum_over_2_63", Severity::loss, 1,
-                            "Blocks add up to 2^63 bytes or more, which no device holds; those beyond count as 0. The "
-                            "producer wrote nonsense, or the file is damaged.");
-        sum.second = 0;
-      }
-      total_bytes_ += sum.second;
-      const auto& [stack, heap, is_pending] = key;
-      profile_.values[0].push_back(sum.first);
-      profile_.values[1].push_back(sum.second);
-      profile_.label_set.push_back(label_set(definitions.heap(heap).name, is_pending ? "pending" : "block"));
-      add_stack(definitions, stack);
+    if (values_ == ProfileValues::live_and_allocated &&
+        !add_allocated(trace_.streams[stream], state.position(), control, samples))
+      return false;
+    for (auto& [key, values] : samples) {
+      keep_below_2_63(values);
+      for (std::size_t column = 0; column < profile_.values.size(); ++column)
+        profile_.values[column].push_back(values[column]);
+      profile_.label_set.push_back(label_set(definitions.heap(key.heap).name, key.is_pending ? "pending" : "block"));
+      add_stack(definitions, key.stack);
     }
+    return true;
   }
 
   Profile finish() { return std::move(profile_); }
@@ -59,6 +100,19 @@ class ProfileMaker {
   static constexpr std::uint32_t no_location = 0xffffffff;
 
   StringId intern(std::string_view text) { return profile_.strings.intern(text); }
+
+  // The profile's promise: all values of a type add up to less than 2^63.
+  void keep_below_2_63(Values& values) {
+    for (std::size_t column = 0; column < values.size(); ++column) {
+      if (values[column] > std::numeric_limits<std::int64_t>::max() - totals_[column]) {
+        profile_.import.add("sum_over_2_63", Severity::loss, 1,
+                            "Blocks add up to 2^63 bytes or more, which no device holds; those beyond count as 0. The "
+                            "producer wrote nonsense, or the file is damaged.");
+        values[column] = 0;
+      }
+      totals_[column] += values[column];
+    }
+  }
 
   void add_stack(const Definitions& definitions, std::uint32_t id) {
     std::size_t frames = 0;
@@ -100,7 +154,8 @@ class ProfileMaker {
 
   const Trace& trace_;
   Profile profile_;
-  std::int64_t total_bytes_ = 0;
+  ProfileValues values_;
+  Values totals_{};
   std::vector<std::uint32_t> locations_;  // By frame of the stream at hand.
   std::map<std::pair<StringId, StringId>, std::uint32_t> functions_;
   std::map<std::pair<std::string, std::string>, std::uint32_t> label_sets_;
@@ -108,10 +163,18 @@ class ProfileMaker {
 
 }  // namespace
 
-Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& states) {
-  ProfileMaker maker(trace);
-  for (std::size_t i = 0; i < states.size(); ++i) maker.add(i, states[i]);
+std::optional<Profile> profile_from_trace(const Trace& trace, const std::vector<StreamState>& states,
+                                          ProfileValues values, PassControl* control) {
+  if (control != nullptr)
+    for (const Stream& stream : trace.streams) control->total_events += stream.end_position();
+  ProfileMaker maker(trace, values);
+  for (std::size_t i = 0; i < states.size(); ++i)
+    if (!maker.add(i, states[i], control)) return std::nullopt;
   return maker.finish();
+}
+
+Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& states) {
+  return *profile_from_trace(trace, states, ProfileValues::live);
 }
 
 }  // namespace hbmscope

@@ -13,7 +13,7 @@
 namespace hbmscope::cli {
 
 int run_convert(const ConvertOptions& options) {
-  const auto sources = load_sources({options.file}, options.max_size);
+  const auto sources = load_sources({options.file}, {options.max_size, {}, {}});
   if (!sources) return fail(sources.error());
   const Source& source = sources->front();
   if (!source.trace)

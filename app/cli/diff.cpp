@@ -124,10 +124,11 @@ int run_diff(const DiffOptions& options) {
                  {},
                  {},
                  false});
-  auto before =
-      load_merged({files->front()}, options.view.max_size, options.from.empty() ? options.view.at : options.from);
+  LoadOptions load = load_options(options.view);
+  if (!options.from.empty()) load.at = options.from;
+  auto before = load_merged({files->front()}, load);
   if (!before) return fail(before.error());
-  auto after = load_merged({files->back()}, options.view.max_size, options.view.at);
+  auto after = load_merged({files->back()}, load_options(options.view));
   if (!after) return fail(after.error());
   ViewRequest request = options.view.request;
   request.by = FrameBy::line;

@@ -20,7 +20,7 @@ int run_export(const ExportOptions& options) {
   if (options.output.empty() && *format == ExportFormat::pprof && isatty(STDOUT_FILENO) == 1)
     return fail(
         {"a profile is not text for a terminal", "Write it to a file with --output FILE, or pipe it.", {}, {}, false});
-  const auto source = load_merged(options.files, options.view.max_size, options.view.at);
+  const auto source = load_merged(options.files, load_options(options.view));
   if (!source) return fail(source.error());
   const auto view = make_view(source->profile, options.view.request);
   if (!view) return fail(view.error());

@@ -25,11 +25,15 @@ Result<std::vector<std::string>> expand_files(const std::vector<std::string>& na
   return files;
 }
 
-Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const std::string& max_size,
-                                         const std::string& at) {
+LoadOptions load_options(const ViewOptions& view) {
+  return {view.max_size, view.at, view.request.value_type};
+}
+
+Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const LoadOptions& wanted) {
   SourceOptions options;
-  options.at = at;
-  const auto limit = parse_bytes(max_size);
+  options.at = wanted.at;
+  if (wanted.value_type.starts_with("allocated")) options.values = ProfileValues::live_and_allocated;
+  const auto limit = parse_bytes(wanted.max_size);
   if (!limit) return Failure(limit.error());
   options.max_inflated_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, *limit));
   const auto files = expand_files(names);
@@ -45,8 +49,8 @@ Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, 
   return sources;
 }
 
-Result<Source> load_merged(const std::vector<std::string>& names, const std::string& max_size, const std::string& at) {
-  auto sources = load_sources(names, max_size, at);
+Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options) {
+  auto sources = load_sources(names, options);
   if (!sources) return Failure(std::move(sources.error()));
   if (sources->size() == 1) return std::move(sources->front());
   std::vector<std::shared_ptr<const Profile>> profiles;

@@ -156,7 +156,7 @@ int run_series(const ReportOptions& options, const ViewRequest& request) {
   std::string unit;
   for (const std::string& file : *files) {
     // One at a time: a series may be of more profiles than memory holds.
-    const auto source = load_merged({file}, options.view.max_size, options.view.at);
+    const auto source = load_merged({file}, load_options(options.view));
     if (!source) return fail(source.error());
     std::vector<ProfileView> views;
     auto view = make_view(source->profile, request);
@@ -186,7 +186,7 @@ int run_report(const ReportOptions& options) {
     request.by = *by;
   }
   if (options.series) return run_series(options, request);
-  const auto source = load_merged(options.files, options.view.max_size, options.view.at);
+  const auto source = load_merged(options.files, load_options(options.view));
   if (!source) return fail(source.error());
   const auto view = make_view(source->profile, request);
   if (!view) return fail(view.error());

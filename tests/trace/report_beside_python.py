@@ -32,7 +32,8 @@ def expect(where, what, wanted, got):
 
 
 def report(file, *options):
-    done = subprocess.run([HBMSCOPE, "report", str(file), "--json", "--top", "1", *options], capture_output=True, text=True)
+    top = () if "--top" in options else ("--top", "1")
+    done = subprocess.run([HBMSCOPE, "report", str(file), "--json", *top, *options], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"report {file} {' '.join(options)}: {done.stderr}")
     return json.loads(done.stdout)
@@ -85,6 +86,12 @@ def check_real(file):
             expect(file.name, f"{name} {key}", value, got.get(name, {}).get(key))
         expect(file.name, f"{name} pool = in use + free", got[name]["pool_bytes"], got[name]["in_use_bytes"] + got[name]["free_bytes"])
     check_real_metrics(file, snapshot)
+    sums = {total["type"]: total["value"] for total in report(file, "--value", "allocated")["totals"]}
+    allocs = [entry for trace in snapshot["device_traces"] for entry in trace if entry["action"] == "alloc"]
+    expect(file.name, "allocations", len(allocs), sums.get("allocated_blocks"))
+    asked = sum(entry["size"] for entry in allocs)
+    if not asked <= sums["allocated_space"] <= asked + 20 * torch_allocator.MIB * len(allocs):
+        faults.append(f"{file.name}: {asked} were asked for, {sums['allocated_space']} allocated")
     actions = [entry["action"] for trace in snapshot["device_traces"] for entry in trace]
     expect(file.name, "events", len(actions), answer["events"]["total"])
     expect(file.name, "alloc", actions.count("alloc"), answer["events"]["alloc"])
@@ -183,6 +190,38 @@ def check_torch_metrics(file, allocator, chance):
         check_metrics(file.name, f"#{position}", wanted, gaps, answer["heaps"][0])
 
 
+# What was ever allocated, by the innermost function; live values are what they are without it.
+def check_allocated(file, allocator, chance):
+    position = chance.randrange(len(allocator.entries) + 1)
+    wanted = {}
+    for entry, size in zip(allocator.entries[:position], allocator.sizes):
+        if entry["action"] == "alloc":
+            key = (entry["frames"][0]["name"], entry["frames"][0]["filename"])
+            count, total = wanted.get(key, (0, 0))
+            wanted[key] = (count + 1, total + size)
+    at = ("--at", f"#{position}", "--top", "0")
+    answer = report(file, "--value", "allocated", *at)
+    got = {(row["name"], row["file"]): (row["flat_count"], row["flat_bytes"]) for row in answer["rows"] if row["flat_count"] > 0}
+    expect(file.name, f"allocated at #{position}", wanted, got)
+    expect(file.name, "a row of nothing", [], [row for row in answer["rows"] if row["cum_count"] == 0])
+    sums = {total["type"]: total["value"] for total in answer["totals"]}
+    expect(file.name, "allocations", sum(count for count, _ in wanted.values()), sums["allocated_blocks"])
+    expect(file.name, "allocated bytes", sum(size for _, size in wanted.values()), sums["allocated_space"])
+    live = report(file, *at)
+    expect(file.name, "rows of live values", live["rows"], report(file, "--value", "live", *at)["rows"])
+    expect(file.name, "live bytes", allocator.moments[position]["in_use_bytes"], live["totals"][1]["value"])
+    with tempfile.TemporaryDirectory() as folder:
+        exported = pathlib.Path(folder) / "x.pb.gz"
+        command = [HBMSCOPE, "export", str(file), "--to", "pprof", "-o", str(exported), "--value", "allocated", *at[:2]]
+        subprocess.run(command, check=True)
+        for value, rows in (("allocated", answer["rows"]), ("live", live["rows"])):
+            expect(file.name, f"{value} values as pprof", rows, report(exported, "--value", value, "--top", "0")["rows"])
+        expect(file.name, "values by default as pprof", answer["rows"], report(exported, "--top", "0")["rows"])
+        folded = subprocess.run([HBMSCOPE, "export", str(file), "--to", "folded", *command[-4:]], capture_output=True, text=True)
+        total = sum(int(line.rsplit(" ", 1)[1]) for line in folded.stdout.splitlines())
+        expect(file.name, "allocated bytes as folded stacks", sums["allocated_space"], total)
+
+
 def check_recording(file, answer):
     with tempfile.TemporaryDirectory() as folder:
         recording = pathlib.Path(folder) / "x.hbm"
@@ -233,6 +272,7 @@ def check_made_up(seed, steps, history, devices):
             check_moment(file.name, f"#{number}", moments[number], report(file, "--at", f"#{number}"), 0, is_whole)
         if is_whole:
             check_torch_metrics(file, allocators[0], chance)
+            check_allocated(file, allocators[0], chance)
             expect(file.name, "peak", max(moment["in_use_bytes"] for moment in moments), answer["heaps"][0]["peak_in_use_bytes"])
         check_failures(file.name, allocators[0], answer)
 

@@ -13,15 +13,15 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
-Result<Source> source_from_trace(Trace trace, const std::string& at) {
+Result<Source> source_from_trace(Trace trace, const SourceOptions& options) {
   add_problem_statistics(trace);
   Source source;
   source.trace = std::make_shared<const Trace>(std::move(trace));
-  auto moment = find_moment(*source.trace, at);
+  auto moment = find_moment(*source.trace, options.at);
   if (!moment) return Failure(std::move(moment.error()));
   source.moment = std::move(*moment);
   source.states = compute_states(*source.trace, source.moment);
-  source.profile = std::make_shared<const Profile>(profile_from_trace(*source.trace, source.states));
+  source.profile = std::make_shared<const Profile>(*profile_from_trace(*source.trace, source.states, options.values));
   return source;
 }
 
@@ -73,7 +73,7 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
   if (const ReadTrace read_trace = find_trace_reader(bytes)) {
     auto trace = read_trace(bytes, name, options, control);
     if (!trace) return Failure(std::move(trace.error()));
-    return source_from_trace(std::move(*trace), options.at);
+    return source_from_trace(std::move(*trace), options);
   }
   if (!options.at.empty() && options.at != "end")
     return Failure(Error{"a profile has one moment only", "Leave out --at.", name, {}, false});

@@ -17,7 +17,8 @@ namespace hbmscope {
 
 struct SourceOptions {
   std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30;
-  std::string at;  // The moment of a trace (analysis/trace/moment.h); empty: its end.
+  std::string at;                              // The moment of a trace (analysis/trace/moment.h); empty: its end.
+  ProfileValues values = ProfileValues::live;  // Of a trace's profile.
 };
 
 struct Source {
