@@ -10,6 +10,17 @@
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
+namespace {
+
+SourceOptions source_options(const LoadOptions& options) {
+  SourceOptions source;
+  source.at = options.at;
+  if (options.value_type.starts_with("allocated")) source.values = ProfileValues::live_and_allocated;
+  return source;
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> expand_files(const std::vector<std::string>& names) {
   std::vector<std::string> files;
   for (const std::string& name : names) {
@@ -29,10 +40,12 @@ LoadOptions load_options(const ViewOptions& view) {
   return {view.max_size, view.at, view.request.value_type};
 }
 
+Result<Source> load_again(const Source& source, const LoadOptions& options) {
+  return source_at(source.trace, source_options(options));
+}
+
 Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const LoadOptions& wanted) {
-  SourceOptions options;
-  options.at = wanted.at;
-  if (wanted.value_type.starts_with("allocated")) options.values = ProfileValues::live_and_allocated;
+  SourceOptions options = source_options(wanted);
   const auto limit = parse_bytes(wanted.max_size);
   if (!limit) return Failure(limit.error());
   options.max_inflated_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, *limit));

@@ -29,6 +29,9 @@ Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, 
 // One source of all files: one file as it is; several as one profile, traces with what lives at the moment.
 Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options);
 
+// The same trace at another moment.
+Result<Source> load_again(const Source& source, const LoadOptions& options);
+
 // The exit code of an Error: wrong options are usage, all else is unreadable input.
 int exit_code_of(const Error& error);
 // Prints it to stderr and returns that code: how a command ends that can't go on.

@@ -190,6 +190,93 @@ def check_torch_metrics(file, allocator, chance):
         check_metrics(file.name, f"#{position}", wanted, gaps, answer["heaps"][0])
 
 
+def diff(*arguments):
+    done = subprocess.run([HBMSCOPE, "diff", *map(str, arguments), "--json", "--top", "0"], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"diff {arguments}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+# Live blocks after so many entries: number of the entry -> stack and size.
+def live_blocks(allocator, position):
+    live = {}
+    for number, (entry, size) in enumerate(zip(allocator.entries[:position], allocator.sizes)):
+        if entry["action"] == "alloc":
+            stack = tuple((frame["name"], frame["filename"]) for frame in entry["frames"])
+            live[entry["addr"]] = (number, stack, size)
+        elif entry["action"] == "free_completed":
+            del live[entry["addr"]]
+    return {number: (stack, size) for number, stack, size in live.values()}
+
+
+def change(pairs):
+    before, now = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+    return {"count": len(pairs), "baseline_bytes": before, "now_bytes": now, "delta_bytes": now - before}
+
+
+def expect_changes(name, wanted, got):
+    for key in ("new", "gone", "grown", "shrunk", "moved", "unchanged"):
+        expect(name, f"{key} blocks", change(wanted.get(key, [])), got[key])
+        rows = sum(row[key]["count"] for row in got["own_code"])
+        if key != "unchanged":
+            expect(name, f"{key} blocks by own code", len(wanted.get(key, [])), rows)
+
+
+# Blocks of two moments by their number; of two jobs by stack and size.
+def check_block_diff(file, allocator, chance):
+    first, last = sorted(chance.randrange(len(allocator.entries) + 1) for _ in range(2))
+    before, now = live_blocks(allocator, first), live_blocks(allocator, last)
+    answer = diff(file, "--from", f"#{first}", "--at", f"#{last}")
+    wanted = {
+        "new": [(0, size) for number, (_, size) in now.items() if number not in before],
+        "gone": [(size, 0) for number, (_, size) in before.items() if number not in now],
+        "unchanged": [(size, size) for number, (_, size) in now.items() if number in before],
+    }
+    expect_changes(f"{file.name} #{first} to #{last}", wanted, answer["blocks"])
+    expect(file.name, "matched by", "id", answer["blocks"]["matched_by"])
+    expect(file.name, "settings of one trace", [], answer["settings"])
+    expect(file.name, "moments", [first, last], [answer[f"{side}_moment"]["streams"][0]["events"] for side in ("baseline", "now")])
+
+    other = torch_allocator.TorchAllocator()
+    torch_allocator.play(other, chance, 250, [list(stack) for stack in {id(b.stack): b.stack for b in live_stacks(allocator)}.values()])
+    with tempfile.TemporaryDirectory() as folder:
+        second = pathlib.Path(folder) / "other.pickle"
+        with open(second, "wb") as stream:
+            settings = {"allocator_settings": {"PYTORCH_CUDA_ALLOC_CONF": "x:1", "expandable_segments": False, "new": 3}}
+            pickle.dump({**torch_allocator.snapshot_of([other]), **settings}, stream)
+        answer = diff(file, second)
+    sizes = {}
+    for side, blocks in enumerate((live_blocks(allocator, None), live_blocks(other, None))):
+        for stack, size in blocks.values():
+            sizes.setdefault(stack, ([], []))[side].append(size)
+    wanted = {key: [] for key in ("new", "gone", "grown", "shrunk", "unchanged")}
+    for before, now in sizes.values():
+        for size in list(before):
+            if size in now:
+                before.remove(size)
+                now.remove(size)
+                wanted["unchanged"].append((size, size))
+        before.sort(reverse=True)
+        now.sort(reverse=True)
+        for pair in zip(before, now):
+            wanted["grown" if pair[1] > pair[0] else "shrunk"].append(pair)
+        wanted["gone"] += [(size, 0) for size in before[len(now) :]]
+        wanted["new"] += [(0, size) for size in now[len(before) :]]
+    expect_changes(f"{file.name} and another", wanted, answer["blocks"])
+    expect(file.name, "matched by", "stack and size", answer["blocks"]["matched_by"])
+    settings = [
+        {"key": "torch.allocator.PYTORCH_CUDA_ALLOC_CONF", "baseline": "", "now": "x:1"},
+        {"key": "torch.allocator.new", "baseline": None, "now": "3"},
+    ]
+    expect(file.name, "settings", settings, answer["settings"])
+    order = list(answer)
+    expect(file.name, "settings come first", True, order.index("settings") < order.index("total"))
+
+
+def live_stacks(allocator):
+    return [block for segment in allocator.segments for block in segment if block.state != "inactive"]
+
+
 # What was ever allocated, by the innermost function; live values are what they are without it.
 def check_allocated(file, allocator, chance):
     position = chance.randrange(len(allocator.entries) + 1)
@@ -273,6 +360,7 @@ def check_made_up(seed, steps, history, devices):
         if is_whole:
             check_torch_metrics(file, allocators[0], chance)
             check_allocated(file, allocators[0], chance)
+            check_block_diff(file, allocators[0], chance)
             expect(file.name, "peak", max(moment["in_use_bytes"] for moment in moments), answer["heaps"][0]["peak_in_use_bytes"])
         check_failures(file.name, allocators[0], answer)
 

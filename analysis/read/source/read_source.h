@@ -28,6 +28,9 @@ struct Source {
   std::vector<StreamState> states;  // Then, one a stream.
 };
 
+// Another moment, or other values, of a trace that was read. Errors: a moment that it does not have.
+Result<Source> source_at(std::shared_ptr<const Trace> trace, const SourceOptions& options);
+
 // "-" is standard input. Errors: those of the readers; a moment that the file does not have.
 Result<Source> read_source(const std::string& file, const SourceOptions& options, ReadControl* control = nullptr);
 
