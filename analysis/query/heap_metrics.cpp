@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/heap/address_table.h"
+#include "analysis/query/allocation_times.h"
 
 namespace hbmscope {
 namespace {
@@ -11,56 +11,6 @@ std::uint64_t elapsed(std::int64_t from_ns, std::int64_t to_ns) {
   // A clock may step back a little; nothing lived for less than no time.
   return to_ns <= from_ns ? 0 : static_cast<std::uint64_t>(to_ns) - static_cast<std::uint64_t>(from_ns);
 }
-
-// When live blocks were allocated, by allocation id.
-class AllocationTimes {
- public:
-  void add(std::uint64_t event, std::int64_t time_ns, const StreamState& state) {
-    if (index_.size() >= prune_at_) prune(state);
-    std::uint32_t place = 0;
-    if (unused_.empty()) {
-      place = static_cast<std::uint32_t>(times_.size());
-      times_.push_back(time_ns);
-    } else {
-      place = unused_.back();
-      unused_.pop_back();
-      times_[place] = time_ns;
-    }
-    index_.insert(event, place);
-  }
-
-  std::optional<std::int64_t> find(std::uint64_t event) const {
-    const std::uint32_t place = index_.value(index_.find(event));
-    return place == AddressTable::none ? std::nullopt : std::optional(times_[place]);
-  }
-
-  std::optional<std::int64_t> take(std::uint64_t event) {
-    const AddressTable::Slot slot = index_.find(event);
-    const std::uint32_t place = index_.value(slot);
-    if (place == AddressTable::none) return std::nullopt;
-    index_.erase_at(slot);
-    unused_.push_back(place);
-    return times_[place];
-  }
-
- private:
-  // Blocks that went with their heap are never freed; they are looked for whenever the table has doubled.
-  void prune(const StreamState& state) {
-    AllocationTimes kept;
-    for (const LiveBlock& block : state.slots())
-      if (const auto time_ns = block.is_live() ? find(block.event) : std::nullopt) {
-        kept.index_.insert(block.event, static_cast<std::uint32_t>(kept.times_.size()));
-        kept.times_.push_back(*time_ns);
-      }
-    kept.prune_at_ = std::max<std::size_t>(prune_at_, 2 * kept.times_.size());
-    *this = std::move(kept);
-  }
-
-  AddressTable index_;
-  std::vector<std::int64_t> times_;
-  std::vector<std::uint32_t> unused_;  // Places in times_.
-  std::size_t prune_at_ = 65'536;
-};
 
 class StreamMeter {
  public:
@@ -86,7 +36,10 @@ class StreamMeter {
   bool run(PassControl* control) {
     const bool is_whole = pass_over_heaps(
         stream_, state_.position(), control,
-        [&](const StreamState& state, const HeapChange& change) { take(state, change, metrics_[change.heap]); });
+        [&](const StreamState& state, const HeapChange& change, const wire::DecodedBlock&) {
+          take(state, change, metrics_[change.heap]);
+        },
+        [](const wire::DecodedBlock&, const RecordPlace&) {});
     if (!is_whole) return false;
     for (std::uint32_t heap = 0; heap < metrics_.size(); ++heap) commit(heap);
     for (std::uint32_t heap = 1; heap < metrics_.size(); ++heap) measure(heap, metrics_[heap]);
@@ -107,7 +60,7 @@ class StreamMeter {
       metrics.allocated_bytes += possible_size(change.allocated);
       ++metrics.allocations;
     } else if (change.what == HeapChange::What::freed) {
-      const LiveBlock& block = *change.freed;
+      const LiveBlock& block = *change.block;
       note(metrics.lifetimes, block, change.position - 1, change.time_ns, times_.take(block.event));
     }
     HighWater& latest = latest_[change.heap];

@@ -86,37 +86,58 @@ struct HeapChange {
   std::uint32_t heap = 0;
   std::uint64_t position = 0;  // So many events have happened.
   std::int64_t time_ns = 0;
-  wire::AllocRecord allocated;       // Only where `what` says so.
-  const LiveBlock* freed = nullptr;  // Only where `what` says so: as it was, but for its heap, which is `heap`.
+  // The event; kind 0 where it is none, but state from before the stream or a new listing.
+  RecordPlace place;
+  wire::AllocRecord allocated;  // Only where `what` says so.
+  // Of an event that names a block (a free, a request of one, a move): the block; a freed one as it was, but for its
+  // heap, which is `heap`. Else null.
+  const LiveBlock* block = nullptr;
 };
 
-// visit(state just after it, change) for everything that changed a heap among the first `end` events and before them.
-// Blocks that go with their heap, or are missing in a new listing of it, are not told one by one.
-template <class Visit>
-bool pass_over_heaps(const Stream& stream, std::uint64_t end, PassControl* control, const Visit& visit) {
+// Which block an event names.
+inline const LiveBlock* find_named_block(const wire::DecodedBlock& block, const RecordPlace& place,
+                                         const StreamState& state) {
+  std::uint64_t slot = ~std::uint64_t{0};
+  if (place.kind == wire::RecordKind::free) slot = block.rows<wire::FreeRecord>()[place.row].slot;
+  if (place.kind == wire::RecordKind::free_requested) slot = block.rows<wire::FreeRequestedRecord>()[place.row].slot;
+  if (place.kind == wire::RecordKind::move) slot = block.rows<wire::MoveRecord>()[place.row].slot;
+  return slot < state.slots().size() ? &state.slots()[slot] : nullptr;
+}
+
+// visit(state just after it, change, decoded block) for everything that changed a heap among the first `end` events and
+// before them; skipped(decoded block, place) for the events between that changed none, in their order. Blocks that go
+// with their heap, or are missing in a new listing of it, are not told one by one.
+template <class Visit, class Skipped>
+bool pass_over_heaps(const Stream& stream, std::uint64_t end, PassControl* control, const Visit& visit,
+                     const Skipped& skipped) {
   StreamState state;
   state.make_heaps(stream.definitions());
   return pass_over_blocks(stream, end, control, [&](const wire::DecodedBlock& block, std::size_t number) {
     RecordCursor cursor(block);
+    const auto skip = [&](const RecordPlace& place) {
+      if (wire::is_event(static_cast<std::uint16_t>(place.kind)) && place.event < end) skipped(block, place);
+    };
     state.apply(block, number, stream.definitions(), end,
                 [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
                   HeapChange change;
                   change.heap = heap;
                   change.position = position;
                   change.time_ns = time_ns;
-                  // The record is the last event before the position; what is no event leaves `other`.
-                  RecordPlace place;
-                  while (cursor.next_event() < position && !cursor.at_end()) place = cursor.next();
-                  if (place.kind == wire::RecordKind::alloc) {
-                    change.allocated = block.rows<wire::AllocRecord>()[place.row];
-                    if (change.allocated.heap == heap) change.what = HeapChange::What::allocated;
-                  } else if (place.kind == wire::RecordKind::free) {
-                    const std::uint32_t slot = block.rows<wire::FreeRecord>()[place.row].slot;
-                    if (slot < state.slots().size()) change.freed = &state.slots()[slot];
-                    if (change.freed != nullptr) change.what = HeapChange::What::freed;
+                  // The event is the last one before the position; what is no event leaves kind 0.
+                  while (cursor.next_event() < position && !cursor.at_end()) {
+                    skip(change.place);
+                    change.place = cursor.next();
                   }
-                  visit(static_cast<const StreamState&>(state), change);
+                  change.block = find_named_block(block, change.place, state);
+                  if (change.place.kind == wire::RecordKind::alloc) {
+                    change.allocated = block.rows<wire::AllocRecord>()[change.place.row];
+                    if (change.allocated.heap == heap) change.what = HeapChange::What::allocated;
+                  } else if (change.place.kind == wire::RecordKind::free && change.block != nullptr) {
+                    change.what = HeapChange::What::freed;
+                  }
+                  visit(static_cast<const StreamState&>(state), change, block);
                 });
+    while (!cursor.at_end()) skip(cursor.next());
   });
 }
 

@@ -27,6 +27,7 @@ Examples:
   hbmscope report snapshot.pickle --at oom             a PyTorch snapshot: the heap as the request failed
   hbmscope diff snapshot.pickle --from start --at peak what came in between
   hbmscope convert snapshot.pickle -o snapshot.hbm     a fiftieth of the bytes, the same answers
+  hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
   hbmscope export memory.prof --to html -o report.html a page that opens anywhere
   hbmscope open memory.prof --screenshot out.png       a picture of the window, with no display
 
@@ -87,7 +88,12 @@ void add_check(CLI::App& app, CheckOptions& options) {
 void add_export(CLI::App& app, ExportOptions& options) {
   CLI::App& command = *app.add_subcommand("export", "Write it for other programs");
   add_files(command, options.files, "Profiles, snapshots, recordings, or folders of them; several are added up");
-  command.add_option("--to", options.to, "pprof, folded, svg, csv, json or html")->required();
+  command.add_option("--to", options.to, "pprof, folded, svg, csv, json or html; of a trace also perfetto")->required();
+  command.add_option("--what", options.what,
+                     "Of a trace as CSV, up to --at: events or blocks, a row each; default: the top table");
+  command.add_option(
+      "--step", options.step,
+      "For perfetto: merge counter points that differ by less, e.g. 1MiB; default: a 2048th of the peak");
   command.add_option("-o,--output", options.output, "File to write; default: standard output");
   add_view_options(command, options.view);
 }

@@ -9,12 +9,14 @@
 
 #include "analysis/write/write.h"
 #include "app/cli/cli.h"
+#include "app/cli/export_trace.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
 int run_export(const ExportOptions& options) {
+  if (is_trace_export(options)) return run_trace_export(options);
   const auto format = parse_export_format(options.to);
   if (!format) return fail(format.error());
   if (options.output.empty() && *format == ExportFormat::pprof && isatty(STDOUT_FILENO) == 1)

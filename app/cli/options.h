@@ -56,6 +56,8 @@ struct ExportOptions {
   std::vector<std::string> files;
   ViewOptions view;
   std::string to, output;
+  std::string what;  // Of a trace as CSV: events or blocks; empty: the top table.
+  std::string step;  // Of counters for Perfetto, in bytes; empty: by the peak.
 };
 
 // Each returns the exit code.

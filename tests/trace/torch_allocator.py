@@ -184,6 +184,17 @@ def heap_name(device, pool):
     return f"GPU {device}" + ("" if pool == MAIN else f" private pool ({pool[0]}, {pool[1]})")
 
 
+def heap_name_of(segment):
+    return heap_name(segment["device"], tuple(segment.get("segment_pool_id", (0, 0))))
+
+
+# Twenty stacks, innermost frame first.
+def make_stacks(chance):
+    files = ["/home/me/train.py", "/v/lib/python3.11/site-packages/torch/nn/modules/linear.py", "??"]
+    frame = lambda: {"name": f"f{chance.randrange(30)}", "filename": chance.choice(files), "line": chance.randrange(1, 400)}
+    return [[frame() for _ in range(chance.randint(1, 12))] for _ in range(20)]
+
+
 class PooledAllocator:
     """Segments of the main pool and of private ones, over and over at the same addresses, in units of 4 MiB.
 
