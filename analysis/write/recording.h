@@ -9,8 +9,10 @@
 
 namespace hbmscope {
 
-// Returns the bytes written. Errors: a file that can't be written. It is complete, or it is not there: what is written
-// goes to a file beside it first.
-Result<std::uint64_t> write_recording(const Trace& trace, const std::string& path);
+enum class Paths : std::uint8_t { as_they_are, stripped };  // Stripped: see strip_paths.h.
+
+// Returns the bytes written. Errors: a file that can't be written; those of for_each_stripped_block. It is complete, or
+// it is not there: what is written goes to a file beside it first.
+Result<std::uint64_t> write_recording(const Trace& trace, const std::string& path, Paths paths = Paths::as_they_are);
 
 }  // namespace hbmscope

@@ -104,6 +104,8 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
   command.add_option("FILE", options.file, "A PyTorch memory snapshot, an RMM log, or a recording to be written anew")
       ->required();
   command.add_option("-o,--output", options.output, "The recording to write, by custom *.hbm")->required();
+  command.add_flag("--strip-paths", options.strip_paths,
+                   "For sharing: without the folders of file names and of paths in the job's facts");
   add_max_size_option(command, options.max_size);
 }
 

@@ -50,6 +50,7 @@ struct CheckOptions {
 struct ConvertOptions {
   std::string file, output;
   std::string max_size = "4GiB";
+  bool strip_paths = false;
 };
 
 struct ExportOptions {

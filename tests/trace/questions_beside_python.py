@@ -288,10 +288,34 @@ def check_perfetto(file, allocator, chance):
     expect(file.name, "failures for Perfetto", wanted, failures)
 
 
+# The same heaps, events and figures of own code; of paths only what has no folder.
+def check_stripped(file):
+    with tempfile.TemporaryDirectory() as folder:
+        recording = pathlib.Path(folder) / "x.hbm"
+        command = [HBMSCOPE, "convert", str(file), "-o", str(recording), "--strip-paths"]
+        subprocess.run(command, check=True, capture_output=True)
+        answer, stripped = (report(source, "--top", "0", "--own", "0", "--by", "line") for source in (file, recording))
+    for key in ("heaps", "events", "moment", "totals", "by_device", "by_kind"):
+        expect(file.name, f"{key} of its recording without paths", answer[key], stripped[key])
+    sums = [{}, {}]
+    for rows, source in zip(sums, (answer, stripped)):
+        for row in source["own_code"]:
+            base = None if row["file"] is None else row["file"].replace("\\", "/").rsplit("/", 1)[-1]
+            key = (row["name"], base, row["line"], row["through"])
+            rows[key] = rows.get(key, 0) + row["bytes"]
+    expect(file.name, "own code without paths", *sums)
+    allowed = ("…/", "…/site-packages/", "…/lib/python3/", "…/ipykernel_/", "")
+    files = {row["file"] or "" for row in stripped["rows"] + stripped["own_code"]}
+    wrong = [name for name in files if name.replace("\\", "/").rpartition("/")[0] + ("/" if "/" in name else "") not in allowed]
+    expect(file.name, "folders that are left", [], wrong)
+    expect(file.name, "files have names", True, len(files) > 5)
+
+
 def check_real(file):
     with open(file, "rb") as stream:
         snapshot = pickle.load(stream)
     check_real_metrics(file, snapshot)
+    check_stripped(file)
     sums = {total["type"]: total["value"] for total in report(file, "--value", "allocated")["totals"]}
     allocs = [entry for trace in snapshot["device_traces"] for entry in trace if entry["action"] == "alloc"]
     expect(file.name, "allocations", len(allocs), sums.get("allocated_blocks"))
