@@ -87,7 +87,8 @@ void add_gone(BlockChanges& changes, std::uint64_t bytes) {
 // A block keeps its slot while it lives; only after a loss may it be listed anew in another one.
 void match_by_id(const Definitions& definitions, const StreamState& baseline, const StreamState& now, RowMaker& rows) {
   const auto before = baseline.slots(), after = now.slots();
-  std::unordered_map<std::uint64_t, const LiveBlock*> left;  // Of before, by allocation id.
+  // Of before, by allocation id, which a damaged stream may have twice.
+  std::multimap<std::uint64_t, const LiveBlock*> left;
   std::vector<const LiveBlock*> came;
   const auto add_same = [&](const LiveBlock& was, const LiveBlock& is) {
     add_pair(rows.changes_of(definitions, is.stack), was.size, is.size, was.address != is.address);
@@ -115,8 +116,7 @@ void match_by_id(const Definitions& definitions, const StreamState& baseline, co
       left.erase(found);
     }
   }
-  for (const LiveBlock& was : before)
-    if (was.is_live() && left.count(was.event) > 0) add_gone(rows.changes_of(definitions, was.stack), was.size);
+  for (const auto& [event, was] : left) add_gone(rows.changes_of(definitions, was->stack), was->size);
 }
 
 // Stacks of two traces under one numbering: equal functions and file tails from end to end are one symbol.

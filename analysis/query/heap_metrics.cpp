@@ -57,7 +57,7 @@ class StreamMeter {
   void take(const StreamState& state, const HeapChange& change, HeapMetrics& metrics) {
     if (change.what == HeapChange::What::allocated) {
       times_.add(change.position - 1, change.time_ns, state);
-      metrics.allocated_bytes += possible_size(change.allocated);
+      metrics.allocated_bytes = clamped_sum(metrics.allocated_bytes, possible_size(change.allocated));
       ++metrics.allocations;
     } else if (change.what == HeapChange::What::freed) {
       const LiveBlock& block = *change.block;
@@ -93,7 +93,7 @@ class StreamMeter {
             std::optional<std::int64_t> begin_ns) const {
     if (!begin_ns) {
       ++histograms.unknown_count;
-      histograms.unknown_bytes += block.size;
+      histograms.unknown_bytes = clamped_sum(histograms.unknown_bytes, block.size);
       return;
     }
     histograms.by_events.add(end_event - block.event, block.size);

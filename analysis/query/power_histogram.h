@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/model/clamped.h"
+
 namespace hbmscope {
 
 class PowerHistogram {
@@ -25,7 +27,7 @@ class PowerHistogram {
   void add(std::uint64_t value, std::uint64_t bytes) {
     Sum& sum = sums_[static_cast<std::size_t>(std::bit_width(value))];
     ++sum.count;
-    sum.bytes += bytes;
+    sum.bytes = clamped_sum(sum.bytes, bytes);
     ++count_;
   }
 

@@ -10,6 +10,7 @@
 #include "analysis/trace/moment.h"
 #include "analysis/trace/profile_from_trace.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/trace_questions.h"
 
 namespace {
 
@@ -74,8 +75,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::span<const std::uint8_t> rest(data + 1, size - 1);
   if (data[0] % 2 == 1) {
-    const Stream stream = stream_from_blocks(rest);
-    check_stream(stream);
+    Trace trace;
+    trace.streams.push_back(stream_from_blocks(rest));
+    check_stream(trace.streams.front());
+    ask_all_questions(trace);
     return 0;
   }
   const auto trace = read_recording(rest, "fuzz");
@@ -84,6 +87,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     return 0;
   }
   for (const Stream& stream : trace->streams) check_stream(stream);
-  if (const auto moment = find_moment(*trace, "end")) profile_from_trace(*trace, compute_states(*trace, *moment));
+  find_moment(*trace, "peak");
+  ask_all_questions(*trace);
   return 0;
 }
