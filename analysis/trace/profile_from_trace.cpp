@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "analysis/model/clamped.h"
@@ -14,7 +15,9 @@ struct SampleKey {
   std::uint32_t stack = 0, heap = 0;
   bool is_pending = false;
 
-  friend auto operator<=>(const SampleKey&, const SampleKey&) = default;
+  friend bool operator<(const SampleKey& a, const SampleKey& b) {
+    return std::tie(a.stack, a.heap, a.is_pending) < std::tie(b.stack, b.heap, b.is_pending);
+  }
 };
 
 // By column of the profile: live blocks and bytes, then those allocated.

@@ -1,5 +1,6 @@
 #include "analysis/write/strip_paths.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
@@ -117,7 +118,7 @@ wire::Block stripped_note(const Stream& stream, std::uint32_t number, std::uint3
 }  // namespace
 
 std::string stripped_file(std::string_view file) {
-  const std::string base(base_name(file));
+  std::string base(base_name(file));
   if (base.size() == file.size()) return base;
   if (base.empty()) return "…";
   // C++ of a distribution, relative to where it was built, is known by having no folder (file_names.cpp).

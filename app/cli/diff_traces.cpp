@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -48,19 +49,12 @@ std::string setting_text(const std::optional<std::string>& value) {
 
 std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source& now) {
   if (!baseline.trace || !now.trace) return std::nullopt;
-  TraceDiff diff;
-  diff.format = now.trace->format;
-  diff.baseline_moment = baseline.moment.text;
-  diff.now_moment = now.moment.text;
-  diff.json_baseline_moment = json_from_moment(*baseline.trace, baseline.moment);
-  diff.json_now_moment = json_from_moment(*now.trace, now.moment);
-  diff.settings = compare_settings(*baseline.trace, *now.trace);
-  diff.blocks = *compute_block_diff({*baseline.trace, baseline.states}, {*now.trace, now.states});
-  return diff;
+  return TraceDiff{baseline, now, compare_settings(*baseline.trace, *now.trace),
+                   *compute_block_diff({*baseline.trace, baseline.states}, {*now.trace, now.states})};
 }
 
 std::string text_before_diff(const TraceDiff& diff, const Terminal& terminal) {
-  std::string text = fmt::format("now at {}, baseline at {}\n", diff.now_moment, diff.baseline_moment);
+  std::string text = fmt::format("now at {}, baseline at {}\n", diff.now.moment.text, diff.baseline.moment.text);
   if (diff.settings.empty()) return text;
   text += terminal.paint("\nsettings that differ: baseline -> now", Ink::dim) + "\n";
   for (const SettingChange& setting : diff.settings)
@@ -100,10 +94,10 @@ std::string text_from_blocks(const TraceDiff& diff, const DiffOptions& options, 
 Json json_with_traces(const Json& profiles, const TraceDiff& diff, std::size_t limit) {
   Json json;
   for (const auto& [key, value] : profiles.items()) {
-    json[key] = key == "format" ? Json(diff.format) : value;
+    json[key] = key == "format" ? Json(diff.now.trace->format) : value;
     if (key != "now") continue;
-    json["baseline_moment"] = diff.json_baseline_moment;
-    json["now_moment"] = diff.json_now_moment;
+    json["baseline_moment"] = json_from_moment(*diff.baseline.trace, diff.baseline.moment);
+    json["now_moment"] = json_from_moment(*diff.now.trace, diff.now.moment);
     json["settings"] = json_from_settings(diff.settings);
   }
   json["blocks"] = json_from_block_diff(diff.blocks, limit);

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "analysis/query/block_diff.h"
 #include "analysis/query/job_facts.h"
@@ -16,13 +16,13 @@
 namespace hbmscope::cli {
 
 struct TraceDiff {
-  std::string format, baseline_moment, now_moment;
-  nlohmann::ordered_json json_baseline_moment, json_now_moment;
+  const Source& baseline;
+  const Source& now;
   std::vector<SettingChange> settings;
   BlockDiff blocks;
 };
 
-// Nothing where a side is a profile.
+// Nothing where a side is a profile. The sources must outlive it.
 std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source& now);
 
 std::string text_before_diff(const TraceDiff& diff, const Terminal& terminal);  // Moments and settings.
