@@ -19,6 +19,11 @@ constexpr std::int64_t clamped_sum(std::int64_t a, std::int64_t b) {
   return a < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
 }
 
+constexpr std::uint64_t clamped_sum(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t result = 0;
+  return __builtin_add_overflow(a, b, &result) ? std::numeric_limits<std::uint64_t>::max() : result;
+}
+
 // For sorting by size; the one value without a positive counterpart is as large as can be.
 constexpr std::int64_t clamped_magnitude(std::int64_t value) {
   return value < 0 ? clamped_difference(0, value) : value;

@@ -5,12 +5,6 @@
 namespace hbmscope {
 namespace {
 
-std::optional<std::size_t> find_type(const Profile& profile, std::string_view type) {
-  for (std::size_t i = 0; i < profile.value_types.size(); ++i)
-    if (profile.text(profile.value_types[i].type) == type) return i;
-  return std::nullopt;
-}
-
 // "inuse_space" -> "inuse", "space" -> "": what pairs a column of bytes with its column of counts.
 std::string_view stem_of(std::string_view type) {
   const std::size_t underscore = type.rfind('_');
@@ -19,10 +13,20 @@ std::string_view stem_of(std::string_view type) {
 
 }  // namespace
 
+std::optional<std::size_t> find_value_type(const Profile& profile, std::string_view name) {
+  std::optional<std::size_t> of_pair;
+  for (std::size_t i = 0; i < profile.value_types.size(); ++i) {
+    const std::string_view type = profile.text(profile.value_types[i].type);
+    if (type == name) return i;
+    if (!of_pair && !name.empty() && stem_of(type) == name) of_pair = i;
+  }
+  return of_pair;
+}
+
 MemoryValues find_memory_values(const Profile& profile, std::string_view preferred_type) {
   MemoryValues found;
   if (profile.value_types.empty()) return found;
-  std::optional<std::size_t> start = preferred_type.empty() ? std::nullopt : find_type(profile, preferred_type);
+  std::optional<std::size_t> start = preferred_type.empty() ? std::nullopt : find_value_type(profile, preferred_type);
   if (!start) start = profile.default_value_type;
   if (!start) start = profile.value_types.size() - 1;
 

@@ -114,8 +114,11 @@ struct Profile {
   std::string_view text(StringId id) const { return strings.text(id); }
 };
 
+// The value type of that name ("alloc_space"), or the first of the pair of that name ("alloc").
+std::optional<std::size_t> find_value_type(const Profile& profile, std::string_view name);
+
 // Which of the value types are bytes and how many things hold them. JAX: "space" and "allocations". Go heap profiles
-// have two such pairs; the default one (inuse) is taken unless `preferred_type` names another ("alloc_space").
+// have two such pairs; the default one (inuse) is taken unless `preferred_type` names another ("alloc_space", "alloc").
 // A profile without bytes (CPU time) has only `primary`, whose unit is then shown instead.
 struct MemoryValues {
   std::optional<std::size_t> bytes, count;

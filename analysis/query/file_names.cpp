@@ -81,8 +81,7 @@ std::string_view file_tail(std::string_view file) {
 }
 
 bool is_library_file(std::string_view file) {
-  return !inside_packages(file).empty() || !inside_python(file).empty() || is_frozen(file) ||
-         is_stripped_code(file);
+  return !inside_packages(file).empty() || !inside_python(file).empty() || is_frozen(file) || is_stripped_code(file);
 }
 
 std::string package_of(std::string_view file, std::string_view function) {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/query/profile_view.h"
+#include "analysis/query/trace_own_code.h"
 
 namespace hbmscope {
 namespace {
@@ -18,14 +18,10 @@ std::optional<std::uint32_t> device_of(const HeapInfo& heap) {
   return heap.device == wire::no_device ? std::nullopt : std::optional(heap.device);
 }
 
-std::string find_own_line(const Definitions& definitions, std::uint32_t id) {
-  for (; id != 0; id = definitions.stack(id).parent) {
-    const TraceFrame frame = definitions.frame(definitions.stack(id).frame);
-    const std::string_view file = definitions.text(frame.file);
-    if (file.empty() || !file.ends_with(".py") || is_library_file(file)) continue;
-    return fmt::format("{} {}:{}", definitions.text(frame.function), file, frame.line);
-  }
-  return {};
+std::string find_own_line(const Definitions& definitions, std::uint32_t stack) {
+  const auto frame = find_own_frame(definitions, stack);
+  if (!frame) return {};
+  return fmt::format("{} {}:{}", definitions.text(frame->function), definitions.text(frame->file), frame->line);
 }
 
 void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> bytes) {
@@ -94,16 +90,7 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
 
 EventCounts compute_event_counts(const Trace& trace) {
   EventCounts sum;
-  for (const Stream& stream : trace.streams) {
-    const EventCounts& counts = stream.counts();
-    sum.total += counts.total;
-    sum.alloc += counts.alloc;
-    sum.free += counts.free;
-    sum.driver_refusals += counts.driver_refusals;
-    sum.out_of_memory += counts.out_of_memory;
-    sum.lost += counts.lost;
-    sum.unknown_records += counts.unknown_records;
-  }
+  for (const Stream& stream : trace.streams) sum += stream.counts();
   return sum;
 }
 

@@ -21,8 +21,8 @@ struct OwnCodeRow {
   std::string_view label() const { return has_stack ? "(library code only)" : "(no stack was recorded)"; }
 };
 
-// Largest first; at the end stacks without own code, then samples without a stack. The rows add up to the view's selected weight. The view
-// decides which samples count; frames are always by line.
+// Largest first; at the end stacks without own code, then samples without a stack. The rows add up to the view's
+// selected weight. The view decides which samples count; frames are always by line.
 std::vector<OwnCodeRow> compute_own_code(const ProfileView& view);
 
 }  // namespace hbmscope

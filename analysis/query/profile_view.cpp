@@ -229,10 +229,9 @@ Result<void> apply_drop_frames(ProfileView& view) {
 Result<void> check_value_type(const Profile& profile, const std::string& wanted) {
   if (profile.value_types.empty())
     return Failure(Error{"the profile has no values at all", "Save it again.", name_of(profile), {}, false});
-  if (wanted.empty()) return {};
+  if (wanted.empty() || find_value_type(profile, wanted)) return {};
   std::string known;
   for (const ValueType& type : profile.value_types) {
-    if (profile.text(type.type) == wanted) return {};
     known += (known.empty() ? "" : ", ") + std::string(profile.text(type.type));
   }
   return Failure(Error{fmt::format("the profile has no values '{}'", wanted),
@@ -240,6 +239,18 @@ Result<void> check_value_type(const Profile& profile, const std::string& wanted)
                        name_of(profile),
                        {},
                        false});
+}
+
+// Of several pairs of values (inuse and alloc, live and allocated) one is looked at; stacks that have nothing of it
+// would be rows of zeros. pprof leaves them out too (graph.go, newGraph).
+void leave_out_zeros(ProfileView& view) {
+  if (view.request.keep_zeros || view.profile->value_types.size() <= 2) return;
+  std::vector<std::uint32_t> kept;
+  for (std::size_t i = 0; i < view.sample_count(); ++i)
+    if (!(view.weight(view.sample(i)) == Weight{})) kept.push_back(view.sample(i));
+  if (kept.size() == view.sample_count()) return;
+  view.samples = std::move(kept);
+  view.all_samples = false;
 }
 
 }  // namespace
@@ -267,6 +278,8 @@ Result<ProfileView> make_view(std::shared_ptr<const Profile> profile, const View
   if (auto done = apply_drop_frames(view); !done) return Failure(std::move(done.error()));
   FrameTableBuilder(view, *patterns).build();
   if (auto done = select_samples(*patterns, view); !done) return Failure(std::move(done.error()));
+  view.is_filtered = !view.all_samples;
+  leave_out_zeros(view);
   for (std::size_t i = 0; i < view.profile->sample_count(); ++i)
     view.total += view.weight(static_cast<std::uint32_t>(i));
   if (view.all_samples)

@@ -39,8 +39,9 @@ struct Frame {
 struct ViewRequest {
   std::string where{}, focus{}, ignore{}, hide{}, show{};
   FrameBy by = FrameBy::function;
-  std::string value_type{};  // "alloc_space"; empty: the default one.
+  std::string value_type{};  // "alloc_space" or its pair "alloc"; empty: the default one.
   bool keep_dropped_frames = false;
+  bool keep_zeros = false;  // Samples that have nothing of the chosen values but have of others, too; for exports.
 
   friend bool operator==(const ViewRequest&, const ViewRequest&) = default;
 };
@@ -67,6 +68,7 @@ struct ProfileView {
 
   bool all_samples = true;             // Then `samples` is empty.
   std::vector<std::uint32_t> samples;  // Ascending.
+  bool is_filtered = false;            // The request left samples out; those that have nothing are none of them.
 
   std::vector<Frame> frames;                // By FrameIndex.
   std::vector<std::uint32_t> frame_begin;   // location_count() + 1, into location_frames.

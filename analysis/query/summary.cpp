@@ -27,7 +27,7 @@ std::int64_t count_named(const std::vector<GroupRow>& rows) {
   return std::count_if(rows.begin(), rows.end(), [](const GroupRow& row) { return row.name.has_value(); });
 }
 
-std::string memory_headline(const ProfileSummary& summary, bool has_counts, std::int64_t samples) {
+std::string memory_headline(const ProfileSummary& summary, bool has_counts, std::int64_t samples, bool is_live) {
   const bool has_kinds = count_named(summary.by_kind) > 0;
   std::string held;
   for (const GroupRow& kind : summary.by_kind) {
@@ -47,7 +47,8 @@ std::string memory_headline(const ProfileSummary& summary, bool has_counts, std:
   }
   if (held.empty() && !has_counts) held = counted(samples, "stack", "stacks");
   if (held.empty()) held = counted(summary.total.count + summary.total.unknown, "allocation", "allocations");
-  std::string text = fmt::format("{} in {}", text_from_bytes(summary.total.bytes), held);
+  std::string text =
+      fmt::format("{} {}in {}", text_from_bytes(summary.total.bytes), is_live ? "" : "allocated so far, ", held);
   if (const std::int64_t devices = count_named(summary.by_device); devices > 0)
     text += fmt::format(" on {}", counted(devices, "device", "devices"));
   return text;
@@ -65,8 +66,10 @@ ProfileSummary compute_summary(const ProfileView& view) {
   if (!profile.value_types.empty()) summary.unit = profile.text(profile.value_types[view.columns.primary].unit);
   const auto samples = static_cast<std::int64_t>(view.sample_count());
   if (view.columns.bytes) {
-    summary.headline =
-        fmt::format("{}: {}.", summary.producer, memory_headline(summary, view.columns.count.has_value(), samples));
+    // Of a trace; what Go calls alloc_space is told by its own name.
+    const bool is_live = profile.text(profile.value_types[*view.columns.bytes].type) != "allocated_space";
+    summary.headline = fmt::format("{}: {}.", summary.producer,
+                                   memory_headline(summary, view.columns.count.has_value(), samples, is_live));
   } else {
     summary.headline =
         fmt::format("{}: {} in {}.", summary.producer, text_from_value(summary.total.bytes, summary.unit),

@@ -1,61 +1,105 @@
 #include "analysis/trace/profile_from_trace.h"
 
+#include <array>
 #include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/model/clamped.h"
 #include "analysis/trace/layers.h"
 
 namespace hbmscope {
 namespace {
 
+struct SampleKey {
+  std::uint32_t stack = 0, heap = 0;
+  std::string_view kind;  // Of the literals below.
+
+  friend bool operator<(const SampleKey& a, const SampleKey& b) {
+    return std::tie(a.stack, a.heap, a.kind) < std::tie(b.stack, b.heap, b.kind);
+  }
+};
+
+// By column of the profile: live blocks and bytes, then those allocated.
+using Values = std::array<std::int64_t, 4>;
+constexpr std::size_t live_blocks = 0, live_space = 1, allocated_blocks = 2, allocated_space = 3;
+
+// In the order of stacks, so that equal ones meet and the result does not depend on slots.
+using Samples = std::map<SampleKey, Values>;
+
+// False where it was cancelled.
+bool add_allocated(const Stream& stream, std::uint64_t end, const std::vector<bool>& counted, PassControl* control,
+                   Samples& samples) {
+  struct Sum {
+    std::int64_t count = 0, bytes = 0;
+  };
+  std::unordered_map<std::uint64_t, Sum> sums;  // By stack and heap.
+  const bool is_whole =
+      pass_over_records(stream, end, control, [&](const wire::DecodedBlock& block, const RecordPlace& place) {
+        if (place.kind != wire::RecordKind::alloc) return;
+        const wire::AllocRecord& record = block.rows<wire::AllocRecord>()[place.row];
+        if (record.heap == 0 || record.heap >= counted.size() || !counted[record.heap]) return;
+        Sum& sum = sums[std::uint64_t{record.stack} << 32 | record.heap];
+        ++sum.count;
+        sum.bytes = clamped_sum(sum.bytes, static_cast<std::int64_t>(possible_size(record)));
+      });
+  for (const auto& [key, sum] : sums) {
+    Values& values = samples[{static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key), "block"}];
+    values[allocated_blocks] = sum.count;
+    values[allocated_space] = sum.bytes;
+  }
+  return is_whole;
+}
+
 class ProfileMaker {
  public:
-  explicit ProfileMaker(const Trace& trace) : trace_(trace), counted_(find_counted_heaps(trace)) {
+  ProfileMaker(const Trace& trace, ProfileValues values)
+      : trace_(trace), counted_(find_counted_heaps(trace)), values_(values) {
     profile_.files = trace.files;
     profile_.file_bytes = trace.file_bytes;
     profile_.inflated_bytes = trace.file_bytes;
     profile_.import = trace.import;
     profile_.producer = trace.producer;
     profile_.drop_frames = intern(trace.drop_frames);
-    profile_.value_types = {{intern("allocations"), intern("count")}, {intern("space"), intern("bytes")}};
-    profile_.values.resize(2);
+    profile_.value_types = {{intern("live_blocks"), intern("count")}, {intern("live_space"), intern("bytes")}};
+    profile_.default_value_type = live_space;
+    if (values_ == ProfileValues::live_and_allocated) {
+      profile_.value_types.push_back({intern("allocated_blocks"), intern("count")});
+      profile_.value_types.push_back({intern("allocated_space"), intern("bytes")});
+    }
+    profile_.values.resize(profile_.value_types.size());
     profile_.stack_begin.push_back(0);
     profile_.label_begin = {0, 0};  // The set without a label.
     profile_.line_begin.push_back(0);
   }
 
-  void add(std::size_t stream, const StreamState& state) {
+  // False where it was cancelled.
+  bool add(std::size_t stream, const StreamState& state, PassControl* control) {
     const Definitions& definitions = trace_.streams[stream].definitions();
     locations_.assign(definitions.frame_count(), no_location);
-    // In the order of stacks, so that equal ones meet and the result does not depend on slots.
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::string_view>, std::pair<std::int64_t, std::int64_t>> sums;
-    const auto add = [&](std::uint32_t heap, std::uint32_t stack, std::uint64_t size, std::string_view kind) {
+    Samples samples;
+    const auto add_live = [&](std::uint32_t heap, std::uint32_t stack, std::uint64_t size, std::string_view kind) {
       if (!counted_[stream][heap]) return;
-      auto& [count, bytes] = sums[{stack, heap, kind}];
-      ++count;
-      bytes += static_cast<std::int64_t>(size);
+      Values& values = samples[{stack, heap, kind}];
+      ++values[live_blocks];
+      values[live_space] += static_cast<std::int64_t>(size);
     };
     for (const LiveBlock& block : state.slots())
-      if (block.is_live()) add(block.heap, block.stack, block.size, block.is_pending() ? "pending" : "block");
+      if (block.is_live()) add_live(block.heap, block.stack, block.size, block.is_pending() ? "pending" : "block");
     for (const PhysicalHandle& handle : state.physical().handles())
-      if (handle.is_live() && !handle.is_imported) add(handle.heap, handle.stack, handle.size, "handle");
-    for (auto& [key, sum] : sums) {
-      // The profile's promise: all values of a type add up to less than 2^63.
-      if (sum.second > std::numeric_limits<std::int64_t>::max() - total_bytes_) {
-        profile_.import.add("sum_over_2_63", Severity::loss, 1,
-                            "Blocks add up to 2^63 bytes or more, which no device holds; those beyond count as 0. The "
-                            "producer wrote nonsense, or the file is damaged.");
-        sum.second = 0;
-      }
-      total_bytes_ += sum.second;
-      const auto& [stack, heap, kind] = key;
-      profile_.values[0].push_back(sum.first);
-      profile_.values[1].push_back(sum.second);
-      profile_.label_set.push_back(label_set(definitions.heap(heap).name, kind));
-      add_stack(definitions, stack);
+      if (handle.is_live() && !handle.is_imported) add_live(handle.heap, handle.stack, handle.size, "handle");
+    if (values_ == ProfileValues::live_and_allocated &&
+        !add_allocated(trace_.streams[stream], state.position(), counted_[stream], control, samples))
+      return false;
+    for (auto& [key, values] : samples) {
+      keep_below_2_63(values);
+      for (std::size_t column = 0; column < profile_.values.size(); ++column)
+        profile_.values[column].push_back(values[column]);
+      profile_.label_set.push_back(label_set(definitions.heap(key.heap).name, key.kind));
+      add_stack(definitions, key.stack);
     }
+    return true;
   }
 
   Profile finish() { return std::move(profile_); }
@@ -65,6 +109,19 @@ class ProfileMaker {
   static constexpr std::uint32_t no_location = 0xffffffff;
 
   StringId intern(std::string_view text) { return profile_.strings.intern(text); }
+
+  // The profile's promise: all values of a type add up to less than 2^63.
+  void keep_below_2_63(Values& values) {
+    for (std::size_t column = 0; column < values.size(); ++column) {
+      if (values[column] > std::numeric_limits<std::int64_t>::max() - totals_[column]) {
+        profile_.import.add("sum_over_2_63", Severity::loss, 1,
+                            "Blocks add up to 2^63 bytes or more, which no device holds; those beyond count as 0. The "
+                            "producer wrote nonsense, or the file is damaged.");
+        values[column] = 0;
+      }
+      totals_[column] += values[column];
+    }
+  }
 
   void add_stack(const Definitions& definitions, std::uint32_t id) {
     std::size_t frames = 0;
@@ -107,7 +164,8 @@ class ProfileMaker {
   const Trace& trace_;
   std::vector<std::vector<bool>> counted_;  // By stream and heap: the others are views of the same bytes.
   Profile profile_;
-  std::int64_t total_bytes_ = 0;
+  ProfileValues values_;
+  Values totals_{};
   std::vector<std::uint32_t> locations_;  // By frame of the stream at hand.
   std::map<std::pair<StringId, StringId>, std::uint32_t> functions_;
   std::map<std::pair<std::string, std::string>, std::uint32_t> label_sets_;
@@ -115,10 +173,18 @@ class ProfileMaker {
 
 }  // namespace
 
-Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& states) {
-  ProfileMaker maker(trace);
-  for (std::size_t i = 0; i < states.size(); ++i) maker.add(i, states[i]);
+std::optional<Profile> profile_from_trace(const Trace& trace, const std::vector<StreamState>& states,
+                                          ProfileValues values, PassControl* control) {
+  if (control != nullptr)
+    for (const Stream& stream : trace.streams) control->total_events += stream.end_position();
+  ProfileMaker maker(trace, values);
+  for (std::size_t i = 0; i < states.size(); ++i)
+    if (!maker.add(i, states[i], control)) return std::nullopt;
   return maker.finish();
+}
+
+Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& states) {
+  return *profile_from_trace(trace, states, ProfileValues::live);
 }
 
 }  // namespace hbmscope

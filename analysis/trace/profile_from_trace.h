@@ -2,14 +2,26 @@
 // question that can be asked of a pprof profile (top, flame graph, diff, folded stacks) can so be asked of a trace.
 #pragma once
 
+#include <optional>
+
 #include "analysis/model/profile.h"
 #include "analysis/trace/moment.h"
+#include "analysis/trace/pass.h"
 
 namespace hbmscope {
 
+enum class ProfileValues : std::uint8_t {
+  live,                // live_blocks (count), live_space (bytes): what lives at the moment.
+  live_and_allocated,  // And allocated_blocks, allocated_space: all that was allocated from the first event to then.
+};
+
 // Bytes are what blocks take, rounding included, of the heaps that count (layers.h): nothing is in it twice. Labels:
 // device (the heap's name) and kind (block; pending for what the program has freed and a device stream may still use;
-// handle for physical memory that is owned without a block, as by cuMemCreate).
+// handle for physical memory that is owned without a block, as by cuMemCreate; what was allocated is of kind block).
+// Live values are the default ones. What was allocated takes one pass over the streams; nothing where that was
+// cancelled.
+std::optional<Profile> profile_from_trace(const Trace& trace, const std::vector<StreamState>& states,
+                                          ProfileValues values, PassControl* control = nullptr);
 Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& states);
 
 }  // namespace hbmscope

@@ -31,6 +31,19 @@ struct EventCounts {
   std::uint64_t driver_refusals = 0, out_of_memory = 0, lost = 0;
   std::uint64_t unknown_records = 0;  // Of kinds that a newer version writes.
   std::uint64_t damaged_blocks = 0, missing_blocks = 0;
+
+  EventCounts& operator+=(const EventCounts& more) {
+    total += more.total;
+    alloc += more.alloc;
+    free += more.free;
+    driver_refusals += more.driver_refusals;
+    out_of_memory += more.out_of_memory;
+    lost += more.lost;
+    unknown_records += more.unknown_records;
+    damaged_blocks += more.damaged_blocks;
+    missing_blocks += more.missing_blocks;
+    return *this;
+  }
 };
 
 // The highest moments of a heap's bytes in use; the state from before the first event counts.

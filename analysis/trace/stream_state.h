@@ -90,7 +90,7 @@ class StreamState {
   // Applies what this block has and the state does not know yet, up to but without the event `end`. Blocks come in
   // order, `number` counting them from 0; one that lies before next_block() changes nothing. Definitions are not looked
   // at: they were taken in before. `after(position, time, heap id)` is called after each record that changed a
-  // heap.
+  // heap; `after.before_free(slot)`, where it has such a thing, before a free.
   template <class After>
   void apply(const wire::DecodedBlock& block, std::size_t number, const Definitions& definitions, std::uint64_t end,
              const After& after);
@@ -208,6 +208,7 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
       case RecordKind::alloc: heap = apply_alloc(allocs[at], event, definitions); break;
       case RecordKind::free:
         prefetch(frees, at);
+        if constexpr (requires { after.before_free(frees[at].slot); }) after.before_free(frees[at].slot);
         heap = apply_free(frees[at].slot);
         break;
       case RecordKind::free_requested:

@@ -128,7 +128,7 @@ std::string write_html(const ProfileView& view) {
   html += fmt::format("<title>{} - hbmscope</title>{}</head><body>", xml_escaped(files), style);
   html += fmt::format("<h1>{}</h1><p class=dim>{}</p>", xml_escaped(summary.headline), xml_escaped(files));
   for (const std::string& note : summary.notes) html += fmt::format("<p class=dim>{}</p>", xml_escaped(note));
-  if (!view.all_samples)
+  if (view.is_filtered)
     html += fmt::format("<p>Filtered: {} of {} are shown.</p>", value_html(view.selected.bytes, summary.unit),
                         value_html(view.total.bytes, summary.unit));
   html += "<h2>By device</h2>" + group_table(summary.by_device, "device", summary.unit, view.selected.bytes);

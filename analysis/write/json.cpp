@@ -95,7 +95,7 @@ Json json_from_view(const ProfileView& view) {
                       {"value", sum}});
   }
   json["totals"] = std::move(totals);
-  json["filtered"] = !view.all_samples;
+  json["filtered"] = view.is_filtered;
   json["total_before_filter"] = json_from_weight(view.total);
   json["by_device"] = json_from_groups(summary.by_device, "device");
   json["by_kind"] = json_from_groups(summary.by_kind, "kind");

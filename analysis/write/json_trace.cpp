@@ -1,19 +1,11 @@
 #include "analysis/write/json_trace.h"
 
-#include <nlohmann/json.hpp>
+#include "analysis/write/json_optional.h"
 
 namespace hbmscope {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-Json or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
 
 }  // namespace
 
@@ -39,9 +31,15 @@ Json json_from_heap_rows(const std::vector<HeapRow>& rows) {
 }
 
 Json json_from_event_counts(const EventCounts& counts) {
-  return {{"total", counts.total},       {"alloc", counts.alloc},
-          {"free", counts.free},         {"driver_refusals", counts.driver_refusals},
-          {"oom", counts.out_of_memory}, {"lost", counts.lost}};
+  return {{"total", counts.total},
+          {"alloc", counts.alloc},
+          {"free", counts.free},
+          {"driver_refusals", counts.driver_refusals},
+          {"oom", counts.out_of_memory},
+          {"lost", counts.lost},
+          {"unknown_records", counts.unknown_records},
+          {"damaged_blocks", counts.damaged_blocks},
+          {"missing_blocks", counts.missing_blocks}};
 }
 
 Json json_from_failure_rows(const std::vector<FailureRow>& rows) {

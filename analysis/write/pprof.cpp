@@ -66,7 +66,9 @@ class ProfileWriter {
       out_.set_keep_frames(number(profile_.keep_frames));
     }
     out_.set_doc_url(number(profile_.doc_url));
-    if (profile_.default_value_type)
+    if (!view_.request.value_type.empty())
+      out_.set_default_sample_type(number(profile_.value_types[view_.columns.primary].type));
+    else if (profile_.default_value_type)
       out_.set_default_sample_type(number(profile_.value_types[*profile_.default_value_type].type));
     for (const StringId comment : profile_.comments) out_.add_comment(number(comment));
   }
@@ -151,6 +153,12 @@ struct FreeCompressor {
 }  // namespace
 
 std::string write_pprof(const ProfileView& view) {
+  if (!view.request.keep_zeros) {
+    // All values are written, so samples that have nothing of the chosen ones belong in it as well.
+    ViewRequest request = view.request;
+    request.keep_zeros = true;
+    if (const auto whole = make_view(view.profile, request)) return write_pprof(*whole);
+  }
   const std::string raw = ProfileWriter(view).write();
   const std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor(libdeflate_alloc_compressor(6));
   std::string zipped(libdeflate_gzip_compress_bound(compressor.get(), raw.size()), '\0');

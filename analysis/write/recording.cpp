@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/trace/told_losses.h"
+#include "analysis/write/strip_paths.h"
 #include "collector/wire/block_encoder.h"
 #include "collector/wire/block_merger.h"
 #include "collector/wire/recording_file.h"
@@ -23,25 +24,36 @@ Failure refusal(const std::string& path, const std::string& why) {
                        false});
 }
 
-// A last block for a stream: facts about what was lost before, where the stream does not tell them yet.
-wire::SharedBlock make_told_losses(const Trace& trace, const Stream& stream) {
-  const std::size_t number = static_cast<std::size_t>(&stream - trace.streams.data());
-  wire::BlockEncoder encoder(static_cast<std::uint32_t>(number), wire::BlockType::events, stream.end_position());
+// As its blocks tell it; without any, as the trace counts.
+std::uint32_t number_of(const Trace& trace, const Stream& stream) {
+  return stream.blocks().empty() ? static_cast<std::uint32_t>(&stream - trace.streams.data())
+                                 : stream.blocks().front()->header.stream;
+}
+
+// A last block for a stream: facts about the recording itself that the stream does not tell yet. Null where it tells
+// all.
+wire::SharedBlock make_last_facts(const Trace& trace, const Stream& stream, Paths paths) {
+  wire::BlockEncoder encoder(number_of(trace, stream), wire::BlockType::events, stream.end_position());
   std::uint32_t next_string = stream.definitions().next_string();
-  const auto define = [&](const std::string& text) {
+  const auto define = [&](std::string_view text) {
     wire::StringRecord record;
     record.id = next_string++;
     encoder.add(record, stream.last_time_ns(), text);
     return record.id;
   };
+  const auto add = [&](std::string_view key, std::string_view value) {
+    wire::JobRecord fact;
+    fact.key = define(key);
+    fact.value = define(value);
+    encoder.add(fact, stream.last_time_ns());
+  };
+  if (paths == Paths::stripped && stream.definitions().job_fact(stripped_fact).empty()) add(stripped_fact, "paths");
+  const bool is_first = &stream == trace.streams.data();
   for (const std::string_view name : told_losses) {
+    if (!is_first) break;
     for (const ImportStatistic& row : trace.import.rows()) {
       const std::int64_t untold = row.name == name ? row.count - find_told_loss(trace, name).count : 0;
-      if (untold <= 0) continue;
-      wire::JobRecord fact;
-      fact.key = define(key_of_told_loss(name));
-      fact.value = define(value_of_told_loss({untold, row.example}));
-      encoder.add(fact, stream.last_time_ns());
+      if (untold > 0) add(key_of_told_loss(name), value_of_told_loss({untold, row.example}));
     }
   }
   if (encoder.is_empty()) return nullptr;
@@ -51,11 +63,22 @@ wire::SharedBlock make_told_losses(const Trace& trace, const Stream& stream) {
   return std::make_shared<const wire::Block>(std::move(block));
 }
 
+Result<SharedLog<wire::SharedBlock>> find_blocks(const Stream& stream, Paths paths) {
+  if (paths == Paths::as_they_are) return stream.blocks();
+  SharedLog<wire::SharedBlock> blocks;
+  const auto stripped = for_each_stripped_block(stream, nullptr, [&](const wire::SharedBlock& block) {
+    blocks.push_back(block);
+    return true;
+  });
+  if (!stripped) return Failure(stripped.error());
+  return blocks;
+}
+
 // One stream on its way into the file.
 class OutgoingStream {
  public:
-  OutgoingStream(const Stream& stream, wire::SharedBlock last)
-      : blocks_(stream.blocks()), merger_([this](wire::SharedBlock block) { ready_.push_back(std::move(block)); }) {
+  OutgoingStream(SharedLog<wire::SharedBlock> blocks, wire::SharedBlock last)
+      : blocks_(std::move(blocks)), merger_([this](wire::SharedBlock block) { ready_.push_back(std::move(block)); }) {
     if (last) blocks_.push_back(std::move(last));
   }
   OutgoingStream(const OutgoingStream&) = delete;
@@ -80,10 +103,14 @@ class OutgoingStream {
 
 // In the order in which a recorder of all streams would have closed the blocks, so that who reads a part of the file
 // has all streams to about the same time.
-void append_streams(const Trace& trace, wire::RecordingWriter& writer, std::optional<std::string>& failure) {
+Result<void> append_streams(const Trace& trace, Paths paths, wire::RecordingWriter& writer,
+                            std::optional<std::string>& failure) {
   std::deque<OutgoingStream> streams;
-  for (const Stream& stream : trace.streams)
-    streams.emplace_back(stream, streams.empty() ? make_told_losses(trace, stream) : nullptr);
+  for (const Stream& stream : trace.streams) {
+    auto blocks = find_blocks(stream, paths);
+    if (!blocks) return Failure(blocks.error());
+    streams.emplace_back(std::move(*blocks), make_last_facts(trace, stream, paths));
+  }
   while (!failure) {
     OutgoingStream* first = nullptr;
     for (OutgoingStream& stream : streams) {
@@ -91,15 +118,16 @@ void append_streams(const Trace& trace, wire::RecordingWriter& writer, std::opti
       if (block != nullptr && (first == nullptr || block->header.last_time_ns < first->peek()->header.last_time_ns))
         first = &stream;
     }
-    if (first == nullptr) return;
+    if (first == nullptr) break;
     failure = writer.append(*first->peek());
     first->take();
   }
+  return {};
 }
 
 }  // namespace
 
-Result<std::uint64_t> write_recording(const Trace& trace, const std::string& path) {
+Result<std::uint64_t> write_recording(const Trace& trace, const std::string& path, Paths paths) {
   namespace fs = std::filesystem;
   std::error_code error;
   // What a link leads to is replaced, not the link; a device or a pipe is written to as it is, never replaced.
@@ -108,7 +136,13 @@ Result<std::uint64_t> write_recording(const Trace& trace, const std::string& pat
   const std::string unfinished = is_replaced ? target.string() + ".unfinished" : target.string();
   wire::RecordingWriter writer;
   std::optional<std::string> failure = writer.open(unfinished, trace.begun_ms);
-  append_streams(trace, writer, failure);
+  const auto appended = failure ? Result<void>{} : append_streams(trace, paths, writer, failure);
+  if (!appended) {
+    if (is_replaced) fs::remove(unfinished, error);
+    Error why = appended.error();
+    why.file = trace.files.empty() ? path : trace.files.front();
+    return Failure(std::move(why));
+  }
   if (!failure) failure = writer.finish();
   if (!failure && is_replaced) {
     fs::rename(unfinished, target, error);

@@ -55,7 +55,7 @@ int run_check(const CheckOptions& options) {
   std::string text;
   int code = exit_ok;
   for (const std::string& file : *files) {
-    const auto sources = load_sources({file}, options.max_size);
+    const auto sources = load_sources({file}, {options.max_size, {}, {}});
     if (!sources) {
       // The others are still checked: the point is to hear about all of them.
       code = fail(sources.error());

@@ -27,6 +27,7 @@ Examples:
   hbmscope report snapshot.pickle --at oom             a PyTorch snapshot: the heap as the request failed
   hbmscope diff snapshot.pickle --from start --at peak what came in between
   hbmscope convert snapshot.pickle -o snapshot.hbm     a fiftieth of the bytes, the same answers
+  hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
   hbmscope export memory.prof --to html -o report.html a page that opens anywhere
   hbmscope open memory.prof --screenshot out.png       a picture of the window, with no display
 
@@ -53,6 +54,8 @@ void add_report(CLI::App& app, ReportOptions& options) {
   command.add_flag("--tree", options.tree, "The call tree from the outermost frame down, instead of rows");
   command.add_flag("--bottom-up", options.bottom_up, "The tree from the innermost frame up");
   command.add_option("--peek", options.peek, "Callers and callees of the functions that match this regular expression");
+  command.add_flag("--metrics", options.metrics,
+                   "Of a trace also, for each heap: free gaps, sizes, ages, lifetimes, churn, high-water moments");
   command.add_flag("--series", options.series, "A line of totals for each file, instead of adding them up");
   command.add_option("--fail-if", options.fail_if,
                      "Exit with 1 if this holds, e.g. 'bytes>40GiB' or 'device:0 bytes>10GiB'");
@@ -85,7 +88,12 @@ void add_check(CLI::App& app, CheckOptions& options) {
 void add_export(CLI::App& app, ExportOptions& options) {
   CLI::App& command = *app.add_subcommand("export", "Write it for other programs");
   add_files(command, options.files, "Profiles, snapshots, recordings, or folders of them; several are added up");
-  command.add_option("--to", options.to, "pprof, folded, svg, csv, json or html")->required();
+  command.add_option("--to", options.to, "pprof, folded, svg, csv, json or html; of a trace also perfetto")->required();
+  command.add_option("--what", options.what,
+                     "Of a trace as CSV, up to --at: events or blocks, a row each; default: the top table");
+  command.add_option(
+      "--step", options.step,
+      "For perfetto: merge counter points that differ by less, e.g. 1MiB; default: a 2048th of the peak");
   command.add_option("-o,--output", options.output, "File to write; default: standard output");
   add_view_options(command, options.view);
 }
@@ -96,6 +104,8 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
   command.add_option("FILE", options.file, "A PyTorch memory snapshot, an RMM log, or a recording to be written anew")
       ->required();
   command.add_option("-o,--output", options.output, "The recording to write, by custom *.hbm")->required();
+  command.add_flag("--strip-paths", options.strip_paths,
+                   "For sharing: without the folders of file names and of paths in the job's facts");
   add_max_size_option(command, options.max_size);
 }
 

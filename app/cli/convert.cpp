@@ -13,7 +13,7 @@
 namespace hbmscope::cli {
 
 int run_convert(const ConvertOptions& options) {
-  const auto sources = load_sources({options.file}, options.max_size);
+  const auto sources = load_sources({options.file}, {options.max_size, {}, {}});
   if (!sources) return fail(sources.error());
   const Source& source = sources->front();
   if (!source.trace)
@@ -23,12 +23,14 @@ int run_convert(const ConvertOptions& options) {
          options.file,
          {},
          false});
-  const auto written = write_recording(*source.trace, options.output);
+  const auto written =
+      write_recording(*source.trace, options.output, options.strip_paths ? Paths::stripped : Paths::as_they_are);
   if (!written) return fail(written.error());
   const EventCounts counts = compute_event_counts(*source.trace);
-  fmt::print(stderr, "{}: {} events in {}\n", printable(options.output),
+  fmt::print(stderr, "{}: {} events in {}{}\n", printable(options.output),
              text_from_count(static_cast<std::int64_t>(counts.total)),
-             text_from_bytes(static_cast<std::int64_t>(*written)));
+             text_from_bytes(static_cast<std::int64_t>(*written)),
+             options.strip_paths ? "; folders of files are stripped, function names are not" : "");
   return exit_ok;
 }
 

@@ -11,6 +11,7 @@
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
 #include "app/cli/cli.h"
+#include "app/cli/diff_traces.h"
 #include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
@@ -67,18 +68,21 @@ std::string stack_text(const ProfileDiff& diff, const DiffRow& stack, const Diff
   return text;
 }
 
-std::string diff_text(const ProfileDiff& diff, const DiffOptions& options) {
+std::string diff_text(const ProfileDiff& diff, const std::optional<TraceDiff>& traces, const DiffOptions& options) {
   const Terminal terminal = Terminal::of_stdout();
   const std::string unit = printable(diff.unit);
   std::string text = terminal.paint(fmt::format("now: {}   against   baseline: {}   (change = now - baseline)",
                                                 printable(diff.now_name), printable(diff.baseline_name)),
                                     Ink::bold) +
                      "\n";
+  if (traces) text += text_before_diff(*traces, terminal);
   text += fmt::format("{}  in all\n", change_columns(diff.baseline, diff.now, unit));
   if (diff.baseline.unknown + diff.now.unknown > 0)
     text += fmt::format("{} programs of unknown size before, {} now; in no sum.\n",
                         text_from_count(diff.baseline.unknown), text_from_count(diff.now.unknown));
   text += group_changes(diff.devices, "device", unit, terminal) + group_changes(diff.kinds, "kind", unit, terminal);
+
+  if (traces) text += text_from_blocks(*traces, options, terminal);
 
   const auto changed =
       std::count_if(diff.stacks.begin(), diff.stacks.end(), [](const DiffRow& s) { return s.change != Change::same; });
@@ -124,10 +128,14 @@ int run_diff(const DiffOptions& options) {
                  {},
                  {},
                  false});
-  auto before =
-      load_merged({files->front()}, options.view.max_size, options.from.empty() ? options.view.at : options.from);
+  LoadOptions load = load_options(options.view);
+  if (!options.from.empty()) load.at = options.from;
+  auto before = load_merged({files->front()}, load);
   if (!before) return fail(before.error());
-  auto after = load_merged({files->back()}, options.view.max_size, options.view.at);
+  // Two moments of one trace are read once, and its blocks are then known by their ids.
+  const bool is_one_trace = before->trace != nullptr && files->front() == files->back();
+  auto after = is_one_trace ? load_again(*before, load_options(options.view))
+                            : load_merged({files->back()}, load_options(options.view));
   if (!after) return fail(after.error());
   ViewRequest request = options.view.request;
   request.by = FrameBy::line;
@@ -137,14 +145,18 @@ int run_diff(const DiffOptions& options) {
   if (const auto mismatch = find_mismatch(*baseline, *now)) return fail(*mismatch);
   const ProfileDiff diff =
       compute_diff(*baseline, *now, options.match == "line" ? StackMatch::line : StackMatch::function);
+  const std::optional<TraceDiff> traces = compute_trace_diff(*before, *after);
   std::optional<std::string> failure;
   if (!options.fail_if.empty()) {
     auto found = find_gate_failure(options.fail_if, diff);
     if (!found) return fail(found.error());
     failure = std::move(*found);
   }
-  if (!print_to_stdout(options.json ? text_from_json(json_from_diff(diff, options.top)) : diff_text(diff, options)))
-    return exit_unreadable;
+  const auto json_text = [&] {
+    const auto json = json_from_diff(diff, options.top);
+    return text_from_json(traces ? json_with_traces(json, *traces, options.top) : json);
+  };
+  if (!print_to_stdout(options.json ? json_text() : diff_text(diff, traces, options))) return exit_unreadable;
   if (!failure) return exit_ok;
   fmt::print(stderr, "hbmscope: {}\n", printable(*failure));
   return exit_gate_failed;

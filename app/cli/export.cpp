@@ -9,18 +9,20 @@
 
 #include "analysis/write/write.h"
 #include "app/cli/cli.h"
+#include "app/cli/export_trace.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
 int run_export(const ExportOptions& options) {
+  if (is_trace_export(options)) return run_trace_export(options);
   const auto format = parse_export_format(options.to);
   if (!format) return fail(format.error());
   if (options.output.empty() && *format == ExportFormat::pprof && isatty(STDOUT_FILENO) == 1)
     return fail(
         {"a profile is not text for a terminal", "Write it to a file with --output FILE, or pipe it.", {}, {}, false});
-  const auto source = load_merged(options.files, options.view.max_size, options.view.at);
+  const auto source = load_merged(options.files, load_options(options.view));
   if (!source) return fail(source.error());
   const auto view = make_view(source->profile, options.view.request);
   if (!view) return fail(view.error());

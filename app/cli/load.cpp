@@ -10,6 +10,17 @@
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
+namespace {
+
+SourceOptions source_options(const LoadOptions& options) {
+  SourceOptions source;
+  source.at = options.at;
+  if (options.value_type.starts_with("allocated")) source.values = ProfileValues::live_and_allocated;
+  return source;
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> expand_files(const std::vector<std::string>& names) {
   std::vector<std::string> files;
   for (const std::string& name : names) {
@@ -25,11 +36,17 @@ Result<std::vector<std::string>> expand_files(const std::vector<std::string>& na
   return files;
 }
 
-Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const std::string& max_size,
-                                         const std::string& at) {
-  SourceOptions options;
-  options.at = at;
-  const auto limit = parse_bytes(max_size);
+LoadOptions load_options(const ViewOptions& view) {
+  return {view.max_size, view.at, view.request.value_type};
+}
+
+Result<Source> load_again(const Source& source, const LoadOptions& options) {
+  return source_at(source.trace, source_options(options));
+}
+
+Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const LoadOptions& wanted) {
+  SourceOptions options = source_options(wanted);
+  const auto limit = parse_bytes(wanted.max_size);
   if (!limit) return Failure(limit.error());
   options.max_inflated_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, *limit));
   const auto files = expand_files(names);
@@ -45,8 +62,8 @@ Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, 
   return sources;
 }
 
-Result<Source> load_merged(const std::vector<std::string>& names, const std::string& max_size, const std::string& at) {
-  auto sources = load_sources(names, max_size, at);
+Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options) {
+  auto sources = load_sources(names, options);
   if (!sources) return Failure(std::move(sources.error()));
   if (sources->size() == 1) return std::move(sources->front());
   std::vector<std::shared_ptr<const Profile>> profiles;

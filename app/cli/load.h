@@ -16,13 +16,21 @@ namespace hbmscope::cli {
 // name with numbers as numbers: step_9 before step_10. Errors: a folder without any.
 Result<std::vector<std::string>> expand_files(const std::vector<std::string>& names);
 
-// `at`: the moment of traces; empty: their end.
-Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const std::string& max_size,
-                                         const std::string& at = {});
+// What the files are read for: at most so many bytes, traces at a moment and with the values that are asked for.
+struct LoadOptions {
+  std::string max_size = "4GiB";
+  std::string at;          // Empty: the end.
+  std::string value_type;  // "allocated...": a pass over the trace finds what was ever allocated.
+};
+LoadOptions load_options(const ViewOptions& view);
+
+Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const LoadOptions& options);
 
 // One source of all files: one file as it is; several as one profile, traces with what lives at the moment.
-Result<Source> load_merged(const std::vector<std::string>& names, const std::string& max_size,
-                           const std::string& at = {});
+Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options);
+
+// The same trace at another moment.
+Result<Source> load_again(const Source& source, const LoadOptions& options);
 
 // The exit code of an Error: wrong options are usage, all else is unreadable input.
 int exit_code_of(const Error& error);

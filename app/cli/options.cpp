@@ -36,7 +36,7 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   group(command.add_option("--hide", request.hide, "Remove matching frames from stacks"), "Filters");
   group(command.add_option("--show", request.show, "Remove all other frames from stacks"), "Filters");
   group(command.add_option("--value", request.value_type,
-                           "Which values, e.g. alloc_space; default: the profile's own choice"),
+                           "Which values, e.g. alloc_space; of a trace live (default) or allocated, up to the moment"),
         "Filters");
   group(command.add_flag("--keep-dropped-frames", request.keep_dropped_frames, "Do not obey the profile's drop_frames"),
         "Filters");

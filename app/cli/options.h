@@ -27,7 +27,8 @@ struct ReportOptions {
   ViewOptions view;
   std::string by = "function";
   std::size_t top = 20, own = 5;
-  bool cumulative = false, by_count = false, json = false, tree = false, bottom_up = false, series = false;
+  bool cumulative = false, by_count = false, json = false, tree = false, bottom_up = false, series = false,
+       metrics = false;
   std::string peek, fail_if;
 };
 
@@ -49,12 +50,15 @@ struct CheckOptions {
 struct ConvertOptions {
   std::string file, output;
   std::string max_size = "4GiB";
+  bool strip_paths = false;
 };
 
 struct ExportOptions {
   std::vector<std::string> files;
   ViewOptions view;
   std::string to, output;
+  std::string what;  // Of a trace as CSV: events or blocks; empty: the top table.
+  std::string step;  // Of counters for Perfetto, in bytes; empty: by the peak.
 };
 
 // Each returns the exit code.

@@ -12,11 +12,13 @@
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
+#include "analysis/write/json_metrics.h"
 #include "analysis/write/json_trace.h"
 #include "app/cli/cli.h"
 #include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
+#include "app/cli/report_metrics.h"
 #include "app/cli/report_text.h"
 #include "app/cli/report_trace.h"
 
@@ -55,18 +57,25 @@ Result<std::vector<Neighbours>> find_peeked(const ReportOptions& options, const 
   return found;
 }
 
-void add_trace(nlohmann::ordered_json& json, const Source& source) {
+// What is worked out before anything is printed, because it may fail.
+struct Extras {
+  std::vector<Neighbours> peeked;
+  std::vector<HeapMetrics> metrics;  // With --metrics: one a heap.
+};
+
+void add_trace(nlohmann::ordered_json& json, const Source& source, const std::vector<HeapMetrics>& metrics) {
   json["format"] = source.trace->format;
   json["moment"] = json_from_moment(*source.trace, source.moment);
   json["heaps"] = json_from_heap_rows(compute_heap_rows(*source.trace, source.states));
+  for (std::size_t i = 0; i < metrics.size(); ++i) json["heaps"][i]["metrics"] = json_from_heap_metrics(metrics[i]);
   json["events"] = json_from_event_counts(compute_event_counts(*source.trace));
   json["failures"] = json_from_failure_rows(compute_failure_rows(*source.trace));
 }
 
 std::string json_report(const ReportOptions& options, const Source& source, const ProfileView& view,
-                        const std::vector<Neighbours>& peeked) {
+                        const Extras& extras) {
   nlohmann::ordered_json json = json_from_view(view);
-  if (source.trace) add_trace(json, source);
+  if (source.trace) add_trace(json, source, extras.metrics);
   json["by"] = options.by;
   if (const std::string key = label_key_of(options.by); !key.empty()) {
     json["rows"] = json_from_group_rows(compute_groups(view, key));
@@ -77,7 +86,7 @@ std::string json_report(const ReportOptions& options, const Source& source, cons
   if (options.tree || options.bottom_up)
     json["tree"] = json_from_call_tree(
         view, *compute_call_tree(view, options.tree ? TreeDirection::callees : TreeDirection::callers));
-  for (const Neighbours& neighbours : peeked) json["peek"].push_back(json_from_neighbours(view, neighbours));
+  for (const Neighbours& neighbours : extras.peeked) json["peek"].push_back(json_from_neighbours(view, neighbours));
   return text_from_json(json);
 }
 
@@ -98,7 +107,7 @@ std::pair<std::vector<OwnCodeRow>, std::vector<TopRow>> own_code_and_top(const R
 }
 
 std::string text_report(const ReportOptions& options, const Source& source, const ProfileView& view,
-                        const std::vector<Neighbours>& peeked) {
+                        const Extras& extras) {
   const Terminal terminal = Terminal::of_stdout();
   const ProfileSummary summary = compute_summary(view);
   const Weight& whole = options.view.relative ? view.selected : view.total;
@@ -108,9 +117,10 @@ std::string text_report(const ReportOptions& options, const Source& source, cons
       printable(summary.unit), options.top};
   std::string text = text_from_summary(summary, view, style) +
                      (source.trace ? "\n" + text_from_trace(source, terminal) : "") +
+                     (extras.metrics.empty() ? "" : "\n" + text_from_metrics(source, extras.metrics, terminal)) +
                      text_from_import_badge(view.profile->import, terminal) + "\n";
-  if (!peeked.empty()) {
-    for (const Neighbours& neighbours : peeked) text += text_from_neighbours(view, neighbours, style) + "\n";
+  if (!extras.peeked.empty()) {
+    for (const Neighbours& neighbours : extras.peeked) text += text_from_neighbours(view, neighbours, style) + "\n";
     return text;
   }
   if (options.tree || options.bottom_up)
@@ -129,9 +139,13 @@ std::string text_report(const ReportOptions& options, const Source& source, cons
 Result<void> check_combination(const ReportOptions& options) {
   if (options.tree && options.bottom_up)
     return Failure(Error{"--tree and --bottom-up can't be printed at once", "Give one of them.", {}, {}, false});
-  if (options.series && (options.tree || options.bottom_up || !options.peek.empty() || !options.fail_if.empty()))
-    return Failure(
-        Error{"--series prints totals only", "Leave out --tree, --bottom-up, --peek and --fail-if.", {}, {}, false});
+  if (options.series &&
+      (options.tree || options.bottom_up || options.metrics || !options.peek.empty() || !options.fail_if.empty()))
+    return Failure(Error{"--series prints totals only",
+                         "Leave out --tree, --bottom-up, --metrics, --peek and --fail-if.",
+                         {},
+                         {},
+                         false});
   return {};
 }
 
@@ -142,7 +156,7 @@ int run_series(const ReportOptions& options, const ViewRequest& request) {
   std::string unit;
   for (const std::string& file : *files) {
     // One at a time: a series may be of more profiles than memory holds.
-    const auto source = load_merged({file}, options.view.max_size, options.view.at);
+    const auto source = load_merged({file}, load_options(options.view));
     if (!source) return fail(source.error());
     std::vector<ProfileView> views;
     auto view = make_view(source->profile, request);
@@ -172,15 +186,20 @@ int run_report(const ReportOptions& options) {
     request.by = *by;
   }
   if (options.series) return run_series(options, request);
-  const auto source = load_merged(options.files, options.view.max_size, options.view.at);
+  const auto source = load_merged(options.files, load_options(options.view));
   if (!source) return fail(source.error());
   const auto view = make_view(source->profile, request);
   if (!view) return fail(view.error());
-  std::vector<Neighbours> peeked;
+  Extras extras;
   if (!options.peek.empty()) {
     auto found = find_peeked(options, *view);
     if (!found) return fail(found.error());
-    peeked = std::move(*found);
+    extras.peeked = std::move(*found);
+  }
+  if (options.metrics) {
+    auto computed = load_metrics(*source);
+    if (!computed) return fail(computed.error());
+    extras.metrics = std::move(*computed);
   }
   std::optional<std::string> failure;
   if (!options.fail_if.empty()) {
@@ -188,8 +207,8 @@ int run_report(const ReportOptions& options) {
     if (!found) return fail(found.error());
     failure = std::move(*found);
   }
-  if (!print_to_stdout(options.json ? json_report(options, *source, *view, peeked)
-                                    : text_report(options, *source, *view, peeked)))
+  if (!print_to_stdout(options.json ? json_report(options, *source, *view, extras)
+                                    : text_report(options, *source, *view, extras)))
     return exit_unreadable;
   if (!failure) return exit_ok;
   fmt::print(stderr, "hbmscope: {}\n", printable(*failure));

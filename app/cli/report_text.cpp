@@ -52,7 +52,7 @@ std::string text_from_frame(const Frame& frame, const Terminal& terminal, std::s
 std::string text_from_summary(const ProfileSummary& summary, const ProfileView& view, const ReportStyle& style) {
   const Terminal& terminal = style.terminal;
   std::string text = terminal.paint(printable(summary.headline), Ink::bold) + "\n";
-  if (!view.all_samples)
+  if (view.is_filtered)
     text += fmt::format("Filtered: {} of {} ({}).\n", value_text(view.selected.bytes, style),
                         value_text(view.total.bytes, style), text_from_share(view.selected.bytes, view.total.bytes));
   for (const std::string& note : summary.notes) text += terminal.paint(note, Ink::dim) + "\n";

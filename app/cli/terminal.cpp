@@ -78,9 +78,27 @@ std::string fit_end(std::string_view text, std::size_t width) {
   return "…" + std::string(text);
 }
 
-ProgressLine::ProgressLine(std::string what, const ReadControl& control) {
+ProgressLine::ProgressLine(const std::string& file, const ReadControl& control) {
+  start([file, &control] {
+    const auto done = static_cast<std::int64_t>(control.done_bytes),
+               total = static_cast<std::int64_t>(control.total_bytes);
+    return fmt::format("Reading {}: {} of {} ({})", printable(file), text_from_bytes(done),
+                       total > 0 ? text_from_bytes(total) : "?", text_from_share(done, total));
+  });
+}
+
+ProgressLine::ProgressLine(const std::string& what, const PassControl& control) {
+  start([what, &control] {
+    const auto done = static_cast<std::int64_t>(control.done_events),
+               total = static_cast<std::int64_t>(control.total_events);
+    return fmt::format("{}: {} of {} events ({})", what, text_from_count(done), text_from_count(total),
+                       text_from_share(done, total));
+  });
+}
+
+void ProgressLine::start(Line line) {
   if (isatty(STDERR_FILENO) != 1) return;
-  thread_ = std::thread([this, what = std::move(what), &control] { run(what, control); });
+  thread_ = std::thread([this, line = std::move(line)] { run(line); });
 }
 
 ProgressLine::~ProgressLine() {
@@ -92,16 +110,13 @@ ProgressLine::~ProgressLine() {
   if (thread_.joinable()) thread_.join();
 }
 
-void ProgressLine::run(const std::string& what, const ReadControl& control) {
+void ProgressLine::run(const Line& line) {
   using namespace std::chrono_literals;
   std::unique_lock lock(mutex_);
   // Waits to be woken: a folder of a thousand small files must not wait for a clock a thousand times.
   if (changed_.wait_for(lock, 1s, [&] { return done_; })) return;
   do {
-    const auto done = static_cast<std::int64_t>(control.done_bytes),
-               total = static_cast<std::int64_t>(control.total_bytes);
-    fmt::print(stderr, "\rReading {}: {} of {} ({})\x1b[K", printable(what), text_from_bytes(done),
-               total > 0 ? text_from_bytes(total) : "?", text_from_share(done, total));
+    fmt::print(stderr, "\r{}\x1b[K", line());
     std::fflush(stderr);
   } while (!changed_.wait_for(lock, 100ms, [&] { return done_; }));
   fmt::print(stderr, "\r\x1b[K");

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "analysis/model/result.h"
 #include "analysis/read/read_control.h"
+#include "analysis/trace/pass.h"
 
 namespace hbmscope::cli {
 
@@ -39,16 +41,19 @@ std::size_t display_width(std::string_view text);
 // The end of a text that fits, with an ellipsis before it; the whole text where it fits.
 std::string fit_end(std::string_view text, std::size_t width);
 
-// Prints how far a reader is on stderr, once it has taken a second and only on a terminal.
+// Prints how far a reader, or a pass over a trace, is on stderr, once it has taken a second and only on a terminal.
 class ProgressLine {
  public:
-  ProgressLine(std::string what, const ReadControl& control);
+  ProgressLine(const std::string& file, const ReadControl& control);
+  ProgressLine(const std::string& what, const PassControl& control);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
  private:
-  void run(const std::string& what, const ReadControl& control);
+  using Line = std::function<std::string()>;
+  void start(Line line);
+  void run(const Line& line);
   std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;

@@ -131,6 +131,11 @@ TEST(MemoryValues, of_jax_go_and_others) {
   EXPECT_EQ(find_memory_values(go).bytes, 3U) << "the last one, as pprof";
   EXPECT_EQ(find_memory_values(go).count, 2U);
   EXPECT_EQ(find_memory_values(go, "alloc_space").count, 0U);
+  EXPECT_EQ(find_memory_values(go, "alloc").bytes, 1U);
+  EXPECT_EQ(find_value_type(go, "inuse"), 2U);
+  EXPECT_EQ(find_value_type(go, "inuse_space"), 3U);
+  EXPECT_EQ(find_value_type(go, "space"), std::nullopt);
+  EXPECT_EQ(find_value_type(jax, ""), std::nullopt);
   go.default_value_type = 1;
   EXPECT_EQ(find_memory_values(go).primary, 1U);
   const Profile cpu = profile_of({{"samples", "count"}, {"cpu", "nanoseconds"}});

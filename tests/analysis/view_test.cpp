@@ -137,6 +137,19 @@ TEST(View, other_values_can_be_chosen) {
   EXPECT_NE(wrong.error().text().find("alloc_objects, alloc_space, inuse_objects, inuse_space"), std::string::npos);
 }
 
+TEST(View, a_pair_of_values_has_a_name_and_leaves_out_what_has_nothing_of_it) {
+  ProfileBuilder builder(
+      {{"alloc_objects", "count"}, {"alloc_space", "bytes"}, {"inuse_objects", "count"}, {"inuse_space", "bytes"}});
+  builder.values("main;a", {7, 700, 0, 0}).values("main;b", {2, 20, 2, 20}).values("main;c", {1, 0, 1, 0});
+  EXPECT_EQ(view_of(builder, {.value_type = "alloc"}).total, (Weight{720, 10, 0}));
+  EXPECT_EQ(view_of(builder, {.value_type = "alloc"}).sample_count(), 3U);
+  const ProfileView live = view_of(builder, {.value_type = "inuse"});
+  EXPECT_EQ(stacks(live), "main;b=20 main;c=0") << "of no bytes, yet there";
+  EXPECT_FALSE(live.is_filtered);
+  EXPECT_EQ(view_of(builder, {.value_type = "inuse", .keep_zeros = true}).sample_count(), 3U);
+  EXPECT_TRUE(view_of(builder, {.where = "stack:b", .value_type = "inuse"}).is_filtered);
+}
+
 TEST(View, a_profile_without_value_types_is_an_error_not_a_crash) {
   EXPECT_FALSE(make_view(ProfileBuilder(std::vector<std::pair<std::string, std::string>>{}).build(), {}));
 }

@@ -12,6 +12,7 @@
 #include "analysis/trace/profile_from_trace.h"
 #include "collector/wire/block_merger.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/trace_questions.h"
 #include "tests/trace/restored.h"
 
 namespace {
@@ -113,9 +114,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::span<const std::uint8_t> rest(data + 1, size - 1);
   if (data[0] % 2 == 1) {
-    const Stream stream = stream_from_blocks(rest);
-    check_stream(stream);
-    check_merged(stream);
+    Trace trace;
+    trace.streams.push_back(stream_from_blocks(rest));
+    check_stream(trace.streams.front());
+    check_merged(trace.streams.front());
+    ask_all_questions(trace);
     return 0;
   }
   const auto trace = read_recording(rest, "fuzz");
@@ -127,6 +130,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     check_stream(stream);
     check_merged(stream);
   }
-  if (const auto moment = find_moment(*trace, "end")) profile_from_trace(*trace, compute_states(*trace, *moment));
+  find_moment(*trace, "peak");
+  ask_all_questions(*trace);
   return 0;
 }

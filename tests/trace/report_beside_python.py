@@ -3,45 +3,28 @@
 
     report_beside_python.py HBMSCOPE
 
-Every file of $HBMSCOPE_DATA/torch (default ../shared/data next to the checkout), and snapshots of an allocator that is
-known at every moment (torch_allocator.py). Logs of RMM are made up here: a row is an event, and every moment a sum.
-Exits with 1 and says what differs.
+Real snapshots, snapshots of an allocator that is known at every moment (torch_allocator.py), and made-up logs of RMM
+(rmm_log.py): what lives at a moment, events, failures. questions_beside_python.py asks for more.
 """
 
 import gzip
-import json
-import os
 import pathlib
 import pickle
 import random
 import subprocess
-import sys
 import tempfile
 
+import rmm_log
 import torch_allocator
+from beside_python import HBMSCOPE, expect, finish, real_snapshots, report
 
-HBMSCOPE = sys.argv[1]
 ACTIVE = ("active_allocated", "active_pending_free", "active_awaiting_free")
-faults = []
-
-
-def expect(where, what, wanted, got):
-    if wanted != got:
-        faults.append(f"{where}: {what}: Python says {wanted}, hbmscope {got}")
-
-
-def report(file, *options):
-    done = subprocess.run([HBMSCOPE, "report", str(file), "--json", "--top", "1", *options], capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"report {file} {' '.join(options)}: {done.stderr}")
-    return json.loads(done.stdout)
 
 
 def heaps_at_end(snapshot):
     heaps = {}
     for segment in snapshot["segments"]:
-        pool = tuple(segment.get("segment_pool_id", (0, 0)))
-        name = f"GPU {segment['device']}" + ("" if pool == (0, 0) else f" private pool ({pool[0]}, {pool[1]})")
+        name = torch_allocator.heap_name_of(segment)
         heap = heaps.setdefault(name, dict.fromkeys(("in_use_bytes", "requested_bytes", "pool_bytes", "live_blocks"), 0))
         heap["pool_bytes"] += segment["total_size"]
         heap["in_use_bytes"] += segment["active_size"]
@@ -113,18 +96,12 @@ def check_recording(file, answer):
         expect(file.name, "a device is written to, not replaced", True, pathlib.Path("/dev/full").is_char_device())
 
 
-def make_stacks(chance):
-    files = ["/home/me/train.py", "/v/lib/python3.11/site-packages/torch/nn/modules/linear.py", "??"]
-    frame = lambda: {"name": f"f{chance.randrange(30)}", "filename": chance.choice(files), "line": chance.randrange(1, 400)}
-    return [[frame() for _ in range(chance.randint(1, 12))] for _ in range(20)]
-
-
 def check_made_up(seed, steps, history, devices):
     chance = random.Random(seed)
     allocators = []
     for device in range(devices):
         allocator = torch_allocator.TorchAllocator(device, 0x7F0000000000 + (device << 42), history)
-        torch_allocator.play(allocator, chance, steps, make_stacks(chance))
+        torch_allocator.play(allocator, chance, steps, torch_allocator.make_stacks(chance))
         allocators.append(allocator)
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / f"seed {seed}.pickle"
@@ -244,36 +221,6 @@ def check_times():
         expect(name, "warnings", {"impossible_time": 4} if first[0] else {}, warnings)
 
 
-# A log as RMM writes it, what lives after each of its rows, and their times. Once in a while a thread is late, a request
-# fails and a block is freed that the log doesn't know; days end on the way.
-def make_rmm_log(chance, rows):
-    lines, moments, failures, times_us = [], [{}], [], []
-    time_us = chance.randrange(24 * 3600) * 1_000_000
-    threads, streams = [chance.randrange(1 << 47) for _ in range(3)], ["0x0", "0x1", "0x55d0c0a01020"]
-    while len(lines) < rows:
-        live = dict(moments[-1])
-        time_us += chance.choice((0, 3, 250, 5_000_000, 3_600_000_000))
-        told_us = time_us - (chance.randrange(40) if lines and chance.random() < 0.1 else 0)
-        times_us.append(max(told_us, times_us[-1]) if lines else told_us)
-        second, fraction = divmod(told_us % (24 * 3600 * 1_000_000), 1_000_000)
-        action, size = "allocate", chance.randrange(1, 1 << 20)
-        address = 0x7F0000000000 + chance.randrange(300) * 0x100000
-        if chance.random() < 0.05:
-            action, address, size = "allocate failure", "(nil)", chance.randrange(1, 1 << 40)
-            failures.append(size)
-        elif chance.random() < 0.02:
-            action, address = "free", 0x7E0000000000 + chance.randrange(300) * 256
-        elif address in live:
-            action, size = "free", live.pop(address)
-        else:
-            live[address] = size
-        place = address if address == "(nil)" else hex(address)
-        stamp = f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}.{fraction:06}"
-        lines.append(f"{chance.choice(threads)},{stamp},{action},{place},{size},{chance.choice(streams)}")
-        moments.append(live)
-    return lines, moments, failures, [time - times_us[0] for time in times_us]
-
-
 def check_rmm_moment(name, when, live, answer):
     heap = answer["heaps"][0]
     expect(name, f"in_use_bytes at {when}", sum(live.values()), heap["in_use_bytes"])
@@ -285,7 +232,7 @@ def check_rmm_moment(name, when, live, answer):
 
 def check_rmm(seed, rows):
     chance = random.Random(seed)
-    lines, moments, failures, times_us = make_rmm_log(chance, rows)
+    lines, moments, failures, times_us = rmm_log.make_rmm_log(chance, rows)
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / f"seed {seed}.csv"
         log = chance.choice(("\n", "\r\n")).join(["Thread,Time,Action,Pointer,Size,Stream", *lines, ""]).encode()
@@ -325,16 +272,10 @@ def main():
     check_times()
     for seed in range(8):
         check_rmm(seed, (0, 1, 20, 500)[seed % 4])
-    root = pathlib.Path(__file__).resolve().parents[2]
-    folder = pathlib.Path(os.environ.get("HBMSCOPE_DATA", root / "../shared/data")) / "torch"
-    files = sorted(folder.glob("*.pickle"))
-    if not files:
-        print(f"only made-up snapshots: no real ones in {folder}; HBMSCOPE_DATA names the folder that has them")
+    files = real_snapshots()
     for file in files:
         check_real(file)
-    if faults:
-        sys.exit("\n".join(faults[:40]) + f"\n{len(faults)} differences")
-    print(f"{len(files)} real and 46 made-up snapshots, 8 made-up logs of RMM: no difference")
+    finish(f"{len(files)} real and 46 made-up snapshots, 8 made-up logs of RMM")
 
 
 main()

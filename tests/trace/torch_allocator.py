@@ -19,6 +19,7 @@ class TorchAllocator:
         self.device, self.next_address, self.history = device, base, history
         self.segments = []  # Lists of blocks, in the order of addresses.
         self.entries, self.moments, self.time_us = [], [], 1_700_000_000_000_000
+        self.blocks_at, self.sizes = [], []  # Of each moment: sizes of live blocks and of gaps. Of each entry: of its block.
         self.note()
 
     # The truth after so many entries: what a report must say then.
@@ -26,6 +27,7 @@ class TorchAllocator:
         blocks = [block for segment in self.segments for block in segment]
         active = [block for block in blocks if block.state != "inactive"]
         free = [block.size for block in blocks if block.state == "inactive"]
+        self.blocks_at.append(([block.size for block in active], free))
         self.moments.append(
             {
                 "in_use_bytes": sum(block.size for block in active),
@@ -38,8 +40,9 @@ class TorchAllocator:
             }
         )
 
-    def record(self, action, address, size, stack=(), **extra):
+    def record(self, action, address, size, stack=(), block_size=None, **extra):
         self.time_us += 7
+        self.sizes.append(block_size)
         self.entries.append(
             {"action": action, "addr": address, "size": size, "stream": 0, "time_us": self.time_us, "frames": list(stack), **extra}
         )
@@ -64,7 +67,7 @@ class TorchAllocator:
             block.segment.insert(block.segment.index(block) + 1, rest)
             block.size = size
         block.requested, block.state, block.stack = requested, "active_allocated", list(stack)
-        self.record("alloc", block.address, requested, stack)
+        self.record("alloc", block.address, requested, stack, block.size)
         return block
 
     @staticmethod
@@ -77,7 +80,7 @@ class TorchAllocator:
 
     def free_completed(self, block):
         block.state = "inactive"
-        requested, segment = block.requested, block.segment
+        requested, size, segment = block.requested, block.size, block.segment
         at = segment.index(block)
         for other in (at + 1, at - 1):
             if 0 <= other < len(segment) and segment[other].state == "inactive" and segment[other] is not block:
@@ -87,7 +90,7 @@ class TorchAllocator:
                 block = first
                 at = segment.index(block)
         # The entry carries the address of the block that was freed, which may have merged with the one before it.
-        self.record("free_completed", self.freed_address, requested)
+        self.record("free_completed", self.freed_address, requested, (), size)
 
     def free(self, block, is_delayed=False):
         self.free_requested(block)
@@ -106,6 +109,7 @@ class TorchAllocator:
     def out_of_memory(self, size, stack, device_free):
         entry = {"action": "oom", "size": size, "stream": 0, "device_free": device_free, "frames": list(stack)}
         self.time_us += 7
+        self.sizes.append(None)
         self.entries.append({**entry, "time_us": self.time_us})
         self.note()
 
@@ -178,6 +182,17 @@ MAIN, GRAPH, EXPANDABLE = (0, 0), (0, 1), (0, 7)
 
 def heap_name(device, pool):
     return f"GPU {device}" + ("" if pool == MAIN else f" private pool ({pool[0]}, {pool[1]})")
+
+
+def heap_name_of(segment):
+    return heap_name(segment["device"], tuple(segment.get("segment_pool_id", (0, 0))))
+
+
+# Twenty stacks, innermost frame first.
+def make_stacks(chance):
+    files = ["/home/me/train.py", "/v/lib/python3.11/site-packages/torch/nn/modules/linear.py", "??"]
+    frame = lambda: {"name": f"f{chance.randrange(30)}", "filename": chance.choice(files), "line": chance.randrange(1, 400)}
+    return [[frame() for _ in range(chance.randint(1, 12))] for _ in range(20)]
 
 
 class PooledAllocator:

@@ -12,6 +12,7 @@
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/recording/read_recording.h"
 #include "analysis/trace/told_losses.h"
+#include "analysis/write/strip_paths.h"
 #include "collector/wire/recording_file.h"
 #include "collector/wire/stream_writer.h"
 
@@ -109,6 +110,19 @@ TEST(ToldLosses, facts_that_make_no_sense_add_nothing) {
   EXPECT_EQ("here", find_told_loss(trace, "lost_bytes").example);
   EXPECT_EQ("", find_told_loss(trace, "bad_blocks").example);
   EXPECT_EQ(0, find_told_loss(trace, "not_finished").count);
+}
+
+TEST_F(WriteRecording, says_once_that_paths_were_stripped) {
+  ASSERT_TRUE(write_recording(make_trace(2, 10), path_, Paths::stripped));
+  for (int time = 0; time < 2; ++time) {
+    const Trace trace = read();
+    for (const Stream& stream : trace.streams) {
+      const std::vector<JobFact>& facts = stream.definitions().job();
+      const auto says = [](const JobFact& fact) { return fact.key == stripped_fact && fact.value == "paths"; };
+      EXPECT_EQ(1, std::count_if(facts.begin(), facts.end(), says));
+    }
+    ASSERT_TRUE(write_recording(trace, path_, Paths::stripped));
+  }
 }
 
 }  // namespace

@@ -14,18 +14,6 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
-Result<Source> source_from_trace(Trace trace, const std::string& at) {
-  add_problem_statistics(trace);
-  Source source;
-  source.trace = std::make_shared<const Trace>(std::move(trace));
-  auto moment = find_moment(*source.trace, at);
-  if (!moment) return Failure(std::move(moment.error()));
-  source.moment = std::move(*moment);
-  source.states = compute_states(*source.trace, source.moment);
-  source.profile = std::make_shared<const Profile>(profile_from_trace(*source.trace, source.states));
-  return source;
-}
-
 Result<Trace> read_recorded_trace(Bytes bytes, const std::string& name, const SourceOptions& options, ReadControl*) {
   return read_recording(bytes, name, options.max_inflated_bytes);
 }
@@ -73,6 +61,17 @@ ReadTrace find_trace_reader(Bytes bytes) {
 
 }  // namespace
 
+Result<Source> source_at(std::shared_ptr<const Trace> trace, const SourceOptions& options) {
+  Source source;
+  source.trace = std::move(trace);
+  auto moment = find_moment(*source.trace, options.at);
+  if (!moment) return Failure(std::move(moment.error()));
+  source.moment = std::move(*moment);
+  source.states = compute_states(*source.trace, source.moment);
+  source.profile = std::make_shared<const Profile>(*profile_from_trace(*source.trace, source.states, options.values));
+  return source;
+}
+
 Result<Source> read_source(const std::string& file, const SourceOptions& options, ReadControl* control) {
   auto read = read_file(file, options.max_inflated_bytes, control);
   if (!read) return Failure(std::move(read.error()));
@@ -81,7 +80,8 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
   if (const ReadTrace read_trace = find_trace_reader(bytes)) {
     auto trace = read_trace(bytes, name, options, control);
     if (!trace) return Failure(std::move(trace.error()));
-    return source_from_trace(std::move(*trace), options.at);
+    add_problem_statistics(*trace);
+    return source_at(std::make_shared<const Trace>(std::move(*trace)), options);
   }
   if (!options.at.empty() && options.at != "end")
     return Failure(Error{"a profile has one moment only", "Leave out --at.", name, {}, false});

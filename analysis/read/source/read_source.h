@@ -17,7 +17,8 @@ namespace hbmscope {
 
 struct SourceOptions {
   std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30;
-  std::string at;  // The moment of a trace (analysis/trace/moment.h); empty: its end.
+  std::string at;                              // The moment of a trace (analysis/trace/moment.h); empty: its end.
+  ProfileValues values = ProfileValues::live;  // Of a trace's profile.
 };
 
 struct Source {
@@ -26,6 +27,9 @@ struct Source {
   Moment moment;
   std::vector<StreamState> states;  // Then, one a stream.
 };
+
+// Another moment, or other values, of a trace that was read. Errors: a moment that it does not have.
+Result<Source> source_at(std::shared_ptr<const Trace> trace, const SourceOptions& options);
 
 // "-" is standard input. Errors: those of the readers; a moment that the file does not have.
 Result<Source> read_source(const std::string& file, const SourceOptions& options, ReadControl* control = nullptr);

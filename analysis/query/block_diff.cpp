@@ -1,0 +1,239 @@
+#include "analysis/query/block_diff.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "analysis/query/profile_view.h"
+#include "analysis/query/trace_own_code.h"
+
+namespace hbmscope {
+namespace {
+
+bool is_true(const std::atomic<bool>* flag) {
+  return flag != nullptr && *flag;
+}
+
+std::int64_t bytes_of(std::uint64_t bytes) {
+  return static_cast<std::int64_t>(bytes);  // A block is smaller than 2^63.
+}
+
+// Sums by own code, for stacks of any stream of both sides.
+class RowMaker {
+ public:
+  explicit RowMaker(bool is_by_id) : is_by_id_(is_by_id) {}
+
+  // Where changes of blocks with this stack are added up.
+  BlockChanges& changes_of(const Definitions& definitions, std::uint32_t stack) {
+    const auto [found, is_new] = by_stack_.try_emplace({&definitions, stack}, 0);
+    if (is_new) found->second = row_of(definitions, stack);
+    return rows_[found->second].changes;
+  }
+
+  BlockDiff finish() {
+    BlockDiff diff;
+    diff.is_by_id = is_by_id_;
+    for (const BlockDiffRow& row : rows_) {
+      for (const auto part : {&BlockChanges::added, &BlockChanges::gone, &BlockChanges::grown, &BlockChanges::shrunk,
+                              &BlockChanges::moved, &BlockChanges::unchanged})
+        diff.changes.*part += row.changes.*part;
+      const BlockChange all = row.changes.total();
+      if (all.count > row.changes.unchanged.count) diff.own_code.push_back(row);
+    }
+    const auto key = [](const BlockDiffRow& row) {
+      const std::int64_t churn = clamped_sum(row.changes.added.now_bytes, row.changes.gone.baseline_bytes);
+      return std::tuple(-clamped_magnitude(row.changes.delta_bytes()), -churn);
+    };
+    std::stable_sort(diff.own_code.begin(), diff.own_code.end(), [&](const BlockDiffRow& a, const BlockDiffRow& b) {
+      return std::tuple(key(a), std::tie(a.file, a.line, a.function)) <
+             std::tuple(key(b), std::tie(b.file, b.line, b.function));
+    });
+    return diff;
+  }
+
+ private:
+  std::size_t row_of(const Definitions& definitions, std::uint32_t stack) {
+    const auto own = find_own_frame(definitions, stack);
+    const std::string function(own ? definitions.text(own->function) : "");
+    const std::string file(own ? definitions.text(own->file) : "");
+    const std::uint32_t line = own ? own->line : 0;
+    const auto [found, is_new] =
+        by_name_.try_emplace({function, std::string(file_tail(file)), is_by_id_ ? line : 0}, rows_.size());
+    if (is_new) rows_.push_back({function, file, line, {}});
+    return found->second;
+  }
+
+  bool is_by_id_;
+  std::map<std::pair<const Definitions*, std::uint32_t>, std::size_t> by_stack_;
+  std::map<std::tuple<std::string, std::string, std::uint32_t>, std::size_t> by_name_;
+  std::vector<BlockDiffRow> rows_;
+};
+
+void add_pair(BlockChanges& changes, std::uint64_t before, std::uint64_t after, bool is_moved) {
+  BlockChange& part = after > before   ? changes.grown
+                      : after < before ? changes.shrunk
+                      : is_moved       ? changes.moved
+                                       : changes.unchanged;
+  part += {1, bytes_of(before), bytes_of(after)};
+}
+void add_new(BlockChanges& changes, std::uint64_t bytes) {
+  changes.added += {1, 0, bytes_of(bytes)};
+}
+void add_gone(BlockChanges& changes, std::uint64_t bytes) {
+  changes.gone += {1, bytes_of(bytes), 0};
+}
+
+// A block keeps its slot while it lives; only after a loss may it be listed anew in another one.
+void match_by_id(const Definitions& definitions, const StreamState& baseline, const StreamState& now, RowMaker& rows) {
+  const auto before = baseline.slots(), after = now.slots();
+  // Of before, by allocation id, which a damaged stream may have twice.
+  std::multimap<std::uint64_t, LiveBlock> left;
+  std::vector<LiveBlock> came;
+  const auto add_same = [&](const LiveBlock& was, const LiveBlock& is) {
+    add_pair(rows.changes_of(definitions, is.stack), was.size, is.size, was.address != is.address);
+  };
+  for (std::size_t slot = 0; slot < std::max(before.size(), after.size()); ++slot) {
+    const LiveBlock was = slot < before.size() ? before[slot] : LiveBlock{};
+    const LiveBlock is = slot < after.size() ? after[slot] : LiveBlock{};
+    if (was.is_live() && is.is_live() && was.event == is.event && was.heap == is.heap) {
+      add_same(was, is);
+      continue;
+    }
+    if (is.is_live()) came.push_back(is);
+    if (!was.is_live()) continue;
+    if (was.event == wire::before_the_stream)
+      add_gone(rows.changes_of(definitions, was.stack), was.size);
+    else
+      left.emplace(was.event, was);
+  }
+  for (const LiveBlock& is : came) {
+    const auto found = left.find(is.event);
+    if (found == left.end()) {
+      add_new(rows.changes_of(definitions, is.stack), is.size);
+    } else {
+      add_same(found->second, is);
+      left.erase(found);
+    }
+  }
+  for (const auto& [event, was] : left) add_gone(rows.changes_of(definitions, was.stack), was.size);
+}
+
+// Stacks of two traces under one numbering: equal functions and file tails from end to end are one symbol.
+class StackSymbols {
+ public:
+  std::vector<std::uint32_t> symbols_of(const Definitions& definitions) {
+    std::vector<std::uint32_t> frames(definitions.frame_count()), stacks(definitions.stack_count());
+    for (std::uint32_t id = 0; id < frames.size(); ++id) {
+      const TraceFrame frame = definitions.frame(id);
+      std::string key(definitions.text(frame.function));
+      key += '\0';
+      key += file_tail(definitions.text(frame.file));
+      frames[id] = frames_.try_emplace(std::move(key), static_cast<std::uint32_t>(frames_.size())).first->second;
+    }
+    // A stack's callers have a smaller number than it has. 0 is no stack, on both sides.
+    for (std::uint32_t id = 1; id < stacks.size(); ++id) {
+      const TraceStack stack = definitions.stack(id);
+      const std::uint32_t frame = stack.frame < frames.size() ? frames[stack.frame] : 0;
+      const auto [found, is_new] = stacks_.try_emplace(std::uint64_t{stacks[stack.parent]} << 32 | frame, next_);
+      if (is_new) ++next_;
+      stacks[id] = found->second;
+    }
+    return stacks;
+  }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> frames_;
+  std::unordered_map<std::uint64_t, std::uint32_t> stacks_;
+  std::uint32_t next_ = 1;
+};
+
+struct SideBlock {
+  std::uint32_t symbol = 0;  // Of its stack.
+  std::uint64_t size = 0;
+  const Definitions* definitions = nullptr;
+  std::uint32_t stack = 0;
+};
+
+// By stack, the largest first.
+std::vector<SideBlock> sorted_blocks(const BlocksAt& side, StackSymbols& symbols) {
+  std::vector<SideBlock> blocks;
+  for (std::size_t i = 0; i < side.states.size(); ++i) {
+    const Definitions& definitions = side.trace.streams[i].definitions();
+    const std::vector<std::uint32_t> of_stack = symbols.symbols_of(definitions);
+    for (const LiveBlock& block : side.states[i].slots())
+      if (block.is_live())
+        blocks.push_back(
+            {block.stack < of_stack.size() ? of_stack[block.stack] : 0, block.size, &definitions, block.stack});
+  }
+  std::stable_sort(blocks.begin(), blocks.end(), [](const SideBlock& a, const SideBlock& b) {
+    return a.symbol != b.symbol ? a.symbol < b.symbol : a.size > b.size;
+  });
+  return blocks;
+}
+
+// Both of one stack.
+void match_by_size(std::span<const SideBlock> before, std::span<const SideBlock> after, RowMaker& rows) {
+  std::vector<const SideBlock*> went, came;
+  const auto changes_of = [&](const SideBlock& block) -> BlockChanges& {
+    return rows.changes_of(*block.definitions, block.stack);
+  };
+  std::size_t b = 0, a = 0;
+  while (b < before.size() || a < after.size()) {
+    if (b < before.size() && a < after.size() && before[b].size == after[a].size) {
+      add_pair(changes_of(after[a]), before[b].size, after[a].size, false);
+      ++b;
+      ++a;
+    } else if (a == after.size() || (b < before.size() && before[b].size > after[a].size)) {
+      went.push_back(&before[b++]);
+    } else {
+      came.push_back(&after[a++]);
+    }
+  }
+  const std::size_t pairs = std::min(went.size(), came.size());
+  for (std::size_t i = 0; i < pairs; ++i) add_pair(changes_of(*came[i]), went[i]->size, came[i]->size, false);
+  for (std::size_t i = pairs; i < went.size(); ++i) add_gone(changes_of(*went[i]), went[i]->size);
+  for (std::size_t i = pairs; i < came.size(); ++i) add_new(changes_of(*came[i]), came[i]->size);
+}
+
+std::span<const SideBlock> blocks_of_symbol(const std::vector<SideBlock>& blocks, std::size_t& at,
+                                            std::uint32_t symbol) {
+  const std::size_t begin = at;
+  while (at < blocks.size() && blocks[at].symbol == symbol) ++at;
+  return {blocks.data() + begin, blocks.data() + at};
+}
+
+}  // namespace
+
+BlockChange BlockChanges::total() const {
+  BlockChange sum;
+  for (const BlockChange* part : {&added, &gone, &grown, &shrunk, &moved, &unchanged}) sum += *part;
+  return sum;
+}
+
+std::optional<BlockDiff> compute_block_diff(const BlocksAt& baseline, const BlocksAt& now,
+                                            const std::atomic<bool>* cancelled) {
+  const bool is_by_id = &baseline.trace == &now.trace;
+  RowMaker rows(is_by_id);
+  if (is_by_id) {
+    for (std::size_t i = 0; i < now.states.size(); ++i) {
+      if (is_true(cancelled)) return std::nullopt;
+      match_by_id(now.trace.streams[i].definitions(), baseline.states[i], now.states[i], rows);
+    }
+    return rows.finish();
+  }
+  StackSymbols symbols;
+  const std::vector<SideBlock> after = sorted_blocks(now, symbols), before = sorted_blocks(baseline, symbols);
+  std::size_t a = 0, b = 0;
+  while (a < after.size() || b < before.size()) {
+    if (is_true(cancelled)) return std::nullopt;
+    const std::uint32_t none = ~std::uint32_t{0};
+    const std::uint32_t symbol =
+        std::min(a < after.size() ? after[a].symbol : none, b < before.size() ? before[b].symbol : none);
+    const auto now_blocks = blocks_of_symbol(after, a, symbol);
+    match_by_size(blocks_of_symbol(before, b, symbol), now_blocks, rows);
+  }
+  return rows.finish();
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,65 @@
+#include "analysis/query/job_facts.h"
+
+#include <algorithm>
+
+namespace hbmscope {
+namespace {
+
+struct Fact {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+class Facts {
+ public:
+  explicit Facts(const Trace& trace) {
+    for (const Stream& stream : trace.streams) {
+      const Definitions& definitions = stream.definitions();
+      const std::string_view source = definitions.job_fact("hbmscope.source");
+      add("source", source.empty() ? std::string_view(trace.producer) : source);
+      for (const JobFact& fact : definitions.job())
+        if (!fact.key.starts_with("hbmscope.")) add(fact.key, fact.value);
+      for (const HeapInfo& heap : definitions.heaps())
+        if (heap.id != 0) add("heaps", heap.name);
+    }
+  }
+
+  const std::vector<Fact>& all() const { return facts_; }
+  std::optional<std::string> find(const std::string& key) const {
+    for (const Fact& fact : facts_)
+      if (fact.key == key) return joined(fact.values);
+    return std::nullopt;
+  }
+
+ private:
+  // Each value once: every stream of a job tells the same.
+  void add(const std::string& key, std::string_view value) {
+    auto found = std::find_if(facts_.begin(), facts_.end(), [&](const Fact& fact) { return fact.key == key; });
+    if (found == facts_.end()) found = facts_.insert(facts_.end(), {key, {}});
+    if (std::find(found->values.begin(), found->values.end(), value) == found->values.end())
+      found->values.emplace_back(value);
+  }
+  static std::string joined(const std::vector<std::string>& values) {
+    std::string text;
+    for (const std::string& value : values) text += (text.empty() ? "" : ", ") + value;
+    return text;
+  }
+
+  std::vector<Fact> facts_;
+};
+
+}  // namespace
+
+std::vector<SettingChange> compare_settings(const Trace& baseline, const Trace& now) {
+  const Facts before(baseline), after(now);
+  std::vector<SettingChange> changes;
+  for (const Fact& fact : after.all()) {
+    const auto was = before.find(fact.key), is = after.find(fact.key);
+    if (was != is) changes.push_back({fact.key, was, is});
+  }
+  for (const Fact& fact : before.all())
+    if (!after.find(fact.key)) changes.push_back({fact.key, before.find(fact.key), std::nullopt});
+  return changes;
+}
+
+}  // namespace hbmscope

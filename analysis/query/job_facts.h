@@ -1,0 +1,22 @@
+// Under what settings did two jobs run? What differs between them, command, versions, devices, allocator settings,
+// comes before any comparison of bytes: most regressions are one of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/trace/trace.h"
+
+namespace hbmscope {
+
+struct SettingChange {
+  std::string key;                           // As the trace has it: "torch.allocator.expandable_segments", "command".
+  std::optional<std::string> baseline, now;  // Absent: that side does not tell. Several streams: "a, b".
+};
+
+// In the order in which now, then the baseline tells them. What every trace has by nature counts too: "source", what
+// recorded it, and "heaps", their names; hbmscope's own notes (hbmscope.*) do not.
+std::vector<SettingChange> compare_settings(const Trace& baseline, const Trace& now);
+
+}  // namespace hbmscope

@@ -1,0 +1,15 @@
+// Whose memory is it, of a trace: the innermost frame of a stack that is a person's own Python code. As own_code.h, for
+// stacks that are in no profile.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "analysis/trace/definitions.h"
+
+namespace hbmscope {
+
+// Nothing where the stack is library code from end to end, or there is none.
+std::optional<TraceFrame> find_own_frame(const Definitions& definitions, std::uint32_t stack);
+
+}  // namespace hbmscope

@@ -1,0 +1,177 @@
+// One pass over a stream from its first event, for answers that a moment alone can't give: what was ever allocated, how
+// long blocks lived, when a heap held more than ever before. Costs some 50 to 150 ns an event and no memory an event.
+//
+// A pass can be long (10^8 events) and is often overtaken by the next question: whoever waits shares a PassControl with
+// it, as readers share a ReadControl.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "analysis/trace/stream.h"
+
+namespace hbmscope {
+
+// All fields may be touched from any thread at any time.
+struct PassControl {
+  std::atomic<std::uint64_t> done_events = 0, total_events = 0;  // Total 0: not known yet.
+  std::atomic<bool> cancelled = false;  // Set by the waiting side; the pass ends without an answer.
+};
+
+// visit(decoded block, its number) for every block of the stream that has something of the first `end` events or from
+// before them. False where it was cancelled.
+template <class Visit>
+bool pass_over_blocks(const Stream& stream, std::uint64_t end, PassControl* control, const Visit& visit) {
+  wire::BlockDecoder decoder;
+  wire::DecodedBlock decoded;
+  const auto& blocks = stream.blocks();
+  for (std::size_t number = 0; number < blocks.size(); ++number) {
+    if (control != nullptr && control->cancelled) return false;
+    if (blocks[number]->header.first_event > end) break;
+    if (decoder.decode(*blocks[number], decoded)) break;  // It could be decoded when it was taken in.
+    visit(decoded, number);
+    if (control != nullptr) control->done_events += blocks[number]->header.events;
+  }
+  return control == nullptr || !control->cancelled;
+}
+
+// Where in a block a record is.
+struct RecordPlace {
+  wire::RecordKind kind{};
+  std::size_t row = 0;      // Among the block's records of that kind.
+  std::uint64_t event = 0;  // Its number; of a record that is no event: of the next one.
+  std::int64_t time_ns = 0;
+};
+
+// A block's records in their order.
+class RecordCursor {
+ public:
+  explicit RecordCursor(const wire::DecodedBlock& block) : block_(block), event_(block.header().first_event) {}
+
+  bool at_end() const { return at_ >= block_.kinds().size(); }
+  std::uint64_t next_event() const { return event_; }
+  // The next record; there must be one.
+  RecordPlace next() {
+    const std::uint8_t kind = block_.kinds()[at_];
+    const RecordPlace place{static_cast<wire::RecordKind>(kind), rows_[kind]++, event_, block_.times_ns()[at_]};
+    event_ += wire::is_event(kind) ? 1 : 0;
+    ++at_;
+    return place;
+  }
+
+ private:
+  const wire::DecodedBlock& block_;
+  std::array<std::size_t, 256> rows_{};
+  std::size_t at_ = 0;
+  std::uint64_t event_;
+};
+
+// visit(decoded block, place) for every record of the first `end` events and from before them.
+template <class Visit>
+bool pass_over_records(const Stream& stream, std::uint64_t end, PassControl* control, const Visit& visit) {
+  return pass_over_blocks(stream, end, control, [&](const wire::DecodedBlock& block, std::size_t) {
+    for (RecordCursor cursor(block); !cursor.at_end();) {
+      const RecordPlace place = cursor.next();
+      if (wire::is_event(static_cast<std::uint16_t>(place.kind)) && place.event >= end) return;
+      visit(block, place);
+    }
+  });
+}
+
+// What an event, or a record from before the stream, did to a heap.
+struct HeapChange {
+  enum class What : std::uint8_t { allocated, freed, other };
+  What what = What::other;
+  std::uint32_t heap = 0;
+  std::uint64_t position = 0;  // So many events have happened.
+  std::int64_t time_ns = 0;
+  // The event; kind 0 where it is none, but state from before the stream or a new listing.
+  RecordPlace place;
+  wire::AllocRecord allocated;  // Only where `what` says so.
+  // Of an event that names a block (a free, a request of one, a move): the block; a freed one as it was.
+  std::optional<LiveBlock> block;
+};
+
+// What StreamState::apply tells while it goes through a block.
+template <class Visit, class Skipped>
+class HeapChangeObserver {
+ public:
+  HeapChangeObserver(const wire::DecodedBlock& block, const StreamState& state, std::uint64_t end, const Visit& visit,
+                     const Skipped& skipped)
+      : block_(block), state_(state), end_(end), visit_(visit), skipped_(skipped), cursor_(block) {}
+
+  void before_free(std::uint32_t slot) const { freed_ = block_in(slot); }
+  void operator()(std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) const {
+    HeapChange change;
+    change.heap = heap;
+    change.position = position;
+    change.time_ns = time_ns;
+    // The event is the last one before the position; what is no event leaves kind 0.
+    while (cursor_.next_event() < position && !cursor_.at_end()) {
+      skip(change.place);
+      change.place = cursor_.next();
+    }
+    switch (change.place.kind) {
+      case wire::RecordKind::alloc:
+        change.allocated = block_.rows<wire::AllocRecord>()[change.place.row];
+        if (change.allocated.heap == heap) change.what = HeapChange::What::allocated;
+        break;
+      case wire::RecordKind::free:
+        change.block = freed_;
+        if (change.block) change.what = HeapChange::What::freed;
+        break;
+      case wire::RecordKind::free_requested:
+        change.block = block_in(block_.rows<wire::FreeRequestedRecord>()[change.place.row].slot);
+        break;
+      case wire::RecordKind::move:
+        change.block = block_in(block_.rows<wire::MoveRecord>()[change.place.row].slot);
+        break;
+      default: break;
+    }
+    visit_(state_, change, block_);
+  }
+  void skip_rest() const {
+    while (!cursor_.at_end()) skip(cursor_.next());
+  }
+
+ private:
+  std::optional<LiveBlock> block_in(std::uint32_t slot) const {
+    return slot < state_.slot_count() ? std::optional<LiveBlock>(state_.slots()[slot]) : std::nullopt;
+  }
+  void skip(const RecordPlace& place) const {
+    if (wire::is_event(static_cast<std::uint16_t>(place.kind)) && place.event < end_) skipped_(block_, place);
+  }
+
+  const wire::DecodedBlock& block_;
+  const StreamState& state_;
+  std::uint64_t end_;
+  const Visit& visit_;
+  const Skipped& skipped_;
+  mutable RecordCursor cursor_;  // apply() takes its observer as it is.
+  mutable std::optional<LiveBlock> freed_;
+};
+
+// visit(state just after it, change, decoded block) for everything that changed a heap among the first `end` events and
+// before them; skipped(decoded block, place) for the events between that changed none, in their order. Blocks that go
+// with their heap, or are missing in a new listing of it, are not told one by one.
+template <class Visit, class Skipped>
+bool pass_over_heaps(const Stream& stream, std::uint64_t end, PassControl* control, const Visit& visit,
+                     const Skipped& skipped) {
+  StreamState state;
+  state.make_heaps(stream.definitions());
+  return pass_over_blocks(stream, end, control, [&](const wire::DecodedBlock& block, std::size_t number) {
+    const HeapChangeObserver observer(block, state, end, visit, skipped);
+    state.apply(block, number, stream.definitions(), end, observer);
+    observer.skip_rest();
+  });
+}
+
+// What a block adds to the bytes in use: nothing where its size can't be, as in AddressSpace.
+inline std::uint64_t possible_size(const wire::AllocRecord& block) {
+  const bool is_possible = block.size <= AddressSpace::bytes_max && block.address + block.size >= block.address;
+  return is_possible ? block.size : 0;
+}
+
+}  // namespace hbmscope

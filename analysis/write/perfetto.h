@@ -1,0 +1,26 @@
+// A trace for ui.perfetto.dev and chrome://tracing, as JSON: counter tracks of each heap's bytes in use and pool size
+// and of the source's own counters, instants for failures and marks, ranges for marks that begin and end.
+//
+// A counter point is written when it differs from the last one written by at least a step; smaller changes are merged
+// into the next. The figures shown are so at most a step away from the truth, and the file's metadata says the step.
+//
+// Format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU (Trace Event Format), which
+// Perfetto documents as its JSON import. Times are microseconds since the first event; of a source without times, the
+// number of the event.
+#pragma once
+
+#include "analysis/trace/moment.h"
+#include "analysis/trace/pass.h"
+#include "analysis/write/text_sink.h"
+
+namespace hbmscope {
+
+struct PerfettoOptions {
+  std::uint64_t step_bytes = 0;  // 0: of each heap a 2048th of its peak.
+};
+
+// Up to the states' positions.
+ExportEnd write_perfetto(const Trace& trace, const std::vector<StreamState>& states, const PerfettoOptions& options,
+                         const TextSink& sink, PassControl* control = nullptr);
+
+}  // namespace hbmscope

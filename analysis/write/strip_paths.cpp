@@ -1,0 +1,126 @@
+#include "analysis/write/strip_paths.h"
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "analysis/query/profile_view.h"
+#include "collector/wire/block_encoder.h"
+
+namespace hbmscope {
+namespace {
+
+constexpr std::string_view separators = "/\\";
+
+std::string_view base_name(std::string_view file) {
+  const std::size_t at = file.find_last_of(separators);
+  return at == std::string_view::npos ? file : file.substr(at + 1);
+}
+
+enum class PathKind : std::uint8_t { file, words };
+
+// What the strings of a stream are used for, where it is a path.
+class PathStrings {
+ public:
+  void note(const wire::DecodedBlock& block, const Definitions& definitions) {
+    for (const wire::FrameRecord& record : block.rows<wire::FrameRecord>()) kinds_[record.file] = PathKind::file;
+    for (const wire::ModuleRecord& record : block.rows<wire::ModuleRecord>()) kinds_[record.path] = PathKind::file;
+    // A file's name that is a fact as well is a file's name.
+    for (const wire::JobRecord& record : block.rows<wire::JobRecord>())
+      if (!definitions.text(record.key).starts_with("hbmscope.")) kinds_.try_emplace(record.value, PathKind::words);
+  }
+
+  std::string stripped(std::uint32_t string, std::string_view text) const {
+    const auto found = kinds_.find(string);
+    if (found == kinds_.end()) return std::string(text);
+    return found->second == PathKind::file ? stripped_file(text) : stripped_words(text);
+  }
+
+ private:
+  std::unordered_map<std::uint32_t, PathKind> kinds_;
+};
+
+bool has_paths(const wire::DecodedBlock& block, const PathStrings& paths) {
+  const auto strings = block.rows<wire::StringRecord>();
+  for (std::size_t i = 0; i < strings.size(); ++i)
+    if (paths.stripped(strings[i].id, block.text(i)) != block.text(i)) return true;
+  return false;
+}
+
+wire::SharedBlock stripped_block(const wire::DecodedBlock& block, const PathStrings& paths) {
+  const wire::BlockHeader& header = block.header();
+  wire::BlockEncoder encoder(header.stream, header.type, header.first_event);
+  for (RecordCursor cursor(block); !cursor.at_end();) {
+    const RecordPlace place = cursor.next();
+    const wire::RecordDescription& record = *wire::find_record(static_cast<std::uint16_t>(place.kind));
+    const std::uint8_t* fields = block.fields(record, place.row);
+    if (place.kind != wire::RecordKind::string) {
+      encoder.add_row(record, fields, place.time_ns);
+      continue;
+    }
+    const std::uint32_t id = block.rows<wire::StringRecord>()[place.row].id;
+    encoder.add_row(record, fields, place.time_ns, paths.stripped(id, block.text(place.row)));
+  }
+  wire::Block stripped = encoder.close();
+  stripped.header.sequence = header.sequence;
+  stripped.header.xxh3 = wire::compute_block_hash(stripped);
+  return std::make_shared<const wire::Block>(std::move(stripped));
+}
+
+}  // namespace
+
+std::string stripped_file(std::string_view file) {
+  std::string base(base_name(file));
+  if (base.size() == file.size()) return base;
+  if (base.empty()) return "…";
+  // C++ of a distribution, relative to where it was built, is known by having no folder (file_names.cpp).
+  if (file.starts_with("./") || file.starts_with("../")) return is_library_file(file) ? base : "…/" + base;
+  if (file_tail(file) == "<notebook>") return "…/ipykernel_/" + base;
+  if (package_of(file, {}) == "<python>") return "…/lib/python3/" + base;
+  return (is_library_file(file) ? "…/site-packages/" : "…/") + base;
+}
+
+std::string stripped_words(std::string_view text) {
+  constexpr std::string_view between = " \t\r\n\"'=,;:()[]{}|&<>";
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(between), text.size());
+    const std::string_view word = text.substr(0, end), base = base_name(word);
+    const bool is_path = base.size() < word.size() && word.find_first_not_of("0123456789/") != std::string_view::npos;
+    const bool is_root_only = base.size() < word.size() && word.find_first_not_of(separators) == std::string_view::npos;
+    if (!is_path || is_root_only)
+      out += word;
+    else
+      out += base.empty() ? std::string("…") : "…/" + std::string(base);
+    if (end < text.size()) out += text[end];
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+Result<void> for_each_stripped_block(const Stream& stream, PassControl* control,
+                                     const std::function<bool(const wire::SharedBlock&)>& visit) {
+  const std::uint64_t end = stream.end_position();
+  PathStrings paths;
+  std::uint64_t unknown = 0;
+  pass_over_blocks(stream, end, nullptr, [&](const wire::DecodedBlock& block, std::size_t) {
+    paths.note(block, stream.definitions());
+    unknown += block.unknown_records() + block.unknown_fields();
+  });
+  if (unknown > 0)
+    return Failure(Error{"this recording has records of a newer version, which may hold paths",
+                         "Strip it with a newer hbmscope.",
+                         {},
+                         {},
+                         false});
+  bool goes_on = true;
+  pass_over_blocks(stream, end, control, [&](const wire::DecodedBlock& block, std::size_t at) {
+    if (!goes_on) return;
+    goes_on = visit(has_paths(block, paths) ? stripped_block(block, paths) : stream.blocks()[at]);
+  });
+  return {};
+}
+
+}  // namespace hbmscope

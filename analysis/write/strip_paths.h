@@ -1,0 +1,34 @@
+// A recording that can be given away: without the folders of the person's machine.
+//
+//   /home/me/proj/train.py                       …/train.py
+//   /venv/lib/python3.11/site-packages/a/b.py    …/site-packages/b.py     still known as a library's
+//   /usr/lib/python3.11/threading.py             …/lib/python3/threading.py
+//   a job fact: "python /home/me/train.py --data=/mnt/x/"      "python …/train.py --data=…"
+//
+// Function names, base names and job facts without a path stay; so do tags, marks and the words of a failure, which are
+// not looked at. Only definitions are written anew; the events stay as they are. Who writes them to a file adds the job
+// fact hbmscope.stripped, "paths".
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "analysis/model/result.h"
+#include "analysis/trace/pass.h"
+
+namespace hbmscope {
+
+constexpr std::string_view stripped_fact = "hbmscope.stripped";
+
+// A file's name without its folders; what has none stays. The same for a name that was stripped before.
+std::string stripped_file(std::string_view file);
+// Words with a path in them, each without its folders. A folder with a space in its name is taken for two words.
+std::string stripped_words(std::string_view text);
+
+// Hands each block of the stream to `visit`, stripped; `visit` returns false to stop, and so does a cancelled pass.
+// Error: records of a newer version, of which nobody knows whether they hold paths.
+Result<void> for_each_stripped_block(const Stream& stream, PassControl* control,
+                                     const std::function<bool(const wire::SharedBlock&)>& visit);
+
+}  // namespace hbmscope

@@ -1,0 +1,107 @@
+#include "app/cli/diff_traces.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "analysis/write/json_diff_blocks.h"
+#include "analysis/write/json_trace.h"
+
+namespace hbmscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string change_line(const BlockChange& change, std::string_view name) {
+  return fmt::format("{}  {:>9}  {}\n", pad_left(delta_text_from_bytes(change.delta_bytes()), 10),
+                     text_from_count(static_cast<std::int64_t>(change.count)), name);
+}
+
+std::string row_line(const BlockDiffRow& row, const Terminal& terminal) {
+  const BlockChanges& changes = row.changes;
+  std::string what;
+  const auto add = [&](const BlockChange& change, std::string_view name) {
+    if (change.count == 0) return;
+    what += fmt::format("{}{} {}", what.empty() ? "" : ", ", text_from_count(static_cast<std::int64_t>(change.count)),
+                        name);
+  };
+  add(changes.added, "new");
+  add(changes.gone, "gone");
+  add(changes.grown, "grown");
+  add(changes.shrunk, "shrunk");
+  add(changes.moved, "moved");
+  std::string where = "(library code only, or no stack)";
+  if (!row.function.empty() || !row.file.empty())
+    where = fmt::format("{}  {}", printable(row.function),
+                        terminal.paint(fmt::format("{}:{}", printable(row.file), row.line), Ink::dim));
+  return fmt::format("{}  {}  {}\n", pad_left(delta_text_from_bytes(changes.delta_bytes()), 10), pad_right(what, 24),
+                     where);
+}
+
+std::string setting_text(const std::optional<std::string>& value) {
+  return value ? printable(value->empty() ? "(empty)" : *value) : "(not told)";
+}
+
+}  // namespace
+
+std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source& now) {
+  if (!baseline.trace || !now.trace) return std::nullopt;
+  return TraceDiff{baseline, now, compare_settings(*baseline.trace, *now.trace),
+                   *compute_block_diff({*baseline.trace, baseline.states}, {*now.trace, now.states})};
+}
+
+std::string text_before_diff(const TraceDiff& diff, const Terminal& terminal) {
+  std::string text = fmt::format("now at {}, baseline at {}\n", diff.now.moment.text, diff.baseline.moment.text);
+  if (diff.settings.empty()) return text;
+  text += terminal.paint("\nsettings that differ: baseline -> now", Ink::dim) + "\n";
+  for (const SettingChange& setting : diff.settings)
+    text += fmt::format("  {}: {} -> {}\n", printable(setting.key), setting_text(setting.baseline),
+                        setting_text(setting.now));
+  return text + "\n";
+}
+
+std::string text_from_blocks(const TraceDiff& diff, const DiffOptions& options, const Terminal& terminal) {
+  const BlockChanges& changes = diff.blocks.changes;
+  const char* matched = diff.blocks.is_by_id ? "allocation id" : "stack and size";
+  std::string text =
+      terminal.paint(fmt::format("\n{:>10}  {:>9}  blocks, matched by {}; all of them, filters do not apply", "change",
+                                 "count", matched),
+                     Ink::dim) +
+      "\n";
+  text += change_line(changes.added, "new") + change_line(changes.gone, "gone");
+  if (changes.grown.count + changes.shrunk.count > 0)
+    text += change_line(changes.grown, "grown") + change_line(changes.shrunk, "shrunk");
+  if (diff.blocks.is_by_id) text += change_line(changes.moved, "moved to another address");
+  text += change_line(changes.unchanged, "unchanged");
+  if (diff.blocks.own_code.empty()) return text;
+  text += terminal.paint(fmt::format("\n{:>10}  blocks, by your own code", "change"), Ink::dim) + "\n";
+  std::size_t shown = 0;
+  for (const BlockDiffRow& row : diff.blocks.own_code) {
+    if (options.top != 0 && shown == options.top) break;
+    text += row_line(row, terminal);
+    ++shown;
+  }
+  if (shown < diff.blocks.own_code.size())
+    text += terminal.paint(fmt::format("{} of {} lines; --top 0 prints all", shown, diff.blocks.own_code.size()),
+                           Ink::dim) +
+            "\n";
+  return text;
+}
+
+Json json_with_traces(const Json& profiles, const TraceDiff& diff, std::size_t limit) {
+  Json json;
+  for (const auto& [key, value] : profiles.items()) {
+    json[key] = key == "format" ? Json(diff.now.trace->format) : value;
+    if (key != "now") continue;
+    json["baseline_moment"] = json_from_moment(*diff.baseline.trace, diff.baseline.moment);
+    json["now_moment"] = json_from_moment(*diff.now.trace, diff.now.moment);
+    json["settings"] = json_from_settings(diff.settings);
+  }
+  json["blocks"] = json_from_block_diff(diff.blocks, limit);
+  return json;
+}
+
+}  // namespace hbmscope::cli

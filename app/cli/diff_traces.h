@@ -1,0 +1,35 @@
+// The part of a comparison that only traces have: settings that differ, before anything else; blocks that came, went,
+// grew and moved.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "analysis/query/block_diff.h"
+#include "analysis/query/job_facts.h"
+#include "analysis/read/source/read_source.h"
+#include "app/cli/options.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+
+struct TraceDiff {
+  const Source& baseline;
+  const Source& now;
+  std::vector<SettingChange> settings;
+  BlockDiff blocks;
+};
+
+// Nothing where a side is a profile. The sources must outlive it.
+std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source& now);
+
+std::string text_before_diff(const TraceDiff& diff, const Terminal& terminal);  // Moments and settings.
+std::string text_from_blocks(const TraceDiff& diff, const DiffOptions& options, const Terminal& terminal);
+
+// The comparison of profiles with that of the traces in it, settings in front of all figures.
+nlohmann::ordered_json json_with_traces(const nlohmann::ordered_json& profiles, const TraceDiff& diff,
+                                        std::size_t limit);
+
+}  // namespace hbmscope::cli

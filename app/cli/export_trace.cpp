@@ -1,0 +1,97 @@
+#include "app/cli/export_trace.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "analysis/units/format.h"
+#include "analysis/write/perfetto.h"
+#include "analysis/write/trace_csv.h"
+#include "app/cli/cli.h"
+#include "app/cli/load.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+namespace {
+
+// What would otherwise be left out without a word.
+Result<void> check_combination(const ExportOptions& options) {
+  const ViewRequest& request = options.view.request;
+  const bool has_filter = !request.where.empty() || !request.focus.empty() || !request.ignore.empty() ||
+                          !request.hide.empty() || !request.show.empty() || !request.value_type.empty();
+  if (has_filter)
+    return Failure(Error{"a trace is written whole: filters and --value do not apply to it",
+                         "Leave them out; --at says up to which moment.",
+                         {},
+                         {},
+                         false});
+  if (options.to != "csv" && !options.what.empty())
+    return Failure(Error{"--what is for --to csv", "Leave it out.", {}, {}, false});
+  if (options.to != "perfetto" && !options.step.empty())
+    return Failure(Error{"--step is for --to perfetto", "Leave it out.", {}, {}, false});
+  return {};
+}
+
+using WriteTo = std::function<ExportEnd(const TextSink&)>;
+
+int write_to_stdout(const WriteTo& write) {
+  return write(print_to_stdout) == ExportEnd::whole ? exit_ok : exit_unreadable;
+}
+
+int write_to_file(const std::string& name, const WriteTo& write) {
+  std::ofstream file(name, std::ios::binary);
+  const auto sink = [&](std::string_view text) {
+    return static_cast<bool>(file.write(text.data(), static_cast<std::streamsize>(text.size())));
+  };
+  const bool is_whole = file && write(sink) == ExportEnd::whole;
+  file.close();
+  if (is_whole && file) return exit_ok;
+  return fail({fmt::format("the file can't be written: {}", std::strerror(errno)),
+               "Is there room, and may you write there?",
+               name,
+               {},
+               false});
+}
+
+}  // namespace
+
+bool is_trace_export(const ExportOptions& options) {
+  return options.to == "perfetto" || !options.what.empty() || !options.step.empty();
+}
+
+int run_trace_export(const ExportOptions& options) {
+  if (auto combined = check_combination(options); !combined) return fail(combined.error());
+  TraceTable table = TraceTable::events;
+  if (options.to == "csv") {
+    const auto parsed = parse_trace_table(options.what);
+    if (!parsed) return fail(parsed.error());
+    table = *parsed;
+  }
+  PerfettoOptions perfetto;
+  if (!options.step.empty()) {
+    const auto step = parse_bytes(options.step);
+    if (!step) return fail(step.error());
+    if (*step < 1) return fail({"a step is at least one byte", "Write --step 1MiB.", {}, {}, false});
+    perfetto.step_bytes = static_cast<std::uint64_t>(*step);
+  }
+  const auto source = load_merged(options.files, load_options(options.view));
+  if (!source) return fail(source.error());
+  if (!source->trace)
+    return fail({"there are no events in this: it is not one snapshot, log or recording",
+                 "Leave out --what, or export to pprof, folded, svg, csv, json or html.",
+                 {},
+                 {},
+                 false});
+  PassControl control;
+  const ProgressLine progress("Writing", control);
+  const WriteTo write = [&](const TextSink& sink) {
+    return options.to == "perfetto" ? write_perfetto(*source->trace, source->states, perfetto, sink, &control)
+                                    : write_trace_csv(*source->trace, source->states, table, sink, &control);
+  };
+  return options.output.empty() ? write_to_stdout(write) : write_to_file(options.output, write);
+}
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,125 @@
+// What tests/trace/report_beside_python.py, which compares the blocks of whole files with Python, can't make: blocks
+// that move, that lived before the stream, that are listed anew in other slots; jobs with other facts.
+#include "analysis/query/block_diff.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/query/job_facts.h"
+#include "tests/analysis/trace_builder.h"
+
+namespace hbmscope {
+namespace {
+
+TEST(BlockDiff, moved_is_the_same_allocation_at_another_address) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", 0), stack = built.stack("main;step");
+  built.live(heap, 0x1000, 10, stack);
+  built.live(heap, 0x2000, 20, stack);
+  built.alloc(heap, 0x3000, 40, stack);
+  built.alloc(heap, 0x4000, 80, built.stack("main;other"));
+  const auto before = built.states_at();
+  wire::MoveRecord move;
+  move.slot = 2;
+  move.address = 0x9000;
+  built.writer.add(move, built.time_ns);
+  built.free(heap, 0x1000);
+  built.free(heap, 0x4000);
+  built.alloc(heap, 0x1000, 10, stack);  // Of the same size, at the same place, yet another one.
+  const auto after = built.states_at();
+  const auto diff = compute_block_diff({built.trace, before}, {built.trace, after});
+  EXPECT_TRUE(diff->is_by_id);
+  EXPECT_EQ((BlockChange{1, 40, 40}), diff->changes.moved);
+  EXPECT_EQ((BlockChange{1, 20, 20}), diff->changes.unchanged);
+  EXPECT_EQ((BlockChange{2, 90, 0}), diff->changes.gone);
+  EXPECT_EQ((BlockChange{1, 0, 10}), diff->changes.added);
+  EXPECT_EQ(-80, diff->changes.delta_bytes());
+  ASSERT_EQ(2U, diff->own_code.size());
+  EXPECT_EQ("other", diff->own_code[0].function);
+  EXPECT_EQ(-80, diff->own_code[0].changes.delta_bytes());
+  EXPECT_EQ("step", diff->own_code[1].function);
+  EXPECT_EQ(7U, diff->own_code[1].line);
+  EXPECT_EQ(0, diff->own_code[1].changes.delta_bytes());
+}
+
+TEST(BlockDiff, a_new_listing_in_other_slots_keeps_the_ids) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", 0);
+  for (std::uint64_t i = 1; i <= 3; ++i) built.alloc(heap, i * 0x1000, i);
+  const auto before = built.states_at();
+  const auto listing = [&](std::uint8_t phase) {
+    wire::ListingRecord record;
+    record.heap = heap;
+    record.phase = phase;
+    built.writer.add(record, built.time_ns);
+  };
+  listing(0);
+  for (std::uint32_t slot = 0; slot < 2; ++slot) {  // The first of the three was lost.
+    wire::LiveRecord record;
+    record.heap = heap;
+    record.slot = slot;
+    record.event = 2 - slot;
+    record.size = record.event + 1;
+    record.address = record.size * 0x1000;
+    built.writer.add(record, built.time_ns);
+  }
+  listing(1);
+  const auto after = built.states_at();
+  const auto diff = compute_block_diff({built.trace, before}, {built.trace, after});
+  EXPECT_EQ(2U, diff->changes.unchanged.count);
+  EXPECT_EQ((BlockChange{1, 1, 0}), diff->changes.gone);
+  EXPECT_EQ(0U, diff->changes.added.count);
+}
+
+TEST(BlockDiff, two_traces_are_matched_by_stack_and_size_and_a_rest_by_rank) {
+  TraceBuilder a, b;
+  for (TraceBuilder* built : {&a, &b}) {
+    const std::uint32_t heap = built->heap("GPU 0", 0);
+    if (built == &b) built->stack("something;else");  // Other numbers for the same stacks.
+    const std::uint32_t step = built->stack("main;step"), other = built->stack("main;other");
+    std::uint64_t address = 0;
+    const std::vector<std::uint64_t> sizes =
+        built == &a ? std::vector<std::uint64_t>{5, 5, 9, 30} : std::vector<std::uint64_t>{5, 10, 20};
+    for (const std::uint64_t size : sizes) built->alloc(heap, address += 0x1000, size, step);
+    built->alloc(heap, address += 0x1000, 7, built == &a ? step : other);
+  }
+  const auto before = a.states_at(), after = b.states_at();
+  const auto diff = compute_block_diff({a.trace, before}, {b.trace, after});
+  EXPECT_FALSE(diff->is_by_id);
+  EXPECT_EQ((BlockChange{1, 5, 5}), diff->changes.unchanged);
+  EXPECT_EQ((BlockChange{1, 30, 20}), diff->changes.shrunk);
+  EXPECT_EQ((BlockChange{1, 9, 10}), diff->changes.grown);
+  EXPECT_EQ((BlockChange{2, 12, 0}), diff->changes.gone);
+  EXPECT_EQ((BlockChange{1, 0, 7}), diff->changes.added);
+  EXPECT_EQ(0U, diff->changes.moved.count);
+  const std::atomic<bool> cancelled = true;
+  EXPECT_FALSE(compute_block_diff({a.trace, before}, {b.trace, after}, &cancelled));
+  EXPECT_FALSE(compute_block_diff({a.trace, before}, {a.trace, before}, &cancelled));
+}
+
+TEST(Settings, what_differs_in_the_order_of_now) {
+  TraceBuilder a, b;
+  a.writer.add_job_fact("hbmscope.source", "Test");
+  a.writer.add_job_fact("command", "train.py --lr 1");
+  a.writer.add_job_fact("same", "x");
+  a.writer.add_job_fact("only before", "y");
+  a.heap("GPU 0", 0);
+  b.writer.add_job_fact("hbmscope.source", "Other");
+  b.writer.add_job_fact("same", "x");
+  b.writer.add_job_fact("same", "x");
+  b.writer.add_job_fact("command", "train.py --lr 2");
+  b.heap("GPU 0", 0);
+  b.heap("GPU 1", 0);
+  a.writer.flush();
+  b.writer.flush();
+  std::string text;
+  for (const SettingChange& change : compare_settings(a.trace, b.trace))
+    text += change.key + ": " + change.baseline.value_or("-") + " -> " + change.now.value_or("-") + "\n";
+  EXPECT_EQ(
+      "source: Test -> Other\ncommand: train.py --lr 1 -> train.py --lr 2\nheaps: GPU 0 -> GPU 0, GPU 1\n"
+      "only before: y -> -\n",
+      text);
+  EXPECT_TRUE(compare_settings(a.trace, a.trace).empty());
+}
+
+}  // namespace
+}  // namespace hbmscope

@@ -1,0 +1,152 @@
+// What tests/trace/report_beside_python.py, which holds the metrics of whole files against Python, can't make: heaps
+// with two ends, heaps that go, several streams, a pass that is cancelled.
+#include "analysis/query/heap_metrics.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/query/heap_rows.h"
+#include "tests/analysis/trace_builder.h"
+
+namespace hbmscope {
+namespace {
+
+using Step = PowerHistogram::Step;
+constexpr std::uint32_t all_told = wire::heap_flag::has_regions | wire::heap_flag::has_requested;
+
+TEST(PowerHistogram, steps_begin_at_powers_of_two) {
+  PowerHistogram histogram;
+  for (const std::uint64_t value : {0ULL, 1ULL, 2ULL, 3ULL, 4ULL, 1023ULL, 1024ULL, ~0ULL}) histogram.add(value, 10);
+  const std::vector<Step> expected = {{0, 1, 1, 10},      {1, 2, 1, 10},       {2, 4, 2, 20},          {4, 8, 1, 10},
+                                      {512, 1024, 1, 10}, {1024, 2048, 1, 10}, {1ULL << 63, {}, 1, 10}};
+  EXPECT_EQ(expected, histogram.steps());
+  EXPECT_EQ(8U, histogram.count());
+}
+
+TEST(LargestFit, each_end_has_its_own_holes_and_the_gap_in_the_middle) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("arena", all_told | wire::heap_flag::has_two_ends);
+  built.grow(heap, 0x10000, 0x10000);
+  built.alloc(heap, 0x10000, 0x1000);
+  built.alloc(heap, 0x11000, 0x3000);  // Becomes a hole of the lower end.
+  built.alloc(heap, 0x14000, 0x1000);
+  built.alloc(heap, 0x1f000, 0x1000, 0, wire::block_flag::upper_end);
+  built.alloc(heap, 0x17000, 0x8000, 0, wire::block_flag::upper_end);  // Becomes a hole of the upper end.
+  built.alloc(heap, 0x16000, 0x1000, 0, wire::block_flag::upper_end);
+  built.free(heap, 0x11000);
+  built.free(heap, 0x17000);
+  const auto states = built.states_at();
+  const HeapInfo& info = built.trace.streams[0].definitions().heap(heap);
+  const LargestFit fit = find_largest_fit(info, states[0]);
+  EXPECT_EQ(0x8000U, fit.bytes);
+  EXPECT_EQ(0x3000U, fit.lower_end_bytes);
+  EXPECT_EQ(0x8000U, fit.upper_end_bytes);
+  // Without the block that bounds it, the gap and the hole are one, and the lower end may use it as well.
+  built.free(heap, 0x16000);
+  const auto later = built.states_at();
+  const LargestFit joined = find_largest_fit(info, later[0]);
+  EXPECT_EQ(0xa000U, joined.lower_end_bytes);
+  EXPECT_EQ(0xa000U, joined.upper_end_bytes);
+}
+
+TEST(HeapMetrics, what_lived_before_is_one_high_water_moment_and_of_unknown_age) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", all_told);
+  for (std::uint64_t i = 0; i < 4; ++i) built.live(heap, 0x1000 * (i + 1), 0x1000);
+  built.alloc(heap, 0x8000, 0x1000);
+  built.free(heap, 0x1000);
+  built.free(heap, 0x8000);
+  const auto states = built.states_at();
+  MetricsOptions options;
+  options.high_waters_max = 1000;
+  const auto metrics = compute_heap_metrics(built.trace, states, options);
+  ASSERT_EQ(1U, metrics->size());
+  const HeapMetrics& only = metrics->front();
+  ASSERT_EQ(2U, only.high_waters.size());
+  EXPECT_EQ(0U, only.high_waters[0].position);
+  EXPECT_EQ(0x4000U, only.high_waters[0].in_use_bytes);
+  EXPECT_EQ(1U, only.peak_so_far.position);
+  EXPECT_EQ(0x5000U, only.peak_so_far.in_use_bytes);
+  EXPECT_EQ(1U, only.lifetimes.unknown_count);
+  EXPECT_EQ(0x1000U, only.lifetimes.unknown_bytes);
+  EXPECT_EQ(3U, only.ages.unknown_count);
+  const std::vector<Step> two_events = {{2, 4, 1, 0x1000}}, two_us = {{1024, 2048, 1, 0x1000}};
+  EXPECT_EQ(two_events, only.lifetimes.by_events.steps());
+  EXPECT_EQ(1U, only.lifetimes.by_ns->count());
+  EXPECT_DOUBLE_EQ(0x1000 / 3.0, *only.allocated_bytes_per_event);
+}
+
+TEST(HeapMetrics, a_step_is_never_smaller_than_asked_nor_are_there_more_moments) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", all_told);
+  for (std::uint64_t i = 0; i < 100; ++i) built.alloc(heap, 0x1000 * (i + 1), 100);
+  const auto states = built.states_at();
+  MetricsOptions options;
+  options.high_waters_max = 7;
+  const HeapMetrics few = compute_heap_metrics(built.trace, states, options)->front();
+  EXPECT_EQ(1429U, few.high_water_step_bytes);
+  EXPECT_EQ(6U, few.high_waters.size());
+  options.high_water_step_bytes = 4000;
+  const HeapMetrics fewer = compute_heap_metrics(built.trace, states, options)->front();
+  ASSERT_EQ(2U, fewer.high_waters.size());
+  EXPECT_EQ(40U, fewer.high_waters[0].position);
+  EXPECT_EQ(80U, fewer.high_waters[1].position);
+}
+
+TEST(HeapMetrics, heaps_that_go_take_their_blocks_out_of_all_figures) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("arena", 0), other = built.heap("other", 0);
+  // More than the table of times keeps before it looks for what is gone.
+  for (int round = 0; round < 3; ++round) {
+    for (std::uint64_t i = 0; i < 40'000; ++i) built.alloc(heap, 0x1000 * (i + 1), 16);
+    wire::HeapGoneRecord gone;
+    gone.heap = heap;
+    built.writer.add(gone, built.time_ns);
+  }
+  built.alloc(other, 0x1000, 64);
+  built.free(other, 0x1000);
+  const auto states = built.states_at();
+  const auto metrics = *compute_heap_metrics(built.trace, states);
+  EXPECT_EQ(120'000U, metrics[0].allocations);
+  EXPECT_EQ(0U, metrics[0].live_sizes.count());
+  EXPECT_EQ(640'000U, metrics[0].peak_so_far.in_use_bytes);
+  EXPECT_EQ(1U, metrics[1].lifetimes.by_events.count());
+  EXPECT_EQ(std::nullopt, metrics[0].fit.bytes);
+  EXPECT_EQ(std::nullopt, metrics[0].rounding_waste_bytes);
+}
+
+TEST(HeapMetrics, a_cancelled_pass_has_no_answer_and_progress_ends_at_the_whole) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", all_told);
+  for (std::uint64_t i = 0; i < 10; ++i) built.alloc(heap, 0x1000 * (i + 1), 100);
+  const auto states = built.states_at();
+  PassControl control;
+  EXPECT_TRUE(compute_heap_metrics(built.trace, states, {}, &control));
+  EXPECT_EQ(10U, control.total_events);
+  EXPECT_EQ(10U, control.done_events);
+  control.cancelled = true;
+  EXPECT_FALSE(compute_heap_metrics(built.trace, states, {}, &control));
+}
+
+TEST(EventCounts, sums_have_what_is_missing_and_damaged_too) {
+  std::vector<wire::SharedBlock> blocks;
+  wire::StreamWriter writer(0, [&](const wire::SharedBlock& block) { blocks.push_back(block); });
+  for (int i = 0; i < 4; ++i) {
+    writer.define_string(std::to_string(i));
+    writer.flush();
+  }
+  Trace trace;
+  trace.streams.resize(2);
+  for (Stream& stream : trace.streams) {
+    EXPECT_EQ(std::nullopt, stream.append(blocks[0]));
+    EXPECT_EQ(std::nullopt, stream.append(blocks[3]));
+    auto damaged = std::make_shared<wire::Block>(*blocks[1]);
+    damaged->payload.at(0) ^= 0xff;
+    EXPECT_NE(std::nullopt, stream.append(damaged));
+  }
+  const EventCounts counts = compute_event_counts(trace);
+  EXPECT_EQ(2U * 2, counts.missing_blocks);
+  EXPECT_EQ(2U, counts.damaged_blocks);
+}
+
+}  // namespace
+}  // namespace hbmscope

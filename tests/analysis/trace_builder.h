@@ -1,0 +1,78 @@
+// Traces written event by event, for tests of questions about them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/trace/moment.h"
+#include "collector/wire/stream_writer.h"
+
+namespace hbmscope {
+
+// A trace of one stream. Events are 1 us apart unless `time_ns` is set.
+class TraceBuilder {
+ public:
+  wire::StreamWriter writer{
+      0, [this](const wire::SharedBlock& block) { EXPECT_EQ(std::nullopt, trace.streams.front().append(block)); }};
+  Trace trace{{"made-up.trace"}, "test", "Test", {}, 0, 0, std::vector<Stream>(1), {}};
+  std::int64_t time_ns = 1000;
+
+  std::uint32_t heap(const std::string& name, std::uint32_t flags) {
+    wire::HeapRecord record;
+    record.flags = flags;
+    record.device = 0;
+    return writer.define_heap(record, name, "device");
+  }
+  // "outer;inner", each a function of the file "FUNCTION.py"; line 7.
+  std::uint32_t stack(const std::string& functions) {
+    std::uint32_t id = 0;
+    for (std::size_t begin = 0; begin < functions.size();) {
+      const std::size_t end = std::min(functions.find(';', begin), functions.size());
+      const std::string function = functions.substr(begin, end - begin);
+      id = writer.define_stack(id, writer.define_frame(function, "/home/me/" + function + ".py", 7));
+      begin = end + 1;
+    }
+    return id;
+  }
+  void grow(std::uint32_t heap, std::uint64_t address, std::uint64_t size) {
+    wire::RegionGrowRecord record;
+    record.address = address;
+    record.size = size;
+    record.heap = heap;
+    writer.add(record, tick());
+  }
+  void alloc(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack = 0,
+             std::uint32_t flags = 0) {
+    wire::AllocRecord record;
+    record.address = address;
+    record.size = record.requested = size;
+    record.heap = heap;
+    record.stack = stack;
+    record.flags = flags;
+    writer.alloc(record, tick());
+  }
+  void live(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack = 0) {
+    wire::LiveRecord record;
+    record.address = address;
+    record.size = record.requested = size;
+    record.heap = heap;
+    record.stack = stack;
+    writer.live(record);
+  }
+  void free(std::uint32_t heap, std::uint64_t address) { writer.free(heap, address, 0, 0, tick()); }
+
+  // All events so far are in the trace then.
+  std::vector<StreamState> states_at(const std::string& moment = "end") {
+    writer.flush();
+    const auto found = find_moment(trace, moment);
+    EXPECT_TRUE(found) << moment;
+    return compute_states(trace, *found);
+  }
+
+ private:
+  std::int64_t tick() { return time_ns += 1000; }
+};
+
+}  // namespace hbmscope

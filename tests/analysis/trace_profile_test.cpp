@@ -1,0 +1,74 @@
+// A trace as a profile, where tests/trace/report_beside_python.py does not reach: a pass that is cancelled, sizes that
+// can't be, heaps that were never defined.
+#include "analysis/trace/profile_from_trace.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/analysis/trace_builder.h"
+
+namespace hbmscope {
+namespace {
+
+std::int64_t total_of(const Profile& profile, std::string_view type) {
+  std::int64_t sum = 0;
+  for (const std::int64_t value : profile.values.at(find_value_type(profile, type).value())) sum += value;
+  return sum;
+}
+
+TEST(TraceProfile, allocated_counts_what_is_gone_and_not_what_lived_before) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", 0), stack = built.stack("main;step");
+  built.live(heap, 0x1000, 100, stack);
+  built.alloc(heap, 0x2000, 30, stack);
+  built.free(heap, 0x2000);
+  built.alloc(heap, 0x2000, 5);
+  const auto profile = profile_from_trace(built.trace, built.states_at(), ProfileValues::live_and_allocated);
+  EXPECT_EQ(105, total_of(*profile, "live_space"));
+  EXPECT_EQ(2, total_of(*profile, "live_blocks"));
+  EXPECT_EQ(35, total_of(*profile, "allocated_space"));
+  EXPECT_EQ(2, total_of(*profile, "allocated_blocks"));
+  const auto then = profile_from_trace(built.trace, built.states_at("#1"), ProfileValues::live_and_allocated);
+  EXPECT_EQ(130, total_of(*then, "live_space"));
+  EXPECT_EQ(30, total_of(*then, "allocated_space"));
+  EXPECT_EQ(2U, profile_from_trace(built.trace, built.states_at()).value_types.size());
+}
+
+TEST(TraceProfile, what_can_not_be_is_counted_without_its_bytes) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", 0);
+  built.alloc(heap, 0x1000, ~std::uint64_t{0} - 7);
+  built.alloc(heap, ~std::uint64_t{0} - 15, 32);
+  built.alloc(heap, 0x2000, 8);
+  built.alloc(heap + 1, 0x3000, 16);  // Of a heap that was never defined.
+  const auto profile = profile_from_trace(built.trace, built.states_at(), ProfileValues::live_and_allocated);
+  EXPECT_EQ(8, total_of(*profile, "allocated_space"));
+  EXPECT_EQ(3, total_of(*profile, "allocated_blocks"));
+  EXPECT_EQ(8, total_of(*profile, "live_space"));
+}
+
+TEST(TraceProfile, sums_beyond_2_63_are_left_out_and_told) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", 0);
+  for (int i = 0; i < 3; ++i) {
+    built.alloc(heap, 0x1000, std::uint64_t{1} << 62, built.stack("f" + std::to_string(i)));
+    built.free(heap, 0x1000);
+  }
+  const auto profile = profile_from_trace(built.trace, built.states_at(), ProfileValues::live_and_allocated);
+  EXPECT_EQ(std::int64_t{1} << 62, total_of(*profile, "allocated_space"));
+  EXPECT_EQ(2, profile->import.count_of("sum_over_2_63"));
+}
+
+TEST(TraceProfile, a_cancelled_pass_makes_no_profile) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", 0);
+  built.alloc(heap, 0x1000, 8);
+  const auto states = built.states_at();
+  PassControl control;
+  EXPECT_TRUE(profile_from_trace(built.trace, states, ProfileValues::live_and_allocated, &control));
+  EXPECT_EQ(1U, control.done_events);
+  control.cancelled = true;
+  EXPECT_FALSE(profile_from_trace(built.trace, states, ProfileValues::live_and_allocated, &control));
+}
+
+}  // namespace
+}  // namespace hbmscope

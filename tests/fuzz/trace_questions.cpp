@@ -1,0 +1,146 @@
+#include "tests/fuzz/trace_questions.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/query/block_diff.h"
+#include "analysis/query/heap_metrics.h"
+#include "analysis/query/heap_rows.h"
+#include "analysis/query/job_facts.h"
+#include "analysis/trace/profile_from_trace.h"
+#include "analysis/write/perfetto.h"
+#include "analysis/write/strip_paths.h"
+#include "analysis/write/trace_csv.h"
+
+namespace hbmscope {
+namespace {
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+std::uint64_t bytes_of(const PowerHistogram& histogram) {
+  std::uint64_t sum = 0;
+  for (const PowerHistogram::Step& step : histogram.steps()) sum += step.bytes;
+  return sum;
+}
+
+void check_metrics(const Trace& trace, const std::vector<StreamState>& states) {
+  const std::vector<HeapRow> rows = compute_heap_rows(trace, states);
+  const std::vector<HeapMetrics> metrics = *compute_heap_metrics(trace, states);
+  require(rows.size() == metrics.size(), "one row of metrics a heap");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const HeapMetrics& of_heap = metrics[i];
+    require(bytes_of(of_heap.live_sizes) <= rows[i].in_use_bytes, "sizes of live blocks are in use");
+    require(of_heap.live_sizes.count() == rows[i].live_blocks, "live blocks have sizes");
+    require(of_heap.ages.by_events.count() + of_heap.ages.unknown_count == rows[i].live_blocks,
+            "live blocks have an age or none");
+    require(of_heap.free_gaps.has_value() == rows[i].free_bytes.has_value(), "gaps where free is told");
+    if (of_heap.free_gaps) require(bytes_of(*of_heap.free_gaps) == rows[i].free_bytes, "gaps are what is free");
+    require(of_heap.fit.bytes == rows[i].largest_free_bytes, "the largest fit is the largest free block");
+    require(of_heap.peak_so_far.in_use_bytes <= rows[i].peak_in_use_bytes, "no peak above that of the whole");
+    std::uint64_t last = 0;
+    for (const HighWater& mark : of_heap.high_waters) {
+      require(mark.in_use_bytes - last >= of_heap.high_water_step_bytes && mark.in_use_bytes > last,
+              "each mark is a step higher");
+      require(mark.in_use_bytes <= of_heap.peak_so_far.in_use_bytes, "no mark above the peak");
+      last = mark.in_use_bytes;
+    }
+  }
+}
+
+void check_profile(const Trace& trace, const std::vector<StreamState>& states) {
+  const auto profile = profile_from_trace(trace, states, ProfileValues::live_and_allocated);
+  for (const auto& column : profile->values) {
+    std::int64_t sum = 0;
+    for (const std::int64_t value : column)
+      require(value >= 0 && !__builtin_add_overflow(sum, value, &sum), "values that can be added up");
+  }
+}
+
+void check_exports(const Trace& trace, const std::vector<StreamState>& states) {
+  std::string text;
+  const TextSink sink = [&text](std::string_view piece) {
+    text += piece;
+    return true;
+  };
+  require(write_perfetto(trace, states, {}, sink) == ExportEnd::whole, "Perfetto is written");
+  require(nlohmann::json::accept(text), "Perfetto is JSON");
+  text.clear();
+  require(write_trace_csv(trace, states, TraceTable::events, sink) == ExportEnd::whole, "events are written");
+  require(write_trace_csv(trace, states, TraceTable::blocks, sink) == ExportEnd::whole, "blocks are written");
+}
+
+Trace copy_of(const Trace& trace) {
+  Trace copy;
+  copy.producer = trace.producer;
+  copy.streams.resize(trace.streams.size());
+  for (std::size_t i = 0; i < trace.streams.size(); ++i)
+    for (const wire::SharedBlock& block : trace.streams[i].blocks())
+      require(!copy.streams[i].append(block), "a block is taken in again");
+  return copy;
+}
+
+// A damaged stream may have blocks of a heap whose definition is missing, which has no row.
+std::uint64_t count_live(const std::vector<StreamState>& states) {
+  std::uint64_t live = 0;
+  for (const StreamState& state : states)
+    for (const LiveBlock& block : state.slots()) live += block.is_live() ? 1 : 0;
+  return live;
+}
+
+void check_diff(const Trace& trace, const std::vector<StreamState>& before, const std::vector<StreamState>& after) {
+  const std::uint64_t live_before = count_live(before), live_after = count_live(after);
+  const Trace same = copy_of(trace);  // Another object, so that it is matched by stack and size.
+  for (const Trace* other : {&trace, &same}) {
+    const BlockChanges changes = compute_block_diff({trace, before}, {*other, after})->changes;
+    const std::uint64_t both =
+        changes.grown.count + changes.shrunk.count + changes.moved.count + changes.unchanged.count;
+    require(both + changes.gone.count == live_before, "all blocks before are in the diff");
+    require(both + changes.added.count == live_after, "all blocks after are in the diff");
+  }
+  require(compare_settings(trace, same).empty(), "a trace has the settings of its copy");
+}
+
+// The heaps of a stripped stream are those of the stream.
+void check_stripped(const Trace& trace) {
+  for (const Stream& stream : trace.streams) {
+    Stream again;
+    const auto done = for_each_stripped_block(stream, nullptr, [&](const wire::SharedBlock& block) {
+      require(!again.append(block), "a stripped block is taken in");
+      return true;
+    });
+    if (!done) continue;  // Records that this version does not know.
+    require(again.end_position() == stream.end_position() && again.counts().alloc == stream.counts().alloc,
+            "a stripped stream has its events");
+    for (const HeapInfo& heap : stream.definitions().heaps())
+      require(again.last_state().heap(heap.id).in_use_bytes == stream.last_state().heap(heap.id).in_use_bytes,
+              "a stripped stream has its heaps");
+  }
+}
+
+}  // namespace
+
+void ask_all_questions(const Trace& trace) {
+  std::vector<StreamState> start, middle, end;
+  for (const Stream& stream : trace.streams) {
+    start.push_back(stream.state_at(0));
+    middle.push_back(stream.state_at(stream.end_position() / 2));
+    end.push_back(stream.state_at(stream.end_position()));
+  }
+  for (const auto& states : {start, middle, end}) {
+    check_metrics(trace, states);
+    check_profile(trace, states);
+    check_exports(trace, states);
+  }
+  check_diff(trace, start, end);
+  check_diff(trace, middle, end);
+  check_stripped(trace);
+}
+
+}  // namespace hbmscope
