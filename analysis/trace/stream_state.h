@@ -4,9 +4,10 @@
 // Blocks live in slots; a free names the slot, so that a state can be carried on without knowing anything older.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <vector>
 
@@ -102,10 +103,8 @@ class StreamState {
   std::size_t next_block() const { return next_block_; }
   std::int64_t time_ns() const { return time_ns_; }  // Of the last one.
   // All slots, empty ones too, as LiveBlocks made when they are looked at.
-  auto slots() const {
-    return std::views::iota(std::size_t{0}, slots_.size()) |
-           std::views::transform([this](std::size_t slot) { return block_in(slot); });
-  }
+  class Slots;
+  Slots slots() const;
   std::size_t slot_count() const { return slots_.size(); }
   const HeapState& heap(std::uint32_t id) const { return id < heaps_.size() ? heaps_[id] : none_; }
   const PhysicalState& physical() const { return physical_; }
@@ -171,6 +170,43 @@ class StreamState {
   std::int64_t time_ns_ = 0;
   StreamProblems problems_;
 };
+
+class StreamState::Slots {
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = LiveBlock;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const LiveBlock*;
+    using reference = LiveBlock;
+    Iterator(const StreamState* state, std::size_t slot) : state_(state), slot_(slot) {}
+    LiveBlock operator*() const { return state_->block_in(slot_); }
+    Iterator& operator++() {
+      ++slot_;
+      return *this;
+    }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    const StreamState* state_;
+    std::size_t slot_;
+  };
+
+  explicit Slots(const StreamState& state) : state_(&state) {}
+  std::size_t size() const { return state_->slots_.size(); }
+  LiveBlock operator[](std::size_t slot) const { return state_->block_in(slot); }
+  LiveBlock front() const { return state_->block_in(0); }
+  Iterator begin() const { return {state_, 0}; }
+  Iterator end() const { return {state_, size()}; }
+
+ private:
+  const StreamState* state_;
+};
+
+inline StreamState::Slots StreamState::slots() const {
+  return Slots(*this);
+}
 
 template <class After>
 void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, const Definitions& definitions,
