@@ -14,7 +14,7 @@ class AddressSpaceBuilder {
  public:
   // All regions are added and nothing was taken yet.
   explicit AddressSpaceBuilder(AddressSpace& space);
-  // Nothing else may change the space until finish().
+  // Until finish() nothing else may change the space, but for loose blocks.
   ~AddressSpaceBuilder() { finish(); }
   AddressSpaceBuilder(const AddressSpaceBuilder&) = delete;
   AddressSpaceBuilder& operator=(const AddressSpaceBuilder&) = delete;

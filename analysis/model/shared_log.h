@@ -57,6 +57,16 @@ class SharedLog {
     std::size_t at_ = 0;
   };
 
+  SharedLog() = default;
+  SharedLog(const SharedLog&) = default;
+  SharedLog& operator=(const SharedLog&) = default;
+  SharedLog(SharedLog&& other) noexcept : chunks_(std::move(other.chunks_)), size_(std::exchange(other.size_, 0)) {}
+  SharedLog& operator=(SharedLog&& other) noexcept {
+    chunks_ = std::move(other.chunks_);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
+
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   const T& operator[](std::size_t at) const { return *place(at); }
@@ -86,14 +96,8 @@ class SharedLog {
     return count == 0 ? std::span<const T>{} : std::span<const T>{place(at), count};
   }
 
-  // Of all that share it.
-  std::size_t capacity() const {
-    std::size_t capacity = 0;
-    if (chunks_ != nullptr)
-      for (std::size_t chunk = 0; chunk < chunks_->held.size(); ++chunk)
-        if (chunks_->held[chunk] != nullptr) capacity += first_chunk << chunk;
-    return capacity;
-  }
+  // Of the chunks that it reaches into, which others may share.
+  std::size_t capacity() const { return size_ == 0 ? 0 : chunk_end(size_ - 1); }
 
  private:
   struct Chunks {

@@ -7,6 +7,7 @@
 
 #include "analysis/query/profile_view.h"
 #include "analysis/query/trace_own_code.h"
+#include "analysis/trace/layers.h"
 
 namespace hbmscope {
 namespace {
@@ -85,7 +86,8 @@ void add_gone(BlockChanges& changes, std::uint64_t bytes) {
 }
 
 // A block keeps its slot while it lives; only after a loss may it be listed anew in another one.
-void match_by_id(const Definitions& definitions, const StreamState& baseline, const StreamState& now, RowMaker& rows) {
+void match_by_id(const Definitions& definitions, const std::vector<bool>& counted, const StreamState& baseline,
+                 const StreamState& now, RowMaker& rows) {
   const auto before = baseline.slots(), after = now.slots();
   // Of before, by allocation id, which a damaged stream may have twice.
   std::multimap<std::uint64_t, LiveBlock> left;
@@ -94,8 +96,11 @@ void match_by_id(const Definitions& definitions, const StreamState& baseline, co
     add_pair(rows.changes_of(definitions, is.stack), was.size, is.size, was.address != is.address);
   };
   for (std::size_t slot = 0; slot < std::max(before.size(), after.size()); ++slot) {
-    const LiveBlock was = slot < before.size() ? before[slot] : LiveBlock{};
-    const LiveBlock is = slot < after.size() ? after[slot] : LiveBlock{};
+    const auto counted_block = [&](const StreamState::Slots& slots) {
+      const LiveBlock block = slot < slots.size() ? slots[slot] : LiveBlock{};
+      return counted[block.heap] ? block : LiveBlock{};
+    };
+    const LiveBlock was = counted_block(before), is = counted_block(after);
     if (was.is_live() && is.is_live() && was.event == is.event && was.heap == is.heap) {
       add_same(was, is);
       continue;
@@ -158,11 +163,12 @@ struct SideBlock {
 // By stack, the largest first.
 std::vector<SideBlock> sorted_blocks(const BlocksAt& side, StackSymbols& symbols) {
   std::vector<SideBlock> blocks;
+  const auto counted = find_counted_heaps(side.trace);
   for (std::size_t i = 0; i < side.states.size(); ++i) {
     const Definitions& definitions = side.trace.streams[i].definitions();
     const std::vector<std::uint32_t> of_stack = symbols.symbols_of(definitions);
     for (const LiveBlock& block : side.states[i].slots())
-      if (block.is_live())
+      if (block.is_live() && counted[i][block.heap])
         blocks.push_back(
             {block.stack < of_stack.size() ? of_stack[block.stack] : 0, block.size, &definitions, block.stack});
   }
@@ -216,9 +222,10 @@ std::optional<BlockDiff> compute_block_diff(const BlocksAt& baseline, const Bloc
   const bool is_by_id = &baseline.trace == &now.trace;
   RowMaker rows(is_by_id);
   if (is_by_id) {
+    const auto counted = find_counted_heaps(now.trace);
     for (std::size_t i = 0; i < now.states.size(); ++i) {
       if (is_true(cancelled)) return std::nullopt;
-      match_by_id(now.trace.streams[i].definitions(), baseline.states[i], now.states[i], rows);
+      match_by_id(now.trace.streams[i].definitions(), counted[i], baseline.states[i], now.states[i], rows);
     }
     return rows.finish();
   }

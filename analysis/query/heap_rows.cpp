@@ -48,7 +48,9 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
   row.device = device_of(asked);
   if (state == nullptr) return row;
   for (const HeapInfo& heap : definitions.heaps()) {
-    if (heap.id == 0 || heap.device != asked.device || heap.layer != asked.layer) continue;
+    if (heap.id == 0 || heap.device != asked.device || heap.layer != asked.layer ||
+        heap.memory_kind != asked.memory_kind)
+      continue;
     const HeapState& then = state->heap(heap.id);
     add(row.used_bytes, state->in_use_bytes(heap.id));
     add(row.total_free_bytes, then.space.free_bytes());
@@ -82,7 +84,7 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       if (row.requested_bytes) row.internal_fragmentation = internal_fragmentation(heap);
       row.peak_in_use_bytes = trace.streams[i].peak(info.id).in_use_bytes;
       row.live_blocks = heap.live_blocks;
-      row.is_inexact = heap.is_inexact;
+      row.is_inexact = heap.is_inexact || states[i].physical().heap(info.id).is_inexact;
     }
   }
   return rows;

@@ -234,11 +234,8 @@ Result<void> check_value_type(const Profile& profile, const std::string& wanted)
   for (const ValueType& type : profile.value_types) {
     known += (known.empty() ? "" : ", ") + std::string(profile.text(type.type));
   }
-  return Failure(Error{fmt::format("the profile has no values '{}'", wanted),
-                       fmt::format("It has {}.", known),
-                       name_of(profile),
-                       {},
-                       false});
+  return Failure(
+      Error{fmt::format("the profile has no values '{}'", wanted), fmt::format("It has {}.", known), {}, {}, false});
 }
 
 // Of several pairs of values (inuse and alloc, live and allocated) one is looked at; stacks that have nothing of it

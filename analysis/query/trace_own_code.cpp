@@ -5,7 +5,8 @@
 namespace hbmscope {
 
 std::optional<TraceFrame> find_own_frame(const Definitions& definitions, std::uint32_t stack) {
-  for (; stack != 0; stack = definitions.stack(stack).parent) {
+  constexpr int frames_max = 4096;  // Python itself stops at 1,000; a damaged file may not.
+  for (int frames = 0; stack != 0 && frames < frames_max; ++frames, stack = definitions.stack(stack).parent) {
     const TraceFrame frame = definitions.frame(definitions.stack(stack).frame);
     const std::string_view file = definitions.text(frame.file);
     if (!file.empty() && file.ends_with(".py") && !is_library_file(file)) return frame;

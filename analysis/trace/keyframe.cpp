@@ -26,7 +26,7 @@ wire::LiveRecord record_from_block(const LiveBlock& block, bool is_loose) {
 
 // Blocks in the order of addresses, so that each is taken from the beginning of what is free when it comes back. Loose
 // ones last, marked: what was in their way may be gone by now.
-void StreamState::list_heap(std::uint32_t id, wire::BlockEncoder& out) const {
+void StreamState::list_heap(std::uint32_t id, std::span<const std::uint32_t> slots, wire::BlockEncoder& out) const {
   const AddressSpace& space = heaps_[id].space;
   space.for_each_region([&](AddressRange range, Joining joining) {
     wire::RegionLiveRecord record;
@@ -38,8 +38,7 @@ void StreamState::list_heap(std::uint32_t id, wire::BlockEncoder& out) const {
   });
   constexpr std::uint32_t no_slot = 0xffffffff;
   std::vector<std::uint32_t> slot_of_place(space.block_index_bound(), no_slot);
-  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
-    if (slots_[slot].heap == id) slot_of_place[static_cast<std::size_t>(slots_[slot].place)] = slot;
+  for (const std::uint32_t slot : slots) slot_of_place[static_cast<std::size_t>(slots_[slot].place)] = slot;
   space.for_each_chunk([&](const HeapChunk& chunk) {
     if (chunk.state == ChunkState::free) return;
     std::uint32_t& slot = slot_of_place[static_cast<std::size_t>(chunk.block)];
@@ -47,14 +46,28 @@ void StreamState::list_heap(std::uint32_t id, wire::BlockEncoder& out) const {
     out.add(record_from_block(block_in(slot), false), 0);
     slot = no_slot;
   });
-  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
-    if (slots_[slot].heap == id && slot_of_place[static_cast<std::size_t>(slots_[slot].place)] == slot)
+  for (const std::uint32_t slot : slots)
+    if (slot_of_place[static_cast<std::size_t>(slots_[slot].place)] == slot)
       out.add(record_from_block(block_in(slot), true), 0);
+}
+
+std::size_t StreamState::region_count() const {
+  std::size_t regions = 0;
+  for (const HeapState& heap : heaps_) regions += heap.space.regions();
+  return regions;
 }
 
 Keyframe StreamState::make_keyframe(wire::BlockEncoder& encoder) const {
   Keyframe keyframe;
-  for (std::uint32_t heap = 1; heap < heaps_.size(); ++heap) list_heap(heap, encoder);
+  // Slots by heap, each heap's in their order.
+  std::vector<std::size_t> ends(heaps_.size() + 1);
+  for (const Slot& slot : slots_) ++ends[slot.heap];
+  for (std::size_t heap = 1; heap < ends.size(); ++heap) ends[heap] += ends[heap - 1];
+  std::vector<std::uint32_t> by_heap(slots_.size());
+  for (std::size_t slot = slots_.size(); slot-- > 0;)
+    by_heap[--ends[slots_[slot].heap]] = static_cast<std::uint32_t>(slot);
+  for (std::uint32_t heap = 1; heap < heaps_.size(); ++heap)
+    list_heap(heap, std::span(by_heap).subspan(ends[heap], ends[heap + 1] - ends[heap]), encoder);
   for (const std::uint32_t slot : free_slots_) {
     wire::FreeSlotRecord record;
     record.slot = slot;
@@ -99,7 +112,8 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
   state.events_.resize(keyframe.slot_count);
   wire::BlockDecoder decoder;
   wire::DecodedBlock decoded;
-  if (decoder.decode(keyframe.block, decoded)) std::abort();  // A defect: make_keyframe saw that it can be.
+  if (decoder.decode(keyframe.block, decoded))
+    std::abort();  // A defect: who keeps keyframes sees to it that it can be.
   for (const wire::RegionLiveRecord& region : decoded.rows<wire::RegionLiveRecord>())
     state.apply_region(region.heap, region.address, region.size, region.flags, true, definitions);
   state.restore_blocks(decoded.rows<wire::LiveRecord>());

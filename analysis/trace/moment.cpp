@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/trace/layers.h"
+
 #include "analysis/model/clamped.h"
 
 namespace hbmscope {
@@ -59,15 +61,18 @@ Moment moment_of_event(const Trace& trace, std::size_t stream, std::uint64_t pos
   return moment;
 }
 
+// Of the heaps that make up the total: not of host memory beside a device's, nor of a view of another heap's bytes.
 Result<Moment> find_peak(const Trace& trace) {
   std::size_t best_stream = 0;
   HeapPeak best;
+  const auto counted = find_counted_heaps(trace);
   for (std::size_t i = 0; i < trace.streams.size(); ++i)
-    for (const HeapInfo& heap : trace.streams[i].definitions().heaps())
-      if (const HeapPeak peak = trace.streams[i].peak(heap.id); peak.in_use_bytes > best.in_use_bytes) {
-        best = peak;
-        best_stream = i;
-      }
+    for (const HeapInfo& heap : trace.streams[i].definitions().heaps()) {
+      const HeapPeak peak = trace.streams[i].peak(heap.id);
+      if (!counted[i][heap.id] || peak.in_use_bytes <= best.in_use_bytes) continue;
+      best = peak;
+      best_stream = i;
+    }
   if (best.in_use_bytes == 0)
     return refusal("there is no peak: no heap of this trace ever held anything", "Leave --at out for the end.");
   return moment_of_event(trace, best_stream, best.position, best.time_ns, "the peak");
@@ -76,14 +81,17 @@ Result<Moment> find_peak(const Trace& trace) {
 Result<Moment> find_out_of_memory(const Trace& trace) {
   const FailureEvent* last = nullptr;
   std::size_t last_stream = 0;
-  for (std::size_t i = 0; i < trace.streams.size(); ++i)
-    for (const FailureEvent& failure : trace.streams[i].failures()) {
-      if (!failure.is_out_of_memory) continue;
-      if (last != nullptr && time_on(trace.streams[i], failure.time_ns, trace.streams[last_stream]) < last->time_ns)
-        continue;
-      last = &failure;
-      last_stream = i;
-    }
+  for (std::size_t i = 0; i < trace.streams.size(); ++i) {
+    const SharedLog<FailureEvent>& failures = trace.streams[i].failures();
+    std::size_t at = failures.size();
+    while (at > 0 && !failures[at - 1].is_out_of_memory) --at;
+    if (at == 0) continue;
+    const FailureEvent& failure = failures[at - 1];
+    if (last != nullptr && time_on(trace.streams[i], failure.time_ns, trace.streams[last_stream]) < last->time_ns)
+      continue;
+    last = &failure;
+    last_stream = i;
+  }
   if (last == nullptr)
     return refusal("no out-of-memory is in this trace", "Ask for --at peak, or leave --at out for the end.");
   return moment_of_event(trace, last_stream, last->event, last->time_ns, "the last out-of-memory");

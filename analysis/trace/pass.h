@@ -103,12 +103,20 @@ class HeapChangeObserver {
       : block_(block), state_(state), end_(end), visit_(visit), skipped_(skipped), cursor_(block) {}
 
   void before_free(std::uint32_t slot) const { freed_ = block_in(slot); }
+  void listed(std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) const {
+    while (cursor_.next_event() < position && !cursor_.at_end()) skip(cursor_.next());
+    HeapChange change;
+    change.heap = heap;
+    change.position = position;
+    change.time_ns = time_ns;
+    visit_(state_, change, block_);
+  }
   void operator()(std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) const {
     HeapChange change;
     change.heap = heap;
     change.position = position;
     change.time_ns = time_ns;
-    // The event is the last one before the position; what is no event leaves kind 0.
+    // The event is the last one before the position. Of an event that changed several heaps the first call has it.
     while (cursor_.next_event() < position && !cursor_.at_end()) {
       skip(change.place);
       change.place = cursor_.next();

@@ -1,5 +1,8 @@
 #include "analysis/trace/physical_state.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "analysis/heap/address_space.h"
 #include "collector/wire/varint.h"
 
@@ -23,20 +26,20 @@ PhysicalProblems& PhysicalProblems::operator+=(const PhysicalProblems& more) {
   return *this;
 }
 
-std::uint32_t PhysicalState::apply(RecordKind kind, const wire::DecodedBlock& block, std::size_t row,
-                                   std::uint64_t event, std::size_t heap_count) {
+void PhysicalState::apply(RecordKind kind, const wire::DecodedBlock& block, std::size_t row, std::uint64_t event,
+                          std::size_t heap_count) {
   switch (kind) {
     case RecordKind::physical_create:
       return add_handle(block.rows<wire::PhysicalCreateRecord>()[row], event, heap_count, false);
     case RecordKind::physical_import:
       return add_handle(block.rows<wire::PhysicalImportRecord>()[row], event, heap_count, true);
     case RecordKind::physical_release: return release(block.rows<wire::PhysicalReleaseRecord>()[row].handle);
-    case RecordKind::physical_export: export_handle(block.rows<wire::PhysicalExportRecord>()[row].handle); return 0;
-    case RecordKind::map: map(block.rows<wire::MapRecord>()[row], heap_count); return 0;
+    case RecordKind::physical_export: return export_handle(block.rows<wire::PhysicalExportRecord>()[row].handle);
+    case RecordKind::map: return map(block.rows<wire::MapRecord>()[row], heap_count);
     case RecordKind::unmap: return unmap(block.rows<wire::UnmapRecord>()[row], heap_count);
-    case RecordKind::reserve: reserve(block.rows<wire::ReserveRecord>()[row], heap_count); return 0;
-    case RecordKind::unreserve: unreserve(block.rows<wire::UnreserveRecord>()[row], heap_count); return 0;
-    default: return 0;
+    case RecordKind::reserve: return reserve(block.rows<wire::ReserveRecord>()[row], heap_count);
+    case RecordKind::unreserve: return unreserve(block.rows<wire::UnreserveRecord>()[row], heap_count);
+    default: return;
   }
 }
 
@@ -70,14 +73,14 @@ void PhysicalState::count(const PhysicalHandle& handle, bool is_added) {
 }
 
 template <class Change>
-std::uint32_t PhysicalState::change(std::uint32_t index, const Change& change) {
+void PhysicalState::change(std::uint32_t index, const Change& change) {
   PhysicalHandle& handle = handles_[index];
   count(handle, false);
   change(handle);
   count(handle, true);
-  if (handle.is_live()) return 0;
+  if (handle.is_live()) return;
   empty_places_.push_back(index);
-  return handle.heap;
+  changed_.push_back(handle.heap);
 }
 
 std::uint32_t PhysicalState::new_handle(const PhysicalHandle& handle) {
@@ -90,20 +93,34 @@ std::uint32_t PhysicalState::new_handle(const PhysicalHandle& handle) {
     handles_[index] = handle;
   }
   count(handle, true);
+  note_handle_of_heap(index);
+  changed_.push_back(handle.heap);
   return index;
 }
 
+// As many places as twice the handles that live, at most: so that a heap that goes walks over its own handles only.
+void PhysicalState::note_handle_of_heap(std::uint32_t index) {
+  const std::uint32_t heap = handles_[index].heap;
+  if (heap >= handles_of_heap_.size()) handles_of_heap_.resize(heap + std::size_t{1});
+  std::vector<std::uint32_t>& places = handles_of_heap_[heap];
+  places.push_back(index);
+  if (places.size() < 16 + 2 * sums(heap).handles) return;
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  std::erase_if(places,
+                [&](std::uint32_t place) { return handles_[place].heap != heap || !handles_[place].is_live(); });
+}
+
 template <class Record>
-std::uint32_t PhysicalState::add_handle(const Record& record, std::uint64_t event, std::size_t heap_count,
-                                        bool is_imported) {
-  if (!is_defined(record.heap, heap_count)) return 0;
+void PhysicalState::add_handle(const Record& record, std::uint64_t event, std::size_t heap_count, bool is_imported) {
+  if (!is_defined(record.heap, heap_count)) return;
   const auto sum = is_imported ? &PhysicalBytes::imported_bytes : &PhysicalBytes::owned_bytes;
-  if (!is_possible(0, record.size, sum)) return 0;
+  if (!is_possible(0, record.size, sum)) return;
   if (const auto found = handle_of_number_.find(record.handle); found != handle_of_number_.end()) {
     // Imported once more, or what this process had given away: the same memory, one release more to come.
     if (is_imported && handles_[found->second].references < 0xffffffff) {
       ++handles_[found->second].references;
-      return 0;
+      return;
     }
     ++problems_.missed_releases;
     change(found->second, [](PhysicalHandle& handle) { handle.references = 0; });
@@ -118,18 +135,17 @@ std::uint32_t PhysicalState::add_handle(const Record& record, std::uint64_t even
   handle.references = 1;
   handle.is_imported = is_imported;
   handle_of_number_[record.handle] = new_handle(handle);
-  return record.heap;
 }
 
-std::uint32_t PhysicalState::release(std::uint64_t number) {
+void PhysicalState::release(std::uint64_t number) {
   const auto found = handle_of_number_.find(number);
   if (found == handle_of_number_.end()) {
     ++problems_.unknown_releases;
-    return 0;
+    return;
   }
   const std::uint32_t index = found->second;
   if (handles_[index].references == 1) handle_of_number_.erase(found);
-  return change(index, [](PhysicalHandle& handle) { --handle.references; });
+  change(index, [](PhysicalHandle& handle) { --handle.references; });
 }
 
 void PhysicalState::export_handle(std::uint64_t number) {
@@ -144,9 +160,7 @@ void PhysicalState::map(const wire::MapRecord& record, std::size_t heap_count) {
   if (!is_defined(record.heap, heap_count)) return;
   if (!is_possible(record.address, record.size, &PhysicalBytes::mapped_bytes)) return;
   const AddressRange range{record.address, record.address + record.size};
-  std::uint64_t missing = 0;
-  cut_mappings(record.heap, range, false, missing);
-  if (missing != record.size) ++problems_.missed_unmaps;
+  if (cut_mappings(record.heap, range, false) != record.size) ++problems_.missed_unmaps;
   Mapping mapping{no_handle, record.offset};
   if (const auto found = handle_of_number_.find(record.handle); found != handle_of_number_.end()) {
     mapping.handle = found->second;
@@ -161,33 +175,26 @@ void PhysicalState::map(const wire::MapRecord& record, std::size_t heap_count) {
   total_.mapped_bytes += record.size;
 }
 
-std::uint32_t PhysicalState::cut_mappings(std::uint32_t heap, AddressRange range, bool is_unmap,
-                                          std::uint64_t& missing) {
-  std::uint32_t changed = 0;
+std::uint64_t PhysicalState::cut_mappings(std::uint32_t heap, AddressRange range, bool is_unmap) {
   const std::uint64_t bytes = mappings_.cut(heap, range, [&](const Mapping& mapping, std::uint32_t ends) {
     if (ends > 0 && is_unmap) ++problems_.partial_unmaps;
     if (mapping.handle == no_handle) return;
     // One end takes the mapping's place, two are one mapping more.
-    const std::uint32_t less = change(mapping.handle, [&](PhysicalHandle& handle) { handle.mappings += ends - 1; });
-    if (less != 0) changed = less;
+    change(mapping.handle, [&](PhysicalHandle& handle) { handle.mappings += ends - 1; });
   });
   sums(heap).mapped_bytes -= bytes;
   total_.mapped_bytes -= bytes;
-  missing = range.size() - bytes;
-  return changed;
+  return range.size() - bytes;
 }
 
-std::uint32_t PhysicalState::unmap(const wire::UnmapRecord& record, std::size_t heap_count) {
-  if (!is_defined(record.heap, heap_count)) return 0;
+void PhysicalState::unmap(const wire::UnmapRecord& record, std::size_t heap_count) {
+  if (!is_defined(record.heap, heap_count)) return;
   const AddressRange range{record.address, record.address + record.size};
   if (range.empty()) {
     ++problems_.impossible_sizes;
-    return 0;
+    return;
   }
-  std::uint64_t missing = 0;
-  const std::uint32_t changed = cut_mappings(record.heap, range, true, missing);
-  if (missing > 0) ++problems_.unknown_unmaps;
-  return changed;
+  if (cut_mappings(record.heap, range, true) > 0) ++problems_.unknown_unmaps;
 }
 
 void PhysicalState::reserve(const wire::ReserveRecord& record, std::size_t heap_count) {
@@ -217,17 +224,18 @@ void PhysicalState::unreserve(const wire::UnreserveRecord& record, std::size_t h
 void PhysicalState::drop_heap(std::uint32_t heap) {
   if (heap >= heaps_.size()) return;
   constexpr AddressRange everything{0, ~std::uint64_t{0}};
-  std::uint64_t missing = 0;
-  cut_mappings(heap, everything, false, missing);
+  cut_mappings(heap, everything, false);
   const std::uint64_t reserved = reservations_.cut(heap, everything, ignore_cut);
   heaps_[heap].reserved_bytes -= reserved;
   total_.reserved_bytes -= reserved;
-  for (std::uint32_t index = 0; index < handles_.size(); ++index) {
-    PhysicalHandle& handle = handles_[index];
-    if (handle.heap != heap || handle.references == 0) continue;
-    handle_of_number_.erase(handle.number);
-    // Where another heap's addresses still show it, it lives on, as the driver has it.
-    change(index, [](PhysicalHandle& changed) { changed.references = 0; });
+  if (heap < handles_of_heap_.size()) {
+    for (const std::uint32_t index : std::exchange(handles_of_heap_[heap], {})) {
+      PhysicalHandle& handle = handles_[index];
+      if (handle.heap != heap || handle.references == 0) continue;
+      handle_of_number_.erase(handle.number);
+      // Where another heap's addresses still show it, it lives on, as the driver has it.
+      change(index, [](PhysicalHandle& changed) { changed.references = 0; });
+    }
   }
   heaps_[heap].is_inexact = false;
 }
@@ -333,7 +341,10 @@ PhysicalState PhysicalState::unpack(std::span<const std::uint8_t> bytes) {
     state.sums(heap).reserved_bytes += range.size();
     state.total_.reserved_bytes += range.size();
   }
-  for (const PhysicalHandle& handle : state.handles_) state.count(handle, true);
+  for (std::uint32_t index = 0; index < state.handles_.size(); ++index) {
+    state.count(state.handles_[index], true);
+    state.note_handle_of_heap(index);
+  }
   return state;
 }
 

@@ -65,9 +65,11 @@ struct PhysicalHandle {
 class PhysicalState {
  public:
   // Applies a record of the kinds 32 to 39; others change nothing. `heap_count`: heaps that are defined, 0 included.
-  // Returns the heap that now owns more or less, else 0.
-  std::uint32_t apply(wire::RecordKind kind, const wire::DecodedBlock& block, std::size_t row, std::uint64_t event,
-                      std::size_t heap_count);
+  void apply(wire::RecordKind kind, const wire::DecodedBlock& block, std::size_t row, std::uint64_t event,
+             std::size_t heap_count);
+  // Heaps that own more or less since clear_changed(); one may be in it twice.
+  std::span<const std::uint32_t> changed() const { return changed_; }
+  void clear_changed() { changed_.clear(); }
   // The heap is gone: its handles, mappings and reservations too.
   void drop_heap(std::uint32_t heap);
   void note_loss(std::uint32_t heap, std::size_t heap_count);  // 0: all heaps.
@@ -96,21 +98,22 @@ class PhysicalState {
   bool is_defined(std::uint32_t heap, std::size_t heap_count);
   bool is_possible(std::uint64_t address, std::uint64_t size, std::uint64_t PhysicalBytes::*sum);
   template <class Record>
-  std::uint32_t add_handle(const Record& record, std::uint64_t event, std::size_t heap_count, bool is_imported);
-  std::uint32_t release(std::uint64_t number);
+  void add_handle(const Record& record, std::uint64_t event, std::size_t heap_count, bool is_imported);
+  void release(std::uint64_t number);
   void export_handle(std::uint64_t number);
   void map(const wire::MapRecord& record, std::size_t heap_count);
-  std::uint32_t unmap(const wire::UnmapRecord& record, std::size_t heap_count);
-  // Returns the heap that owns less now, else 0; `missing` becomes the bytes of the range where nothing was mapped.
-  std::uint32_t cut_mappings(std::uint32_t heap, AddressRange range, bool is_unmap, std::uint64_t& missing);
+  void unmap(const wire::UnmapRecord& record, std::size_t heap_count);
+  // Returns the bytes of the range where nothing was mapped.
+  std::uint64_t cut_mappings(std::uint32_t heap, AddressRange range, bool is_unmap);
   void reserve(const wire::ReserveRecord& record, std::size_t heap_count);
   void unreserve(const wire::UnreserveRecord& record, std::size_t heap_count);
 
   // A handle's part in its heap's sums is taken out before it changes, and put in again afterwards.
   void count(const PhysicalHandle& handle, bool is_added);
   template <class Change>
-  std::uint32_t change(std::uint32_t index, const Change& change);
+  void change(std::uint32_t index, const Change& change);
   std::uint32_t new_handle(const PhysicalHandle& handle);
+  void note_handle_of_heap(std::uint32_t index);
   PhysicalBytes& sums(std::uint32_t heap);
 
   std::vector<PhysicalHandle> handles_;
@@ -119,7 +122,10 @@ class PhysicalState {
   RangeTable<Mapping> mappings_;
   RangeTable<Reservation> reservations_;
   std::vector<PhysicalBytes> heaps_;  // By id.
-  PhysicalBytes none_, total_;        // All heaps: no sum of them overflows.
+  // By heap: places in handles_ that may be its; some are no more, or are in it twice.
+  std::vector<std::vector<std::uint32_t>> handles_of_heap_;
+  std::vector<std::uint32_t> changed_;
+  PhysicalBytes none_, total_;  // All heaps: no sum of them overflows.
   PhysicalProblems problems_;
 };
 

@@ -101,8 +101,9 @@ const Timeline& Stream::timeline(std::uint32_t heap) const {
 void Stream::keep_keyframe() {
   const StreamState& last = growth_->last;
   const std::uint64_t since = last.position() - (has_.keyframes.empty() ? 0 : has_.keyframes.back()->position);
-  if (since < growth_->keyframe_events || last.slot_count() > keyframe_blocks_max) return;
+  if (since < growth_->keyframe_events || last.slot_count() + last.region_count() > keyframe_blocks_max) return;
   auto keyframe = std::make_shared<const Keyframe>(last.make_keyframe(growth_->keyframe_encoder));
+  if (wire::find_header_fault(keyframe->block.header)) return;  // Larger than a block can be.
   growth_->keyframe_events =
       std::max<std::uint64_t>(wire::block_events_max, keyframe->memory_bytes() / keyframe_bytes_per_event);
   has_.keyframes.push_back(std::move(keyframe));

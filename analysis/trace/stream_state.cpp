@@ -222,10 +222,12 @@ void StreamState::clear_heap(std::uint32_t id) {
     for (Slot& slot : slots_)
       if (slot.heap == id) slot = {};
   HeapState& heap = heaps_[id];
+  const bool is_listed = heap.is_listed;
   AddressSpace space = std::move(heap.space);
   space.clear(space.region_bytes() ? RegionsAre::told : RegionsAre::unknown);
   heap = {};
   heap.space = std::move(space);
+  heap.is_listed = is_listed;
 }
 
 std::uint32_t StreamState::apply_heap_gone(std::uint32_t heap) {
@@ -246,14 +248,23 @@ void StreamState::note_gap() {
   physical_.note_loss(0, known_heaps_);
 }
 
+void StreamState::note_listed(std::uint32_t heap) {
+  if (heaps_[heap].is_listed) return;
+  heaps_[heap].is_listed = true;
+  listed_heaps_.push_back(heap);
+}
+
 void StreamState::apply_listing(const wire::ListingRecord& record, const Definitions& definitions) {
   if (record.heap != 0 && find_heap(record.heap, definitions) == nullptr) return;
+  is_listing_ = record.phase == 0;
   for (std::uint32_t id = 0; id < heaps_.size(); ++id) {
     if (record.heap != 0 && record.heap != id) continue;
-    if (record.phase == 0)
+    if (record.phase == 0) {
       clear_heap(id);
-    else
+      if (id != 0) note_listed(id);
+    } else {
       heaps_[id].is_inexact = false;
+    }
   }
 }
 

@@ -43,6 +43,7 @@ struct HeapState {
   std::uint64_t pending_bytes = 0;    // In use, already freed by the program.
   std::uint64_t live_blocks = 0, pending_blocks = 0, unknown_requests = 0;
   bool is_inexact = false;  // After a loss, until it was listed again.
+  bool is_listed = false;   // Something was listed of it since the last event.
 
   // Nothing where the source does not tell.
   std::optional<std::uint64_t> known_requested_bytes() const {
@@ -90,8 +91,9 @@ class StreamState {
 
   // Applies what this block has and the state does not know yet, up to but without the event `end`. Blocks come in
   // order, `number` counting them from 0; one that lies before next_block() changes nothing. Definitions are not looked
-  // at: they were taken in before. `after(position, time, heap id)` is called after each record that changed a
-  // heap; `after.before_free(slot)`, where it has such a thing, before a free.
+  // at: they were taken in before. `after(position, time, heap id)` is called after each event that changed a heap, and
+  // once for all that was listed of it between two events; `after.before_free(slot)` before a free and
+  // `after.listed(position, time, heap id)` for what was listed, where it has such things.
   template <class After>
   void apply(const wire::DecodedBlock& block, std::size_t number, const Definitions& definitions, std::uint64_t end,
              const After& after);
@@ -106,6 +108,7 @@ class StreamState {
   class Slots;
   Slots slots() const;
   std::size_t slot_count() const { return slots_.size(); }
+  std::size_t region_count() const;  // Of all heaps.
   const HeapState& heap(std::uint32_t id) const { return id < heaps_.size() ? heaps_[id] : none_; }
   const PhysicalState& physical() const { return physical_; }
   // What is taken of a heap's memory: its live blocks, and the handles that it owns.
@@ -145,8 +148,21 @@ class StreamState {
                              bool is_new, const Definitions& definitions);
   std::uint32_t apply_heap_gone(std::uint32_t heap);
   void apply_loss(const wire::LossRecord& record);
+  void note_listed(std::uint32_t heap);
+  template <class After>
+  void tell_listed(std::uint64_t position, std::int64_t time_ns, const After& after) {
+    if (listed_heaps_.empty()) return;
+    for (const std::uint32_t heap : listed_heaps_) {
+      heaps_[heap].is_listed = false;
+      if constexpr (requires { after.listed(position, time_ns, heap); })
+        after.listed(position, time_ns, heap);
+      else
+        after(position, time_ns, heap);
+    }
+    listed_heaps_.clear();
+  }
   void apply_listing(const wire::ListingRecord& record, const Definitions& definitions);
-  void list_heap(std::uint32_t heap, wire::BlockEncoder& out) const;
+  void list_heap(std::uint32_t heap, std::span<const std::uint32_t> slots, wire::BlockEncoder& out) const;
   LiveBlock block_in(std::size_t slot) const;
   void restore_blocks(std::span<const wire::LiveRecord> blocks);
   void fill_slot(const wire::LiveRecord& record, HeapState& heap, BlockIndex place);
@@ -161,6 +177,8 @@ class StreamState {
   std::vector<std::uint32_t> free_slots_;  // The last one is taken first.
   std::vector<HeapState> heaps_;           // By id.
   HeapState none_;
+  std::vector<std::uint32_t> listed_heaps_;  // Of which nobody was told yet.
+  bool is_listing_ = false;                  // A new listing has begun and not ended.
   PhysicalState physical_;
   std::size_t known_heaps_ = 0;  // Defined so far: what is missing before a heap's definition is none of it.
   std::size_t next_block_ = 0, next_record_ = 0;  // Where the next apply goes on.
@@ -233,6 +251,7 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
       event += wire::is_event(kind) ? 1 : 0;
       continue;
     }
+    if (wire::is_event(kind)) tell_listed(event, times[i], after);
     if (wire::is_event(kind) && event >= end) {
       next_block_ = number;
       next_record_ = i;
@@ -272,17 +291,24 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
       case RecordKind::heap_gone: heap = apply_heap_gone(block.rows<wire::HeapGoneRecord>()[at].heap); break;
       case RecordKind::loss: apply_loss(block.rows<wire::LossRecord>()[at]); break;
       case RecordKind::listing: apply_listing(block.rows<wire::ListingRecord>()[at], definitions); break;
-      default:
-        heap = physical_.apply(static_cast<RecordKind>(kind), block, at, event, definitions.heaps().size());
-        break;
+      default: physical_.apply(static_cast<RecordKind>(kind), block, at, event, definitions.heaps().size()); break;
     }
     if (wire::is_event(kind)) {
       position_ = event + 1;
       time_ns_ = times[i];
     }
-    if (heap != 0) after(wire::is_event(kind) ? event + 1 : event, times[i], heap);
-    event += wire::is_event(kind) ? 1 : 0;
+    if (!wire::is_event(kind)) {
+      if (heap != 0) note_listed(heap);
+      continue;
+    }
+    ++event;
+    if (heap != 0) after(event, times[i], heap);
+    if (physical_.changed().empty()) continue;
+    for (const std::uint32_t changed : physical_.changed())
+      if (changed != heap) after(event, times[i], changed);
+    physical_.clear_changed();
   }
+  if (!is_listing_) tell_listed(event, times.empty() ? time_ns_ : times.back(), after);
   next_block_ = number + 1;
   next_record_ = 0;
 }
