@@ -19,13 +19,9 @@ std::optional<std::uint32_t> device_of(const HeapInfo& heap) {
 }
 
 std::string find_own_line(const Definitions& definitions, std::uint32_t id) {
-  for (; id != 0; id = definitions.stack(id).parent) {
-    const TraceFrame frame = definitions.frame(definitions.stack(id).frame);
-    const std::string_view file = definitions.text(frame.file);
-    if (file.empty() || !file.ends_with(".py") || is_library_file(file)) continue;
-    return fmt::format("{} {}:{}", definitions.text(frame.function), file, frame.line);
-  }
-  return {};
+  const auto frame = find_own_frame(definitions, id);
+  if (!frame) return {};
+  return fmt::format("{} {}:{}", definitions.text(frame->function), definitions.text(frame->file), frame->line);
 }
 
 void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> bytes) {
@@ -64,6 +60,15 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
 }
 
 }  // namespace
+
+std::optional<TraceFrame> find_own_frame(const Definitions& definitions, std::uint32_t stack) {
+  for (; stack != 0; stack = definitions.stack(stack).parent) {
+    const TraceFrame frame = definitions.frame(definitions.stack(stack).frame);
+    const std::string_view file = definitions.text(frame.file);
+    if (!file.empty() && file.ends_with(".py") && !is_library_file(file)) return frame;
+  }
+  return std::nullopt;
+}
 
 std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<StreamState>& states) {
   std::vector<HeapRow> rows;

@@ -11,6 +11,9 @@
 
 namespace hbmscope {
 
+// The innermost frame of a stack that is the person's own code; nothing where all of it is a library's.
+std::optional<TraceFrame> find_own_frame(const Definitions& definitions, std::uint32_t stack);
+
 struct HeapRow {
   std::string name, memory_kind, layer;
   std::optional<std::uint32_t> device;

@@ -22,6 +22,7 @@ struct QueryKey {
   SourceId source = SourceId::none, baseline = SourceId::none;
   ViewRequest request;
   std::string detail;  // Whatever else the question depends on.
+  std::string at = {};  // The moment, of a trace.
 
   friend bool operator==(const QueryKey&, const QueryKey&) = default;
 };

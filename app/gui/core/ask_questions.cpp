@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <map>
 
+#include "analysis/trace/profile_from_trace.h"
 #include "app/gui/core/app_impl.h"
 
 namespace hbmscope::gui {
@@ -65,6 +66,8 @@ void App::Impl::forget(int kind, Answer<T> Answers::*member) {
 
 void App::Impl::forget_answers() {
   forget(slot_view, &Answers::view);
+  forget(slot_moment, &Answers::moment);
+  forget(static_cast<int>(Question::heap_map), &Answers::heap_map);
   forget(slot_baseline_view, &Answers::baseline_view);
   forget(static_cast<int>(Question::summary), &Answers::summary);
   forget(static_cast<int>(Question::top), &Answers::top);
@@ -118,24 +121,71 @@ bool App::Impl::ask_views(Context& context) {
   if (answered_source_ != source->id) forget_answers();  // Another file's figures must not be taken for this one's.
   answered_source_ = source->id;
 
-  const auto ask_view = [&](int kind, Answer<ProfileView> Answers::*member, const Source& of) {
-    ask<ProfileView>(kind, member, {0, of.id, SourceId::none, position.request, {}},
-                     [profile = of.profile, request = position.request](const auto&) -> Result<Computed<ProfileView>> {
-                       auto view = make_view(profile, request);
+  if (source->trace) ask_moment(*source);
+  const auto ask_view = [&](int kind, Answer<ProfileView> Answers::*member, const Source& of, const std::string& at) {
+    // What lives at the end was worked out with reading.
+    const std::shared_ptr<const TraceMoment> moment = at.empty() ? nullptr : context.answers.moment.value;
+    ask<ProfileView>(kind, member, {0, of.id, SourceId::none, position.request, {}, at},
+                     [profile = of.profile, request = position.request,
+                      moment](const auto&) -> Result<Computed<ProfileView>> {
+                       auto view = make_view(
+                           moment ? std::make_shared<const Profile>(profile_from_trace(*moment->trace, moment->states))
+                                  : profile,
+                           request);
                        if (!view) return Failure(view.error());
                        const std::size_t bytes = bytes_of(*view);
                        return Computed<ProfileView>{std::make_shared<const ProfileView>(std::move(*view)), bytes};
                      });
   };
-  ask_view(slot_view, &Answers::view, *source);
+  // Until the moment is there, the stacks are those of the moment before.
+  if (!source->trace || position.at.empty() || context.answers.moment.state == AnswerState::ready)
+    ask_view(slot_view, &Answers::view, *source, source->trace ? position.at : std::string());
+  if (context.answers.view.state == AnswerState::ready) viewed_at_ = slots_[slot_view].key.at;
   const Source* baseline = state.baseline();
   if (baseline != nullptr && baseline->state == AnswerState::ready && baseline->id != source->id) {
-    ask_view(slot_baseline_view, &Answers::baseline_view, *baseline);
+    ask_view(slot_baseline_view, &Answers::baseline_view, *baseline, {});
   } else if (slots_[slot_baseline_view].asked) {
     forget(slot_baseline_view, &Answers::baseline_view);
     forget(static_cast<int>(Question::diff), &Answers::diff);
   }
   return context.answers.view.value != nullptr;
+}
+
+void App::Impl::ask_moment(const Source& source) {
+  const std::string& at = state.position().at;
+  ask<TraceMoment>(slot_moment, &Answers::moment, {0, source.id, SourceId::none, {}, {}, at},
+                   [trace = source.trace, at](const auto&) -> Result<Computed<TraceMoment>> {
+                     auto found = find_moment(*trace, at);
+                     if (!found) return Failure(found.error());
+                     auto moment = std::make_shared<TraceMoment>();
+                     moment->trace = trace;
+                     moment->moment = std::move(*found);
+                     moment->states = compute_states(*trace, moment->moment);
+                     std::size_t bytes = 4096;
+                     for (const StreamState& one : moment->states) bytes += one.slot_count() * 128;
+                     return Computed<TraceMoment>{std::move(moment), bytes};
+                   });
+}
+
+void App::Impl::ask_heap_map() {
+  const Answer<TraceMoment>& moment = state.answers().moment;
+  if (moment.state != AnswerState::ready || !state.source() || !state.source()->trace) return;
+  const ViewPosition& position = state.position();
+  const HeapKey heap = choose_heap(*moment.value->trace, position.heap);
+  if (heap.empty()) return;
+  const HeapColoring coloring = position.coloring;
+  ask<HeapMapAnswer>(static_cast<int>(Question::heap_map), &Answers::heap_map,
+                     {0, position.source, SourceId::none, {},
+                      text_from_heap_key(heap) + " " + std::string(text_from_coloring(coloring)), position.at},
+                     [moment = moment.value, heap, coloring](const auto&) -> Result<Computed<HeapMapAnswer>> {
+                       auto answer = std::make_shared<HeapMapAnswer>();
+                       answer->moment = moment;
+                       answer->heap = heap;
+                       answer->pieces = compute_heap_pieces(moment->stream(heap), moment->state_of(heap), heap.heap,
+                                                            coloring);
+                       const std::size_t bytes = answer->pieces.memory_bytes();
+                       return Computed<HeapMapAnswer>{std::move(answer), bytes};
+                     });
 }
 
 void App::Impl::ask_summary(const QueryKey& base) {
@@ -334,9 +384,11 @@ bool App::Impl::ask_what_is_missing() {
   Context& context = state.context();
   const auto asks = [this](Question question) { return commands.asks(question); };
   bool changed = false;
-  if (ask_views(context)) {
+  const bool has_view = ask_views(context);
+  if (asks(Question::heap_map)) ask_heap_map();
+  if (has_view) {
     look_up_selection();
-    const QueryKey base{0, context.position.source, SourceId::none, context.answers.view.value->request, {}};
+    const QueryKey base{0, context.position.source, SourceId::none, context.answers.view.value->request, {}, viewed_at_};
     if (asks(Question::summary)) ask_summary(base);
     if (asks(Question::top)) ask_top(base);
     if (asks(Question::flame)) ask_flame(base);

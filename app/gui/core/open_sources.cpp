@@ -95,9 +95,17 @@ SourceId App::Impl::open_file(const std::string& path, OpenAs as) {
     position.baseline = id;
     if (position.source != SourceId::none) show_view(ViewKind::diff);
   } else {
+    if (position.source != SourceId::none && position.source != id) leave_moment(position);
     position.source = id;
   }
   return id;
+}
+
+// Moment, heap and address are one file's; the next one begins at its own end.
+void App::Impl::leave_moment(ViewPosition& position) {
+  position.at.clear();
+  position.heap = {};
+  position.address.reset();
 }
 
 void App::Impl::start_reading(SourceId id) {
@@ -127,10 +135,11 @@ void App::Impl::start_reading(SourceId id) {
     }
     auto summary = std::make_shared<const ProfileSummary>(compute_summary(*view));
     auto accounts = compute_accounts(*view);
-    return [this, id, profile, summary, accounts] {
+    return [this, id, profile, trace = read->trace, summary, accounts] {
       finish_reading(id, [&](Source& ready) {
         ready.state = AnswerState::ready;
         ready.profile = profile;
+        ready.trace = trace;
         ready.summary = summary;
         ready.accounts = accounts;
         remember_recent(ready);
@@ -147,6 +156,10 @@ void App::Impl::finish_reading(SourceId id, const std::function<void(Source&)>& 
   fill(*source);
   // Why it could not be read stands in the Summary.
   if (source->state == AnswerState::failed && state.position().source == id) show_view(ViewKind::summary);
+  if (!source->trace && state.position().source == id && is_of_trace(state.position().view))
+    show_view(ViewKind::summary);
+  // A trace opens with its heap map, unless a view was named meanwhile.
+  if (source->trace && state.position().source == id && state.window.view_serial == 0) show_view(ViewKind::heap_map);
   // Cancel means: as if it had never been opened.
   if (cancelled && source->state == AnswerState::failed) close_source(id);
 }
