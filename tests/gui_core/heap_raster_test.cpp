@@ -283,7 +283,7 @@ TEST(HeapLine, address_under_the_pointer_stays_there) {
   };
   auto before = under(view);
   ASSERT_TRUE(before);
-  for (int notch = 0; notch < 30; ++notch) {
+  for (int notch = 0; notch < 20; ++notch) {
     const double scale_before = view.bytes_per_px;
     view = zoom_heap_map(map, view, 400, 1.25, x, y);
     EXPECT_LT(view.bytes_per_px, scale_before);

@@ -1,5 +1,7 @@
 #include "app/gui/core/tables.h"
 
+#include "app/gui/core/piece_text.h"
+
 #include <algorithm>
 #include <string>
 
@@ -189,6 +191,28 @@ TextTable table_from_import(const ImportStatistics& import) {
   for (const ImportStatistic& row : import.rows())
     table.rows.push_back({text_cell(text_from_severity(row.severity)), text_cell(row.name), count_cell(row.count),
                           text_cell(row.example), text_cell(row.remedy)});
+  return table;
+}
+
+TextTable table_from_heap(const HeapMapAnswer& answer) {
+  TextTable table;
+  table.head = "At " + answer.moment->moment.text + ": " + heap_sentence(answer);
+  table.columns = {{"Address"}, {"Bytes", true}, {"Rounding", true}, {"State"}, {"Own code"}};
+  const Definitions& definitions = answer.moment->stream(answer.heap).definitions();
+  const StreamState& state = answer.moment->state_of(answer.heap);
+  const auto bytes_cell = [](std::uint64_t bytes) {
+    return TableCell{text_from_bytes(static_cast<std::int64_t>(bytes)), std::to_string(bytes)};
+  };
+  for (const HeapPiece& piece : answer.pieces.pieces) {
+    const bool is_block = piece.kind == PieceKind::block;
+    const char* const kind = piece.kind == PieceKind::free ? "free"
+                             : !is_block                   ? "not identified"
+                             : piece.is_pending            ? "freed, a stream waits"
+                                                           : "in use";
+    table.rows.push_back({text_cell(address_text(piece.begin)), bytes_cell(piece.size), bytes_cell(piece.waste),
+                          text_cell(kind),
+                          text_cell(is_block ? own_code_text(definitions, state.slots()[piece.slot].stack) : "")});
+  }
   return table;
 }
 
