@@ -1,5 +1,5 @@
-// The inside of App, in four files: app.cpp (the loop), apply_commands.cpp (what a command does), open_sources.cpp
-// (reading files) and ask_questions.cpp (working out answers).
+// The inside of App: app.cpp (the loop), apply_commands.cpp and apply_to_trace.cpp (what a command does),
+// open_sources.cpp (reading files), ask_questions.cpp and ask_about_trace.cpp (working out answers).
 #pragma once
 
 #include <atomic>
@@ -85,6 +85,7 @@ class App::Impl {
   bool ask_views(Context& context);
   void ask_moment(const Source& source);
   void ask_heap_map();
+  void ask_timeline();
   template <class T>
   void ask(int kind, Answer<T> Answers::*member, QueryKey key, Compute<T> compute);
   template <class T>

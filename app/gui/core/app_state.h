@@ -30,6 +30,7 @@
 #include "app/gui/core/settings.h"
 #include "app/gui/core/heap_pieces.h"
 #include "app/gui/core/source_listing.h"
+#include "app/gui/core/timeline_columns.h"
 #include "app/gui/core/trace_moment.h"
 #include "app/gui/core/view_kind.h"
 
@@ -109,6 +110,7 @@ struct HeapMapAnswer {
 struct Answers {
   Answer<TraceMoment> moment;  // Of a trace.
   Answer<HeapMapAnswer> heap_map;
+  Answer<TimelineColumns> timeline;
   Answer<ProfileView> view, baseline_view;
   Answer<SummaryAnswer> summary;
   Answer<TopAnswer> top;

@@ -4,6 +4,7 @@
 
 #include "analysis/trace/profile_from_trace.h"
 #include "app/gui/core/app_impl.h"
+#include "app/gui/core/ask.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -56,18 +57,11 @@ std::vector<std::string> source_folders(const std::string& profile_path) {
 
 }  // namespace
 
-template <class T>
-void App::Impl::forget(int kind, Answer<T> Answers::*member) {
-  state.context().answers.*member = {};
-  Slot& slot = slots_[kind];
-  if (slot.cancelled) *slot.cancelled = true;
-  slot = {};
-}
-
 void App::Impl::forget_answers() {
   forget(slot_view, &Answers::view);
   forget(slot_moment, &Answers::moment);
   forget(static_cast<int>(Question::heap_map), &Answers::heap_map);
+  forget(static_cast<int>(Question::timeline), &Answers::timeline);
   forget(slot_baseline_view, &Answers::baseline_view);
   forget(static_cast<int>(Question::summary), &Answers::summary);
   forget(static_cast<int>(Question::top), &Answers::top);
@@ -77,41 +71,6 @@ void App::Impl::forget_answers() {
   forget(static_cast<int>(Question::detail), &Answers::detail);
   forget(static_cast<int>(Question::diff), &Answers::diff);
   forget(static_cast<int>(Question::listing), &Answers::listing);
-}
-
-template <class T>
-void App::Impl::ask(int kind, Answer<T> Answers::*member, QueryKey key, Compute<T> compute) {
-  key.kind = kind;
-  Slot& slot = slots_[kind];
-  Answer<T>& answer = state.context().answers.*member;
-  if (slot.asked && slot.key == key) return;
-  if (slot.cancelled) *slot.cancelled = true;
-  slot = {key, true, nullptr};
-  if (auto known = cache_.find(key)) {
-    answer = {AnswerState::ready, std::static_pointer_cast<const T>(known), {}, {}};
-    return;
-  }
-  answer.state = AnswerState::pending;
-  answer.asked = std::chrono::steady_clock::now();
-  slot.cancelled = std::make_shared<std::atomic<bool>>(false);
-  pool_.post(
-      [this, kind, member, key, compute = std::move(compute), cancelled = slot.cancelled]() -> WorkerPool::Finish {
-        if (*cancelled) return nullptr;  // Overtaken by another question while it waited.
-        const Result<Computed<T>> computed = compute(*cancelled);
-        return [this, kind, member, key, computed] {
-          // The answer belongs in the cache even when nobody waits for it any more, unless its file was closed.
-          if (computed && find_source(key.source) != nullptr) cache_.insert(key, computed->value, computed->bytes);
-          const Slot& current = slots_[kind];
-          if (!current.asked || !(current.key == key)) return;
-          Answer<T>& waiting = state.context().answers.*member;
-          waiting.state = computed ? AnswerState::ready : AnswerState::failed;
-          if (computed) {
-            waiting.value = computed->value;
-          } else {
-            waiting.error = computed.error();
-          }
-        };
-      });
 }
 
 bool App::Impl::ask_views(Context& context) {
@@ -149,43 +108,6 @@ bool App::Impl::ask_views(Context& context) {
     forget(static_cast<int>(Question::diff), &Answers::diff);
   }
   return context.answers.view.value != nullptr;
-}
-
-void App::Impl::ask_moment(const Source& source) {
-  const std::string& at = state.position().at;
-  ask<TraceMoment>(slot_moment, &Answers::moment, {0, source.id, SourceId::none, {}, {}, at},
-                   [trace = source.trace, at](const auto&) -> Result<Computed<TraceMoment>> {
-                     auto found = find_moment(*trace, at);
-                     if (!found) return Failure(found.error());
-                     auto moment = std::make_shared<TraceMoment>();
-                     moment->trace = trace;
-                     moment->moment = std::move(*found);
-                     moment->states = compute_states(*trace, moment->moment);
-                     std::size_t bytes = 4096;
-                     for (const StreamState& one : moment->states) bytes += one.slot_count() * 128;
-                     return Computed<TraceMoment>{std::move(moment), bytes};
-                   });
-}
-
-void App::Impl::ask_heap_map() {
-  const Answer<TraceMoment>& moment = state.answers().moment;
-  if (moment.state != AnswerState::ready || !state.source() || !state.source()->trace) return;
-  const ViewPosition& position = state.position();
-  const HeapKey heap = choose_heap(*moment.value->trace, position.heap);
-  if (heap.empty()) return;
-  const HeapColoring coloring = position.coloring;
-  ask<HeapMapAnswer>(static_cast<int>(Question::heap_map), &Answers::heap_map,
-                     {0, position.source, SourceId::none, {},
-                      text_from_heap_key(heap) + " " + std::string(text_from_coloring(coloring)), position.at},
-                     [moment = moment.value, heap, coloring](const auto&) -> Result<Computed<HeapMapAnswer>> {
-                       auto answer = std::make_shared<HeapMapAnswer>();
-                       answer->moment = moment;
-                       answer->heap = heap;
-                       answer->pieces = compute_heap_pieces(moment->stream(heap), moment->state_of(heap), heap.heap,
-                                                            coloring);
-                       const std::size_t bytes = answer->pieces.memory_bytes();
-                       return Computed<HeapMapAnswer>{std::move(answer), bytes};
-                     });
 }
 
 void App::Impl::ask_summary(const QueryKey& base) {
@@ -386,6 +308,7 @@ bool App::Impl::ask_what_is_missing() {
   bool changed = false;
   const bool has_view = ask_views(context);
   if (asks(Question::heap_map)) ask_heap_map();
+  if (asks(Question::timeline)) ask_timeline();
   if (has_view) {
     look_up_selection();
     const QueryKey base{0, context.position.source, SourceId::none, context.answers.view.value->request, {}, viewed_at_};

@@ -160,6 +160,7 @@ enum class Question : std::uint8_t {
   listing,
   series,
   heap_map,
+  timeline,
   count_
 };
 

@@ -194,6 +194,33 @@ TextTable table_from_import(const ImportStatistics& import) {
   return table;
 }
 
+TextTable table_from_timeline(const TimelineColumns& timeline) {
+  TextTable table;
+  table.columns = {{timeline.has_times ? "Until" : "Until event"}, {"Event", true}};
+  const auto add_band = [&table](const char* name) {
+    table.columns.push_back({std::string(name) + ", least", true});
+    table.columns.push_back({std::string(name) + ", most", true});
+  };
+  add_band("In use");
+  if (timeline.knows_regions) add_band("Pool size");
+  if (timeline.knows_regions) add_band("Largest free");
+  for (std::size_t i = 0; i < timeline.columns.size(); ++i) {
+    const TimelineColumn& column = timeline.columns[i];
+    const double end = static_cast<double>(i + 1) / static_cast<double>(timeline.columns.size());
+    auto& row = table.rows.emplace_back();
+    row.push_back(text_cell(timeline.text_at(end)));
+    row.push_back({text_from_count(static_cast<std::int64_t>(column.position)), std::to_string(column.position)});
+    const auto add = [&row](const Band& band) {
+      for (const std::uint64_t bytes : {band.least, band.most})
+        row.push_back({text_from_bytes(static_cast<std::int64_t>(bytes)), std::to_string(bytes)});
+    };
+    add(column.in_use);
+    if (timeline.knows_regions) add(column.pool);
+    if (timeline.knows_regions) add(column.largest_free);
+  }
+  return table;
+}
+
 TextTable table_from_heap(const HeapMapAnswer& answer) {
   TextTable table;
   table.head = "At " + answer.moment->moment.text + ": " + heap_sentence(answer);

@@ -27,6 +27,8 @@ TextTable table_from_series(const std::vector<SeriesPoint>& series);
 TextTable table_from_import(const ImportStatistics& import);
 // Regions and pieces in the order of addresses, with their blocks' lines of code.
 TextTable table_from_heap(const HeapMapAnswer& answer);
+// Its columns in the order of time.
+TextTable table_from_timeline(const TimelineColumns& timeline);
 TextTable table_from_detail(const FrameDetail& detail);
 
 }  // namespace hbmscope::gui

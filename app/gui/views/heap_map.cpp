@@ -81,17 +81,23 @@ void draw_legend(const Look& look, const HeapPieces& map) {
   }
 }
 
-void draw_head(const AppState& state, const HeapMapAnswer& answer, CommandQueue& commands) {
+std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
+  std::string words = "1 row = " + bytes(map.view.bytes_per_px * map.view.width) + ", 1 px = " + bytes(map.view.bytes_per_px);
+  if (answer.pieces.regions.size() > 1)
+    words += ", " + text_from_count(static_cast<std::int64_t>(answer.pieces.regions.size())) + " regions";
+  return words + (map.is_fit ? "   (wheel zooms, double click zooms to a block)" : "   (drag pans, double click or 0 shows all)");
+}
+
+void draw_head(const AppState& state, const HeapMapState& map, const HeapMapAnswer& answer, CommandQueue& commands) {
   if (draw_heap_chooser(state, *answer.moment->trace, answer.heap, commands)) ImGui::SameLine(0, ImGui::GetFontSize());
   draw_coloring(state, commands);
   ImGui::SameLine(0, ImGui::GetFontSize());
   ImGui::AlignTextToFramePadding();
-  const float room = ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 6;
-  std::string moment = answer.moment->moment.text;
-  const std::string sentence = "At " + moment + ": " + heap_sentence(answer);
-  text(shortened(sentence, room));
-  tooltip(sentence);
+  dim_text(shortened(scale_text(map, answer), ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
   draw_copy_menu(ViewKind::heap_map, commands);
+  const std::string sentence = heap_sentence(answer);
+  text(shortened(sentence, ImGui::GetContentRegionAvail().x));
+  tooltip("At " + answer.moment->moment.text + ": " + sentence);
 }
 
 // The picture stays at its addresses when another moment is shown.
@@ -206,16 +212,6 @@ void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origi
   }
 }
 
-void draw_scale(const AppState& state, const HeapMapState& map) {
-  const double row = map.view.bytes_per_px * map.view.width;
-  std::string words = "1 row = " + bytes(row) + ", 1 px = " + bytes(map.view.bytes_per_px);
-  if (map.shown->pieces.regions.size() > 1)
-    words += ", " + text_from_count(static_cast<std::int64_t>(map.shown->pieces.regions.size())) + " regions";
-  words += map.is_fit ? "    wheel zooms, double click zooms to a block" : "    drag pans, double click or 0 shows all";
-  dim_text(shortened(words, ImGui::GetContentRegionAvail().x));
-  (void)state;
-}
-
 }  // namespace
 
 void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& commands) {
@@ -228,15 +224,13 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   }
   const std::shared_ptr<const HeapMapAnswer> answer = state.answers().heap_map.value;
   const Look look(state);
-  draw_head(state, *answer, commands);
+  draw_head(state, map, *answer, commands);
   if (answer->pieces.pieces.empty()) {
     wrapped_text("This heap holds no memory at " + answer->moment->moment.text + ".");
     if (ImGui::Button("Go to the peak")) commands.push(CommandId::go_to_peak);
     return;
   }
   draw_legend(look, answer->pieces);
-  const ImVec2 scale_at = ImGui::GetCursorPos();
-  ImGui::Dummy({1, ImGui::GetTextLineHeight()});
 
   ImGui::BeginChild("map", {0, 0}, 0, ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
   const float gutter = ImGui::CalcTextSize("+1023.9 GiB").x + look.px(6);
@@ -268,8 +262,6 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   if (hovered) handle_pointer(map, *answer, origin, marks, commands);
   draw.PopClipRect();
   ImGui::EndChild();
-  ImGui::SetCursorPos(scale_at);
-  draw_scale(state, map);
   if (take_copy(state, ViewKind::heap_map, map.copy_seen))
     copy_table(state, table_from_heap(*answer), commands);
 }

@@ -74,8 +74,9 @@ void MapMarks::offsets(float left, float width) const {
     px = std::max<std::int64_t>(0, px);
     const std::size_t region = line.region_at_or_after(px);
     if (region == pieces.regions.size()) break;
-    const std::string words =
-        offset_text(pieces, line.address_at(px).value_or(pieces.regions[region].range.begin));
+    const auto inside = static_cast<double>(std::max<std::int64_t>(0, px - line.begin_px(region)));
+    const std::string words = offset_text(
+        pieces, pieces.regions[region].range.begin + static_cast<std::uint64_t>(inside * view.bytes_per_px));
     const float y = origin.y + static_cast<float>(row * view.pitch) +
                     (static_cast<float>(view.pitch - 1) - ImGui::GetTextLineHeight()) / 2;
     draw.AddText({left + width - ImGui::CalcTextSize(words.c_str()).x, std::max(origin.y - look.px(2), y)},

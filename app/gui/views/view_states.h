@@ -14,6 +14,7 @@
 #include "app/gui/views/shell.h"
 #include "app/gui/views/source_view.h"
 #include "app/gui/views/summary_view.h"
+#include "app/gui/views/timeline.h"
 #include "app/gui/views/top_table.h"
 #include "app/gui/views/totals_view.h"
 
@@ -21,6 +22,7 @@ namespace hbmscope::gui {
 
 struct ViewStates {
   HeapMapState heap_map;
+  TimelineState timeline;
   SummaryState summary;
   FlameState flame;
   TopState top;
