@@ -100,6 +100,18 @@ MapCell full_cell(const HeapPiece& piece, int height) {
   return cell;
 }
 
+// Addresses and sizes are below 2^63, and a signed number becomes a double in one instruction.
+double number(std::uint64_t value) {
+  return static_cast<double>(static_cast<std::int64_t>(value));
+}
+// Without the call that std::ceil is where the processor is not known to have it.
+std::int64_t rounded_up(double value) {
+  const auto whole = static_cast<std::int64_t>(value);
+  return whole + (static_cast<double>(whole) < value ? 1 : 0);
+}
+// Less of a pixel than this is an error of the last digits.
+constexpr double nothing = 1e-9;
+
 // Writes the cells of one region into those of the picture that are visible.
 class RegionDrawer {
  public:
@@ -107,13 +119,13 @@ class RegionDrawer {
                std::int64_t begin_px, std::int64_t end_px)
       : cells_(cells), view_(view), map_(map), region_(region), begin_px_(begin_px) {
     height_ = std::min(255, view.pitch - 1);
+    scale_ = 1 / view.bytes_per_px;
     first_ = std::max<std::int64_t>(0, view.origin - begin_px);
     last_ = std::min(end_px, view.origin + static_cast<std::int64_t>(cells.size())) - begin_px;
   }
 
   void draw() {
     if (first_ >= last_) return;
-    const double scale = 1 / view_.bytes_per_px;
     const auto pieces_begin = map_.pieces.begin() + static_cast<std::ptrdiff_t>(region_.first);
     const auto pieces_end = map_.pieces.begin() + static_cast<std::ptrdiff_t>(region_.last);
     const auto from = region_.range.begin +
@@ -122,8 +134,8 @@ class RegionDrawer {
                                   [](std::uint64_t at, const HeapPiece& one) { return at < one.end(); });
     cell_ = first_;
     for (; piece != pieces_end; ++piece) {
-      const double begin = static_cast<double>(piece->begin - region_.range.begin) * scale;
-      const double end = begin + static_cast<double>(piece->size) * scale;
+      const double begin = number(piece->begin - region_.range.begin) * scale_;
+      const double end = begin + number(piece->size) * scale_;
       if (begin >= static_cast<double>(last_)) break;
       add(*piece, begin, end);
     }
@@ -132,27 +144,33 @@ class RegionDrawer {
 
  private:
   void add(const HeapPiece& piece, double begin, double end) {
-    const double waste_begin = piece.waste == 0 ? end : end - static_cast<double>(piece.waste) / view_.bytes_per_px;
+    const double waste_begin = end - number(piece.waste) * scale_;
     auto first = static_cast<std::int64_t>(begin);
     if (first > cell_) {
       flush();
       cell_ = first;
+    } else {
+      first = cell_;
     }
-    first = std::max(first, cell_);
-    const auto whole_begin = static_cast<std::int64_t>(std::ceil(begin - 1e-9));
-    const auto whole_end = static_cast<std::int64_t>(std::floor(end + 1e-9));
+    // Of a million pieces nearly all are dust: within one pixel, and not all of it.
+    if (end < static_cast<double>(first + 1) && begin > static_cast<double>(first) + nothing) {
+      sum_.add(piece, end - begin, std::max(0.0, end - std::max(begin, waste_begin)), false, false);
+      return;
+    }
+    const auto whole_begin = rounded_up(begin - nothing);
+    const auto whole_end = static_cast<std::int64_t>(end + nothing);
     if (whole_end > whole_begin && whole_end > first_) {
       if (whole_begin > first) add_part(piece, begin, static_cast<double>(whole_begin), waste_begin, false, true);
       if (whole_begin >= cell_) flush();
       fill(piece, std::max(whole_begin, first_), std::min(whole_end, last_), waste_begin, whole_begin);
       cell_ = whole_end;
-      if (end - static_cast<double>(whole_end) > 1e-9)
+      if (end - static_cast<double>(whole_end) > nothing)
         add_part(piece, static_cast<double>(whole_end), end, waste_begin, true, false);
       return;
     }
     // It lies in one pixel, or over the border of two.
     const double border = static_cast<double>(first + 1);
-    if (end <= border + 1e-9) {
+    if (end <= border + nothing) {
       add_part(piece, begin, end, waste_begin, false, false);
       return;
     }
@@ -209,6 +227,7 @@ class RegionDrawer {
   const PieceRegion& region_;
   const std::int64_t begin_px_;
   int height_ = 0;
+  double scale_ = 1;
   std::int64_t first_ = 0, last_ = 0;  // Of the region's pixels: what is visible.
   std::int64_t cell_ = 0;              // Which one sum_ is of.
   CellSum sum_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "analysis/units/format.h"
 #include "app/gui/core/piece_text.h"
 #include "collector/wire/block_decoder.h"
@@ -120,6 +122,15 @@ void take_buckets(const Stream& stream, std::uint32_t heap, std::size_t count, C
   columns.go_to(columns.column_of(1));
 }
 
+// "10 ms", "1.5 s": round numbers need no more digits than the step has; from a minute on as moments are written.
+std::string tick_text(std::int64_t ns, double step) {
+  if (ns == 0) return "0";
+  if (ns >= 60'000'000'000) return text_from_moment_ns(ns);
+  const auto value = static_cast<double>(ns);
+  if (step >= 1e8) return fmt::format("{:g} s", value / 1e9);
+  return step >= 1e5 ? fmt::format("{:g} ms", value / 1e6) : fmt::format("{:g} µs", value / 1e3);
+}
+
 double nice_step(double range, int most) {
   const double raw = range / std::max(1, most);
   const double power = std::pow(10.0, std::floor(std::log10(raw)));
@@ -181,9 +192,7 @@ std::vector<AxisTick> ticks_of(const TimelineColumns& timeline, int most) {
   const double step = std::max(1.0, nice_step(range, most));
   for (double at = 0; at <= range; at += step) {
     const auto value = static_cast<std::int64_t>(std::llround(at));
-    std::string text = text_from_count(value);
-    if (timeline.has_times) text = value == 0 ? "0" : text_from_moment_ns(value);
-    ticks.push_back({at / range, std::move(text)});
+    ticks.push_back({at / range, timeline.has_times ? tick_text(value, step) : text_from_count(value)});
   }
   return ticks;
 }

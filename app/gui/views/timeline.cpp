@@ -86,6 +86,14 @@ void draw_line(ImDrawList& draw, const Lane& lane, const std::vector<TimelineCol
   }
 }
 
+// Words over data stand on a plate of the background.
+void draw_words(ImDrawList& draw, const Look& look, ImVec2 at, const std::string& words, Role role) {
+  const ImVec2 size = ImGui::CalcTextSize(words.c_str());
+  draw.AddRectFilled({at.x - look.px(3), at.y}, {at.x + size.x + look.px(3), at.y + size.y}, look.role(Role::free, 0.8F),
+                     look.px(2));
+  draw.AddText(at, look.role(role), words.c_str());
+}
+
 void draw_scale(ImDrawList& draw, const Look& look, const Lane& lane, const char* title) {
   double step = 1;
   while (lane.most / step > std::max(2.0F, (lane.to.y - lane.from.y) / look.px(34))) step *= 2;
@@ -97,7 +105,7 @@ void draw_scale(ImDrawList& draw, const Look& look, const Lane& lane, const char
     if (y - size.y / 2 < lane.from.y - look.px(4)) continue;
     draw.AddText({lane.from.x - look.px(6) - size.x, y - size.y / 2}, look.role(Role::dim_text), words.c_str());
   }
-  draw.AddText({lane.from.x + look.px(6), lane.from.y + look.px(2)}, look.role(Role::dim_text), title);
+  draw_words(draw, look, {lane.from.x + look.px(6), lane.from.y + look.px(2)}, title, Role::text);
 }
 
 void draw_time_axis(ImDrawList& draw, const Look& look, const TimelineColumns& timeline, const Lane& lane, float y) {
@@ -127,8 +135,7 @@ void draw_marks(ImDrawList& draw, const Look& look, const TimelineColumns& timel
     const std::string words = "peak " + bytes(timeline.peak->bytes);
     const float width = ImGui::CalcTextSize(words.c_str()).x;
     const float left = x + look.px(8) + width > memory.to.x ? x - look.px(8) - width : x + look.px(8);
-    draw.AddText({left, std::max(memory.from.y - look.px(2), y - ImGui::GetTextLineHeight() - look.px(1))},
-                 look.role(Role::text), words.c_str());
+    draw_words(draw, look, {left, std::max(memory.from.y, y - ImGui::GetTextLineHeight() - look.px(1))}, words, Role::text);
   }
   for (std::size_t i = 0; i < timeline.failures.size(); ++i) {
     const TimelineMark& failure = timeline.failures[i];
