@@ -115,7 +115,8 @@ Result<Moment> find_event(const Trace& trace, std::string_view stream_number, st
         fmt::format("there is no event {}: the trace has {}, marks included", *position, stream.end_position()),
         "Name one of them, or a time.");
   if (trace.streams.size() > 1)
-    return moment_of_event(trace, *named - 1, *position, time_at(stream, *position), "stream " + std::string(stream_number));
+    return moment_of_event(trace, *named - 1, *position, time_at(stream, *position),
+                           "stream " + std::string(stream_number));
   Moment moment;
   moment.positions = {*position};
   moment.text = fmt::format("after event {} of {}", *position, stream.end_position());

@@ -39,7 +39,8 @@ Stream make_stream(std::uint64_t blocks, std::uint64_t region) {
   grown.heap = 1;
   writer.add(grown, 0);
   std::vector<std::uint32_t> stacks;
-  for (std::uint32_t i = 0; i < 12; ++i) stacks.push_back(writer.define_stack(0, writer.define_frame("step", "train.py", i)));
+  for (std::uint32_t i = 0; i < 12; ++i)
+    stacks.push_back(writer.define_stack(0, writer.define_frame("step", "train.py", i)));
   std::mt19937_64 random(1);
   const std::uint64_t share = region / blocks;
   for (std::uint64_t i = 0; i < blocks; ++i) {
@@ -63,9 +64,8 @@ int main(int argc, char** argv) {
   if (blocks == 0) return 1;
   const Stream stream = make_stream(blocks, region);
   gui::HeapPieces pieces;
-  const double made_ms = best_ms([&] {
-    pieces = gui::compute_heap_pieces(stream, stream.last_state(), 1, gui::HeapColoring::own_code);
-  });
+  const double made_ms =
+      best_ms([&] { pieces = gui::compute_heap_pieces(stream, stream.last_state(), 1, gui::HeapColoring::own_code); });
   const gui::HeapMapView fit = gui::fit_heap_map(pieces, 1920, 1080);
   gui::HeapRaster raster;
   const double drawn_ms = best_ms([&] { raster.draw(pieces, fit, gui::Theme::dark); });

@@ -92,8 +92,8 @@ TEST(HeapRaster, cells_of_random_heaps_are_as_counted) {
       const int free = picture.count(cell, role(Role::free));
       const MapCell& drawn = picture.cells[static_cast<std::size_t>(cell)];
       const HeapPiece* only = naive.pieces.size() == 1 ? naive.pieces[0] : nullptr;
-      const bool both_go_on = naive.pieces.size() == 2 && naive.pieces[0]->begin < begin &&
-                              naive.pieces[1]->end() > begin + 1024;
+      const bool both_go_on =
+          naive.pieces.size() == 2 && naive.pieces[0]->begin < begin && naive.pieces[1]->end() > begin + 1024;
       if (both_go_on && naive.shares[0] != naive.shares[1])
         only = naive.shares[0] > naive.shares[1] ? naive.pieces[0] : naive.pieces[1];
       if (both_go_on && naive.shares[0] == naive.shares[1])
@@ -153,8 +153,10 @@ TEST(HeapRaster, colors_and_proportions_are_those_of_the_legend) {
   const Picture picture(map, view);
   std::array<int, 3> pixels{};
   for (std::int64_t cell = 0; cell < 1000; ++cell) {
-    pixels[0] += picture.at(cell, 5) == pixel_from_color(color_of_shade(Theme::dark, map.coloring, map.legend[0].shade));
-    pixels[1] += picture.at(cell, 5) == pixel_from_color(color_of_shade(Theme::dark, map.coloring, map.legend[1].shade));
+    pixels[0] +=
+        picture.at(cell, 5) == pixel_from_color(color_of_shade(Theme::dark, map.coloring, map.legend[0].shade));
+    pixels[1] +=
+        picture.at(cell, 5) == pixel_from_color(color_of_shade(Theme::dark, map.coloring, map.legend[1].shade));
     pixels[2] += picture.at(cell, 5) == role(Role::free) || picture.at(cell, 5) == role(Role::largest_free);
   }
   // One pixel of each block is its darker edge.

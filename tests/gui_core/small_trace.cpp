@@ -7,9 +7,7 @@
 namespace hbmscope::test {
 
 SmallTrace::SmallTrace(bool tells_regions)
-    : writer_(0, [this](const wire::SharedBlock& block) {
-        EXPECT_EQ(std::nullopt, trace_.streams[0].append(block));
-      }) {
+    : writer_(0, [this](const wire::SharedBlock& block) { EXPECT_EQ(std::nullopt, trace_.streams[0].append(block)); }) {
   trace_.streams.resize(1);
   add_heap("GPU 0", tells_regions);
 }

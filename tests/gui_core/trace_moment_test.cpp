@@ -133,6 +133,23 @@ TEST_F(TraceMoments, heap_is_chosen_and_the_command_says_the_moment) {
   EXPECT_NE(std::string::npos, open_command(state()).find("--at peak")) << open_command(state());
 }
 
+TEST_F(TraceMoments, line_of_code_keeps_its_color_when_the_moment_moves) {
+  test::SmallTrace trace;
+  trace.region(0, 100 * mib);
+  trace.alloc(0, 10 * mib, "small");
+  trace.alloc(20 * mib, 30 * mib, "large");
+  trace.free(20 * mib);
+  trace.write((home_ / "colors.hbm").string());
+  give(Command{CommandId::open_paths, {}, {(home_ / "colors.hbm").string()}, SourceId::none, {}, {}});
+  const auto shade_of = [&](std::uint64_t address) {
+    return state().answers().heap_map.value->pieces.find(address)->shade;
+  };
+  EXPECT_EQ(0, shade_of(0));
+  give(CommandId::go_to_peak);
+  EXPECT_EQ(0, shade_of(0)) << "though it is not the largest here";
+  EXPECT_EQ(1, shade_of(20 * mib));
+}
+
 TEST_F(TraceMoments, selected_address_names_the_line_in_all_views) {
   open();
   Command command{CommandId::select_address, "0x2800000", {}, SourceId::none, {"step", "train.py", 10}, {}};
@@ -142,6 +159,55 @@ TEST_F(TraceMoments, selected_address_names_the_line_in_all_views) {
   give(CommandId::escape);
   EXPECT_FALSE(state().position().address);
   EXPECT_TRUE(state().position().selection.empty());
+}
+
+TEST(TimelineColumns, every_extreme_is_in_its_column) {
+  test::SmallTrace trace;
+  trace.region(0, 1000 * mib);
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    trace.alloc(0, (1 + i % 90) * mib, "step");
+    trace.free(0);
+  }
+  trace.run_out_of_memory(2000 * mib);
+  trace.alloc(100 * mib, 7 * mib);
+  const Stream& stream = trace.trace().streams[0];
+  const TimelineColumns timeline = compute_timeline_columns(stream, {0, 1}, 100);
+  ASSERT_EQ(100U, timeline.columns.size());
+  EXPECT_TRUE(timeline.has_times);
+  EXPECT_TRUE(timeline.knows_regions);
+  EXPECT_EQ(90 * mib, timeline.in_use_most);
+  EXPECT_EQ(1000 * mib, timeline.pool_most);
+  // Beside one state for every event.
+  std::vector<Band> in_use(100), largest(100);
+  std::vector<bool> has(100);
+  StreamState state;
+  for (std::uint64_t position = 1; position <= stream.end_position(); ++position) {
+    stream.advance(state, position);
+    const double share =
+        static_cast<double>(state.time_ns() - timeline.begin) / static_cast<double>(timeline.end - timeline.begin);
+    const auto column = std::min<std::size_t>(99, static_cast<std::size_t>(share * 100));
+    const std::uint64_t now = state.heap(1).in_use_bytes, free = *state.heap(1).space.largest_free();
+    if (!has[column]) {
+      in_use[column] = {now, now};
+      largest[column] = {free, free};
+    }
+    has[column] = true;
+    in_use[column].add(now);
+    largest[column].add(free);
+  }
+  for (std::size_t i = 0; i < 100; ++i) {
+    ASSERT_TRUE(has[i]);
+    // What was the case as the column began counts too.
+    EXPECT_LE(timeline.columns[i].in_use.least, in_use[i].least);
+    EXPECT_EQ(timeline.columns[i].in_use.most, in_use[i].most) << i;
+    EXPECT_LE(timeline.columns[i].largest_free.least, largest[i].least) << i;
+    EXPECT_TRUE(i == 0 || timeline.columns[i].position > timeline.columns[i - 1].position) << i;
+  }
+  ASSERT_EQ(1U, timeline.failures.size());
+  EXPECT_EQ(2000 * mib, timeline.failures[0].bytes);
+  EXPECT_EQ(stream.end_position(), timeline.columns.back().position);
+  ASSERT_TRUE(timeline.peak);
+  EXPECT_EQ(90 * mib, timeline.peak->bytes);
 }
 
 TEST(HeapKeyText, is_read_back_and_nonsense_is_refused) {

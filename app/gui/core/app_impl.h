@@ -105,7 +105,7 @@ class App::Impl {
 
   std::map<int, Slot> slots_;
   SourceId answered_source_ = SourceId::none;
-  std::string viewed_at_;  // The moment that the present view is of.
+  std::string viewed_at_;              // The moment that the present view is of.
   const FlameAnswer* hued_ = nullptr;  // The last flame graph whose files were given hues.
   const bool leaves_no_trace_;
   AnswerCache cache_;

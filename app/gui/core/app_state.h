@@ -26,9 +26,9 @@
 #include "app/gui/core/folder_listing.h"
 #include "app/gui/core/frame_detail.h"
 #include "app/gui/core/frame_key.h"
+#include "app/gui/core/heap_pieces.h"
 #include "app/gui/core/palette.h"
 #include "app/gui/core/settings.h"
-#include "app/gui/core/heap_pieces.h"
 #include "app/gui/core/source_listing.h"
 #include "app/gui/core/timeline_columns.h"
 #include "app/gui/core/trace_moment.h"
@@ -160,7 +160,8 @@ struct AppState {
   std::vector<RecentFile> recent;
   Answer<FolderListing> folder;  // Of the file dialog.
   std::string sample;            // A profile that comes with the program; empty where it isn't found.
-  ColorKeeper colors;
+  ColorKeeper colors;            // Of files.
+  ColorKeeper line_colors;       // Of lines of code, in heap maps.
 
   const Context& context() const { return contexts[active_context]; }
   Context& context() { return contexts[active_context]; }

@@ -84,17 +84,16 @@ bool App::Impl::ask_views(Context& context) {
   const auto ask_view = [&](int kind, Answer<ProfileView> Answers::*member, const Source& of, const std::string& at) {
     // What lives at the end was worked out with reading.
     const std::shared_ptr<const TraceMoment> moment = at.empty() ? nullptr : context.answers.moment.value;
-    ask<ProfileView>(kind, member, {0, of.id, SourceId::none, position.request, {}, at},
-                     [profile = of.profile, request = position.request,
-                      moment](const auto&) -> Result<Computed<ProfileView>> {
-                       auto view = make_view(
-                           moment ? std::make_shared<const Profile>(profile_from_trace(*moment->trace, moment->states))
-                                  : profile,
-                           request);
-                       if (!view) return Failure(view.error());
-                       const std::size_t bytes = bytes_of(*view);
-                       return Computed<ProfileView>{std::make_shared<const ProfileView>(std::move(*view)), bytes};
-                     });
+    ask<ProfileView>(
+        kind, member, {0, of.id, SourceId::none, position.request, {}, at},
+        [profile = of.profile, request = position.request, moment](const auto&) -> Result<Computed<ProfileView>> {
+          auto view = make_view(
+              moment ? std::make_shared<const Profile>(profile_from_trace(*moment->trace, moment->states)) : profile,
+              request);
+          if (!view) return Failure(view.error());
+          const std::size_t bytes = bytes_of(*view);
+          return Computed<ProfileView>{std::make_shared<const ProfileView>(std::move(*view)), bytes};
+        });
   };
   // Until the moment is there, the stacks are those of the moment before.
   if (!source->trace || position.at.empty() || context.answers.moment.state == AnswerState::ready)
@@ -311,7 +310,8 @@ bool App::Impl::ask_what_is_missing() {
   if (asks(Question::timeline)) ask_timeline();
   if (has_view) {
     look_up_selection();
-    const QueryKey base{0, context.position.source, SourceId::none, context.answers.view.value->request, {}, viewed_at_};
+    const QueryKey base{0,         context.position.source, SourceId::none, context.answers.view.value->request, {},
+                        viewed_at_};
     if (asks(Question::summary)) ask_summary(base);
     if (asks(Question::top)) ask_top(base);
     if (asks(Question::flame)) ask_flame(base);

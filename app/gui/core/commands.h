@@ -109,7 +109,7 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(set_moment, "", "", "", hidden, "The moment of the trace becomes `text`, as --at names it.")                       \
   X(move_moment, "", "", "", hidden, "The same as the next step of one drag: Alt+Left goes back to before it.")        \
   X(choose_heap, "", "", "", hidden, "The heap map and the timeline show the heap `text`.")                            \
-  X(set_coloring, "", "", "", hidden, "The heap map is coloured by `text`: code, size, age or state.")                \
+  X(set_coloring, "", "", "", hidden, "The heap map is coloured by `text`: code, size, age or state.")                 \
   X(select_address, "", "", "", hidden, "Selects what lies at the address `text`, and `frame`, its line of code.")     \
   X(set_clipboard, "", "", "", hidden, "Copies `text`.")                                                               \
   X(write_export, "", "", "", hidden, "Writes the export that was asked for to the file `text`.")                      \

@@ -47,9 +47,8 @@ std::int64_t HeapLine::end_px(std::size_t region) const {
 
 double HeapLine::px_of(std::uint64_t address) const {
   const auto& regions = map_->regions;
-  const auto region =
-      std::upper_bound(regions.begin(), regions.end(), address,
-                       [](std::uint64_t at, const PieceRegion& one) { return at < one.range.end; });
+  const auto region = std::upper_bound(regions.begin(), regions.end(), address,
+                                       [](std::uint64_t at, const PieceRegion& one) { return at < one.range.end; });
   if (region == regions.end()) return static_cast<double>(length_);
   const auto begin = static_cast<double>(begins_[static_cast<std::size_t>(region - regions.begin())]);
   return address <= region->range.begin ? begin
@@ -123,8 +122,7 @@ HeapMapView zoom_to_range(const HeapPieces& map, const HeapMapView& fit, int hei
   if (wanted >= fit.bytes_per_px) return fit;
   HeapMapView view = zoom_heap_map(map, fit, height, fit.bytes_per_px / wanted, 0, 0);
   const HeapLine line(map, view.bytes_per_px);
-  const auto middle =
-      static_cast<std::int64_t>((line.px_of(range.begin) + line.px_of_end(range.end)) / 2);
+  const auto middle = static_cast<std::int64_t>((line.px_of(range.begin) + line.px_of_end(range.end)) / 2);
   view.origin = middle - static_cast<std::int64_t>(view.rows / 2) * view.width - view.width / 2;
   keep_in_sight(map, view);
   return view;

@@ -83,7 +83,8 @@ struct Sum {
   std::uint64_t bytes = 0, blocks = 0;
 };
 
-// The eight lines of code with the most bytes get the hues; what has none, or comes after them, is neutral.
+// Lines of code keep the hue that they have; the largest of the others get what is left of the eight. The rest is
+// neutral, and so is what has no line.
 void shade_by_code(HeapPieces& map, const Stream& stream, const StreamState& state) {
   const Definitions& definitions = stream.definitions();
   std::unordered_map<std::uint32_t, std::size_t> line_of_stack;
@@ -113,10 +114,11 @@ void shade_by_code(HeapPieces& map, const Stream& stream, const StreamState& sta
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return sums[a].bytes > sums[b].bytes; });
   std::vector<Shade> shades(lines.size(), several_shade);
   ShadeEntry rest{several_shade, {}, 0, 0};
-  Shade next = 0;
   for (const std::size_t line : order) {
-    if (next < several_shade && !lines[line].starts_with('(')) {
-      shades[line] = next++;
+    const bool is_line = !lines[line].starts_with('(');
+    if (is_line) map.colors.add({lines[line]});
+    if (is_line && map.colors.hue_of(lines[line]) != no_hue) {
+      shades[line] = static_cast<Shade>(map.colors.hue_of(lines[line]));
       map.legend.push_back({shades[line], lines[line], sums[line].bytes, sums[line].blocks});
     } else {
       rest.name = rest.name.empty() ? lines[line] : "other code, or none";
@@ -139,15 +141,17 @@ void shade_by(HeapPieces& map, const std::vector<std::string>& shade_names, cons
     ++sums[piece.shade].blocks;
   }
   for (std::size_t i = 0; i < sums.size(); ++i)
-    if (sums[i].blocks > 0) map.legend.push_back({static_cast<Shade>(i), shade_names[i], sums[i].bytes, sums[i].blocks});
+    if (sums[i].blocks > 0)
+      map.legend.push_back({static_cast<Shade>(i), shade_names[i], sums[i].bytes, sums[i].blocks});
 }
 
 // PyTorch's own borders: small up to 1 MiB, large from 20 MiB (kSmallSize, kLargeBuffer of CUDACachingAllocator.cpp).
 void shade_by_size(HeapPieces& map) {
-  static const std::vector<std::string> steps{"under 64 KiB", "64 KiB to 1 MiB", "1 to 20 MiB",
+  static const std::vector<std::string> steps{"under 64 KiB",  "64 KiB to 1 MiB",  "1 to 20 MiB",
                                               "20 to 128 MiB", "128 MiB to 1 GiB", "1 GiB and more"};
-  constexpr std::array<std::uint64_t, 5> borders{std::uint64_t{64} << 10, std::uint64_t{1} << 20, std::uint64_t{20} << 20,
-                                                 std::uint64_t{128} << 20, std::uint64_t{1} << 30};
+  constexpr std::array<std::uint64_t, 5> borders{std::uint64_t{64} << 10, std::uint64_t{1} << 20,
+                                                 std::uint64_t{20} << 20, std::uint64_t{128} << 20,
+                                                 std::uint64_t{1} << 30};
   shade_by(map, steps, [&](const HeapPiece& piece) {
     return static_cast<Shade>(std::upper_bound(borders.begin(), borders.end(), piece.size) - borders.begin());
   });
@@ -155,8 +159,8 @@ void shade_by_size(HeapPieces& map) {
 
 // Age is how many events ago a block was taken, in powers of ten: it needs no clock.
 void shade_by_age(HeapPieces& map, const StreamState& state) {
-  static const std::vector<std::string> steps{"the last 10 events", "the last 100",    "the last 1,000",
-                                              "the last 10,000",    "before that",     "before the recording"};
+  static const std::vector<std::string> steps{"the last 10 events", "the last 100", "the last 1,000",
+                                              "the last 10,000",    "before that",  "before the recording"};
   shade_by(map, steps, [&](const HeapPiece& piece) -> Shade {
     const std::uint64_t event = state.slots()[piece.slot].event;
     if (event == wire::before_the_stream || event >= state.position()) return 5;
@@ -200,14 +204,15 @@ const HeapPiece* HeapPieces::find(std::uint64_t address) const {
   if (region == regions.end() || address < region->range.begin) return nullptr;
   const auto first = pieces.begin() + static_cast<std::ptrdiff_t>(region->first);
   const auto last = pieces.begin() + static_cast<std::ptrdiff_t>(region->last);
-  const auto piece = std::upper_bound(first, last, address,
-                                      [](std::uint64_t at, const HeapPiece& one) { return at < one.end(); });
+  const auto piece =
+      std::upper_bound(first, last, address, [](std::uint64_t at, const HeapPiece& one) { return at < one.end(); });
   return piece == last ? nullptr : &*piece;
 }
 
 HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, std::uint32_t heap,
-                               HeapColoring coloring) {
+                               HeapColoring coloring, const ColorKeeper& colors) {
   HeapPieces map;
+  map.colors = colors;
   map.coloring = coloring;
   map.knows_regions = state.heap(heap).space.knows_regions();
   if (map.knows_regions) {

@@ -12,12 +12,13 @@
 
 #include "analysis/model/address_range.h"
 #include "analysis/trace/stream.h"
+#include "app/gui/core/color_keeper.h"
 
 namespace hbmscope::gui {
 
 enum class HeapColoring { own_code, size, age, state };
 std::string_view text_from_coloring(HeapColoring coloring);  // "code", "size", "age", "state"
-std::string_view title_of(HeapColoring coloring);             // "Own code", "Size", "Age", "State"
+std::string_view title_of(HeapColoring coloring);            // "Own code", "Size", "Age", "State"
 std::optional<HeapColoring> parse_coloring(std::string_view text);
 
 enum class PieceKind : std::uint8_t {
@@ -59,7 +60,8 @@ struct HeapPieces {
   HeapColoring coloring = HeapColoring::own_code;
   std::vector<PieceRegion> regions;
   std::vector<HeapPiece> pieces;
-  std::vector<ShadeEntry> legend;  // Those that have blocks; categories by bytes, steps in their order.
+  ColorKeeper colors;                       // Of lines of code, with those that got theirs here.
+  std::vector<ShadeEntry> legend;           // Those that have blocks; categories by bytes, steps in their order.
   std::optional<std::size_t> largest_free;  // In pieces; the one of the lowest address where several are as large.
   std::uint64_t region_bytes = 0;
   std::uint64_t blocks_not_drawn = 0;  // Over other blocks, or outside of all regions where these are told.
@@ -72,8 +74,9 @@ struct HeapPieces {
   }
 };
 
+// `colors`: the lines of code that have a hue already, and keep it.
 HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, std::uint32_t heap,
-                               HeapColoring coloring);
+                               HeapColoring coloring, const ColorKeeper& colors = {});
 
 // "step  optimizer.py:75"; "(library code only)", "(no stack was recorded)".
 std::string own_code_text(const Definitions& definitions, std::uint32_t stack);

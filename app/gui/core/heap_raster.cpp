@@ -7,10 +7,18 @@ namespace hbmscope::gui {
 namespace {
 
 // cividis, from few to many (WINDOW's colours for size, age and lifetime).
-constexpr std::array<Color, step_count> steps_dark{
-    {{0x4F, 0x57, 0x6C}, {0x6F, 0x70, 0x73}, {0x90, 0x8B, 0x78}, {0xB4, 0xA7, 0x6F}, {0xDA, 0xC6, 0x5B}, {0xFE, 0xE8, 0x38}}};
-constexpr std::array<Color, step_count> steps_light{
-    {{0xE5, 0xCF, 0x52}, {0xBC, 0xAE, 0x6C}, {0x94, 0x8E, 0x77}, {0x72, 0x72, 0x74}, {0x4F, 0x57, 0x6C}, {0x24, 0x3C, 0x6E}}};
+constexpr std::array<Color, step_count> steps_dark{{{0x4F, 0x57, 0x6C},
+                                                    {0x6F, 0x70, 0x73},
+                                                    {0x90, 0x8B, 0x78},
+                                                    {0xB4, 0xA7, 0x6F},
+                                                    {0xDA, 0xC6, 0x5B},
+                                                    {0xFE, 0xE8, 0x38}}};
+constexpr std::array<Color, step_count> steps_light{{{0xE5, 0xCF, 0x52},
+                                                     {0xBC, 0xAE, 0x6C},
+                                                     {0x94, 0x8E, 0x77},
+                                                     {0x72, 0x72, 0x74},
+                                                     {0x4F, 0x57, 0x6C},
+                                                     {0x24, 0x3C, 0x6E}}};
 
 // The bytes of one pixel while pieces come in the order of addresses; in pixels, so that all of it is 1.
 class CellSum {
@@ -38,7 +46,8 @@ class CellSum {
   bool empty() const { return pieces_ == 0; }
   bool holds_one() const { return pieces_ == 1; }
   const HeapPiece& only() const { return *first_.piece; }
-  // Two pieces of which each goes on in the neighbour: the larger one has the pixel, and free space where they are even.
+  // Two pieces of which each goes on in the neighbour: the larger one has the pixel, and free space where they are
+  // even.
   const HeapPiece* larger_of_two() const {
     if (pieces_ != 2 || !first_goes_on_ || !last_goes_on_) return nullptr;
     if (first_.share == last_.share) return first_.piece->kind == PieceKind::free ? first_.piece : last_.piece;
@@ -128,8 +137,8 @@ class RegionDrawer {
     if (first_ >= last_) return;
     const auto pieces_begin = map_.pieces.begin() + static_cast<std::ptrdiff_t>(region_.first);
     const auto pieces_end = map_.pieces.begin() + static_cast<std::ptrdiff_t>(region_.last);
-    const auto from = region_.range.begin +
-                      static_cast<std::uint64_t>(static_cast<double>(first_) * view_.bytes_per_px);
+    const auto from =
+        region_.range.begin + static_cast<std::uint64_t>(static_cast<double>(first_) * view_.bytes_per_px);
     auto piece = std::upper_bound(pieces_begin, pieces_end, from,
                                   [](std::uint64_t at, const HeapPiece& one) { return at < one.end(); });
     cell_ = first_;
@@ -201,7 +210,8 @@ class RegionDrawer {
     sum_ = {};
   }
 
-  void fill(const HeapPiece& piece, std::int64_t begin, std::int64_t end, double waste_begin, std::int64_t piece_begin) {
+  void fill(const HeapPiece& piece, std::int64_t begin, std::int64_t end, double waste_begin,
+            std::int64_t piece_begin) {
     if (begin >= end) return;
     MapCell cell = full_cell(piece, height_);
     const auto at = cells_.begin() + static_cast<std::ptrdiff_t>(begin_px_ - view_.origin);
@@ -254,7 +264,8 @@ struct Inks {
 Pixel pixel_of(const MapCell& cell, const Inks& inks, std::size_t x, int y, int up) {
   switch (cell.fill) {
     case MapCell::Fill::nothing: return (x % 4 == 1 && y % 4 == 1) ? inks.dots : inks.panel;
-    case MapCell::Fill::not_identified: return (x + static_cast<std::size_t>(y)) % 3 == 0 ? inks.free : inks.not_identified;
+    case MapCell::Fill::not_identified:
+      return (x + static_cast<std::size_t>(y)) % 3 == 0 ? inks.free : inks.not_identified;
     default: break;
   }
   const std::size_t shade = cell.look & MapCell::shade_mask;
@@ -322,7 +333,8 @@ void HeapRaster::draw_outline(const HeapPieces& map, const HeapMapView& view, Th
   const HeapPiece& piece = map.pieces[*map.largest_free];
   const HeapLine line(map, view.bytes_per_px);
   const auto begin = static_cast<std::int64_t>(std::lround(line.px_of(piece.begin))) - view.origin;
-  const auto end = std::max(begin + 3, static_cast<std::int64_t>(std::lround(line.px_of_end(piece.end()))) - view.origin);
+  const auto end =
+      std::max(begin + 3, static_cast<std::int64_t>(std::lround(line.px_of_end(piece.end()))) - view.origin);
   const auto cells = static_cast<std::int64_t>(cells_.size());
   const Pixel ink = pixel_from_color(color_of(theme, Role::largest_free));
   constexpr int thick = 2;

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/read/source/read_source.h"
 #include "analysis/read/profile_folder.h"
+#include "analysis/read/source/read_source.h"
 #include "analysis/units/format.h"
 #include "analysis/write/write.h"
 #include "app/gui/core/app_impl.h"

@@ -55,9 +55,9 @@ void describe_block(const HeapMapAnswer& answer, const HeapPiece& piece, PieceTe
   else
     size += ", all of it requested";
   text.lines.push_back(size);
-  text.lines.push_back(std::string(piece.is_pending ? "freed by the program, a device stream still waits for it"
-                                                    : "in use") +
-                       (block.stream != 0 ? fmt::format(", stream {}", block.stream) : ""));
+  text.lines.push_back(
+      std::string(piece.is_pending ? "freed by the program, a device stream still waits for it" : "in use") +
+      (block.stream != 0 ? fmt::format(", stream {}", block.stream) : ""));
   text.lines.push_back(address_text(block.address) + ", " + offset_text(answer.pieces, block.address));
   if (block.event == wire::before_the_stream) {
     text.lines.emplace_back("taken before the recording began");
@@ -123,7 +123,8 @@ std::string heap_sentence(const HeapMapAnswer& answer) {
   if (pool && free && largest) {
     text += " of " + bytes(*pool) + " in use, " + bytes(*free) + " free";
     if (*free > 0)
-      text += " in " + count(heap.space.free_chunks()) + (heap.space.free_chunks() == 1 ? " piece" : " pieces, the largest " + bytes(*largest));
+      text += " in " + count(heap.space.free_chunks()) +
+              (heap.space.free_chunks() == 1 ? " piece" : " pieces, the largest " + bytes(*largest));
   } else {
     text += " in use; what is free is not told";
   }

@@ -14,7 +14,7 @@ struct PieceText {
 };
 PieceText text_from_piece(const HeapMapAnswer& answer, const HeapPiece& piece);
 
-// "At the end: 7.54 GiB of 7.96 GiB in use, 426 MiB free in 231 pieces, the largest 162 MiB."
+// "7.54 GiB of 7.96 GiB in use, 426 MiB free in 231 pieces, the largest 162 MiB."
 std::string heap_sentence(const HeapMapAnswer& answer);
 
 // The own line of a block's stack, as all views select it; empty for a free piece, and where no code is the person's.

@@ -223,7 +223,7 @@ TextTable table_from_timeline(const TimelineColumns& timeline) {
 
 TextTable table_from_heap(const HeapMapAnswer& answer) {
   TextTable table;
-  table.head = "At " + answer.moment->moment.text + ": " + heap_sentence(answer);
+  table.head = "Heap " + phrase_of(answer.moment->moment) + ": " + heap_sentence(answer);
   table.columns = {{"Address"}, {"Bytes", true}, {"Rounding", true}, {"State"}, {"Own code"}};
   const Definitions& definitions = answer.moment->stream(answer.heap).definitions();
   const StreamState& state = answer.moment->state_of(answer.heap);

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "analysis/trace/replay.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/piece_text.h"
-#include "collector/wire/block_decoder.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -77,30 +77,24 @@ class Columns {
   bool has_begun_ = false;
 };
 
-void replay(const Stream& stream, std::uint32_t heap, Columns& columns) {
-  StreamState state;
-  state.make_heaps(stream.definitions());
-  wire::BlockDecoder decoder;
-  wire::DecodedBlock decoded;
-  std::size_t number = 0;
+void take_events(const Stream& stream, std::uint32_t heap, Columns& columns) {
   bool has_begun = false;
-  for (const wire::SharedBlock& block : stream.blocks()) {
-    if (decoder.decode(*block, decoded)) break;
-    state.apply(decoded, number++, stream.definitions(), stream.end_position(),
-                [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t changed) {
-                  if (position == 0) {  // What lived before.
-                    columns.set_first(figures_of(state.heap(heap)));
-                    return;
-                  }
-                  has_begun = true;
-                  const std::size_t column = columns.column_of(columns.share_of(position, time_ns));
-                  if (changed == heap)
-                    columns.add(figures_of(state.heap(heap)), position, column);
-                  else
-                    columns.add_position(position, column);
-                });
-  }
-  if (has_begun) columns.add_position(stream.end_position(), columns.column_of(1));
+  replay(stream, [&](const StreamState& state, std::uint64_t position, std::int64_t time_ns, std::uint32_t changed) {
+    if (position == 0) {  // What lived before.
+      columns.set_first(figures_of(state.heap(heap)));
+      return;
+    }
+    has_begun = true;
+    const std::size_t column = columns.column_of(columns.share_of(position, time_ns));
+    if (changed == heap)
+      columns.add(figures_of(state.heap(heap)), position, column);
+    else
+      columns.add_position(position, column);
+  });
+  if (has_begun)
+    columns.add_position(stream.end_position(), columns.column_of(1));
+  else
+    columns.go_to(columns.column_of(1));
 }
 
 void take_buckets(const Stream& stream, std::uint32_t heap, std::size_t count, Columns& columns) {
@@ -152,7 +146,7 @@ TimelineColumns compute_timeline_columns(const Stream& stream, HeapKey heap, std
     timeline.knows_regions &= bucket.knows_regions;
   Columns columns(timeline, std::max<std::size_t>(1, count));
   if (stream.end_position() <= replayed_events_max)
-    replay(stream, heap.heap, columns);
+    take_events(stream, heap.heap, columns);
   else
     take_buckets(stream, heap.heap, count, columns);
   for (const TimelineColumn& column : timeline.columns) {

@@ -36,8 +36,8 @@ struct TimelineMark {
 
 struct TimelineColumns {
   HeapKey heap;
-  bool has_times = false;      // Else the axis counts events.
-  bool knows_regions = false;  // At every moment; else pool and largest free are not known.
+  bool has_times = false;           // Else the axis counts events.
+  bool knows_regions = false;       // At every moment; else pool and largest free are not known.
   std::int64_t begin = 0, end = 0;  // Of the axis: nanoseconds on the stream's clock, or positions.
   std::vector<TimelineColumn> columns;
   std::vector<TimelineMark> failures;  // Out-of-memories of the heap, with what was asked; before the event.

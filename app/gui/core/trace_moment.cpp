@@ -33,6 +33,10 @@ std::vector<NamedHeap> heaps_of(const Trace& trace) {
   return heaps;
 }
 
+std::string phrase_of(const Moment& moment) {
+  return moment.text.starts_with("after ") ? moment.text : "at " + moment.text;
+}
+
 HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
   HeapKey best;
   const FailureEvent* last = nullptr;

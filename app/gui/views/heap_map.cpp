@@ -58,8 +58,8 @@ void draw_legend(const Look& look, const HeapPieces& map) {
     return true;
   };
   int id = 0;
-  entry(map.knows_regions ? "free" : "not identified",
-        look.role(map.knows_regions ? Role::free : Role::not_identified), id++,
+  entry(map.knows_regions ? "free" : "not identified", look.role(map.knows_regions ? Role::free : Role::not_identified),
+        id++,
         map.knows_regions ? "An empty stretch of full height is contiguous free memory."
                           : "The source does not tell what is free.",
         false);
@@ -82,10 +82,12 @@ void draw_legend(const Look& look, const HeapPieces& map) {
 }
 
 std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
-  std::string words = "1 row = " + bytes(map.view.bytes_per_px * map.view.width) + ", 1 px = " + bytes(map.view.bytes_per_px);
+  std::string words =
+      "1 row = " + bytes(map.view.bytes_per_px * map.view.width) + ", 1 px = " + bytes(map.view.bytes_per_px);
   if (answer.pieces.regions.size() > 1)
     words += ", " + text_from_count(static_cast<std::int64_t>(answer.pieces.regions.size())) + " regions";
-  return words + (map.is_fit ? "   (wheel zooms, double click zooms to a block)" : "   (drag pans, double click or 0 shows all)");
+  return words + (map.is_fit ? "   (wheel zooms, double click zooms to a block)"
+                             : "   (drag pans, double click or 0 shows all)");
 }
 
 void draw_head(const AppState& state, const HeapMapState& map, const HeapMapAnswer& answer, CommandQueue& commands) {
@@ -97,7 +99,7 @@ void draw_head(const AppState& state, const HeapMapState& map, const HeapMapAnsw
   draw_copy_menu(ViewKind::heap_map, commands);
   const std::string sentence = heap_sentence(answer);
   text(shortened(sentence, ImGui::GetContentRegionAvail().x));
-  tooltip("At " + answer.moment->moment.text + ": " + sentence);
+  tooltip("This is " + phrase_of(answer.moment->moment) + ". " + sentence);
 }
 
 // The picture stays at its addresses when another moment is shown.
@@ -112,7 +114,8 @@ void follow_answer(HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>
     return;
   }
   if (map.shown == answer && !has_new_size) return;
-  const auto anchor = HeapLine(map.shown->pieces, map.view.bytes_per_px).address_at(std::max<std::int64_t>(0, map.view.origin));
+  const auto anchor =
+      HeapLine(map.shown->pieces, map.view.bytes_per_px).address_at(std::max<std::int64_t>(0, map.view.origin));
   map.view.width = width;
   map.view.rows = std::max(1, (height + map.view.pitch - 1) / map.view.pitch);
   if (anchor)
@@ -141,9 +144,11 @@ void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
     const double step = std::pow(io.KeyCtrl ? 4.0 : 1.25, static_cast<double>(io.MouseWheel));
     set_view(map, zoom_heap_map(pieces, map.view, map.height, step, x, y));
   }
-  const bool drags = ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) || ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 4);
+  const bool drags =
+      ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) || ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 4);
   if (drags && ImGui::IsItemActive() && !map.is_fit && (io.MouseDelta.x != 0 || io.MouseDelta.y != 0)) {
-    const auto rows = static_cast<std::int64_t>(std::lround(io.MouseDelta.y / static_cast<float>(map.view.pitch) * static_cast<float>(map.view.width)));
+    const auto rows = static_cast<std::int64_t>(
+        std::lround(io.MouseDelta.y / static_cast<float>(map.view.pitch) * static_cast<float>(map.view.width)));
     set_view(map, pan_heap_map(pieces, map.view, rows + static_cast<std::int64_t>(io.MouseDelta.x)));
   }
 }
@@ -186,7 +191,8 @@ void draw_piece_tooltip(const HeapMapAnswer& answer, const HeapPiece& piece, std
 void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origin, const MapMarks& marks,
                     CommandQueue& commands) {
   const ImGuiIO& io = ImGui::GetIO();
-  const int x = static_cast<int>(std::floor(io.MousePos.x - origin.x)), y = static_cast<int>(std::floor(io.MousePos.y - origin.y));
+  const int x = static_cast<int>(std::floor(io.MousePos.x - origin.x)),
+            y = static_cast<int>(std::floor(io.MousePos.y - origin.y));
   if (x < 0 || x >= map.view.width || y < 0 || y >= map.view.height()) return;
   const std::int64_t px = map.view.origin + static_cast<std::int64_t>(y / map.view.pitch) * map.view.width + x;
   const HeapLine line(answer.pieces, map.view.bytes_per_px);
@@ -226,7 +232,7 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   const Look look(state);
   draw_head(state, map, *answer, commands);
   if (answer->pieces.pieces.empty()) {
-    wrapped_text("This heap holds no memory at " + answer->moment->moment.text + ".");
+    wrapped_text("This heap holds no memory " + phrase_of(answer->moment->moment) + ".");
     if (ImGui::Button("Go to the peak")) commands.push(CommandId::go_to_peak);
     return;
   }
@@ -262,8 +268,7 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   if (hovered) handle_pointer(map, *answer, origin, marks, commands);
   draw.PopClipRect();
   ImGui::EndChild();
-  if (take_copy(state, ViewKind::heap_map, map.copy_seen))
-    copy_table(state, table_from_heap(*answer), commands);
+  if (take_copy(state, ViewKind::heap_map, map.copy_seen)) copy_table(state, table_from_heap(*answer), commands);
 }
 
 }  // namespace hbmscope::gui

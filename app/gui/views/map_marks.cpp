@@ -53,8 +53,8 @@ const HeapPiece* piece_in_cell(const HeapPieces& pieces, const HeapLine& line, s
                           range.begin + static_cast<std::uint64_t>(std::ceil(offset + line.bytes_per_px()))};
   const HeapPiece* best = pieces.find(cell.begin);
   std::uint64_t most = 0;
-  for (const HeapPiece* piece = best; piece != nullptr && piece < pieces.pieces.data() + pieces.regions[region].last &&
-                                      piece->begin < cell.end;
+  for (const HeapPiece* piece = best;
+       piece != nullptr && piece < pieces.pieces.data() + pieces.regions[region].last && piece->begin < cell.end;
        ++piece) {
     ++count;
     const std::uint64_t inside = AddressRange{piece->begin, piece->end()}.intersection(cell).size();
@@ -114,7 +114,8 @@ void MapMarks::names(const HeapMapAnswer& answer) const {
       if (is_named || box.row < 0 || box.row >= view.rows || room < least - look.px(8)) return;
       is_named = true;
       std::string words = name + ", " + size;
-      if (name.starts_with('(') || ImGui::CalcTextSize(words.c_str()).x > room) words = name.starts_with('(') ? size : shortened(words, room);
+      if (name.starts_with('(') || ImGui::CalcTextSize(words.c_str()).x > room)
+        words = name.starts_with('(') ? size : shortened(words, room);
       if (ImGui::CalcTextSize(words.c_str()).x > room) return;
       const Color fill = color_of_shade(look.theme, pieces.coloring, piece->shade);
       const float y = origin.y + static_cast<float>(box.row * view.pitch) +
@@ -142,17 +143,19 @@ void MapMarks::largest_free() const {
     is_seen = true;
   });
   if (!is_seen) return;
-  const float left = origin.x + static_cast<float>(first.begin), top = origin.y + static_cast<float>(first.row * view.pitch);
+  const float left = origin.x + static_cast<float>(first.begin),
+              top = origin.y + static_cast<float>(first.row * view.pitch);
   const float right_most = origin.x + static_cast<float>(view.width) - width;
   const bool fits_above = top - height - look.px(6) >= origin.y;
   const ImVec2 at{std::clamp(left, origin.x, std::max(origin.x, right_most)),
                   fits_above ? top - height - look.px(6) : top + static_cast<float>(view.pitch) + look.px(6)};
   const ImU32 ink = look.role(Role::largest_free);
   const float middle = std::min(left + look.px(6), origin.x + static_cast<float>(first.end) - 1);
-  draw.AddLine({middle, fits_above ? at.y + height : at.y}, {middle, fits_above ? top : top + static_cast<float>(view.pitch)}, ink,
-               look.px(2));
+  draw.AddLine({middle, fits_above ? at.y + height : at.y},
+               {middle, fits_above ? top : top + static_cast<float>(view.pitch)}, ink, look.px(2));
   draw.AddRectFilled(at, {at.x + width, at.y + height}, ink, look.px(2));
-  draw.AddText({at.x + look.px(4), at.y + look.px(1)}, look.color(text_on(look.rgb(Role::largest_free))), words.c_str());
+  draw.AddText({at.x + look.px(4), at.y + look.px(1)}, look.color(text_on(look.rgb(Role::largest_free))),
+               words.c_str());
 }
 
 void MapMarks::outline(const HeapPiece& piece, Role role, float thickness, float inset) const {

@@ -138,10 +138,10 @@ void draw_shell(const AppState& state, ShellState& shell, CommandQueue& commands
   draw_palette(state, views.palette, commands);
   draw_help(state, views.help, commands);
   if (views.settling > 0) --views.settling;
-  // A question that was not asked before, or docks that have not found their places yet, want one more frame: naming
-  // the view that is in front anyway changes nothing and says so.
+  // A question that was not asked before, or docks that have not found their places yet, want one more frame: noting no
+  // view changes nothing and says so. Not the one in front: by then a file may have been read and brought another.
   if (commands.asked() != views.asked || views.settling > 0 || views.reorder > 0)
-    commands.push(CommandId::note_view, std::string(name_of(state.position().view).key));
+    commands.push(CommandId::note_view, std::string());
   views.asked = commands.asked();
 }
 

@@ -59,8 +59,8 @@ TimelineColumn column_at(const TimelineColumns& timeline, int x, int width) {
 }
 
 // Runs of pixels with the same band are one rectangle: most of a trace is flat.
-void draw_area(ImDrawList& draw, const Lane& lane, const std::vector<TimelineColumn>& pixels, Band TimelineColumn::*band,
-               ImU32 solid, ImU32 spread) {
+void draw_area(ImDrawList& draw, const Lane& lane, const std::vector<TimelineColumn>& pixels,
+               Band TimelineColumn::*band, ImU32 solid, ImU32 spread) {
   for (std::size_t x = 0; x < pixels.size();) {
     std::size_t end = x + 1;
     while (end < pixels.size() && pixels[end].*band == pixels[x].*band) ++end;
@@ -73,15 +73,15 @@ void draw_area(ImDrawList& draw, const Lane& lane, const std::vector<TimelineCol
   }
 }
 
-void draw_line(ImDrawList& draw, const Lane& lane, const std::vector<TimelineColumn>& pixels, Band TimelineColumn::*band,
-               ImU32 ink) {
+void draw_line(ImDrawList& draw, const Lane& lane, const std::vector<TimelineColumn>& pixels,
+               Band TimelineColumn::*band, ImU32 ink) {
   for (std::size_t x = 0; x < pixels.size();) {
     std::size_t end = x + 1;
     while (end < pixels.size() && pixels[end].*band == pixels[x].*band) ++end;
     const Band& here = pixels[x].*band;
     const float top = lane.y_of(here.most), bottom = std::max(lane.y_of(here.least), top + 1);
-    draw.AddRectFilled({lane.from.x + static_cast<float>(x), top - 0.5F}, {lane.from.x + static_cast<float>(end), bottom + 0.5F},
-                       ink);
+    draw.AddRectFilled({lane.from.x + static_cast<float>(x), top - 0.5F},
+                       {lane.from.x + static_cast<float>(end), bottom + 0.5F}, ink);
     x = end;
   }
 }
@@ -89,8 +89,8 @@ void draw_line(ImDrawList& draw, const Lane& lane, const std::vector<TimelineCol
 // Words over data stand on a plate of the background.
 void draw_words(ImDrawList& draw, const Look& look, ImVec2 at, const std::string& words, Role role) {
   const ImVec2 size = ImGui::CalcTextSize(words.c_str());
-  draw.AddRectFilled({at.x - look.px(3), at.y}, {at.x + size.x + look.px(3), at.y + size.y}, look.role(Role::free, 0.8F),
-                     look.px(2));
+  draw.AddRectFilled({at.x - look.px(3), at.y}, {at.x + size.x + look.px(3), at.y + size.y},
+                     look.role(Role::free, 0.8F), look.px(2));
   draw.AddText(at, look.role(role), words.c_str());
 }
 
@@ -115,7 +115,8 @@ void draw_time_axis(ImDrawList& draw, const Look& look, const TimelineColumns& t
     draw.AddLine({x, y}, {x, y + look.px(4)}, look.role(Role::dim_text));
     const float width = ImGui::CalcTextSize(tick.text.c_str()).x;
     if (x + width / 2 > lane.to.x + look.px(8)) continue;
-    draw.AddText({std::max(lane.from.x - look.px(2), x - width / 2), y + look.px(4)}, look.role(Role::dim_text), tick.text.c_str());
+    draw.AddText({std::max(lane.from.x - look.px(2), x - width / 2), y + look.px(4)}, look.role(Role::dim_text),
+                 tick.text.c_str());
   }
 }
 
@@ -131,17 +132,20 @@ void draw_marks(ImDrawList& draw, const Look& look, const TimelineColumns& timel
                 const Lane* fits) {
   if (timeline.peak) {
     const float x = memory.x_of(timeline.peak->at), y = memory.y_of(timeline.peak->bytes);
-    draw.AddTriangleFilled({x, y}, {x - look.px(5), y - look.px(8)}, {x + look.px(5), y - look.px(8)}, look.role(Role::text));
+    draw.AddTriangleFilled({x, y}, {x - look.px(5), y - look.px(8)}, {x + look.px(5), y - look.px(8)},
+                           look.role(Role::text));
     const std::string words = "peak " + bytes(timeline.peak->bytes);
     const float width = ImGui::CalcTextSize(words.c_str()).x;
     const float left = x + look.px(8) + width > memory.to.x ? x - look.px(8) - width : x + look.px(8);
-    draw_words(draw, look, {left, std::max(memory.from.y, y - ImGui::GetTextLineHeight() - look.px(1))}, words, Role::text);
+    draw_words(draw, look, {left, std::max(memory.from.y, y - ImGui::GetTextLineHeight() - look.px(1))}, words,
+               Role::text);
   }
   for (std::size_t i = 0; i < timeline.failures.size(); ++i) {
     const TimelineMark& failure = timeline.failures[i];
     const float x = std::floor(memory.x_of(failure.at));
     for (float y = memory.from.y; y < memory.to.y; y += look.px(6))
-      draw.AddLine({x + 0.5F, y}, {x + 0.5F, std::min(memory.to.y, y + look.px(4))}, look.role(Role::failure), look.px(1.5F));
+      draw.AddLine({x + 0.5F, y}, {x + 0.5F, std::min(memory.to.y, y + look.px(4))}, look.role(Role::failure),
+                   look.px(1.5F));
     // As high as what was asked, beside what was there.
     if (fits != nullptr)
       draw.AddLine({x + 0.5F, fits->to.y}, {x + 0.5F, fits->y_of(failure.bytes)}, look.role(Role::failure), look.px(3));
@@ -149,7 +153,8 @@ void draw_marks(ImDrawList& draw, const Look& look, const TimelineColumns& timel
     if (i > 0 && memory.x_of(failure.at) - memory.x_of(timeline.failures[i - 1].at) < look.px(90)) continue;
     const Lane& lane = fits != nullptr ? *fits : memory;
     const float y = std::min(lane.y_of(fits != nullptr ? failure.bytes : 0), lane.to.y - look.px(20));
-    draw_flag(draw, look, x + look.px(3), std::max(lane.from.y, y), lane.to.x, "! asked " + bytes(failure.bytes), Role::failure);
+    draw_flag(draw, look, x + look.px(3), std::max(lane.from.y, y), lane.to.x, "! asked " + bytes(failure.bytes),
+              Role::failure);
   }
 }
 
@@ -184,7 +189,8 @@ void move_moment(const AppState& state, TimelineState& view, const TimelineColum
 
 void draw_column_tooltip(const TimelineColumns& timeline, double at, const TimelineColumn& column) {
   ImGui::BeginTooltip();
-  bold_text(timeline.text_at(at) + (timeline.has_times ? ", event " + text_from_count(static_cast<std::int64_t>(column.position)) : ""));
+  bold_text(timeline.text_at(at) +
+            (timeline.has_times ? ", event " + text_from_count(static_cast<std::int64_t>(column.position)) : ""));
   text("in use " + band_text(column.in_use));
   if (timeline.knows_regions) {
     text("pool size " + band_text(column.pool));
@@ -217,7 +223,8 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQu
   }
   button("End", CommandId::go_to_end, "After the last event (End)");
   const auto& moment = state.answers().moment;
-  if (moment.value) dim_text(shortened("at " + moment.value->moment.text, ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
+  if (moment.value)
+    dim_text(shortened(phrase_of(moment.value->moment), ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
   if (!moment.value) ImGui::NewLine();
   draw_copy_menu(ViewKind::timeline, commands);
 }
@@ -236,7 +243,8 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   const Look look(state);
   draw_head(state, timeline, commands);
 
-  ImGui::BeginChild("time", {0, 0}, 0, ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("time", {0, 0}, 0,
+                    ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
   const ImVec2 corner = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
   const float gutter = ImGui::CalcTextSize("1023.9 GiB").x + look.px(6);
   const float axis = ImGui::GetTextLineHeight() + look.px(timeline.has_times ? 6.0F : 8.0F);
@@ -253,17 +261,24 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   for (int x = 0; x < width; ++x) pixels.push_back(column_at(timeline, x, width));
   const bool has_fits = timeline.knows_regions && to.y - from.y > look.px(90);
   const float split = has_fits ? std::floor(from.y + (to.y - from.y) * 0.62F) : to.y;
-  const Lane memory{from, {to.x, split}, std::max(1.0, static_cast<double>(std::max(timeline.in_use_most, timeline.pool_most)) * 1.1)};
-  const Lane fits{{from.x, split + look.px(8)}, to,
+  const Lane memory{from,
+                    {to.x, split},
+                    std::max(1.0, static_cast<double>(std::max(timeline.in_use_most, timeline.pool_most)) * 1.1)};
+  const Lane fits{{from.x, split + look.px(8)},
+                  to,
                   std::max(1.0, static_cast<double>(std::max(timeline.largest_free_most, timeline.asked_most)) * 1.15)};
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(memory.from, memory.to, look.role(Role::free));
-  draw_area(draw, memory, pixels, &TimelineColumn::in_use, look.role(Role::parameters), look.role(Role::parameters, 0.45F));
+  draw_area(draw, memory, pixels, &TimelineColumn::in_use, look.role(Role::parameters),
+            look.role(Role::parameters, 0.45F));
   if (timeline.knows_regions) draw_line(draw, memory, pixels, &TimelineColumn::pool, look.role(Role::text, 0.8F));
-  draw_scale(draw, look, memory, timeline.knows_regions ? "in use, below the line of the pool's size" : "in use; the pool's size is not told");
+  draw_scale(
+      draw, look, memory,
+      timeline.knows_regions ? "in use, below the line of the pool's size" : "in use; the pool's size is not told");
   if (has_fits) {
     draw.AddRectFilled(fits.from, fits.to, look.role(Role::free));
-    draw_area(draw, fits, pixels, &TimelineColumn::largest_free, look.role(Role::largest_free, 0.75F), look.role(Role::largest_free, 0.35F));
+    draw_area(draw, fits, pixels, &TimelineColumn::largest_free, look.role(Role::largest_free, 0.75F),
+              look.role(Role::largest_free, 0.35F));
     draw_scale(draw, look, fits, "largest free block");
   }
   draw_loss(draw, look, pixels, from, to);
@@ -276,10 +291,11 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
 
   const auto& moment = state.answers().moment;
   if (moment.value && moment.value->trace == state.source()->trace) {
-    const float x = std::floor(std::min(to.x - 1, memory.x_of(timeline.column_of(moment.value->position(timeline.heap)))));
+    const float x =
+        std::floor(std::min(to.x - 1, memory.x_of(timeline.column_of(moment.value->position(timeline.heap)))));
     draw.AddRectFilled({x - 1, from.y - look.px(5)}, {x + 1, to.y}, look.role(Role::selection));
-    draw.AddTriangleFilled({x, from.y + look.px(4)}, {x - look.px(6), from.y - look.px(6)}, {x + look.px(6), from.y - look.px(6)},
-                           look.role(Role::selection));
+    draw.AddTriangleFilled({x, from.y + look.px(4)}, {x - look.px(6), from.y - look.px(6)},
+                           {x + look.px(6), from.y - look.px(6)}, look.role(Role::selection));
   }
   if (!active) view.is_dragging = false;
   if (hovered || active) {
