@@ -133,6 +133,22 @@ TEST_F(TraceMoments, heap_is_chosen_and_the_command_says_the_moment) {
   EXPECT_NE(std::string::npos, open_command(state()).find("--at peak")) << open_command(state());
 }
 
+TEST_F(TraceMoments, next_file_begins_at_its_own_end) {
+  open();
+  give(CommandId::set_moment, std::string("#3"));
+  give(CommandId::choose_heap, text_from_heap_key({0, 2}));
+  test::SmallTrace trace;
+  trace.region(0, mib);
+  trace.write((home_ / "next.hbm").string());
+  give(Command{CommandId::open_paths, {}, {(home_ / "next.hbm").string()}, SourceId::none, {}, {}});
+  EXPECT_EQ("", state().position().at);
+  EXPECT_TRUE(state().position().heap.empty());
+  give(CommandId::set_moment, std::string("start"));
+  give(CommandId::close_file);
+  EXPECT_EQ("", state().position().at);
+  EXPECT_EQ(ViewKind::heap_map, state().position().view);
+}
+
 TEST_F(TraceMoments, line_of_code_keeps_its_color_when_the_moment_moves) {
   test::SmallTrace trace;
   trace.region(0, 100 * mib);
@@ -208,6 +224,21 @@ TEST(TimelineColumns, every_extreme_is_in_its_column) {
   EXPECT_EQ(stream.end_position(), timeline.columns.back().position);
   ASSERT_TRUE(timeline.peak);
   EXPECT_EQ(90 * mib, timeline.peak->bytes);
+}
+
+TEST(MomentOfAStream, is_named_with_its_number_where_there_are_several) {
+  test::SmallTrace first, second;
+  for (std::uint64_t i = 0; i < 10; ++i) first.alloc(i * mib, mib);
+  for (std::uint64_t i = 0; i < 6; ++i) second.alloc(i * mib, mib);
+  Trace trace;
+  trace.streams.push_back(first.trace().streams[0].version());
+  EXPECT_EQ("#4", text_from_position(trace, 0, 4));
+  trace.streams.push_back(second.trace().streams[0].version());
+  EXPECT_EQ("2#4", text_from_position(trace, 1, 4));
+  const auto moment = find_moment(trace, "2#4");
+  ASSERT_TRUE(moment) << moment.error().text();
+  EXPECT_EQ((std::vector<std::uint64_t>{4, 4}), moment->positions) << "one event a microsecond in both";
+  for (const char* text : {"#4", "0#4", "3#4", "2#7", "x#4", "2#"}) EXPECT_FALSE(find_moment(trace, text)) << text;
 }
 
 TEST(HeapKeyText, is_read_back_and_nonsense_is_refused) {

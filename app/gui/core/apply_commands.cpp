@@ -196,8 +196,6 @@ bool App::Impl::apply_to_position(const Command& command) {
     case show_source_file:
       if (position.source != command.source) leave_moment(position);
       position.source = command.source;
-      if (is_of_trace(position.view) && (state.source() == nullptr || !state.source()->trace))
-        show_view(ViewKind::summary);
       return true;
     case compare_with:
       position.baseline = command.source;

@@ -305,6 +305,13 @@ bool App::Impl::ask_what_is_missing() {
   Context& context = state.context();
   const auto asks = [this](Question question) { return commands.asks(question); };
   bool changed = false;
+  // A view that the file in front can't have, whatever brought the file there. One that is not read yet may have it.
+  const Source* source = state.source();
+  if (source != nullptr && source->state != AnswerState::pending && !source->trace &&
+      is_of_trace(context.position.view)) {
+    show_view(ViewKind::summary);
+    changed = true;
+  }
   const bool has_view = ask_views(context);
   if (asks(Question::heap_map)) ask_heap_map();
   if (asks(Question::timeline)) ask_timeline();

@@ -156,8 +156,6 @@ void App::Impl::finish_reading(SourceId id, const std::function<void(Source&)>& 
   fill(*source);
   // Why it could not be read stands in the Summary.
   if (source->state == AnswerState::failed && state.position().source == id) show_view(ViewKind::summary);
-  if (!source->trace && state.position().source == id && is_of_trace(state.position().view))
-    show_view(ViewKind::summary);
   // A trace opens with its heap map, unless a view was named meanwhile.
   if (source->trace && state.position().source == id && state.window.view_serial == 0) show_view(ViewKind::heap_map);
   // Cancel means: as if it had never been opened.
@@ -181,8 +179,11 @@ void App::Impl::close_source(SourceId id) {
     std::erase_if(context.back, names_it);
     std::erase_if(context.forward, names_it);
   }
-  for_all_positions(state.contexts, [id, front](ViewPosition& position) {
-    if (position.source == id) position.source = front;
+  for_all_positions(state.contexts, [this, id, front](ViewPosition& position) {
+    if (position.source == id) {
+      leave_moment(position);
+      position.source = front;
+    }
     if (position.baseline == id || position.baseline == position.source) position.baseline = SourceId::none;
     const bool alone = position.view == ViewKind::diff || position.view == ViewKind::totals;
     if (alone && front == SourceId::none) position.view = ViewKind::summary;
