@@ -1,5 +1,5 @@
 // The heap map and the timeline under a hand that points, clicks, turns the wheel and drags.
-#include <cmath>
+#include <imgui_internal.h>
 
 #include "app/gui/core/heap_line.h"
 #include "app/gui/platform/window.h"
@@ -12,6 +12,12 @@ namespace {
 using gui::ViewKind;
 
 constexpr std::uint64_t mib = 1 << 20;
+
+bool tooltip_is_there() {
+  for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+    if (window->Active && (window->Flags & ImGuiWindowFlags_Tooltip) != 0) return true;
+  return false;
+}
 
 class TraceViews : public GuiTest {
  protected:
@@ -50,6 +56,8 @@ TEST_F(TraceViews, trace_opens_with_its_heap_map_and_a_click_selects_the_block_i
     EXPECT_EQ(ViewKind::heap_map, state().position().view);
     ASSERT_NE(nullptr, state().answers().heap_map.value);
     hand.MouseMoveToPos(point_of(hand, 25 * mib));
+    hand.SleepNoSkip(1.0F, 0.05F);
+    EXPECT_TRUE(wait_until(hand, tooltip_is_there));
     take_picture_now(hand, "heap_map_tooltip");
     hand.MouseClick();
     ASSERT_TRUE(wait_until_idle(hand));
@@ -96,6 +104,8 @@ TEST_F(TraceViews, timeline_is_dragged_stepped_and_led_to_failures) {
     ASSERT_NE(0U, columns.ID);
     const float y = columns.RectFull.GetCenter().y;
     hand.MouseMoveToPos({columns.RectFull.Min.x + columns.RectFull.GetWidth() * 0.2F, y});
+    hand.SleepNoSkip(1.0F, 0.05F);
+    EXPECT_TRUE(wait_until(hand, tooltip_is_there));
     take_picture_now(hand, "timeline_tooltip");
     hand.MouseDown();
     hand.MouseMoveToPos({columns.RectFull.Min.x + columns.RectFull.GetWidth() * 0.5F, y});

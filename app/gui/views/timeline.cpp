@@ -108,13 +108,21 @@ void draw_scale(ImDrawList& draw, const Look& look, const Lane& lane, const char
   draw_words(draw, look, {lane.from.x + look.px(6), lane.from.y + look.px(2)}, title, Role::text);
 }
 
+// Where the file has no times, the axis says so at its right end, and ticks leave it the room.
 void draw_time_axis(ImDrawList& draw, const Look& look, const TimelineColumns& timeline, const Lane& lane, float y) {
+  float right = lane.to.x + look.px(8);
+  if (!timeline.has_times) {
+    const char* const words = "event number (this file has no times)";
+    const float left = lane.to.x - ImGui::CalcTextSize(words).x;
+    draw.AddText({left, y + look.px(4)}, look.role(Role::dim_text), words);
+    right = left - look.px(8);
+  }
   const int most = std::max(1, static_cast<int>((lane.to.x - lane.from.x) / look.px(110)));
   for (const AxisTick& tick : ticks_of(timeline, most)) {
     const float x = lane.x_of(tick.at);
     draw.AddLine({x, y}, {x, y + look.px(4)}, look.role(Role::dim_text));
     const float width = ImGui::CalcTextSize(tick.text.c_str()).x;
-    if (x + width / 2 > lane.to.x + look.px(8)) continue;
+    if (x + width / 2 > right) continue;
     draw.AddText({std::max(lane.from.x - look.px(2), x - width / 2), y + look.px(4)}, look.role(Role::dim_text),
                  tick.text.c_str());
   }
@@ -284,10 +292,6 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   draw_loss(draw, look, pixels, from, to);
   draw_marks(draw, look, timeline, memory, has_fits ? &fits : nullptr);
   draw_time_axis(draw, look, timeline, memory, to.y);
-  if (!timeline.has_times) {
-    const char* const words = "event number (this file has no times)";
-    draw.AddText({to.x - ImGui::CalcTextSize(words).x, to.y + look.px(4)}, look.role(Role::dim_text), words);
-  }
 
   const auto& moment = state.answers().moment;
   if (moment.value && moment.value->trace == state.source()->trace) {
