@@ -113,25 +113,47 @@ std::optional<std::int64_t> parse_time_ns(std::string_view text) {
   return std::nullopt;
 }
 
-Result<Moment> find_event(const Trace& trace, std::string_view number) {
-  std::uint64_t position = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), position);
-  if (error != std::errc() || end != number.data() + number.size())
-    return refusal(fmt::format("'#{}' is no number of an event", number), "Write --at '#4711'.");
-  if (trace.streams.size() != 1)
-    return refusal("this trace has several streams, each with its own numbers", "Name a time, peak, oom or end.");
-  const Stream& stream = trace.streams.front();
-  if (position > stream.end_position())
+std::optional<std::uint64_t> parse_whole(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// The time of the last event before a position: what other streams are looked up by.
+std::int64_t time_at(const Stream& stream, std::uint64_t position) {
+  return position == 0 ? stream.first_time_ns() : stream.state_at(position).time_ns();
+}
+
+Result<Moment> find_event(const Trace& trace, std::string_view stream_number, std::string_view number) {
+  const auto position = parse_whole(number);
+  if (!position) return refusal(fmt::format("'#{}' is no number of an event", number), "Write --at '#4711'.");
+  if (stream_number.empty() && trace.streams.size() != 1)
+    return refusal("this trace has several streams, each with its own numbers",
+                   "Name the stream too, as in --at '2#4711', or a time, peak, oom or end.");
+  const auto named = stream_number.empty() ? std::optional<std::uint64_t>(1) : parse_whole(stream_number);
+  if (!named || *named == 0 || *named > trace.streams.size())
+    return refusal(fmt::format("there is no stream '{}': the trace has {}", stream_number, trace.streams.size()),
+                   "Streams count from 1.");
+  const Stream& stream = trace.streams[*named - 1];
+  if (*position > stream.end_position())
     return refusal(
-        fmt::format("there is no event {}: the trace has {}, marks included", position, stream.end_position()),
+        fmt::format("there is no event {}: the trace has {}, marks included", *position, stream.end_position()),
         "Name one of them, or a time.");
+  if (trace.streams.size() > 1)
+    return moment_of_event(trace, *named - 1, *position, time_at(stream, *position),
+                           "stream " + std::string(stream_number));
   Moment moment;
-  moment.positions = {position};
-  moment.text = fmt::format("after event {} of {}", position, stream.end_position());
+  moment.positions = {*position};
+  moment.text = fmt::format("after event {} of {}", *position, stream.end_position());
   return moment;
 }
 
 }  // namespace
+
+std::string text_from_position(const Trace& trace, std::size_t stream, std::uint64_t position) {
+  return trace.streams.size() == 1 ? fmt::format("#{}", position) : fmt::format("{}#{}", stream + 1, position);
+}
 
 Result<Moment> find_moment(const Trace& trace, std::string_view text) {
   if (trace.streams.empty()) return refusal("this trace has no stream", {});
@@ -148,7 +170,8 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
   }
   if (text == "peak") return find_peak(trace);
   if (text == "oom") return find_out_of_memory(trace);
-  if (text.starts_with('#')) return find_event(trace, text.substr(1));
+  if (const std::size_t mark = text.find('#'); mark != std::string_view::npos)
+    return find_event(trace, text.substr(0, mark), text.substr(mark + 1));
   const auto since = parse_time_ns(text);
   if (!since)
     return refusal(fmt::format("'{}' is no moment", text),

@@ -37,6 +37,20 @@ bool pass_over_blocks(const Stream& stream, std::uint64_t end, PassControl* cont
   return control == nullptr || !control->cancelled;
 }
 
+// after(state, position, time in ns, heap id) follows each event of the first `end` that changed a heap, and what was
+// listed of one between two; position 0: what lived before. False where it was cancelled.
+template <class After>
+bool pass_over_states(const Stream& stream, std::uint64_t end, PassControl* control, const After& after) {
+  StreamState state;
+  state.make_heaps(stream.definitions());
+  return pass_over_blocks(stream, end, control, [&](const wire::DecodedBlock& block, std::size_t number) {
+    state.apply(block, number, stream.definitions(), end,
+                [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
+                  after(static_cast<const StreamState&>(state), position, time_ns, heap);
+                });
+  });
+}
+
 // Where in a block a record is.
 struct RecordPlace {
   wire::RecordKind kind{};

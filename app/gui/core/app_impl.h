@@ -1,5 +1,5 @@
-// The inside of App, in four files: app.cpp (the loop), apply_commands.cpp (what a command does), open_sources.cpp
-// (reading files) and ask_questions.cpp (working out answers).
+// The inside of App: app.cpp (the loop), apply_commands.cpp and apply_to_trace.cpp (what a command does),
+// open_sources.cpp (reading files), ask_questions.cpp and ask_about_trace.cpp (working out answers).
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ class App::Impl {
     bool asked = false;
     std::shared_ptr<std::atomic<bool>> cancelled;
   };
-  enum ViewSlot { slot_view = 100, slot_baseline_view };
+  enum ViewSlot { slot_view = 100, slot_baseline_view, slot_moment };
 
   // What a computation gives: the answer and how much memory it holds, by estimate.
   template <class T>
@@ -50,6 +50,9 @@ class App::Impl {
   bool apply_to_files(const Command& command);
   bool apply_to_position(const Command& command);
   bool apply_to_flame(const Command& command);
+  bool apply_to_trace(const Command& command);
+  void step_moment(std::int64_t by);
+  void go_to_failure(bool forward);
   bool apply_to_window(const Command& command);
   void apply_escape();
   void remember(const ViewPosition& before);
@@ -65,6 +68,7 @@ class App::Impl {
   void open_paths(const std::vector<std::string>& paths);
   void open_folder(const std::string& folder);
   SourceId open_file(const std::string& path, OpenAs as);
+  void leave_moment(ViewPosition& position);
   void start_reading(SourceId id);
   void finish_reading(SourceId id, const std::function<void(Source&)>& fill);
   void close_source(SourceId id);
@@ -79,6 +83,9 @@ class App::Impl {
   // ask_questions.cpp
   bool ask_what_is_missing();
   bool ask_views(Context& context);
+  void ask_moment(const Source& source);
+  void ask_heap_map();
+  void ask_timeline();
   template <class T>
   void ask(int kind, Answer<T> Answers::*member, QueryKey key, Compute<T> compute);
   template <class T>
@@ -98,6 +105,7 @@ class App::Impl {
 
   std::map<int, Slot> slots_;
   SourceId answered_source_ = SourceId::none;
+  std::string viewed_at_;              // The moment that the present view is of.
   const FlameAnswer* hued_ = nullptr;  // The last flame graph whose files were given hues.
   const bool leaves_no_trace_;
   AnswerCache cache_;

@@ -26,9 +26,12 @@
 #include "app/gui/core/folder_listing.h"
 #include "app/gui/core/frame_detail.h"
 #include "app/gui/core/frame_key.h"
+#include "app/gui/core/heap_pieces.h"
 #include "app/gui/core/palette.h"
 #include "app/gui/core/settings.h"
 #include "app/gui/core/source_listing.h"
+#include "app/gui/core/timeline_columns.h"
+#include "app/gui/core/trace_moment.h"
 #include "app/gui/core/view_kind.h"
 
 namespace hbmscope::gui {
@@ -42,7 +45,8 @@ struct Source {
   AnswerState state = AnswerState::pending;
   std::shared_ptr<ReadControl> control;  // How far reading is; setting `cancelled` is App's business.
   std::chrono::steady_clock::time_point started;
-  std::shared_ptr<const Profile> profile;
+  std::shared_ptr<const Profile> profile;         // Of a trace: what lives at its end.
+  std::shared_ptr<const Trace> trace;             // Null for files without addresses.
   std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, whatever the filter says.
   std::vector<DeviceAccount> accounts;            // Likewise.
   Error error;
@@ -64,6 +68,10 @@ struct ViewPosition {
   StackMatch match = StackMatch::function;
   std::string find;            // Highlighted in the flame graph; tables show the rows that match.
   std::vector<FrameKey> zoom;  // The flame graph's: from the root's child down. Empty: all of it.
+  std::string at;              // The moment of a trace, as analysis/trace/moment.h reads it. Empty: the end.
+  HeapKey heap;                // Of a trace; empty: the one that choose_heap() gives.
+  HeapColoring coloring = HeapColoring::own_code;
+  std::optional<std::uint64_t> address;  // What is selected in the heap map: the block or free piece that lies there.
 
   friend bool operator==(const ViewPosition&, const ViewPosition&) = default;
 };
@@ -93,7 +101,16 @@ struct SearchAnswer {
   FlameSearch search;
 };
 
+struct HeapMapAnswer {
+  std::shared_ptr<const TraceMoment> moment;  // Whose states `pieces` are of.
+  HeapKey heap;
+  HeapPieces pieces;
+};
+
 struct Answers {
+  Answer<TraceMoment> moment;  // Of a trace.
+  Answer<HeapMapAnswer> heap_map;
+  Answer<TimelineColumns> timeline;
   Answer<ProfileView> view, baseline_view;
   Answer<SummaryAnswer> summary;
   Answer<TopAnswer> top;
@@ -143,7 +160,8 @@ struct AppState {
   std::vector<RecentFile> recent;
   Answer<FolderListing> folder;  // Of the file dialog.
   std::string sample;            // A profile that comes with the program; empty where it isn't found.
-  ColorKeeper colors;
+  ColorKeeper colors;            // Of files.
+  ColorKeeper line_colors;       // Of lines of code, in heap maps.
 
   const Context& context() const { return contexts[active_context]; }
   Context& context() { return contexts[active_context]; }

@@ -73,8 +73,9 @@ void App::Impl::apply(const Command& command) {
   if (command.id == CommandId::back) return go(context.back, context.forward);
   if (command.id == CommandId::forward) return go(context.forward, context.back);
   const ViewPosition before = context.position;
-  if (!apply_to_position(command)) apply_to_flame(command);
-  if (context.position != before) remember(before);
+  if (!apply_to_trace(command) && !apply_to_position(command)) apply_to_flame(command);
+  // All of a drag is one step.
+  if (context.position != before && command.id != CommandId::move_moment) remember(before);
 }
 
 void App::Impl::remember(const ViewPosition& before) {
@@ -116,6 +117,7 @@ void App::Impl::step_view() {
     next = (next + 1) % view_names.size();
     const ViewKind kind = view_names[next].kind;
     const bool needs_two = kind == ViewKind::diff || kind == ViewKind::totals;
+    if (is_of_trace(kind) && (state.source() == nullptr || !state.source()->trace)) continue;
     if (!needs_two || state.ready_sources() >= 2) return show_view(kind);
   }
 }
@@ -141,8 +143,9 @@ void App::Impl::apply_escape() {
     window.palette_open = window.help_open = false;
   } else if (!position.find.empty()) {
     position.find.clear();
-  } else if (!position.selection.empty()) {
+  } else if (!position.selection.empty() || position.address) {
     position.selection = {};
+    position.address.reset();
   } else if (!position.zoom.empty()) {
     position.zoom.clear();
   } else if (position.request != without_filters(position.request)) {
@@ -167,8 +170,9 @@ bool App::Impl::apply_to_position(const Command& command) {
       if (const auto kind = parse_view_kind(command.text)) {
         show_view(*kind);
       } else {
-        state.window.notice =
-            "There is no view \"" + command.text + "\": summary, flame, top, tree, diff, source, totals, import.";
+        std::string names;
+        for (const ViewName& name : view_names) names += (names.empty() ? "" : ", ") + std::string(name.key);
+        state.window.notice = "There is no view \"" + command.text + "\": " + names + ".";
       }
       return true;
     case next_view: step_view(); return true;
@@ -185,8 +189,14 @@ bool App::Impl::apply_to_position(const Command& command) {
     case set_find: position.find = command.text; return true;
     case select_frame: position.selection = command.frame; return true;
     case select_function: position.selection = {command.text, {}, 0}; return true;
-    case clear_selection: position.selection = {}; return true;
-    case show_source_file: position.source = command.source; return true;
+    case clear_selection:
+      position.selection = {};
+      position.address.reset();
+      return true;
+    case show_source_file:
+      if (position.source != command.source) leave_moment(position);
+      position.source = command.source;
+      return true;
     case compare_with:
       position.baseline = command.source;
       show_view(ViewKind::diff);

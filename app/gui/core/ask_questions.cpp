@@ -2,7 +2,9 @@
 #include <filesystem>
 #include <map>
 
+#include "analysis/trace/profile_from_trace.h"
 #include "app/gui/core/app_impl.h"
+#include "app/gui/core/ask.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -55,16 +57,11 @@ std::vector<std::string> source_folders(const std::string& profile_path) {
 
 }  // namespace
 
-template <class T>
-void App::Impl::forget(int kind, Answer<T> Answers::*member) {
-  state.context().answers.*member = {};
-  Slot& slot = slots_[kind];
-  if (slot.cancelled) *slot.cancelled = true;
-  slot = {};
-}
-
 void App::Impl::forget_answers() {
   forget(slot_view, &Answers::view);
+  forget(slot_moment, &Answers::moment);
+  forget(static_cast<int>(Question::heap_map), &Answers::heap_map);
+  forget(static_cast<int>(Question::timeline), &Answers::timeline);
   forget(slot_baseline_view, &Answers::baseline_view);
   forget(static_cast<int>(Question::summary), &Answers::summary);
   forget(static_cast<int>(Question::top), &Answers::top);
@@ -76,41 +73,6 @@ void App::Impl::forget_answers() {
   forget(static_cast<int>(Question::listing), &Answers::listing);
 }
 
-template <class T>
-void App::Impl::ask(int kind, Answer<T> Answers::*member, QueryKey key, Compute<T> compute) {
-  key.kind = kind;
-  Slot& slot = slots_[kind];
-  Answer<T>& answer = state.context().answers.*member;
-  if (slot.asked && slot.key == key) return;
-  if (slot.cancelled) *slot.cancelled = true;
-  slot = {key, true, nullptr};
-  if (auto known = cache_.find(key)) {
-    answer = {AnswerState::ready, std::static_pointer_cast<const T>(known), {}, {}};
-    return;
-  }
-  answer.state = AnswerState::pending;
-  answer.asked = std::chrono::steady_clock::now();
-  slot.cancelled = std::make_shared<std::atomic<bool>>(false);
-  pool_.post(
-      [this, kind, member, key, compute = std::move(compute), cancelled = slot.cancelled]() -> WorkerPool::Finish {
-        if (*cancelled) return nullptr;  // Overtaken by another question while it waited.
-        const Result<Computed<T>> computed = compute(*cancelled);
-        return [this, kind, member, key, computed] {
-          // The answer belongs in the cache even when nobody waits for it any more, unless its file was closed.
-          if (computed && find_source(key.source) != nullptr) cache_.insert(key, computed->value, computed->bytes);
-          const Slot& current = slots_[kind];
-          if (!current.asked || !(current.key == key)) return;
-          Answer<T>& waiting = state.context().answers.*member;
-          waiting.state = computed ? AnswerState::ready : AnswerState::failed;
-          if (computed) {
-            waiting.value = computed->value;
-          } else {
-            waiting.error = computed.error();
-          }
-        };
-      });
-}
-
 bool App::Impl::ask_views(Context& context) {
   const ViewPosition& position = context.position;
   const Source* source = state.source();
@@ -118,19 +80,28 @@ bool App::Impl::ask_views(Context& context) {
   if (answered_source_ != source->id) forget_answers();  // Another file's figures must not be taken for this one's.
   answered_source_ = source->id;
 
-  const auto ask_view = [&](int kind, Answer<ProfileView> Answers::*member, const Source& of) {
-    ask<ProfileView>(kind, member, {0, of.id, SourceId::none, position.request, {}},
-                     [profile = of.profile, request = position.request](const auto&) -> Result<Computed<ProfileView>> {
-                       auto view = make_view(profile, request);
-                       if (!view) return Failure(view.error());
-                       const std::size_t bytes = bytes_of(*view);
-                       return Computed<ProfileView>{std::make_shared<const ProfileView>(std::move(*view)), bytes};
-                     });
+  if (source->trace) ask_moment(*source);
+  const auto ask_view = [&](int kind, Answer<ProfileView> Answers::*member, const Source& of, const std::string& at) {
+    // What lives at the end was worked out with reading.
+    const std::shared_ptr<const TraceMoment> moment = at.empty() ? nullptr : context.answers.moment.value;
+    ask<ProfileView>(
+        kind, member, {0, of.id, SourceId::none, position.request, {}, at},
+        [profile = of.profile, request = position.request, moment](const auto&) -> Result<Computed<ProfileView>> {
+          auto view = make_view(
+              moment ? std::make_shared<const Profile>(profile_from_trace(*moment->trace, moment->states)) : profile,
+              request);
+          if (!view) return Failure(view.error());
+          const std::size_t bytes = bytes_of(*view);
+          return Computed<ProfileView>{std::make_shared<const ProfileView>(std::move(*view)), bytes};
+        });
   };
-  ask_view(slot_view, &Answers::view, *source);
+  // Until the moment is there, the stacks are those of the moment before.
+  if (!source->trace || position.at.empty() || context.answers.moment.state == AnswerState::ready)
+    ask_view(slot_view, &Answers::view, *source, source->trace ? position.at : std::string());
+  if (context.answers.view.state == AnswerState::ready) viewed_at_ = slots_[slot_view].key.at;
   const Source* baseline = state.baseline();
   if (baseline != nullptr && baseline->state == AnswerState::ready && baseline->id != source->id) {
-    ask_view(slot_baseline_view, &Answers::baseline_view, *baseline);
+    ask_view(slot_baseline_view, &Answers::baseline_view, *baseline, {});
   } else if (slots_[slot_baseline_view].asked) {
     forget(slot_baseline_view, &Answers::baseline_view);
     forget(static_cast<int>(Question::diff), &Answers::diff);
@@ -334,9 +305,20 @@ bool App::Impl::ask_what_is_missing() {
   Context& context = state.context();
   const auto asks = [this](Question question) { return commands.asks(question); };
   bool changed = false;
-  if (ask_views(context)) {
+  // A view that the file in front can't have, whatever brought the file there. One that is not read yet may have it.
+  const Source* source = state.source();
+  if (source != nullptr && source->state != AnswerState::pending && !source->trace &&
+      is_of_trace(context.position.view)) {
+    show_view(ViewKind::summary);
+    changed = true;
+  }
+  const bool has_view = ask_views(context);
+  if (asks(Question::heap_map)) ask_heap_map();
+  if (asks(Question::timeline)) ask_timeline();
+  if (has_view) {
     look_up_selection();
-    const QueryKey base{0, context.position.source, SourceId::none, context.answers.view.value->request, {}};
+    const QueryKey base{0,         context.position.source, SourceId::none, context.answers.view.value->request, {},
+                        viewed_at_};
     if (asks(Question::summary)) ask_summary(base);
     if (asks(Question::top)) ask_top(base);
     if (asks(Question::flame)) ask_flame(base);

@@ -1,6 +1,6 @@
-// Which of the eight hues a source file has in the flame graph. A file keeps its hue as long as the window is open,
-// whatever is filtered, zoomed or opened beside it; so hues are given away once, to the largest files first, and the
-// ninth file is neutral: a ninth hue could not be told from the other eight.
+// Which of the eight hues a source file has in the flame graph, or a line of code in the heap map. A file keeps its hue
+// as long as the window is open, whatever is filtered, zoomed or opened beside it; so hues are given away once, to the
+// largest files first, and the ninth file is neutral: a ninth hue could not be told from the other eight.
 #pragma once
 
 #include <cstddef>

@@ -35,6 +35,9 @@ std::string_view why_not(const AppState& state, CommandId id) {
       if (id == CommandId::close_file && source != nullptr) return {};  // Also one that could not be read.
       if (id == CommandId::reload_file && source != nullptr) return {};
       return ready ? std::string_view{} : "Open a profile first.";
+    case Needs::trace:
+      if (!ready) return "Open a snapshot, a recording or a log first.";
+      return source->trace ? std::string_view{} : "This file has no addresses and times.";
     case Needs::baseline:
       return state.baseline() != nullptr ? std::string_view{} : "Choose a baseline first (menu Compare).";
     case Needs::selection:

@@ -14,7 +14,7 @@
 namespace hbmscope::gui {
 
 // What must be there for a command to make sense; the reason stands where it can't be given.
-enum class Needs { nothing, profile, baseline, selection, two_files, hidden };
+enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidden };
 
 // X(name, title, keys, menu, needs, help). `hidden` commands need an argument that only a view can give; they are in
 // neither menu nor palette. Single letters act only while no text is being typed.
@@ -52,6 +52,14 @@ enum class Needs { nothing, profile, baseline, selection, two_files, hidden };
   X(show_source, "Show source", "Ctrl+6", "View", profile, "The selected frame's lines.")                              \
   X(show_totals, "Show totals over files", "Ctrl+7", "View", two_files, "One point a file.")                           \
   X(show_import, "Show import statistics", "Ctrl+8", "View", profile, "What reading the file met.")                    \
+  X(show_heap_map, "Show heap map", "Ctrl+9", "View", trace, "Every block and free piece by address.")                 \
+  X(show_timeline, "Show timeline", "", "View", trace, "In use, pool size and largest free over time.")                \
+  X(go_to_peak, "Go to the peak", "P", "View", trace, "The moment at which the most was in use.")                      \
+  X(go_to_end, "Go to the end", "End", "View", trace, "The moment after the last event.")                              \
+  X(next_failure, "Next failure", "]", "View", trace, "The moment of the next out-of-memory.")                         \
+  X(previous_failure, "Previous failure", "[", "View", trace, "The moment of the out-of-memory before.")               \
+  X(next_event, "Next event", ".", "View", trace, "One event later.")                                                  \
+  X(previous_event, "Previous event", ",", "View", trace, "One event earlier.")                                        \
   X(by_function, "Group by function", "", "View", profile, "Two lines of one function are one frame.")                 \
   X(by_line, "Group by line", "", "View", profile, "Two lines of one function are two frames.")                        \
   X(by_file, "Group by file", "", "View", profile, "A source file is one frame.")                                      \
@@ -98,6 +106,11 @@ enum class Needs { nothing, profile, baseline, selection, two_files, hidden };
   X(select_function, "", "", "", hidden, "Selects the function named `text`.")                                         \
   X(clear_selection, "", "", "", hidden, "Nothing is selected.")                                                       \
   X(zoom_flame, "", "", "", hidden, "The flame graph shows what lies below `path`.")                                   \
+  X(set_moment, "", "", "", hidden, "The moment of the trace becomes `text`, as --at names it.")                       \
+  X(move_moment, "", "", "", hidden, "The same as the next step of one drag: Alt+Left goes back to before it.")        \
+  X(choose_heap, "", "", "", hidden, "The heap map and the timeline show the heap `text`.")                            \
+  X(set_coloring, "", "", "", hidden, "The heap map is coloured by `text`: code, size, age or state.")                 \
+  X(select_address, "", "", "", hidden, "Selects what lies at the address `text`, and `frame`, its line of code.")     \
   X(set_clipboard, "", "", "", hidden, "Copies `text`.")                                                               \
   X(write_export, "", "", "", hidden, "Writes the export that was asked for to the file `text`.")                      \
   X(list_folder, "", "", "", hidden, "The file dialog shows the folder `text`.")                                       \
@@ -136,7 +149,20 @@ struct Command {
 };
 
 // The questions that the views on screen ask; App looks for what is missing and works out no more than that.
-enum class Question : std::uint8_t { summary, top, flame, search, tree, detail, diff, listing, series, count_ };
+enum class Question : std::uint8_t {
+  summary,
+  top,
+  flame,
+  search,
+  tree,
+  detail,
+  diff,
+  listing,
+  series,
+  heap_map,
+  timeline,
+  count_
+};
 
 class CommandQueue {
  public:

@@ -83,6 +83,7 @@ std::string open_command(const AppState& state) {
   if (const Source* source = state.source()) line.add(source->path);
   if (const Source* baseline = state.baseline()) line.add_option("--baseline", baseline->path);
   line.add_option("--view", name_of(position.view).key);
+  line.add_option("--at", position.at);
   line.add_option("--where", position.request.where);
   line.add_option("--select", position.selection.function);
   line.add_option("--theme", state.settings.theme == Theme::light ? "light" : "");

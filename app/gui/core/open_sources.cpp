@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/read/source/read_source.h"
 #include "analysis/read/profile_folder.h"
+#include "analysis/read/source/read_source.h"
 #include "analysis/units/format.h"
 #include "analysis/write/write.h"
 #include "app/gui/core/app_impl.h"
@@ -95,9 +95,17 @@ SourceId App::Impl::open_file(const std::string& path, OpenAs as) {
     position.baseline = id;
     if (position.source != SourceId::none) show_view(ViewKind::diff);
   } else {
+    if (position.source != SourceId::none && position.source != id) leave_moment(position);
     position.source = id;
   }
   return id;
+}
+
+// Moment, heap and address are one file's; the next one begins at its own end.
+void App::Impl::leave_moment(ViewPosition& position) {
+  position.at.clear();
+  position.heap = {};
+  position.address.reset();
 }
 
 void App::Impl::start_reading(SourceId id) {
@@ -127,10 +135,11 @@ void App::Impl::start_reading(SourceId id) {
     }
     auto summary = std::make_shared<const ProfileSummary>(compute_summary(*view));
     auto accounts = compute_accounts(*view);
-    return [this, id, profile, summary, accounts] {
+    return [this, id, profile, trace = read->trace, summary, accounts] {
       finish_reading(id, [&](Source& ready) {
         ready.state = AnswerState::ready;
         ready.profile = profile;
+        ready.trace = trace;
         ready.summary = summary;
         ready.accounts = accounts;
         remember_recent(ready);
@@ -147,6 +156,8 @@ void App::Impl::finish_reading(SourceId id, const std::function<void(Source&)>& 
   fill(*source);
   // Why it could not be read stands in the Summary.
   if (source->state == AnswerState::failed && state.position().source == id) show_view(ViewKind::summary);
+  // A trace opens with its heap map, unless a view was named meanwhile.
+  if (source->trace && state.position().source == id && state.window.view_serial == 0) show_view(ViewKind::heap_map);
   // Cancel means: as if it had never been opened.
   if (cancelled && source->state == AnswerState::failed) close_source(id);
 }
@@ -168,8 +179,11 @@ void App::Impl::close_source(SourceId id) {
     std::erase_if(context.back, names_it);
     std::erase_if(context.forward, names_it);
   }
-  for_all_positions(state.contexts, [id, front](ViewPosition& position) {
-    if (position.source == id) position.source = front;
+  for_all_positions(state.contexts, [this, id, front](ViewPosition& position) {
+    if (position.source == id) {
+      leave_moment(position);
+      position.source = front;
+    }
     if (position.baseline == id || position.baseline == position.source) position.baseline = SourceId::none;
     const bool alone = position.view == ViewKind::diff || position.view == ViewKind::totals;
     if (alone && front == SourceId::none) position.view = ViewKind::summary;

@@ -1,5 +1,7 @@
 #include "app/gui/core/tables.h"
 
+#include "app/gui/core/piece_text.h"
+
 #include <algorithm>
 #include <string>
 
@@ -189,6 +191,55 @@ TextTable table_from_import(const ImportStatistics& import) {
   for (const ImportStatistic& row : import.rows())
     table.rows.push_back({text_cell(text_from_severity(row.severity)), text_cell(row.name), count_cell(row.count),
                           text_cell(row.example), text_cell(row.remedy)});
+  return table;
+}
+
+TextTable table_from_timeline(const TimelineColumns& timeline) {
+  TextTable table;
+  table.columns = {{timeline.has_times ? "Until" : "Until event"}, {"Event", true}};
+  const auto add_band = [&table](const char* name) {
+    table.columns.push_back({std::string(name) + ", least", true});
+    table.columns.push_back({std::string(name) + ", most", true});
+  };
+  add_band("In use");
+  if (timeline.knows_regions) add_band("Pool size");
+  if (timeline.knows_regions) add_band("Largest free");
+  for (std::size_t i = 0; i < timeline.columns.size(); ++i) {
+    const TimelineColumn& column = timeline.columns[i];
+    const double end = static_cast<double>(i + 1) / static_cast<double>(timeline.columns.size());
+    auto& row = table.rows.emplace_back();
+    row.push_back(text_cell(timeline.text_at(end)));
+    row.push_back({text_from_count(static_cast<std::int64_t>(column.position)), std::to_string(column.position)});
+    const auto add = [&row](const Band& band) {
+      for (const std::uint64_t bytes : {band.least, band.most})
+        row.push_back({text_from_bytes(static_cast<std::int64_t>(bytes)), std::to_string(bytes)});
+    };
+    add(column.in_use);
+    if (timeline.knows_regions) add(column.pool);
+    if (timeline.knows_regions) add(column.largest_free);
+  }
+  return table;
+}
+
+TextTable table_from_heap(const HeapMapAnswer& answer) {
+  TextTable table;
+  table.head = "Heap " + phrase_of(answer.moment->moment) + ": " + heap_sentence(answer);
+  table.columns = {{"Address"}, {"Bytes", true}, {"Rounding", true}, {"State"}, {"Own code"}};
+  const Definitions& definitions = answer.moment->stream(answer.heap).definitions();
+  const StreamState& state = answer.moment->state_of(answer.heap);
+  const auto bytes_cell = [](std::uint64_t bytes) {
+    return TableCell{text_from_bytes(static_cast<std::int64_t>(bytes)), std::to_string(bytes)};
+  };
+  for (const HeapPiece& piece : answer.pieces.pieces) {
+    const bool is_block = piece.kind == PieceKind::block;
+    const char* const kind = piece.kind == PieceKind::free ? "free"
+                             : !is_block                   ? "not identified"
+                             : piece.is_pending            ? "freed, a stream waits"
+                                                           : "in use";
+    table.rows.push_back({text_cell(address_text(piece.begin)), bytes_cell(piece.size), bytes_cell(piece.waste),
+                          text_cell(kind),
+                          text_cell(is_block ? own_code_text(definitions, state.slots()[piece.slot].stack) : "")});
+  }
   return table;
 }
 

@@ -25,6 +25,10 @@ TextTable table_from_diff_frames(const ProfileDiff& diff, const ProfileView& vie
 TextTable table_from_listing(const SourceListing& listing, const ProfileView& view);
 TextTable table_from_series(const std::vector<SeriesPoint>& series);
 TextTable table_from_import(const ImportStatistics& import);
+// Regions and pieces in the order of addresses, with their blocks' lines of code.
+TextTable table_from_heap(const HeapMapAnswer& answer);
+// Its columns in the order of time.
+TextTable table_from_timeline(const TimelineColumns& timeline);
 TextTable table_from_detail(const FrameDetail& detail);
 
 }  // namespace hbmscope::gui

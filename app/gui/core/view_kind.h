@@ -7,7 +7,7 @@
 
 namespace hbmscope::gui {
 
-enum class ViewKind { summary, flame, top, call_tree, diff, source, totals, import };
+enum class ViewKind { heap_map, timeline, summary, flame, top, call_tree, diff, source, totals, import };
 
 struct ViewName {
   ViewKind kind;
@@ -15,7 +15,9 @@ struct ViewName {
   std::string_view window;  // The tab's text, and the id by which tests find it.
 };
 
-inline constexpr std::array<ViewName, 8> view_names{{
+inline constexpr std::array<ViewName, 10> view_names{{
+    {ViewKind::heap_map, "heap-map", "Heap map"},
+    {ViewKind::timeline, "timeline", "Timeline"},
     {ViewKind::summary, "summary", "Summary"},
     {ViewKind::flame, "flame", "Flame graph"},
     {ViewKind::top, "top", "Top"},
@@ -30,9 +32,14 @@ constexpr const ViewName& name_of(ViewKind kind) {
   return view_names[static_cast<std::size_t>(kind)];
 }
 
-// The tabs below the centre; Summary, Flame graph and Totals are the centre.
+// Views that a file without addresses can't have.
+constexpr bool is_of_trace(ViewKind kind) {
+  return kind == ViewKind::heap_map || kind == ViewKind::timeline;
+}
+
+// The tabs below the centre; Summary, Flame graph and Totals are the centre, and of a trace Heap map and Timeline.
 constexpr bool is_bottom_tab(ViewKind kind) {
-  return kind != ViewKind::summary && kind != ViewKind::flame && kind != ViewKind::totals;
+  return kind != ViewKind::summary && kind != ViewKind::flame && kind != ViewKind::totals && !is_of_trace(kind);
 }
 
 constexpr std::optional<ViewKind> parse_view_kind(std::string_view key) {

@@ -22,6 +22,7 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
   push_open(commands, request.files);
   if (!request.baseline.empty()) commands.push(CommandId::open_baseline_path, request.baseline);
   if (!request.where.empty()) commands.push(CommandId::set_filter, request.where);
+  if (!request.at.empty()) commands.push(CommandId::set_moment, request.at);
   if (!request.view.empty()) commands.push(CommandId::set_view, request.view);
   if (!request.select.empty()) commands.push(CommandId::select_function, request.select);
 }

@@ -30,6 +30,8 @@ Result<int> write_screenshot(Session& session, const std::string& file) {
   if (!written) return Failure(written.error());
   for (const Source& source : session.app().state().sources)
     if (source.state == AnswerState::failed) return Failure(source.error);
+  const Answer<TraceMoment>& moment = session.app().state().answers().moment;
+  if (moment.failed()) return Failure(moment.error);
   return 0;
 }
 

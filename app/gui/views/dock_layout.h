@@ -1,5 +1,6 @@
-// Where views are: the layout for profiles (sources left, summary beside the flame graph, tabs below, inspector right),
-// made once and after Reset layout; whatever a person moves stays there.
+// Where views are: sources left, inspector right, tabs below; between them the summary beside the flame graph, and of a
+// trace the heap map over the timeline. Made once for each kind of file and after Reset layout; whatever a person moves
+// stays there until a file of the other kind comes to the front.
 #pragma once
 
 #include "app/gui/core/app_state.h"

@@ -15,12 +15,17 @@ ImGuiKey parse_key(std::string_view name) {
     if (character >= '0' && character <= '9') return static_cast<ImGuiKey>(ImGuiKey_0 + (character - '0'));
     if (character == '=') return ImGuiKey_Equal;
     if (character == '-') return ImGuiKey_Minus;
+    if (character == '[') return ImGuiKey_LeftBracket;
+    if (character == ']') return ImGuiKey_RightBracket;
+    if (character == ',') return ImGuiKey_Comma;
+    if (character == '.') return ImGuiKey_Period;
   }
   if (name == "F10") return ImGuiKey_F10;
   if (name == "F11") return ImGuiKey_F11;
   if (name.size() == 2 && name[0] == 'F' && name[1] >= '1' && name[1] <= '9')
     return static_cast<ImGuiKey>(ImGuiKey_F1 + (name[1] - '1'));
-  constexpr std::array<std::pair<std::string_view, ImGuiKey>, 5> named{{{"Left", ImGuiKey_LeftArrow},
+  constexpr std::array<std::pair<std::string_view, ImGuiKey>, 6> named{{{"End", ImGuiKey_End},
+                                                                        {"Left", ImGuiKey_LeftArrow},
                                                                         {"Right", ImGuiKey_RightArrow},
                                                                         {"Escape", ImGuiKey_Escape},
                                                                         {"Enter", ImGuiKey_Enter},
@@ -71,7 +76,9 @@ void handle_keys(CommandQueue& commands) {
   for (const Binding& binding : bindings()) {
     const bool plain = (binding.chord & (ImGuiMod_Ctrl | ImGuiMod_Alt)) == 0;
     const ImGuiKeyChord key = binding.chord & ~ImGuiMod_Mask_;
-    const bool letter = key >= ImGuiKey_0 && key <= ImGuiKey_Z;
+    const bool letter = (key >= ImGuiKey_0 && key <= ImGuiKey_Z) || key == ImGuiKey_LeftBracket ||
+                        key == ImGuiKey_RightBracket || key == ImGuiKey_Comma || key == ImGuiKey_Period ||
+                        key == ImGuiKey_End;
     if (typing && ((plain && letter) || key == ImGuiKey_Escape)) continue;
     // Text fields have their own undo, copy and word jumps.
     const bool for_text =

@@ -19,6 +19,8 @@ namespace {
 
 void draw_view_inside(const AppState& state, ViewStates& views, ViewKind kind, CommandQueue& commands) {
   switch (kind) {
+    case ViewKind::heap_map: return draw_heap_map(state, views.heap_map, commands);
+    case ViewKind::timeline: return draw_timeline(state, views.timeline, commands);
     case ViewKind::summary: return draw_summary(state, views.summary, commands);
     case ViewKind::flame: return draw_flame_graph(state, views.flame, commands);
     case ViewKind::top: return draw_top(state, views.top, commands);
@@ -136,10 +138,10 @@ void draw_shell(const AppState& state, ShellState& shell, CommandQueue& commands
   draw_palette(state, views.palette, commands);
   draw_help(state, views.help, commands);
   if (views.settling > 0) --views.settling;
-  // A question that was not asked before, or docks that have not found their places yet, want one more frame: naming
-  // the view that is in front anyway changes nothing and says so.
+  // A question that was not asked before, or docks that have not found their places yet, want one more frame: noting no
+  // view changes nothing and says so. Not the one in front: by then a file may have been read and brought another.
   if (commands.asked() != views.asked || views.settling > 0 || views.reorder > 0)
-    commands.push(CommandId::note_view, std::string(name_of(state.position().view).key));
+    commands.push(CommandId::note_view, std::string());
   views.asked = commands.asked();
 }
 

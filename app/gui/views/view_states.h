@@ -6,6 +6,7 @@
 #include "app/gui/views/file_dialog.h"
 #include "app/gui/views/filter_line.h"
 #include "app/gui/views/flame_graph.h"
+#include "app/gui/views/heap_map.h"
 #include "app/gui/views/help_window.h"
 #include "app/gui/views/import_view.h"
 #include "app/gui/views/inspector.h"
@@ -13,12 +14,15 @@
 #include "app/gui/views/shell.h"
 #include "app/gui/views/source_view.h"
 #include "app/gui/views/summary_view.h"
+#include "app/gui/views/timeline.h"
 #include "app/gui/views/top_table.h"
 #include "app/gui/views/totals_view.h"
 
 namespace hbmscope::gui {
 
 struct ViewStates {
+  HeapMapState heap_map;
+  TimelineState timeline;
   SummaryState summary;
   FlameState flame;
   TopState top;
@@ -37,6 +41,7 @@ struct ViewStates {
   std::uint64_t layout_seen = 0;  // The last Reset layout that was followed,
   bool layout_made = false;       // or the first layout.
   std::uint64_t view_seen = 0;    // The last command that brought a view to the front.
+  std::optional<bool> of_trace;   // What the layout was made for.
   bool two_files = false;         // Whether Diff and Totals were there in the frame before.
   int reorder = 0;                // Frames until Import is put last again, since a tab that appears goes to the end.
   int settling = 0;               // Frames until focus is a person's doing again.

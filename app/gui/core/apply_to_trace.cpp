@@ -1,0 +1,80 @@
+// What commands do to the moment, the heap and the address that are looked at.
+#include <algorithm>
+#include <charconv>
+
+#include "app/gui/core/app_impl.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::optional<std::uint64_t> parse_address(std::string_view text) {
+  if (text.starts_with("0x")) text.remove_prefix(2);
+  std::uint64_t address = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), address, 16);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return address;
+}
+
+}  // namespace
+
+// From where the pictures stand: a moment that is still being worked out is stepped on from once it is there.
+void App::Impl::step_moment(std::int64_t by) {
+  const auto& moment = state.answers().moment;
+  ViewPosition& position = state.context().position;
+  if (moment.state != AnswerState::ready) return;
+  const HeapKey heap = choose_heap(*moment.value->trace, position.heap);
+  if (heap.empty()) return;
+  const auto end = static_cast<std::int64_t>(moment.value->stream(heap).end_position());
+  const auto now = static_cast<std::int64_t>(moment.value->position(heap));
+  const auto next = static_cast<std::uint64_t>(std::clamp<std::int64_t>(now + by, 0, end));
+  position.at = text_from_position(*moment.value->trace, heap.stream, next);
+}
+
+void App::Impl::go_to_failure(bool forward) {
+  const auto& moment = state.answers().moment;
+  ViewPosition& position = state.context().position;
+  if (moment.state != AnswerState::ready) return;
+  const HeapKey heap = choose_heap(*moment.value->trace, position.heap);
+  if (heap.empty()) return;
+  const Stream& stream = moment.value->stream(heap);
+  const std::uint64_t now = moment.value->position(heap);
+  const auto found = forward ? next_failure(stream, now) : previous_failure(stream, now);
+  if (found) {
+    position.at = text_from_position(*moment.value->trace, heap.stream, *found);
+  } else {
+    state.window.notice = forward ? "No out-of-memory comes after this moment." : "No out-of-memory came before this.";
+  }
+}
+
+bool App::Impl::apply_to_trace(const Command& command) {
+  ViewPosition& position = state.context().position;
+  using enum CommandId;
+  switch (command.id) {
+    case show_heap_map: show_view(ViewKind::heap_map); return true;
+    case show_timeline: show_view(ViewKind::timeline); return true;
+    case set_moment:
+    case move_moment: position.at = command.text == "end" ? std::string() : command.text; return true;
+    case go_to_peak: position.at = "peak"; return true;
+    case go_to_end: position.at.clear(); return true;
+    case CommandId::next_failure: go_to_failure(true); return true;
+    case CommandId::previous_failure: go_to_failure(false); return true;
+    case next_event: step_moment(1); return true;
+    case previous_event: step_moment(-1); return true;
+    case CommandId::choose_heap:
+      if (const auto heap = parse_heap_key(command.text)) {
+        position.heap = *heap;
+        position.address.reset();
+      }
+      return true;
+    case set_coloring:
+      if (const auto coloring = parse_coloring(command.text)) position.coloring = *coloring;
+      return true;
+    case select_address:
+      position.address = parse_address(command.text);
+      position.selection = command.frame;
+      return true;
+    default: return false;
+  }
+}
+
+}  // namespace hbmscope::gui

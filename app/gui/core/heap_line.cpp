@@ -1,0 +1,131 @@
+#include "app/gui/core/heap_line.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr double bytes_per_px_least = 256.0 / 16;
+constexpr int pitch_least = 8, pitch_most = 24;
+
+// A thousand small regions would leave no room for what is in them.
+int notch_for(std::size_t regions, double pixels) {
+  if (static_cast<double>(regions) * 3 <= pixels / 8) return 3;
+  return static_cast<double>(regions) <= pixels / 8 ? 1 : 0;
+}
+
+double fit_bytes_per_px(const HeapPieces& map, int width, int rows) {
+  double row_bytes = 256;
+  while (HeapLine(map, row_bytes / width).length_px() > static_cast<std::int64_t>(width) * rows) row_bytes *= 2;
+  return row_bytes / width;
+}
+
+void keep_in_sight(const HeapPieces& map, HeapMapView& view) {
+  const std::int64_t length = HeapLine(map, view.bytes_per_px).length_px();
+  const std::int64_t shown = static_cast<std::int64_t>(view.width) * view.rows;
+  const std::int64_t most = std::max<std::int64_t>(0, length - shown + view.width - 1);
+  view.origin = std::clamp<std::int64_t>(view.origin, -(view.width - 1), most);
+}
+
+}  // namespace
+
+HeapLine::HeapLine(const HeapPieces& map, double bytes_per_px) : map_(&map), bytes_per_px_(bytes_per_px) {
+  notch_ = notch_for(map.regions.size(), static_cast<double>(map.region_bytes) / bytes_per_px);
+  begins_.reserve(map.regions.size());
+  for (const PieceRegion& region : map.regions) {
+    if (length_ > 0) length_ += notch_;
+    begins_.push_back(length_);
+    length_ += std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(std::ceil(static_cast<double>(region.range.size()) / bytes_per_px)));
+  }
+}
+
+std::int64_t HeapLine::end_px(std::size_t region) const {
+  return region + 1 < begins_.size() ? begins_[region + 1] - notch_ : length_;
+}
+
+double HeapLine::px_of(std::uint64_t address) const {
+  const auto& regions = map_->regions;
+  const auto region = std::upper_bound(regions.begin(), regions.end(), address,
+                                       [](std::uint64_t at, const PieceRegion& one) { return at < one.range.end; });
+  if (region == regions.end()) return static_cast<double>(length_);
+  const auto begin = static_cast<double>(begins_[static_cast<std::size_t>(region - regions.begin())]);
+  return address <= region->range.begin ? begin
+                                        : begin + static_cast<double>(address - region->range.begin) / bytes_per_px_;
+}
+
+double HeapLine::px_of_end(std::uint64_t address) const {
+  return address == 0 ? 0 : px_of(address - 1) + 1 / bytes_per_px_;
+}
+
+std::size_t HeapLine::region_at_or_after(std::int64_t px) const {
+  const auto next = std::upper_bound(begins_.begin(), begins_.end(), px);
+  const auto region = static_cast<std::size_t>(next - begins_.begin());
+  return region > 0 && px < end_px(region - 1) ? region - 1 : region;
+}
+
+std::optional<std::uint64_t> HeapLine::address_at(std::int64_t px) const {
+  const std::size_t region = region_at_or_after(px);
+  if (region == begins_.size() || px < begins_[region]) return std::nullopt;
+  const AddressRange range = map_->regions[region].range;
+  const double offset = (static_cast<double>(px - begins_[region]) + 0.5) * bytes_per_px_;
+  return range.begin + std::min(range.size() - 1, static_cast<std::uint64_t>(offset));
+}
+
+std::optional<std::size_t> HeapLine::region_after_notch(std::int64_t px) const {
+  const std::size_t region = region_at_or_after(px);
+  if (px < 0 || region == 0 || region == begins_.size() || px >= begins_[region]) return std::nullopt;
+  return region;
+}
+
+HeapMapView fit_heap_map(const HeapPieces& map, int width, int height) {
+  HeapMapView view;
+  view.width = std::max(1, width);
+  view.bytes_per_px = fit_bytes_per_px(map, view.width, std::max(1, height / pitch_least));
+  const std::int64_t length = HeapLine(map, view.bytes_per_px).length_px();
+  view.rows = static_cast<int>(std::max<std::int64_t>(1, (length + view.width - 1) / view.width));
+  view.pitch = std::clamp(height / view.rows, pitch_least, pitch_most);
+  return view;
+}
+
+HeapMapView zoom_heap_map(const HeapPieces& map, const HeapMapView& view, int height, double factor, int x, int y) {
+  const HeapMapView fit = fit_heap_map(map, view.width, height);
+  HeapMapView zoomed = view;
+  zoomed.bytes_per_px = std::max(view.bytes_per_px / factor, bytes_per_px_least);
+  if (zoomed.bytes_per_px >= fit.bytes_per_px * 0.999) return fit;
+  // Higher rows give room for names; they grow slowly, so that nothing jumps.
+  zoomed.pitch = std::clamp(static_cast<int>(fit.pitch * std::pow(fit.bytes_per_px / zoomed.bytes_per_px, 0.25)),
+                            fit.pitch, std::max(fit.pitch, pitch_most));
+  zoomed.rows = std::max(1, (height + zoomed.pitch - 1) / zoomed.pitch);
+  const HeapLine before(map, view.bytes_per_px), after(map, zoomed.bytes_per_px);
+  const std::int64_t px = view.origin + static_cast<std::int64_t>(y / view.pitch) * view.width + x;
+  const auto address = before.address_at(px);
+  // In a notch, or beyond the end: the share of the line stays.
+  const double at = address ? after.px_of(*address)
+                            : static_cast<double>(px) * static_cast<double>(after.length_px()) /
+                                  static_cast<double>(std::max<std::int64_t>(1, before.length_px()));
+  zoomed.origin = static_cast<std::int64_t>(at) - static_cast<std::int64_t>(y / zoomed.pitch) * view.width - x;
+  keep_in_sight(map, zoomed);
+  return zoomed;
+}
+
+HeapMapView pan_heap_map(const HeapPieces& map, const HeapMapView& view, std::int64_t by_px) {
+  HeapMapView panned = view;
+  panned.origin -= by_px;
+  keep_in_sight(map, panned);
+  return panned;
+}
+
+HeapMapView zoom_to_range(const HeapPieces& map, const HeapMapView& fit, int height, AddressRange range) {
+  const double wanted = static_cast<double>(std::max<std::uint64_t>(1, range.size())) / (0.6 * fit.width);
+  if (wanted >= fit.bytes_per_px) return fit;
+  HeapMapView view = zoom_heap_map(map, fit, height, fit.bytes_per_px / wanted, 0, 0);
+  const HeapLine line(map, view.bytes_per_px);
+  const auto middle = static_cast<std::int64_t>((line.px_of(range.begin) + line.px_of_end(range.end)) / 2);
+  view.origin = middle - static_cast<std::int64_t>(view.rows / 2) * view.width - view.width / 2;
+  keep_in_sight(map, view);
+  return view;
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,237 @@
+#include "app/gui/core/heap_pieces.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <map>
+#include <unordered_map>
+
+#include "analysis/query/profile_view.h"
+#include "analysis/query/trace_own_code.h"
+#include "app/gui/core/frame_key.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr std::array<std::string_view, 4> names{"code", "size", "age", "state"};
+constexpr std::array<std::string_view, 4> titles{"Own code", "Size", "Age", "State"};
+
+// Where the source does not tell regions, blocks closer than this lie in one: cudaMalloc maps whole pages of 2 MiB.
+constexpr std::uint64_t loose_gap_max = std::uint64_t{32} << 20;
+
+constexpr std::uint32_t no_slot = 0xffffffff;
+
+std::vector<std::uint32_t> slots_by_place(const StreamState& state, std::uint32_t heap) {
+  std::vector<std::uint32_t> slots(state.heap(heap).space.block_index_bound(), no_slot);
+  for (const LiveBlock& block : state.slots())
+    if (block.heap == heap) slots[static_cast<std::size_t>(block.place)] = block.slot;
+  return slots;
+}
+
+HeapPiece piece_from_block(const LiveBlock& block) {
+  HeapPiece piece{block.address, block.size, 0, block.slot, PieceKind::block, several_shade, block.is_pending()};
+  if (block.requested < block.size) piece.waste = block.size - block.requested;
+  return piece;
+}
+
+// Adjacent regions that may share blocks come as one from the space; others are apart even where they touch.
+void add_regions(HeapPieces& map, const StreamState& state, std::uint32_t heap) {
+  const AddressSpace& space = state.heap(heap).space;
+  const std::vector<std::uint32_t> slots = slots_by_place(state, heap);
+  map.pieces.reserve(space.blocks() + space.free_chunks());
+  space.for_each_region([&](AddressRange range) { map.regions.push_back({range, 0, 0}); });
+  std::size_t region = 0;
+  space.for_each_chunk([&](const HeapChunk& chunk) {
+    while (chunk.range.begin >= map.regions[region].range.end) {
+      map.regions[region].last = map.pieces.size();
+      map.regions[++region].first = map.pieces.size();
+    }
+    if (chunk.state == ChunkState::block && slots[static_cast<std::size_t>(chunk.block)] != no_slot) {
+      map.pieces.push_back(piece_from_block(state.slots()[slots[static_cast<std::size_t>(chunk.block)]]));
+    } else {
+      map.pieces.push_back({chunk.range.begin, chunk.range.size(), 0, 0, PieceKind::free, several_shade, false});
+    }
+  });
+  if (!map.regions.empty()) map.regions[region].last = map.pieces.size();
+  map.blocks_not_drawn = space.loose_blocks().size();
+}
+
+void add_loose_blocks(HeapPieces& map, const StreamState& state, std::uint32_t heap) {
+  const AddressSpace& space = state.heap(heap).space;
+  const std::vector<std::uint32_t> slots = slots_by_place(state, heap);
+  for (const BlockIndex index : space.loose_blocks()) {
+    const std::uint32_t slot = slots[static_cast<std::size_t>(index)];
+    if (slot == no_slot) continue;
+    const LiveBlock block = state.slots()[slot];
+    const std::uint64_t before = map.regions.empty() ? 0 : map.regions.back().range.end;
+    if (block.size == 0 || (!map.regions.empty() && block.address < before)) {
+      ++map.blocks_not_drawn;
+      continue;
+    }
+    if (map.regions.empty() || block.address - before > loose_gap_max) {
+      map.regions.push_back({{block.address, block.address}, map.pieces.size(), map.pieces.size()});
+    } else if (block.address > before) {
+      map.pieces.push_back({before, block.address - before, 0, 0, PieceKind::not_identified, several_shade, false});
+    }
+    map.pieces.push_back(piece_from_block(block));
+    map.regions.back().range.end = map.pieces.back().end();
+    map.regions.back().last = map.pieces.size();
+  }
+}
+
+struct Sum {
+  std::uint64_t bytes = 0, blocks = 0;
+};
+
+// Lines of code keep the hue that they have; the largest of the others get what is left of the eight. The rest is
+// neutral, and so is what has no line.
+void shade_by_code(HeapPieces& map, const Stream& stream, const StreamState& state) {
+  const Definitions& definitions = stream.definitions();
+  std::unordered_map<std::uint32_t, std::size_t> line_of_stack;
+  std::map<std::string, std::size_t> known;
+  std::vector<Sum> sums;
+  std::vector<std::string> lines;
+  std::vector<std::size_t> line_of_piece(map.pieces.size());
+  for (std::size_t i = 0; i < map.pieces.size(); ++i) {
+    const HeapPiece& piece = map.pieces[i];
+    if (piece.kind != PieceKind::block) continue;
+    const std::uint32_t stack = state.slots()[piece.slot].stack;
+    const auto [found, is_new] = line_of_stack.try_emplace(stack, 0);
+    if (is_new) {
+      const std::string name = own_code_text(definitions, stack);
+      found->second = known.try_emplace(name, known.size()).first->second;
+      if (found->second == lines.size()) {
+        lines.push_back(name);
+        sums.emplace_back();
+      }
+    }
+    line_of_piece[i] = found->second;
+    sums[found->second].bytes += piece.size;
+    ++sums[found->second].blocks;
+  }
+  std::vector<std::size_t> order(lines.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return sums[a].bytes > sums[b].bytes; });
+  std::vector<Shade> shades(lines.size(), several_shade);
+  ShadeEntry rest{several_shade, {}, 0, 0};
+  for (const std::size_t line : order) {
+    const bool is_line = !lines[line].starts_with('(');
+    if (is_line) map.colors.add({lines[line]});
+    if (is_line && map.colors.hue_of(lines[line]) != no_hue) {
+      shades[line] = static_cast<Shade>(map.colors.hue_of(lines[line]));
+      map.legend.push_back({shades[line], lines[line], sums[line].bytes, sums[line].blocks});
+    } else {
+      rest.name = rest.name.empty() ? lines[line] : "other code, or none";
+      rest.bytes += sums[line].bytes;
+      rest.blocks += sums[line].blocks;
+    }
+  }
+  if (rest.blocks > 0) map.legend.push_back(rest);
+  for (std::size_t i = 0; i < map.pieces.size(); ++i)
+    if (map.pieces[i].kind == PieceKind::block) map.pieces[i].shade = shades[line_of_piece[i]];
+}
+
+template <class ShadeOf>
+void shade_by(HeapPieces& map, const std::vector<std::string>& shade_names, const ShadeOf& shade_of) {
+  std::vector<Sum> sums(shade_names.size());
+  for (HeapPiece& piece : map.pieces) {
+    if (piece.kind != PieceKind::block) continue;
+    piece.shade = shade_of(piece);
+    sums[piece.shade].bytes += piece.size;
+    ++sums[piece.shade].blocks;
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    if (sums[i].blocks > 0)
+      map.legend.push_back({static_cast<Shade>(i), shade_names[i], sums[i].bytes, sums[i].blocks});
+}
+
+// PyTorch's own borders: small up to 1 MiB, large from 20 MiB (kSmallSize, kLargeBuffer of CUDACachingAllocator.cpp).
+void shade_by_size(HeapPieces& map) {
+  static const std::vector<std::string> steps{"under 64 KiB",  "64 KiB to 1 MiB",  "1 to 20 MiB",
+                                              "20 to 128 MiB", "128 MiB to 1 GiB", "1 GiB and more"};
+  constexpr std::array<std::uint64_t, 5> borders{std::uint64_t{64} << 10, std::uint64_t{1} << 20,
+                                                 std::uint64_t{20} << 20, std::uint64_t{128} << 20,
+                                                 std::uint64_t{1} << 30};
+  shade_by(map, steps, [&](const HeapPiece& piece) {
+    return static_cast<Shade>(std::upper_bound(borders.begin(), borders.end(), piece.size) - borders.begin());
+  });
+}
+
+// Age is how many events ago a block was taken, in powers of ten: it needs no clock.
+void shade_by_age(HeapPieces& map, const StreamState& state) {
+  static const std::vector<std::string> steps{"the last 10 events", "the last 100", "the last 1,000",
+                                              "the last 10,000",    "before that",  "before the recording"};
+  shade_by(map, steps, [&](const HeapPiece& piece) -> Shade {
+    const std::uint64_t event = state.slots()[piece.slot].event;
+    if (event == wire::before_the_stream || event >= state.position()) return 5;
+    const std::uint64_t age = state.position() - event;
+    Shade step = 0;
+    for (std::uint64_t limit = 10; step < 4 && age > limit; limit *= 10) ++step;
+    return step;
+  });
+}
+
+void shade_by_state(HeapPieces& map) {
+  shade_by(map, {"in use", "freed, a stream still waits"},
+           [](const HeapPiece& piece) { return piece.is_pending ? Shade{1} : Shade{0}; });
+}
+
+}  // namespace
+
+std::string_view text_from_coloring(HeapColoring coloring) {
+  return names[static_cast<std::size_t>(coloring)];
+}
+std::string_view title_of(HeapColoring coloring) {
+  return titles[static_cast<std::size_t>(coloring)];
+}
+std::optional<HeapColoring> parse_coloring(std::string_view text) {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == text) return static_cast<HeapColoring>(i);
+  return std::nullopt;
+}
+
+std::string own_code_text(const Definitions& definitions, std::uint32_t stack) {
+  if (stack == 0) return "(no stack was recorded)";
+  const auto frame = find_own_frame(definitions, stack);
+  if (!frame) return "(library code only)";
+  return std::string(definitions.text(frame->function)) + "  " + file_title(definitions.text(frame->file)) + ":" +
+         std::to_string(frame->line);
+}
+
+const HeapPiece* HeapPieces::find(std::uint64_t address) const {
+  const auto region = std::upper_bound(regions.begin(), regions.end(), address,
+                                       [](std::uint64_t at, const PieceRegion& one) { return at < one.range.end; });
+  if (region == regions.end() || address < region->range.begin) return nullptr;
+  const auto first = pieces.begin() + static_cast<std::ptrdiff_t>(region->first);
+  const auto last = pieces.begin() + static_cast<std::ptrdiff_t>(region->last);
+  const auto piece =
+      std::upper_bound(first, last, address, [](std::uint64_t at, const HeapPiece& one) { return at < one.end(); });
+  return piece == last ? nullptr : &*piece;
+}
+
+HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, std::uint32_t heap,
+                               HeapColoring coloring, const ColorKeeper& colors) {
+  HeapPieces map;
+  map.colors = colors;
+  map.coloring = coloring;
+  map.knows_regions = state.heap(heap).space.knows_regions();
+  if (map.knows_regions) {
+    add_regions(map, state, heap);
+  } else {
+    add_loose_blocks(map, state, heap);
+  }
+  for (const PieceRegion& region : map.regions) map.region_bytes += region.range.size();
+  for (std::size_t i = 0; i < map.pieces.size(); ++i)
+    if (map.pieces[i].kind == PieceKind::free &&
+        (!map.largest_free || map.pieces[i].size > map.pieces[*map.largest_free].size))
+      map.largest_free = i;
+  switch (coloring) {
+    case HeapColoring::own_code: shade_by_code(map, stream, state); break;
+    case HeapColoring::size: shade_by_size(map); break;
+    case HeapColoring::age: shade_by_age(map, state); break;
+    case HeapColoring::state: shade_by_state(map); break;
+  }
+  return map;
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,84 @@
+// A heap at a moment as its map needs it: regions in the order of addresses, and in each of them its blocks and free
+// pieces from end to end, with the colour that each has. Worked out once for a state and a coloring, off the frame;
+// then any picture of it is one walk over what is visible (heap_raster.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/model/address_range.h"
+#include "analysis/trace/stream.h"
+#include "app/gui/core/color_keeper.h"
+
+namespace hbmscope::gui {
+
+enum class HeapColoring { own_code, size, age, state };
+std::string_view text_from_coloring(HeapColoring coloring);  // "code", "size", "age", "state"
+std::string_view title_of(HeapColoring coloring);            // "Own code", "Size", "Age", "State"
+std::optional<HeapColoring> parse_coloring(std::string_view text);
+
+enum class PieceKind : std::uint8_t {
+  block,
+  free,
+  not_identified,  // Between blocks of a heap whose source does not tell what is free.
+};
+
+// Which colour: a category's hue (0 to 7, 8: several or none), or a step of an ordered coloring (0 to 5).
+using Shade = std::uint8_t;
+inline constexpr Shade shade_count = 9, several_shade = 8;
+inline constexpr std::size_t step_count = 6;
+
+struct HeapPiece {
+  std::uint64_t begin = 0, size = 0;
+  std::uint64_t waste = 0;  // The block's end that nobody asked for.
+  std::uint32_t slot = 0;   // Of a block: in the stream's state.
+  PieceKind kind = PieceKind::free;
+  Shade shade = several_shade;
+  bool is_pending = false;  // Freed by the program, and not yet free.
+
+  std::uint64_t end() const { return begin + size; }
+  friend bool operator==(const HeapPiece&, const HeapPiece&) = default;
+};
+
+// Pieces [first, last) lie in it without a gap.
+struct PieceRegion {
+  AddressRange range;
+  std::size_t first = 0, last = 0;
+};
+
+struct ShadeEntry {
+  Shade shade = several_shade;
+  std::string name;  // "step  optimizer.py:75", "1 to 8 MiB"
+  std::uint64_t bytes = 0, blocks = 0;
+};
+
+struct HeapPieces {
+  HeapColoring coloring = HeapColoring::own_code;
+  std::vector<PieceRegion> regions;
+  std::vector<HeapPiece> pieces;
+  ColorKeeper colors;                       // Of lines of code, with those that got theirs here.
+  std::vector<ShadeEntry> legend;           // Those that have blocks; categories by bytes, steps in their order.
+  std::optional<std::size_t> largest_free;  // In pieces; the one of the lowest address where several are as large.
+  std::uint64_t region_bytes = 0;
+  std::uint64_t blocks_not_drawn = 0;  // Over other blocks, or outside of all regions where these are told.
+  bool knows_regions = true;           // Else regions are where blocks lie close together, and nothing is called free.
+
+  bool is_ordered() const { return coloring == HeapColoring::size || coloring == HeapColoring::age; }
+  const HeapPiece* find(std::uint64_t address) const;  // nullptr where there is no memory.
+  std::size_t memory_bytes() const {
+    return pieces.size() * sizeof(HeapPiece) + regions.size() * sizeof(PieceRegion) + 4096;
+  }
+};
+
+// `colors`: the lines of code that have a hue already, and keep it.
+HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, std::uint32_t heap,
+                               HeapColoring coloring, const ColorKeeper& colors = {});
+
+// "step  optimizer.py:75"; "(library code only)", "(no stack was recorded)".
+std::string own_code_text(const Definitions& definitions, std::uint32_t stack);
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,356 @@
+#include "app/gui/core/heap_raster.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hbmscope::gui {
+namespace {
+
+// cividis, from few to many (WINDOW's colours for size, age and lifetime).
+constexpr std::array<Color, step_count> steps_dark{{{0x4F, 0x57, 0x6C},
+                                                    {0x6F, 0x70, 0x73},
+                                                    {0x90, 0x8B, 0x78},
+                                                    {0xB4, 0xA7, 0x6F},
+                                                    {0xDA, 0xC6, 0x5B},
+                                                    {0xFE, 0xE8, 0x38}}};
+constexpr std::array<Color, step_count> steps_light{{{0xE5, 0xCF, 0x52},
+                                                     {0xBC, 0xAE, 0x6C},
+                                                     {0x94, 0x8E, 0x77},
+                                                     {0x72, 0x72, 0x74},
+                                                     {0x4F, 0x57, 0x6C},
+                                                     {0x24, 0x3C, 0x6E}}};
+
+// The bytes of one pixel while pieces come in the order of addresses; in pixels, so that all of it is 1.
+class CellSum {
+ public:
+  void add(const HeapPiece& piece, double share, double waste, bool goes_on_before, bool goes_on_after) {
+    if (pieces_ == 0) {
+      first_goes_on_ = goes_on_before;
+      first_ = {&piece, share};
+    }
+    ++pieces_;
+    last_goes_on_ = goes_on_after;
+    last_ = {&piece, share};
+    if (piece.kind == PieceKind::block) {
+      by_shade_[piece.shade] += static_cast<float>(share);
+      in_use_ += share - waste;
+      waste_ += waste;
+      if (piece.is_pending) pending_ += share;
+    } else if (piece.kind == PieceKind::free) {
+      free_ += share;
+    } else {
+      not_identified_ += share;
+    }
+  }
+
+  bool empty() const { return pieces_ == 0; }
+  bool holds_one() const { return pieces_ == 1; }
+  const HeapPiece& only() const { return *first_.piece; }
+  // Two pieces of which each goes on in the neighbour: the larger one has the pixel, and free space where they are
+  // even.
+  const HeapPiece* larger_of_two() const {
+    if (pieces_ != 2 || !first_goes_on_ || !last_goes_on_) return nullptr;
+    if (first_.share == last_.share) return first_.piece->kind == PieceKind::free ? first_.piece : last_.piece;
+    return first_.share > last_.share ? first_.piece : last_.piece;
+  }
+
+  MapCell bar(int height, bool is_ordered) const {
+    MapCell cell;
+    const double in_use = in_use_ + waste_, all = in_use + free_ + not_identified_;
+    if (in_use <= 0) {
+      cell.fill = not_identified_ > free_ ? MapCell::Fill::not_identified : MapCell::Fill::pieces;
+      return cell;
+    }
+    cell.fill = MapCell::Fill::pieces;
+    int used = std::max(1, static_cast<int>(std::lround(in_use / all * height)));
+    // Nothing is called free where that is not known, but it isn't in use either.
+    const double rest = free_ + not_identified_;
+    if (rest >= 0.05 * all) used = std::min(used, height - 1);
+    const int waste = std::min(used - 1, static_cast<int>(std::lround(waste_ / all * height)));
+    cell.use = static_cast<std::uint8_t>(used - waste);
+    cell.waste = static_cast<std::uint8_t>(waste);
+    cell.look = is_ordered ? median() : majority();
+    if (pending_ * 2 >= in_use) cell.look |= MapCell::is_pending;
+    return cell;
+  }
+
+ private:
+  Shade majority() const {
+    const float half = static_cast<float>(in_use_ + waste_) / 2;
+    for (Shade shade = 0; shade < shade_count; ++shade)
+      if (by_shade_[shade] >= half) return shade;
+    return several_shade;
+  }
+  Shade median() const {
+    const float half = static_cast<float>(in_use_ + waste_) / 2;
+    float below = 0;
+    for (Shade shade = 0; shade < step_count; ++shade)
+      if ((below += by_shade_[shade]) >= half) return shade;
+    return step_count - 1;
+  }
+
+  struct End {
+    const HeapPiece* piece = nullptr;
+    double share = 0;
+  };
+  std::array<float, shade_count> by_shade_{};
+  double in_use_ = 0, waste_ = 0, free_ = 0, not_identified_ = 0, pending_ = 0;
+  int pieces_ = 0;
+  bool first_goes_on_ = false, last_goes_on_ = false;
+  End first_, last_;
+};
+
+MapCell full_cell(const HeapPiece& piece, int height) {
+  MapCell cell;
+  cell.fill = piece.kind == PieceKind::not_identified ? MapCell::Fill::not_identified : MapCell::Fill::pieces;
+  if (piece.kind != PieceKind::block) return cell;
+  cell.use = static_cast<std::uint8_t>(height);
+  cell.look = static_cast<std::uint8_t>(piece.shade | (piece.is_pending ? MapCell::is_pending : 0));
+  return cell;
+}
+
+// Addresses and sizes are below 2^63, and a signed number becomes a double in one instruction.
+double number(std::uint64_t value) {
+  return static_cast<double>(static_cast<std::int64_t>(value));
+}
+// Without the call that std::ceil is where the processor is not known to have it.
+std::int64_t rounded_up(double value) {
+  const auto whole = static_cast<std::int64_t>(value);
+  return whole + (static_cast<double>(whole) < value ? 1 : 0);
+}
+// Less of a pixel than this is an error of the last digits.
+constexpr double nothing = 1e-9;
+
+// Writes the cells of one region into those of the picture that are visible.
+class RegionDrawer {
+ public:
+  RegionDrawer(std::vector<MapCell>& cells, const HeapMapView& view, const HeapPieces& map, const PieceRegion& region,
+               std::int64_t begin_px, std::int64_t end_px)
+      : cells_(cells), view_(view), map_(map), region_(region), begin_px_(begin_px) {
+    height_ = std::min(255, view.pitch - 1);
+    scale_ = 1 / view.bytes_per_px;
+    first_ = std::max<std::int64_t>(0, view.origin - begin_px);
+    last_ = std::min(end_px, view.origin + static_cast<std::int64_t>(cells.size())) - begin_px;
+  }
+
+  void draw() {
+    if (first_ >= last_) return;
+    const auto pieces_begin = map_.pieces.begin() + static_cast<std::ptrdiff_t>(region_.first);
+    const auto pieces_end = map_.pieces.begin() + static_cast<std::ptrdiff_t>(region_.last);
+    const auto from =
+        region_.range.begin + static_cast<std::uint64_t>(static_cast<double>(first_) * view_.bytes_per_px);
+    auto piece = std::upper_bound(pieces_begin, pieces_end, from,
+                                  [](std::uint64_t at, const HeapPiece& one) { return at < one.end(); });
+    cell_ = first_;
+    for (; piece != pieces_end; ++piece) {
+      const double begin = number(piece->begin - region_.range.begin) * scale_;
+      const double end = begin + number(piece->size) * scale_;
+      if (begin >= static_cast<double>(last_)) break;
+      add(*piece, begin, end);
+    }
+    flush();
+  }
+
+ private:
+  void add(const HeapPiece& piece, double begin, double end) {
+    const double waste_begin = end - number(piece.waste) * scale_;
+    auto first = static_cast<std::int64_t>(begin);
+    if (first > cell_) {
+      flush();
+      cell_ = first;
+    } else {
+      first = cell_;
+    }
+    // Of a million pieces nearly all are dust: within one pixel, and not all of it.
+    if (end < static_cast<double>(first + 1) && begin > static_cast<double>(first) + nothing) {
+      sum_.add(piece, end - begin, std::max(0.0, end - std::max(begin, waste_begin)), false, false);
+      return;
+    }
+    const auto whole_begin = rounded_up(begin - nothing);
+    const auto whole_end = static_cast<std::int64_t>(end + nothing);
+    if (whole_end > whole_begin && whole_end > first_) {
+      if (whole_begin > first) add_part(piece, begin, static_cast<double>(whole_begin), waste_begin, false, true);
+      if (whole_begin >= cell_) flush();
+      fill(piece, std::max(whole_begin, first_), std::min(whole_end, last_), waste_begin, whole_begin);
+      cell_ = whole_end;
+      if (end - static_cast<double>(whole_end) > nothing)
+        add_part(piece, static_cast<double>(whole_end), end, waste_begin, true, false);
+      return;
+    }
+    // It lies in one pixel, or over the border of two.
+    const double border = static_cast<double>(first + 1);
+    if (end <= border + nothing) {
+      add_part(piece, begin, end, waste_begin, false, false);
+      return;
+    }
+    if (first >= first_) add_part(piece, begin, border, waste_begin, false, true);
+    flush();
+    cell_ = first + 1;
+    add_part(piece, border, end, waste_begin, true, false);
+  }
+
+  void add_part(const HeapPiece& piece, double begin, double end, double waste_begin, bool before, bool after) {
+    const double waste = std::max(0.0, end - std::max(begin, waste_begin));
+    sum_.add(piece, end - begin, piece.kind == PieceKind::block ? waste : 0, before, after);
+  }
+
+  void put(std::int64_t cell, MapCell what) {
+    if (cell >= first_ && cell < last_) cells_[static_cast<std::size_t>(begin_px_ + cell - view_.origin)] = what;
+  }
+
+  void flush() {
+    if (sum_.empty()) return;
+    if (const HeapPiece* larger = sum_.larger_of_two()) {
+      put(cell_, full_cell(*larger, height_));
+    } else if (sum_.holds_one()) {
+      put(cell_, full_cell(sum_.only(), height_));
+    } else {
+      put(cell_, sum_.bar(height_, map_.is_ordered()));
+    }
+    sum_ = {};
+  }
+
+  void fill(const HeapPiece& piece, std::int64_t begin, std::int64_t end, double waste_begin,
+            std::int64_t piece_begin) {
+    if (begin >= end) return;
+    MapCell cell = full_cell(piece, height_);
+    const auto at = cells_.begin() + static_cast<std::ptrdiff_t>(begin_px_ - view_.origin);
+    std::fill(at + begin, at + end, cell);
+    if (piece.kind == PieceKind::free) {
+      // The seam below is left out where the row below is the same piece.
+      cell.fill = MapCell::Fill::free_inside;
+      if (end - view_.width > begin) std::fill(at + begin, at + (end - view_.width), cell);
+      return;
+    }
+    if (piece.kind != PieceKind::block) return;
+    if (begin == piece_begin && end - begin >= 4) (at + begin)->look |= MapCell::is_edge;
+    const auto waste_from = std::max(begin, static_cast<std::int64_t>(std::lround(waste_begin)));
+    for (std::int64_t i = waste_from; i < end; ++i) {
+      (at + i)->waste = (at + i)->use;
+      (at + i)->use = 0;
+    }
+  }
+
+  std::vector<MapCell>& cells_;
+  const HeapMapView& view_;
+  const HeapPieces& map_;
+  const PieceRegion& region_;
+  const std::int64_t begin_px_;
+  int height_ = 0;
+  double scale_ = 1;
+  std::int64_t first_ = 0, last_ = 0;  // Of the region's pixels: what is visible.
+  std::int64_t cell_ = 0;              // Which one sum_ is of.
+  CellSum sum_;
+};
+
+// Every colour that a pixel can have, so that the inner loop only looks up.
+struct Inks {
+  Inks(const HeapPieces& map, Theme theme) {
+    for (Shade shade = 0; shade < shade_count; ++shade) {
+      const Color color = color_of_shade(theme, map.coloring, shade);
+      fill[shade] = pixel_from_color(color);
+      edge[shade] = pixel_from_color(mix(color, {0, 0, 0}, 0.45));
+    }
+    free = pixel_from_color(color_of(theme, Role::free));
+    panel = pixel_from_color(color_of(theme, Role::panel));
+    dots = pixel_from_color(mix(color_of(theme, Role::no_memory), color_of(theme, Role::text), 0.25));
+    not_identified = pixel_from_color(color_of(theme, Role::not_identified));
+  }
+  std::array<Pixel, 16> fill{}, edge{};
+  Pixel free = 0, panel = 0, dots = 0, not_identified = 0;
+};
+
+// `up`: from the foot of the row. 45 degrees, two pixels of free every five; stripes are as thick.
+Pixel pixel_of(const MapCell& cell, const Inks& inks, std::size_t x, int y, int up) {
+  switch (cell.fill) {
+    case MapCell::Fill::nothing: return (x % 4 == 1 && y % 4 == 1) ? inks.dots : inks.panel;
+    case MapCell::Fill::not_identified:
+      return (x + static_cast<std::size_t>(y)) % 3 == 0 ? inks.free : inks.not_identified;
+    default: break;
+  }
+  const std::size_t shade = cell.look & MapCell::shade_mask;
+  if (up < cell.use) {
+    if ((cell.look & MapCell::is_pending) != 0 && y % 4 >= 2) return inks.free;
+    return (cell.look & MapCell::is_edge) != 0 ? inks.edge[shade] : inks.fill[shade];
+  }
+  if (up < cell.use + cell.waste) return (x + static_cast<std::size_t>(y)) % 5 < 2 ? inks.free : inks.fill[shade];
+  return inks.free;
+}
+
+}  // namespace
+
+Color color_of_shade(Theme theme, HeapColoring coloring, Shade shade) {
+  if (coloring == HeapColoring::size || coloring == HeapColoring::age)
+    return (theme == Theme::dark ? steps_dark : steps_light)[std::min<std::size_t>(shade, step_count - 1)];
+  return color_of(theme, role_from_hue(shade));
+}
+
+const std::vector<Pixel>& HeapRaster::draw(const HeapPieces& map, const HeapMapView& view, Theme theme) {
+  draw_cells(map, view);
+  draw_pixels(map, view, theme);
+  draw_outline(map, view, theme);
+  return pixels_;
+}
+
+void HeapRaster::draw_cells(const HeapPieces& map, const HeapMapView& view) {
+  cells_.assign(static_cast<std::size_t>(view.width) * static_cast<std::size_t>(view.rows), MapCell{});
+  const HeapLine line(map, view.bytes_per_px);
+  const std::int64_t end = view.origin + static_cast<std::int64_t>(cells_.size());
+  for (std::size_t i = line.region_at_or_after(std::max<std::int64_t>(0, view.origin));
+       i < map.regions.size() && line.begin_px(i) < end; ++i)
+    RegionDrawer(cells_, view, map, map.regions[i], line.begin_px(i), line.end_px(i)).draw();
+}
+
+void HeapRaster::draw_pixels(const HeapPieces& map, const HeapMapView& view, Theme theme) {
+  const Inks inks(map, theme);
+  const auto width = static_cast<std::size_t>(view.width);
+  pixels_.resize(width * static_cast<std::size_t>(view.height()));
+  Pixel* out = pixels_.data();
+  for (int row = 0; row < view.rows; ++row) {
+    const MapCell* const cells = cells_.data() + static_cast<std::size_t>(row) * width;
+    for (int y = 0; y + 1 < view.pitch; ++y, out += width) {
+      const int up = view.pitch - 2 - y;
+      for (std::size_t x = 0; x < width; ++x) {
+        const MapCell& cell = cells[x];
+        // By far the most pixels are these two.
+        if (cell.fill >= MapCell::Fill::pieces && up >= cell.use + cell.waste)
+          out[x] = inks.free;
+        else if (cell.fill >= MapCell::Fill::pieces && up < cell.use && cell.look < MapCell::is_edge)
+          out[x] = inks.fill[cell.look];
+        else
+          out[x] = pixel_of(cell, inks, x, row * view.pitch + y, up);
+      }
+    }
+    for (std::size_t x = 0; x < width; ++x)
+      out[x] = cells[x].fill == MapCell::Fill::free_inside ? inks.free : inks.panel;
+    out += width;
+  }
+}
+
+// The contour, 2 px, inside of the piece; one narrower than 3 px is given 3.
+void HeapRaster::draw_outline(const HeapPieces& map, const HeapMapView& view, Theme theme) {
+  if (!map.largest_free) return;
+  const HeapPiece& piece = map.pieces[*map.largest_free];
+  const HeapLine line(map, view.bytes_per_px);
+  const auto begin = static_cast<std::int64_t>(std::lround(line.px_of(piece.begin))) - view.origin;
+  const auto end =
+      std::max(begin + 3, static_cast<std::int64_t>(std::lround(line.px_of_end(piece.end()))) - view.origin);
+  const auto cells = static_cast<std::int64_t>(cells_.size());
+  const Pixel ink = pixel_from_color(color_of(theme, Role::largest_free));
+  constexpr int thick = 2;
+  const int last_y = view.pitch - 2;
+  const auto inside = [&](std::int64_t cell) { return cell >= begin && cell < end; };
+  for (std::int64_t cell = std::max<std::int64_t>(0, begin); cell < std::min(end, cells); ++cell) {
+    const std::int64_t row = cell / view.width, x = cell % view.width;
+    const bool above = inside(cell - view.width), below = inside(cell + view.width);
+    // Left and right ends: of the piece, not of a row at which it only goes on.
+    const bool side = cell - begin < thick || end - 1 - cell < thick;
+    for (int y = 0; y < view.pitch; ++y) {
+      const bool edge = (!above && y < thick) || (!below && y > last_y - thick && y <= last_y);
+      if ((edge || (side && y <= last_y)))
+        pixels_[static_cast<std::size_t>((row * view.pitch + y) * view.width + x)] = ink;
+    }
+  }
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,139 @@
+#include "app/gui/core/piece_text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/query/trace_own_code.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr std::size_t frames_shown = 3;
+
+std::string bytes(std::uint64_t bytes) {
+  return text_from_bytes(static_cast<std::int64_t>(bytes));
+}
+std::string exact_bytes(std::uint64_t bytes) {
+  return exact_text_from_bytes(static_cast<std::int64_t>(bytes));
+}
+std::string count(std::uint64_t count) {
+  return text_from_count(static_cast<std::int64_t>(count));
+}
+
+std::string bound_text(const HeapMapAnswer& answer, const HeapPiece* neighbour) {
+  if (neighbour == nullptr || neighbour->kind != PieceKind::block) return "the region's end";
+  const LiveBlock block = answer.moment->state_of(answer.heap).slots()[neighbour->slot];
+  return own_code_text(answer.moment->stream(answer.heap).definitions(), block.stack) + " (" + bytes(block.size) + ")";
+}
+
+void add_own_frames(const Definitions& definitions, std::uint32_t stack, std::vector<std::string>& lines) {
+  std::size_t shown = 0;
+  for (; stack != 0 && shown < frames_shown; stack = definitions.stack(stack).parent) {
+    const auto own = find_own_frame(definitions, stack);
+    if (!own) return;
+    // On to the stack whose innermost frame that is.
+    while (definitions.frame(definitions.stack(stack).frame) != *own) stack = definitions.stack(stack).parent;
+    lines.push_back(fmt::format("{} {} {}:{}", shown == 0 ? "by" : "from", definitions.text(own->function),
+                                file_title(definitions.text(own->file)), own->line));
+    ++shown;
+  }
+}
+
+void describe_block(const HeapMapAnswer& answer, const HeapPiece& piece, PieceText& text) {
+  const Stream& stream = answer.moment->stream(answer.heap);
+  const StreamState& state = answer.moment->state_of(answer.heap);
+  const LiveBlock block = state.slots()[piece.slot];
+  text.title = own_code_text(stream.definitions(), block.stack);
+  if (block.tag != 0) text.title += "  " + std::string(stream.definitions().text(block.tag));
+  std::string size = bytes(block.size) + " (" + exact_bytes(block.size) + ")";
+  if (block.requested == wire::unknown_bytes)
+    size += ", what was requested is not told";
+  else if (piece.waste > 0)
+    size += ", requested " + bytes(block.requested) + ", rounding " + bytes(piece.waste);
+  else
+    size += ", all of it requested";
+  text.lines.push_back(size);
+  text.lines.push_back(
+      std::string(piece.is_pending ? "freed by the program, a device stream still waits for it" : "in use") +
+      (block.stream != 0 ? fmt::format(", stream {}", block.stream) : ""));
+  text.lines.push_back(address_text(block.address) + ", " + offset_text(answer.pieces, block.address));
+  if (block.event == wire::before_the_stream) {
+    text.lines.emplace_back("taken before the recording began");
+  } else {
+    text.lines.push_back(fmt::format("taken at event {}, {} events ago", count(block.event),
+                                     count(state.position() - std::min(state.position(), block.event))));
+  }
+  add_own_frames(stream.definitions(), block.stack, text.lines);
+}
+
+}  // namespace
+
+std::string address_text(std::uint64_t address) {
+  return fmt::format("{:#x}", address);
+}
+
+std::string offset_text(const HeapPieces& map, std::uint64_t address) {
+  const std::uint64_t lowest = map.regions.empty() ? 0 : map.regions.front().range.begin;
+  return "+" + bytes(address - std::min(address, lowest));
+}
+
+std::string text_from_moment_ns(std::int64_t since_start_ns) {
+  const double seconds = static_cast<double>(since_start_ns) / 1e9;
+  if (since_start_ns < 1'000'000) return fmt::format("{:.0f} µs", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
+  if (seconds < 60) return fmt::format("{:.3f} s", seconds);
+  const auto minutes = static_cast<std::int64_t>(seconds / 60);
+  if (minutes < 60) return fmt::format("{}:{:06.3f}", minutes, seconds - static_cast<double>(minutes) * 60);
+  return fmt::format("{}:{:02}:{:04.1f}", minutes / 60, minutes % 60, seconds - static_cast<double>(minutes) * 60);
+}
+
+FrameKey frame_of_piece(const HeapMapAnswer& answer, const HeapPiece& piece) {
+  if (piece.kind != PieceKind::block) return {};
+  const Definitions& definitions = answer.moment->stream(answer.heap).definitions();
+  const auto own = find_own_frame(definitions, answer.moment->state_of(answer.heap).slots()[piece.slot].stack);
+  if (!own) return {};
+  return {std::string(definitions.text(own->function)), std::string(definitions.text(own->file)), own->line};
+}
+
+PieceText text_from_piece(const HeapMapAnswer& answer, const HeapPiece& piece) {
+  PieceText text;
+  if (piece.kind == PieceKind::block) {
+    describe_block(answer, piece, text);
+    return text;
+  }
+  text.title = piece.kind == PieceKind::free ? "Free" : "Not identified";
+  text.lines.push_back(bytes(piece.size) + " (" + exact_bytes(piece.size) + ")");
+  if (piece.kind == PieceKind::not_identified)
+    text.lines.emplace_back("This source does not tell where the pool's memory is, so it may be free or not.");
+  text.lines.push_back(address_text(piece.begin) + ", " + offset_text(answer.pieces, piece.begin));
+  if (answer.pieces.largest_free && &piece == &answer.pieces.pieces[*answer.pieces.largest_free])
+    text.lines.emplace_back("the largest free block: a larger request does not fit into this pool as it is");
+  const HeapPiece* before = piece.begin == 0 ? nullptr : answer.pieces.find(piece.begin - 1);
+  text.lines.push_back("after " + bound_text(answer, before));
+  text.lines.push_back("before " + bound_text(answer, answer.pieces.find(piece.end())));
+  return text;
+}
+
+std::string heap_sentence(const HeapMapAnswer& answer) {
+  const HeapState& heap = answer.moment->heap(answer.heap);
+  const auto pool = heap.space.region_bytes(), free = heap.space.free_bytes(), largest = heap.space.largest_free();
+  std::string text = bytes(heap.in_use_bytes);
+  if (pool && free && largest) {
+    text += " of " + bytes(*pool) + " in use, " + bytes(*free) + " free";
+    if (*free > 0)
+      text += " in " + count(heap.space.free_chunks()) +
+              (heap.space.free_chunks() == 1 ? " piece" : " pieces, the largest " + bytes(*largest));
+  } else {
+    text += " in use; what is free is not told";
+  }
+  if (heap.pending_bytes > 0) text += ", " + bytes(heap.pending_bytes) + " of it freed and still waited for";
+  text += ".";
+  if (heap.is_inexact) text += " Inexact: events were lost.";
+  if (answer.pieces.blocks_not_drawn > 0)
+    text += " " + count(answer.pieces.blocks_not_drawn) + " blocks lie over others or outside and are not drawn.";
+  return text;
+}
+
+}  // namespace hbmscope::gui

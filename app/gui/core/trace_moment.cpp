@@ -1,0 +1,75 @@
+#include "app/gui/core/trace_moment.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace hbmscope::gui {
+
+std::string text_from_heap_key(HeapKey key) {
+  return fmt::format("{}:{}", key.stream + 1, key.heap);
+}
+
+std::optional<HeapKey> parse_heap_key(std::string_view text) {
+  HeapKey key;
+  const char* end = text.data() + text.size();
+  const auto stream = std::from_chars(text.data(), end, key.stream);
+  if (stream.ec != std::errc() || stream.ptr == end || *stream.ptr != ':' || key.stream == 0) return std::nullopt;
+  const auto heap = std::from_chars(stream.ptr + 1, end, key.heap);
+  if (heap.ec != std::errc() || heap.ptr != end) return std::nullopt;
+  --key.stream;
+  return key;
+}
+
+std::vector<NamedHeap> heaps_of(const Trace& trace) {
+  std::vector<NamedHeap> heaps;
+  for (std::uint32_t i = 0; i < trace.streams.size(); ++i)
+    for (const HeapInfo& info : trace.streams[i].definitions().heaps()) {
+      if (info.id == 0 || trace.streams[i].timeline(info.id).empty()) continue;
+      std::string name = info.name.empty() ? fmt::format("heap {}", info.id) : info.name;
+      if (trace.streams.size() > 1) name += fmt::format(" of stream {}", i + 1);
+      heaps.push_back({{i, info.id}, std::move(name)});
+    }
+  return heaps;
+}
+
+std::string phrase_of(const Moment& moment) {
+  return moment.text.starts_with("after ") ? moment.text : "at " + moment.text;
+}
+
+HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
+  HeapKey best;
+  const FailureEvent* last = nullptr;
+  std::uint64_t highest = 0;
+  for (const NamedHeap& heap : heaps_of(trace)) {
+    if (heap.key == wanted) return wanted;
+    const Stream& stream = trace.streams[heap.key.stream];
+    for (const FailureEvent& failure : stream.failures()) {
+      if (!failure.is_out_of_memory || failure.heap != heap.key.heap) continue;
+      if (last != nullptr && failure.time_ns < last->time_ns) continue;
+      last = &failure;
+      best = heap.key;
+    }
+    const std::uint64_t peak = stream.peak(heap.key.heap).in_use_bytes;
+    if (last == nullptr && (best.empty() || peak > highest)) {
+      best = heap.key;
+      highest = peak;
+    }
+  }
+  return best;
+}
+
+std::optional<std::uint64_t> next_failure(const Stream& stream, std::uint64_t position) {
+  for (const FailureEvent& failure : stream.failures())
+    if (failure.is_out_of_memory && failure.event > position) return failure.event;
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> previous_failure(const Stream& stream, std::uint64_t position) {
+  std::optional<std::uint64_t> found;
+  for (const FailureEvent& failure : stream.failures())
+    if (failure.is_out_of_memory && failure.event < position) found = failure.event;
+  return found;
+}
+
+}  // namespace hbmscope::gui

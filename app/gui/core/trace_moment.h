@@ -1,0 +1,54 @@
+// A trace at the moment that is looked at: where each stream stands, what then lives, and which heap of it a picture
+// shows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/trace/moment.h"
+
+namespace hbmscope::gui {
+
+// One heap of one stream. Heap 0 is none.
+struct HeapKey {
+  std::uint32_t stream = 0, heap = 0;
+
+  bool empty() const { return heap == 0; }
+  friend bool operator==(const HeapKey&, const HeapKey&) = default;
+};
+std::string text_from_heap_key(HeapKey key);  // "1:2", both from 1, as a command's text names it.
+std::optional<HeapKey> parse_heap_key(std::string_view text);
+
+struct TraceMoment {
+  std::shared_ptr<const Trace> trace;
+  Moment moment;
+  std::vector<StreamState> states;  // By stream.
+
+  const StreamState& state_of(HeapKey key) const { return states[key.stream]; }
+  const HeapState& heap(HeapKey key) const { return states[key.stream].heap(key.heap); }
+  const Stream& stream(HeapKey key) const { return trace->streams[key.stream]; }
+  std::uint64_t position(HeapKey key) const { return moment.positions[key.stream]; }
+};
+
+struct NamedHeap {
+  HeapKey key;
+  std::string name;  // "GPU 0"; with its process where several streams have heaps.
+};
+// Those that ever held something, in the order of the file.
+std::vector<NamedHeap> heaps_of(const Trace& trace);
+
+// "at the peak (...)", "after event 7 of 10": how a sentence about the moment begins.
+std::string phrase_of(const Moment& moment);
+
+// `wanted` where the trace has it; else the heap of the last out-of-memory, else the one with the highest peak. Empty
+// where no heap ever held anything.
+HeapKey choose_heap(const Trace& trace, HeapKey wanted);
+
+// The out-of-memories of one heap's stream before or after a position, the nearest: what [ and ] go to.
+std::optional<std::uint64_t> next_failure(const Stream& stream, std::uint64_t position);
+std::optional<std::uint64_t> previous_failure(const Stream& stream, std::uint64_t position);
+
+}  // namespace hbmscope::gui

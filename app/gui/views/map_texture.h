@@ -1,0 +1,35 @@
+// Pixels that a view drew itself, as a texture that is uploaded only when they change. ImGui's own texture requests
+// carry it to whatever draws, so that no view knows OpenGL.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <imgui.h>
+
+#include "app/gui/core/heap_raster.h"
+
+namespace hbmscope::gui {
+
+class MapTexture {
+ public:
+  MapTexture() = default;
+  ~MapTexture();
+  MapTexture(const MapTexture&) = delete;
+  MapTexture& operator=(const MapTexture&) = delete;
+
+  void set(const std::vector<Pixel>& pixels, int width, int height);
+  void draw(ImDrawList& draw, ImVec2 at);
+  std::uint64_t uploads() const { return uploads_; }
+
+ private:
+  void retire();
+  void drop_retired();
+
+  std::unique_ptr<ImTextureData> texture_;
+  std::vector<std::unique_ptr<ImTextureData>> retired_;  // Until whoever draws has let go of them.
+  int width_ = 0, height_ = 0;                           // What of the texture is shown.
+  std::uint64_t uploads_ = 0;
+};
+
+}  // namespace hbmscope::gui

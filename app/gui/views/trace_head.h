@@ -1,0 +1,15 @@
+// What stands above both pictures of a trace: which heap, at which moment.
+#pragma once
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+// A combo with the heaps of the trace; nothing where there is one. True where something was drawn.
+bool draw_heap_chooser(const AppState& state, const Trace& trace, HeapKey shown, CommandQueue& commands);
+
+// The reason in place of a picture, with a way on, where the moment can't be had.
+void draw_moment_error(const AppState& state, CommandQueue& commands);
+
+}  // namespace hbmscope::gui

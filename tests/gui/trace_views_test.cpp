@@ -1,0 +1,176 @@
+// The heap map and the timeline under a hand that points, clicks, turns the wheel and drags.
+#include <imgui_internal.h>
+
+#include "app/gui/core/heap_line.h"
+#include "app/gui/platform/window.h"
+#include "tests/gui/gui_test.h"
+#include "tests/gui_core/small_trace.h"
+
+namespace hbmscope::test {
+namespace {
+
+using gui::ViewKind;
+
+constexpr std::uint64_t mib = 1 << 20;
+
+bool tooltip_is_there() {
+  for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+    if (window->Active && (window->Flags & ImGuiWindowFlags_Tooltip) != 0) return true;
+  return false;
+}
+
+class TraceViews : public GuiTest {
+ protected:
+  // 100 MiB: blocks of 10 MiB at every 20 MiB; the one at 40 MiB goes, a request of 50 MiB fails, the one at 0 goes.
+  std::string write_trace() {
+    SmallTrace trace;
+    trace.region(0, 100 * mib);
+    for (std::uint64_t i = 0; i < 5; ++i) trace.alloc(i * 20 * mib, 10 * mib, i % 2 == 0 ? "forward" : "backward");
+    trace.free(40 * mib);
+    trace.run_out_of_memory(50 * mib);
+    trace.free(0);
+    trace.add_heap("GPU 1");
+    trace.region(0, 10 * mib);
+    trace.write(path("small.hbm"));
+    return path("small.hbm");
+  }
+
+  // Where an address is on the screen, while all of the heap is shown.
+  ImVec2 point_of(ImGuiTestContext& hand, std::uint64_t address) {
+    const ImGuiTestItemInfo picture = hand.ItemInfo("//Heap map/**/pieces");
+    EXPECT_NE(0U, picture.ID);
+    const gui::HeapPieces& pieces = state().answers().heap_map.value->pieces;
+    const gui::HeapMapView view = gui::fit_heap_map(pieces, static_cast<int>(picture.RectFull.GetWidth()),
+                                                    static_cast<int>(picture.RectFull.GetHeight()));
+    const auto px = static_cast<int>(gui::HeapLine(pieces, view.bytes_per_px).px_of(address));
+    return {picture.RectFull.Min.x + static_cast<float>(px % view.width),
+            picture.RectFull.Min.y + static_cast<float>(px / view.width * view.pitch + view.pitch / 2)};
+  }
+  std::uint64_t position_now() const { return state().answers().moment.value->moment.positions[0]; }
+};
+
+TEST_F(TraceViews, trace_opens_with_its_heap_map_and_a_click_selects_the_block_in_all_views) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    EXPECT_EQ(ViewKind::heap_map, state().position().view);
+    ASSERT_NE(nullptr, state().answers().heap_map.value);
+    hand.MouseMoveToPos(point_of(hand, 25 * mib));
+    hand.SleepNoSkip(1.0F, 0.05F);
+    EXPECT_TRUE(wait_until(hand, tooltip_is_there));
+    take_picture_now(hand, "heap_map_tooltip");
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(20 * mib, state().position().address);
+    EXPECT_EQ("backward", state().position().selection.function);
+    hand.MouseMoveToPos(point_of(hand, 35 * mib));
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(30 * mib, state().position().address) << "free pieces are selected as blocks are";
+    EXPECT_TRUE(state().position().selection.empty());
+  });
+  take_picture("heap_map");
+}
+
+TEST_F(TraceViews, wheel_zooms_at_the_pointer_and_zero_shows_all) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    const ImVec2 block = point_of(hand, 65 * mib);
+    hand.MouseMoveToPos(block);
+    hand.MouseWheelY(6);
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(60 * mib, state().position().address) << "what was under the pointer is there still";
+    // Nearer by 1.25^6 the neighbours have moved away: here lay free memory, now it is the same block.
+    const ImVec2 beside = point_of(hand, 60 * mib - 512 * 1024);
+    hand.MouseMoveToPos(beside);
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_NE(30 * mib, state().position().address);
+    hand.KeyPress(ImGuiKey_0);
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(30 * mib, state().position().address) << "all is shown again";
+  });
+}
+
+TEST_F(TraceViews, timeline_is_dragged_stepped_and_led_to_failures) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    const ImGuiTestItemInfo columns = hand.ItemInfo("//Timeline/**/columns");
+    ASSERT_NE(0U, columns.ID);
+    const float y = columns.RectFull.GetCenter().y;
+    hand.MouseMoveToPos({columns.RectFull.Min.x + columns.RectFull.GetWidth() * 0.2F, y});
+    hand.SleepNoSkip(1.0F, 0.05F);
+    EXPECT_TRUE(wait_until(hand, tooltip_is_there));
+    take_picture_now(hand, "timeline_tooltip");
+    hand.MouseDown();
+    hand.MouseMoveToPos({columns.RectFull.Min.x + columns.RectFull.GetWidth() * 0.5F, y});
+    hand.MouseUp();
+    ASSERT_TRUE(wait_until_idle(hand));
+    const std::uint64_t dragged = position_now();
+    EXPECT_GT(dragged, 2U);
+    EXPECT_LT(dragged, 8U);
+    EXPECT_EQ(ViewKind::timeline, state().position().view);
+    hand.KeyPress(ImGuiKey_RightArrow);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(dragged + 1, position_now());
+    hand.KeyPress(ImGuiKey_LeftArrow);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(dragged, position_now());
+    hand.KeyPress(ImGuiKey_End);
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.KeyPress(ImGuiKey_LeftBracket);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(7U, position_now()) << "just before the request that failed";
+  });
+  take_picture("timeline_at_failure");
+}
+
+TEST_F(TraceViews, heap_without_memory_says_so) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    commands().push(gui::CommandId::choose_heap, gui::text_from_heap_key({0, 2}));
+    commands().push(gui::CommandId::set_moment, std::string("#3"));
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_TRUE(state().answers().heap_map.value->pieces.pieces.empty());
+  });
+  take_picture("heap_map_of_an_empty_heap");
+}
+
+TEST_F(TraceViews, nothing_is_asked_or_drawn_anew_at_rest) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.Yield(5);
+    const auto map = state().answers().heap_map.value;
+    for (int frame = 0; frame < 20; ++frame) {
+      EXPECT_TRUE(commands().empty()) << "a frame at rest wants no other";
+      EXPECT_EQ(map, state().answers().heap_map.value);
+      hand.Yield();
+    }
+  });
+}
+
+TEST_F(TraceViews, profile_has_neither_and_the_layout_follows_the_file) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    EXPECT_NE(0U, hand.ItemInfo("//Heap map/**/pieces").ID);
+    commands().push(gui::CommandId::open_sample);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(ViewKind::summary, state().position().view);
+    EXPECT_EQ(0U, hand.ItemInfo("//Heap map/**/pieces", ImGuiTestOpFlags_NoError).ID);
+    commands().push(gui::CommandId::show_heap_map);
+    hand.Yield(3);
+    EXPECT_EQ("This file has no addresses and times.", state().window.notice);
+  });
+}
+
+}  // namespace
+}  // namespace hbmscope::test

@@ -1,0 +1,69 @@
+#include "tests/gui_core/small_trace.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/write/recording.h"
+
+namespace hbmscope::test {
+
+SmallTrace::SmallTrace(bool tells_regions)
+    : writer_(0, [this](const wire::SharedBlock& block) { EXPECT_EQ(std::nullopt, trace_.streams[0].append(block)); }) {
+  trace_.streams.resize(1);
+  add_heap("GPU 0", tells_regions);
+}
+
+void SmallTrace::add_heap(std::string_view name, bool tells_regions) {
+  wire::HeapRecord heap;
+  heap.flags = wire::heap_flag::has_requested | wire::heap_flag::has_addresses |
+               (tells_regions ? wire::heap_flag::has_regions : 0);
+  heap.device = heap_;
+  heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
+  heap_ = writer_.define_heap(heap, name, "device");
+}
+
+void SmallTrace::region(std::uint64_t address, std::uint64_t size) {
+  wire::RegionGrowRecord region;
+  region.address = address;
+  region.size = size;
+  region.heap = heap_;
+  writer_.add(region, time_ns_ += 1000);
+}
+
+void SmallTrace::alloc(std::uint64_t address, std::uint64_t size, std::string_view function, std::uint64_t waste) {
+  wire::AllocRecord block;
+  block.address = address;
+  block.size = size;
+  block.requested = size - waste;
+  block.heap = heap_;
+  if (!function.empty()) {
+    const std::uint32_t main = writer_.define_stack(0, writer_.define_frame("main", "train.py", 90));
+    block.stack = writer_.define_stack(main, writer_.define_frame(function, "train.py", 10));
+  }
+  writer_.alloc(block, time_ns_ += 1000);
+}
+
+void SmallTrace::free(std::uint64_t address) {
+  EXPECT_TRUE(writer_.free(heap_, address, 0, 0, time_ns_ += 1000));
+}
+void SmallTrace::request_free(std::uint64_t address) {
+  EXPECT_TRUE(writer_.free_requested(heap_, address, 0, 0, time_ns_ += 1000));
+}
+
+void SmallTrace::run_out_of_memory(std::uint64_t asked) {
+  wire::OutOfMemoryRecord record;
+  record.asked = asked;
+  record.heap = heap_;
+  writer_.add(record, time_ns_ += 1000);
+}
+
+const Trace& SmallTrace::trace() {
+  writer_.flush();
+  return trace_;
+}
+
+void SmallTrace::write(const std::string& path) {
+  const auto written = write_recording(trace(), path);
+  ASSERT_TRUE(written) << written.error().text();
+}
+
+}  // namespace hbmscope::test

@@ -1,0 +1,39 @@
+// A trace written event by event: one process, heaps with regions that the test names, a clock that ticks once a
+// microsecond. As a recording on disk it is what the window opens.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "analysis/trace/trace.h"
+#include "collector/wire/stream_writer.h"
+
+namespace hbmscope::test {
+
+class SmallTrace {
+ public:
+  explicit SmallTrace(bool tells_regions = true);
+  SmallTrace(const SmallTrace&) = delete;
+  SmallTrace& operator=(const SmallTrace&) = delete;
+
+  void add_heap(std::string_view name, bool tells_regions = true);  // Later calls are about this one.
+  void region(std::uint64_t address, std::uint64_t size);
+  // `function` stands at line 10 of train.py and was called by main; empty: no stack.
+  void alloc(std::uint64_t address, std::uint64_t size, std::string_view function = {}, std::uint64_t waste = 0);
+  void free(std::uint64_t address);
+  void request_free(std::uint64_t address);  // A device stream still waits for it.
+  void run_out_of_memory(std::uint64_t asked);
+
+  const Trace& trace();  // With all that was written so far.
+  const StreamState& state() { return trace().streams[0].last_state(); }
+  void write(const std::string& path);
+
+ private:
+  Trace trace_;
+  wire::StreamWriter writer_;
+  std::uint32_t heap_ = 0;
+  std::int64_t time_ns_ = 0;
+};
+
+}  // namespace hbmscope::test

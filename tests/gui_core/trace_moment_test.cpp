@@ -1,0 +1,250 @@
+// The moment, heap and address of a trace in the window's state, through an App as the window drives it.
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "app/gui/core/app.h"
+#include "app/gui/core/copy_as_command.h"
+#include "tests/gui_core/small_trace.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+
+class TraceMoments : public testing::Test {
+ protected:
+  TraceMoments() {
+    home_ = std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::create_directories(home_);
+    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
+    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
+    app_ = std::make_unique<App>([] {});
+  }
+  ~TraceMoments() override {
+    app_.reset();
+    std::filesystem::remove_all(home_);
+  }
+
+  // Event 1 makes the region, 2 to 5 take 10 MiB each, 6 and 7 free two, 8 fails.
+  void open() {
+    test::SmallTrace trace;
+    trace.region(0, 100 * mib);
+    for (std::uint64_t i = 0; i < 4; ++i) trace.alloc(i * 20 * mib, 10 * mib, "step");
+    trace.free(0);
+    trace.free(20 * mib);
+    trace.run_out_of_memory(50 * mib);
+    trace.add_heap("GPU 1");
+    trace.region(0, 10 * mib);
+    trace.alloc(0, 5 * mib);
+    const std::string path = (home_ / "small.hbm").string();
+    trace.write(path);
+    give(Command{CommandId::open_paths, {}, {path}, SourceId::none, {}, {}});
+  }
+  template <class... Args>
+  void give(Args&&... args) {
+    app_->commands().push(std::forward<Args>(args)...);
+    settle();
+  }
+  void settle() {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    do {
+      app_->commands().ask(Question::heap_map);
+      app_->commands().ask(Question::summary);
+      app_->update();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } while (app_->busy() && std::chrono::steady_clock::now() < give_up);
+    ASSERT_FALSE(app_->busy());
+  }
+  const AppState& state() const { return app_->state(); }
+  const TraceMoment& moment() const { return *state().answers().moment.value; }
+  std::uint64_t in_use() const { return moment().states[0].heap(1).in_use_bytes; }
+
+  std::filesystem::path home_;
+  std::unique_ptr<App> app_;
+};
+
+TEST_F(TraceMoments, trace_opens_at_its_end_with_the_heap_map) {
+  open();
+  ASSERT_TRUE(state().source()->trace);
+  EXPECT_EQ(ViewKind::heap_map, state().position().view);
+  EXPECT_EQ(20 * mib, in_use());
+  const HeapMapAnswer& map = *state().answers().heap_map.value;
+  EXPECT_EQ((HeapKey{0, 1}), map.heap) << "the heap that failed";
+  EXPECT_EQ(100 * mib, map.pieces.region_bytes);
+}
+
+TEST_F(TraceMoments, moment_moves_states_map_and_stacks) {
+  open();
+  give(CommandId::set_moment, std::string("#3"));
+  EXPECT_EQ(20 * mib, in_use());
+  give(CommandId::go_to_peak);
+  EXPECT_EQ(40 * mib, in_use());
+  EXPECT_EQ(&moment(), state().answers().heap_map.value->moment.get());
+  EXPECT_EQ(40 * static_cast<std::int64_t>(mib), state().answers().view.value->total.bytes)
+      << "what lives at the peak is what stacks are counted of";
+  EXPECT_EQ(40 * static_cast<std::int64_t>(mib), state().answers().summary.value->summary.total.bytes);
+  give(CommandId::go_to_end);
+  EXPECT_EQ(25 * static_cast<std::int64_t>(mib), state().answers().view.value->total.bytes);
+}
+
+TEST_F(TraceMoments, events_are_stepped_and_a_drag_is_one_step_back) {
+  open();
+  give(CommandId::set_moment, std::string("#4"));
+  give(CommandId::next_event);
+  EXPECT_EQ(5U, moment().moment.positions[0]);
+  give(CommandId::previous_event);
+  EXPECT_EQ(4U, moment().moment.positions[0]);
+  give(CommandId::set_moment, std::string("#1"));
+  give(CommandId::move_moment, std::string("#2"));
+  give(CommandId::move_moment, std::string("#3"));
+  give(CommandId::back);
+  EXPECT_EQ(4U, moment().moment.positions[0]);
+}
+
+TEST_F(TraceMoments, failures_are_gone_to_and_none_is_said) {
+  open();
+  give(CommandId::set_moment, std::string("start"));
+  give(CommandId::next_failure);
+  EXPECT_EQ(7U, moment().moment.positions[0]);
+  give(CommandId::next_failure);
+  EXPECT_EQ("No out-of-memory comes after this moment.", state().window.notice);
+  give(CommandId::go_to_end);
+  give(CommandId::previous_failure);
+  EXPECT_EQ(7U, moment().moment.positions[0]);
+}
+
+TEST_F(TraceMoments, moment_that_is_not_there_is_an_error_and_the_last_one_stays) {
+  open();
+  give(CommandId::set_moment, std::string("#4711"));
+  EXPECT_TRUE(state().answers().moment.failed());
+  EXPECT_NE(std::string::npos, state().answers().moment.error.what.find("no event 4711"));
+  EXPECT_EQ(20 * mib, in_use()) << "the last picture stays";
+}
+
+TEST_F(TraceMoments, heap_is_chosen_and_the_command_says_the_moment) {
+  open();
+  give(CommandId::choose_heap, text_from_heap_key({0, 2}));
+  EXPECT_EQ(10 * mib, state().answers().heap_map.value->pieces.region_bytes);
+  give(CommandId::set_moment, std::string("peak"));
+  EXPECT_NE(std::string::npos, open_command(state()).find("--at peak")) << open_command(state());
+}
+
+TEST_F(TraceMoments, next_file_begins_at_its_own_end) {
+  open();
+  give(CommandId::set_moment, std::string("#3"));
+  give(CommandId::choose_heap, text_from_heap_key({0, 2}));
+  test::SmallTrace trace;
+  trace.region(0, mib);
+  trace.write((home_ / "next.hbm").string());
+  give(Command{CommandId::open_paths, {}, {(home_ / "next.hbm").string()}, SourceId::none, {}, {}});
+  EXPECT_EQ("", state().position().at);
+  EXPECT_TRUE(state().position().heap.empty());
+  give(CommandId::set_moment, std::string("start"));
+  give(CommandId::close_file);
+  EXPECT_EQ("", state().position().at);
+  EXPECT_EQ(ViewKind::heap_map, state().position().view);
+}
+
+TEST_F(TraceMoments, line_of_code_keeps_its_color_when_the_moment_moves) {
+  test::SmallTrace trace;
+  trace.region(0, 100 * mib);
+  trace.alloc(0, 10 * mib, "small");
+  trace.alloc(20 * mib, 30 * mib, "large");
+  trace.free(20 * mib);
+  trace.write((home_ / "colors.hbm").string());
+  give(Command{CommandId::open_paths, {}, {(home_ / "colors.hbm").string()}, SourceId::none, {}, {}});
+  const auto shade_of = [&](std::uint64_t address) {
+    return state().answers().heap_map.value->pieces.find(address)->shade;
+  };
+  EXPECT_EQ(0, shade_of(0));
+  give(CommandId::go_to_peak);
+  EXPECT_EQ(0, shade_of(0)) << "though it is not the largest here";
+  EXPECT_EQ(1, shade_of(20 * mib));
+}
+
+TEST_F(TraceMoments, selected_address_names_the_line_in_all_views) {
+  open();
+  Command command{CommandId::select_address, "0x2800000", {}, SourceId::none, {"step", "train.py", 10}, {}};
+  give(command);
+  EXPECT_EQ(40 * mib, state().position().address);
+  EXPECT_NE(FrameIndex::none, state().context().selected);
+  give(CommandId::escape);
+  EXPECT_FALSE(state().position().address);
+  EXPECT_TRUE(state().position().selection.empty());
+}
+
+TEST(TimelineColumns, every_extreme_is_in_its_column) {
+  test::SmallTrace trace;
+  trace.region(0, 1000 * mib);
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    trace.alloc(0, (1 + i % 90) * mib, "step");
+    trace.free(0);
+  }
+  trace.run_out_of_memory(2000 * mib);
+  trace.alloc(100 * mib, 7 * mib);
+  const Stream& stream = trace.trace().streams[0];
+  const TimelineColumns timeline = compute_timeline_columns(stream, {0, 1}, 100);
+  ASSERT_EQ(100U, timeline.columns.size());
+  EXPECT_TRUE(timeline.has_times);
+  EXPECT_TRUE(timeline.knows_regions);
+  EXPECT_EQ(90 * mib, timeline.in_use_most);
+  EXPECT_EQ(1000 * mib, timeline.pool_most);
+  // Beside one state for every event.
+  std::vector<Band> in_use(100), largest(100);
+  std::vector<bool> has(100);
+  StreamState state;
+  for (std::uint64_t position = 1; position <= stream.end_position(); ++position) {
+    stream.advance(state, position);
+    const double share =
+        static_cast<double>(state.time_ns() - timeline.begin) / static_cast<double>(timeline.end - timeline.begin);
+    const auto column = std::min<std::size_t>(99, static_cast<std::size_t>(share * 100));
+    const std::uint64_t now = state.heap(1).in_use_bytes, free = *state.heap(1).space.largest_free();
+    if (!has[column]) {
+      in_use[column] = {now, now};
+      largest[column] = {free, free};
+    }
+    has[column] = true;
+    in_use[column].add(now);
+    largest[column].add(free);
+  }
+  for (std::size_t i = 0; i < 100; ++i) {
+    ASSERT_TRUE(has[i]);
+    // What was the case as the column began counts too.
+    EXPECT_LE(timeline.columns[i].in_use.least, in_use[i].least);
+    EXPECT_EQ(timeline.columns[i].in_use.most, in_use[i].most) << i;
+    EXPECT_LE(timeline.columns[i].largest_free.least, largest[i].least) << i;
+    EXPECT_TRUE(i == 0 || timeline.columns[i].position > timeline.columns[i - 1].position) << i;
+  }
+  ASSERT_EQ(1U, timeline.failures.size());
+  EXPECT_EQ(2000 * mib, timeline.failures[0].bytes);
+  EXPECT_EQ(stream.end_position(), timeline.columns.back().position);
+  ASSERT_TRUE(timeline.peak);
+  EXPECT_EQ(90 * mib, timeline.peak->bytes);
+}
+
+TEST(MomentOfAStream, is_named_with_its_number_where_there_are_several) {
+  test::SmallTrace first, second;
+  for (std::uint64_t i = 0; i < 10; ++i) first.alloc(i * mib, mib);
+  for (std::uint64_t i = 0; i < 6; ++i) second.alloc(i * mib, mib);
+  Trace trace;
+  trace.streams.push_back(first.trace().streams[0].version());
+  EXPECT_EQ("#4", text_from_position(trace, 0, 4));
+  trace.streams.push_back(second.trace().streams[0].version());
+  EXPECT_EQ("2#4", text_from_position(trace, 1, 4));
+  const auto moment = find_moment(trace, "2#4");
+  ASSERT_TRUE(moment) << moment.error().text();
+  EXPECT_EQ((std::vector<std::uint64_t>{4, 4}), moment->positions) << "one event a microsecond in both";
+  for (const char* text : {"#4", "0#4", "3#4", "2#7", "x#4", "2#"}) EXPECT_FALSE(find_moment(trace, text)) << text;
+}
+
+TEST(HeapKeyText, is_read_back_and_nonsense_is_refused) {
+  EXPECT_EQ((HeapKey{2, 7}), parse_heap_key(text_from_heap_key({2, 7})));
+  for (const char* text : {"", "1", "1:", ":1", "0:1", "1:2x", "x:1"}) EXPECT_FALSE(parse_heap_key(text)) << text;
+}
+
+}  // namespace
+}  // namespace hbmscope::gui
