@@ -87,6 +87,18 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
   return std::nullopt;
 }
 
+void Stream::note_written(std::uint64_t end_event, std::uint64_t blocks) {
+  if (const std::uint64_t found = has_.blocks.size() + has_.counts.missing_blocks; blocks > found) {
+    has_.blocks_lost_at_end = blocks - found;
+    has_.counts.missing_blocks += blocks - found;
+  }
+  if (end_event <= has_.end_position) return;
+  has_.events_lost_at_end = end_event - has_.end_position;
+  has_.counts.lost += has_.events_lost_at_end;
+  has_.end_position = end_event;
+  growth_->last.skip_lost(end_event);
+}
+
 Stream Stream::version() const {
   Contents contents = has_;
   contents.clocks = growth_->clocks;
@@ -195,8 +207,9 @@ void Stream::advance(StreamState& state, std::uint64_t position) const {
     if (has_.blocks[number]->header.first_event > position) break;
     if (decoder.decode(*has_.blocks[number], decoded)) break;
     state.apply(decoded, number, has_.definitions, position, [](std::uint64_t, std::int64_t, std::uint32_t) {});
-    if (state.next_block() == number) break;  // Stopped inside of it.
+    if (state.next_block() == number) return;  // Stopped inside of it.
   }
+  if (has_.events_lost_at_end > 0 && position >= has_.end_position) state.skip_lost(has_.end_position);
 }
 
 std::uint64_t Stream::position_of_time(std::int64_t time_ns) const {

@@ -76,6 +76,8 @@ class Stream {
 
   // Takes in the next block; a damaged one is refused with its fault, and the stream has a loss there.
   std::optional<std::string> append(wire::SharedBlock block);
+  // Nothing more comes, though the source wrote so much: what is missing at the end is lost like any other part.
+  void note_written(std::uint64_t end_event, std::uint64_t blocks);
   // For readers on other threads, while this one goes on. Nothing is appended to it.
   Stream version() const;
 
@@ -94,6 +96,9 @@ class Stream {
   const Timeline& timeline(std::uint32_t heap) const;
 
   std::uint64_t end_position() const { return has_.end_position; }  // One more than the last event's number.
+  // Behind the last block; they are in the counts, and end_position() lies behind them.
+  std::uint64_t events_lost_at_end() const { return has_.events_lost_at_end; }
+  std::uint64_t blocks_lost_at_end() const { return has_.blocks_lost_at_end; }
   bool has_times() const { return has_.first_time_ns != has_.last_time_ns; }
   std::int64_t first_time_ns() const { return has_.first_time_ns; }
   std::int64_t last_time_ns() const { return has_.last_time_ns; }
@@ -126,6 +131,7 @@ class Stream {
     std::vector<Timeline> timelines;                       // By heap.
     SharedLog<std::shared_ptr<const Keyframe>> keyframes;  // Ascending positions.
     std::uint64_t end_position = 0;
+    std::uint64_t events_lost_at_end = 0, blocks_lost_at_end = 0;
     bool has_events = false;
     std::int64_t first_time_ns = 0, last_time_ns = 0;
   };

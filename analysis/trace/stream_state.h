@@ -4,6 +4,7 @@
 // Blocks live in slots; a free names the slot, so that a state can be carried on without knowing anything older.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -98,6 +99,11 @@ class StreamState {
   void apply(const wire::DecodedBlock& block, std::size_t number, const Definitions& definitions, std::uint64_t end,
              const After& after);
 
+  // Events are missing up to here: slots may no longer be what the writer meant.
+  void skip_lost(std::uint64_t position) {
+    note_gap();
+    position_ = std::max(position_, position);
+  }
   // Heaps that are defined and have not been touched hold nothing, which is known: none of it is absent.
   void make_heaps(const Definitions& definitions);
 
@@ -148,6 +154,7 @@ class StreamState {
                              bool is_new, const Definitions& definitions);
   std::uint32_t apply_heap_gone(std::uint32_t heap);
   void apply_loss(const wire::LossRecord& record);
+  void note_gap();
   void note_listed(std::uint32_t heap);
   template <class After>
   void tell_listed(std::uint64_t position, std::int64_t time_ns, const After& after) {
@@ -169,8 +176,6 @@ class StreamState {
   void add_block(Slot& slot, HeapState& heap, BlockIndex place);
   void remove_block(Slot& slot);
   void clear_heap(std::uint32_t heap);
-  // Events are missing between two blocks: slots may no longer be what the writer meant.
-  void note_gap();
 
   std::vector<Slot> slots_;
   std::vector<std::uint64_t> events_;      // By slot: allocation ids, which no free looks at.
@@ -235,7 +240,8 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
     ++known_heaps_;
   if (next_record_ == 0) {
     // Events may be missing, or a block that had none: definitions, or what lived already.
-    if (block.header().first_event > position_ || block.header().sequence != next_sequence_) note_gap();
+    if (block.header().first_event > position_ || block.header().sequence != next_sequence_)
+      skip_lost(block.header().first_event);
     next_sequence_ = block.header().sequence + 1;
   }
   const std::span<const std::uint8_t> kinds = block.kinds();

@@ -56,9 +56,14 @@ wire::SharedBlock make_last_facts(const Trace& trace, const Stream& stream, Path
       if (untold > 0) add(key_of_told_loss(name), value_of_told_loss({untold, row.example}));
     }
   }
+  // A block behind the gap keeps it one.
+  if (stream.events_lost_at_end() > 0 || stream.blocks_lost_at_end() > 0)
+    add("hbmscope.lost_at_the_end", fmt::format("{} events", stream.events_lost_at_end()));
   if (encoder.is_empty()) return nullptr;
   wire::Block block = encoder.close();
-  block.header.sequence = stream.blocks().empty() ? 0 : stream.blocks().back()->header.sequence + 1;
+  block.header.sequence = stream.blocks().empty() ? 0
+                                                  : stream.blocks().back()->header.sequence + 1 +
+                                                        static_cast<std::uint32_t>(stream.blocks_lost_at_end());
   block.header.xxh3 = compute_block_hash(block);
   return std::make_shared<const wire::Block>(std::move(block));
 }

@@ -166,11 +166,29 @@ class Scanner {
     }
     if (!is_known(block->header)) {
       ++scan_.unknown_blocks;
-    } else if (block->header.type != BlockType::index) {
+    } else if (block->header.type == BlockType::index) {
+      read_index({payload, block->header.stored_bytes});
+    } else {
       block->payload.assign(payload, payload + block->header.stored_bytes);
       stopped_ = !visit_(std::move(block));
     }
     return end;
+  }
+
+  // As append_index wrote it.
+  void read_index(std::span<const std::uint8_t> payload) {
+    VarintReader reader(payload.data(), payload.data() + payload.size());
+    for (std::uint64_t left = reader.read(); left > 0 && reader.remaining() > 0; --left) {
+      std::uint64_t fields[8];  // Offset, what, stream, records, events, first event, times.
+      for (std::uint64_t& field : fields) field = reader.read();
+      if (reader.failed()) return;
+      if (fields[1] != static_cast<std::uint64_t>(BlockType::events) || fields[2] >= streams_max ||
+          fields[5] > events_max || fields[4] > block_events_max)
+        continue;
+      RecordingScan::WrittenStream& stream = scan_.written[static_cast<std::uint32_t>(fields[2])];
+      stream.end_event = std::max(stream.end_event, fields[5] + fields[4]);
+      ++stream.blocks;
+    }
   }
 
   bool begins_block(std::size_t offset) const {

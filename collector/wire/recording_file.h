@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +55,12 @@ struct RecordingScan {
   std::uint64_t unknown_blocks = 0;  // Of types that a newer version writes; passed over.
   std::optional<std::uint64_t> first_fault_offset;
   std::string first_fault;  // In words.
+
+  // What the index says was written, by stream: what is missing of it was lost, wherever it stood.
+  struct WrittenStream {
+    std::uint64_t end_event = 0, blocks = 0;  // Blocks of events and definitions.
+  };
+  std::map<std::uint32_t, WrittenStream> written;
 };
 
 // True for the first bytes of a recording.

@@ -23,6 +23,7 @@ constexpr std::uint32_t block_bytes_max = 1U << 28;
 constexpr std::uint32_t text_bytes_max = 1U << 20;            // Of one text; what is longer is cut.
 constexpr std::uint32_t block_text_wanted = 1U << 24;         // A writer closes a block here.
 constexpr std::uint64_t events_max = std::uint64_t{1} << 62;  // Of a stream: sums of numbers never overflow.
+constexpr std::uint32_t streams_max = 4096;  // Of a recording; writers number them from 0.
 constexpr std::uint16_t first_event_kind = 16;
 
 constexpr bool is_event(std::uint16_t kind) {

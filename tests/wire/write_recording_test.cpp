@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -122,6 +123,36 @@ TEST_F(WriteRecording, says_once_that_paths_were_stripped) {
       EXPECT_EQ(1, std::count_if(facts.begin(), facts.end(), says));
     }
     ASSERT_TRUE(write_recording(trace, path_, Paths::stripped));
+  }
+}
+
+// The last block of events is cut out of the middle of the file; index and trailer stay.
+TEST_F(WriteRecording, an_end_that_is_missing_is_lost_and_stays_so) {
+  const Trace whole = make_trace(1, 150'000);
+  ASSERT_TRUE(write_recording(whole, path_));
+  const auto file = read_file(path_, std::uint64_t{1} << 30);
+  ASSERT_TRUE(file);
+  std::vector<std::uint8_t> bytes(file->bytes().begin(), file->bytes().end());
+  std::vector<wire::SharedBlock> blocks;
+  ASSERT_TRUE(wire::scan_recording(bytes.data(), bytes.size(), [&](const wire::SharedBlock& block) {
+    blocks.push_back(block);
+    return true;
+  }));
+  const wire::Block& last = *blocks.back();
+  const auto* header = reinterpret_cast<const std::uint8_t*>(&last.header);
+  const auto at = std::search(bytes.begin(), bytes.end(), header, header + sizeof(last.header));
+  ASSERT_NE(bytes.end(), at);
+  bytes.erase(at, at + static_cast<std::ptrdiff_t>(sizeof(last.header) + last.payload.size()));
+  std::ofstream(path_, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  for (int time = 0; time < 3; ++time) {
+    const Trace trace = read();
+    const Stream& stream = trace.streams.front();
+    EXPECT_EQ(150'000U, stream.end_position());
+    EXPECT_EQ(1U, stream.counts().missing_blocks);
+    EXPECT_EQ(last.header.events, stream.counts().lost);
+    EXPECT_TRUE(stream.last_state().heap(1).is_inexact);
+    ASSERT_TRUE(write_recording(trace, path_));
   }
 }
 

@@ -26,8 +26,7 @@ class RecordingReader {
     inflated_bytes_ += block->header.raw_bytes;
     if (is_too_large()) return false;
     // Streams are numbered from 0 by their writer; the number of one that is damaged must not make a million of them.
-    constexpr std::uint32_t streams_max = 4096;
-    if (block->header.stream >= streams_max) {
+    if (block->header.stream >= wire::streams_max) {
       ++bad_blocks_;
       return true;
     }
@@ -44,6 +43,11 @@ class RecordingReader {
     const std::string source = find_job_fact(trace_, "hbmscope.source");
     trace_.producer = source.empty() ? "Recording" : fmt::format("Recording of a {}", source);
     trace_.drop_frames = find_job_fact(trace_, "hbmscope.drop_frames");
+    for (const auto& [number, written] : scan.written) {
+      if (trace_.streams.empty()) break;  // Nothing is whole: an error, not a trace.
+      while (trace_.streams.size() <= number) trace_.streams.emplace_back();
+      trace_.streams[number].note_written(written.end_event, written.blocks);
+    }
     ImportStatistics& import = trace_.import;
     std::uint64_t blocks = 0, events = 0, missing = 0;
     for (const Stream& stream : trace_.streams) {

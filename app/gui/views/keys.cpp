@@ -45,7 +45,7 @@ const std::vector<Binding>& bindings() {
     std::vector<Binding> made;
     for (const CommandInfo& info : command_table())
       if (const ImGuiKeyChord chord = parse_shortcut(info.shortcut); chord != 0) made.push_back({chord, info.id});
-    // The brief's second keys for undo and redo.
+    // Second keys for undo and redo.
     made.push_back({ImGuiMod_Ctrl | ImGuiKey_Z, CommandId::back});
     made.push_back({ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z, CommandId::forward});
     return made;
