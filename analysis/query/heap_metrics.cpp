@@ -15,10 +15,7 @@ std::uint64_t elapsed(std::int64_t from_ns, std::int64_t to_ns) {
 class StreamMeter {
  public:
   StreamMeter(const Stream& stream, const StreamState& state, const MetricsOptions& options)
-      : stream_(stream),
-        state_(state),
-        metrics_(stream.definitions().heaps().size()),
-        latest_(stream.definitions().heaps().size()) {
+      : stream_(stream), state_(state), metrics_(stream.definitions().heaps().size()) {
     for (std::uint32_t heap = 0; heap < metrics_.size(); ++heap) {
       HeapMetrics& metrics = metrics_[heap];
       // No more than so many steps fit into the peak.
@@ -41,7 +38,6 @@ class StreamMeter {
         },
         [](const wire::DecodedBlock&, const RecordPlace&) {});
     if (!is_whole) return false;
-    for (std::uint32_t heap = 0; heap < metrics_.size(); ++heap) commit(heap);
     for (std::uint32_t heap = 1; heap < metrics_.size(); ++heap) measure(heap, metrics_[heap]);
     for (const LiveBlock& block : state_.slots())
       if (block.is_live()) measure(block, metrics_[block.heap]);
@@ -63,15 +59,7 @@ class StreamMeter {
       const LiveBlock& block = *change.block;
       note(metrics.lifetimes, block, change.position - 1, change.time_ns, times_.take(block.event));
     }
-    HighWater& latest = latest_[change.heap];
-    if (change.position != latest.position) commit(change.heap);
-    latest = high_water(change, state.in_use_bytes(change.heap));
-  }
-
-  // What lived before the first event, or is listed anew between two, comes block by block and is one moment.
-  void commit(std::uint32_t heap) {
-    HeapMetrics& metrics = metrics_[heap];
-    const HighWater& latest = latest_[heap];
+    const HighWater latest = high_water(change, state.in_use_bytes(change.heap));
     if (latest.in_use_bytes > metrics.peak_so_far.in_use_bytes) metrics.peak_so_far = latest;
     const std::uint64_t last = metrics.high_waters.empty() ? 0 : metrics.high_waters.back().in_use_bytes;
     if (latest.in_use_bytes > last && latest.in_use_bytes - last >= metrics.high_water_step_bytes)
@@ -131,8 +119,7 @@ class StreamMeter {
   const Stream& stream_;
   const StreamState& state_;
   AllocationTimes times_;
-  std::vector<HeapMetrics> metrics_;  // By heap id, as is latest_: the last moment, not in metrics_ yet.
-  std::vector<HighWater> latest_;
+  std::vector<HeapMetrics> metrics_;  // By heap id.
 };
 
 }  // namespace

@@ -99,7 +99,7 @@ void StreamState::restore_blocks(std::span<const wire::LiveRecord> blocks) {
       const wire::LiveRecord& block = blocks[at];
       const bool is_loose = (block.flags & wire::block_flag::is_loose) != 0;
       fill_slot(
-          block, heap,
+          block.slot, block, block.event, heap,
           is_loose ? heap.space.take_loose(block.address, block.size) : builder.append(block.address, block.size));
     }
   }

@@ -106,14 +106,7 @@ std::uint32_t StreamState::apply_alloc(const wire::AllocRecord& record, std::uin
     slot = {};
     return 0;
   }
-  slot.requested = record.requested;
-  slot.heap = record.heap;
-  slot.flags = record.flags & ~(wire::block_flag::is_loose | Slot::is_vacant);
-  slot.stack = record.stack;
-  slot.stream = record.stream;
-  slot.tag = record.tag;
-  events_[number] = event;
-  add_block(slot, *heap, heap->space.take(record.address, record.size));
+  fill_slot(number, record, event, *heap, heap->space.take(record.address, record.size));
   return record.heap;
 }
 
@@ -140,21 +133,9 @@ std::uint32_t StreamState::apply_live(const wire::LiveRecord& record, const Defi
   if (heap == nullptr) return 0;
   const bool is_loose = (record.flags & wire::block_flag::is_loose) != 0;
   fill_slot(
-      record, *heap,
+      record.slot, record, record.event, *heap,
       is_loose ? heap->space.take_loose(record.address, record.size) : heap->space.take(record.address, record.size));
   return record.heap;
-}
-
-void StreamState::fill_slot(const wire::LiveRecord& record, HeapState& heap, BlockIndex place) {
-  Slot& slot = slots_[record.slot];
-  slot.requested = record.requested;
-  slot.heap = record.heap;
-  slot.flags = record.flags & ~(wire::block_flag::is_loose | Slot::is_vacant);
-  slot.stack = record.stack;
-  slot.stream = record.stream;
-  slot.tag = record.tag;
-  events_[record.slot] = record.event;
-  add_block(slot, heap, place);
 }
 
 std::uint32_t StreamState::apply_free(std::uint32_t number) {

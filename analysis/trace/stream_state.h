@@ -172,7 +172,19 @@ class StreamState {
   void list_heap(std::uint32_t heap, std::span<const std::uint32_t> slots, wire::BlockEncoder& out) const;
   LiveBlock block_in(std::size_t slot) const;
   void restore_blocks(std::span<const wire::LiveRecord> blocks);
-  void fill_slot(const wire::LiveRecord& record, HeapState& heap, BlockIndex place);
+  // A block that is taken or listed.
+  template <class Record>
+  void fill_slot(std::uint32_t number, const Record& record, std::uint64_t event, HeapState& heap, BlockIndex place) {
+    Slot& slot = slots_[number];
+    slot.requested = record.requested;
+    slot.heap = record.heap;
+    slot.flags = record.flags & ~(wire::block_flag::is_loose | Slot::is_vacant);
+    slot.stack = record.stack;
+    slot.stream = record.stream;
+    slot.tag = record.tag;
+    events_[number] = event;
+    add_block(slot, heap, place);
+  }
   void add_block(Slot& slot, HeapState& heap, BlockIndex place);
   void remove_block(Slot& slot);
   void clear_heap(std::uint32_t heap);
