@@ -124,6 +124,27 @@ void match_by_id(const Definitions& definitions, const std::vector<bool>& counte
   for (const auto& [event, was] : left) add_gone(rows.changes_of(definitions, was.stack), was.size);
 }
 
+// A handle that a process owns, and counts for the heap.
+bool is_counted(const PhysicalHandle& handle, const std::vector<bool>& counted) {
+  return handle.is_live() && !handle.is_imported && counted[handle.heap];
+}
+
+void match_handles_by_id(const Definitions& definitions, const std::vector<bool>& counted, const StreamState& baseline,
+                         const StreamState& now, RowMaker& rows) {
+  std::unordered_map<std::uint64_t, const PhysicalHandle*> left;  // Of before, by allocation id.
+  for (const PhysicalHandle& was : baseline.physical().handles())
+    if (is_counted(was, counted)) left.emplace(was.event, &was);
+  for (const PhysicalHandle& is : now.physical().handles()) {
+    if (!is_counted(is, counted)) continue;
+    BlockChanges& changes = rows.changes_of(definitions, is.stack);
+    if (left.erase(is.event) > 0)
+      add_pair(changes, is.size, is.size, false);
+    else
+      add_new(changes, is.size);
+  }
+  for (const auto& [event, was] : left) add_gone(rows.changes_of(definitions, was->stack), was->size);
+}
+
 // Stacks of two traces under one numbering: equal functions and file tails from end to end are one symbol.
 class StackSymbols {
  public:
@@ -158,27 +179,33 @@ struct SideBlock {
   std::uint64_t size = 0;
   const Definitions* definitions = nullptr;
   std::uint32_t stack = 0;
+  bool is_handle = false;
+
+  std::uint64_t key() const { return std::uint64_t{symbol} << 1 | (is_handle ? 1 : 0); }  // Only equal ones may match.
 };
 
-// By stack, the largest first.
+// By stack, blocks before handles, the largest first.
 std::vector<SideBlock> sorted_blocks(const BlocksAt& side, StackSymbols& symbols) {
   std::vector<SideBlock> blocks;
   const auto counted = find_counted_heaps(side.trace);
   for (std::size_t i = 0; i < side.states.size(); ++i) {
     const Definitions& definitions = side.trace.streams[i].definitions();
     const std::vector<std::uint32_t> of_stack = symbols.symbols_of(definitions);
+    const auto add = [&](std::uint32_t stack, std::uint64_t size, bool is_handle) {
+      blocks.push_back({stack < of_stack.size() ? of_stack[stack] : 0, size, &definitions, stack, is_handle});
+    };
     for (const LiveBlock& block : side.states[i].slots())
-      if (block.is_live() && counted[i][block.heap])
-        blocks.push_back(
-            {block.stack < of_stack.size() ? of_stack[block.stack] : 0, block.size, &definitions, block.stack});
+      if (block.is_live() && counted[i][block.heap]) add(block.stack, block.size, false);
+    for (const PhysicalHandle& handle : side.states[i].physical().handles())
+      if (is_counted(handle, counted[i])) add(handle.stack, handle.size, true);
   }
   std::stable_sort(blocks.begin(), blocks.end(), [](const SideBlock& a, const SideBlock& b) {
-    return a.symbol != b.symbol ? a.symbol < b.symbol : a.size > b.size;
+    return a.key() != b.key() ? a.key() < b.key() : a.size > b.size;
   });
   return blocks;
 }
 
-// Both of one stack.
+// Both of one stack, and all blocks or all handles.
 void match_by_size(std::span<const SideBlock> before, std::span<const SideBlock> after, RowMaker& rows) {
   std::vector<const SideBlock*> went, came;
   const auto changes_of = [&](const SideBlock& block) -> BlockChanges& {
@@ -202,10 +229,9 @@ void match_by_size(std::span<const SideBlock> before, std::span<const SideBlock>
   for (std::size_t i = pairs; i < came.size(); ++i) add_new(changes_of(*came[i]), came[i]->size);
 }
 
-std::span<const SideBlock> blocks_of_symbol(const std::vector<SideBlock>& blocks, std::size_t& at,
-                                            std::uint32_t symbol) {
+std::span<const SideBlock> blocks_of_key(const std::vector<SideBlock>& blocks, std::size_t& at, std::uint64_t key) {
   const std::size_t begin = at;
-  while (at < blocks.size() && blocks[at].symbol == symbol) ++at;
+  while (at < blocks.size() && blocks[at].key() == key) ++at;
   return {blocks.data() + begin, blocks.data() + at};
 }
 
@@ -225,7 +251,9 @@ std::optional<BlockDiff> compute_block_diff(const BlocksAt& baseline, const Bloc
     const auto counted = find_counted_heaps(now.trace);
     for (std::size_t i = 0; i < now.states.size(); ++i) {
       if (is_true(cancelled)) return std::nullopt;
-      match_by_id(now.trace.streams[i].definitions(), counted[i], baseline.states[i], now.states[i], rows);
+      const Definitions& definitions = now.trace.streams[i].definitions();
+      match_by_id(definitions, counted[i], baseline.states[i], now.states[i], rows);
+      match_handles_by_id(definitions, counted[i], baseline.states[i], now.states[i], rows);
     }
     return rows.finish();
   }
@@ -234,11 +262,11 @@ std::optional<BlockDiff> compute_block_diff(const BlocksAt& baseline, const Bloc
   std::size_t a = 0, b = 0;
   while (a < after.size() || b < before.size()) {
     if (is_true(cancelled)) return std::nullopt;
-    const std::uint32_t none = ~std::uint32_t{0};
-    const std::uint32_t symbol =
-        std::min(a < after.size() ? after[a].symbol : none, b < before.size() ? before[b].symbol : none);
-    const auto now_blocks = blocks_of_symbol(after, a, symbol);
-    match_by_size(blocks_of_symbol(before, b, symbol), now_blocks, rows);
+    const std::uint64_t none = ~std::uint64_t{0};
+    const std::uint64_t key =
+        std::min(a < after.size() ? after[a].key() : none, b < before.size() ? before[b].key() : none);
+    const auto now_blocks = blocks_of_key(after, a, key);
+    match_by_size(blocks_of_key(before, b, key), now_blocks, rows);
   }
   return rows.finish();
 }

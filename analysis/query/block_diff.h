@@ -2,6 +2,9 @@
 // two traces by stack and size, which is the best that can be said, because nobody numbers the blocks of two jobs
 // alike.
 //
+// A handle of physical memory (physical_state.h) is a block here, without an address and never the same as one that has
+// an address.
+//
 // Between two traces stacks are equal by function and file tail, as in diff.h. Of one stack, blocks of equal size are
 // the same; what is left over on both sides is paired by rank of size, the largest with the largest, as grown or
 // shrunk; what is still left is new or gone. Addresses of two jobs are not compared: nothing is moved.
@@ -18,7 +21,7 @@
 
 namespace hbmscope {
 
-struct BlockChange {
+struct BlockChange {  // Of blocks and handles.
   std::uint64_t count = 0;
   std::int64_t baseline_bytes = 0, now_bytes = 0;  // What blocks take, rounding included; 0 where they are not.
 

@@ -1,6 +1,7 @@
 #include "analysis/query/heap_metrics.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "analysis/query/allocation_times.h"
 
@@ -33,7 +34,8 @@ class StreamMeter {
   bool run(PassControl* control) {
     const bool is_whole = pass_over_heaps(
         stream_, state_.position(), control,
-        [&](const StreamState& state, const HeapChange& change, const wire::DecodedBlock&) {
+        [&](const StreamState& state, const HeapChange& change, const wire::DecodedBlock& block) {
+          take_handles(change, block);
           take(state, change, metrics_[change.heap]);
         },
         [](const wire::DecodedBlock&, const RecordPlace&) {});
@@ -41,6 +43,8 @@ class StreamMeter {
     for (std::uint32_t heap = 1; heap < metrics_.size(); ++heap) measure(heap, metrics_[heap]);
     for (const LiveBlock& block : state_.slots())
       if (block.is_live()) measure(block, metrics_[block.heap]);
+    for (const PhysicalHandle& handle : state_.physical().handles())
+      if (handle.is_live() && !handle.is_imported) measure(handle, metrics_[handle.heap]);
     return true;
   }
 
@@ -57,13 +61,29 @@ class StreamMeter {
       ++metrics.allocations;
     } else if (change.what == HeapChange::What::freed) {
       const LiveBlock& block = *change.block;
-      note(metrics.lifetimes, block, change.position - 1, change.time_ns, times_.take(block.event));
+      note(metrics.lifetimes, {block.event, block.size}, change.position - 1, change.time_ns, times_.take(block.event));
     }
     const HighWater latest = high_water(change, state.in_use_bytes(change.heap));
     if (latest.in_use_bytes > metrics.peak_so_far.in_use_bytes) metrics.peak_so_far = latest;
     const std::uint64_t last = metrics.high_waters.empty() ? 0 : metrics.high_waters.back().in_use_bytes;
     if (latest.in_use_bytes > last && latest.in_use_bytes - last >= metrics.high_water_step_bytes)
       metrics.high_waters.push_back(latest);
+  }
+
+  void take_handles(const HeapChange& change, const wire::DecodedBlock& block) {
+    if (change.place.kind == wire::RecordKind::physical_create) {
+      const auto& made = block.rows<wire::PhysicalCreateRecord>()[change.place.row];
+      HeapMetrics& metrics = metrics_[made.heap];
+      handle_times_.emplace(change.place.event, change.time_ns);
+      metrics.allocated_bytes = clamped_sum(metrics.allocated_bytes, possible_size(made));
+      ++metrics.allocations;
+    }
+    for (const PhysicalHandle& handle : change.ended) {
+      const auto begin = handle_times_.extract(handle.event);
+      if (begin.empty() || change.place.kind == wire::RecordKind::heap_gone) continue;
+      note(metrics_[handle.heap].lifetimes, {handle.event, handle.size}, change.place.event, change.time_ns,
+           begin.mapped());
+    }
   }
 
   HighWater high_water(const HeapChange& change, std::uint64_t in_use) const {
@@ -77,14 +97,17 @@ class StreamMeter {
                                      static_cast<std::uint64_t>(stream_.first_time_ns()));
   }
 
-  void note(LifetimeHistograms& histograms, const LiveBlock& block, std::uint64_t end_event, std::int64_t end_ns,
+  struct Lifetime {
+    std::uint64_t begin_event = 0, size = 0;
+  };
+  void note(LifetimeHistograms& histograms, const Lifetime& block, std::uint64_t end_event, std::int64_t end_ns,
             std::optional<std::int64_t> begin_ns) const {
     if (!begin_ns) {
       ++histograms.unknown_count;
       histograms.unknown_bytes = clamped_sum(histograms.unknown_bytes, block.size);
       return;
     }
-    histograms.by_events.add(end_event - block.event, block.size);
+    histograms.by_events.add(end_event - block.begin_event, block.size);
     if (histograms.by_ns) histograms.by_ns->add(elapsed(*begin_ns, end_ns), block.size);
   }
 
@@ -113,13 +136,20 @@ class StreamMeter {
 
   void measure(const LiveBlock& block, HeapMetrics& metrics) const {
     metrics.live_sizes.add(block.size, block.size);
-    note(metrics.ages, block, state_.position(), state_.time_ns(), times_.find(block.event));
+    note(metrics.ages, {block.event, block.size}, state_.position(), state_.time_ns(), times_.find(block.event));
+  }
+  void measure(const PhysicalHandle& handle, HeapMetrics& metrics) const {
+    metrics.live_sizes.add(handle.size, handle.size);
+    const auto begin = handle_times_.find(handle.event);
+    note(metrics.ages, {handle.event, handle.size}, state_.position(), state_.time_ns(),
+         begin == handle_times_.end() ? std::nullopt : std::optional(begin->second));
   }
 
   const Stream& stream_;
   const StreamState& state_;
   AllocationTimes times_;
-  std::vector<HeapMetrics> metrics_;  // By heap id.
+  std::unordered_map<std::uint64_t, std::int64_t> handle_times_;  // Of handles that live, by allocation id.
+  std::vector<HeapMetrics> metrics_;                              // By heap id.
 };
 
 }  // namespace

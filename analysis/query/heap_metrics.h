@@ -1,6 +1,9 @@
 // The figures of a heap beyond those of heap_rows.h, each with one definition; analysis/README.md has all of them in
 // one table. What a source can't know is absent, never 0.
 //
+// A handle of physical memory (trace/physical_state.h) counts as a block of its heap, from when it was made until it is
+// released and under no address any more; one that came from another process does not.
+//
 // Some are of the moment; others count from the first event to the moment: one pass over the streams, about 150 ns an
 // event, with no memory an event.
 #pragma once

@@ -76,12 +76,16 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       row.device = device_of(info);
       row.in_use_bytes = states[i].in_use_bytes(info.id);
       if (info.has(wire::heap_flag::has_requested)) row.requested_bytes = heap.known_requested_bytes();
+      // A handle is as large as it was asked for.
+      if (row.requested_bytes) *row.requested_bytes += row.in_use_bytes - heap.in_use_bytes;
       row.pending_bytes = heap.pending_bytes;
       row.pool_bytes = heap.space.region_bytes();
       row.free_bytes = heap.space.free_bytes();
       row.largest_free_bytes = heap.space.largest_free();
       row.external_fragmentation = external_fragmentation(heap);
-      if (row.requested_bytes) row.internal_fragmentation = internal_fragmentation(heap);
+      if (row.requested_bytes && row.in_use_bytes > 0)
+        row.internal_fragmentation =
+            1.0 - static_cast<double>(*row.requested_bytes) / static_cast<double>(row.in_use_bytes);
       row.peak_in_use_bytes = trace.streams[i].peak(info.id).in_use_bytes;
       row.live_blocks = heap.live_blocks;
       row.is_inexact = heap.is_inexact || states[i].physical().heap(info.id).is_inexact;

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "analysis/trace/stream.h"
 
@@ -106,6 +107,8 @@ struct HeapChange {
   wire::AllocRecord allocated;  // Only where `what` says so.
   // Of an event that names a block (a free, a request of one, a move): the block; a freed one as it was.
   std::optional<LiveBlock> block;
+  // Handles of any heap that ended with the event, told once, with `place`.
+  std::span<const PhysicalHandle> ended;
 };
 
 // What StreamState::apply tells while it goes through a block.
@@ -135,6 +138,7 @@ class HeapChangeObserver {
       skip(change.place);
       change.place = cursor_.next();
     }
+    if (wire::is_event(static_cast<std::uint16_t>(change.place.kind))) change.ended = state_.physical().ended();
     switch (change.place.kind) {
       case wire::RecordKind::alloc:
         change.allocated = block_.rows<wire::AllocRecord>()[change.place.row];
@@ -194,6 +198,11 @@ bool pass_over_heaps(const Stream& stream, std::uint64_t end, PassControl* contr
 inline std::uint64_t possible_size(const wire::AllocRecord& block) {
   const bool is_possible = block.size <= AddressSpace::bytes_max && block.address + block.size >= block.address;
   return is_possible ? block.size : 0;
+}
+
+// What a new handle adds: nothing where it is left out, as in PhysicalState.
+inline std::uint64_t possible_size(const wire::PhysicalCreateRecord& handle) {
+  return handle.size <= AddressSpace::bytes_max ? handle.size : 0;
 }
 
 }  // namespace hbmscope

@@ -81,6 +81,7 @@ void PhysicalState::change(std::uint32_t index, const Change& change) {
   if (handle.is_live()) return;
   empty_places_.push_back(index);
   changed_.push_back(handle.heap);
+  ended_.push_back(handle);
 }
 
 std::uint32_t PhysicalState::new_handle(const PhysicalHandle& handle) {

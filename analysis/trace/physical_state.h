@@ -69,7 +69,12 @@ class PhysicalState {
              std::size_t heap_count);
   // Heaps that own more or less since clear_changed(); one may be in it twice.
   std::span<const std::uint32_t> changed() const { return changed_; }
-  void clear_changed() { changed_.clear(); }
+  // Handles that ended since then: released, and under no address any more. With what they had otherwise.
+  std::span<const PhysicalHandle> ended() const { return ended_; }
+  void clear_changed() {
+    changed_.clear();
+    ended_.clear();
+  }
   // The heap is gone: its handles, mappings and reservations too.
   void drop_heap(std::uint32_t heap);
   void note_loss(std::uint32_t heap, std::size_t heap_count);  // 0: all heaps.
@@ -125,6 +130,7 @@ class PhysicalState {
   // By heap: places in handles_ that may be its; some are no more, or are in it twice.
   std::vector<std::vector<std::uint32_t>> handles_of_heap_;
   std::vector<std::uint32_t> changed_;
+  std::vector<PhysicalHandle> ended_;
   PhysicalBytes none_, total_;  // All heaps: no sum of them overflows.
   PhysicalProblems problems_;
 };

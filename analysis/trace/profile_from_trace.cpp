@@ -34,21 +34,28 @@ bool add_allocated(const Stream& stream, std::uint64_t end, const std::vector<bo
   struct Sum {
     std::int64_t count = 0, bytes = 0;
   };
-  std::unordered_map<std::uint64_t, Sum> sums;  // By stack and heap.
+  using Sums = std::unordered_map<std::uint64_t, Sum>;  // By stack and heap.
+  Sums blocks, handles;
+  const auto add = [&](Sums& sums, const auto& record) {
+    if (record.heap == 0 || record.heap >= counted.size() || !counted[record.heap]) return;
+    Sum& sum = sums[std::uint64_t{record.stack} << 32 | record.heap];
+    ++sum.count;
+    sum.bytes = clamped_sum(sum.bytes, static_cast<std::int64_t>(possible_size(record)));
+  };
   const bool is_whole =
       pass_over_records(stream, end, control, [&](const wire::DecodedBlock& block, const RecordPlace& place) {
-        if (place.kind != wire::RecordKind::alloc) return;
-        const wire::AllocRecord& record = block.rows<wire::AllocRecord>()[place.row];
-        if (record.heap == 0 || record.heap >= counted.size() || !counted[record.heap]) return;
-        Sum& sum = sums[std::uint64_t{record.stack} << 32 | record.heap];
-        ++sum.count;
-        sum.bytes = clamped_sum(sum.bytes, static_cast<std::int64_t>(possible_size(record)));
+        if (place.kind == wire::RecordKind::alloc)
+          add(blocks, block.rows<wire::AllocRecord>()[place.row]);
+        else if (place.kind == wire::RecordKind::physical_create)
+          if (const auto& record = block.rows<wire::PhysicalCreateRecord>()[place.row]; possible_size(record) > 0)
+            add(handles, record);
       });
-  for (const auto& [key, sum] : sums) {
-    Values& values = samples[{static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key), "block"}];
-    values[allocated_blocks] = sum.count;
-    values[allocated_space] = sum.bytes;
-  }
+  for (const auto& [sums, kind] : {std::pair(&blocks, "block"), std::pair(&handles, "handle")})
+    for (const auto& [key, sum] : *sums) {
+      Values& values = samples[{static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key), kind}];
+      values[allocated_blocks] = sum.count;
+      values[allocated_space] = sum.bytes;
+    }
   return is_whole;
 }
 

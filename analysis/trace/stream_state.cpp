@@ -9,12 +9,6 @@ std::optional<double> external_fragmentation(const HeapState& heap) {
   return 1.0 - static_cast<double>(*largest) / static_cast<double>(*free);
 }
 
-std::optional<double> internal_fragmentation(const HeapState& heap) {
-  const auto requested = heap.known_requested_bytes();
-  if (!requested || heap.in_use_bytes == 0) return std::nullopt;
-  return 1.0 - static_cast<double>(*requested) / static_cast<double>(heap.in_use_bytes);
-}
-
 HeapState* StreamState::find_heap(std::uint32_t id, const Definitions& definitions) {
   if (id == 0 || id >= definitions.heaps().size()) {
     ++problems_.undefined_heaps;

@@ -55,8 +55,6 @@ struct HeapState {
 // External fragmentation as XLA defines it: 1 - largest / total free. Nothing with nothing free, or where that is
 // unknown.
 std::optional<double> external_fragmentation(const HeapState& heap);
-// 1 - requested / in use. Nothing with nothing in use, or where requests are unknown.
-std::optional<double> internal_fragmentation(const HeapState& heap);
 
 struct StreamProblems {
   std::uint64_t unknown_frees = 0;    // Of addresses where nothing lived.

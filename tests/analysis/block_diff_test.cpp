@@ -96,6 +96,45 @@ TEST(BlockDiff, two_traces_are_matched_by_stack_and_size_and_a_rest_by_rank) {
   EXPECT_FALSE(compute_block_diff({a.trace, before}, {a.trace, before}, &cancelled));
 }
 
+TEST(BlockDiff, handles_count_as_blocks_do) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", 0), stack = built.stack("main;step");
+  built.create(heap, 1, 10, stack);
+  built.create(heap, 2, 20, stack);
+  built.import(heap, 3, 1000);
+  const auto before = built.states_at();
+  built.release(1);
+  built.create(heap, 1, 10, stack);  // The driver's number again, another handle.
+  built.create(heap, 4, 80, built.stack("main;other"));
+  const auto after = built.states_at();
+  const auto diff = compute_block_diff({built.trace, before}, {built.trace, after});
+  EXPECT_EQ((BlockChange{1, 20, 20}), diff->changes.unchanged);
+  EXPECT_EQ((BlockChange{1, 10, 0}), diff->changes.gone);
+  EXPECT_EQ((BlockChange{2, 0, 90}), diff->changes.added);
+  ASSERT_EQ(2U, diff->own_code.size());
+  EXPECT_EQ("other", diff->own_code[0].function);
+  EXPECT_EQ(80, diff->own_code[0].changes.delta_bytes());
+}
+
+TEST(BlockDiff, handles_of_two_traces_are_matched_with_handles) {
+  TraceBuilder a, b;
+  for (TraceBuilder* built : {&a, &b}) {
+    const std::uint32_t heap = built->heap("GPU 0", 0), stack = built->stack("main;step");
+    built->create(heap, 1, 10, stack);
+    built->create(heap, 2, built == &a ? 20 : 25, stack);
+    if (built == &a)
+      built->create(heap, 3, 7, stack);
+    else
+      built->alloc(heap, 0x1000, 7, stack);
+  }
+  const auto before = a.states_at(), after = b.states_at();
+  const auto diff = compute_block_diff({a.trace, before}, {b.trace, after});
+  EXPECT_EQ((BlockChange{1, 10, 10}), diff->changes.unchanged);
+  EXPECT_EQ((BlockChange{1, 20, 25}), diff->changes.grown);
+  EXPECT_EQ((BlockChange{1, 7, 0}), diff->changes.gone);
+  EXPECT_EQ((BlockChange{1, 0, 7}), diff->changes.added);
+}
+
 TEST(Settings, what_differs_in_the_order_of_now) {
   TraceBuilder a, b;
   a.writer.add_job_fact("hbmscope.source", "Test");

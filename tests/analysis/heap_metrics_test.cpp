@@ -114,6 +114,49 @@ TEST(HeapMetrics, heaps_that_go_take_their_blocks_out_of_all_figures) {
   EXPECT_EQ(std::nullopt, metrics[0].rounding_waste_bytes);
 }
 
+// A handle lives until it is released and nothing shows it any more, in whichever heap's addresses.
+TEST(HeapMetrics, handles_are_in_sizes_ages_lifetimes_and_what_was_allocated) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", wire::heap_flag::has_requested), views = built.heap("addresses", 0);
+  built.create(heap, 1, 0x1000);         // Event 0.
+  built.create(heap, 2, 0x2000);         // 1: lives on.
+  built.import(heap, 3, 0x100000);       // 2: counted where it was made.
+  built.map(views, 0x10000, 0x1000, 1);  // 3
+  built.release(1);                      // 4: is still shown ...
+  built.alloc(heap, 0x5000, 0x100);      // 5
+  built.unmap(views, 0x10000, 0x1000);   // 6: ... up to here.
+  built.release(3);                      // 7
+  const auto states = built.states_at();
+  const auto metrics = *compute_heap_metrics(built.trace, states);
+  const HeapMetrics& only = metrics[0];
+  const std::vector<Step> sizes = {{0x100, 0x200, 1, 0x100}, {0x2000, 0x4000, 1, 0x2000}};
+  EXPECT_EQ(sizes, only.live_sizes.steps());
+  EXPECT_EQ(0x3100U, only.allocated_bytes);
+  EXPECT_EQ(3U, only.allocations);
+  const std::vector<Step> lived = {{4, 8, 1, 0x1000}}, ages = {{2, 4, 1, 0x100}, {4, 8, 1, 0x2000}};
+  EXPECT_EQ(lived, only.lifetimes.by_events.steps());
+  EXPECT_EQ(ages, only.ages.by_events.steps());
+  EXPECT_EQ(2U, only.ages.by_ns->count());
+  EXPECT_EQ(0U, only.lifetimes.unknown_count + only.ages.unknown_count);
+  EXPECT_EQ(0U, only.rounding_waste_bytes) << "a handle is as large as it was asked for";
+  EXPECT_EQ(0U, metrics[1].allocations + metrics[1].live_sizes.count());
+  const HeapRow row = compute_heap_rows(built.trace, states)[0];
+  EXPECT_EQ(0x2100U, row.in_use_bytes);
+  EXPECT_EQ(0x2100U, row.requested_bytes);
+  EXPECT_EQ(0.0, row.internal_fragmentation);
+}
+
+TEST(HeapMetrics, handles_that_go_with_their_heap_have_no_lifetime) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", 0);
+  for (std::uint64_t i = 1; i < 40; ++i) built.create(heap, i, 0x1000);
+  built.remove(heap);
+  const auto states = built.states_at();
+  const HeapMetrics only = compute_heap_metrics(built.trace, states)->front();
+  EXPECT_EQ(39U, only.allocations);
+  EXPECT_EQ(0U, only.live_sizes.count() + only.lifetimes.by_events.count() + only.lifetimes.unknown_count);
+}
+
 TEST(HeapMetrics, a_cancelled_pass_has_no_answer_and_progress_ends_at_the_whole) {
   TraceBuilder built;
   const std::uint32_t heap = built.heap("GPU 0", all_told);

@@ -63,6 +63,48 @@ class TraceBuilder {
   }
   void free(std::uint32_t heap, std::uint64_t address) { writer.free(heap, address, 0, 0, tick()); }
 
+  // Physical memory without a block, as cuMemCreate takes it.
+  void create(std::uint32_t heap, std::uint64_t handle, std::uint64_t size, std::uint32_t stack = 0) {
+    wire::PhysicalCreateRecord record;
+    record.handle = handle;
+    record.size = size;
+    record.heap = heap;
+    record.stack = stack;
+    writer.add(record, tick());
+  }
+  void import(std::uint32_t heap, std::uint64_t handle, std::uint64_t size) {
+    wire::PhysicalImportRecord record;
+    record.handle = handle;
+    record.size = size;
+    record.heap = heap;
+    writer.add(record, tick());
+  }
+  void release(std::uint64_t handle) {
+    wire::PhysicalReleaseRecord record;
+    record.handle = handle;
+    writer.add(record, tick());
+  }
+  void map(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint64_t handle) {
+    wire::MapRecord record;
+    record.address = address;
+    record.size = size;
+    record.handle = handle;
+    record.heap = heap;
+    writer.add(record, tick());
+  }
+  void unmap(std::uint32_t heap, std::uint64_t address, std::uint64_t size) {
+    wire::UnmapRecord record;
+    record.address = address;
+    record.size = size;
+    record.heap = heap;
+    writer.add(record, tick());
+  }
+  void remove(std::uint32_t heap) {
+    wire::HeapGoneRecord record;
+    record.heap = heap;
+    writer.add(record, tick());
+  }
+
   // All events so far are in the trace then.
   std::vector<StreamState> states_at(const std::string& moment = "end") {
     writer.flush();

@@ -33,6 +33,25 @@ TEST(TraceProfile, allocated_counts_what_is_gone_and_not_what_lived_before) {
   EXPECT_EQ(2U, profile_from_trace(built.trace, built.states_at()).value_types.size());
 }
 
+TEST(TraceProfile, allocated_has_the_handles_that_were_made_here) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", 0), stack = built.stack("main;step");
+  built.create(heap, 1, 100, stack);
+  built.create(heap, 2, 30, stack);
+  built.import(heap, 3, 1000);  // Counted in the process that made it.
+  built.release(1);
+  built.create(heap, 4, 0);         // Is none, and left out ...
+  built.create(heap + 1, 5, 4000);  // ... as one of a heap that was never defined is.
+  built.create(heap, 2, 7);         // A release was missed; it is another one.
+  built.alloc(heap, 0x1000, 5, stack);
+  const auto profile = profile_from_trace(built.trace, built.states_at(), ProfileValues::live_and_allocated);
+  EXPECT_EQ(100 + 30 + 7 + 5, total_of(*profile, "allocated_space"));
+  EXPECT_EQ(4, total_of(*profile, "allocated_blocks"));
+  EXPECT_EQ(7 + 5, total_of(*profile, "live_space"));
+  const auto then = profile_from_trace(built.trace, built.states_at("#1"), ProfileValues::live_and_allocated);
+  EXPECT_EQ(100, total_of(*then, "allocated_space"));
+}
+
 TEST(TraceProfile, what_can_not_be_is_counted_without_its_bytes) {
   TraceBuilder built;
   const std::uint32_t heap = built.heap("GPU 0", 0);
