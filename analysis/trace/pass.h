@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "analysis/trace/stream.h"
 
@@ -107,25 +108,41 @@ struct HeapChange {
   wire::AllocRecord allocated;  // Only where `what` says so.
   // Of an event that names a block (a free, a request of one, a move): the block; a freed one as it was.
   std::optional<LiveBlock> block;
+  // Blocks that went with the heap, or are missing in a new listing of it, which is no event: freed before, unseen. As
+  // they were.
+  std::vector<LiveBlock> went;
   // Handles of any heap that ended with the event, told once, with `place`.
   std::span<const PhysicalHandle> ended;
+};
+
+// Blocks that lived before their heap was cleared, until it is known which of them are listed anew.
+class ClearedBlocks {
+ public:
+  void note(const StreamState& state, std::uint32_t heap);  // 0: all heaps.
+  // Those of a heap that do not live in it now.
+  std::vector<LiveBlock> take(const StreamState& state, std::uint32_t heap);
+
+ private:
+  std::vector<LiveBlock> blocks_;
 };
 
 // What StreamState::apply tells while it goes through a block.
 template <class Visit, class Skipped>
 class HeapChangeObserver {
  public:
-  HeapChangeObserver(const wire::DecodedBlock& block, const StreamState& state, std::uint64_t end, const Visit& visit,
-                     const Skipped& skipped)
-      : block_(block), state_(state), end_(end), visit_(visit), skipped_(skipped), cursor_(block) {}
+  HeapChangeObserver(const wire::DecodedBlock& block, const StreamState& state, std::uint64_t end,
+                     ClearedBlocks& cleared, const Visit& visit, const Skipped& skipped)
+      : block_(block), state_(state), end_(end), cleared_(cleared), visit_(visit), skipped_(skipped), cursor_(block) {}
 
   void before_free(std::uint32_t slot) const { freed_ = block_in(slot); }
+  void before_clear(std::uint32_t heap) const { cleared_.note(state_, heap); }
   void listed(std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) const {
     while (cursor_.next_event() < position && !cursor_.at_end()) skip(cursor_.next());
     HeapChange change;
     change.heap = heap;
     change.position = position;
     change.time_ns = time_ns;
+    change.went = cleared_.take(state_, heap);
     visit_(state_, change, block_);
   }
   void operator()(std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) const {
@@ -151,6 +168,7 @@ class HeapChangeObserver {
       case wire::RecordKind::free_requested:
         change.block = block_in(block_.rows<wire::FreeRequestedRecord>()[change.place.row].slot);
         break;
+      case wire::RecordKind::heap_gone: change.went = cleared_.take(state_, heap); break;
       case wire::RecordKind::move:
         change.block = block_in(block_.rows<wire::MoveRecord>()[change.place.row].slot);
         break;
@@ -173,6 +191,7 @@ class HeapChangeObserver {
   const wire::DecodedBlock& block_;
   const StreamState& state_;
   std::uint64_t end_;
+  ClearedBlocks& cleared_;
   const Visit& visit_;
   const Skipped& skipped_;
   mutable RecordCursor cursor_;  // apply() takes its observer as it is.
@@ -180,15 +199,15 @@ class HeapChangeObserver {
 };
 
 // visit(state just after it, change, decoded block) for everything that changed a heap among the first `end` events and
-// before them; skipped(decoded block, place) for the events between that changed none, in their order. Blocks that go
-// with their heap, or are missing in a new listing of it, are not told one by one.
+// before them; skipped(decoded block, place) for the events between that changed none, in their order.
 template <class Visit, class Skipped>
 bool pass_over_heaps(const Stream& stream, std::uint64_t end, PassControl* control, const Visit& visit,
                      const Skipped& skipped) {
   StreamState state;
   state.make_heaps(stream.definitions());
+  ClearedBlocks cleared;
   return pass_over_blocks(stream, end, control, [&](const wire::DecodedBlock& block, std::size_t number) {
-    const HeapChangeObserver observer(block, state, end, visit, skipped);
+    const HeapChangeObserver observer(block, state, end, cleared, visit, skipped);
     state.apply(block, number, stream.definitions(), end, observer);
     observer.skip_rest();
   });

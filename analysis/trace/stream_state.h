@@ -91,7 +91,8 @@ class StreamState {
   // Applies what this block has and the state does not know yet, up to but without the event `end`. Blocks come in
   // order, `number` counting them from 0; one that lies before next_block() changes nothing. Definitions are not looked
   // at: they were taken in before. `after(position, time, heap id)` is called after each event that changed a heap, and
-  // once for all that was listed of it between two events; `after.before_free(slot)` before a free and
+  // once for all that was listed of it between two events; `after.before_free(slot)` before a free,
+  // `after.before_clear(heap id)` before a heap (0: all) loses what lives in it, as it is gone or listed anew, and
   // `after.listed(position, time, heap id)` for what was listed, where it has such things.
   template <class After>
   void apply(const wire::DecodedBlock& block, std::size_t number, const Definitions& definitions, std::uint64_t end,
@@ -304,9 +305,21 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
         break;
       }
       case RecordKind::live: heap = apply_live(block.rows<wire::LiveRecord>()[at], definitions); break;
-      case RecordKind::heap_gone: heap = apply_heap_gone(block.rows<wire::HeapGoneRecord>()[at].heap); break;
+      case RecordKind::heap_gone: {
+        const std::uint32_t gone = block.rows<wire::HeapGoneRecord>()[at].heap;
+        if constexpr (requires { after.before_clear(gone); })
+          if (gone != 0) after.before_clear(gone);
+        heap = apply_heap_gone(gone);
+        break;
+      }
       case RecordKind::loss: apply_loss(block.rows<wire::LossRecord>()[at]); break;
-      case RecordKind::listing: apply_listing(block.rows<wire::ListingRecord>()[at], definitions); break;
+      case RecordKind::listing: {
+        const wire::ListingRecord& listing = block.rows<wire::ListingRecord>()[at];
+        if constexpr (requires { after.before_clear(listing.heap); })
+          if (listing.phase == 0) after.before_clear(listing.heap);
+        apply_listing(listing, definitions);
+        break;
+      }
       default: physical_.apply(static_cast<RecordKind>(kind), block, at, event, definitions.heaps().size()); break;
     }
     if (wire::is_event(kind)) {

@@ -2,7 +2,8 @@
 // empty where the source can't know. Addresses are hexadecimal, and empty where the source makes them up.
 //
 //   events   one a row, in the order of their stream: what it was, where, how large
-//   blocks   one a row, with when it came and went; those that live on at the end come last
+//   blocks   one a row, and each handle of physical memory, with when it came and went, in the order in which they
+//            went; those that live on at the end come last
 //
 // Up to a moment. A block or event is about 100 bytes of text; nothing is kept of it (a block: 24 bytes while it
 // lives).

@@ -2,6 +2,8 @@
 // names, marks and counters, sources without times or addresses, a full disk, a pass that is cancelled.
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include <nlohmann/json.hpp>
 
 #include "analysis/write/perfetto.h"
@@ -117,15 +119,177 @@ TEST(TraceCsv, fields_are_quoted_and_what_is_not_known_is_empty) {
   std::string events, blocks;
   EXPECT_EQ(ExportEnd::whole, write_trace_csv(built.trace, states, TraceTable::events, into(events)));
   EXPECT_EQ(
-      "0,0,500,0,alloc,\"a,\"\"b\"\"\",,16,,,0,0,,\"two\r\nlines\",,,\r\n"
-      "0,1,700,200,free,\"a,\"\"b\"\"\",,8,8,,,0,,,main,/home/me/main.py,7\r\n"
-      "0,2,800,300,free_at,\"a,\"\"b\"\"\",,32,,,,,,,,,\r\n",
+      "0,0,500,0,alloc,\"a,\"\"b\"\"\",,16,,,0,0,,\"two\r\nlines\",,,,,,,,\r\n"
+      "0,1,700,200,free,\"a,\"\"b\"\"\",,8,8,,,0,,,main,/home/me/main.py,7,,,,,\r\n"
+      "0,2,800,300,free_at,\"a,\"\"b\"\"\",,32,,,,,,,,,,,,,,\r\n",
       events.substr(events.find("\r\n") + 2));
   EXPECT_EQ(ExportEnd::whole, write_trace_csv(built.trace, states, TraceTable::blocks, into(blocks)));
   EXPECT_EQ(
-      "0,,\"a,\"\"b\"\"\",,8,8,0,,,1,700,200,freed,,,,\r\n"
-      "0,0,\"a,\"\"b\"\"\",,16,,0,500,0,,,,live,\"two\r\nlines\",,,\r\n",
+      "0,,\"a,\"\"b\"\"\",,8,8,0,,,1,700,200,freed,,,,,block,\r\n"
+      "0,0,\"a,\"\"b\"\"\",,16,,0,500,0,,,,live,\"two\r\nlines\",,,,block,\r\n",
       blocks.substr(blocks.find("\r\n") + 2));
+}
+
+// By the head line; a row whose fields are not as many fails.
+std::vector<std::map<std::string, std::string>> rows_of(TraceBuilder& built, TraceTable table) {
+  std::string text;
+  EXPECT_EQ(ExportEnd::whole, write_trace_csv(built.trace, built.states_at(), table, into(text)));
+  const auto split = [](const std::string& line, const std::string& by) {
+    std::vector<std::string> parts;
+    for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + by.size())
+      parts.push_back(line.substr(begin, (end = line.find(by, begin)) - begin));
+    return parts;
+  };
+  std::vector<std::string> lines = split(text, "\r\n");
+  const std::vector<std::string> names = split(lines.front(), ",");
+  std::vector<std::map<std::string, std::string>> rows;
+  for (std::size_t i = 1; i + 1 < lines.size(); ++i) {
+    const std::vector<std::string> fields = split(lines[i], ",");
+    EXPECT_EQ(names.size(), fields.size()) << lines[i];
+    for (std::size_t at = 0; at < fields.size(); ++at)
+      (at == 0 ? rows.emplace_back() : rows.back())[names[at]] = fields[at];
+  }
+  return rows;
+}
+
+TEST(TraceCsv, blocks_that_go_with_their_heap_and_those_under_a_region_that_goes) {
+  TraceBuilder built;
+  const std::uint32_t arena = built.heap("arena", wire::heap_flag::has_regions), other = built.heap("other", 0);
+  built.live(arena, 0x1000, 1);
+  built.grow(arena, 0x10000, 0x10000);  // 0
+  built.alloc(arena, 0x10000, 0x100);   // 1
+  built.alloc(other, 0x50000, 0x200);   // 2
+  built.alloc(arena, 0x11000, 0x300);   // 3
+  built.free(arena, 0x11000);           // 4
+  wire::RegionShrinkRecord shrink;      // 5: under a live block, which still counts as in use.
+  shrink.heap = arena;
+  shrink.address = shrink.size = 0x10000;
+  built.writer.add(shrink, built.time_ns += 1000);
+  built.remove(arena);                 // 6
+  built.alloc(arena, 0x30000, 0x400);  // 7: a heap of that name is made anew.
+  const auto rows = rows_of(built, TraceTable::blocks);
+  std::string text;
+  for (const auto& row : rows)
+    text += row.at("allocation_event") + " " + row.at("heap") + " " + row.at("size_bytes") + " " + row.at("state") +
+            " " + row.at("freed_event") + " " + row.at("freed_since_start_ns") + "\n";
+  EXPECT_EQ(
+      "3 arena 768 freed 4 4000\n"
+      " arena 1 heap_gone 6 6000\n"
+      "1 arena 256 heap_gone 6 6000\n"
+      "2 other 512 live  \n"
+      "7 arena 1024 live  \n",
+      text);
+  EXPECT_EQ("1000", rows[2].at("allocated_since_start_ns"));
+}
+
+TEST(TraceCsv, blocks_that_are_missing_in_a_new_listing_were_freed_unseen) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", wire::heap_flag::has_addresses);
+  built.live(heap, 0x9000, 9);
+  built.live(heap, 0xa000, 10);
+  for (std::uint64_t i = 1; i <= 3; ++i) built.alloc(heap, i * 0x1000, i);
+  const auto list = [&] {
+    std::vector<wire::LiveRecord> rows(3);
+    rows[0].address = 0x3000;
+    rows[0].size = 3;
+    rows[0].event = 2;
+    rows[1].address = 0x9000;  // From before the stream: known by its place.
+    rows[1].size = 9;
+    rows[2].address = 0x7000;  // The alloc was lost.
+    rows[2].size = 77;
+    for (wire::LiveRecord& row : rows) {
+      row.requested = row.size;
+      row.heap = heap;
+    }
+    built.writer.list_heap(heap, {}, rows, built.time_ns);
+  };
+  list();
+  list();  // Once more before anything happens: told once.
+  built.alloc(heap, 0x4000, 4);
+  std::string text;
+  for (const auto& row : rows_of(built, TraceTable::blocks))
+    text += row.at("allocation_event") + " " + row.at("size_bytes") + " " + row.at("state") + " " +
+            row.at("freed_event") + "\n";
+  EXPECT_EQ(" 10 freed_unseen \n0 1 freed_unseen \n1 2 freed_unseen \n2 3 live \n 9 live \n 77 live \n3 4 live \n",
+            text);
+}
+
+TEST(TraceCsv, handles_are_rows_beside_blocks) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", 0), other = built.heap("other", 0);
+  built.create(heap, 0xabc, 0x1000, built.stack("main"));  // 0
+  built.create(heap, 2, 0x2000);                           // 1
+  built.import(heap, 3, 0x4000);                           // 2: counted where it was made.
+  built.create(other, 4, 0x8000);                          // 3
+  built.map(heap, 0x10000, 0x1000, 0xabc);                 // 4
+  built.release(0xabc);                                    // 5
+  built.unmap(heap, 0x10000, 0x1000);                      // 6
+  built.remove(other);                                     // 7
+  std::string text;
+  const auto rows = rows_of(built, TraceTable::blocks);
+  for (const auto& row : rows)
+    text += row.at("kind") + " " + row.at("handle") + " " + row.at("allocation_event") + " " + row.at("heap") + " " +
+            row.at("size_bytes") + " " + row.at("requested_bytes") + " " + row.at("allocated_since_start_ns") + " " +
+            row.at("freed_event") + " " + row.at("state") + " " + row.at("own_function") + "\n";
+  EXPECT_EQ(
+      "handle 0xabc 0 GPU 0 4096 4096 0 6 freed main\n"
+      "handle 0x4 3 other 32768 32768 3000 7 heap_gone \n"
+      "handle 0x2 1 GPU 0 8192 8192 1000  live \n",
+      text);
+}
+
+TEST(TraceCsv, events_of_every_kind_have_their_values) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", 0);
+  built.alloc(heap, 0x1000, 16);
+  wire::AttributeRecord attribute;
+  attribute.allocation = 0;
+  attribute.key = built.writer.define_string("path");
+  attribute.value = built.writer.define_string("params/w");
+  built.writer.add(attribute, built.time_ns);
+  built.writer.note_loss(12, 700, built.time_ns, heap);
+  built.writer.note_loss(0, 900, built.time_ns);
+  wire::PhysicalImportRecord import;
+  import.handle = 0xbeef;
+  import.size = 0x2000;
+  import.heap = heap;
+  import.stack = built.stack("main");
+  built.writer.add(import, built.time_ns);
+  wire::PhysicalExportRecord exported;
+  exported.handle = 0xbeef;
+  built.writer.add(exported, built.time_ns);
+  built.create(heap, 7, 0x1000);
+  wire::MapRecord map;
+  map.address = 0x7000;
+  map.size = 0x800;
+  map.handle = 7;
+  map.offset = 0x400;
+  map.heap = heap;
+  built.writer.add(map, built.time_ns);
+  built.release(0xbeef);
+  wire::MarkerRecord mark;
+  mark.name = built.writer.define_string("step");
+  mark.device = 3;
+  built.writer.add(mark, built.time_ns);
+  std::string text;
+  for (const auto& row : rows_of(built, TraceTable::events))
+    text += row.at("kind") + " heap=" + row.at("heap") + " size=" + row.at("size_bytes") +
+            " id=" + row.at("allocation_event") + " value=" + row.at("value") + " text=" + row.at("text") +
+            " key=" + row.at("key") + " handle=" + row.at("handle") + " offset=" + row.at("offset_bytes") +
+            " since=" + row.at("lost_since_ns") + " device=" + row.at("device") + " own=" + row.at("own_function") +
+            "\n";
+  EXPECT_EQ(
+      "alloc heap=GPU 0 size=16 id=0 value= text= key= handle= offset= since= device= own=\n"
+      "attribute heap= size= id=0 value= text=params/w key=path handle= offset= since= device= own=\n"
+      "loss heap=GPU 0 size= id= value=12 text= key= handle= offset= since=700 device= own=\n"
+      "loss heap= size= id= value= text= key= handle= offset= since=900 device= own=\n"
+      "physical_import heap=GPU 0 size=8192 id= value= text= key= handle=0xbeef offset= since= device= own=main\n"
+      "physical_export heap= size= id= value= text= key= handle=0xbeef offset= since= device= own=\n"
+      "physical_create heap=GPU 0 size=4096 id=6 value= text= key= handle=0x7 offset= since= device= own=\n"
+      "map heap=GPU 0 size=2048 id= value= text= key= handle=0x7 offset=1024 since= device= own=\n"
+      "physical_release heap=GPU 0 size= id= value= text= key= handle=0xbeef offset= since= device= own=\n"
+      "marker heap= size= id= value=0 text=step key= handle= offset= since= device=3 own=\n",
+      text);
 }
 
 TEST(TraceExport, a_sink_that_refuses_and_a_wish_to_stop_end_it) {
