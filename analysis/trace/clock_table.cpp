@@ -1,7 +1,7 @@
 #include "analysis/trace/clock_table.h"
 
-#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -12,10 +12,6 @@ namespace {
 // A week's; of longer ones every second reading is enough.
 constexpr std::size_t readings_max = 65'536;
 
-struct Pair {
-  long double from = 0, to = 0;
-};
-
 std::int64_t clamp_ns(long double value) {
   constexpr auto least = std::numeric_limits<std::int64_t>::min(), most = std::numeric_limits<std::int64_t>::max();
   if (value <= static_cast<long double>(least)) return least;
@@ -23,46 +19,26 @@ std::int64_t clamp_ns(long double value) {
   return static_cast<std::int64_t>(value < 0 ? value - 0.5L : value + 0.5L);
 }
 
-// Two clocks of nanoseconds go alike outside of what was read; a counter goes on as fast as it went.
-enum class Outside : std::uint8_t { one_to_one, as_before };
-
-// Where a clock stood still or was set back, the first reading of a value counts.
-std::optional<long double> interpolate(std::vector<Pair> pairs, Outside outside, long double from) {
-  std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.from < b.from; });
-  pairs.erase(std::unique(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.from == b.from; }),
-              pairs.end());
-  if (pairs.empty() || (pairs.size() == 1 && outside == Outside::as_before)) return std::nullopt;
-  auto after = std::upper_bound(pairs.begin(), pairs.end(), from,
-                                [](long double wanted, const Pair& pair) { return wanted < pair.from; });
-  if (outside == Outside::one_to_one) {
-    if (after == pairs.begin()) return pairs.front().to + (from - pairs.front().from);
-    if (after == pairs.end()) return pairs.back().to + (from - pairs.back().from);
-  }
-  if (after == pairs.begin()) ++after;
-  if (after == pairs.end()) --after;
-  const Pair &a = *std::prev(after), &b = *after;
-  return a.to + (from - a.from) * (b.to - a.to) / (b.from - a.from);
-}
-
 constexpr std::uint64_t ClockReading::*realtime = &ClockReading::realtime_ns;
 constexpr std::uint64_t ClockReading::*counter = &ClockReading::tsc;
+using Outside = ClockLine::Outside;
 
-std::optional<long double> shared_of(const std::vector<ClockReading>& readings, std::uint64_t ClockReading::*clock,
-                                     Outside outside, std::int64_t time_ns) {
-  std::vector<Pair> pairs;
+std::optional<ClockLine> line_to_shared(const std::vector<ClockReading>& readings, std::uint64_t ClockReading::*clock,
+                                        Outside outside) {
+  std::vector<ClockLine::Pair> pairs;
   for (const ClockReading& reading : readings)
     if (reading.*clock != 0)
       pairs.push_back({static_cast<long double>(reading.time_ns), static_cast<long double>(reading.*clock)});
-  return interpolate(std::move(pairs), outside, static_cast<long double>(time_ns));
+  return ClockLine::through(std::move(pairs), outside);
 }
 
-std::optional<long double> time_of(const std::vector<ClockReading>& readings, std::uint64_t ClockReading::*clock,
-                                   Outside outside, long double shared) {
-  std::vector<Pair> pairs;
+std::optional<ClockLine> line_from_shared(const std::vector<ClockReading>& readings, std::uint64_t ClockReading::*clock,
+                                          Outside outside) {
+  std::vector<ClockLine::Pair> pairs;
   for (const ClockReading& reading : readings)
     if (reading.*clock != 0)
       pairs.push_back({static_cast<long double>(reading.*clock), static_cast<long double>(reading.time_ns)});
-  return interpolate(std::move(pairs), outside, shared);
+  return ClockLine::through(std::move(pairs), outside);
 }
 
 }  // namespace
@@ -75,18 +51,28 @@ void ClockTable::add(const ClockReading& reading) {
 }
 
 std::optional<std::int64_t> ClockTable::realtime_of(std::int64_t time_ns) const {
-  const auto found = shared_of(readings_, realtime, Outside::one_to_one, time_ns);
-  return found ? std::optional(clamp_ns(*found)) : std::nullopt;
+  const auto line = line_to_shared(readings_, realtime, Outside::one_to_one);
+  return line ? std::optional(clamp_ns(line->at(static_cast<long double>(time_ns)))) : std::nullopt;
 }
 
 std::optional<std::int64_t> ClockTable::time_on(const ClockTable& other, std::int64_t time_ns) const {
+  const auto bridge = ClockBridge::find(*this, other);
+  return bridge ? std::optional(bridge->time_on_other(time_ns)) : std::nullopt;
+}
+
+std::optional<ClockBridge> ClockBridge::find(const ClockTable& from, const ClockTable& to) {
   for (const auto& [clock, outside] :
        {std::pair{realtime, Outside::one_to_one}, std::pair{counter, Outside::as_before}}) {
-    const auto shared = shared_of(readings_, clock, outside, time_ns);
-    if (!shared) continue;
-    if (const auto found = time_of(other.readings_, clock, outside, *shared)) return clamp_ns(*found);
+    auto there = line_to_shared(from.readings(), clock, outside);
+    if (!there) continue;
+    if (auto back = line_from_shared(to.readings(), clock, outside))
+      return ClockBridge(std::move(*there), std::move(*back));
   }
   return std::nullopt;
+}
+
+std::int64_t ClockBridge::time_on_other(std::int64_t time_ns) const {
+  return clamp_ns(from_shared_.at(to_shared_.at(static_cast<long double>(time_ns))));
 }
 
 std::string text_from_realtime(std::int64_t realtime_ns) {

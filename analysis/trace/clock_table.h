@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "analysis/trace/clock_line.h"
 
 namespace hbmscope {
 
@@ -30,6 +33,20 @@ class ClockTable {
 
  private:
   std::vector<ClockReading> readings_;
+};
+
+// Times of one stream on another's clock, for who asks for many: time_on() with what it looks up kept.
+class ClockBridge {
+ public:
+  // Nothing where the two have no clock in common.
+  static std::optional<ClockBridge> find(const ClockTable& from, const ClockTable& to);
+  std::int64_t time_on_other(std::int64_t time_ns) const;
+
+ private:
+  ClockBridge(ClockLine to_shared, ClockLine from_shared)
+      : to_shared_(std::move(to_shared)), from_shared_(std::move(from_shared)) {}
+
+  ClockLine to_shared_, from_shared_;
 };
 
 // "2026-11-21 13:20:11.123456 UTC"

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "analysis/query/trace_own_code.h"
 #include "analysis/write/json_optional.h"
+#include "analysis/write/time_axis.h"
 
 namespace hbmscope {
 namespace {
@@ -71,10 +71,9 @@ class Counter {
 
 class StreamExport {
  public:
-  // `first_ns`: the trace's first time; streams of a trace share a clock.
-  StreamExport(const Stream& stream, std::size_t number, std::int64_t first_ns, const PerfettoOptions& options,
+  StreamExport(const Stream& stream, std::size_t number, const StreamAxis& axis, const PerfettoOptions& options,
                EventList& list, PassControl& control)
-      : stream_(stream), pid_(number + 1), first_ns_(first_ns), list_(list), control_(control) {
+      : stream_(stream), pid_(number + 1), axis_(axis), list_(list), control_(control) {
     const auto head = [&](const HeapInfo& heap, const char* what) {
       return fmt::format(R"("pid":{},"name":{})", pid_, dumped(heap.name + what));
     };
@@ -182,36 +181,70 @@ class StreamExport {
     list_.end();
   }
 
-  // In microseconds.
+  // In microseconds, or the number of the event.
   std::string time_text(std::int64_t time_ns, std::uint64_t position) const {
-    if (!stream_.has_times()) return fmt::format("{}", position);
-    const std::uint64_t ns =
-        time_ns < first_ns_ ? 0 : static_cast<std::uint64_t>(time_ns) - static_cast<std::uint64_t>(first_ns_);
+    if (axis_.kind() == StreamAxis::Kind::no_times) return fmt::format("{}", position);
+    const std::uint64_t ns = axis_.since_zero_ns(time_ns);
     return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
   }
   std::string text(std::uint32_t string) const { return std::string(stream_.definitions().text(string)); }
 
   const Stream& stream_;
   std::size_t pid_;
-  std::int64_t first_ns_;
+  const StreamAxis& axis_;
   EventList& list_;
   PassControl& control_;
   std::vector<Counter> in_use_, pool_size_;  // By heap id.
 };
 
-Json metadata(const Trace& trace, const std::vector<StreamState>& states, const PerfettoOptions& options) {
+constexpr const char* event_numbers = "number of the event: the source has no times";
+
+const char* text_from_axis(StreamAxis::Kind kind) {
+  switch (kind) {
+    case StreamAxis::Kind::shared: return "on the axis of all";
+    case StreamAxis::Kind::own_clock:
+      return "on its own clock, since its own first event: no clock record relates it to the others";
+    case StreamAxis::Kind::no_times: return event_numbers;
+  }
+  return "";
+}
+
+// What ts means, of the whole trace.
+std::string text_from_axes(const std::vector<StreamAxis>& axes) {
+  const auto of_kind = [&](StreamAxis::Kind kind) {
+    return static_cast<std::size_t>(
+        std::count_if(axes.begin(), axes.end(), [&](const StreamAxis& axis) { return axis.kind() == kind; }));
+  };
+  if (of_kind(StreamAxis::Kind::no_times) == axes.size()) return event_numbers;
+  std::string text = "microseconds since the first event";
+  if (axes.size() > 1) text += " of all";
+  if (of_kind(StreamAxis::Kind::shared) < axes.size()) text += "; not of streams that say otherwise";
+  return text;
+}
+
+std::string name_of_stream(const Trace& trace, std::size_t stream, const StreamAxis& axis) {
+  if (trace.streams.size() == 1) return trace.producer;
+  const std::string name = fmt::format("{}, stream {}", trace.producer, stream);
+  if (axis.kind() == StreamAxis::Kind::own_clock) return name + " (own clock)";
+  return axis.kind() == StreamAxis::Kind::no_times ? name + " (no times)" : name;
+}
+
+Json metadata(const Trace& trace, const std::vector<StreamState>& states, const std::vector<StreamAxis>& axes,
+              const PerfettoOptions& options) {
   Json steps = Json::array();
   for (std::size_t i = 0; i < states.size(); ++i)
     for (const HeapInfo& heap : trace.streams[i].definitions().heaps())
       if (heap.id != 0)
         steps.push_back(
             {{"stream", i}, {"heap", heap.name}, {"counter_step_bytes", step_of(trace.streams[i], heap.id, options)}});
-  const bool has_times =
-      std::any_of(trace.streams.begin(), trace.streams.end(), [](const Stream& stream) { return stream.has_times(); });
+  Json streams = Json::array();
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    streams.push_back({{"stream", i}, {"time", text_from_axis(axes[i].kind())}});
   return {{"made_by", "hbmscope"},
           {"source", trace.producer},
           {"files", trace.files},
-          {"time", has_times ? "microseconds since the first event" : "number of the event: the source has no times"},
+          {"time", text_from_axes(axes)},
+          {"streams", std::move(streams)},
           {"merged", "counter points that differ by less than counter_step_bytes from the last one"},
           {"heaps", std::move(steps)}};
 }
@@ -221,21 +254,17 @@ Json metadata(const Trace& trace, const std::vector<StreamState>& states, const 
 ExportEnd write_perfetto(const Trace& trace, const std::vector<StreamState>& states, const PerfettoOptions& options,
                          const TextSink& sink, PassControl* control) {
   TextPieces out(sink);
+  const std::vector<StreamAxis> axes = find_stream_axes(trace);
   out.text() = fmt::format("{{\"displayTimeUnit\":\"ms\",\"otherData\":{},\n\"traceEvents\":[",
-                           dumped(metadata(trace, states, options)));
+                           dumped(metadata(trace, states, axes, options)));
   EventList list(out);
   PassControl own_control;
   PassControl& pass = control == nullptr ? own_control : *control;
-  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
-  for (const Stream& stream : trace.streams) {
-    pass.total_events += stream.end_position();
-    if (stream.has_times()) first_ns = std::min(first_ns, stream.first_time_ns());
-  }
+  for (const Stream& stream : trace.streams) pass.total_events += stream.end_position();
   for (std::size_t i = 0; i < states.size(); ++i) {
-    const std::string name =
-        trace.streams.size() == 1 ? trace.producer : fmt::format("{}, stream {}", trace.producer, i);
+    const std::string name = name_of_stream(trace, i, axes[i]);
     list.add({{"ph", "M"}, {"pid", i + 1}, {"name", "process_name"}, {"args", {{"name", name}}}});
-    StreamExport writer(trace.streams[i], i, first_ns, options, list, pass);
+    StreamExport writer(trace.streams[i], i, axes[i], options, list, pass);
     const bool is_whole = writer.run(states[i]);
     if (!list.is_open()) return ExportEnd::refused;
     if (!is_whole) return ExportEnd::cancelled;

@@ -5,8 +5,9 @@
 // into the next. The figures shown are so at most a step away from the truth, and the file's metadata says the step.
 //
 // Format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU (Trace Event Format), which
-// Perfetto documents as its JSON import. Times are microseconds since the first event; of a source without times, the
-// number of the event.
+// Perfetto documents as its JSON import. Times are microseconds since the first event of all streams that clock records
+// bring on one axis (time_axis.h); a stream that they don't counts from its own first event, one without times by the
+// numbers of its events, and the name of its track and the metadata say so.
 #pragma once
 
 #include "analysis/trace/moment.h"

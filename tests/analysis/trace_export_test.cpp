@@ -103,6 +103,92 @@ TEST(Perfetto, without_times_the_number_of_the_event_stands_for_it) {
   EXPECT_EQ((std::vector<std::int64_t>{0, 1, 2, 3}), times);
 }
 
+// One stream with an allocation at that time of its own clock.
+void add_stream(Trace& trace, std::int64_t time_ns, const std::vector<ClockReading>& clocks, std::int64_t next_ns) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", 0);
+  for (const ClockReading& reading : clocks) {
+    wire::ClockRecord record;
+    record.realtime_ns = reading.realtime_ns;
+    record.tsc = reading.tsc;
+    built.writer.add(record, reading.time_ns);
+  }
+  std::uint64_t address = 0;
+  for (const std::int64_t at : {time_ns, next_ns}) {
+    wire::AllocRecord record;
+    record.address = address += 0x1000;
+    record.size = 16;
+    record.heap = heap;
+    built.writer.alloc(record, at);
+  }
+  built.writer.flush();
+  trace.producer = "Test";
+  trace.streams.push_back(std::move(built.trace.streams.front()));
+}
+
+// "process name: times of its counter points in microseconds", a line each.
+std::string points_of(const Trace& trace) {
+  const auto moment = find_moment(trace, "end");
+  std::string text;
+  EXPECT_EQ(ExportEnd::whole, write_perfetto(trace, compute_states(trace, *moment), {}, into(text)));
+  const nlohmann::json json = nlohmann::json::parse(text);
+  std::string lines;
+  for (const nlohmann::json& process : events_with(json, "M")) {
+    lines += process["args"]["name"].get<std::string>() + ":";
+    for (const nlohmann::json& point : events_with(json, "C"))
+      if (point["pid"] == process["pid"] && point["args"]["bytes"] != 0) lines += " " + point["ts"].dump();
+    lines += "\n";
+  }
+  lines += json["otherData"]["time"].get<std::string>() + "\n";
+  for (const nlohmann::json& stream : json["otherData"]["streams"])
+    lines += stream["stream"].dump() + " " + stream["time"].get<std::string>() + "\n";
+  return lines;
+}
+
+TEST(Perfetto, streams_of_other_clocks_are_brought_on_one_axis) {
+  Trace trace;
+  const std::uint64_t day = 1'795'267'211'000'000'000;
+  add_stream(trace, 7'000'000, {{5'000'000, day, 0}}, 8'000'000);        // 2 and 3 ms after that instant.
+  add_stream(trace, 901'000'000, {{900'000'000, day, 0}}, 904'000'000);  // 1 and 4 ms.
+  // No time of day, but a counter at half the speed: with the first stream nothing, with the fourth all in common.
+  add_stream(trace, 100'000, {{0, 0, 3000}, {1'000'000, 0, 6000}}, 200'000);
+  add_stream(trace, 50, {{0, day + 10'000'000, 3000}, {500'000, day + 10'500'000, 6000}}, 250'000);
+  EXPECT_EQ(
+      "Test, stream 0: 1000.0 2000.0\n"
+      "Test, stream 1: 0.0 3000.0\n"
+      "Test, stream 2: 9050.0 9100.0\n"
+      "Test, stream 3: 9000.05 9250.0\n"
+      "microseconds since the first event of all\n"
+      "0 on the axis of all\n1 on the axis of all\n2 on the axis of all\n3 on the axis of all\n",
+      points_of(trace));
+}
+
+TEST(Perfetto, a_stream_whose_clock_nobody_knows_has_an_axis_of_its_own_and_says_so) {
+  Trace trace;
+  add_stream(trace, 7'000'000, {{5'000'000, 1'795'267'211'000'000'000, 0}}, 8'000'000);
+  add_stream(trace, 901'000'000, {}, 904'000'000);
+  add_stream(trace, 3'000, {{0, 0, 77}}, 5'000);
+  add_stream(trace, 8'500'000, {{8'000'000, 1'795'267'211'000'000'000, 0}}, 9'000'000);
+  add_stream(trace, 44, {}, 44);
+  EXPECT_EQ(
+      "Test, stream 0: 1500.0 2500.0\n"
+      "Test, stream 1 (own clock): 0.0 3000.0\n"
+      "Test, stream 2 (own clock): 0.0 2.0\n"
+      "Test, stream 3: 0.0 500.0\n"
+      "Test, stream 4 (no times): 1 2\n"
+      "microseconds since the first event of all; not of streams that say otherwise\n"
+      "0 on the axis of all\n"
+      "1 on its own clock, since its own first event: no clock record relates it to the others\n"
+      "2 on its own clock, since its own first event: no clock record relates it to the others\n"
+      "3 on the axis of all\n"
+      "4 number of the event: the source has no times\n",
+      points_of(trace));
+  // Alone, a stream needs no other clock.
+  Trace single;
+  add_stream(single, 901'000'000, {}, 904'000'000);
+  EXPECT_EQ("Test: 0.0 3000.0\nmicroseconds since the first event\n0 on the axis of all\n", points_of(single));
+}
+
 TEST(TraceCsv, fields_are_quoted_and_what_is_not_known_is_empty) {
   TraceBuilder built;
   const std::uint32_t heap = built.heap("a,\"b\"", 0);
