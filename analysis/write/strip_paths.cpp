@@ -19,28 +19,78 @@ std::string_view base_name(std::string_view file) {
   return at == std::string_view::npos ? file : file.substr(at + 1);
 }
 
-enum class PathKind : std::uint8_t { file, words };
+enum class PathKind : std::uint8_t { file, words, kept };
 
-// What the strings of a stream are used for, where it is a path.
+// What the strings of a stream are used for. What is none of these, the name of a function, a tag, a mark, the words of
+// a failure, an attribute, is a text.
 class PathStrings {
  public:
   void note(const wire::DecodedBlock& block, const Definitions& definitions) {
     for (const wire::FrameRecord& record : block.rows<wire::FrameRecord>()) kinds_[record.file] = PathKind::file;
     for (const wire::ModuleRecord& record : block.rows<wire::ModuleRecord>()) kinds_[record.path] = PathKind::file;
     // A file's name that is a fact as well is a file's name.
+    // hbmscope's own facts are no person's: drop_frames is a regular expression.
     for (const wire::JobRecord& record : block.rows<wire::JobRecord>())
-      if (!definitions.text(record.key).starts_with("hbmscope.")) kinds_.try_emplace(record.value, PathKind::words);
+      kinds_.try_emplace(record.value,
+                         definitions.text(record.key).starts_with("hbmscope.") ? PathKind::kept : PathKind::words);
   }
 
   std::string stripped(std::uint32_t string, std::string_view text) const {
     const auto found = kinds_.find(string);
-    if (found == kinds_.end()) return std::string(text);
-    return found->second == PathKind::file ? stripped_file(text) : stripped_words(text);
+    if (found == kinds_.end()) return stripped_text(text);
+    switch (found->second) {
+      case PathKind::file: return stripped_file(text);
+      case PathKind::words: return stripped_words(text);
+      case PathKind::kept: break;
+    }
+    return std::string(text);
   }
 
  private:
   std::unordered_map<std::uint32_t, PathKind> kinds_;
 };
+
+constexpr std::string_view between = " \t\r\n\"'=,;:()[]{}|&<>";
+
+bool is_separator(char c) {
+  return separators.find(c) != std::string_view::npos;
+}
+bool is_alphanumeric(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// "/home/alice": the last part of it is a person's name, too.
+bool is_home(std::string_view path) {
+  const std::size_t at = path.find_last_of(separators);
+  const std::string_view folder = base_name(path.substr(0, at));
+  return folder == "home" || folder == "Users" || folder == "users";
+}
+
+std::string stripped_path(std::string_view path) {
+  const std::string_view base = base_name(path);
+  return base.empty() || is_home(path) ? std::string("…") : "…/" + std::string(base);
+}
+
+// How long the path is that begins here in a text, 0: none does. It says that it is one by how it begins, and has at
+// least one folder: "/a/b", "~/a", "~alice/a", "./a/b", "../a", "C:\\a", "\\\\server\\a".
+std::size_t path_length(std::string_view text, std::size_t at) {
+  const std::string_view rest = text.substr(at);
+  const auto ends_at = [&](std::size_t from) { return std::min(rest.find_first_of(between, from), rest.size()); };
+  if (rest.size() > 3 && is_alphanumeric(rest[0]) && rest[1] == ':' && is_separator(rest[2]) && !is_separator(rest[3]))
+    return ends_at(2);
+  const std::string_view word = rest.substr(0, ends_at(0));
+  if (word.starts_with("\\\\")) return word.size();
+  if (word.starts_with('~') || word.starts_with("./") || word.starts_with("../") || word.starts_with(".\\") ||
+      word.starts_with("..\\"))
+    return word.find_first_of(separators) == std::string_view::npos ? 0 : word.size();
+  if (!word.starts_with('/')) return 0;
+  // "http://host/page" is no file.
+  if (word.starts_with("//") && text.substr(0, at).ends_with(':') && !text.substr(0, at).ends_with("file:")) return 0;
+  const std::size_t first = word.find_first_not_of(separators);
+  return first == std::string_view::npos || word.find_first_of(separators, first) == std::string_view::npos
+             ? 0
+             : word.size();
+}
 
 bool has_paths(const wire::DecodedBlock& block, const PathStrings& paths) {
   const auto strings = block.rows<wire::StringRecord>();
@@ -82,8 +132,24 @@ std::string stripped_file(std::string_view file) {
   return (is_library_file(file) ? "…/site-packages/" : "…/") + base;
 }
 
+std::string stripped_text(std::string_view text) {
+  // Behind these a path may begin; behind a letter or a bracket "/" divides, or names a part: operator/, jit(f)/mul.
+  constexpr std::string_view openings = " \t\r\n\"'=,;:([{|&<>@";
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const bool may_begin = at == 0 || openings.find(text[at - 1]) != std::string_view::npos;
+    const std::size_t length = may_begin ? path_length(text, at) : 0;
+    if (length == 0) {
+      out += text[at++];
+      continue;
+    }
+    out += stripped_path(text.substr(at, length));
+    at += length;
+  }
+  return out;
+}
+
 std::string stripped_words(std::string_view text) {
-  constexpr std::string_view between = " \t\r\n\"'=,;:()[]{}|&<>";
   std::string out;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find_first_of(between), text.size());
@@ -93,7 +159,7 @@ std::string stripped_words(std::string_view text) {
     if (!is_path || is_root_only)
       out += word;
     else
-      out += base.empty() ? std::string("…") : "…/" + std::string(base);
+      out += stripped_path(word);
     if (end < text.size()) out += text[end];
     text.remove_prefix(std::min(end + 1, text.size()));
   }

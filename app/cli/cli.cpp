@@ -105,7 +105,7 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
       ->required();
   command.add_option("-o,--output", options.output, "The recording to write, by custom *.hbm")->required();
   command.add_flag("--strip-paths", options.strip_paths,
-                   "For sharing: without the folders of file names and of paths in the job's facts");
+                   "For sharing: without the folders of paths: of files, modules, the job's facts, and in texts");
   add_max_size_option(command, options.max_size);
 }
 

@@ -30,7 +30,7 @@ int run_convert(const ConvertOptions& options) {
   fmt::print(stderr, "{}: {} events in {}{}\n", printable(options.output),
              text_from_count(static_cast<std::int64_t>(counts.total)),
              text_from_bytes(static_cast<std::int64_t>(*written)),
-             options.strip_paths ? "; folders of files are stripped, function names are not" : "");
+             options.strip_paths ? "; without the folders of paths" : "");
   return exit_ok;
 }
 

@@ -47,6 +47,64 @@ TEST(StripPaths, words_of_a_command_line) {
   EXPECT_EQ("", stripped_words(""));
 }
 
+TEST(StripPaths, home_folders_have_no_name) {
+  EXPECT_EQ("cd …", stripped_words("cd /home/alice"));
+  EXPECT_EQ("…:…/x", stripped_words("/home/alice:/home/alice/x"));
+  EXPECT_EQ("in …", stripped_text("in /Users/alice"));
+}
+
+TEST(StripPaths, texts_lose_what_says_that_it_is_a_path) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"step::(lambda at /home/alice/proj/x.cpp:12:5)::operator()", "step::(lambda at …/x.cpp:12:5)::operator()"},
+      {"foo<'lambda'(C:\\Users\\alice\\x.cu)>", "foo<'lambda'(…/x.cu)>"},
+      {"C:/Users/alice/x.cu:3", "…/x.cu:3"},
+      {"loaded \\\\server\\share\\w.bin", "loaded …/w.bin"},
+      {"can't open \"/data/alice/w.bin\"", "can't open \"…/w.bin\""},
+      {"~/run/x and ~alice/y, ./a/b; ../c", "…/x and …/y, …/b; …/c"},
+      {"file:///home/alice/x.py", "file:…/x.py"},
+      {"$_0@/home/alice/x.cc", "$_0@…/x.cc"},
+      {"/home/alice", "…"},
+      {"/home/alice/", "…"},
+  };
+  for (const auto& [text, expected] : cases) {
+    EXPECT_EQ(expected, stripped_text(text));
+    EXPECT_EQ(expected, stripped_text(expected)) << "a second time changes nothing";
+  }
+}
+
+TEST(StripPaths, texts_that_are_no_paths_stay) {
+  for (const char* text : {"Ratio operator/(Ratio, Ratio)",
+                           "operator/",
+                           "operator/=",
+                           "a/b",
+                           "a / b",
+                           "step 3/4",
+                           "torch/nn",
+                           "params/w/0",
+                           "jit(train_step)/jit(main)/transpose(jvp(net))/dot_general",
+                           "/job:localhost/replica:0/task:0/device:GPU:0",
+                           "https://host/a/b",
+                           "1.5 GB/s",
+                           "/",
+                           "//",
+                           "and/or",
+                           "~Tensor",
+                           "~",
+                           "ns::Tensor::~Tensor()",
+                           "</b>",
+                           "[memory]",
+                           "x: y",
+                           "a:b/c",
+                           "\\d+",
+                           "std::vector<int, std::allocator<int> >",
+                           "%fusion.1",
+                           "C:",
+                           "b:/",
+                           "…/x.cpp",
+                           ""})
+    EXPECT_EQ(text, stripped_text(text));
+}
+
 std::vector<wire::SharedBlock> stripped(const Stream& stream) {
   std::vector<wire::SharedBlock> blocks;
   EXPECT_TRUE(for_each_stripped_block(stream, nullptr, [&](const wire::SharedBlock& block) {
@@ -82,6 +140,29 @@ TEST(StripPaths, nothing_of_a_folder_is_left_and_the_events_are_the_same) {
   module.id = 1;
   module.path = built.writer.define_string("/home/me/lib/mine.so");
   built.writer.add(module, 0);
+  const auto text = [&](const std::string& words) { return built.writer.define_string(words + " at /home/me/x.py"); };
+  wire::AllocRecord tagged;
+  tagged.address = 0xf000;
+  tagged.size = 16;
+  tagged.heap = heap;
+  tagged.tag = text("tag");
+  tagged.stack = built.writer.define_stack(0, built.writer.define_frame("f(lambda at /home/me/x.cpp:12)", "x.cpp", 12));
+  built.writer.alloc(tagged, built.time_ns);
+  wire::MarkerRecord mark;
+  mark.name = text("mark");
+  built.writer.add(mark, built.time_ns);
+  wire::OutOfMemoryRecord failure;
+  failure.heap = heap;
+  failure.reason = text("reason");
+  built.writer.add(failure, built.time_ns);
+  wire::DriverRefusalRecord refusal;
+  refusal.heap = heap;
+  refusal.call = text("call");
+  built.writer.add(refusal, built.time_ns);
+  wire::AttributeRecord attribute;
+  attribute.key = built.writer.define_string("path");
+  attribute.value = text("attribute");
+  built.writer.add(attribute, built.time_ns);
   for (int i = 0; i < 300; ++i) {
     built.alloc(heap, 0x1000, 16, built.stack("main;f" + std::to_string(i % 7)));
     if (i % 50 == 0) built.writer.flush();
@@ -99,6 +180,9 @@ TEST(StripPaths, nothing_of_a_folder_is_left_and_the_events_are_the_same) {
   for (const wire::SharedBlock& block : blocks) ASSERT_EQ(std::nullopt, again.append(block));
   EXPECT_EQ("python …/train.py --data …/data", again.definitions().job_fact("command"));
   EXPECT_EQ("a/b|c", again.definitions().job_fact("hbmscope.drop_frames"));
+  for (const char* kept : {"f(lambda at …/x.cpp:12)", "tag at …/x.py", "mark at …/x.py", "reason at …/x.py",
+                           "call at …/x.py", "attribute at …/x.py"})
+    EXPECT_NE(std::string::npos, all_texts(blocks).find(kept)) << kept;
   EXPECT_EQ("…/late.py",
             again.definitions().text(again.definitions().frame(again.definitions().frame_count() - 1).file));
   EXPECT_EQ(0U, again.definitions().bad_definitions() + again.definitions().missing_definitions());
