@@ -10,8 +10,8 @@
 
 #include "analysis/read/kineto/kineto_events.h"
 #include "analysis/read/kineto/kineto_stacks.h"
+#include "analysis/trace/trace_writer.h"
 #include "collector/wire/live_table.h"
-#include "collector/wire/stream_writer.h"
 
 namespace hbmscope {
 namespace {
@@ -24,8 +24,6 @@ constexpr std::string_view device_types[] = {"CPU",  "CUDA", "MKLDNN", "OpenGL",
                                              "FPGA", "MAIA", "XLA",    "Vulkan", "Metal",  "XPU",   "MPS",
                                              "Meta", "HPU",  "VE",     "Lazy",   "IPU",    "MTIA",  "PrivateUse1"};
 constexpr std::int32_t cpu = 0;
-// Times before 2001 are not since 1970: the file does not say what they count from.
-constexpr std::int64_t earliest_realtime_ns = 978'307'200LL * 1'000'000'000;
 
 std::string name_of(const kineto::Device& device) {
   const auto type = static_cast<std::size_t>(device.type);
@@ -37,16 +35,7 @@ std::string name_of(const kineto::Device& device) {
 class TraceMaker {
  public:
   TraceMaker(kineto::Events& events, const std::string& name, std::uint64_t bytes)
-      : events_(events),
-        writer_(0, [this](wire::SharedBlock block) { append(std::move(block)); }),
-        stacks_(events, writer_) {
-    trace_.streams.emplace_back();
-    trace_.files = {name};
-    trace_.format = "kineto";
-    trace_.producer = "PyTorch profiler trace";
-    trace_.file_bytes = bytes;
-    writer_.add_job_fact("framework", "pytorch");
-    writer_.add_job_fact("hbmscope.source", trace_.producer);
+      : events_(events), out_({name, "kineto", "PyTorch profiler trace", "pytorch", bytes}), stacks_(events, writer_) {
     // Kineto writes thread by thread; events of one time stay as they stood.
     std::stable_sort(events_.memory.begin(), events_.memory.end(),
                      [](const MemoryEvent& a, const MemoryEvent& b) { return a.time_ns < b.time_ns; });
@@ -74,25 +63,17 @@ class TraceMaker {
       add_total(allocated_, totals_[event.device].first, event.total_allocated, event);
       add_total(reserved_, totals_[event.device].second, event.total_reserved, event);
     }
-    writer_.flush();
+    out_.close();
     report();
-    return std::move(trace_);
+    return std::move(out_.trace());
   }
 
  private:
-  void append(wire::SharedBlock block) {
-    if (const auto fault = trace_.streams.front().append(std::move(block)))
-      trace_.import.add("encoding", Severity::loss, 1, "A defect of hbmscope; please report it.", *fault);
-  }
-
   void add_clock() {
     const std::int64_t first = events_.memory.front().time_ns;
     std::int64_t realtime = 0;
     if (__builtin_add_overflow(events_.base_time_ns.value_or(0), first, &realtime)) return;
-    if (realtime < earliest_realtime_ns) return;
-    wire::ClockRecord clock;
-    clock.realtime_ns = static_cast<std::uint64_t>(realtime);
-    writer_.add(clock, first);
+    out_.note_realtime(first, realtime);
   }
 
   // What is freed first, of all that happens at an address, lived when the profile began.
@@ -152,28 +133,28 @@ class TraceMaker {
 
   void report_finding(std::string_view name, const kineto::Finding& finding, std::string_view remedy) {
     if (finding.count > 0)
-      trace_.import.add(name, Severity::loss, static_cast<std::int64_t>(finding.count), remedy,
-                        fmt::format("event {} of the file", finding.first));
+      out_.trace().import.add(name, Severity::loss, static_cast<std::int64_t>(finding.count), remedy,
+                              fmt::format("event {} of the file", finding.first));
   }
 
   // PyTorch's own total at the end says what lived before the profile and was never freed in it.
   void report_unseen() {
-    const Stream& stream = trace_.streams.front();
+    const Stream& stream = out_.stream();
     for (std::size_t i = 0; i < heaps_.size(); ++i) {
       const std::uint64_t in_use = stream.last_state().in_use_bytes(heaps_[i]);
       const std::int64_t total = totals_[i].first;
       if (total > 0 && static_cast<std::uint64_t>(total) > in_use)
-        trace_.import.add("bytes_before_profile", Severity::notice,
-                          static_cast<std::int64_t>(static_cast<std::uint64_t>(total) - in_use),
-                          "Bytes that lived before the profile began and still do: PyTorch's total has them, no event "
-                          "names them, and they are not in use here.",
-                          fmt::format("{}: {} bytes in all", name_of(events_.devices[i]), total));
+        out_.trace().import.add(
+            "bytes_before_profile", Severity::notice,
+            static_cast<std::int64_t>(static_cast<std::uint64_t>(total) - in_use),
+            "Bytes that lived before the profile began and still do: PyTorch's total has them, no event "
+            "names them, and they are not in use here.",
+            fmt::format("{}: {} bytes in all", name_of(events_.devices[i]), total));
     }
   }
 
   void report() {
-    ImportStatistics& import = trace_.import;
-    import.add("events", Severity::info, static_cast<std::int64_t>(trace_.streams.front().counts().total));
+    ImportStatistics& import = out_.trace().import;
     import.add("trace_events", Severity::info, static_cast<std::int64_t>(events_.events));
     import.add("spans", Severity::info, static_cast<std::int64_t>(events_.spans.size()));
     if (older_blocks_ > 0)
@@ -194,8 +175,8 @@ class TraceMaker {
   }
 
   kineto::Events& events_;
-  Trace trace_;
-  wire::StreamWriter writer_;
+  TraceWriter out_;
+  wire::StreamWriter& writer_ = out_.events();
   kineto::Stacks stacks_;
   std::vector<std::uint32_t> heaps_;                           // By device.
   std::vector<std::pair<std::int64_t, std::int64_t>> totals_;  // By device: allocated, reserved, as last told.

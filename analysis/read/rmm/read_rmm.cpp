@@ -12,8 +12,8 @@
 
 #include "analysis/read/rmm/rmm_clock.h"
 #include "analysis/read/rmm/rmm_row.h"
+#include "analysis/trace/trace_writer.h"
 #include "collector/wire/live_table.h"
-#include "collector/wire/stream_writer.h"
 
 namespace hbmscope {
 namespace {
@@ -39,14 +39,7 @@ struct Finding {
 class RmmReader {
  public:
   RmmReader(Bytes bytes, const std::string& name)
-      : text_(text_from_bytes(bytes)), writer_(0, [this](wire::SharedBlock block) { append(std::move(block)); }) {
-    trace_.streams.emplace_back();
-    trace_.files = {name};
-    trace_.format = "rmm";
-    trace_.producer = "RMM log";
-    trace_.file_bytes = bytes.size();
-    writer_.add_job_fact("framework", "rmm");
-    writer_.add_job_fact("hbmscope.source", trace_.producer);
+      : text_(text_from_bytes(bytes)), out_({name, "rmm", "RMM log", "rmm", bytes.size()}) {
     // The device stands in the name of the file at best (".dev0"), which counts those that the job was allowed to see.
     wire::HeapRecord heap;
     heap.device = wire::no_device;
@@ -77,17 +70,12 @@ class RmmReader {
   }
 
   Trace finish() {
-    writer_.flush();
+    out_.close();
     report();
-    return std::move(trace_);
+    return std::move(out_.trace());
   }
 
  private:
-  void append(wire::SharedBlock block) {
-    if (const auto fault = trace_.streams.front().append(std::move(block)))
-      trace_.import.add("encoding", Severity::loss, 1, "A defect of hbmscope; please report it.", *fault);
-  }
-
   void read_line(std::string_view line, bool is_whole) {
     rmm::Row row;
     switch (rmm::read_row(line, row)) {
@@ -174,14 +162,13 @@ class RmmReader {
 
   void report_finding(std::string_view name, Severity severity, const Finding& finding, std::string_view remedy) {
     if (finding.count > 0)
-      trace_.import.add(name, severity, static_cast<std::int64_t>(finding.count), remedy,
-                        fmt::format("line {}", finding.first_line));
+      out_.trace().import.add(name, severity, static_cast<std::int64_t>(finding.count), remedy,
+                              fmt::format("line {}", finding.first_line));
   }
 
   void report() {
-    ImportStatistics& import = trace_.import;
-    const EventCounts& counts = trace_.streams.front().counts();
-    import.add("events", Severity::info, static_cast<std::int64_t>(counts.total));
+    ImportStatistics& import = out_.trace().import;
+    const EventCounts& counts = out_.stream().counts();
     import.add("threads", Severity::info, static_cast<std::int64_t>(threads_.size()));
     if (counts.alloc > 0)
       import.add("sizes_as_asked", Severity::notice, static_cast<std::int64_t>(counts.alloc),
@@ -218,8 +205,8 @@ class RmmReader {
   }
 
   std::string_view text_;
-  Trace trace_;
-  wire::StreamWriter writer_;
+  TraceWriter out_;
+  wire::StreamWriter& writer_ = out_.events();
   std::uint32_t heap_ = 0;
   rmm::Clock clock_;
   wire::LiveTable live_;

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "analysis/read/torch/torch_history.h"
+#include "analysis/trace/trace_writer.h"
 #include "analysis/units/format.h"
-#include "collector/wire/stream_writer.h"
 
 namespace hbmscope {
 namespace {
@@ -45,14 +45,9 @@ bool is_possible_time(std::int64_t time_us) {
 class TorchConverter {
  public:
   explicit TorchConverter(const TorchSnapshot& snapshot)
-      : snapshot_(snapshot), writer_(0, [this](wire::SharedBlock block) { append(std::move(block)); }) {
-    trace_.streams.emplace_back();
-    trace_.files = {snapshot.file};
-    trace_.format = "torch";
-    trace_.producer = "PyTorch memory snapshot";
+      : snapshot_(snapshot), out_({snapshot.file, "torch", "PyTorch memory snapshot", "pytorch", snapshot.file_bytes}) {
     // What takes the stack and what takes the memory stands in every stack of C++ and says nothing about the program.
     trace_.drop_frames = std::string(machinery);
-    trace_.file_bytes = snapshot.file_bytes;
     trace_.import = snapshot.import;
     stacks_.resize(snapshot.stacks.caller.size());
     heap_of_segment_.resize(snapshot.segments.size());
@@ -63,9 +58,10 @@ class TorchConverter {
     write_job();
     find_devices();
     time_ns_ = find_first_time_ns();
+    out_.note_realtime(time_ns_, time_ns_);
     for (Device& device : devices_) write_beginning(device);
     write_entries();
-    writer_.flush();
+    out_.close();
     report_problems();
     compare_with_the_end();
     return std::move(trace_);
@@ -86,14 +82,7 @@ class TorchConverter {
     friend bool operator==(const HeapSum&, const HeapSum&) = default;
   };
 
-  void append(wire::SharedBlock block) {
-    if (const auto fault = trace_.streams.front().append(std::move(block)))
-      trace_.import.add("encoding", Severity::loss, 1, "A defect of hbmscope; please report it.", *fault);
-  }
-
   void write_job() {
-    writer_.add_job_fact("framework", "pytorch");
-    writer_.add_job_fact("hbmscope.source", trace_.producer);
     writer_.add_job_fact("hbmscope.drop_frames", trace_.drop_frames);
     for (const TorchSetting& setting : snapshot_.settings)
       writer_.add_job_fact(fmt::format("torch.allocator.{}", snapshot_.text(setting.key)),
@@ -339,7 +328,6 @@ class TorchConverter {
       for (const TorchInitialBlock& block : device.history.blocks) derived += block.is_size_derived ? 1 : 0;
     }
     ImportStatistics& import = trace_.import;
-    import.add("events", Severity::info, static_cast<std::int64_t>(trace_.streams.front().counts().total));
     import.add("blocks_before_the_first_event", Severity::info, static_cast<std::int64_t>(before));
     if (derived > 0)
       import.add("size_derived", Severity::notice, static_cast<std::int64_t>(derived),
@@ -399,8 +387,9 @@ class TorchConverter {
   }
 
   const TorchSnapshot& snapshot_;
-  Trace trace_;
-  wire::StreamWriter writer_;
+  TraceWriter out_;
+  Trace& trace_ = out_.trace();
+  wire::StreamWriter& writer_ = out_.events();
   std::vector<Device> devices_;
   std::map<std::tuple<std::int32_t, std::uint64_t, std::uint64_t>, std::uint32_t> heaps_;
   std::vector<std::uint32_t> heap_of_segment_;  // By segment of the snapshot.

@@ -1,0 +1,41 @@
+// A trace of one stream, as the readers of other programs' files make it: they write events, and what they wrote is the
+// trace. What all of them say alike is said here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/trace/trace.h"
+#include "collector/wire/stream_writer.h"
+
+namespace hbmscope {
+
+class TraceWriter {
+ public:
+  struct Source {
+    std::string file;       // As the person named it.
+    std::string format;     // "torch"
+    std::string producer;   // "PyTorch memory snapshot"; also the job fact hbmscope.source.
+    std::string framework;  // "pytorch": the job fact of that name.
+    std::uint64_t file_bytes = 0;
+  };
+  explicit TraceWriter(const Source& source);
+  TraceWriter(const TraceWriter&) = delete;
+  TraceWriter& operator=(const TraceWriter&) = delete;
+
+  wire::StreamWriter& events() { return writer_; }
+  Trace& trace() { return trace_; }
+  const Stream& stream() const { return trace_.streams.front(); }
+
+  // The time of day at an instant of the stream's clock. A day before 2001 is none: the file counts from something
+  // else.
+  void note_realtime(std::int64_t time_ns, std::int64_t realtime_ns);
+  // All is written: it is in the stream now, and counted in the import statistics.
+  void close();
+
+ private:
+  Trace trace_;
+  wire::StreamWriter writer_;
+};
+
+}  // namespace hbmscope
