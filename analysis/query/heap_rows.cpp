@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/query/trace_own_code.h"
+#include "analysis/trace/join_traces.h"
 
 namespace hbmscope {
 namespace {
@@ -65,12 +66,16 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
 
 std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<StreamState>& states) {
   std::vector<HeapRow> rows;
+  const auto labels = find_heap_labels(trace);
   for (std::size_t i = 0; i < states.size(); ++i) {
     for (const HeapInfo& info : trace.streams[i].definitions().heaps()) {
       if (info.id == 0) continue;
       const HeapState& heap = states[i].heap(info.id);
       HeapRow& row = rows.emplace_back();
       row.name = info.name;
+      row.label = labels[i][info.id];
+      if (!trace.stream_files.empty()) row.file = trace.stream_files[i];
+      row.stream = i;
       row.memory_kind = info.memory_kind;
       row.layer = text_from_layer(info.layer);
       row.device = device_of(info);
@@ -88,6 +93,9 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
             1.0 - static_cast<double>(*row.requested_bytes) / static_cast<double>(row.in_use_bytes);
       row.peak_in_use_bytes = trace.streams[i].peak(info.id).in_use_bytes;
       row.live_blocks = heap.live_blocks;
+      PhysicalBytes physical = states[i].physical().heap(info.id);
+      physical.is_inexact = false;  // Nothing but a loss is no handle.
+      if (physical != PhysicalBytes{}) row.physical = physical;
       row.is_inexact = heap.is_inexact || states[i].physical().heap(info.id).is_inexact;
     }
   }

@@ -13,6 +13,8 @@ namespace hbmscope {
 
 struct HeapRow {
   std::string name, memory_kind, layer;
+  std::string label, file;  // "GPU 0 (rank_1.pickle)"; the file: empty where there is only one (trace/join_traces.h).
+  std::size_t stream = 0;   // From 0.
   std::optional<std::uint32_t> device;
   std::uint64_t in_use_bytes = 0;  // Of live blocks, rounding and pending ones included, and of handles.
   std::optional<std::uint64_t> requested_bytes;
@@ -21,8 +23,9 @@ struct HeapRow {
   std::optional<double> external_fragmentation;  // 1 - largest free / free; absent with nothing free.
   std::optional<double> internal_fragmentation;  // 1 - requested / in use; absent with nothing in use.
   std::uint64_t peak_in_use_bytes = 0;           // Of the whole trace, the state before its first event included.
-  std::uint64_t live_blocks = 0;
-  bool is_inexact = false;  // Events were lost, and it was not listed anew since.
+  std::uint64_t live_blocks = 0;                 // Without handles.
+  std::optional<PhysicalBytes> physical;         // Of handles, mappings, reservations; absent where there are none.
+  bool is_inexact = false;                       // Events were lost, and it was not listed anew since.
 };
 std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<StreamState>& states);
 

@@ -5,10 +5,20 @@
 namespace hbmscope {
 namespace {
 
-struct Fact {
-  std::string key;
-  std::vector<std::string> values;
-};
+using Fact = JobFactRow;
+
+// Each value once: every stream of a job tells the same.
+void add_value(std::vector<Fact>& facts, const std::string& key, std::string_view value) {
+  auto found = std::find_if(facts.begin(), facts.end(), [&](const Fact& fact) { return fact.key == key; });
+  if (found == facts.end()) found = facts.insert(facts.end(), {key, {}});
+  if (std::find(found->values.begin(), found->values.end(), value) == found->values.end())
+    found->values.emplace_back(value);
+}
+
+void add_facts(std::vector<Fact>& facts, const Definitions& definitions) {
+  for (const JobFact& fact : definitions.job())
+    if (!fact.key.starts_with("hbmscope.")) add_value(facts, fact.key, fact.value);
+}
 
 class Facts {
  public:
@@ -16,11 +26,10 @@ class Facts {
     for (const Stream& stream : trace.streams) {
       const Definitions& definitions = stream.definitions();
       const std::string_view source = definitions.job_fact("hbmscope.source");
-      add("source", source.empty() ? std::string_view(trace.producer) : source);
-      for (const JobFact& fact : definitions.job())
-        if (!fact.key.starts_with("hbmscope.")) add(fact.key, fact.value);
+      add_value(facts_, "source", source.empty() ? std::string_view(trace.producer) : source);
+      add_facts(facts_, definitions);
       for (const HeapInfo& heap : definitions.heaps())
-        if (heap.id != 0) add("heaps", heap.name);
+        if (heap.id != 0) add_value(facts_, "heaps", heap.name);
     }
   }
 
@@ -32,13 +41,6 @@ class Facts {
   }
 
  private:
-  // Each value once: every stream of a job tells the same.
-  void add(const std::string& key, std::string_view value) {
-    auto found = std::find_if(facts_.begin(), facts_.end(), [&](const Fact& fact) { return fact.key == key; });
-    if (found == facts_.end()) found = facts_.insert(facts_.end(), {key, {}});
-    if (std::find(found->values.begin(), found->values.end(), value) == found->values.end())
-      found->values.emplace_back(value);
-  }
   static std::string joined(const std::vector<std::string>& values) {
     std::string text;
     for (const std::string& value : values) text += (text.empty() ? "" : ", ") + value;
@@ -49,6 +51,12 @@ class Facts {
 };
 
 }  // namespace
+
+std::vector<JobFactRow> find_job_facts(const Trace& trace) {
+  std::vector<JobFactRow> facts;
+  for (const Stream& stream : trace.streams) add_facts(facts, stream.definitions());
+  return facts;
+}
 
 std::vector<SettingChange> compare_settings(const Trace& baseline, const Trace& now) {
   const Facts before(baseline), after(now);

@@ -10,6 +10,14 @@
 
 namespace hbmscope {
 
+struct JobFactRow {
+  std::string key;
+  std::vector<std::string> values;  // Each once, in the order of the streams: ranks of one job tell most of them alike.
+};
+
+// What the streams tell of the job, in their order; hbmscope's own notes (hbmscope.*) are not in it.
+std::vector<JobFactRow> find_job_facts(const Trace& trace);
+
 struct SettingChange {
   std::string key;                           // As the trace has it: "torch.allocator.expandable_segments", "command".
   std::optional<std::string> baseline, now;  // Absent: that side does not tell. Several streams: "a, b".

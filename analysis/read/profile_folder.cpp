@@ -39,8 +39,9 @@ bool natural_before(const std::string& a, const std::string& b) {
 }  // namespace
 
 bool looks_like_profile(std::string_view name) {
-  constexpr std::array<std::string_view, 9> endings = {".prof",  ".pprof",  ".pb",  ".prof.gz", ".pprof.gz",
-                                                       ".pb.gz", ".pickle", ".pkl", ".hbm"};
+  constexpr std::array<std::string_view, 11> endings = {".prof",     ".pprof",      ".pb",           ".prof.gz",
+                                                        ".pprof.gz", ".pb.gz",      ".pickle",       ".pkl",
+                                                        ".hbm",      ".trace.json", ".trace.json.gz"};
   return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
@@ -57,7 +58,8 @@ Result<std::vector<std::string>> find_profiles_in_folder(const std::string& fold
         "the folder can't be read: " + error.message(), "Check who owns it and who may read it.", folder, {}, false});
   if (found.empty())
     return Failure(Error{"no profiles are in this folder",
-                         "Files named *.prof, *.pprof or *.pb (also .gz), *.pickle, *.pkl or *.hbm are looked for.",
+                         "Files named *.prof, *.pprof or *.pb (also .gz), *.pickle, *.pkl, *.hbm or *.trace.json (also "
+                         ".gz) are looked for. Name others themselves, such as FOLDER/*.json or FOLDER/*.csv.",
                          folder,
                          {},
                          false});

@@ -25,6 +25,7 @@ class AttributeTable {
   // All of an allocation, in the order in which they were told: of two with one key the later one counts. A walk over
   // what was told since it was made: five milliseconds for a million.
   std::vector<Attribute> find(std::uint64_t allocation) const;
+  const SharedLog<Attribute>& rows() const { return rows_; }
   std::uint64_t size() const { return rows_.size(); }
   std::uint64_t memory_bytes() const { return rows_.capacity() * sizeof(Attribute); }
 

@@ -130,19 +130,22 @@ class ClearedBlocks {
 template <class Visit, class Skipped>
 class HeapChangeObserver {
  public:
-  HeapChangeObserver(const wire::DecodedBlock& block, const StreamState& state, std::uint64_t end,
-                     ClearedBlocks& cleared, const Visit& visit, const Skipped& skipped)
-      : block_(block), state_(state), end_(end), cleared_(cleared), visit_(visit), skipped_(skipped), cursor_(block) {}
+  // `cleared`: goes from block to block with the state; null: blocks that go with their heap are not asked for.
+  HeapChangeObserver(const wire::DecodedBlock& block, const StreamState& state, std::uint64_t end, const Visit& visit,
+                     const Skipped& skipped, ClearedBlocks* cleared = nullptr)
+      : block_(block), state_(state), end_(end), visit_(visit), skipped_(skipped), cleared_(cleared), cursor_(block) {}
 
   void before_free(std::uint32_t slot) const { freed_ = block_in(slot); }
-  void before_clear(std::uint32_t heap) const { cleared_.note(state_, heap); }
+  void before_clear(std::uint32_t heap) const {
+    if (cleared_ != nullptr) cleared_->note(state_, heap);
+  }
   void listed(std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) const {
     while (cursor_.next_event() < position && !cursor_.at_end()) skip(cursor_.next());
     HeapChange change;
     change.heap = heap;
     change.position = position;
     change.time_ns = time_ns;
-    change.went = cleared_.take(state_, heap);
+    if (cleared_ != nullptr) change.went = cleared_->take(state_, heap);
     visit_(state_, change, block_);
   }
   void operator()(std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) const {
@@ -168,7 +171,9 @@ class HeapChangeObserver {
       case wire::RecordKind::free_requested:
         change.block = block_in(block_.rows<wire::FreeRequestedRecord>()[change.place.row].slot);
         break;
-      case wire::RecordKind::heap_gone: change.went = cleared_.take(state_, heap); break;
+      case wire::RecordKind::heap_gone:
+        if (cleared_ != nullptr) change.went = cleared_->take(state_, heap);
+        break;
       case wire::RecordKind::move:
         change.block = block_in(block_.rows<wire::MoveRecord>()[change.place.row].slot);
         break;
@@ -191,9 +196,9 @@ class HeapChangeObserver {
   const wire::DecodedBlock& block_;
   const StreamState& state_;
   std::uint64_t end_;
-  ClearedBlocks& cleared_;
   const Visit& visit_;
   const Skipped& skipped_;
+  ClearedBlocks* cleared_;
   mutable RecordCursor cursor_;  // apply() takes its observer as it is.
   mutable std::optional<LiveBlock> freed_;
 };
@@ -207,7 +212,7 @@ bool pass_over_heaps(const Stream& stream, std::uint64_t end, PassControl* contr
   state.make_heaps(stream.definitions());
   ClearedBlocks cleared;
   return pass_over_blocks(stream, end, control, [&](const wire::DecodedBlock& block, std::size_t number) {
-    const HeapChangeObserver observer(block, state, end, cleared, visit, skipped);
+    const HeapChangeObserver observer(block, state, end, visit, skipped, &cleared);
     state.apply(block, number, stream.definitions(), end, observer);
     observer.skip_rest();
   });

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/model/clamped.h"
+#include "analysis/trace/join_traces.h"
 #include "analysis/trace/layers.h"
 
 namespace hbmscope {
@@ -62,7 +63,7 @@ bool add_allocated(const Stream& stream, std::uint64_t end, const std::vector<bo
 class ProfileMaker {
  public:
   ProfileMaker(const Trace& trace, ProfileValues values)
-      : trace_(trace), counted_(find_counted_heaps(trace)), values_(values) {
+      : trace_(trace), counted_(find_counted_heaps(trace)), heap_labels_(find_heap_labels(trace)), values_(values) {
     profile_.files = trace.files;
     profile_.file_bytes = trace.file_bytes;
     profile_.inflated_bytes = trace.file_bytes;
@@ -103,7 +104,7 @@ class ProfileMaker {
       keep_below_2_63(values);
       for (std::size_t column = 0; column < profile_.values.size(); ++column)
         profile_.values[column].push_back(values[column]);
-      profile_.label_set.push_back(label_set(definitions.heap(key.heap).name, key.kind));
+      profile_.label_set.push_back(label_set(heap_labels_[stream][key.heap], key.kind));
       add_stack(definitions, key.stack);
     }
     return true;
@@ -170,6 +171,7 @@ class ProfileMaker {
 
   const Trace& trace_;
   std::vector<std::vector<bool>> counted_;  // By stream and heap: the others are views of the same bytes.
+  std::vector<std::vector<std::string>> heap_labels_;
   Profile profile_;
   ProfileValues values_;
   Values totals_{};

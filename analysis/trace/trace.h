@@ -21,6 +21,8 @@ struct Trace {
   std::uint64_t begun_ms = 0;  // When recording began, in milliseconds since 1970; 0: the file does not say.
   std::vector<Stream> streams;
   ImportStatistics import;
+  // By stream: the file that it is from, as in `files`. Empty where all are from one (join_traces.h).
+  std::vector<std::string> stream_files;
 };
 
 // What the streams met, as rows of the import statistics; called once, when all blocks are in.

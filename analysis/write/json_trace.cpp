@@ -7,6 +7,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json json_from_physical(const PhysicalBytes& bytes) {
+  return {{"handles", bytes.handles},
+          {"owned_bytes", bytes.owned_bytes},
+          {"unmapped_bytes", bytes.unmapped_bytes},
+          {"exported_bytes", bytes.exported_bytes},
+          {"imported_bytes", bytes.imported_bytes},
+          {"mapped_bytes", bytes.mapped_bytes},
+          {"reserved_bytes", bytes.reserved_bytes}};
+}
+
 }  // namespace
 
 Json json_from_heap_rows(const std::vector<HeapRow>& rows) {
@@ -26,7 +36,10 @@ Json json_from_heap_rows(const std::vector<HeapRow>& rows) {
                     {"internal_fragmentation", or_null(row.internal_fragmentation)},
                     {"peak_in_use_bytes", row.peak_in_use_bytes},
                     {"live_blocks", row.live_blocks},
-                    {"is_inexact", row.is_inexact}});
+                    {"is_inexact", row.is_inexact},
+                    {"stream", row.stream},
+                    {"file", or_null(row.file)},
+                    {"physical", row.physical ? json_from_physical(*row.physical) : Json(nullptr)}});
   return list;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/query/trace_own_code.h"
+#include "analysis/trace/join_traces.h"
 #include "analysis/write/json_optional.h"
 #include "analysis/write/time_axis.h"
 
@@ -224,7 +225,9 @@ std::string text_from_axes(const std::vector<StreamAxis>& axes) {
 
 std::string name_of_stream(const Trace& trace, std::size_t stream, const StreamAxis& axis) {
   if (trace.streams.size() == 1) return trace.producer;
-  const std::string name = fmt::format("{}, stream {}", trace.producer, stream);
+  const std::string file = short_file_of_stream(trace, stream);
+  const std::string name =
+      file.empty() ? fmt::format("{}, stream {}", trace.producer, stream) : fmt::format("{}, stream {}", file, stream);
   if (axis.kind() == StreamAxis::Kind::own_clock) return name + " (own clock)";
   return axis.kind() == StreamAxis::Kind::no_times ? name + " (no times)" : name;
 }

@@ -8,8 +8,8 @@
 //
 // Base names stay, but for those of home folders. In names of functions, tags, marks, attributes and the words of a
 // failure only what begins as a path does is one; "operator/", "torch/nn", "jit(f)/mul", "3/4", "/job:host/task:0" and
-// addresses of pages stay, and so does a relative path that is written without a dot. Only definitions are written anew; the events stay as they are. Who writes them to a file adds the job
-// fact hbmscope.stripped, "paths".
+// addresses of pages stay, and so does a relative path that is written without a dot. Only definitions are written
+// anew; the events stay as they are. Who writes them to a file adds the job fact hbmscope.stripped, "paths".
 #pragma once
 
 #include <functional>

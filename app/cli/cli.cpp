@@ -44,7 +44,9 @@ void add_report(CLI::App& app, ReportOptions& options) {
   CLI::App& command =
       *app.add_subcommand("report", "What holds the memory: totals, then rows by function, line, device, ...");
   add_files(command, options.files,
-            "Profiles, snapshots, recordings, or folders of them; several are added up; - is standard input");
+            "Profiles, or traces (snapshots, logs, recordings), or folders of them; several are added up, traces as "
+            "the ranks "
+            "of one job; - is standard input");
   command.add_option("--top", options.top, "How many rows, 0: all")->capture_default_str();
   command.add_option("--own", options.own, "How many lines of your own code, 0: all")->capture_default_str();
   command.add_option("--by", options.by, "Rows by function, line, file, package, address, device, kind or label:KEY")
@@ -87,7 +89,7 @@ void add_check(CLI::App& app, CheckOptions& options) {
 
 void add_export(CLI::App& app, ExportOptions& options) {
   CLI::App& command = *app.add_subcommand("export", "Write it for other programs");
-  add_files(command, options.files, "Profiles, snapshots, recordings, or folders of them; several are added up");
+  add_files(command, options.files, "Profiles, or traces, or folders of them; several are added up");
   command.add_option("--to", options.to, "pprof, folded, svg, csv, json or html; of a trace also perfetto")->required();
   command.add_option("--what", options.what,
                      "Of a trace as CSV, up to --at: events or blocks, a row each; default: the top table");
@@ -101,7 +103,9 @@ void add_export(CLI::App& app, ExportOptions& options) {
 void add_convert(CLI::App& app, ConvertOptions& options) {
   CLI::App& command =
       *app.add_subcommand("convert", "Save a trace as a recording: smaller, and read many times faster");
-  command.add_option("FILE", options.file, "A PyTorch memory snapshot, an RMM log, or a recording to be written anew")
+  command
+      .add_option("FILE", options.file,
+                  "A PyTorch memory snapshot or profiler trace, an RMM log, or a recording to be written anew")
       ->required();
   command.add_option("-o,--output", options.output, "The recording to write, by custom *.hbm")->required();
   command.add_flag("--strip-paths", options.strip_paths,
@@ -198,6 +202,9 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_ok : exit_usage;
   }
+  report.given.take_from(*app.get_subcommand("report"));
+  diff.given.take_from(*app.get_subcommand("diff"));
+  export_options.given.take_from(*app.get_subcommand("export"));
   try {
     if (app.got_subcommand("report")) return run_report(report);
     if (app.got_subcommand("diff")) return run_diff(diff);

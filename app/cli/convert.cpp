@@ -1,4 +1,6 @@
 // hbmscope convert: any trace as a recording.
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "analysis/query/heap_rows.h"
@@ -13,16 +15,23 @@
 namespace hbmscope::cli {
 
 int run_convert(const ConvertOptions& options) {
+  std::error_code error;
+  if (std::filesystem::is_directory(options.file, error))
+    return fail({"a folder can't be converted: a recording is made of one file",
+                 "Convert its files one by one; report and export take a folder of recordings as the ranks of a job.",
+                 options.file,
+                 {},
+                 false});
   const auto sources = load_sources({options.file}, {options.max_size, {}, {}});
   if (!sources) return fail(sources.error());
   const Source& source = sources->front();
   if (!source.trace)
-    return fail(
-        {"a profile has no events to record",
-         "Convert a PyTorch memory snapshot; a profile is small already, and export writes it in other formats.",
-         options.file,
-         {},
-         false});
+    return fail({"a profile has no events to record",
+                 "Convert a snapshot, a log or a profiler's trace; a profile is small already, and export writes it in "
+                 "other formats.",
+                 options.file,
+                 {},
+                 false});
   const auto written =
       write_recording(*source.trace, options.output, options.strip_paths ? Paths::stripped : Paths::as_they_are);
   if (!written) return fail(written.error());

@@ -118,6 +118,11 @@ int run_diff(const DiffOptions& options) {
                  {},
                  {},
                  false});
+  if (auto allowed = options.given.refuse({"--relative"}, "is for reports: changes have shares of their own"); !allowed)
+    return fail(allowed.error());
+  if (options.json)
+    if (auto allowed = options.given.refuse({"--frames"}, "is for text: JSON has whole stacks"); !allowed)
+      return fail(allowed.error());
   auto files = expand_files(options.files);
   if (!files) return fail(files.error());
   // Two names are baseline and now; of a folder or a longer list the first and the last are compared.

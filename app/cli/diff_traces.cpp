@@ -67,9 +67,11 @@ std::string text_from_blocks(const TraceDiff& diff, const DiffOptions& options, 
   const BlockChanges& changes = diff.blocks.changes;
   const char* matched = diff.blocks.is_by_id ? "allocation id" : "stack and size";
   std::string text =
-      terminal.paint(fmt::format("\n{:>10}  {:>9}  blocks, matched by {}; all of them, filters do not apply", "change",
-                                 "count", matched),
-                     Ink::dim) +
+      terminal.paint(
+          fmt::format(
+              "\n{:>10}  {:>9}  blocks and handles that live, matched by {}; all of them, whatever --where and --value",
+              "change", "count", matched),
+          Ink::dim) +
       "\n";
   text += change_line(changes.added, "new") + change_line(changes.gone, "gone");
   if (changes.grown.count + changes.shrunk.count > 0)

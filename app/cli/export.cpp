@@ -16,6 +16,8 @@
 
 namespace hbmscope::cli {
 int run_export(const ExportOptions& options) {
+  if (auto allowed = options.given.refuse({"--relative"}, "is for reports: exports have the sums themselves"); !allowed)
+    return fail(allowed.error());
   if (is_trace_export(options)) return run_trace_export(options);
   const auto format = parse_export_format(options.to);
   if (!format) return fail(format.error());

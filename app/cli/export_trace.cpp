@@ -19,19 +19,18 @@ namespace {
 
 // What would otherwise be left out without a word.
 Result<void> check_combination(const ExportOptions& options) {
-  const ViewRequest& request = options.view.request;
-  const bool has_filter = !request.where.empty() || !request.focus.empty() || !request.ignore.empty() ||
-                          !request.hide.empty() || !request.show.empty() || !request.value_type.empty();
-  if (has_filter)
-    return Failure(Error{"a trace is written whole: filters and --value do not apply to it",
-                         "Leave them out; --at says up to which moment.",
-                         {},
-                         {},
-                         false});
-  if (options.to != "csv" && !options.what.empty())
-    return Failure(Error{"--what is for --to csv", "Leave it out.", {}, {}, false});
-  if (options.to != "perfetto" && !options.step.empty())
-    return Failure(Error{"--step is for --to perfetto", "Leave it out.", {}, {}, false});
+  if (options.to != "csv")
+    if (auto allowed = options.given.refuse({"--what"}, "is for --to csv"); !allowed) return allowed;
+  if (options.to != "perfetto")
+    if (auto allowed = options.given.refuse({"--step"}, "is for --to perfetto"); !allowed) return allowed;
+  for (const std::string_view filter :
+       {"--where", "--focus", "--ignore", "--hide", "--show", "--value", "--keep-dropped-frames"})
+    if (options.given.has(filter))
+      return Failure(Error{fmt::format("{} does not apply: the events of a trace are written whole", filter),
+                           "Leave it out; --at says up to which moment.",
+                           {},
+                           {},
+                           false});
   return {};
 }
 
@@ -80,11 +79,13 @@ int run_trace_export(const ExportOptions& options) {
   const auto source = load_merged(options.files, load_options(options.view));
   if (!source) return fail(source.error());
   if (!source->trace)
-    return fail({"there are no events in this: it is not one snapshot, log or recording",
-                 "Leave out --what, or export to pprof, folded, svg, csv, json or html.",
-                 {},
-                 {},
-                 false});
+    return fail(
+        {"there are no events in this: profiles have none",
+         "Give snapshots, logs or recordings; or leave out --what, or export to pprof, folded, svg, csv, json or "
+         "html.",
+         {},
+         {},
+         false});
   PassControl control;
   const ProgressLine progress("Writing", control);
   const WriteTo write = [&](const TextSink& sink) {

@@ -5,6 +5,7 @@
 
 #include "analysis/query/merge.h"
 #include "analysis/read/profile_folder.h"
+#include "analysis/trace/join_traces.h"
 #include "analysis/units/format.h"
 #include "app/cli/cli.h"
 #include "app/cli/terminal.h"
@@ -63,9 +64,28 @@ Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, 
 }
 
 Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options) {
-  auto sources = load_sources(names, options);
+  const auto files = expand_files(names);
+  if (!files) return Failure(files.error());
+  if (files->size() == 1) {
+    auto sources = load_sources(*files, options);
+    if (!sources) return Failure(std::move(sources.error()));
+    return std::move(sources->front());
+  }
+  // The moment is one of all traces together.
+  auto sources = load_sources(*files, {options.max_size, {}, {}});
   if (!sources) return Failure(std::move(sources.error()));
-  if (sources->size() == 1) return std::move(sources->front());
+  const auto is_trace = [](const Source& source) { return source.trace != nullptr; };
+  if (std::all_of(sources->begin(), sources->end(), is_trace)) {
+    std::vector<std::shared_ptr<const Trace>> traces;
+    for (const Source& source : *sources) traces.push_back(source.trace);
+    return source_at(std::make_shared<const Trace>(join_traces(traces)), source_options(options));
+  }
+  if (!options.at.empty() && options.at != "end")
+    return Failure(Error{"a profile has one moment only, and profiles are among these files",
+                         "Leave out --at, or give traces only.",
+                         {},
+                         {},
+                         false});
   std::vector<std::shared_ptr<const Profile>> profiles;
   for (const Source& source : *sources) profiles.push_back(source.profile);
   auto merged = merge_profiles(profiles);

@@ -12,8 +12,8 @@
 
 namespace hbmscope::cli {
 
-// Folders are replaced by the files in them that look like profiles (*.prof, *.pprof, *.pb, each also .gz), ordered by
-// name with numbers as numbers: step_9 before step_10. Errors: a folder without any.
+// Folders are replaced by the files in them that look like profiles or traces (read/profile_folder.h), ordered by name
+// with numbers as numbers: step_9 before step_10. Errors: a folder without any.
 Result<std::vector<std::string>> expand_files(const std::vector<std::string>& names);
 
 // What the files are read for: at most so many bytes, traces at a moment and with the values that are asked for.
@@ -26,7 +26,8 @@ LoadOptions load_options(const ViewOptions& view);
 
 Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const LoadOptions& options);
 
-// One source of all files: one file as it is; several as one profile, traces with what lives at the moment.
+// One source of all files: one file as it is; several traces as one, the ranks of a job, at one moment; profiles, or
+// both, as one profile.
 Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options);
 
 // The same trace at another moment.

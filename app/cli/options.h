@@ -6,6 +6,7 @@
 
 #include "analysis/query/diff.h"
 #include "analysis/query/profile_view.h"
+#include "app/cli/given.h"
 
 namespace CLI {
 class App;
@@ -24,6 +25,7 @@ void add_max_size_option(CLI::App& command, std::string& max_size);
 
 struct ReportOptions {
   std::vector<std::string> files;
+  Given given;
   ViewOptions view;
   std::string by = "function";
   std::size_t top = 20, own = 5;
@@ -34,6 +36,7 @@ struct ReportOptions {
 
 struct DiffOptions {
   std::vector<std::string> files;
+  Given given;
   ViewOptions view;
   std::string match = "function", fail_if;
   std::string from;  // The moment of the baseline; empty: the same as of now.
@@ -55,6 +58,7 @@ struct ConvertOptions {
 
 struct ExportOptions {
   std::vector<std::string> files;
+  Given given;
   ViewOptions view;
   std::string to, output;
   std::string what;  // Of a trace as CSV: events or blocks; empty: the top table.

@@ -20,6 +20,7 @@
 #include "app/cli/options.h"
 #include "app/cli/report_metrics.h"
 #include "app/cli/report_text.h"
+#include "app/cli/report_told.h"
 #include "app/cli/report_trace.h"
 
 namespace hbmscope::cli {
@@ -70,6 +71,7 @@ void add_trace(nlohmann::ordered_json& json, const Source& source, const std::ve
   for (std::size_t i = 0; i < metrics.size(); ++i) json["heaps"][i]["metrics"] = json_from_heap_metrics(metrics[i]);
   json["events"] = json_from_event_counts(compute_event_counts(*source.trace));
   json["failures"] = json_from_failure_rows(compute_failure_rows(*source.trace));
+  add_told(json, source);
 }
 
 std::string json_report(const ReportOptions& options, const Source& source, const ProfileView& view,
@@ -116,7 +118,7 @@ std::string text_report(const ReportOptions& options, const Source& source, cons
       text_from_value(whole.bytes, printable(summary.unit)) + (options.view.relative ? " after filtering" : " in all"),
       printable(summary.unit), options.top};
   std::string text = text_from_summary(summary, view, style) +
-                     (source.trace ? "\n" + text_from_trace(source, terminal) : "") +
+                     (source.trace ? "\n" + text_from_trace(source, terminal) + text_from_told(source, terminal) : "") +
                      (extras.metrics.empty() ? "" : "\n" + text_from_metrics(source, extras.metrics, terminal)) +
                      text_from_import_badge(view.profile->import, terminal) + "\n";
   if (!extras.peeked.empty()) {
@@ -137,16 +139,32 @@ std::string text_report(const ReportOptions& options, const Source& source, cons
 
 // What would otherwise be left out without a word.
 Result<void> check_combination(const ReportOptions& options) {
+  const Given& given = options.given;
   if (options.tree && options.bottom_up)
     return Failure(Error{"--tree and --bottom-up can't be printed at once", "Give one of them.", {}, {}, false});
-  if (options.series &&
-      (options.tree || options.bottom_up || options.metrics || !options.peek.empty() || !options.fail_if.empty()))
-    return Failure(Error{"--series prints totals only",
-                         "Leave out --tree, --bottom-up, --metrics, --peek and --fail-if.",
+  if (options.series)
+    return given.refuse({"--tree", "--bottom-up", "--metrics", "--peek", "--fail-if", "--by", "--top", "--own", "--cum",
+                         "--count", "--relative"},
+                        "does not go with --series, which prints totals only");
+  const bool has_groups = !label_key_of(options.by).empty();
+  if (has_groups)
+    if (auto allowed = given.refuse({"--cum", "--count"}, "does not apply to groups, which have one sum each");
+        !allowed)
+      return allowed;
+  // JSON has the rows and the lines of own code beside a tree or neighbours.
+  if (options.json) return given.refuse({"--relative"}, "is for text: JSON has no shares");
+  const bool has_tree = options.tree || options.bottom_up, has_peek = !options.peek.empty();
+  if (has_tree && has_peek)
+    return Failure(Error{"a tree and --peek can't be printed at once", "Give one of them.", {}, {}, false});
+  if (has_groups && (has_tree || has_peek))
+    return Failure(Error{fmt::format("--by {} groups samples, and a tree or --peek is of frames", options.by),
+                         "Give one of them, or --by function, line, file, package or address.",
                          {},
                          {},
                          false});
-  return {};
+  if (has_tree) return given.refuse({"--own", "--cum", "--count"}, "does not go with a tree");
+  if (has_peek) return given.refuse({"--own", "--cum", "--count"}, "does not go with --peek");
+  return has_groups ? given.refuse({"--own"}, "does not go with groups") : Result<void>{};
 }
 
 int run_series(const ReportOptions& options, const ViewRequest& request) {

@@ -92,7 +92,7 @@ std::string churn_text(const HeapMetrics& metrics) {
 }
 
 std::string heap_text(const HeapRow& row, const HeapMetrics& metrics, const Terminal& terminal) {
-  std::string text = terminal.paint(fmt::format("Metrics of {}", printable(row.name)), Ink::bold) + "\n";
+  std::string text = terminal.paint(fmt::format("Metrics of {}", printable(row.label)), Ink::bold) + "\n";
   text += fmt::format("  rounding waste: {}\n", bytes_text(metrics.rounding_waste_bytes));
   text += fit_text(metrics) + churn_text(metrics);
   text += terminal.paint(fmt::format("  high-water moments, in steps of {} and more; peak so far",
@@ -111,8 +111,8 @@ std::string heap_text(const HeapRow& row, const HeapMetrics& metrics, const Term
 
 Result<std::vector<HeapMetrics>> load_metrics(const Source& source) {
   if (!source.trace)
-    return Failure(Error{"there are no metrics of this: it is not one file with heaps and events",
-                         "Leave out --metrics, or give one snapshot, log or recording.",
+    return Failure(Error{"there are no metrics of this: profiles have no heaps and no events",
+                         "Leave out --metrics, or give snapshots, logs or recordings.",
                          {},
                          {},
                          false});

@@ -26,7 +26,7 @@ std::string count_text(std::uint64_t count) {
 
 std::string heaps_text(const std::vector<HeapRow>& rows, const Terminal& terminal) {
   std::size_t width = 4;
-  for (const HeapRow& row : rows) width = std::max(width, display_width(printable(row.name)));
+  for (const HeapRow& row : rows) width = std::max(width, display_width(printable(row.label)));
   std::string text =
       terminal.paint(fmt::format("{}  {:>10}  {:>10}  {:>10}  {:>10}  {:>12}  {:>8}  {:>8}  {:>10}  {:>8}",
                                  pad_right("heap", width), "in use", "requested", "pool size", "free", "largest free",
@@ -35,7 +35,7 @@ std::string heaps_text(const std::vector<HeapRow>& rows, const Terminal& termina
       "\n";
   for (const HeapRow& row : rows) {
     text += fmt::format("{}  {:>10}  {:>10}  {:>10}  {:>10}  {:>12}  {}  {}  {:>10}  {:>8}",
-                        pad_right(printable(row.name), width), bytes_text(row.in_use_bytes),
+                        pad_right(printable(row.label), width), bytes_text(row.in_use_bytes),
                         bytes_text(row.requested_bytes), bytes_text(row.pool_bytes), bytes_text(row.free_bytes),
                         bytes_text(row.largest_free_bytes), pad_left(share_text(row.external_fragmentation), 8),
                         pad_left(share_text(row.internal_fragmentation), 8), bytes_text(row.peak_in_use_bytes),

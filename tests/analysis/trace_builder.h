@@ -16,7 +16,7 @@ class TraceBuilder {
  public:
   wire::StreamWriter writer{
       0, [this](const wire::SharedBlock& block) { EXPECT_EQ(std::nullopt, trace.streams.front().append(block)); }};
-  Trace trace{{"made-up.trace"}, "test", "Test", {}, 0, 0, std::vector<Stream>(1), {}};
+  Trace trace{{"made-up.trace"}, "test", "Test", {}, 0, 0, std::vector<Stream>(1), {}, {}};
   std::int64_t time_ns = 1000;
 
   std::uint32_t heap(const std::string& name, std::uint32_t flags) {

@@ -1,0 +1,106 @@
+#include "app/cli/report_told.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/query/heap_rows.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "analysis/write/json_told.h"
+
+namespace hbmscope::cli {
+namespace {
+
+constexpr std::size_t rows_shown = 8;  // JSON has all.
+
+std::string bytes_text(std::uint64_t bytes) {
+  return text_from_bytes(static_cast<std::int64_t>(bytes));
+}
+std::string count_text(std::uint64_t count) {
+  return text_from_count(static_cast<std::int64_t>(count));
+}
+
+// One line, as long as the terminal is wide.
+std::string job_text(const std::vector<JobFactRow>& facts, const Terminal& terminal) {
+  if (facts.empty()) return {};
+  std::string text = "job:";
+  for (const JobFactRow& fact : facts) {
+    text += (text.size() > 4 ? ", " : " ") + printable(fact.key);
+    for (std::size_t i = 0; i < fact.values.size(); ++i) text += (i == 0 ? " " : " / ") + printable(fact.values[i]);
+    if (display_width(text) <= static_cast<std::size_t>(terminal.columns())) continue;
+    const std::size_t left = static_cast<std::size_t>(&facts.back() - &fact);
+    text += left > 0 ? fmt::format(", and {} more facts: --json", left) : "";
+    break;
+  }
+  return terminal.paint(text, Ink::dim) + "\n";
+}
+
+std::string physical_text(const HeapRow& row) {
+  const PhysicalBytes& bytes = *row.physical;
+  std::string text = fmt::format("{}, physical memory: {} handles, {} owned", printable(row.label),
+                                 count_text(bytes.handles), bytes_text(bytes.owned_bytes));
+  if (bytes.unmapped_bytes > 0) text += fmt::format(" ({} of it mapped nowhere)", bytes_text(bytes.unmapped_bytes));
+  if (bytes.exported_bytes > 0) text += fmt::format(", {} of it exported", bytes_text(bytes.exported_bytes));
+  if (bytes.imported_bytes > 0)
+    text += fmt::format(", {} imported, not counted here", bytes_text(bytes.imported_bytes));
+  return text + fmt::format("; addresses: {} mapped, {} reserved\n", bytes_text(bytes.mapped_bytes),
+                            bytes_text(bytes.reserved_bytes));
+}
+
+// The unit is what the name says.
+std::string value_text(const CounterRow& row, const std::optional<std::int64_t>& value) {
+  if (!value) return "?";
+  return row.name.find("bytes") != std::string::npos ? text_from_bytes(*value) : exact_text_from_count(*value);
+}
+
+std::string counters_text(const std::vector<CounterRow>& rows, const Terminal& terminal) {
+  if (rows.empty()) return {};
+  std::string text = terminal.paint(fmt::format("{:>16}  {:>16}  {:>16}  {:>9}  counter, as told up to then", "value",
+                                                "least", "most", "samples"),
+                                    Ink::dim) +
+                     "\n";
+  for (std::size_t i = 0; i < std::min(rows.size(), rows_shown); ++i) {
+    const CounterRow& row = rows[i];
+    text += fmt::format("{:>16}  {:>16}  {:>16}  {:>9}  {}{}\n", value_text(row, row.value), value_text(row, row.least),
+                        value_text(row, row.most), count_text(row.samples), printable(row.name),
+                        row.heap.empty() ? "" : " of " + printable(row.heap));
+  }
+  if (rows.size() > rows_shown) text += fmt::format("{} of {} counters; --json has all\n", rows_shown, rows.size());
+  return text;
+}
+
+std::string attributes_text(const std::vector<AttributeRow>& rows) {
+  if (rows.empty()) return {};
+  std::string text = "attributes of live blocks:";
+  for (std::size_t i = 0; i < std::min(rows.size(), rows_shown); ++i)
+    text += fmt::format("{} {} of {} ({})", i == 0 ? "" : ",", printable(rows[i].key), count_text(rows[i].live_blocks),
+                        bytes_text(rows[i].live_bytes));
+  if (rows.size() > rows_shown) text += fmt::format(", and {} more keys: --json", rows.size() - rows_shown);
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string text_from_told(const Source& source, const Terminal& terminal) {
+  const Trace& trace = *source.trace;
+  std::string text;
+  for (const HeapRow& row : compute_heap_rows(trace, source.states))
+    if (row.physical) text += physical_text(row);
+  text += counters_text(compute_counter_rows(trace, source.moment), terminal);
+  text += attributes_text(compute_attribute_rows(trace, source.states));
+  if (const std::size_t modules = find_modules(trace).size(); modules > 0)
+    text += fmt::format("{} loaded programs and libraries; --json lists them\n", modules);
+  return text + job_text(find_job_facts(trace), terminal);
+}
+
+void add_told(nlohmann::ordered_json& json, const Source& source) {
+  const Trace& trace = *source.trace;
+  json["job"] = json_from_job_facts(find_job_facts(trace));
+  json["counters"] = json_from_counter_rows(compute_counter_rows(trace, source.moment));
+  json["attributes"] = json_from_attribute_rows(compute_attribute_rows(trace, source.states));
+  json["modules"] = json_from_modules(find_modules(trace));
+}
+
+}  // namespace hbmscope::cli
