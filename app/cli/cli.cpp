@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdio>
 #include <new>
+#include <utility>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -150,6 +151,15 @@ int run_open(OpenRequest& request, const std::string& size, const OpenWindow& op
     print_error(parsed.error());
     return exit_usage;
   }
+  for (const auto& [option, value] :
+       {std::pair("--baseline", &request.baseline), std::pair("--select", &request.select),
+        std::pair("--where", &request.where), std::pair("--at", &request.at)})
+    if (request.files.empty() && !value->empty())
+      return fail({fmt::format("{} says nothing without a file to open", option),
+                   "Name one: hbmscope open FILE.",
+                   {},
+                   {},
+                   false});
   if (!open_window) {
     print_error({"this hbmscope was built without a window",
                  "Use report, diff, check or export; or build with -DHBMSCOPE_GUI=ON.",

@@ -28,7 +28,8 @@ std::string job_text(const std::vector<JobFactRow>& facts, const Terminal& termi
   std::string text = "job:";
   for (const JobFactRow& fact : facts) {
     text += (text.size() > 4 ? ", " : " ") + printable(fact.key);
-    for (std::size_t i = 0; i < fact.values.size(); ++i) text += (i == 0 ? " " : " / ") + printable(fact.values[i]);
+    for (std::size_t i = 0; i < fact.values.size(); ++i)
+      text += (i == 0 ? " " : " / ") + (fact.values[i].empty() ? "(empty)" : printable(fact.values[i]));
     if (display_width(text) <= static_cast<std::size_t>(terminal.columns())) continue;
     const std::size_t left = static_cast<std::size_t>(&facts.back() - &fact);
     text += left > 0 ? fmt::format(", and {} more facts: --json", left) : "";

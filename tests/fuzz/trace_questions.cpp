@@ -10,9 +10,12 @@
 #include "analysis/query/heap_metrics.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/job_facts.h"
+#include "analysis/query/told_rows.h"
+#include "analysis/trace/layers.h"
 #include "analysis/trace/profile_from_trace.h"
 #include "analysis/write/perfetto.h"
 #include "analysis/write/strip_paths.h"
+#include "analysis/write/time_axis.h"
 #include "analysis/write/trace_csv.h"
 
 namespace hbmscope {
@@ -30,16 +33,35 @@ std::uint64_t bytes_of(const PowerHistogram& histogram) {
   return sum;
 }
 
+// Handles that are owned, of a heap.
+std::uint64_t count_handles(const StreamState& state, std::uint32_t heap) {
+  const auto handles = state.physical().handles();
+  return static_cast<std::uint64_t>(std::count_if(handles.begin(), handles.end(), [&](const PhysicalHandle& handle) {
+    return handle.is_live() && !handle.is_imported && handle.heap == heap;
+  }));
+}
+
+// By row of a heap.
+std::vector<std::uint64_t> count_handles(const Trace& trace, const std::vector<StreamState>& states) {
+  std::vector<std::uint64_t> counts;
+  for (std::size_t i = 0; i < states.size(); ++i)
+    for (const HeapInfo& heap : trace.streams[i].definitions().heaps())
+      if (heap.id != 0) counts.push_back(count_handles(states[i], heap.id));
+  return counts;
+}
+
 void check_metrics(const Trace& trace, const std::vector<StreamState>& states) {
   const std::vector<HeapRow> rows = compute_heap_rows(trace, states);
   const std::vector<HeapMetrics> metrics = *compute_heap_metrics(trace, states);
   require(rows.size() == metrics.size(), "one row of metrics a heap");
+  const std::vector<std::uint64_t> handles = count_handles(trace, states);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const HeapMetrics& of_heap = metrics[i];
+    const std::uint64_t live = rows[i].live_blocks + handles[i];
     require(bytes_of(of_heap.live_sizes) <= rows[i].in_use_bytes, "sizes of live blocks are in use");
-    require(of_heap.live_sizes.count() == rows[i].live_blocks, "live blocks have sizes");
-    require(of_heap.ages.by_events.count() + of_heap.ages.unknown_count == rows[i].live_blocks,
-            "live blocks have an age or none");
+    require(of_heap.live_sizes.count() == live, "live blocks and handles have sizes");
+    require(of_heap.ages.by_events.count() + of_heap.ages.unknown_count == live,
+            "live blocks and handles have an age or none");
     require(of_heap.free_gaps.has_value() == rows[i].free_bytes.has_value(), "gaps where free is told");
     if (of_heap.free_gaps) require(bytes_of(*of_heap.free_gaps) == rows[i].free_bytes, "gaps are what is free");
     require(of_heap.fit.bytes == rows[i].largest_free_bytes, "the largest fit is the largest free block");
@@ -52,6 +74,18 @@ void check_metrics(const Trace& trace, const std::vector<StreamState>& states) {
       last = mark.in_use_bytes;
     }
   }
+}
+
+void check_told(const Trace& trace, const std::vector<StreamState>& states) {
+  Moment moment;
+  for (const StreamState& state : states) moment.positions.push_back(state.position());
+  for (const CounterRow& row : compute_counter_rows(trace, moment)) {
+    require(row.value.has_value() == (row.samples > 0), "a counter that was told has a value");
+    require(!row.value || (row.least <= row.value && row.value <= row.most), "a value lies between its extremes");
+  }
+  for (const AttributeRow& row : compute_attribute_rows(trace, states))
+    require(row.live_blocks <= row.count, "of each block that lives something was told");
+  require(find_stream_axes(trace).size() == trace.streams.size(), "every stream has an axis");
 }
 
 void check_profile(const Trace& trace, const std::vector<StreamState>& states) {
@@ -86,16 +120,20 @@ Trace copy_of(const Trace& trace) {
   return copy;
 }
 
-// A damaged stream may have blocks of a heap whose definition is missing, which has no row.
-std::uint64_t count_live(const std::vector<StreamState>& states) {
+// Blocks and handles of the heaps that count.
+std::uint64_t count_live(const Trace& trace, const std::vector<StreamState>& states) {
+  const auto counted = find_counted_heaps(trace);
   std::uint64_t live = 0;
-  for (const StreamState& state : states)
-    for (const LiveBlock& block : state.slots()) live += block.is_live() ? 1 : 0;
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    for (const LiveBlock& block : states[i].slots()) live += block.is_live() && counted[i][block.heap] ? 1 : 0;
+    for (std::uint32_t heap = 1; heap < counted[i].size(); ++heap)
+      live += counted[i][heap] ? count_handles(states[i], heap) : 0;
+  }
   return live;
 }
 
 void check_diff(const Trace& trace, const std::vector<StreamState>& before, const std::vector<StreamState>& after) {
-  const std::uint64_t live_before = count_live(before), live_after = count_live(after);
+  const std::uint64_t live_before = count_live(trace, before), live_after = count_live(trace, after);
   const Trace same = copy_of(trace);  // Another object, so that it is matched by stack and size.
   for (const Trace* other : {&trace, &same}) {
     const BlockChanges changes = compute_block_diff({trace, before}, {*other, after})->changes;
@@ -115,7 +153,7 @@ void check_stripped(const Trace& trace) {
       require(!again.append(block), "a stripped block is taken in");
       return true;
     });
-    if (!done) continue;  // Records that this version does not know.
+    if (!done) continue;                           // Records that this version does not know.
     again.note_written(stream.end_position(), 0);  // Blocks alone don't tell of an end that was lost.
     require(again.end_position() == stream.end_position() && again.counts().alloc == stream.counts().alloc,
             "a stripped stream has its events");
@@ -137,6 +175,7 @@ void ask_all_questions(const Trace& trace) {
   for (const auto& states : {start, middle, end}) {
     check_metrics(trace, states);
     check_profile(trace, states);
+    check_told(trace, states);
     check_exports(trace, states);
   }
   check_diff(trace, start, end);
