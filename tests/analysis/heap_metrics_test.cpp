@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
+
 #include "analysis/query/heap_rows.h"
 #include "tests/analysis/trace_builder.h"
 
@@ -144,6 +147,74 @@ TEST(HeapMetrics, handles_are_in_sizes_ages_lifetimes_and_what_was_allocated) {
   EXPECT_EQ(0x2100U, row.in_use_bytes);
   EXPECT_EQ(0x2100U, row.requested_bytes);
   EXPECT_EQ(0.0, row.internal_fragmentation);
+}
+
+// Beside a model that keeps every handle it ever made: numbers given out again, handles mapped several times and in
+// another heap's addresses, released before and after their mappings go.
+TEST(HeapMetrics, random_handles_beside_a_naive_model) {
+  struct Handle {
+    std::uint32_t heap = 0;
+    std::uint64_t event = 0, size = 0;
+    bool is_held = true;
+    int mappings = 0;
+  };
+  for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+    std::mt19937 random(seed);
+    TraceBuilder built;
+    const std::uint32_t heaps[] = {built.heap("GPU 0", 0), built.heap("GPU 1", 0)};
+    std::vector<Handle> all;
+    std::map<std::uint64_t, std::size_t> held;                                // By number: place in all.
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> mappings;  // By heap and address.
+    PowerHistogram lifetimes[2];
+    std::uint64_t allocated[2] = {}, allocations[2] = {};
+    const auto end_if_gone = [&](const Handle& handle, std::uint64_t event) {
+      if (!handle.is_held && handle.mappings == 0)
+        lifetimes[handle.heap == heaps[0] ? 0 : 1].add(event - handle.event, handle.size);
+    };
+    std::uint64_t event = 0;
+    for (; event < 600; ++event) {
+      const std::uint32_t heap = heaps[random() % 2];
+      const std::uint64_t number = random() % 12, address = 0x100000 * (1 + random() % 10);
+      const auto holder = held.find(number);
+      const auto mapping = mappings.find({heap, address});
+      if (mapping != mappings.end() && random() % 2 == 0) {
+        built.unmap(heap, address, 0x1000);
+        --all[mapping->second].mappings;
+        end_if_gone(all[mapping->second], event);
+        mappings.erase(mapping);
+      } else if (holder == held.end()) {
+        const std::size_t at = heap == heaps[0] ? 0 : 1;
+        all.push_back({heap, event, 0x1000 * (1 + random() % 64)});
+        built.create(heap, number, all.back().size);
+        held[number] = all.size() - 1;
+        allocated[at] += all.back().size;
+        ++allocations[at];
+      } else if (mapping == mappings.end() && random() % 2 == 0) {
+        built.map(heap, address, 0x1000, number);
+        ++all[holder->second].mappings;
+        mappings[{heap, address}] = holder->second;
+      } else {
+        built.release(number);
+        all[holder->second].is_held = false;
+        end_if_gone(all[holder->second], event);
+        held.erase(holder);
+      }
+    }
+    const auto metrics = *compute_heap_metrics(built.trace, built.states_at());
+    for (std::size_t i = 0; i < 2; ++i) {
+      PowerHistogram sizes, ages;
+      for (const Handle& handle : all) {
+        if (handle.heap != heaps[i] || (!handle.is_held && handle.mappings == 0)) continue;
+        sizes.add(handle.size, handle.size);
+        ages.add(event - handle.event, handle.size);
+      }
+      EXPECT_EQ(lifetimes[i].steps(), metrics[i].lifetimes.by_events.steps()) << seed;
+      EXPECT_EQ(sizes.steps(), metrics[i].live_sizes.steps()) << seed;
+      EXPECT_EQ(ages.steps(), metrics[i].ages.by_events.steps()) << seed;
+      EXPECT_EQ(allocated[i], metrics[i].allocated_bytes) << seed;
+      EXPECT_EQ(allocations[i], metrics[i].allocations) << seed;
+    }
+  }
 }
 
 TEST(HeapMetrics, handles_that_go_with_their_heap_have_no_lifetime) {
