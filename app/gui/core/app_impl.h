@@ -32,9 +32,9 @@ class App::Impl {
   struct Slot {
     QueryKey key;
     bool asked = false;
-    std::shared_ptr<std::atomic<bool>> cancelled;
+    std::shared_ptr<Work> work;
   };
-  enum ViewSlot { slot_view = 100, slot_baseline_view, slot_moment };
+  enum ViewSlot { slot_view = 100, slot_baseline_view, slot_moment, slot_timeline_part };
 
   // What a computation gives: the answer and how much memory it holds, by estimate.
   template <class T>
@@ -43,7 +43,7 @@ class App::Impl {
     std::size_t bytes = 0;
   };
   template <class T>
-  using Compute = std::function<Result<Computed<T>>(const std::atomic<bool>& cancelled)>;
+  using Compute = std::function<Result<Computed<T>>(Work& work)>;
 
   // apply_commands.cpp
   void apply(const Command& command);
@@ -86,6 +86,7 @@ class App::Impl {
   void ask_moment(const Source& source);
   void ask_heap_map();
   void ask_timeline();
+  void ask_range();
   template <class T>
   void ask(int kind, Answer<T> Answers::*member, QueryKey key, Compute<T> compute);
   template <class T>

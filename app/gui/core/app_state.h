@@ -17,6 +17,7 @@
 #include "analysis/query/flame.h"
 #include "analysis/query/own_code.h"
 #include "analysis/query/profile_view.h"
+#include "analysis/query/range_summary.h"
 #include "analysis/query/summary.h"
 #include "analysis/query/top.h"
 #include "analysis/read/read_control.h"
@@ -54,6 +55,14 @@ struct Source {
   std::string name() const;  // The path's last part.
 };
 
+// A stretch of a trace between two moments, as analysis/trace/moment.h reads them. Both empty: none is selected.
+struct TimeRange {
+  std::string from, to;
+
+  bool empty() const { return from.empty() && to.empty(); }
+  friend bool operator==(const TimeRange&, const TimeRange&) = default;
+};
+
 // What Alt+Left brings back: everything about a context that a person changes by looking around.
 struct ViewPosition {
   SourceId source = SourceId::none;
@@ -72,6 +81,8 @@ struct ViewPosition {
   HeapKey heap;                // Of a trace; empty: the one that choose_heap() gives.
   HeapColoring coloring = HeapColoring::own_code;
   std::optional<std::uint64_t> address;  // What is selected in the heap map: the block or free piece that lies there.
+  TimelineSpan span;                     // What the timeline shows; empty: all of it.
+  TimeRange range;                       // What is selected in it.
 
   friend bool operator==(const ViewPosition&, const ViewPosition&) = default;
 };
@@ -107,10 +118,19 @@ struct HeapMapAnswer {
   HeapPieces pieces;
 };
 
+struct RangeAnswer {
+  TimeRange range;  // As it was asked for.
+  std::shared_ptr<const Trace> trace;
+  Moment from, to;
+  std::vector<std::int64_t> from_ns, to_ns;  // By stream: the time of the last event before.
+  RangeSummary summary;
+};
+
 struct Answers {
   Answer<TraceMoment> moment;  // Of a trace.
   Answer<HeapMapAnswer> heap_map;
-  Answer<TimelineColumns> timeline;
+  Answer<TimelineColumns> timeline, timeline_part;  // Of the whole trace; of what the timeline shows of it, exact.
+  Answer<RangeAnswer> range;                        // Of the time that is selected.
   Answer<ProfileView> view, baseline_view;
   Answer<SummaryAnswer> summary;
   Answer<TopAnswer> top;
@@ -132,6 +152,8 @@ struct Context {
   FrameIndex selected = FrameIndex::none;
   const ProfileView* selected_of = nullptr;
   FrameKey looked_up;
+
+  std::size_t timeline_width = 0;  // In pixels, each of which is a column of Answers::timeline_part. 0: not drawn yet.
 };
 
 // What of the window itself commands change. A serial grows by one with each request, so that a view can tell that it

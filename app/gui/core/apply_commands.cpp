@@ -75,7 +75,9 @@ void App::Impl::apply(const Command& command) {
   const ViewPosition before = context.position;
   if (!apply_to_trace(command) && !apply_to_position(command)) apply_to_flame(command);
   // All of a drag is one step.
-  if (context.position != before && command.id != CommandId::move_moment) remember(before);
+  const bool is_step = command.id != CommandId::move_moment && command.id != CommandId::move_range &&
+                       command.id != CommandId::show_span && command.id != CommandId::size_timeline;
+  if (context.position != before && is_step) remember(before);
 }
 
 void App::Impl::remember(const ViewPosition& before) {
@@ -141,6 +143,8 @@ void App::Impl::apply_escape() {
   WindowState& window = state.window;
   if (window.palette_open || window.help_open) {
     window.palette_open = window.help_open = false;
+  } else if (!position.range.empty()) {
+    position.range = {};
   } else if (!position.find.empty()) {
     position.find.clear();
   } else if (!position.selection.empty() || position.address) {

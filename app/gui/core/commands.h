@@ -108,6 +108,10 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(zoom_flame, "", "", "", hidden, "The flame graph shows what lies below `path`.")                                   \
   X(set_moment, "", "", "", hidden, "The moment of the trace becomes `text`, as --at names it.")                       \
   X(move_moment, "", "", "", hidden, "The same as the next step of one drag: Alt+Left goes back to before it.")        \
+  X(show_span, "", "", "", hidden, "The timeline shows the span `text`; empty: all of it. Not a step of Alt+Left.")    \
+  X(size_timeline, "", "", "", hidden, "The timeline is `text` pixels wide.")                                          \
+  X(set_range, "", "", "", hidden, "Selects the time between the moments `texts`.")                                    \
+  X(move_range, "", "", "", hidden, "The same as the next step of one drag.")                                          \
   X(choose_heap, "", "", "", hidden, "The heap map and the timeline show the heap `text`.")                            \
   X(set_coloring, "", "", "", hidden, "The heap map is coloured by `text`: code, size, age or state.")                 \
   X(select_address, "", "", "", hidden, "Selects what lies at the address `text`, and `frame`, its line of code.")     \
@@ -161,6 +165,7 @@ enum class Question : std::uint8_t {
   series,
   heap_map,
   timeline,
+  range,
   count_
 };
 
