@@ -56,6 +56,8 @@ void add_report(CLI::App& app, ReportOptions& options) {
   command.add_option("--peek", options.peek, "Callers and callees of the functions that match this regular expression");
   command.add_flag("--metrics", options.metrics,
                    "Of a trace also, for each heap: free gaps, sizes, ages, lifetimes, churn, high-water moments");
+  command.add_option("--from", options.from,
+                     "Of a trace: what was allocated, freed and survived between this moment and --at");
   command.add_flag("--series", options.series, "A line of totals for each file, instead of adding them up");
   command.add_option("--fail-if", options.fail_if,
                      "Exit with 1 if this holds, e.g. 'bytes>40GiB' or 'device:0 bytes>10GiB'");

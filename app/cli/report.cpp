@@ -18,7 +18,9 @@
 #include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
+#include "app/cli/report_failures.h"
 #include "app/cli/report_metrics.h"
+#include "app/cli/report_range.h"
 #include "app/cli/report_text.h"
 #include "app/cli/report_trace.h"
 
@@ -70,6 +72,7 @@ void add_trace(nlohmann::ordered_json& json, const Source& source, const std::ve
   for (std::size_t i = 0; i < metrics.size(); ++i) json["heaps"][i]["metrics"] = json_from_heap_metrics(metrics[i]);
   json["events"] = json_from_event_counts(compute_event_counts(*source.trace));
   json["failures"] = json_from_failure_rows(compute_failure_rows(*source.trace));
+  add_failure_facts(json["failures"], *source.trace);
 }
 
 std::string json_report(const ReportOptions& options, const Source& source, const ProfileView& view,
@@ -178,6 +181,7 @@ int run_series(const ReportOptions& options, const ViewRequest& request) {
 }  // namespace
 
 int run_report(const ReportOptions& options) {
+  if (!options.from.empty()) return run_report_range(options);
   if (auto combined = check_combination(options); !combined) return fail(combined.error());
   ViewRequest request = options.view.request;
   if (label_key_of(options.by).empty()) {
