@@ -112,12 +112,15 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
 }
 
 void add_open_options(CLI::App& command, OpenRequest& request, std::string& size) {
-  command.add_option("--view", request.view,
-                     "The view in front: heap-map, timeline, summary, flame, top, tree, diff, source, totals, import");
+  command.add_option(
+      "--view", request.view,
+      "The view in front: heap-map, timeline, failure, fragmentation, summary, flame, top, tree, diff, source, "
+      "sizes, range, totals, import");
   command.add_option("--select", request.select, "A function to select in all views");
   command.add_option("--where", request.where, "Filter, as in report --where");
   command.add_option("--at", request.at,
                      "The moment of a trace: start, end, peak, oom, #EVENT or a time such as 12.5s");
+  command.add_option("--from", request.from, "Selects the time of a trace from this moment to --at");
   command.add_option("--baseline", request.baseline, "A profile to compare with");
   command.add_option("--theme", request.theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
   command.add_option("--scale", request.scale, "Size of text and spacing, 0.75 to 2")->check(CLI::Range(0.75, 2.0));

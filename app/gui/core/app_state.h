@@ -14,7 +14,10 @@
 #include "analysis/model/profile.h"
 #include "analysis/query/call_tree.h"
 #include "analysis/query/diff.h"
+#include "analysis/query/failure_facts.h"
 #include "analysis/query/flame.h"
+#include "analysis/query/free_pieces.h"
+#include "analysis/query/heap_metrics.h"
 #include "analysis/query/own_code.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/query/range_summary.h"
@@ -48,6 +51,7 @@ struct Source {
   std::chrono::steady_clock::time_point started;
   std::shared_ptr<const Profile> profile;         // Of a trace: what lives at its end.
   std::shared_ptr<const Trace> trace;             // Null for files without addresses.
+  std::string opening_at;                         // Of a trace: the moment at which it is shown first.
   std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, whatever the filter says.
   std::vector<DeviceAccount> accounts;            // Likewise.
   Error error;
@@ -126,11 +130,34 @@ struct RangeAnswer {
   RangeSummary summary;
 };
 
+// What is free at the moment.
+struct FreeAnswer {
+  std::shared_ptr<const TraceMoment> moment;
+  HeapKey heap;
+  std::optional<FreePieces> free;  // Nothing where the heap's regions are not told.
+};
+struct FailureAnswer {
+  std::shared_ptr<const Trace> trace;
+  HeapKey heap;
+  FailureFacts facts;
+  std::optional<FreePieces> free;  // Just before it.
+  std::size_t number = 0, of = 0;  // From 1, among the out-of-memories of the heap.
+};
+struct SizesAnswer {
+  std::shared_ptr<const TraceMoment> moment;
+  HeapKey heap;
+  HeapMetrics metrics;
+};
+
 struct Answers {
   Answer<TraceMoment> moment;  // Of a trace.
   Answer<HeapMapAnswer> heap_map;
   Answer<TimelineColumns> timeline, timeline_part;  // Of the whole trace; of what the timeline shows of it, exact.
   Answer<RangeAnswer> range;                        // Of the time that is selected.
+  Answer<FreeAnswer> free;
+  Answer<FreeHistory> free_history;  // Of the whole stream.
+  Answer<FailureAnswer> failure;     // The one at the moment, or the last one before it; else the first one.
+  Answer<SizesAnswer> sizes;
   Answer<ProfileView> view, baseline_view;
   Answer<SummaryAnswer> summary;
   Answer<TopAnswer> top;
@@ -172,6 +199,10 @@ struct WindowState {
   std::string clipboard;  // What the last copy put there.
   std::string notice;     // "Copied 214 rows.", shown in the status line until the next command.
 };
+
+struct AppState;
+// Whether the file in front, and what is selected, have something to show in it.
+bool view_exists(const AppState& state, ViewKind kind);
 
 struct AppState {
   std::vector<Source> sources;  // In the order of opening.

@@ -59,10 +59,16 @@ bool App::Impl::apply_to_trace(const Command& command) {
   switch (command.id) {
     case show_heap_map: show_view(ViewKind::heap_map); return true;
     case show_timeline: show_view(ViewKind::timeline); return true;
+    case show_failure: show_view(ViewKind::failure); return true;
+    case show_fragmentation: show_view(ViewKind::fragmentation); return true;
+    case show_sizes: show_view(ViewKind::sizes); return true;
     case set_moment:
-    case move_moment: position.at = command.text == "end" ? std::string() : command.text; return true;
+    case move_moment:
+      position.at = command.text;
+      unread_source_ = SourceId::none;
+      return true;
     case go_to_peak: position.at = "peak"; return true;
-    case go_to_end: position.at.clear(); return true;
+    case go_to_end: position.at = "end"; return true;
     case CommandId::next_failure: go_to_failure(true); return true;
     case CommandId::previous_failure: go_to_failure(false); return true;
     case next_event: step_moment(1); return true;

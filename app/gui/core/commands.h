@@ -54,6 +54,9 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(show_import, "Show import statistics", "Ctrl+8", "View", profile, "What reading the file met.")                    \
   X(show_heap_map, "Show heap map", "Ctrl+9", "View", trace, "Every block and free piece by address.")                 \
   X(show_timeline, "Show timeline", "", "View", trace, "In use, pool size and largest free over time.")                \
+  X(show_failure, "Show why it failed", "", "View", trace, "What was asked, what was free, what stood in the way.")    \
+  X(show_fragmentation, "Show fragmentation", "", "View", trace, "What is free, in how many pieces.")                  \
+  X(show_sizes, "Show sizes", "", "View", trace, "Sizes, gaps, ages and lifetimes as histograms.")                     \
   X(go_to_peak, "Go to the peak", "P", "View", trace, "The moment at which the most was in use.")                      \
   X(go_to_end, "Go to the end", "End", "View", trace, "The moment after the last event.")                              \
   X(next_failure, "Next failure", "]", "View", trace, "The moment of the next out-of-memory.")                         \
@@ -166,6 +169,10 @@ enum class Question : std::uint8_t {
   heap_map,
   timeline,
   range,
+  free,
+  free_history,
+  failure,
+  sizes,
   count_
 };
 

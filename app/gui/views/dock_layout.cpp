@@ -41,36 +41,36 @@ void build_for_profile(ImGuiID space, ImVec2 size) {
 void build_for_trace(ImGuiID space, ImVec2 size) {
   ImGuiID rest = begin_layout(space, size);
   const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.32F, nullptr, &rest);
-  const ImGuiID middle = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.36F, nullptr, &rest);
+  const ImGuiID middle = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
   dock(ViewKind::heap_map, rest);
   dock(ViewKind::timeline, middle);
-  for (const ViewKind kind : {ViewKind::summary, ViewKind::flame, ViewKind::top, ViewKind::call_tree, ViewKind::diff,
-                              ViewKind::source, ViewKind::totals, ViewKind::import})
+  for (const ViewKind kind :
+       {ViewKind::failure, ViewKind::fragmentation, ViewKind::range, ViewKind::top, ViewKind::flame, ViewKind::sizes,
+        ViewKind::summary, ViewKind::call_tree, ViewKind::diff, ViewKind::source, ViewKind::totals, ViewKind::import})
     dock(kind, bottom);
   ImGui::DockBuilderFinish(space);
 }
 
+// False where it has no tab by now.
+bool bring_to_front(ViewKind kind) {
+  ImGuiWindow* window = ImGui::FindWindowByName(std::string(name_of(kind).window).c_str());
+  if (window == nullptr || !window->WasActive || window->DockNode == nullptr || window->DockNode->TabBar == nullptr)
+    return false;
+  window->DockNode->TabBar->NextSelectedTabId = window->TabId;
+  return true;
+}
+
 // Which tab of each group is in front at first.
-void choose_tabs() {
-  for (const ViewKind kind : {ViewKind::summary, ViewKind::top}) {
-    const std::string name(name_of(kind).window);
-    ImGuiWindow* window = ImGui::FindWindowByName(name.c_str());
-    if (window == nullptr || window->DockNode == nullptr || window->DockNode->TabBar == nullptr) continue;
-    window->DockNode->TabBar->NextSelectedTabId = window->TabId;
+void choose_tabs(bool of_trace) {
+  if (!of_trace) {
+    bring_to_front(ViewKind::summary);
+    bring_to_front(ViewKind::top);
+  } else if (!bring_to_front(ViewKind::failure)) {
+    bring_to_front(ViewKind::fragmentation);
   }
 }
 
 }  // namespace
-
-bool view_exists(const AppState& state, ViewKind kind) {
-  switch (kind) {
-    case ViewKind::diff: return state.sources.size() >= 2;
-    case ViewKind::totals: return state.ready_sources() >= 2;
-    case ViewKind::heap_map:
-    case ViewKind::timeline: return state.source() != nullptr && state.source()->trace != nullptr;
-    default: return true;
-  }
-}
 
 void put_import_last(const AppState& state, ViewStates& views) {
   const bool two_files = view_exists(state, ViewKind::diff);
@@ -87,6 +87,13 @@ void put_import_last(const AppState& state, ViewStates& views) {
   if (last == nullptr || appeared == nullptr) return;
   const int distance = tabs->Tabs.index_from_ptr(appeared) - tabs->Tabs.index_from_ptr(last);
   if (distance > 0) ImGui::TabBarQueueReorder(tabs, last, distance);
+}
+
+void follow_range(const AppState& state, ViewStates& views) {
+  const bool has_range = view_exists(state, ViewKind::range);
+  // It comes to the front where it is, without taking the focus: the hand that drags is over the timeline.
+  if (!has_range) views.range_shown = false;
+  if (has_range && !views.range_shown) views.range_shown = bring_to_front(ViewKind::range);
 }
 
 void make_dock_space(const AppState& state, ViewStates& views) {
@@ -111,7 +118,7 @@ void make_dock_space(const AppState& state, ViewStates& views) {
   views.layout_seen = state.window.layout_serial;
   views.layout_made = true;
   ImGui::DockSpace(space, {0, 0}, ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
-  if (views.settling == 2) choose_tabs();
+  if (views.settling == 2) choose_tabs(views.of_trace.value_or(false));
 }
 
 }  // namespace hbmscope::gui

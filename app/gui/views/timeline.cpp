@@ -255,7 +255,7 @@ void draw_picture(const Frame& frame, float scrubber) {
   follow_range(frame);
   const TimeRange& range = frame.state.position().range;
   if (!range.empty() && range == frame.view.selected_as)
-    draw_range(draw, frame.look, frame.picture, frame.view.selected[0], frame.view.selected[1]);
+    draw_selected_range(draw, frame.look, frame.picture, frame.view.selected[0], frame.view.selected[1]);
   draw_marks(draw, frame.look, frame.picture);
   draw_time_axis(draw, frame.look, frame.picture, frame.whole, frame.picture.bottom);
   const auto& moment = frame.state.answers().moment;

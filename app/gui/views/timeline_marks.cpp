@@ -93,7 +93,7 @@ void draw_marks(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
   draw_failures(draw, look, picture);
 }
 
-void draw_range(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double from, double to) {
+void draw_selected_range(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double from, double to) {
   const float left = std::clamp(picture.x_of_axis(from), picture.left, picture.right());
   const float right = std::max(left + 1, std::clamp(picture.x_of_axis(to), picture.left, picture.right()));
   if (picture.x_of_axis(to) < picture.left || picture.x_of_axis(from) > picture.right()) return;

@@ -9,7 +9,7 @@ void draw_time_axis(ImDrawList& draw, const Look& look, const TimelinePicture& p
                     float y);
 void draw_marks(ImDrawList& draw, const Look& look, const TimelinePicture& picture);
 // `from`, `to`: on the axis.
-void draw_range(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double from, double to);
+void draw_selected_range(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double from, double to);
 // With its handle in the scrubber, which is so high and lies above the lanes.
 void draw_moment_line(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double at, float scrubber);
 
