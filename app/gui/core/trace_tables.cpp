@@ -54,6 +54,10 @@ std::string text_from_unit(std::uint64_t value, StepUnit unit) {
 
 }  // namespace
 
+std::string text_from_begin(const PowerHistogram::Step& step, StepUnit unit) {
+  return text_from_unit(step.from, unit);
+}
+
 std::string text_from_step(const PowerHistogram::Step& step, StepUnit unit) {
   const std::string from = text_from_unit(step.from, unit);
   return step.to ? from + " to " + text_from_unit(*step.to, unit) : from + " and more";

@@ -23,6 +23,7 @@ std::string stack_text(const Definitions& definitions, std::uint32_t stack);
 
 // A step of a histogram in words: "4.00 KiB to 8.00 KiB".
 enum class StepUnit : std::uint8_t { bytes, events, ns };
+std::string text_from_begin(const PowerHistogram::Step& step, StepUnit unit);  // "4.00 KiB"
 std::string text_from_step(const PowerHistogram::Step& step, StepUnit unit);
 
 }  // namespace hbmscope::gui

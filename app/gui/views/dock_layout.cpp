@@ -1,5 +1,6 @@
 #include "app/gui/views/dock_layout.h"
 
+#include <algorithm>
 #include <string>
 
 #include <imgui.h>
@@ -7,6 +8,11 @@
 
 namespace hbmscope::gui {
 namespace {
+
+// From left to right, of both kinds of files; a profile has summary, flame graph and totals elsewhere.
+constexpr ViewKind bottom_tabs[] = {ViewKind::failure, ViewKind::fragmentation, ViewKind::range,   ViewKind::top,
+                                    ViewKind::flame,   ViewKind::sizes,         ViewKind::summary, ViewKind::call_tree,
+                                    ViewKind::diff,    ViewKind::source,        ViewKind::totals,  ViewKind::import};
 
 void dock(ViewKind kind, ImGuiID node) {
   ImGui::DockBuilderDockWindow(std::string(name_of(kind).window).c_str(), node);
@@ -72,21 +78,28 @@ void choose_tabs(bool of_trace) {
 
 }  // namespace
 
-void put_import_last(const AppState& state, ViewStates& views) {
-  const bool two_files = view_exists(state, ViewKind::diff);
-  if (two_files && !views.two_files) views.reorder = 3;  // By then the tab is where ImGui puts it.
-  views.two_files = two_files;
+// A tab that appears goes to the end; it is put where the layout has it, once it is there.
+void put_tabs_in_order(const AppState& state, ViewStates& views) {
+  std::uint32_t there = 0;
+  for (const ViewName& name : view_names)
+    if (view_exists(state, name.kind)) there |= 1U << static_cast<unsigned>(name.kind);
+  if (there != views.views_there) views.reorder = 3;
+  views.views_there = there;
   if (views.reorder == 0 || --views.reorder > 0) return;
-  ImGuiWindow* diff = ImGui::FindWindowByName("Diff");
   ImGuiWindow* import = ImGui::FindWindowByName("Import");
-  if (diff == nullptr || import == nullptr || diff->DockNode == nullptr || diff->DockNode != import->DockNode) return;
-  ImGuiTabBar* tabs = diff->DockNode->TabBar;
-  if (tabs == nullptr) return;
-  ImGuiTabItem* last = ImGui::TabBarFindTabByID(tabs, import->TabId);
-  ImGuiTabItem* appeared = ImGui::TabBarFindTabByID(tabs, diff->TabId);
-  if (last == nullptr || appeared == nullptr) return;
-  const int distance = tabs->Tabs.index_from_ptr(appeared) - tabs->Tabs.index_from_ptr(last);
-  if (distance > 0) ImGui::TabBarQueueReorder(tabs, last, distance);
+  if (import == nullptr || import->DockNode == nullptr || import->DockNode->TabBar == nullptr) return;
+  ImVector<ImGuiTabItem>& tabs = import->DockNode->TabBar->Tabs;
+  const auto rank = [](const ImGuiTabItem& tab) {
+    std::size_t place = 0;
+    for (const ViewKind kind : bottom_tabs) {
+      const ImGuiWindow* window = ImGui::FindWindowByName(std::string(name_of(kind).window).c_str());
+      if (window != nullptr && window->TabId == tab.ID) return place;
+      ++place;
+    }
+    return place;
+  };
+  std::stable_sort(tabs.begin(), tabs.end(),
+                   [&](const ImGuiTabItem& a, const ImGuiTabItem& b) { return rank(a) < rank(b); });
 }
 
 void follow_range(const AppState& state, ViewStates& views) {

@@ -56,6 +56,7 @@ void draw_asked_by(const FailureAnswer& answer, CommandQueue& commands) {
   const Definitions& definitions = answer.trace->streams[answer.heap.stream].definitions();
   const auto own = find_own_frame(definitions, answer.facts.stack);
   if (!own) return;
+  ImGui::AlignTextToFramePadding();
   dim_text("asked by");
   ImGui::SameLine();
   if (link((own_line_text(definitions, answer.facts.stack) + "##asked").c_str()))
@@ -66,6 +67,7 @@ void draw_asked_by(const FailureAnswer& answer, CommandQueue& commands) {
 void draw_last_fit(const FailureAnswer& answer, CommandQueue& commands) {
   const FailureFacts& facts = answer.facts;
   if (facts.last_fit) {
+    ImGui::AlignTextToFramePadding();
     dim_text("last moment a free piece was large enough:");
     ImGui::SameLine();
     if (link(when_text(*facts.last_fit, facts.last_fit_since_start_ns).c_str()))

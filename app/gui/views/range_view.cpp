@@ -52,6 +52,12 @@ void draw_totals(const RangeSummary& summary) {
   tooltip("Heaps that went with all they had, blocks that a new listing did not name, handles of physical memory");
 }
 
+bool has_changed(const HeapRow& before, const HeapRow& after) {
+  return before.in_use_bytes != after.in_use_bytes || before.pool_bytes != after.pool_bytes ||
+         before.free_bytes != after.free_bytes || before.largest_free_bytes != after.largest_free_bytes;
+}
+
+// Those that came out of the range other than they went in.
 void draw_heaps(const Look& look, const RangeSummary& summary) {
   if (!ImGui::BeginTable("heaps", 5, ImGuiTableFlags_RowBg)) return;
   ImGui::TableSetupColumn("Heap", ImGuiTableColumnFlags_WidthFixed, look.px(90));
@@ -60,7 +66,7 @@ void draw_heaps(const Look& look, const RangeSummary& summary) {
   table_headers(1, 5);
   for (std::size_t i = 0; i < summary.heaps_after.size(); ++i) {
     const HeapRow &before = summary.heaps_before[i], &after = summary.heaps_after[i];
-    if (before.in_use_bytes == 0 && after.in_use_bytes == 0 && after.pool_bytes.value_or(0) == 0) continue;
+    if (!has_changed(before, after)) continue;
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
     text(after.name);
@@ -100,6 +106,11 @@ void draw_name(const AppState& state, const std::string& words, const FrameKey& 
   ImGui::PopID();
 }
 
+std::string_view file_name(std::string_view path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
 void draw_row(const AppState& state, const Look& look, const RangeViewState& view, const RangeAnswer& answer,
               std::size_t i, CommandQueue& commands) {
   ImGui::TableNextRow();
@@ -107,7 +118,7 @@ void draw_row(const AppState& state, const Look& look, const RangeViewState& vie
     const RangeOwnRow& row = answer.summary.own_code[i];
     draw_sums(look, row.sums, answer.summary.total);
     const bool is_own = !row.function.empty();
-    const std::string name = is_own ? fmt::format("{}  {}:{}", row.function, row.file, row.line)
+    const std::string name = is_own ? fmt::format("{}  {}:{}", row.function, file_name(row.file), row.line)
                                     : std::string("(library code only, or no stack)");
     return draw_name(state, name, is_own ? FrameKey{row.function, row.file, row.line} : FrameKey{}, static_cast<int>(i),
                      commands);

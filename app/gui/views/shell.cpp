@@ -76,7 +76,7 @@ void draw_docked_views(const AppState& state, ViewStates& views, CommandQueue& c
     if (view_exists(state, name.kind)) draw_view(state, views, name.kind, commands);
   follow_view(state, views);
   follow_range(state, views);
-  put_import_last(state, views);
+  put_tabs_in_order(state, views);
 }
 
 void draw_maximised(const AppState& state, ViewStates& views, CommandQueue& commands) {

@@ -13,14 +13,15 @@ void draw_step_table(const Look& look, const char* id, const char* title, const 
   std::uint64_t most = 1;
   for (const PowerHistogram::Step& step : steps) most = std::max(most, step.bytes);
   if (!ImGui::BeginTable(id, 3, ImGuiTableFlags_RowBg)) return;
-  ImGui::TableSetupColumn("From, to", ImGuiTableColumnFlags_WidthStretch, 1.3F);
+  ImGui::TableSetupColumn("From", ImGuiTableColumnFlags_WidthFixed, look.px(72));
   ImGui::TableSetupColumn("Count", ImGuiTableColumnFlags_WidthFixed, look.px(64));
   ImGui::TableSetupColumn("Bytes", ImGuiTableColumnFlags_WidthStretch, 1);
-  table_headers(1, 3);
+  table_headers(0, 3);
   for (const PowerHistogram::Step& step : steps) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
-    text(text_from_step(step, unit));
+    right_text(text_from_begin(step, unit));
+    tooltip(text_from_step(step, unit));
     ImGui::TableNextColumn();
     right_text(text_from_count(static_cast<std::int64_t>(step.count)));
     ImGui::TableNextColumn();

@@ -50,9 +50,9 @@ struct ViewStates {
   bool layout_made = false;       // or the first layout.
   std::uint64_t view_seen = 0;    // The last command that brought a view to the front.
   std::optional<bool> of_trace;   // What the layout was made for.
-  bool two_files = false;         // Whether Diff and Totals were there in the frame before.
+  std::uint32_t views_there = 0;  // By kind: those that existed in the frame before.
   bool range_shown = false;       // The range's tab was brought to the front.
-  int reorder = 0;                // Frames until Import is put last again, since a tab that appears goes to the end.
+  int reorder = 0;                // Frames until tabs are put in order, since one that appears goes to the end.
   int settling = 0;               // Frames until focus is a person's doing again.
   std::optional<ViewKind> focused;
   std::uint64_t clipboard_seen = 0;
