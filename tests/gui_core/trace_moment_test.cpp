@@ -129,6 +129,7 @@ TEST_F(TraceMoments, moment_that_is_not_there_is_an_error_and_the_last_one_stays
 
 TEST_F(TraceMoments, heap_is_chosen_and_the_command_says_the_moment) {
   open();
+  give(CommandId::go_to_end);
   give(CommandId::choose_heap, text_from_heap_key({0, 2}));
   EXPECT_EQ(10 * mib, state().answers().heap_map.value->pieces.region_bytes);
   give(CommandId::set_moment, std::string("peak"));
@@ -217,10 +218,10 @@ TEST_F(TraceMoments, line_of_code_keeps_its_color_when_the_moment_moves) {
   const auto shade_of = [&](std::uint64_t address) {
     return state().answers().heap_map.value->pieces.find(address)->shade;
   };
-  EXPECT_EQ(0, shade_of(0));
-  give(CommandId::go_to_peak);
-  EXPECT_EQ(0, shade_of(0)) << "though it is not the largest here";
-  EXPECT_EQ(1, shade_of(20 * mib));
+  EXPECT_EQ(1, shade_of(0)) << "it opens at the peak, where this is the smaller one";
+  EXPECT_EQ(0, shade_of(20 * mib));
+  give(CommandId::go_to_end);
+  EXPECT_EQ(1, shade_of(0)) << "though it is the largest here";
 }
 
 TEST_F(TraceMoments, selected_address_names_the_line_in_all_views) {

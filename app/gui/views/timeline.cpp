@@ -222,7 +222,8 @@ void handle_keys(const Frame& frame) {
     frame.view.zoom_seen = frame.state.window.zoom_serial;
     if (frame.state.position().view == ViewKind::timeline) frame.show(0, static_cast<double>(frame.whole.whole.end));
   }
-  if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) || io.WantTextInput || io.KeyAlt || io.KeyCtrl) return;
+  if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows) || io.WantTextInput || io.KeyAlt || io.KeyCtrl)
+    return;
   const double middle = (frame.picture.begin + frame.picture.end) / 2, length = frame.picture.end - frame.picture.begin;
   if (ImGui::IsKeyPressed(ImGuiKey_LeftArrow)) frame.commands.push(CommandId::previous_event);
   if (ImGui::IsKeyPressed(ImGuiKey_RightArrow)) frame.commands.push(CommandId::next_event);

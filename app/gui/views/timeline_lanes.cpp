@@ -226,13 +226,13 @@ void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
     draw_area(draw, picture, *picture.fits, &TimelineColumn::largest_free, look.role(Role::largest_free, 0.75F),
               look.role(Role::largest_free, 0.35F));
     draw_bytes_scale(draw, look, *picture.fits);
-    draw_title(draw, look, *picture.fits, "what still fits: the largest free block");
+    draw_title(draw, look, *picture.fits, "what still fits");
   }
   if (picture.fragmentation) {
     draw.AddRectFilled(picture.fragmentation->from, picture.fragmentation->to, look.role(Role::free));
     draw_fragmentation(draw, picture, look.role(Role::text, 0.85F), look.role(Role::several, 0.45F));
     draw_scale(draw, look, *picture.fragmentation, picture.fragmentation->height() > look.px(70) ? 0.25 : 0.5, percent);
-    draw_title(draw, look, *picture.fragmentation, "fragmentation: of free bytes, those not in the largest block");
+    draw_title(draw, look, *picture.fragmentation, "fragmentation");
   }
   if (picture.markers) draw_markers(draw, look, picture);
   draw_loss(draw, look, picture);
