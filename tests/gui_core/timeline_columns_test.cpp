@@ -145,6 +145,34 @@ TEST(TimelineColumns, nothing_free_is_no_fragmentation) {
   EXPECT_FALSE(timeline.columns.back().fragmentation.is_defined());
 }
 
+TEST(TimelineMarkers, stretches_nest_and_instants_beside_one_another_are_one) {
+  test::SmallTrace trace;  // An event a microsecond.
+  trace.mark("epoch", 1);
+  for (int i = 0; i < 3; ++i) {
+    trace.mark("step", 1);
+    trace.mark("forward", 1);
+    trace.mark("layer", 1);
+    trace.mark("too deep", 1);
+    trace.mark("now");
+    for (const char* name : {"too deep", "layer", "forward", "step"}) trace.mark(name, 2);
+  }
+  trace.alloc(0, mib);
+  const Stream& stream = trace.trace().streams[0];
+  const TimelineColumns fine = columns_of(stream, {}, 100'000, TimelineEffort::exact);
+  ASSERT_EQ(7U, fine.stretches.size()) << "the epoch, three steps and three of what is in them; no deeper";
+  EXPECT_EQ("epoch", fine.stretches[0].name);
+  EXPECT_GT(fine.stretches[0].end, 1) << "it never ends";
+  EXPECT_EQ(1, fine.stretches[1].depth);
+  EXPECT_EQ("forward", fine.stretches[2].name);
+  EXPECT_EQ(2, fine.stretches[2].depth);
+  ASSERT_EQ(3U, fine.instants.size());
+  EXPECT_EQ(5U, fine.instants[0].position) << "before it";
+  const TimelineColumns coarse = columns_of(stream, {}, 1, TimelineEffort::exact);
+  ASSERT_EQ(1U, coarse.instants.size());
+  EXPECT_EQ(3U, coarse.instants[0].count);
+  EXPECT_EQ(3U, coarse.stretches.size()) << "one at each depth";
+}
+
 TEST(TimelineColumns, cancelled_one_has_no_answer) {
   test::SmallTrace trace;
   fill(trace, 1);

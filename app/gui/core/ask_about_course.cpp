@@ -12,21 +12,18 @@ constexpr std::size_t timeline_columns = 2048;
 // More than can be told apart in the ruler, and in the list of what moved it most.
 constexpr std::size_t free_pieces_max = 4096, scatter_steps_max = 12;
 
-// Of the heap, in the order of the stream: the one at the position, else the last one before it, else the first one.
-struct FoundFailure {
-  std::size_t index = 0, number = 0, of = 0;
-};
-std::optional<FoundFailure> find_failure(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
-  std::optional<FoundFailure> found;
-  std::size_t of = 0;
-  for (std::size_t i = 0; i < stream.failures().size(); ++i) {
-    const FailureEvent& failure = stream.failures()[i];
-    if (!failure.is_out_of_memory || failure.heap != heap) continue;
-    ++of;
-    if (!found || failure.event <= position) found = FoundFailure{i, of, 0};
-  }
-  if (found) found->of = of;
-  return found;
+// The out-of-memory of the heap at the position, else the last one before it, else the first one.
+std::optional<std::size_t> find_failure(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
+  const auto& failures = stream.failures();
+  const auto after = std::upper_bound(failures.begin(), failures.end(), position,
+                                      [](std::uint64_t at, const FailureEvent& one) { return at < one.event; });
+  const auto is_one = [&](std::size_t i) { return failures[i].is_out_of_memory && failures[i].heap == heap; };
+  const auto middle = static_cast<std::size_t>(after - failures.begin());
+  for (std::size_t i = middle; i-- > 0;)
+    if (is_one(i)) return i;
+  for (std::size_t i = middle; i < failures.size(); ++i)
+    if (is_one(i)) return i;
+  return std::nullopt;
 }
 
 // Of compute_heap_metrics, which has one a heap.
@@ -136,15 +133,19 @@ void App::Impl::ask_failure() {
   const auto found = find_failure(source->trace->streams[heap.stream], heap.heap, moment.value->position(heap));
   if (!found) return forget(static_cast<int>(Question::failure), &Answers::failure);
   ask<FailureAnswer>(static_cast<int>(Question::failure), &Answers::failure,
-                     {0, source->id, SourceId::none, {}, text_from_heap_key(heap) + " " + std::to_string(found->index)},
+                     {0, source->id, SourceId::none, {}, text_from_heap_key(heap) + " " + std::to_string(*found)},
                      [trace = source->trace, heap, found = *found](const auto&) -> Result<Computed<FailureAnswer>> {
                        const Stream& stream = trace->streams[heap.stream];
                        auto answer = std::make_shared<FailureAnswer>();
                        answer->trace = trace;
                        answer->heap = heap;
-                       answer->number = found.number;
-                       answer->of = found.of;
-                       answer->facts = compute_failure_facts(stream, found.index);
+                       for (std::size_t i = 0; i < stream.failures().size(); ++i) {
+                         const FailureEvent& one = stream.failures()[i];
+                         if (!one.is_out_of_memory || one.heap != heap.heap) continue;
+                         ++answer->of;
+                         if (i <= found) ++answer->number;
+                       }
+                       answer->facts = compute_failure_facts(stream, found);
                        answer->free = find_free_pieces(stream.state_at(answer->facts.event).heap(heap.heap).space,
                                                        free_pieces_max);
                        const std::size_t blocks = answer->facts.place ? answer->facts.place->blocks.size() : 0;

@@ -227,6 +227,7 @@ std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, He
   for (const TimelineBucket& bucket : stream.timeline(heap.heap).buckets(0, stream.end_position(), 1))
     timeline.knows_regions &= bucket.knows_regions;
   const Positions positions = positions_of(stream, timeline);
+  timeline.begin_position = positions.begin;
   count = std::max<std::size_t>(1, count);
   if (effort == TimelineEffort::exact || positions.end - positions.begin <= quick_events_max) {
     if (!take_events(stream, positions, timeline, count, cancelled)) return std::nullopt;

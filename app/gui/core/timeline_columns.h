@@ -76,7 +76,8 @@ struct TimelineColumns {
   bool has_times = false;      // Else the axis counts events.
   bool knows_regions = false;  // At every moment of the trace; else pool, largest free and fragmentation are not known.
   TimelineSpan whole, span;
-  std::int64_t first_time_ns = 0;  // Where the axis begins on the stream's clock.
+  std::int64_t first_time_ns = 0;    // Where the axis begins on the stream's clock.
+  std::uint64_t begin_position = 0;  // So many events had happened as the span began.
   std::vector<TimelineColumn> columns;
   std::vector<TimelineMark> failures, refusals;  // Out of memory, of the driver; with what was asked; before the event.
   std::vector<TimelineMarker> instants, stretches;

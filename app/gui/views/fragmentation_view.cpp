@@ -1,5 +1,6 @@
 #include "app/gui/views/fragmentation_view.h"
 
+#include <algorithm>
 #include <string>
 
 #include <fmt/format.h>
@@ -28,9 +29,12 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 // The request that fails at this very moment, else the largest one so far.
 std::optional<RulerRequest> find_request(const FreeAnswer& answer, const FreeHistory* history) {
   const std::uint64_t position = answer.moment->position(answer.heap);
-  for (const FailureEvent& failure : answer.moment->stream(answer.heap).failures())
-    if (failure.is_out_of_memory && failure.heap == answer.heap.heap && failure.event == position)
-      return RulerRequest{failure.asked_bytes, true, "the request"};
+  const auto& failures = answer.moment->stream(answer.heap).failures();
+  auto failure = std::lower_bound(failures.begin(), failures.end(), position,
+                                  [](const FailureEvent& one, std::uint64_t at) { return one.event < at; });
+  for (; failure != failures.end() && (*failure).event == position; ++failure)
+    if ((*failure).is_out_of_memory && (*failure).heap == answer.heap.heap)
+      return RulerRequest{(*failure).asked_bytes, true, "the request"};
   const LargestRequest* largest = history == nullptr ? nullptr : history->largest_request_at(position);
   if (largest == nullptr) return std::nullopt;
   return RulerRequest{largest->bytes, largest->has_failed, "largest request so far"};

@@ -152,8 +152,9 @@ double TimelinePicture::axis_of(float x) const {
 }
 std::uint64_t TimelinePicture::position_before(int pixel) const {
   if (pixel > 0) return pixels[static_cast<std::size_t>(pixel - 1)].position;
-  if (begin <= 0) return 0;
-  return source.has_times ? pixels.front().position : static_cast<std::uint64_t>(begin);
+  const double column = source.share_of_axis(begin) * static_cast<double>(source.columns.size());
+  const auto first = static_cast<std::size_t>(std::max(0.0, column + 1e-6));
+  return first == 0 ? source.begin_position : source.columns[std::min(first, source.columns.size()) - 1].position;
 }
 std::uint64_t TimelinePicture::position_after(int pixel) const {
   return pixels[static_cast<std::size_t>(pixel)].position;
