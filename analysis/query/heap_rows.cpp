@@ -41,8 +41,7 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
   row.reason = definitions.text(failure.reason);
   row.own_line = find_own_line(definitions, failure.stack);
   row.allocator = definitions.job_fact("framework");
-  if (row.allocator == "pytorch" && failure.asked_bytes < ~std::uint64_t{0} - pytorch_granularity)
-    row.rounded_bytes = (failure.asked_bytes + pytorch_granularity - 1) / pytorch_granularity * pytorch_granularity;
+  row.rounded_bytes = find_rounded_request(definitions, failure.asked_bytes);
   const HeapInfo& asked = definitions.heap(failure.heap);
   if (asked.id == 0) return row;
   row.memory_space = asked.memory_kind;
@@ -63,6 +62,12 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> find_rounded_request(const Definitions& definitions, std::uint64_t asked_bytes) {
+  if (definitions.job_fact("framework") != "pytorch" || asked_bytes >= ~std::uint64_t{0} - pytorch_granularity)
+    return std::nullopt;
+  return (asked_bytes + pytorch_granularity - 1) / pytorch_granularity * pytorch_granularity;
+}
 
 std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<StreamState>& states) {
   std::vector<HeapRow> rows;

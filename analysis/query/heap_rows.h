@@ -45,6 +45,9 @@ struct FailureRow {
   std::string allocator, reason;  // Empty: not told.
   std::string own_line;           // "forward model.py:54", the innermost line of the person's own code; may be empty.
 };
+// What the job's allocator would have taken for a request; nothing where its rule is not known.
+std::optional<std::uint64_t> find_rounded_request(const Definitions& definitions, std::uint64_t asked_bytes);
+
 // Out-of-memories only, in the order of the streams; those before the last 256 of a stream without the state of the
 // heap.
 std::vector<FailureRow> compute_failure_rows(const Trace& trace);

@@ -59,6 +59,8 @@ void add_report(CLI::App& app, ReportOptions& options) {
   command.add_option("--peek", options.peek, "Callers and callees of the functions that match this regular expression");
   command.add_flag("--metrics", options.metrics,
                    "Of a trace also, for each heap: free gaps, sizes, ages, lifetimes, churn, high-water moments");
+  command.add_option("--from", options.from,
+                     "Of a trace: what was allocated, freed and survived between this moment and --at");
   command.add_flag("--series", options.series, "A line of totals for each file, instead of adding them up");
   command.add_option("--fail-if", options.fail_if,
                      "Exit with 1 if this holds, e.g. 'bytes>40GiB' or 'device:0 bytes>10GiB'");
@@ -115,12 +117,15 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
 }
 
 void add_open_options(CLI::App& command, OpenRequest& request, std::string& size) {
-  command.add_option("--view", request.view,
-                     "The view in front: heap-map, timeline, summary, flame, top, tree, diff, source, totals, import");
+  command.add_option(
+      "--view", request.view,
+      "The view in front: heap-map, timeline, failure, fragmentation, summary, flame, top, tree, diff, source, "
+      "sizes, range, totals, import");
   command.add_option("--select", request.select, "A function to select in all views");
   command.add_option("--where", request.where, "Filter, as in report --where");
   command.add_option("--at", request.at,
                      "The moment of a trace: start, end, peak, oom, #EVENT or a time such as 12.5s");
+  command.add_option("--from", request.from, "Selects the time of a trace from this moment to --at");
   command.add_option("--baseline", request.baseline, "A profile to compare with");
   command.add_option("--theme", request.theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
   command.add_option("--scale", request.scale, "Size of text and spacing, 0.75 to 2")->check(CLI::Range(0.75, 2.0));

@@ -32,6 +32,7 @@ struct ReportOptions {
   bool cumulative = false, by_count = false, json = false, tree = false, bottom_up = false, series = false,
        metrics = false;
   std::string peek, fail_if;
+  std::string from;  // Of a trace: what came and went since that moment, instead of what lives at one.
 };
 
 struct DiffOptions {

@@ -18,7 +18,9 @@
 #include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
+#include "app/cli/report_failures.h"
 #include "app/cli/report_metrics.h"
+#include "app/cli/report_range.h"
 #include "app/cli/report_text.h"
 #include "app/cli/report_told.h"
 #include "app/cli/report_trace.h"
@@ -72,6 +74,7 @@ void add_trace(nlohmann::ordered_json& json, const Source& source, const std::ve
   json["events"] = json_from_event_counts(compute_event_counts(*source.trace));
   json["failures"] = json_from_failure_rows(compute_failure_rows(*source.trace));
   add_told(json, source);
+  add_failure_facts(json["failures"], *source.trace);
 }
 
 std::string json_report(const ReportOptions& options, const Source& source, const ProfileView& view,
@@ -196,6 +199,7 @@ int run_series(const ReportOptions& options, const ViewRequest& request) {
 }  // namespace
 
 int run_report(const ReportOptions& options) {
+  if (!options.from.empty()) return run_report_range(options);
   if (auto combined = check_combination(options); !combined) return fail(combined.error());
   ViewRequest request = options.view.request;
   if (label_key_of(options.by).empty()) {

@@ -7,6 +7,7 @@
 #include "analysis/query/heap_rows.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
+#include "app/cli/report_failures.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -70,6 +71,15 @@ std::string failure_text(const FailureRow& row, const Terminal& terminal) {
   return text;
 }
 
+// By row of compute_failure_rows: the stream, and which of its failures.
+std::vector<std::pair<std::size_t, std::size_t>> places_of(const Trace& trace) {
+  std::vector<std::pair<std::size_t, std::size_t>> places;
+  for (std::size_t stream = 0; stream < trace.streams.size(); ++stream)
+    for (std::size_t i = 0; i < trace.streams[stream].failures().size(); ++i)
+      if (trace.streams[stream].failures()[i].is_out_of_memory) places.emplace_back(stream, i);
+  return places;
+}
+
 }  // namespace
 
 std::string text_from_trace(const Source& source, const Terminal& terminal) {
@@ -78,9 +88,12 @@ std::string text_from_trace(const Source& source, const Terminal& terminal) {
   text += heaps_text(compute_heap_rows(*source.trace, source.states), terminal);
   text += events_text(compute_event_counts(*source.trace));
   const std::vector<FailureRow> failures = compute_failure_rows(*source.trace);
+  const auto places = places_of(*source.trace);
   const std::size_t first = failures.size() > failures_shown ? failures.size() - failures_shown : 0;
   if (first > 0) text += fmt::format("The last {} of {} failures:\n", failures_shown, failures.size());
-  for (std::size_t i = first; i < failures.size(); ++i) text += failure_text(failures[i], terminal);
+  for (std::size_t i = first; i < failures.size(); ++i)
+    text += failure_text(failures[i], terminal) +
+            text_from_failure_facts(*source.trace, places[i].first, places[i].second, terminal);
   return text;
 }
 

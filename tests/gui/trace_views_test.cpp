@@ -107,8 +107,10 @@ TEST_F(TraceViews, timeline_is_dragged_stepped_and_led_to_failures) {
     hand.SleepNoSkip(1.0F, 0.05F);
     EXPECT_TRUE(wait_until(hand, tooltip_is_there));
     take_picture_now(hand, "timeline_tooltip");
+    const float scrubber = hand.ItemInfo("//Timeline/**/scrubber").RectFull.GetCenter().y;
+    hand.MouseMoveToPos({columns.RectFull.Min.x + columns.RectFull.GetWidth() * 0.2F, scrubber});
     hand.MouseDown();
-    hand.MouseMoveToPos({columns.RectFull.Min.x + columns.RectFull.GetWidth() * 0.5F, y});
+    hand.MouseMoveToPos({columns.RectFull.Min.x + columns.RectFull.GetWidth() * 0.5F, scrubber});
     hand.MouseUp();
     ASSERT_TRUE(wait_until_idle(hand));
     const std::uint64_t dragged = position_now();

@@ -56,6 +56,13 @@ void SmallTrace::run_out_of_memory(std::uint64_t asked) {
   writer_.add(record, time_ns_ += 1000);
 }
 
+void SmallTrace::mark(std::string_view name, std::uint8_t phase) {
+  wire::MarkerRecord record;
+  record.name = writer_.define_string(name);
+  record.phase = phase;
+  writer_.add(record, time_ns_ += 1000);
+}
+
 const Trace& SmallTrace::trace() {
   writer_.flush();
   return trace_;

@@ -67,10 +67,12 @@ class TraceMoments : public testing::Test {
   std::unique_ptr<App> app_;
 };
 
-TEST_F(TraceMoments, trace_opens_at_its_end_with_the_heap_map) {
+TEST_F(TraceMoments, trace_opens_at_its_failure_with_the_heap_map) {
   open();
   ASSERT_TRUE(state().source()->trace);
   EXPECT_EQ(ViewKind::heap_map, state().position().view);
+  EXPECT_EQ("oom", state().position().at);
+  EXPECT_EQ(7U, moment().moment.positions[0]) << "just before the request that failed";
   EXPECT_EQ(20 * mib, in_use());
   const HeapMapAnswer& map = *state().answers().heap_map.value;
   EXPECT_EQ((HeapKey{0, 1}), map.heap) << "the heap that failed";
@@ -127,13 +129,14 @@ TEST_F(TraceMoments, moment_that_is_not_there_is_an_error_and_the_last_one_stays
 
 TEST_F(TraceMoments, heap_is_chosen_and_the_command_says_the_moment) {
   open();
+  give(CommandId::go_to_end);
   give(CommandId::choose_heap, text_from_heap_key({0, 2}));
   EXPECT_EQ(10 * mib, state().answers().heap_map.value->pieces.region_bytes);
   give(CommandId::set_moment, std::string("peak"));
   EXPECT_NE(std::string::npos, open_command(state()).find("--at peak")) << open_command(state());
 }
 
-TEST_F(TraceMoments, next_file_begins_at_its_own_end) {
+TEST_F(TraceMoments, next_file_begins_at_its_own_moment) {
   open();
   give(CommandId::set_moment, std::string("#3"));
   give(CommandId::choose_heap, text_from_heap_key({0, 2}));
@@ -141,12 +144,67 @@ TEST_F(TraceMoments, next_file_begins_at_its_own_end) {
   trace.region(0, mib);
   trace.write((home_ / "next.hbm").string());
   give(Command{CommandId::open_paths, {}, {(home_ / "next.hbm").string()}, SourceId::none, {}, {}});
-  EXPECT_EQ("", state().position().at);
+  EXPECT_EQ("", state().position().at) << "nothing ever lived in it";
   EXPECT_TRUE(state().position().heap.empty());
   give(CommandId::set_moment, std::string("start"));
   give(CommandId::close_file);
-  EXPECT_EQ("", state().position().at);
+  EXPECT_EQ("oom", state().position().at);
   EXPECT_EQ(ViewKind::heap_map, state().position().view);
+}
+
+TEST_F(TraceMoments, trace_without_a_failure_opens_at_its_peak_unless_a_moment_is_named) {
+  test::SmallTrace trace;
+  trace.region(0, 100 * mib);
+  trace.alloc(0, 10 * mib);
+  trace.free(0);
+  const std::string path = (home_ / "peak.hbm").string();
+  trace.write(path);
+  give(Command{CommandId::open_paths, {}, {path}, SourceId::none, {}, {}});
+  EXPECT_EQ("peak", state().position().at);
+  give(CommandId::go_to_end);
+  EXPECT_EQ("end", state().position().at);
+  give(CommandId::close_file);
+  // As the command line gives them: the moment stands behind the file, and before it is read.
+  app_->commands().push(Command{CommandId::open_paths, {}, {path}, SourceId::none, {}, {}});
+  app_->commands().push(CommandId::set_moment, std::string("end"));
+  settle();
+  EXPECT_EQ("end", state().position().at);
+}
+
+TEST_F(TraceMoments, range_is_worked_out_copied_and_cleared) {
+  open();
+  give(Command{CommandId::set_range, {}, {"#1", "#7"}, SourceId::none, {}, {}});
+  EXPECT_TRUE(view_exists(state(), ViewKind::range));
+  app_->commands().ask(Question::range);
+  settle();
+  ASSERT_TRUE(state().answers().range.value);
+  EXPECT_EQ((BlockSum{4, 40 * mib}), state().answers().range.value->summary.total.allocated);
+  EXPECT_EQ((BlockSum{2, 20 * mib}), state().answers().range.value->summary.total.survived);
+  give(CommandId::set_view, std::string("range"));
+  EXPECT_NE(std::string::npos, report_command(state()).find("--from '#1' --at '#7'")) << report_command(state());
+  EXPECT_NE(std::string::npos, open_command(state()).find("--view range --from '#1' --at '#7'"))
+      << open_command(state());
+  give(CommandId::escape);
+  EXPECT_TRUE(state().position().range.empty());
+  EXPECT_FALSE(view_exists(state(), ViewKind::range));
+  EXPECT_EQ(ViewKind::timeline, state().position().view);
+  give(CommandId::back);
+  EXPECT_EQ("#1", state().position().range.from);
+}
+
+TEST_F(TraceMoments, what_is_free_and_why_it_failed_are_answered) {
+  open();
+  for (const Question question : {Question::free, Question::free_history, Question::failure, Question::sizes})
+    app_->commands().ask(question);
+  settle();
+  const Answers& answers = state().answers();
+  ASSERT_TRUE(answers.free.value && answers.free_history.value && answers.failure.value && answers.sizes.value);
+  EXPECT_EQ(80 * mib, answers.free.value->free->bytes);
+  EXPECT_EQ(FailureVerdict::scattered, answers.failure.value->facts.verdict);
+  EXPECT_EQ(7U, answers.failure.value->facts.event);
+  EXPECT_EQ(1U, answers.failure.value->of);
+  EXPECT_EQ(10 * mib, answers.free_history.value->largest_request_at(7)->bytes);
+  EXPECT_EQ(2U, answers.sizes.value->metrics.live_sizes.count());
 }
 
 TEST_F(TraceMoments, line_of_code_keeps_its_color_when_the_moment_moves) {
@@ -160,10 +218,10 @@ TEST_F(TraceMoments, line_of_code_keeps_its_color_when_the_moment_moves) {
   const auto shade_of = [&](std::uint64_t address) {
     return state().answers().heap_map.value->pieces.find(address)->shade;
   };
-  EXPECT_EQ(0, shade_of(0));
-  give(CommandId::go_to_peak);
-  EXPECT_EQ(0, shade_of(0)) << "though it is not the largest here";
-  EXPECT_EQ(1, shade_of(20 * mib));
+  EXPECT_EQ(1, shade_of(0)) << "it opens at the peak, where this is the smaller one";
+  EXPECT_EQ(0, shade_of(20 * mib));
+  give(CommandId::go_to_end);
+  EXPECT_EQ(1, shade_of(0)) << "though it is the largest here";
 }
 
 TEST_F(TraceMoments, selected_address_names_the_line_in_all_views) {
@@ -175,55 +233,6 @@ TEST_F(TraceMoments, selected_address_names_the_line_in_all_views) {
   give(CommandId::escape);
   EXPECT_FALSE(state().position().address);
   EXPECT_TRUE(state().position().selection.empty());
-}
-
-TEST(TimelineColumns, every_extreme_is_in_its_column) {
-  test::SmallTrace trace;
-  trace.region(0, 1000 * mib);
-  for (std::uint64_t i = 0; i < 500; ++i) {
-    trace.alloc(0, (1 + i % 90) * mib, "step");
-    trace.free(0);
-  }
-  trace.run_out_of_memory(2000 * mib);
-  trace.alloc(100 * mib, 7 * mib);
-  const Stream& stream = trace.trace().streams[0];
-  const TimelineColumns timeline = compute_timeline_columns(stream, {0, 1}, 100);
-  ASSERT_EQ(100U, timeline.columns.size());
-  EXPECT_TRUE(timeline.has_times);
-  EXPECT_TRUE(timeline.knows_regions);
-  EXPECT_EQ(90 * mib, timeline.in_use_most);
-  EXPECT_EQ(1000 * mib, timeline.pool_most);
-  // Beside one state for every event.
-  std::vector<Band> in_use(100), largest(100);
-  std::vector<bool> has(100);
-  StreamState state;
-  for (std::uint64_t position = 1; position <= stream.end_position(); ++position) {
-    stream.advance(state, position);
-    const double share =
-        static_cast<double>(state.time_ns() - timeline.begin) / static_cast<double>(timeline.end - timeline.begin);
-    const auto column = std::min<std::size_t>(99, static_cast<std::size_t>(share * 100));
-    const std::uint64_t now = state.heap(1).in_use_bytes, free = *state.heap(1).space.largest_free();
-    if (!has[column]) {
-      in_use[column] = {now, now};
-      largest[column] = {free, free};
-    }
-    has[column] = true;
-    in_use[column].add(now);
-    largest[column].add(free);
-  }
-  for (std::size_t i = 0; i < 100; ++i) {
-    ASSERT_TRUE(has[i]);
-    // What was the case as the column began counts too.
-    EXPECT_LE(timeline.columns[i].in_use.least, in_use[i].least);
-    EXPECT_EQ(timeline.columns[i].in_use.most, in_use[i].most) << i;
-    EXPECT_LE(timeline.columns[i].largest_free.least, largest[i].least) << i;
-    EXPECT_TRUE(i == 0 || timeline.columns[i].position > timeline.columns[i - 1].position) << i;
-  }
-  ASSERT_EQ(1U, timeline.failures.size());
-  EXPECT_EQ(2000 * mib, timeline.failures[0].bytes);
-  EXPECT_EQ(stream.end_position(), timeline.columns.back().position);
-  ASSERT_TRUE(timeline.peak);
-  EXPECT_EQ(90 * mib, timeline.peak->bytes);
 }
 
 TEST(MomentOfAStream, is_named_with_its_number_where_there_are_several) {

@@ -32,9 +32,9 @@ class App::Impl {
   struct Slot {
     QueryKey key;
     bool asked = false;
-    std::shared_ptr<std::atomic<bool>> cancelled;
+    std::shared_ptr<Work> work;
   };
-  enum ViewSlot { slot_view = 100, slot_baseline_view, slot_moment };
+  enum ViewSlot { slot_view = 100, slot_baseline_view, slot_moment, slot_timeline_part };
 
   // What a computation gives: the answer and how much memory it holds, by estimate.
   template <class T>
@@ -43,7 +43,7 @@ class App::Impl {
     std::size_t bytes = 0;
   };
   template <class T>
-  using Compute = std::function<Result<Computed<T>>(const std::atomic<bool>& cancelled)>;
+  using Compute = std::function<Result<Computed<T>>(Work& work)>;
 
   // apply_commands.cpp
   void apply(const Command& command);
@@ -68,7 +68,7 @@ class App::Impl {
   void open_paths(const std::vector<std::string>& paths);
   void open_folder(const std::string& folder);
   SourceId open_file(const std::string& path, OpenAs as);
-  void leave_moment(ViewPosition& position);
+  void enter_source(ViewPosition& position, SourceId id);
   void start_reading(SourceId id);
   void finish_reading(SourceId id, const std::function<void(Source&)>& fill);
   void close_source(SourceId id);
@@ -86,6 +86,11 @@ class App::Impl {
   void ask_moment(const Source& source);
   void ask_heap_map();
   void ask_timeline();
+  void ask_range();
+  void ask_free();
+  void ask_free_history();
+  void ask_failure();
+  void ask_sizes();
   template <class T>
   void ask(int kind, Answer<T> Answers::*member, QueryKey key, Compute<T> compute);
   template <class T>
@@ -105,8 +110,9 @@ class App::Impl {
 
   std::map<int, Slot> slots_;
   SourceId answered_source_ = SourceId::none;
-  std::string viewed_at_;              // The moment that the present view is of.
-  const FlameAnswer* hued_ = nullptr;  // The last flame graph whose files were given hues.
+  SourceId unread_source_ = SourceId::none;  // It goes to its first moment once it is read, unless one is named before.
+  std::string viewed_at_;                    // The moment that the present view is of.
+  const FlameAnswer* hued_ = nullptr;        // The last flame graph whose files were given hues.
   const bool leaves_no_trace_;
   AnswerCache cache_;
   std::uint32_t next_source_ = 1;

@@ -25,4 +25,17 @@ FrameIndex AppState::selected_frame(const std::shared_ptr<const ProfileView>& vi
   return view && view.get() == context().selected_of ? context().selected : FrameIndex::none;
 }
 
+bool view_exists(const AppState& state, ViewKind kind) {
+  const Source* source = state.source();
+  const Trace* trace = source == nullptr ? nullptr : source->trace.get();
+  if (is_of_trace(kind) && trace == nullptr) return false;
+  switch (kind) {
+    case ViewKind::diff: return state.sources.size() >= 2;
+    case ViewKind::totals: return state.ready_sources() >= 2;
+    case ViewKind::range: return !state.position().range.empty();
+    case ViewKind::failure: return has_failures(*trace);
+    default: return true;
+  }
+}
+
 }  // namespace hbmscope::gui

@@ -14,9 +14,13 @@
 #include "analysis/model/profile.h"
 #include "analysis/query/call_tree.h"
 #include "analysis/query/diff.h"
+#include "analysis/query/failure_facts.h"
 #include "analysis/query/flame.h"
+#include "analysis/query/free_pieces.h"
+#include "analysis/query/heap_metrics.h"
 #include "analysis/query/own_code.h"
 #include "analysis/query/profile_view.h"
+#include "analysis/query/range_summary.h"
 #include "analysis/query/summary.h"
 #include "analysis/query/top.h"
 #include "analysis/read/read_control.h"
@@ -47,11 +51,20 @@ struct Source {
   std::chrono::steady_clock::time_point started;
   std::shared_ptr<const Profile> profile;         // Of a trace: what lives at its end.
   std::shared_ptr<const Trace> trace;             // Null for files without addresses.
+  std::string opening_at;                         // Of a trace: the moment at which it is shown first.
   std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, whatever the filter says.
   std::vector<DeviceAccount> accounts;            // Likewise.
   Error error;
 
   std::string name() const;  // The path's last part.
+};
+
+// A stretch of a trace between two moments, as analysis/trace/moment.h reads them. Both empty: none is selected.
+struct TimeRange {
+  std::string from, to;
+
+  bool empty() const { return from.empty() && to.empty(); }
+  friend bool operator==(const TimeRange&, const TimeRange&) = default;
 };
 
 // What Alt+Left brings back: everything about a context that a person changes by looking around.
@@ -72,6 +85,8 @@ struct ViewPosition {
   HeapKey heap;                // Of a trace; empty: the one that choose_heap() gives.
   HeapColoring coloring = HeapColoring::own_code;
   std::optional<std::uint64_t> address;  // What is selected in the heap map: the block or free piece that lies there.
+  TimelineSpan span;                     // What the timeline shows; empty: all of it.
+  TimeRange range;                       // What is selected in it.
 
   friend bool operator==(const ViewPosition&, const ViewPosition&) = default;
 };
@@ -107,10 +122,42 @@ struct HeapMapAnswer {
   HeapPieces pieces;
 };
 
+struct RangeAnswer {
+  TimeRange range;  // As it was asked for.
+  std::shared_ptr<const Trace> trace;
+  Moment from, to;
+  std::vector<std::int64_t> from_ns, to_ns;  // By stream: the time of the last event before.
+  RangeSummary summary;
+};
+
+// What is free at the moment.
+struct FreeAnswer {
+  std::shared_ptr<const TraceMoment> moment;
+  HeapKey heap;
+  std::optional<FreePieces> free;  // Nothing where the heap's regions are not told.
+};
+struct FailureAnswer {
+  std::shared_ptr<const Trace> trace;
+  HeapKey heap;
+  FailureFacts facts;
+  std::optional<FreePieces> free;  // Just before it.
+  std::size_t number = 0, of = 0;  // From 1, among the out-of-memories of the heap.
+};
+struct SizesAnswer {
+  std::shared_ptr<const TraceMoment> moment;
+  HeapKey heap;
+  HeapMetrics metrics;
+};
+
 struct Answers {
   Answer<TraceMoment> moment;  // Of a trace.
   Answer<HeapMapAnswer> heap_map;
-  Answer<TimelineColumns> timeline;
+  Answer<TimelineColumns> timeline, timeline_part;  // Of the whole trace; of what the timeline shows of it, exact.
+  Answer<RangeAnswer> range;                        // Of the time that is selected.
+  Answer<FreeAnswer> free;
+  Answer<FreeHistory> free_history;  // Of the whole stream.
+  Answer<FailureAnswer> failure;     // The one at the moment, or the last one before it; else the first one.
+  Answer<SizesAnswer> sizes;
   Answer<ProfileView> view, baseline_view;
   Answer<SummaryAnswer> summary;
   Answer<TopAnswer> top;
@@ -132,6 +179,8 @@ struct Context {
   FrameIndex selected = FrameIndex::none;
   const ProfileView* selected_of = nullptr;
   FrameKey looked_up;
+
+  std::size_t timeline_width = 0;  // In pixels, each of which is a column of Answers::timeline_part. 0: not drawn yet.
 };
 
 // What of the window itself commands change. A serial grows by one with each request, so that a view can tell that it
@@ -150,6 +199,10 @@ struct WindowState {
   std::string clipboard;  // What the last copy put there.
   std::string notice;     // "Copied 214 rows.", shown in the status line until the next command.
 };
+
+struct AppState;
+// Whether the file in front, and what is selected, have something to show in it.
+bool view_exists(const AppState& state, ViewKind kind);
 
 struct AppState {
   std::vector<Source> sources;  // In the order of opening.

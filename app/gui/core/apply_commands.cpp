@@ -75,7 +75,9 @@ void App::Impl::apply(const Command& command) {
   const ViewPosition before = context.position;
   if (!apply_to_trace(command) && !apply_to_position(command)) apply_to_flame(command);
   // All of a drag is one step.
-  if (context.position != before && command.id != CommandId::move_moment) remember(before);
+  const bool is_step = command.id != CommandId::move_moment && command.id != CommandId::move_range &&
+                       command.id != CommandId::show_span && command.id != CommandId::size_timeline;
+  if (context.position != before && is_step) remember(before);
 }
 
 void App::Impl::remember(const ViewPosition& before) {
@@ -115,10 +117,7 @@ void App::Impl::step_view() {
   std::size_t next = static_cast<std::size_t>(state.position().view);
   for (std::size_t i = 0; i < view_names.size(); ++i) {
     next = (next + 1) % view_names.size();
-    const ViewKind kind = view_names[next].kind;
-    const bool needs_two = kind == ViewKind::diff || kind == ViewKind::totals;
-    if (is_of_trace(kind) && (state.source() == nullptr || !state.source()->trace)) continue;
-    if (!needs_two || state.ready_sources() >= 2) return show_view(kind);
+    if (view_exists(state, view_names[next].kind)) return show_view(view_names[next].kind);
   }
 }
 
@@ -141,6 +140,9 @@ void App::Impl::apply_escape() {
   WindowState& window = state.window;
   if (window.palette_open || window.help_open) {
     window.palette_open = window.help_open = false;
+  } else if (!position.range.empty()) {
+    position.range = {};
+    if (position.view == ViewKind::range) show_view(ViewKind::timeline);
   } else if (!position.find.empty()) {
     position.find.clear();
   } else if (!position.selection.empty() || position.address) {
@@ -194,8 +196,7 @@ bool App::Impl::apply_to_position(const Command& command) {
       position.address.reset();
       return true;
     case show_source_file:
-      if (position.source != command.source) leave_moment(position);
-      position.source = command.source;
+      if (position.source != command.source) enter_source(position, command.source);
       return true;
     case compare_with:
       position.baseline = command.source;

@@ -15,6 +15,13 @@ std::optional<std::uint64_t> parse_address(std::string_view text) {
   return address;
 }
 
+std::optional<std::size_t> parse_count(std::string_view text) {
+  std::size_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return count;
+}
+
 }  // namespace
 
 // From where the pictures stand: a moment that is still being worked out is stepped on from once it is there.
@@ -52,16 +59,29 @@ bool App::Impl::apply_to_trace(const Command& command) {
   switch (command.id) {
     case show_heap_map: show_view(ViewKind::heap_map); return true;
     case show_timeline: show_view(ViewKind::timeline); return true;
+    case show_failure: show_view(ViewKind::failure); return true;
+    case show_fragmentation: show_view(ViewKind::fragmentation); return true;
+    case show_sizes: show_view(ViewKind::sizes); return true;
     case set_moment:
-    case move_moment: position.at = command.text == "end" ? std::string() : command.text; return true;
+    case move_moment:
+      position.at = command.text;
+      unread_source_ = SourceId::none;
+      return true;
     case go_to_peak: position.at = "peak"; return true;
-    case go_to_end: position.at.clear(); return true;
+    case go_to_end: position.at = "end"; return true;
     case CommandId::next_failure: go_to_failure(true); return true;
     case CommandId::previous_failure: go_to_failure(false); return true;
     case next_event: step_moment(1); return true;
     case previous_event: step_moment(-1); return true;
+    case show_span: position.span = parse_span(command.text).value_or(TimelineSpan{}); return true;
+    case size_timeline: state.context().timeline_width = parse_count(command.text).value_or(0); return true;
+    case set_range:
+    case move_range:
+      if (command.texts.size() == 2) position.range = {command.texts[0], command.texts[1]};
+      return true;
     case CommandId::choose_heap:
       if (const auto heap = parse_heap_key(command.text)) {
+        if (heap->stream != position.heap.stream) position.span = {};  // Each stream has its own axis.
         position.heap = *heap;
         position.address.reset();
       }

@@ -2,13 +2,6 @@
 #include "app/gui/core/ask.h"
 
 namespace hbmscope::gui {
-namespace {
-
-// More than any window has pixels, and few enough to be worked out at once.
-constexpr std::size_t timeline_columns = 2048;
-
-}  // namespace
-
 void App::Impl::ask_moment(const Source& source) {
   const std::string& at = state.position().at;
   ask<TraceMoment>(slot_moment, &Answers::moment, {0, source.id, SourceId::none, {}, {}, at},
@@ -50,21 +43,6 @@ void App::Impl::ask_heap_map() {
                        const std::size_t bytes = answer->pieces.memory_bytes();
                        return Computed<HeapMapAnswer>{std::move(answer), bytes};
                      });
-}
-
-void App::Impl::ask_timeline() {
-  const Source* source = state.source();
-  if (source == nullptr || source->state != AnswerState::ready || !source->trace) return;
-  const HeapKey heap = choose_heap(*source->trace, state.position().heap);
-  if (heap.empty()) return;
-  ask<TimelineColumns>(static_cast<int>(Question::timeline), &Answers::timeline,
-                       {0, source->id, SourceId::none, {}, text_from_heap_key(heap)},
-                       [trace = source->trace, heap](const auto&) -> Result<Computed<TimelineColumns>> {
-                         auto timeline = std::make_shared<const TimelineColumns>(
-                             compute_timeline_columns(trace->streams[heap.stream], heap, timeline_columns));
-                         const std::size_t bytes = timeline->columns.size() * sizeof(TimelineColumn);
-                         return Computed<TimelineColumns>{std::move(timeline), bytes};
-                       });
 }
 
 }  // namespace hbmscope::gui

@@ -7,6 +7,10 @@
 #include "app/gui/core/ask.h"
 
 namespace hbmscope::gui {
+
+Error cancelled_error() {
+  return {"cancelled", "", "", std::nullopt, false};
+}
 namespace {
 
 namespace fs = std::filesystem;
@@ -25,10 +29,6 @@ std::size_t bytes_of(const ProfileDiff& diff) {
   std::size_t bytes = diff.frames.size() * sizeof(FrameDiffRow) + diff.frame_table.size() * (sizeof(Frame) + 64);
   for (const DiffRow& row : diff.stacks) bytes += sizeof(DiffRow) + row.stack.size() * sizeof(FrameIndex);
   return bytes;
-}
-
-Error cancelled_error() {
-  return {"cancelled", "", "", std::nullopt, false};
 }
 
 const char* name_of_value(FlameValue value) {
@@ -62,6 +62,12 @@ void App::Impl::forget_answers() {
   forget(slot_moment, &Answers::moment);
   forget(static_cast<int>(Question::heap_map), &Answers::heap_map);
   forget(static_cast<int>(Question::timeline), &Answers::timeline);
+  forget(slot_timeline_part, &Answers::timeline_part);
+  forget(static_cast<int>(Question::range), &Answers::range);
+  forget(static_cast<int>(Question::free), &Answers::free);
+  forget(static_cast<int>(Question::free_history), &Answers::free_history);
+  forget(static_cast<int>(Question::failure), &Answers::failure);
+  forget(static_cast<int>(Question::sizes), &Answers::sizes);
   forget(slot_baseline_view, &Answers::baseline_view);
   forget(static_cast<int>(Question::summary), &Answers::summary);
   forget(static_cast<int>(Question::top), &Answers::top);
@@ -307,14 +313,19 @@ bool App::Impl::ask_what_is_missing() {
   bool changed = false;
   // A view that the file in front can't have, whatever brought the file there. One that is not read yet may have it.
   const Source* source = state.source();
-  if (source != nullptr && source->state != AnswerState::pending && !source->trace &&
-      is_of_trace(context.position.view)) {
-    show_view(ViewKind::summary);
+  if (source != nullptr && source->state != AnswerState::pending && is_of_trace(context.position.view) &&
+      !view_exists(state, context.position.view)) {
+    show_view(source->trace ? ViewKind::heap_map : ViewKind::summary);
     changed = true;
   }
   const bool has_view = ask_views(context);
   if (asks(Question::heap_map)) ask_heap_map();
   if (asks(Question::timeline)) ask_timeline();
+  if (asks(Question::range)) ask_range();
+  if (asks(Question::free)) ask_free();
+  if (asks(Question::free_history)) ask_free_history();
+  if (asks(Question::failure)) ask_failure();
+  if (asks(Question::sizes)) ask_sizes();
   if (has_view) {
     look_up_selection();
     const QueryKey base{0,         context.position.source, SourceId::none, context.answers.view.value->request, {},

@@ -37,7 +37,9 @@ std::string_view why_not(const AppState& state, CommandId id) {
       return ready ? std::string_view{} : "Open a profile first.";
     case Needs::trace:
       if (!ready) return "Open a snapshot, a recording or a log first.";
-      return source->trace ? std::string_view{} : "This file has no addresses and times.";
+      if (!source->trace) return "This file has no addresses and times.";
+      if (id == CommandId::show_failure && !has_failures(*source->trace)) return "No request failed in this file.";
+      return {};
     case Needs::baseline:
       return state.baseline() != nullptr ? std::string_view{} : "Choose a baseline first (menu Compare).";
     case Needs::selection:

@@ -54,6 +54,9 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(show_import, "Show import statistics", "Ctrl+8", "View", profile, "What reading the file met.")                    \
   X(show_heap_map, "Show heap map", "Ctrl+9", "View", trace, "Every block and free piece by address.")                 \
   X(show_timeline, "Show timeline", "", "View", trace, "In use, pool size and largest free over time.")                \
+  X(show_failure, "Show why it failed", "", "View", trace, "What was asked, what was free, what stood in the way.")    \
+  X(show_fragmentation, "Show fragmentation", "", "View", trace, "What is free, in how many pieces.")                  \
+  X(show_sizes, "Show sizes", "", "View", trace, "Sizes, gaps, ages and lifetimes as histograms.")                     \
   X(go_to_peak, "Go to the peak", "P", "View", trace, "The moment at which the most was in use.")                      \
   X(go_to_end, "Go to the end", "End", "View", trace, "The moment after the last event.")                              \
   X(next_failure, "Next failure", "]", "View", trace, "The moment of the next out-of-memory.")                         \
@@ -108,6 +111,10 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(zoom_flame, "", "", "", hidden, "The flame graph shows what lies below `path`.")                                   \
   X(set_moment, "", "", "", hidden, "The moment of the trace becomes `text`, as --at names it.")                       \
   X(move_moment, "", "", "", hidden, "The same as the next step of one drag: Alt+Left goes back to before it.")        \
+  X(show_span, "", "", "", hidden, "The timeline shows the span `text`; empty: all of it. Not a step of Alt+Left.")    \
+  X(size_timeline, "", "", "", hidden, "The timeline is `text` pixels wide.")                                          \
+  X(set_range, "", "", "", hidden, "Selects the time between the moments `texts`.")                                    \
+  X(move_range, "", "", "", hidden, "The same as the next step of one drag.")                                          \
   X(choose_heap, "", "", "", hidden, "The heap map and the timeline show the heap `text`.")                            \
   X(set_coloring, "", "", "", hidden, "The heap map is coloured by `text`: code, size, age or state.")                 \
   X(select_address, "", "", "", hidden, "Selects what lies at the address `text`, and `frame`, its line of code.")     \
@@ -161,6 +168,11 @@ enum class Question : std::uint8_t {
   series,
   heap_map,
   timeline,
+  range,
+  free,
+  free_history,
+  failure,
+  sizes,
   count_
 };
 

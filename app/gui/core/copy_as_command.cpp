@@ -83,7 +83,8 @@ std::string open_command(const AppState& state) {
   if (const Source* source = state.source()) line.add(source->path);
   if (const Source* baseline = state.baseline()) line.add_option("--baseline", baseline->path);
   line.add_option("--view", name_of(position.view).key);
-  line.add_option("--at", position.at);
+  line.add_option("--from", position.range.from);
+  line.add_option("--at", position.range.empty() ? position.at : position.range.to);
   line.add_option("--where", position.request.where);
   line.add_option("--select", position.selection.function);
   line.add_option("--theme", state.settings.theme == Theme::light ? "light" : "");
@@ -129,6 +130,13 @@ std::string report_command(const AppState& state) {
   }
   CommandLine line("hbmscope report");
   line.add(source->path);
+  if (source->trace && position.view == ViewKind::range) {
+    line.add_option("--from", position.range.from);
+    line.add_option("--at", position.range.to);
+    return line.take();
+  }
+  if (source->trace) line.add_option("--at", position.at);
+  line.add_flag("--metrics", source->trace && position.view == ViewKind::sizes);
   if (position.request.by != FrameBy::function) line.add_option("--by", text_from_frame_by(position.request.by));
   add_filters(line, position.request);
   return line.take();

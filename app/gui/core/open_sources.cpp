@@ -95,17 +95,24 @@ SourceId App::Impl::open_file(const std::string& path, OpenAs as) {
     position.baseline = id;
     if (position.source != SourceId::none) show_view(ViewKind::diff);
   } else {
-    if (position.source != SourceId::none && position.source != id) leave_moment(position);
-    position.source = id;
+    if (position.source != id) enter_source(position, id);
   }
   return id;
 }
 
-// Moment, heap and address are one file's; the next one begins at its own end.
-void App::Impl::leave_moment(ViewPosition& position) {
-  position.at.clear();
+// Moment, heap, address and range are one file's; the next one begins at its own failure or peak.
+void App::Impl::enter_source(ViewPosition& position, SourceId id) {
+  const bool is_named = position.source == SourceId::none && !position.at.empty();  // With the file.
+  position.source = id;
+  if (is_named) return;
+  const Source* source = find_source(id);
+  const bool is_ready = source != nullptr && source->state == AnswerState::ready;
+  position.at = is_ready ? source->opening_at : std::string();
   position.heap = {};
   position.address.reset();
+  position.span = {};
+  position.range = {};
+  if (!is_ready) unread_source_ = id;
 }
 
 void App::Impl::start_reading(SourceId id) {
@@ -135,11 +142,13 @@ void App::Impl::start_reading(SourceId id) {
     }
     auto summary = std::make_shared<const ProfileSummary>(compute_summary(*view));
     auto accounts = compute_accounts(*view);
-    return [this, id, profile, trace = read->trace, summary, accounts] {
+    return [this, id, profile, trace = read->trace, summary, accounts,
+            at = read->trace ? opening_moment(*read->trace) : std::string()] {
       finish_reading(id, [&](Source& ready) {
         ready.state = AnswerState::ready;
         ready.profile = profile;
         ready.trace = trace;
+        ready.opening_at = at;
         ready.summary = summary;
         ready.accounts = accounts;
         remember_recent(ready);
@@ -156,7 +165,8 @@ void App::Impl::finish_reading(SourceId id, const std::function<void(Source&)>& 
   fill(*source);
   // Why it could not be read stands in the Summary.
   if (source->state == AnswerState::failed && state.position().source == id) show_view(ViewKind::summary);
-  // A trace opens with its heap map, unless a view was named meanwhile.
+  // A trace opens with its heap map at its first out-of-memory or its peak, unless others were named meanwhile.
+  if (unread_source_ == id && state.position().source == id) state.context().position.at = source->opening_at;
   if (source->trace && state.position().source == id && state.window.view_serial == 0) show_view(ViewKind::heap_map);
   // Cancel means: as if it had never been opened.
   if (cancelled && source->state == AnswerState::failed) close_source(id);
@@ -180,10 +190,7 @@ void App::Impl::close_source(SourceId id) {
     std::erase_if(context.forward, names_it);
   }
   for_all_positions(state.contexts, [this, id, front](ViewPosition& position) {
-    if (position.source == id) {
-      leave_moment(position);
-      position.source = front;
-    }
+    if (position.source == id) enter_source(position, front);
     if (position.baseline == id || position.baseline == position.source) position.baseline = SourceId::none;
     const bool alone = position.view == ViewKind::diff || position.view == ViewKind::totals;
     if (alone && front == SourceId::none) position.view = ViewKind::summary;

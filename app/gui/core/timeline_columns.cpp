@@ -1,130 +1,179 @@
 #include "app/gui/core/timeline_columns.h"
 
-#include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "analysis/trace/pass.h"
+#include "analysis/trace/pass_from.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/piece_text.h"
+#include "app/gui/core/timeline_markers.h"
 
 namespace hbmscope::gui {
 namespace {
 
 // Replaying costs some 50 ns an event: a fifth of a second, off the frame.
-constexpr std::uint64_t replayed_events_max = 4'000'000;
+constexpr std::uint64_t quick_events_max = 4'000'000;
+// Nearer than this there is nothing more to be seen.
+constexpr std::int64_t shortest_span_ns = 100, shortest_span_events = 8;
 
-struct Figures {
-  std::uint64_t in_use = 0, pool = 0, largest_free = 0;
-  bool is_inexact = false;
-};
-
-Figures figures_of(const StreamState& state, std::uint32_t id) {
+TimelineColumn column_from(const StreamState& state, std::uint32_t id, std::uint64_t position) {
   const HeapState& heap = state.heap(id);
-  return {state.in_use_bytes(id), heap.space.region_bytes().value_or(0), heap.space.largest_free().value_or(0),
-          heap.is_inexact || state.physical().heap(id).is_inexact};
+  const std::uint64_t in_use = state.in_use_bytes(id), pool = heap.space.region_bytes().value_or(0),
+                      largest = heap.space.largest_free().value_or(0);
+  TimelineColumn now{{in_use, in_use},
+                     {pool, pool},
+                     {largest, largest},
+                     {},
+                     position,
+                     position,
+                     heap.is_inexact || state.physical().heap(id).is_inexact};
+  if (const auto share = external_fragmentation(heap))
+    now.fragmentation.least = now.fragmentation.most = static_cast<float>(*share);
+  return now;
 }
 
 // Takes in figures in the order of the stream; what is the case stays the case until the next change.
 class Columns {
  public:
-  Columns(TimelineColumns& timeline, std::size_t count) : timeline_(timeline) { timeline.columns.resize(count); }
-
-  double share_of(std::uint64_t position, std::int64_t time_ns) const {
-    const auto at = timeline_.has_times ? static_cast<double>(time_ns) : static_cast<double>(position);
-    const auto begin = static_cast<double>(timeline_.begin), end = static_cast<double>(timeline_.end);
-    return end > begin ? std::clamp((at - begin) / (end - begin), 0.0, 1.0) : 0;
+  Columns(TimelineColumns& timeline, std::size_t count, const TimelineColumn& first)
+      : timeline_(timeline), now_(first) {
+    timeline.columns.assign(count, first);
   }
+
   std::size_t column_of(double share) const {
-    return std::min(timeline_.columns.size() - 1,
-                    static_cast<std::size_t>(share * static_cast<double>(timeline_.columns.size())));
+    const double count = static_cast<double>(timeline_.columns.size());
+    return std::min(timeline_.columns.size() - 1, static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * count));
   }
-
   // Extends what was up to and with the column.
   void go_to(std::size_t column) {
-    while (!has_begun_ || at_ < column) {
-      if (has_begun_) ++at_;
-      has_begun_ = true;
-      timeline_.columns[at_] = {{now_.in_use, now_.in_use},
-                                {now_.pool, now_.pool},
-                                {now_.largest_free, now_.largest_free},
-                                position_,
-                                now_.is_inexact};
-    }
+    while (at_ < column) timeline_.columns[++at_] = now_;
   }
-  // A clock that steps back a little stays in the column where it was.
-  void add(const Figures& now, std::uint64_t position, std::size_t column) {
+  // A clock that steps back a little stays in the column where it was. `last`: what is the case after it.
+  void add(const TimelineColumn& range, const TimelineColumn& last, std::size_t column) {
     go_to(std::max(at_, column));
-    now_ = now;
-    TimelineColumn& here = timeline_.columns[at_];
-    here.in_use.add(now.in_use);
-    here.pool.add(now.pool);
-    here.largest_free.add(now.largest_free);
-    here.position = position_ = position;
-    here.is_inexact |= now.is_inexact;
+    timeline_.columns[at_].add(range);
+    now_ = last;
+    now_.most_position = now_.position = range.position;
   }
   void add_position(std::uint64_t position, std::size_t column) {
     go_to(std::max(at_, column));
-    timeline_.columns[at_].position = position_ = position;
+    now_.most_position = now_.position = timeline_.columns[at_].position = position;
   }
-  void set_first(const Figures& first) { now_ = first; }
 
  private:
   TimelineColumns& timeline_;
-  Figures now_;
-  std::uint64_t position_ = 0;
+  TimelineColumn now_;
   std::size_t at_ = 0;
-  bool has_begun_ = false;
 };
 
-void take_events(const Stream& stream, std::uint32_t heap, Columns& columns) {
-  bool has_begun = false;
-  pass_over_states(stream, stream.end_position(), nullptr,
-                   [&](const StreamState& state, std::uint64_t position, std::int64_t time_ns, std::uint32_t changed) {
-                     if (position == 0) {  // What lived before.
-                       columns.set_first(figures_of(state, heap));
-                       return;
-                     }
-                     has_begun = true;
-                     const std::size_t column = columns.column_of(columns.share_of(position, time_ns));
-                     if (changed == heap)
-                       columns.add(figures_of(state, heap), position, column);
-                     else
-                       columns.add_position(position, column);
-                   });
-  if (has_begun)
-    columns.add_position(stream.end_position(), columns.column_of(1));
-  else
-    columns.go_to(columns.column_of(1));
+// Where the stretch begins and ends in the stream.
+struct Positions {
+  std::uint64_t begin = 0, end = 0;
+};
+Positions positions_of(const Stream& stream, const TimelineColumns& timeline) {
+  if (timeline.span == timeline.whole) return {0, stream.end_position()};
+  if (!timeline.has_times)
+    return {static_cast<std::uint64_t>(timeline.span.begin), static_cast<std::uint64_t>(timeline.span.end)};
+  return {stream.position_of_time(timeline.first_time_ns + timeline.span.begin - 1),
+          stream.position_of_time(timeline.first_time_ns + timeline.span.end)};
 }
 
-void take_buckets(const Stream& stream, std::uint32_t heap, std::size_t count, Columns& columns) {
-  const std::vector<TimelineBucket> buckets = stream.timeline(heap).buckets(0, stream.end_position(), count * 4);
+bool take_events(const Stream& stream, Positions positions, TimelineColumns& timeline, std::size_t count,
+                 const std::atomic<bool>& cancelled) {
+  const std::uint32_t heap = timeline.heap.heap;
+  StreamState state = stream.state_at(positions.begin);
+  Columns columns(timeline, count, column_from(state, heap, positions.begin));
+  const bool is_whole = pass_over_states_from(
+      stream, state, positions.end, [&](std::uint64_t) { return !cancelled; },
+      [&](const StreamState& now, std::uint64_t position, std::int64_t time_ns, std::uint32_t changed) {
+        const std::size_t column = columns.column_of(timeline.share_of(position, time_ns));
+        if (changed != heap) return columns.add_position(position, column);
+        const TimelineColumn figures = column_from(now, heap, position);
+        columns.add(figures, figures, column);
+      });
+  columns.add_position(positions.end, columns.column_of(1));
+  return is_whole;
+}
+
+TimelineColumn column_from(const TimelineBucket& bucket) {
+  TimelineColumn range{{bucket.least.in_use, bucket.most.in_use},
+                       {bucket.least.pool, bucket.most.pool},
+                       {bucket.least.largest_free, bucket.most.largest_free},
+                       {},
+                       bucket.first_position,
+                       bucket.first_position,
+                       bucket.is_inexact};
+  if (bucket.has_fragmentation())
+    range.fragmentation = {bucket.least.external_fragmentation, bucket.most.external_fragmentation};
+  return range;
+}
+TimelineColumn last_of(const TimelineBucket& bucket) {
+  TimelineBucket last = bucket;
+  last.least = last.most = bucket.last;
+  return column_from(last);
+}
+
+void take_buckets(const Stream& stream, Positions positions, TimelineColumns& timeline, std::size_t count) {
+  const std::vector<TimelineBucket> buckets =
+      stream.timeline(timeline.heap.heap).buckets(positions.begin, positions.end, count * 4);
+  if (buckets.empty()) {
+    timeline.columns.resize(count);
+    return;
+  }
+  Columns columns(timeline, count, column_from(buckets.front()));
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     const TimelineBucket& bucket = buckets[i];
     const bool is_last = i + 1 == buckets.size();
-    const std::uint64_t end = is_last ? stream.end_position() : buckets[i + 1].first_position;
+    const std::uint64_t end = is_last ? positions.end : buckets[i + 1].first_position;
     const std::int64_t end_time = is_last ? stream.last_time_ns() : buckets[i + 1].first_time_ns;
-    const std::size_t first = columns.column_of(columns.share_of(bucket.first_position, bucket.first_time_ns));
-    const std::size_t last = std::max(first, columns.column_of(columns.share_of(end, end_time)));
+    const std::size_t first = columns.column_of(timeline.share_of(bucket.first_position, bucket.first_time_ns));
+    const std::size_t last = std::max(first, columns.column_of(timeline.share_of(end, end_time)));
     // Where in the bucket its extremes were is not known: all of its columns have them.
     for (std::size_t column = first; column <= last; ++column) {
-      const std::uint64_t position = column == last ? end : bucket.first_position;
-      for (const TimelineFigures& figures : {bucket.least, bucket.most, bucket.last})
-        columns.add({figures.in_use, figures.pool, figures.largest_free, bucket.is_inexact}, position, column);
+      TimelineColumn range = column_from(bucket);
+      range.position = range.most_position = column == last ? end : bucket.first_position;
+      columns.add(range, last_of(bucket), column);
     }
   }
   columns.go_to(columns.column_of(1));
 }
 
+// Of those in one column the one that asked for most: a job that catches its failures may have a million.
+void add_failure(const TimelineMark& failure, std::size_t columns, std::vector<TimelineMark>& failures) {
+  if (failure.at < 0 || failure.at > 1) return;
+  const auto column_of = [&](double at) { return static_cast<std::size_t>(at * static_cast<double>(columns)); };
+  if (failures.empty() || failures.size() < 1'000 || column_of(failures.back().at) != column_of(failure.at))
+    failures.push_back(failure);
+  else if (failure.bytes > failures.back().bytes)
+    failures.back() = failure;
+}
+
+void add_marks(const Stream& stream, TimelineColumns& timeline) {
+  for (const FailureEvent& failure : stream.failures()) {
+    if (failure.heap != timeline.heap.heap) continue;
+    const double at =
+        timeline.share_of_axis(timeline.has_times ? static_cast<double>(failure.time_ns - timeline.first_time_ns)
+                                                  : static_cast<double>(failure.event));
+    add_failure({at, failure.event, failure.asked_bytes}, timeline.columns.size(),
+                failure.is_out_of_memory ? timeline.failures : timeline.refusals);
+    if (failure.is_out_of_memory) timeline.asked_most = std::max(timeline.asked_most, failure.asked_bytes);
+  }
+  if (const HeapPeak peak = stream.peak(timeline.heap.heap); peak.in_use_bytes > 0)
+    timeline.peak = {timeline.share_of(peak.position, peak.time_ns), peak.position, peak.in_use_bytes};
+}
+
 // "10 ms", "1.5 s": round numbers need no more digits than the step has; from a minute on as moments are written.
 std::string tick_text(std::int64_t ns, double step) {
   if (ns == 0) return "0";
-  if (ns >= 60'000'000'000) return text_from_moment_ns(ns);
+  if (ns >= 60'000'000'000 && step >= 1e6) return text_from_moment_ns(ns);
   const auto value = static_cast<double>(ns);
-  if (step >= 1e8) return fmt::format("{:g} s", value / 1e9);
-  return step >= 1e5 ? fmt::format("{:g} ms", value / 1e6) : fmt::format("{:g} µs", value / 1e3);
+  if (step >= 1e8) return fmt::format("{:.10g} s", value / 1e9);
+  if (step >= 1e5 && value < 1e9) return fmt::format("{:.10g} ms", value / 1e6);
+  if (step >= 1e5) return fmt::format("{:.4f} s", value / 1e9);
+  if (value < 1e6) return fmt::format("{:.10g} µs", value / 1e3);
+  return value < 1e9 ? fmt::format("{:.4f} ms", value / 1e6) : fmt::format("{:.7f} s", value / 1e9);
 }
 
 double nice_step(double range, int most) {
@@ -137,58 +186,101 @@ double nice_step(double range, int most) {
 
 }  // namespace
 
-TimelineColumns compute_timeline_columns(const Stream& stream, HeapKey heap, std::size_t count) {
+void TimelineColumn::add(const TimelineColumn& later) {
+  if (later.in_use.most > in_use.most) most_position = later.most_position;
+  for (const auto& [band, more] : {std::pair(&in_use, &later.in_use), std::pair(&pool, &later.pool),
+                                   std::pair(&largest_free, &later.largest_free)}) {
+    band->add(more->least);
+    band->add(more->most);
+  }
+  fragmentation.add(later.fragmentation);
+  position = later.position;
+  is_inexact |= later.is_inexact;
+}
+
+std::string text_from_span(TimelineSpan span) {
+  return fmt::format("{}-{}", span.begin, span.end);
+}
+
+std::optional<TimelineSpan> parse_span(std::string_view text) {
+  TimelineSpan span;
+  const char* end = text.data() + text.size();
+  const auto begin = std::from_chars(text.data(), end, span.begin);
+  if (begin.ec != std::errc() || begin.ptr == end || *begin.ptr != '-') return std::nullopt;
+  const auto last = std::from_chars(begin.ptr + 1, end, span.end);
+  if (last.ec != std::errc() || last.ptr != end || span.begin < 0 || span.end < span.begin) return std::nullopt;
+  return span;
+}
+
+std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, HeapKey heap, TimelineSpan span,
+                                                        std::size_t count, TimelineEffort effort,
+                                                        const std::atomic<bool>& cancelled) {
   TimelineColumns timeline;
   timeline.heap = heap;
   timeline.has_times = stream.has_times();
-  timeline.begin = timeline.has_times ? stream.first_time_ns() : 0;
-  timeline.end = timeline.has_times ? stream.last_time_ns() : static_cast<std::int64_t>(stream.end_position());
+  timeline.first_time_ns = timeline.has_times ? stream.first_time_ns() : 0;
+  timeline.whole.end = timeline.has_times ? stream.last_time_ns() - stream.first_time_ns()
+                                          : static_cast<std::int64_t>(stream.end_position());
+  timeline.span = span.empty() ? timeline.whole : span;
+  timeline.span.end = std::min(timeline.span.end, timeline.whole.end);
   timeline.knows_regions = true;
   for (const TimelineBucket& bucket : stream.timeline(heap.heap).buckets(0, stream.end_position(), 1))
     timeline.knows_regions &= bucket.knows_regions;
-  Columns columns(timeline, std::max<std::size_t>(1, count));
-  if (stream.end_position() <= replayed_events_max)
-    take_events(stream, heap.heap, columns);
-  else
-    take_buckets(stream, heap.heap, count, columns);
+  const Positions positions = positions_of(stream, timeline);
+  timeline.begin_position = positions.begin;
+  count = std::max<std::size_t>(1, count);
+  if (effort == TimelineEffort::exact || positions.end - positions.begin <= quick_events_max) {
+    if (!take_events(stream, positions, timeline, count, cancelled)) return std::nullopt;
+  } else {
+    take_buckets(stream, positions, timeline, count);
+  }
   for (const TimelineColumn& column : timeline.columns) {
     timeline.in_use_most = std::max(timeline.in_use_most, column.in_use.most);
     timeline.pool_most = std::max(timeline.pool_most, column.pool.most);
     timeline.largest_free_most = std::max(timeline.largest_free_most, column.largest_free.most);
   }
-  for (const FailureEvent& failure : stream.failures())
-    if (failure.is_out_of_memory && failure.heap == heap.heap) {
-      timeline.failures.push_back(
-          {columns.share_of(failure.event, failure.time_ns), failure.event, failure.asked_bytes});
-      timeline.asked_most = std::max(timeline.asked_most, failure.asked_bytes);
-    }
-  if (const HeapPeak peak = stream.peak(heap.heap); peak.in_use_bytes > 0)
-    timeline.peak = {columns.share_of(peak.position, peak.time_ns), peak.position, peak.in_use_bytes};
+  add_marks(stream, timeline);
+  add_markers(stream, timeline);
   return timeline;
 }
 
-double TimelineColumns::column_of(std::uint64_t position) const {
+double TimelineColumns::share_of(std::uint64_t position, std::int64_t time_ns) const {
   for (const TimelineMark& failure : failures)
     if (failure.position == position) return failure.at;
-  if (peak && peak->position == position) return peak->at;
-  const auto found = std::lower_bound(columns.begin(), columns.end(), position,
-                                      [](const TimelineColumn& one, std::uint64_t at) { return one.position < at; });
-  return (static_cast<double>(found - columns.begin()) + 0.5) / static_cast<double>(columns.size());
+  return share_of_axis(has_times ? static_cast<double>(position == 0 ? 0 : time_ns - first_time_ns)
+                                 : static_cast<double>(position));
 }
 
-std::string TimelineColumns::text_at(double at) const {
-  const auto since = static_cast<std::int64_t>(at * static_cast<double>(end - begin));
-  return has_times ? text_from_moment_ns(since) : "event " + text_from_count(since);
+double TimelineColumns::share_of_axis(double at) const {
+  return span.empty() ? 0 : (at - static_cast<double>(span.begin)) / static_cast<double>(span.length());
+}
+
+double TimelineColumns::axis_at(double share) const {
+  return static_cast<double>(span.begin) + share * static_cast<double>(span.length());
+}
+
+std::string TimelineColumns::text_at(double share) const {
+  const auto at = static_cast<std::int64_t>(axis_at(share));
+  return has_times ? text_from_moment_ns(at) : "event " + text_from_count(at);
+}
+
+TimelineSpan possible_span(const TimelineColumns& timeline, double begin, double end) {
+  const auto whole = static_cast<double>(timeline.whole.end);
+  const auto least = std::min(whole, static_cast<double>(timeline.has_times ? shortest_span_ns : shortest_span_events));
+  const double length = std::clamp(end - begin, least, whole);
+  begin = std::clamp(begin + (end - begin - length) / 2, 0.0, whole - length);
+  const TimelineSpan span{std::llround(begin), std::llround(begin + length)};
+  return span == timeline.whole ? TimelineSpan{} : span;
 }
 
 std::vector<AxisTick> ticks_of(const TimelineColumns& timeline, int most) {
   std::vector<AxisTick> ticks;
-  const auto range = static_cast<double>(timeline.end - timeline.begin);
-  if (range <= 0) return ticks;
-  const double step = std::max(1.0, nice_step(range, most));
-  for (double at = 0; at <= range; at += step) {
+  if (timeline.span.empty()) return ticks;
+  const double step = std::max(1.0, nice_step(static_cast<double>(timeline.span.length()), most));
+  const double begin = std::ceil(static_cast<double>(timeline.span.begin) / step) * step;
+  for (double at = begin; at <= static_cast<double>(timeline.span.end); at += step) {
     const auto value = static_cast<std::int64_t>(std::llround(at));
-    ticks.push_back({at / range, timeline.has_times ? tick_text(value, step) : text_from_count(value)});
+    ticks.push_back({timeline.share_of_axis(at), timeline.has_times ? tick_text(value, step) : text_from_count(value)});
   }
   return ticks;
 }

@@ -1,9 +1,11 @@
-// How a heap's figures went over a whole trace, cut into a fixed number of columns of the x axis: what a picture of any
-// width is drawn from. Exact up to some million events; beyond that as exact as the stream's own timeline, which never
-// leaves out a peak.
+// How a heap's figures went over a stretch of a trace, cut into a fixed number of columns of the x axis: what a picture
+// of the timeline is drawn from. Minimum and maximum of each column are exact, from one pass over the stretch; a first
+// answer about a long one is made of the stream's own timeline, which never leaves out a peak, and may show it in the
+// column beside it too.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,34 +25,84 @@ struct Band {
   friend bool operator==(const Band&, const Band&) = default;
 };
 
+// Of shares from 0 to 1, at some of the events only.
+struct ShareBand {
+  float least = 2, most = -1;
+  bool is_defined() const { return most >= 0; }
+  void add(const ShareBand& more) {
+    least = std::min(least, more.least);
+    most = std::max(most, more.most);
+  }
+  friend bool operator==(const ShareBand&, const ShareBand&) = default;
+};
+
 struct TimelineColumn {
   Band in_use, pool, largest_free;
-  std::uint64_t position = 0;  // After the last event of the column: where a click on it goes.
-  bool is_inexact = false;     // Events were lost, and the heap was not listed anew since.
+  ShareBand fragmentation;
+  std::uint64_t position = 0;       // After the last event of the column.
+  std::uint64_t most_position = 0;  // After the first event with the most in use: where a click on the column goes.
+  bool is_inexact = false;          // Events were lost, and the heap was not listed anew since.
+
+  void add(const TimelineColumn& later);
 };
 
 struct TimelineMark {
-  double at = 0;  // On the x axis, from 0 to 1.
+  double at = 0;  // On the x axis, from 0 to 1; outside of it for what is not in this stretch.
   std::uint64_t position = 0, bytes = 0;
 };
 
+// A mark of the source: an instant where begin and end are the same, else a stretch.
+struct TimelineMarker {
+  double begin = 0, end = 0;  // On the x axis; a stretch may begin or end beyond it.
+  std::uint64_t position = 0;
+  std::uint64_t count = 1;  // So many marks are this near to one another; it has the first one's name.
+  int depth = 0;            // So many stretches are around it.
+  std::string name;
+};
+
+// On the axis: nanoseconds since the first event, or events where there are no times. Empty: all of it.
+struct TimelineSpan {
+  std::int64_t begin = 0, end = 0;
+
+  bool empty() const { return begin >= end; }
+  std::int64_t length() const { return end - begin; }
+  friend bool operator==(const TimelineSpan&, const TimelineSpan&) = default;
+};
+std::string text_from_span(TimelineSpan span);  // "1000-2000", as a command's text names it.
+std::optional<TimelineSpan> parse_span(std::string_view text);
+
 struct TimelineColumns {
   HeapKey heap;
-  bool has_times = false;           // Else the axis counts events.
-  bool knows_regions = false;       // At every moment; else pool and largest free are not known.
-  std::int64_t begin = 0, end = 0;  // Of the axis: nanoseconds on the stream's clock, or positions.
+  bool has_times = false;      // Else the axis counts events.
+  bool knows_regions = false;  // At every moment of the trace; else pool, largest free and fragmentation are not known.
+  TimelineSpan whole, span;
+  std::int64_t first_time_ns = 0;    // Where the axis begins on the stream's clock.
+  std::uint64_t begin_position = 0;  // So many events had happened as the span began.
   std::vector<TimelineColumn> columns;
-  std::vector<TimelineMark> failures;  // Out-of-memories of the heap, with what was asked; before the event.
+  std::vector<TimelineMark> failures, refusals;  // Out of memory, of the driver; with what was asked; before the event.
+  std::vector<TimelineMarker> instants, stretches;
   std::optional<TimelineMark> peak;
   std::uint64_t in_use_most = 0, pool_most = 0, largest_free_most = 0, asked_most = 0;
 
-  double column_of(std::uint64_t position) const;  // Where the moment after so many events lies, from 0 to 1.
-  std::string text_at(double at) const;            // "1.204 s", "event 4,711"
+  // Where a moment lies, from 0 to 1; outside of it for one that is not in this stretch. `time_ns`: of the last event
+  // before it, on the stream's clock.
+  double share_of(std::uint64_t position, std::int64_t time_ns) const;
+  double share_of_axis(double at) const;  // Of a point of the axis.
+  double axis_at(double share) const;
+  std::string text_at(double share) const;  // "1.204 s", "event 4,711"
 };
 
-TimelineColumns compute_timeline_columns(const Stream& stream, HeapKey heap, std::size_t columns);
+enum class TimelineEffort : std::uint8_t { quick, exact };
 
-// Ticks at 1, 2 or 5 times a power of ten, as many as fit `most`; as shares of the axis with their words.
+// Nothing where `cancelled` became true meanwhile.
+std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, HeapKey heap, TimelineSpan span,
+                                                        std::size_t columns, TimelineEffort effort,
+                                                        const std::atomic<bool>& cancelled);
+
+// Within the axis, not shorter than what can be told apart; empty where it is all of it.
+TimelineSpan possible_span(const TimelineColumns& timeline, double begin, double end);
+
+// Ticks at 1, 2 or 5 times a power of ten, as many as fit `most`; as shares of the stretch with their words.
 struct AxisTick {
   double at = 0;
   std::string text;

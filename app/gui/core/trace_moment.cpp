@@ -59,6 +59,35 @@ HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
   return best;
 }
 
+bool has_failures(const Trace& trace) {
+  for (const Stream& stream : trace.streams)
+    if (stream.counts().out_of_memory > 0) return true;
+  return false;
+}
+
+std::string opening_moment(const Trace& trace) {
+  if (has_failures(trace)) {
+    // The one that an earlier stream's clock tells first; there is seldom more than one stream with any.
+    std::size_t stream = trace.streams.size();
+    const FailureEvent* first = nullptr;
+    for (std::size_t i = 0; i < trace.streams.size(); ++i)
+      for (const FailureEvent& failure : trace.streams[i].failures()) {
+        if (!failure.is_out_of_memory) continue;
+        if (first == nullptr || failure.time_ns < first->time_ns) {
+          first = &failure;
+          stream = i;
+        }
+        break;
+      }
+    if (first != nullptr) {
+      const auto last = find_moment(trace, "oom");
+      if (last && last->positions[stream] == first->event) return "oom";
+      return text_from_position(trace, stream, first->event);
+    }
+  }
+  return find_moment(trace, "peak") ? "peak" : std::string();
+}
+
 std::optional<std::uint64_t> next_failure(const Stream& stream, std::uint64_t position) {
   for (const FailureEvent& failure : stream.failures())
     if (failure.is_out_of_memory && failure.event > position) return failure.event;

@@ -47,6 +47,11 @@ std::string phrase_of(const Moment& moment);
 // where no heap ever held anything.
 HeapKey choose_heap(const Trace& trace, HeapKey wanted);
 
+bool has_failures(const Trace& trace);  // Out-of-memories.
+// The moment at which a trace is opened: the first out-of-memory, else the peak; empty (the end) where there is
+// neither.
+std::string opening_moment(const Trace& trace);
+
 // The out-of-memories of one heap's stream before or after a position, the nearest: what [ and ] go to.
 std::optional<std::uint64_t> next_failure(const Stream& stream, std::uint64_t position);
 std::optional<std::uint64_t> previous_failure(const Stream& stream, std::uint64_t position);

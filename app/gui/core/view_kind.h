@@ -7,7 +7,22 @@
 
 namespace hbmscope::gui {
 
-enum class ViewKind { heap_map, timeline, summary, flame, top, call_tree, diff, source, totals, import };
+enum class ViewKind {
+  heap_map,
+  timeline,
+  failure,
+  fragmentation,
+  summary,
+  flame,
+  top,
+  call_tree,
+  diff,
+  source,
+  sizes,
+  range,
+  totals,
+  import
+};
 
 struct ViewName {
   ViewKind kind;
@@ -15,15 +30,19 @@ struct ViewName {
   std::string_view window;  // The tab's text, and the id by which tests find it.
 };
 
-inline constexpr std::array<ViewName, 10> view_names{{
+inline constexpr std::array<ViewName, 14> view_names{{
     {ViewKind::heap_map, "heap-map", "Heap map"},
     {ViewKind::timeline, "timeline", "Timeline"},
+    {ViewKind::failure, "failure", "Why it failed"},
+    {ViewKind::fragmentation, "fragmentation", "Fragmentation"},
     {ViewKind::summary, "summary", "Summary"},
     {ViewKind::flame, "flame", "Flame graph"},
     {ViewKind::top, "top", "Top"},
     {ViewKind::call_tree, "tree", "Call tree"},
     {ViewKind::diff, "diff", "Diff"},
     {ViewKind::source, "source", "Source"},
+    {ViewKind::sizes, "sizes", "Sizes"},
+    {ViewKind::range, "range", "Range"},
     {ViewKind::totals, "totals", "Totals"},
     {ViewKind::import, "import", "Import"},
 }};
@@ -34,12 +53,14 @@ constexpr const ViewName& name_of(ViewKind kind) {
 
 // Views that a file without addresses can't have.
 constexpr bool is_of_trace(ViewKind kind) {
-  return kind == ViewKind::heap_map || kind == ViewKind::timeline;
+  return kind == ViewKind::heap_map || kind == ViewKind::timeline || kind == ViewKind::failure ||
+         kind == ViewKind::fragmentation || kind == ViewKind::sizes || kind == ViewKind::range;
 }
 
 // The tabs below the centre; Summary, Flame graph and Totals are the centre, and of a trace Heap map and Timeline.
 constexpr bool is_bottom_tab(ViewKind kind) {
-  return kind != ViewKind::summary && kind != ViewKind::flame && kind != ViewKind::totals && !is_of_trace(kind);
+  return kind != ViewKind::summary && kind != ViewKind::flame && kind != ViewKind::totals &&
+         kind != ViewKind::heap_map && kind != ViewKind::timeline;
 }
 
 constexpr std::optional<ViewKind> parse_view_kind(std::string_view key) {

@@ -22,7 +22,10 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
   push_open(commands, request.files);
   if (!request.baseline.empty()) commands.push(CommandId::open_baseline_path, request.baseline);
   if (!request.where.empty()) commands.push(CommandId::set_filter, request.where);
-  if (!request.at.empty()) commands.push(CommandId::set_moment, request.at);
+  const std::string at = request.at.empty() && !request.from.empty() ? "end" : request.at;
+  if (!at.empty()) commands.push(CommandId::set_moment, at);
+  if (!request.from.empty())
+    commands.push(Command{CommandId::set_range, {}, {request.from, at}, SourceId::none, {}, {}});
   if (!request.view.empty()) commands.push(CommandId::set_view, request.view);
   if (!request.select.empty()) commands.push(CommandId::select_function, request.select);
 }

@@ -1,5 +1,6 @@
 #include "app/gui/views/dock_layout.h"
 
+#include <algorithm>
 #include <string>
 
 #include <imgui.h>
@@ -7,6 +8,11 @@
 
 namespace hbmscope::gui {
 namespace {
+
+// From left to right, of both kinds of files; a profile has summary, flame graph and totals elsewhere.
+constexpr ViewKind bottom_tabs[] = {ViewKind::failure, ViewKind::fragmentation, ViewKind::range,   ViewKind::top,
+                                    ViewKind::flame,   ViewKind::sizes,         ViewKind::summary, ViewKind::call_tree,
+                                    ViewKind::diff,    ViewKind::source,        ViewKind::totals,  ViewKind::import};
 
 void dock(ViewKind kind, ImGuiID node) {
   ImGui::DockBuilderDockWindow(std::string(name_of(kind).window).c_str(), node);
@@ -41,52 +47,66 @@ void build_for_profile(ImGuiID space, ImVec2 size) {
 void build_for_trace(ImGuiID space, ImVec2 size) {
   ImGuiID rest = begin_layout(space, size);
   const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.32F, nullptr, &rest);
-  const ImGuiID middle = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.36F, nullptr, &rest);
+  const ImGuiID middle = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
   dock(ViewKind::heap_map, rest);
   dock(ViewKind::timeline, middle);
-  for (const ViewKind kind : {ViewKind::summary, ViewKind::flame, ViewKind::top, ViewKind::call_tree, ViewKind::diff,
-                              ViewKind::source, ViewKind::totals, ViewKind::import})
+  for (const ViewKind kind :
+       {ViewKind::failure, ViewKind::fragmentation, ViewKind::range, ViewKind::top, ViewKind::flame, ViewKind::sizes,
+        ViewKind::summary, ViewKind::call_tree, ViewKind::diff, ViewKind::source, ViewKind::totals, ViewKind::import})
     dock(kind, bottom);
   ImGui::DockBuilderFinish(space);
 }
 
+// False where it has no tab by now.
+bool bring_to_front(ViewKind kind) {
+  ImGuiWindow* window = ImGui::FindWindowByName(std::string(name_of(kind).window).c_str());
+  if (window == nullptr || !window->WasActive || window->DockNode == nullptr || window->DockNode->TabBar == nullptr)
+    return false;
+  window->DockNode->TabBar->NextSelectedTabId = window->TabId;
+  return true;
+}
+
 // Which tab of each group is in front at first.
-void choose_tabs() {
-  for (const ViewKind kind : {ViewKind::summary, ViewKind::top}) {
-    const std::string name(name_of(kind).window);
-    ImGuiWindow* window = ImGui::FindWindowByName(name.c_str());
-    if (window == nullptr || window->DockNode == nullptr || window->DockNode->TabBar == nullptr) continue;
-    window->DockNode->TabBar->NextSelectedTabId = window->TabId;
+void choose_tabs(bool of_trace) {
+  if (!of_trace) {
+    bring_to_front(ViewKind::summary);
+    bring_to_front(ViewKind::top);
+  } else if (!bring_to_front(ViewKind::failure)) {
+    bring_to_front(ViewKind::fragmentation);
   }
 }
 
 }  // namespace
 
-bool view_exists(const AppState& state, ViewKind kind) {
-  switch (kind) {
-    case ViewKind::diff: return state.sources.size() >= 2;
-    case ViewKind::totals: return state.ready_sources() >= 2;
-    case ViewKind::heap_map:
-    case ViewKind::timeline: return state.source() != nullptr && state.source()->trace != nullptr;
-    default: return true;
-  }
+// A tab that appears goes to the end; it is put where the layout has it, once it is there.
+void put_tabs_in_order(const AppState& state, ViewStates& views) {
+  std::uint32_t there = 0;
+  for (const ViewName& name : view_names)
+    if (view_exists(state, name.kind)) there |= 1U << static_cast<unsigned>(name.kind);
+  if (there != views.views_there) views.reorder = 3;
+  views.views_there = there;
+  if (views.reorder == 0 || --views.reorder > 0) return;
+  ImGuiWindow* import = ImGui::FindWindowByName("Import");
+  if (import == nullptr || import->DockNode == nullptr || import->DockNode->TabBar == nullptr) return;
+  ImVector<ImGuiTabItem>& tabs = import->DockNode->TabBar->Tabs;
+  const auto rank = [](const ImGuiTabItem& tab) {
+    std::size_t place = 0;
+    for (const ViewKind kind : bottom_tabs) {
+      const ImGuiWindow* window = ImGui::FindWindowByName(std::string(name_of(kind).window).c_str());
+      if (window != nullptr && window->TabId == tab.ID) return place;
+      ++place;
+    }
+    return place;
+  };
+  std::stable_sort(tabs.begin(), tabs.end(),
+                   [&](const ImGuiTabItem& a, const ImGuiTabItem& b) { return rank(a) < rank(b); });
 }
 
-void put_import_last(const AppState& state, ViewStates& views) {
-  const bool two_files = view_exists(state, ViewKind::diff);
-  if (two_files && !views.two_files) views.reorder = 3;  // By then the tab is where ImGui puts it.
-  views.two_files = two_files;
-  if (views.reorder == 0 || --views.reorder > 0) return;
-  ImGuiWindow* diff = ImGui::FindWindowByName("Diff");
-  ImGuiWindow* import = ImGui::FindWindowByName("Import");
-  if (diff == nullptr || import == nullptr || diff->DockNode == nullptr || diff->DockNode != import->DockNode) return;
-  ImGuiTabBar* tabs = diff->DockNode->TabBar;
-  if (tabs == nullptr) return;
-  ImGuiTabItem* last = ImGui::TabBarFindTabByID(tabs, import->TabId);
-  ImGuiTabItem* appeared = ImGui::TabBarFindTabByID(tabs, diff->TabId);
-  if (last == nullptr || appeared == nullptr) return;
-  const int distance = tabs->Tabs.index_from_ptr(appeared) - tabs->Tabs.index_from_ptr(last);
-  if (distance > 0) ImGui::TabBarQueueReorder(tabs, last, distance);
+void follow_range(const AppState& state, ViewStates& views) {
+  const bool has_range = view_exists(state, ViewKind::range);
+  // It comes to the front where it is, without taking the focus: the hand that drags is over the timeline.
+  if (!has_range) views.range_shown = false;
+  if (has_range && !views.range_shown) views.range_shown = bring_to_front(ViewKind::range);
 }
 
 void make_dock_space(const AppState& state, ViewStates& views) {
@@ -111,7 +131,7 @@ void make_dock_space(const AppState& state, ViewStates& views) {
   views.layout_seen = state.window.layout_serial;
   views.layout_made = true;
   ImGui::DockSpace(space, {0, 0}, ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
-  if (views.settling == 2) choose_tabs();
+  if (views.settling == 2) choose_tabs(views.of_trace.value_or(false));
 }
 
 }  // namespace hbmscope::gui

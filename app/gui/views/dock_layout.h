@@ -8,11 +8,11 @@
 
 namespace hbmscope::gui {
 
-// A view that can't exist is not there: Diff and Totals need two files.
-bool view_exists(const AppState& state, ViewKind kind);
+// The range's tab comes to the front when a range is selected.
+void follow_range(const AppState& state, ViewStates& views);
 
-// Import stays the last tab when Diff appears beside it.
-void put_import_last(const AppState& state, ViewStates& views);
+// Import stays the last tab when others appear beside it.
+void put_tabs_in_order(const AppState& state, ViewStates& views);
 
 void make_dock_space(const AppState& state, ViewStates& views);
 

@@ -17,7 +17,11 @@ constexpr Gesture gestures[] = {
     {"double-click", "zoom the flame graph so that the frame fills it; open a node of the call tree"},
     {"wheel", "zoom at the pointer (Ctrl: in large steps); lists scroll"},
     {"Shift+wheel, drag", "pan"},
-    {"W S A D", "zoom in and out, pan, in the flame graph"},
+    {"W S A D", "zoom in and out, pan, in the flame graph, the heap map and the timeline"},
+    {"timeline: click",
+     "show that moment; near a failure, a marker or the peak it is that one (Alt: just where it is)"},
+    {"timeline: drag", "select a range; on the band above the lanes: move the moment; right button: pan"},
+    {"timeline: Y", "the y axes end at what is seen, or at the most of the whole trace"},
     {"right click", "menu: filter, zoom, source, copy"},
     {"mouse 4 and 5", "view back, forward"},
 };

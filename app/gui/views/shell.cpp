@@ -21,6 +21,10 @@ void draw_view_inside(const AppState& state, ViewStates& views, ViewKind kind, C
   switch (kind) {
     case ViewKind::heap_map: return draw_heap_map(state, views.heap_map, commands);
     case ViewKind::timeline: return draw_timeline(state, views.timeline, commands);
+    case ViewKind::failure: return draw_failure(state, views.failure, commands);
+    case ViewKind::fragmentation: return draw_fragmentation(state, views.fragmentation, commands);
+    case ViewKind::sizes: return draw_sizes(state, views.sizes, commands);
+    case ViewKind::range: return draw_range(state, views.range, commands);
     case ViewKind::summary: return draw_summary(state, views.summary, commands);
     case ViewKind::flame: return draw_flame_graph(state, views.flame, commands);
     case ViewKind::top: return draw_top(state, views.top, commands);
@@ -71,7 +75,8 @@ void draw_docked_views(const AppState& state, ViewStates& views, CommandQueue& c
   for (const ViewName& name : view_names)
     if (view_exists(state, name.kind)) draw_view(state, views, name.kind, commands);
   follow_view(state, views);
-  put_import_last(state, views);
+  follow_range(state, views);
+  put_tabs_in_order(state, views);
 }
 
 void draw_maximised(const AppState& state, ViewStates& views, CommandQueue& commands) {

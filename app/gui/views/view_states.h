@@ -3,15 +3,19 @@
 
 #include "app/gui/views/call_tree_view.h"
 #include "app/gui/views/diff_view.h"
+#include "app/gui/views/failure_view.h"
 #include "app/gui/views/file_dialog.h"
 #include "app/gui/views/filter_line.h"
 #include "app/gui/views/flame_graph.h"
+#include "app/gui/views/fragmentation_view.h"
 #include "app/gui/views/heap_map.h"
 #include "app/gui/views/help_window.h"
 #include "app/gui/views/import_view.h"
 #include "app/gui/views/inspector.h"
 #include "app/gui/views/palette_window.h"
+#include "app/gui/views/range_view.h"
 #include "app/gui/views/shell.h"
+#include "app/gui/views/sizes_view.h"
 #include "app/gui/views/source_view.h"
 #include "app/gui/views/summary_view.h"
 #include "app/gui/views/timeline.h"
@@ -23,6 +27,10 @@ namespace hbmscope::gui {
 struct ViewStates {
   HeapMapState heap_map;
   TimelineState timeline;
+  FailureViewState failure;
+  FragmentationState fragmentation;
+  SizesState sizes;
+  RangeViewState range;
   SummaryState summary;
   FlameState flame;
   TopState top;
@@ -42,8 +50,9 @@ struct ViewStates {
   bool layout_made = false;       // or the first layout.
   std::uint64_t view_seen = 0;    // The last command that brought a view to the front.
   std::optional<bool> of_trace;   // What the layout was made for.
-  bool two_files = false;         // Whether Diff and Totals were there in the frame before.
-  int reorder = 0;                // Frames until Import is put last again, since a tab that appears goes to the end.
+  std::uint32_t views_there = 0;  // By kind: those that existed in the frame before.
+  bool range_shown = false;       // The range's tab was brought to the front.
+  int reorder = 0;                // Frames until tabs are put in order, since one that appears goes to the end.
   int settling = 0;               // Frames until focus is a person's doing again.
   std::optional<ViewKind> focused;
   std::uint64_t clipboard_seen = 0;

@@ -1,0 +1,206 @@
+#include "analysis/query/failure_facts.h"
+
+#include <algorithm>
+
+#include "analysis/trace/pass_from.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope {
+namespace {
+
+std::int64_t signed_of(std::uint64_t bytes) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, AddressSpace::bytes_max));
+}
+std::string bytes_text(std::uint64_t bytes) {
+  return text_from_bytes(signed_of(bytes));
+}
+
+// The cheapest window of one region's chunks that is as large as the request; each chunk but the last one begins one.
+class PlaceFinder {
+ public:
+  explicit PlaceFinder(std::uint64_t bytes) : bytes_(bytes) {}
+
+  void add_region(const std::vector<HeapChunk>& chunks) {
+    std::size_t end = 0;
+    std::uint64_t size = 0, in_use = 0;
+    for (std::size_t begin = 0; begin < chunks.size(); ++begin) {
+      for (; end < chunks.size() && size < bytes_; ++end) {
+        size += chunks[end].range.size();
+        in_use += in_use_of(chunks[end]);
+      }
+      if (size < bytes_) return;
+      if (!best_ || in_use < best_->in_use_bytes)
+        best_ = CheapestPlace{{chunks[begin].range.begin, chunks[end - 1].range.end}, in_use, {}};
+      size -= chunks[begin].range.size();
+      in_use -= in_use_of(chunks[begin]);
+    }
+  }
+  std::optional<CheapestPlace> take() { return std::move(best_); }
+
+ private:
+  static std::uint64_t in_use_of(const HeapChunk& chunk) {
+    return chunk.state == ChunkState::block ? chunk.range.size() : 0;
+  }
+
+  std::uint64_t bytes_;
+  std::optional<CheapestPlace> best_;
+};
+
+std::optional<std::int64_t> since_start(const Stream& stream, std::int64_t time_ns) {
+  if (!stream.has_times() || time_ns < stream.first_time_ns()) return std::nullopt;
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(time_ns) -
+                                   static_cast<std::uint64_t>(stream.first_time_ns()));
+}
+
+FailureVerdict verdict_of(const FailureFacts& facts) {
+  if (!facts.free_bytes || !facts.largest_free_bytes) return FailureVerdict::unknown;
+  const std::uint64_t needed = facts.needed_bytes;
+  if (needed <= *facts.largest_free_bytes) return FailureVerdict::had_room;
+  if (needed <= *facts.free_bytes) return FailureVerdict::scattered;
+  if (facts.driver_bytes && needed <= *facts.driver_bytes) return FailureVerdict::limit;
+  if (facts.driver_bytes && needed - *facts.free_bytes <= *facts.driver_bytes) return FailureVerdict::split;
+  return FailureVerdict::too_big;
+}
+
+}  // namespace
+
+std::string_view text_from_verdict(FailureVerdict verdict) {
+  switch (verdict) {
+    case FailureVerdict::unknown: return "unknown";
+    case FailureVerdict::too_big: return "too_big";
+    case FailureVerdict::scattered: return "scattered";
+    case FailureVerdict::split: return "split";
+    case FailureVerdict::limit: return "limit";
+    case FailureVerdict::had_room: return "had_room";
+  }
+  return "unknown";
+}
+
+std::optional<CheapestPlace> find_cheapest_place(const StreamState& state, std::uint32_t heap, std::uint64_t bytes) {
+  const AddressSpace& space = state.heap(heap).space;
+  if (!space.knows_regions() || bytes == 0) return std::nullopt;
+  std::vector<AddressRange> regions;
+  space.for_each_region([&](AddressRange range) { regions.push_back(range); });
+  PlaceFinder finder(bytes);
+  std::vector<HeapChunk> chunks;  // Of one region, from end to end.
+  std::size_t region = 0;
+  space.for_each_chunk([&](const HeapChunk& chunk) {
+    chunks.push_back(chunk);
+    if (chunk.range.end < regions[region].end) return;
+    finder.add_region(chunks);
+    chunks.clear();
+    ++region;
+  });
+  auto place = finder.take();
+  if (!place) return place;
+  for (const LiveBlock& block : state.slots())
+    if (block.heap == heap && !space.is_loose(block.place) && block.address >= place->range.begin &&
+        block.address < place->range.end)
+      place->blocks.push_back(block);
+  std::sort(place->blocks.begin(), place->blocks.end(),
+            [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
+  return place;
+}
+
+std::optional<std::uint64_t> find_last_fit(const Stream& stream, std::uint32_t heap, std::uint64_t bytes,
+                                           std::uint64_t before) {
+  constexpr std::size_t at_once = 1024;
+  constexpr std::uint64_t replayed_max = 65'536;
+  const auto fits = [&](const HeapState& now) { return now.space.largest_free().value_or(0) >= bytes; };
+  if (before == 0 || bytes == 0) return std::nullopt;
+  // By ever finer buckets to the last one in which it fitted at all, then event by event.
+  std::uint64_t begin = 0, end = before - 1;
+  for (;;) {
+    const auto buckets = stream.timeline(heap).buckets(begin, end, at_once);
+    const auto last = std::find_if(buckets.rbegin(), buckets.rend(),
+                                   [&](const TimelineBucket& bucket) { return bucket.most.largest_free >= bytes; });
+    if (last == buckets.rend()) return std::nullopt;
+    const std::uint64_t first = last->first_position,
+                        next = last == buckets.rbegin() ? end : std::prev(last)->first_position;
+    const bool is_finest = first <= begin && next >= end;
+    begin = first == 0 ? 0 : first - 1;
+    end = std::min(end, next);
+    if (is_finest || end - begin <= replayed_max) break;
+  }
+  StreamState state = stream.state_at(begin);
+  bool fitted = fits(state.heap(heap));
+  std::optional<std::uint64_t> found;
+  pass_over_states_from(
+      stream, state, end, [](std::uint64_t) { return true; },
+      [&](const StreamState& now, std::uint64_t position, std::int64_t, std::uint32_t changed) {
+        if (changed != heap) return;
+        if (fitted) found = position - 1;  // Until this event.
+        fitted = fits(now.heap(heap));
+      });
+  return fitted ? end : found;
+}
+
+FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
+  const FailureEvent& failure = stream.failures()[index];
+  const StreamState state = stream.state_at(failure.event);
+  const AddressSpace& space = state.heap(failure.heap).space;
+  FailureFacts facts;
+  facts.heap = failure.heap;
+  facts.heap_name = stream.definitions().heap(failure.heap).name;
+  facts.event = failure.event;
+  facts.since_start_ns = since_start(stream, failure.time_ns);
+  facts.asked_bytes = failure.asked_bytes;
+  facts.needed_bytes = find_rounded_request(stream.definitions(), failure.asked_bytes).value_or(failure.asked_bytes);
+  facts.free_bytes = space.free_bytes();
+  facts.largest_free_bytes = space.largest_free();
+  if (facts.free_bytes) facts.free_pieces = space.free_chunks();
+  facts.driver_bytes = failure.available_bytes;
+  facts.stack = failure.stack;
+  facts.verdict = verdict_of(facts);
+  if (facts.verdict == FailureVerdict::unknown || facts.verdict == FailureVerdict::had_room) return facts;
+  facts.last_fit = find_last_fit(stream, failure.heap, facts.needed_bytes, failure.event);
+  if (facts.last_fit && *facts.last_fit > 0)
+    facts.last_fit_since_start_ns = since_start(stream, stream.state_at(*facts.last_fit).time_ns());
+  facts.place = find_cheapest_place(state, failure.heap, facts.needed_bytes);
+  return facts;
+}
+
+std::string sentence_of(const FailureFacts& facts) {
+  const std::string asked = bytes_text(facts.asked_bytes) + " was asked for";
+  if (facts.verdict == FailureVerdict::unknown) return asked + "; what was free is not told.";
+  const std::uint64_t free = *facts.free_bytes, pieces = *facts.free_pieces;
+  const TextPair pair = texts_from_bytes(signed_of(facts.asked_bytes), signed_of(*facts.largest_free_bytes));
+  const std::string asked_exact = pair.first + " was asked for";
+  const std::string in_pieces = pieces == 0 ? "nothing was free in the pool"
+                                : pieces == 1
+                                    ? bytes_text(free) + " was free in the pool, in one piece"
+                                    : bytes_text(free) + " was free in the pool, in " +
+                                          text_from_count(signed_of(pieces)) + " pieces, the largest " + pair.second;
+  const std::string driver =
+      facts.driver_bytes ? ", and the driver had " + bytes_text(*facts.driver_bytes) + " left" : std::string();
+  switch (facts.verdict) {
+    case FailureVerdict::too_big:
+      return asked_exact + "; " + in_pieces + driver + ": too big, all of it together would not have held it.";
+    case FailureVerdict::scattered:
+      return asked_exact + "; " + in_pieces + driver + ": fragmented, it is enough, and no piece is large enough.";
+    case FailureVerdict::split:
+      return asked_exact + "; " + in_pieces + driver +
+             ": enough together, and neither a free piece nor what the driver had is large enough.";
+    case FailureVerdict::limit:
+      return asked_exact + "; " + in_pieces + driver +
+             ", more than that: a limit of the process or of the allocator kept it from being taken.";
+    case FailureVerdict::had_room:
+      return asked_exact + "; " + in_pieces + driver +
+             ": a free piece would have held it, and the allocator did not use it.";
+    default: return asked + ".";
+  }
+}
+
+std::string unknowns_of(const FailureFacts& facts) {
+  std::string text;
+  const auto add = [&](std::string_view words) { text += (text.empty() ? "" : " ") + std::string(words); };
+  if (facts.verdict == FailureVerdict::unknown)
+    add("The regions of this heap are not told, so neither is what was free in it.");
+  if (!facts.driver_bytes) add("How much the driver had left is not told.");
+  if (facts.verdict == FailureVerdict::had_room)
+    add("Which pieces the request may use is not told: one of another stream, or of a private pool, is not given out.");
+  if (facts.verdict == FailureVerdict::limit) add("Which limit was set is not told.");
+  return text;
+}
+
+}  // namespace hbmscope

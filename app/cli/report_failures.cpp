@@ -1,0 +1,96 @@
+#include "app/cli/report_failures.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/query/failure_facts.h"
+#include "analysis/query/trace_own_code.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "analysis/write/json_optional.h"
+
+namespace hbmscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A job that catches its failures may have a million; each is a walk over its heap.
+constexpr std::size_t failures_with_facts = 32;
+constexpr std::size_t blockers_shown = 3;
+
+std::string own_line(const Definitions& definitions, std::uint32_t stack) {
+  const auto frame = find_own_frame(definitions, stack);
+  if (!frame) return {};
+  return fmt::format("{} {}:{}", definitions.text(frame->function), definitions.text(frame->file), frame->line);
+}
+std::string bytes_text(std::uint64_t bytes) {
+  return text_from_bytes(static_cast<std::int64_t>(bytes));
+}
+
+std::string place_text(const Definitions& definitions, const CheapestPlace& place) {
+  const std::size_t count = place.blocks.size();
+  std::string text =
+      fmt::format("  cheapest place for it: {:#x} to {:#x}, where {} block{} of {} in all {}\n", place.range.begin,
+                  place.range.end, text_from_count(static_cast<std::int64_t>(count)), count == 1 ? "" : "s",
+                  bytes_text(place.in_use_bytes), count == 1 ? "stands" : "stand");
+  for (std::size_t i = 0; i < std::min(count, blockers_shown); ++i) {
+    const LiveBlock& block = place.blocks[i];
+    const std::string line = own_line(definitions, block.stack);
+    text += fmt::format("    {:#x}  {:>10}  {}\n", block.address, bytes_text(block.size),
+                        line.empty() ? "(library code only, or no stack)" : printable(line));
+  }
+  if (count > blockers_shown) text += fmt::format("    and {} more\n", count - blockers_shown);
+  return text;
+}
+
+Json json_from_place(const Definitions& definitions, const std::optional<CheapestPlace>& place) {
+  if (!place) return nullptr;
+  Json blocks = Json::array();
+  for (const LiveBlock& block : place->blocks)
+    blocks.push_back({{"address", fmt::format("{:#x}", block.address)},
+                      {"size_bytes", block.size},
+                      {"allocation_event", block.event == wire::before_the_stream ? Json(nullptr) : Json(block.event)},
+                      {"own_line", or_null(own_line(definitions, block.stack))}});
+  return {{"begin_address", fmt::format("{:#x}", place->range.begin)},
+          {"end_address", fmt::format("{:#x}", place->range.end)},
+          {"in_use_bytes", place->in_use_bytes},
+          {"blocks", std::move(blocks)}};
+}
+
+}  // namespace
+
+std::string text_from_failure_facts(const Trace& trace, std::size_t stream, std::size_t failure,
+                                    const Terminal& terminal) {
+  const FailureFacts facts = compute_failure_facts(trace.streams[stream], failure);
+  std::string text = "  " + sentence_of(facts) + "\n";
+  if (const std::string unknowns = unknowns_of(facts); !unknowns.empty())
+    text += terminal.paint("  " + unknowns, Ink::dim) + "\n";
+  if (facts.last_fit) {
+    text += fmt::format("  last moment a free piece was large enough: after event {}", *facts.last_fit);
+    if (facts.last_fit_since_start_ns)
+      text += fmt::format(", {:.6f} s", static_cast<double>(*facts.last_fit_since_start_ns) / 1e9);
+    text += "\n";
+  }
+  if (facts.place) text += place_text(trace.streams[stream].definitions(), *facts.place);
+  return text;
+}
+
+void add_failure_facts(nlohmann::ordered_json& failures, const Trace& trace) {
+  std::size_t row = 0;
+  for (const Stream& stream : trace.streams) {
+    for (std::size_t i = 0; i < stream.failures().size(); ++i) {
+      if (!stream.failures()[i].is_out_of_memory) continue;
+      Json& json = failures[row++];
+      const bool has_facts = i + failures_with_facts >= stream.failures().size();
+      const FailureFacts facts = has_facts ? compute_failure_facts(stream, i) : FailureFacts{};
+      json["verdict"] = has_facts ? Json(text_from_verdict(facts.verdict)) : Json(nullptr);
+      json["sentence"] = has_facts ? Json(sentence_of(facts)) : Json(nullptr);
+      json["free_pieces"] = or_null(facts.free_pieces);
+      json["last_fit_events"] = or_null(facts.last_fit);
+      json["last_fit_since_start_ns"] = or_null(facts.last_fit_since_start_ns);
+      json["cheapest_place"] = json_from_place(stream.definitions(), facts.place);
+    }
+  }
+}
+
+}  // namespace hbmscope::cli

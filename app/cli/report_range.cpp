@@ -1,0 +1,232 @@
+#include "app/cli/report_range.h"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/query/range_summary.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "analysis/write/json.h"
+#include "analysis/write/json_optional.h"
+#include "analysis/write/json_trace.h"
+#include "app/cli/cli.h"
+#include "app/cli/load.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::int64_t signed_of(std::uint64_t value) {
+  return static_cast<std::int64_t>(value);
+}
+std::string share_text(const std::optional<double>& share) {
+  return share ? fmt::format("{:.1f} %", *share * 100) : "–";
+}
+std::string bytes_text(const std::optional<std::uint64_t>& bytes) {
+  return bytes ? text_from_bytes(signed_of(*bytes)) : "not told";
+}
+
+struct RangeReport {
+  const Trace& trace;
+  const TraceRange& range;
+  const RangeSummary& summary;
+  const ReportOptions& options;
+
+  std::size_t shown(std::size_t rows, std::size_t most) const { return most == 0 ? rows : std::min(rows, most); }
+};
+
+std::string sum_line(const BlockSum& sum, std::string_view what) {
+  return fmt::format("{:>10}  {:>9}  {}\n", text_from_bytes(signed_of(sum.bytes)),
+                     text_from_count(signed_of(sum.count)), what);
+}
+
+std::string totals_text(const RangeReport& report, const Terminal& terminal) {
+  const RangeSummary& summary = report.summary;
+  std::string text =
+      fmt::format("From {}\nto {}\n\n", printable(report.range.from.text), printable(report.range.to.text));
+  text += terminal.paint(fmt::format("{:>10}  {:>9}", "bytes", "blocks"), Ink::dim) + "\n";
+  text += sum_line(summary.total.allocated, "allocated") + sum_line(summary.total.freed, "freed");
+  text += sum_line(summary.freed_older, "of them from before the range");
+  text += sum_line(summary.total.survived, "survived: allocated in the range, alive at its end");
+  text += fmt::format("{:>10}  {:>9}  change of what is in use", delta_text_from_bytes(summary.in_use_delta_bytes), "");
+  if (summary.other_delta_bytes != 0)
+    text += fmt::format("; {} of it without an allocation or a free (a heap that went, a new listing, handles)",
+                        delta_text_from_bytes(summary.other_delta_bytes));
+  return text + "\n";
+}
+
+std::string heaps_text(const RangeReport& report, const Terminal& terminal) {
+  std::size_t width = 4;
+  for (const HeapRow& row : report.summary.heaps_after) width = std::max(width, display_width(printable(row.name)));
+  std::string text = terminal.paint(fmt::format("\n{}  {:>23}  {:>23}  {:>23}  {:>17}", pad_right("heap", width),
+                                                "in use", "pool size", "largest free", "fragmentation"),
+                                    Ink::dim) +
+                     "\n";
+  for (std::size_t i = 0; i < report.summary.heaps_after.size(); ++i) {
+    const HeapRow &before = report.summary.heaps_before[i], &after = report.summary.heaps_after[i];
+    const auto pair = [](const std::string& a, const std::string& b, std::size_t size) {
+      return pad_left(a + " > " + b, size);
+    };
+    text += fmt::format("{}  {}  {}  {}  {}\n", pad_right(printable(after.name), width),
+                        pair(bytes_text(before.in_use_bytes), bytes_text(after.in_use_bytes), 23),
+                        pair(bytes_text(before.pool_bytes), bytes_text(after.pool_bytes), 23),
+                        pair(bytes_text(before.largest_free_bytes), bytes_text(after.largest_free_bytes), 23),
+                        pair(share_text(before.external_fragmentation), share_text(after.external_fragmentation), 17));
+  }
+  return text;
+}
+
+std::string figures_text(const RangeSums& sums) {
+  return fmt::format("{:>10}  {:>9}  {:>10}  {:>10}  {:>10}", text_from_bytes(signed_of(sums.survived.bytes)),
+                     text_from_count(signed_of(sums.survived.count)), delta_text_from_bytes(sums.net_bytes()),
+                     text_from_bytes(signed_of(sums.allocated.bytes)), text_from_bytes(signed_of(sums.freed.bytes)));
+}
+constexpr std::string_view figures_head = "  survived     blocks         net   allocated       freed";
+
+std::string more_text(std::size_t shown, std::size_t of, std::string_view option, const Terminal& terminal) {
+  if (shown == of) return {};
+  return terminal.paint(fmt::format("{} of {}; {} 0 prints all", shown, text_from_count(signed_of(of)), option),
+                        Ink::dim) +
+         "\n";
+}
+
+std::string own_text(const RangeReport& report, const Terminal& terminal) {
+  const auto& rows = report.summary.own_code;
+  const std::size_t shown = report.shown(rows.size(), report.options.own);
+  std::string text =
+      terminal.paint(fmt::format("\n{}  by your own code, where it was allocated", figures_head), Ink::dim) + "\n";
+  for (std::size_t i = 0; i < shown; ++i) {
+    const RangeOwnRow& row = rows[i];
+    const std::string name = row.function.empty() ? "(library code only, or no stack)"
+                                                  : fmt::format("{} {}:{}", row.function, row.file, row.line);
+    text += figures_text(row.sums) + "  " + printable(name) + "\n";
+  }
+  return text + more_text(shown, rows.size(), "--own", terminal);
+}
+
+// The innermost frames say what, the outermost are the same everywhere.
+std::string stack_text(const Definitions& definitions, std::uint32_t stack) {
+  constexpr int frames_max = 3;
+  std::string text;
+  int frames = 0;
+  for (; stack != 0 && frames < frames_max; ++frames, stack = definitions.stack(stack).parent) {
+    const TraceFrame frame = definitions.frame(definitions.stack(stack).frame);
+    text += (frames > 0 ? " < " : "") + std::string(definitions.text(frame.function));
+  }
+  if (text.empty()) return "(no stack was recorded)";
+  return text + (stack != 0 ? " < ..." : "");
+}
+
+std::string stacks_text(const RangeReport& report, const Terminal& terminal) {
+  const auto& rows = report.summary.stacks;
+  const std::size_t shown = report.shown(rows.size(), report.options.top);
+  std::string text =
+      terminal.paint(fmt::format("\n{}  by stack, by net bytes, innermost frame first", figures_head), Ink::dim) + "\n";
+  for (std::size_t i = 0; i < shown; ++i)
+    text += figures_text(rows[i].sums) + "  " +
+            printable(stack_text(report.trace.streams[rows[i].stream].definitions(), rows[i].stack)) + "\n";
+  return text + more_text(shown, rows.size(), "--top", terminal);
+}
+
+Json json_from_sum(const BlockSum& sum) {
+  return {{"count", sum.count}, {"bytes", sum.bytes}};
+}
+void add_sums(Json& json, const RangeSums& sums) {
+  json["allocated"] = json_from_sum(sums.allocated);
+  json["freed"] = json_from_sum(sums.freed);
+  json["survived"] = json_from_sum(sums.survived);
+  json["net_bytes"] = sums.net_bytes();
+}
+Json json_from_stack(const Definitions& definitions, std::uint32_t stack) {
+  constexpr int frames_max = 4096;  // Python itself stops at 1,000; a damaged file may not.
+  Json list = Json::array();
+  for (int frames = 0; stack != 0 && frames < frames_max; ++frames, stack = definitions.stack(stack).parent) {
+    const TraceFrame frame = definitions.frame(definitions.stack(stack).frame);
+    list.push_back({{"name", definitions.text(frame.function)},
+                    {"file", definitions.text(frame.file)},
+                    {"line", frame.line == 0 ? Json(nullptr) : Json(frame.line)}});
+  }
+  return list;
+}
+
+std::string json_report(const RangeReport& report) {
+  const RangeSummary& summary = report.summary;
+  Json json = {{"schema", json_schema}, {"format", report.trace.format}, {"files", report.trace.files}};
+  Json range = {{"from", json_from_moment(report.trace, report.range.from)},
+                {"to", json_from_moment(report.trace, report.range.to)}};
+  add_sums(range, summary.total);
+  range["freed_older"] = json_from_sum(summary.freed_older);
+  range["in_use_delta_bytes"] = summary.in_use_delta_bytes;
+  range["other_delta_bytes"] = summary.other_delta_bytes;
+  range["heaps_before"] = json_from_heap_rows(summary.heaps_before);
+  range["heaps_after"] = json_from_heap_rows(summary.heaps_after);
+  range["own_code"] = Json::array();
+  for (std::size_t i = 0; i < report.shown(summary.own_code.size(), report.options.own); ++i) {
+    const RangeOwnRow& row = summary.own_code[i];
+    Json one = {{"name", or_null(row.function)}, {"file", or_null(row.file)}};
+    one["line"] = row.line == 0 ? Json(nullptr) : Json(row.line);
+    add_sums(one, row.sums);
+    range["own_code"].push_back(std::move(one));
+  }
+  range["stacks"] = Json::array();
+  for (std::size_t i = 0; i < report.shown(summary.stacks.size(), report.options.top); ++i) {
+    const RangeStackRow& row = summary.stacks[i];
+    Json one = Json::object();
+    add_sums(one, row.sums);
+    one["stack"] = json_from_stack(report.trace.streams[row.stream].definitions(), row.stack);
+    range["stacks"].push_back(std::move(one));
+  }
+  json["range"] = std::move(range);
+  return text_from_json(json);
+}
+
+Result<void> check_options(const ReportOptions& options) {
+  const ViewRequest& request = options.view.request;
+  const bool filters = !request.where.empty() || !request.focus.empty() || !request.ignore.empty() ||
+                       !request.hide.empty() || !request.show.empty() || !request.value_type.empty();
+  if (filters || options.tree || options.bottom_up || options.series || options.metrics || !options.peek.empty() ||
+      !options.fail_if.empty())
+    return Failure(Error{"--from prints what came and went, all of it",
+                         "Leave out filters, --value, --tree, --bottom-up, --series, --metrics, --peek and --fail-if.",
+                         {},
+                         {},
+                         false});
+  return {};
+}
+
+}  // namespace
+
+int run_report_range(const ReportOptions& options) {
+  if (auto checked = check_options(options); !checked) return fail(checked.error());
+  LoadOptions load = load_options(options.view);
+  load.at.clear();
+  const auto source = load_merged(options.files, load);
+  if (!source) return fail(source.error());
+  if (!source->trace)
+    return fail(Error{"there is no range of this: it is not one file with events",
+                      "Leave out --from, or give one snapshot, log or recording.",
+                      {},
+                      {},
+                      false});
+  const Trace& trace = *source->trace;
+  const auto range = find_range(trace, options.from, options.view.at);
+  if (!range) return fail(range.error());
+  PassControl control;
+  const auto summary = [&] {
+    const ProgressLine progress("Range", control);
+    return compute_range_summary(trace, compute_states(trace, range->from), compute_states(trace, range->to), &control);
+  }();
+  const RangeReport report{trace, *range, *summary, options};
+  if (options.json) return print_to_stdout(json_report(report)) ? exit_ok : exit_unreadable;
+  const Terminal terminal = Terminal::of_stdout();
+  return print_to_stdout(totals_text(report, terminal) + heaps_text(report, terminal) + own_text(report, terminal) +
+                         stacks_text(report, terminal))
+             ? exit_ok
+             : exit_unreadable;
+}
+
+}  // namespace hbmscope::cli

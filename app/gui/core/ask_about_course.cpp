@@ -1,0 +1,176 @@
+// The questions about the course of a trace: how its figures went, what came and went in a range, what is free, why a
+// request failed, how large and how old blocks are.
+#include <algorithm>
+
+#include "app/gui/core/ask.h"
+
+namespace hbmscope::gui {
+namespace {
+
+// More than any window has pixels, and few enough to be worked out at once.
+constexpr std::size_t timeline_columns = 2048;
+// More than can be told apart in the ruler, and in the list of what moved it most.
+constexpr std::size_t free_pieces_max = 4096, scatter_steps_max = 12;
+
+// The out-of-memory of the heap at the position, else the last one before it, else the first one.
+std::optional<std::size_t> find_failure(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
+  const auto& failures = stream.failures();
+  const auto after = std::upper_bound(failures.begin(), failures.end(), position,
+                                      [](std::uint64_t at, const FailureEvent& one) { return at < one.event; });
+  const auto is_one = [&](std::size_t i) { return failures[i].is_out_of_memory && failures[i].heap == heap; };
+  const auto middle = static_cast<std::size_t>(after - failures.begin());
+  for (std::size_t i = middle; i-- > 0;)
+    if (is_one(i)) return i;
+  for (std::size_t i = middle; i < failures.size(); ++i)
+    if (is_one(i)) return i;
+  return std::nullopt;
+}
+
+// Of compute_heap_metrics, which has one a heap.
+std::size_t row_of_heap(const Trace& trace, HeapKey key) {
+  std::size_t row = 0;
+  for (std::size_t i = 0; i <= key.stream; ++i)
+    for (const HeapInfo& heap : trace.streams[i].definitions().heaps()) {
+      if (heap.id == 0) continue;
+      if (i == key.stream && heap.id == key.heap) return row;
+      ++row;
+    }
+  return row;
+}
+
+}  // namespace
+
+void App::Impl::ask_timeline() {
+  const Source* source = state.source();
+  if (source == nullptr || source->state != AnswerState::ready || !source->trace) return;
+  const HeapKey heap = choose_heap(*source->trace, state.position().heap);
+  if (heap.empty()) return;
+  const auto ask_columns = [&](int slot, Answer<TimelineColumns> Answers::*answer, TimelineSpan span,
+                               std::size_t columns, TimelineEffort effort) {
+    const std::string detail = text_from_heap_key(heap) + " " + text_from_span(span) + " " + std::to_string(columns);
+    ask<TimelineColumns>(slot, answer, {0, source->id, SourceId::none, {}, detail},
+                         [trace = source->trace, heap, span, columns,
+                          effort](const std::atomic<bool>& cancelled) -> Result<Computed<TimelineColumns>> {
+                           auto made = compute_timeline_columns(trace->streams[heap.stream], heap, span, columns,
+                                                                effort, cancelled);
+                           if (!made) return Failure(cancelled_error());
+                           auto timeline = std::make_shared<const TimelineColumns>(std::move(*made));
+                           const std::size_t bytes = timeline->columns.size() * sizeof(TimelineColumn);
+                           return Computed<TimelineColumns>{std::move(timeline), bytes};
+                         });
+  };
+  ask_columns(static_cast<int>(Question::timeline), &Answers::timeline, {}, timeline_columns, TimelineEffort::quick);
+  if (const std::size_t width = state.context().timeline_width; width > 0)
+    ask_columns(slot_timeline_part, &Answers::timeline_part, state.position().span, width, TimelineEffort::exact);
+}
+
+void App::Impl::ask_range() {
+  const Source* source = state.source();
+  const TimeRange& range = state.position().range;
+  if (source == nullptr || source->state != AnswerState::ready || !source->trace || range.empty())
+    return forget(static_cast<int>(Question::range), &Answers::range);
+  ask<RangeAnswer>(static_cast<int>(Question::range), &Answers::range,
+                   {0, source->id, SourceId::none, {}, range.from + " " + range.to},
+                   [trace = source->trace, range](Work& work) -> Result<Computed<RangeAnswer>> {
+                     auto found = find_range(*trace, range.from, range.to);
+                     if (!found) return Failure(found.error());
+                     const auto from = compute_states(*trace, found->from), to = compute_states(*trace, found->to);
+                     auto summary = compute_range_summary(*trace, from, to, &work);
+                     if (!summary) return Failure(cancelled_error());
+                     auto answer = std::make_shared<RangeAnswer>();
+                     answer->range = range;
+                     answer->trace = trace;
+                     answer->from = std::move(found->from);
+                     answer->to = std::move(found->to);
+                     for (const StreamState& state : from) answer->from_ns.push_back(state.time_ns());
+                     for (const StreamState& state : to) answer->to_ns.push_back(state.time_ns());
+                     answer->summary = std::move(*summary);
+                     const std::size_t bytes = 4096 + answer->summary.stacks.size() * sizeof(RangeStackRow) +
+                                               answer->summary.own_code.size() * (sizeof(RangeOwnRow) + 64);
+                     return Computed<RangeAnswer>{std::move(answer), bytes};
+                   });
+}
+
+void App::Impl::ask_free() {
+  const Answer<TraceMoment>& moment = state.answers().moment;
+  if (moment.state != AnswerState::ready || !state.source() || !state.source()->trace) return;
+  const ViewPosition& position = state.position();
+  const HeapKey heap = choose_heap(*moment.value->trace, position.heap);
+  if (heap.empty()) return;
+  ask<FreeAnswer>(static_cast<int>(Question::free), &Answers::free,
+                  {0, position.source, SourceId::none, {}, text_from_heap_key(heap), position.at},
+                  [moment = moment.value, heap](const auto&) -> Result<Computed<FreeAnswer>> {
+                    auto answer = std::make_shared<FreeAnswer>();
+                    answer->moment = moment;
+                    answer->heap = heap;
+                    answer->free = find_free_pieces(moment->heap(heap).space, free_pieces_max);
+                    return Computed<FreeAnswer>{std::move(answer), free_pieces_max * sizeof(AddressRange)};
+                  });
+}
+
+void App::Impl::ask_free_history() {
+  const Source* source = state.source();
+  if (source == nullptr || source->state != AnswerState::ready || !source->trace) return;
+  const HeapKey heap = choose_heap(*source->trace, state.position().heap);
+  if (heap.empty()) return;
+  ask<FreeHistory>(static_cast<int>(Question::free_history), &Answers::free_history,
+                   {0, source->id, SourceId::none, {}, text_from_heap_key(heap)},
+                   [trace = source->trace, heap](Work& work) -> Result<Computed<FreeHistory>> {
+                     auto history =
+                         compute_free_history(trace->streams[heap.stream], heap.heap, scatter_steps_max, &work);
+                     if (!history) return Failure(cancelled_error());
+                     const std::size_t bytes = 4096 + history->requests.size() * sizeof(LargestRequest);
+                     return Computed<FreeHistory>{std::make_shared<const FreeHistory>(std::move(*history)), bytes};
+                   });
+}
+
+void App::Impl::ask_failure() {
+  const Answer<TraceMoment>& moment = state.answers().moment;
+  const Source* source = state.source();
+  if (moment.state != AnswerState::ready || source == nullptr || !source->trace) return;
+  const HeapKey heap = choose_heap(*source->trace, state.position().heap);
+  if (heap.empty() || moment.value->trace != source->trace) return;
+  const auto found = find_failure(source->trace->streams[heap.stream], heap.heap, moment.value->position(heap));
+  if (!found) return forget(static_cast<int>(Question::failure), &Answers::failure);
+  ask<FailureAnswer>(static_cast<int>(Question::failure), &Answers::failure,
+                     {0, source->id, SourceId::none, {}, text_from_heap_key(heap) + " " + std::to_string(*found)},
+                     [trace = source->trace, heap, found = *found](const auto&) -> Result<Computed<FailureAnswer>> {
+                       const Stream& stream = trace->streams[heap.stream];
+                       auto answer = std::make_shared<FailureAnswer>();
+                       answer->trace = trace;
+                       answer->heap = heap;
+                       for (std::size_t i = 0; i < stream.failures().size(); ++i) {
+                         const FailureEvent& one = stream.failures()[i];
+                         if (!one.is_out_of_memory || one.heap != heap.heap) continue;
+                         ++answer->of;
+                         if (i <= found) ++answer->number;
+                       }
+                       answer->facts = compute_failure_facts(stream, found);
+                       answer->free = find_free_pieces(stream.state_at(answer->facts.event).heap(heap.heap).space,
+                                                       free_pieces_max);
+                       const std::size_t blocks = answer->facts.place ? answer->facts.place->blocks.size() : 0;
+                       return Computed<FailureAnswer>{
+                           std::move(answer), free_pieces_max * sizeof(AddressRange) + blocks * sizeof(LiveBlock)};
+                     });
+}
+
+void App::Impl::ask_sizes() {
+  const Answer<TraceMoment>& moment = state.answers().moment;
+  if (moment.state != AnswerState::ready || !state.source() || !state.source()->trace) return;
+  const ViewPosition& position = state.position();
+  const HeapKey heap = choose_heap(*moment.value->trace, position.heap);
+  if (heap.empty()) return;
+  ask<SizesAnswer>(static_cast<int>(Question::sizes), &Answers::sizes,
+                   {0, position.source, SourceId::none, {}, text_from_heap_key(heap), position.at},
+                   [moment = moment.value, heap](Work& work) -> Result<Computed<SizesAnswer>> {
+                     auto all = compute_heap_metrics(*moment->trace, moment->states, {}, &work);
+                     if (!all) return Failure(cancelled_error());
+                     auto answer = std::make_shared<SizesAnswer>();
+                     answer->moment = moment;
+                     answer->heap = heap;
+                     answer->metrics = std::move((*all)[row_of_heap(*moment->trace, heap)]);
+                     return Computed<SizesAnswer>{std::move(answer), sizeof(SizesAnswer)};
+                   });
+}
+
+}  // namespace hbmscope::gui

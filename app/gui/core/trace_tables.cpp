@@ -1,0 +1,143 @@
+#include "app/gui/core/trace_tables.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "analysis/query/trace_own_code.h"
+#include "analysis/units/format.h"
+#include "app/gui/core/piece_text.h"
+
+namespace hbmscope::gui {
+namespace {
+
+TableCell text_cell(std::string_view text) {
+  return {std::string(text), {}};
+}
+TableCell bytes_cell(std::uint64_t bytes) {
+  return {text_from_bytes(static_cast<std::int64_t>(bytes)), std::to_string(bytes)};
+}
+TableCell count_cell(std::uint64_t count) {
+  return {text_from_count(static_cast<std::int64_t>(count)), std::to_string(count)};
+}
+
+void add_sums(std::vector<TableCell>& row, const RangeSums& sums) {
+  row.push_back(bytes_cell(sums.survived.bytes));
+  row.push_back(count_cell(sums.survived.count));
+  row.push_back({delta_text_from_bytes(sums.net_bytes()), std::to_string(sums.net_bytes())});
+  row.push_back(bytes_cell(sums.allocated.bytes));
+  row.push_back(bytes_cell(sums.freed.bytes));
+}
+
+void add_histogram(TextTable& table, const char* what, const PowerHistogram& histogram, StepUnit unit) {
+  for (const PowerHistogram::Step& step : histogram.steps())
+    table.rows.push_back(
+        {text_cell(what), text_cell(text_from_step(step, unit)), count_cell(step.count), bytes_cell(step.bytes)});
+}
+void add_lifetimes(TextTable& table, const std::string& what, const LifetimeHistograms& lifetimes) {
+  if (lifetimes.by_ns) add_histogram(table, (what + ", in time").c_str(), *lifetimes.by_ns, StepUnit::ns);
+  add_histogram(table, (what + ", in events").c_str(), lifetimes.by_events, StepUnit::events);
+  if (lifetimes.unknown_count > 0)
+    table.rows.push_back({text_cell(what), text_cell("?, older than the trace"), count_cell(lifetimes.unknown_count),
+                          bytes_cell(lifetimes.unknown_bytes)});
+}
+
+std::string text_from_unit(std::uint64_t value, StepUnit unit) {
+  const auto number = static_cast<std::int64_t>(std::min<std::uint64_t>(value, 0x7fffffffffffffff));
+  switch (unit) {
+    case StepUnit::bytes: return text_from_bytes(number);
+    case StepUnit::events: return text_from_count(number);
+    case StepUnit::ns: return text_from_value(number, "nanoseconds");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string text_from_begin(const PowerHistogram::Step& step, StepUnit unit) {
+  return text_from_unit(step.from, unit);
+}
+
+std::string text_from_step(const PowerHistogram::Step& step, StepUnit unit) {
+  const std::string from = text_from_unit(step.from, unit);
+  return step.to ? from + " to " + text_from_unit(*step.to, unit) : from + " and more";
+}
+
+std::string own_line_text(const Definitions& definitions, std::uint32_t stack) {
+  if (stack == 0) return "(no stack was recorded)";
+  const auto own = find_own_frame(definitions, stack);
+  if (!own) return "(library code only)";
+  const std::string file = std::filesystem::path(definitions.text(own->file)).filename().string();
+  return fmt::format("{}  {}:{}", definitions.text(own->function), file, own->line);
+}
+
+std::string stack_text(const Definitions& definitions, std::uint32_t stack) {
+  constexpr int frames_max = 4;
+  if (stack == 0) return "(no stack was recorded)";
+  std::string text;
+  for (int frames = 0; stack != 0; ++frames, stack = definitions.stack(stack).parent) {
+    if (frames == frames_max) return text + " < ...";
+    text += (frames > 0 ? " < " : "") +
+            std::string(definitions.text(definitions.frame(definitions.stack(stack).frame).function));
+  }
+  return text;
+}
+
+std::string range_sentence(const RangeAnswer& answer) {
+  return "From " + answer.from.text + " to " + answer.to.text + ".";
+}
+
+TextTable table_from_range(const RangeAnswer& answer, bool by_stack) {
+  TextTable table;
+  table.head = range_sentence(answer);
+  table.columns = {{"Survived", true}, {"Blocks", true}, {"Net", true}, {"Allocated", true}, {"Freed", true}};
+  table.columns.push_back({by_stack ? "Stack, innermost first" : "Own code"});
+  if (by_stack) {
+    for (const RangeStackRow& row : answer.summary.stacks) {
+      add_sums(table.rows.emplace_back(), row.sums);
+      table.rows.back().push_back(text_cell(stack_text(answer.trace->streams[row.stream].definitions(), row.stack)));
+    }
+    return table;
+  }
+  for (const RangeOwnRow& row : answer.summary.own_code) {
+    add_sums(table.rows.emplace_back(), row.sums);
+    table.rows.back().push_back(text_cell(row.function.empty()
+                                              ? "(library code only, or no stack)"
+                                              : fmt::format("{} {}:{}", row.function, row.file, row.line)));
+  }
+  return table;
+}
+
+TextTable table_from_free(const FreeAnswer& answer) {
+  TextTable table;
+  if (!answer.free) return table;
+  table.head = sentence_of(*answer.free, std::nullopt);
+  table.columns = {{"Address"}, {"Bytes", true}};
+  for (const AddressRange& piece : answer.free->largest)
+    table.rows.push_back({text_cell(address_text(piece.begin)), bytes_cell(piece.size())});
+  return table;
+}
+
+TextTable table_from_failure(const FailureAnswer& answer) {
+  TextTable table;
+  table.head = sentence_of(answer.facts) + " " + unknowns_of(answer.facts);
+  table.columns = {{"Address"}, {"Bytes", true}, {"Own code"}};
+  if (!answer.facts.place) return table;
+  const Definitions& definitions = answer.trace->streams[answer.heap.stream].definitions();
+  for (const LiveBlock& block : answer.facts.place->blocks)
+    table.rows.push_back({text_cell(address_text(block.address)), bytes_cell(block.size),
+                          text_cell(own_line_text(definitions, block.stack))});
+  return table;
+}
+
+TextTable table_from_sizes(const SizesAnswer& answer) {
+  TextTable table;
+  table.columns = {{"What"}, {"From, to"}, {"Count", true}, {"Bytes", true}};
+  add_histogram(table, "live blocks, by size", answer.metrics.live_sizes, StepUnit::bytes);
+  if (answer.metrics.free_gaps) add_histogram(table, "free gaps, by size", *answer.metrics.free_gaps, StepUnit::bytes);
+  add_lifetimes(table, "age of live blocks", answer.metrics.ages);
+  add_lifetimes(table, "lifetime of freed blocks", answer.metrics.lifetimes);
+  return table;
+}
+
+}  // namespace hbmscope::gui

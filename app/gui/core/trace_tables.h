@@ -1,0 +1,29 @@
+// As tables.h, of the views that only a trace has.
+#pragma once
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/table_text.h"
+
+namespace hbmscope::gui {
+
+// "From after event 3 of 10 to the peak (...)."
+std::string range_sentence(const RangeAnswer& answer);
+// Rows by own code, or by stack with the innermost frames.
+TextTable table_from_range(const RangeAnswer& answer, bool by_stack);
+// Free pieces, the largest first.
+TextTable table_from_free(const FreeAnswer& answer);
+// The blocks in the cheapest place.
+TextTable table_from_failure(const FailureAnswer& answer);
+TextTable table_from_sizes(const SizesAnswer& answer);
+
+// "step model.py:10", or what stands there where no code is the person's.
+std::string own_line_text(const Definitions& definitions, std::uint32_t stack);
+// The innermost frames of a stack: "empty < linear < forward < ...".
+std::string stack_text(const Definitions& definitions, std::uint32_t stack);
+
+// A step of a histogram in words: "4.00 KiB to 8.00 KiB".
+enum class StepUnit : std::uint8_t { bytes, events, ns };
+std::string text_from_begin(const PowerHistogram::Step& step, StepUnit unit);  // "4.00 KiB"
+std::string text_from_step(const PowerHistogram::Step& step, StepUnit unit);
+
+}  // namespace hbmscope::gui

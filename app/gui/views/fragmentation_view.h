@@ -1,0 +1,18 @@
+// Is it fragmented? The ruler, the figures that a percentage never stands without, free pieces by size, and what moved
+// it most.
+#pragma once
+
+#include <cstdint>
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+struct FragmentationState {
+  std::uint64_t copy_seen = 0;
+};
+
+void draw_fragmentation(const AppState& state, FragmentationState& view, CommandQueue& commands);
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,18 @@
+// What was allocated and freed in the selected time, and what of it lives still: the suspects of a leak.
+#pragma once
+
+#include <cstdint>
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+struct RangeViewState {
+  bool by_stack = false;  // Else by own code.
+  std::uint64_t copy_seen = 0;
+};
+
+void draw_range(const AppState& state, RangeViewState& view, CommandQueue& commands);
+
+}  // namespace hbmscope::gui

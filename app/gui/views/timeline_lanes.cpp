@@ -1,0 +1,242 @@
+#include "app/gui/views/timeline_lanes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/core/timeline_markers.h"
+#include "app/gui/views/drawing.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string bytes(double bytes) {
+  return text_from_bytes(std::llround(bytes));
+}
+std::string percent(double share) {
+  return fmt::format("{:.0f} %", share * 100);
+}
+
+// The columns that one pixel covers, as one.
+TimelineColumn column_of(const TimelineColumns& source, double begin, double end) {
+  const auto count = static_cast<std::int64_t>(source.columns.size());
+  const auto at = [&](double axis) { return source.share_of_axis(axis) * static_cast<double>(count); };
+  // What is a rounding error over the border is not in it.
+  const auto first = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(at(begin) + 1e-6)), 0, count - 1);
+  const auto last = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(at(end) - 1e-6)), first + 1, count);
+  TimelineColumn sum = source.columns[static_cast<std::size_t>(first)];
+  for (std::int64_t i = first + 1; i < last; ++i) sum.add(source.columns[static_cast<std::size_t>(i)]);
+  return sum;
+}
+
+// Calls draw(left, right, pixel) for runs of pixels that are the same: most of a trace is flat.
+template <class Same, class Draw>
+void for_runs(const TimelinePicture& picture, const Same& same, const Draw& draw) {
+  for (std::size_t x = 0; x < picture.pixels.size();) {
+    std::size_t end = x + 1;
+    while (end < picture.pixels.size() && same(picture.pixels[end], picture.pixels[x])) ++end;
+    draw(picture.left + static_cast<float>(x), picture.left + static_cast<float>(end), picture.pixels[x]);
+    x = end;
+  }
+}
+
+// Solid up to the least, then weaker to the most: a spike of one event stays visible.
+void draw_area(ImDrawList& draw, const TimelinePicture& picture, const Lane& lane, Band TimelineColumn::*band,
+               ImU32 solid, ImU32 spread) {
+  const auto same = [band](const TimelineColumn& a, const TimelineColumn& b) { return a.*band == b.*band; };
+  for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
+    const Band& here = pixel.*band;
+    const float least = lane.y_of(static_cast<double>(here.least)), most = lane.y_of(static_cast<double>(here.most));
+    if (here.least > 0) draw.AddRectFilled({left, std::min(least, lane.to.y - 1)}, {right, lane.to.y}, solid);
+    if (here.most > here.least) draw.AddRectFilled({left, std::min(most, least - 1)}, {right, least}, spread);
+  });
+}
+
+void draw_pool(ImDrawList& draw, const TimelinePicture& picture, ImU32 ink) {
+  const Lane& lane = picture.memory;
+  const auto same = [](const TimelineColumn& a, const TimelineColumn& b) { return a.pool == b.pool; };
+  for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
+    const float top = lane.y_of(static_cast<double>(pixel.pool.most));
+    const float bottom = std::max(lane.y_of(static_cast<double>(pixel.pool.least)), top + 1);
+    draw.AddRectFilled({left, top - 0.5F}, {right, bottom + 0.5F}, ink);
+  });
+}
+
+// A break where nothing was free: there is no fragmentation then.
+void draw_fragmentation(ImDrawList& draw, const TimelinePicture& picture, ImU32 solid, ImU32 spread) {
+  const Lane& lane = *picture.fragmentation;
+  const auto same = [](const TimelineColumn& a, const TimelineColumn& b) { return a.fragmentation == b.fragmentation; };
+  for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
+    if (!pixel.fragmentation.is_defined()) return;
+    const float least = lane.y_of(static_cast<double>(pixel.fragmentation.least)),
+                most = lane.y_of(static_cast<double>(pixel.fragmentation.most));
+    draw.AddRectFilled({left, std::min(least, lane.to.y - 1)}, {right, lane.to.y}, spread);
+    draw.AddRectFilled({left, most - 0.5F}, {right, std::max(least, most + 1) + 0.5F}, solid);
+  });
+}
+
+template <class Words>
+void draw_scale(ImDrawList& draw, const Look& look, const Lane& lane, double step, const Words& words_of) {
+  for (double value = 0; value <= lane.most * 1.0001; value += step) {
+    const float y = lane.y_of(value);
+    if (value > 0) draw.AddLine({lane.from.x, y}, {lane.to.x, y}, look.role(Role::text, 0.10F));
+    const std::string words = words_of(value);
+    const ImVec2 size = ImGui::CalcTextSize(words.c_str());
+    if (y - size.y / 2 < lane.from.y - look.px(5)) continue;
+    draw.AddText({lane.from.x - look.px(6) - size.x, y - size.y / 2}, look.role(Role::dim_text), words.c_str());
+  }
+}
+void draw_bytes_scale(ImDrawList& draw, const Look& look, const Lane& lane) {
+  double step = 1;
+  while (lane.most / step > std::max(2.0F, lane.height() / look.px(30))) step *= 2;
+  draw_scale(draw, look, lane, step, bytes);
+}
+
+void draw_title(ImDrawList& draw, const Look& look, const Lane& lane, const char* title) {
+  draw_words(draw, look, {lane.from.x + look.px(6), lane.from.y + look.px(2)}, title, Role::text);
+}
+
+void draw_loss(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
+  const auto same = [](const TimelineColumn& a, const TimelineColumn& b) { return a.is_inexact == b.is_inexact; };
+  for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
+    if (pixel.is_inexact)
+      draw_hatch(draw, look, {left, picture.top}, {right, picture.bottom}, look.role(Role::dim_text, 0.4F));
+  });
+}
+
+void draw_markers(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
+  const Lane& lane = *picture.markers;
+  const float row = ImGui::GetTextLineHeight() + look.px(2);
+  const bool has_instants = !picture.source.instants.empty();
+  for (const TimelineMarker& one : picture.source.stretches) {
+    const float from = std::max(picture.left, picture.x_of(one.begin));
+    const float to = std::max(from + 1, std::min(picture.right(), picture.x_of(one.end)));
+    if (from > picture.right() || to < picture.left) continue;
+    const float top = lane.from.y + static_cast<float>(one.depth + (has_instants ? 1 : 0)) * row;
+    const Role role = one.count > 1 ? Role::several : role_from_hue(static_cast<std::size_t>(one.depth));
+    draw.AddRectFilled({from, top}, {to - (to - from > 2 ? 1 : 0), top + row - look.px(2)}, look.role(role, 0.8F),
+                       look.px(1));
+    const std::string words = one.count > 1 ? text_from_count(static_cast<std::int64_t>(one.count)) : one.name;
+    if (to - from > look.px(24))
+      draw.AddText({from + look.px(3), top - look.px(1)}, look.color(text_on(look.rgb(role))),
+                   shortened(words, to - from - look.px(6)).c_str());
+  }
+  for (const TimelineMarker& one : picture.source.instants) {
+    const float x = std::floor(picture.x_of(one.begin)) + 0.5F;
+    if (x < picture.left || x > picture.right()) continue;
+    draw.AddLine({x, picture.memory.from.y}, {x, picture.memory.to.y}, look.role(Role::text, 0.12F));
+    draw.AddTriangleFilled({x, lane.from.y}, {x - look.px(4), lane.from.y + look.px(7)},
+                           {x + look.px(4), lane.from.y + look.px(7)}, look.role(Role::dim_text));
+  }
+  for (const TimelineMark& one : picture.source.refusals) {
+    const float x = std::floor(picture.x_of(one.at)) + 0.5F;
+    if (x < picture.left || x > picture.right()) continue;
+    draw.AddLine({x, lane.from.y}, {x, lane.from.y + row - look.px(2)}, look.role(Role::failure), look.px(1));
+  }
+}
+
+}  // namespace
+
+float Lane::y_of(double value) const {
+  return to.y - static_cast<float>(std::clamp(value / most, 0.0, 1.0)) * (to.y - from.y);
+}
+
+float TimelinePicture::x_of_axis(double at) const {
+  if (!(end > begin)) return left;
+  return left + static_cast<float>((at - begin) / (end - begin) * static_cast<double>(width));
+}
+double TimelinePicture::axis_of(float x) const {
+  return begin + static_cast<double>(x - left) / static_cast<double>(width) * (end - begin);
+}
+std::uint64_t TimelinePicture::position_before(int pixel) const {
+  if (pixel > 0) return pixels[static_cast<std::size_t>(pixel - 1)].position;
+  const double column = source.share_of_axis(begin) * static_cast<double>(source.columns.size());
+  const auto first = static_cast<std::size_t>(std::max(0.0, column + 1e-6));
+  return first == 0 ? source.begin_position : source.columns[std::min(first, source.columns.size()) - 1].position;
+}
+std::uint64_t TimelinePicture::position_after(int pixel) const {
+  return pixels[static_cast<std::size_t>(pixel)].position;
+}
+
+TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, TimelineSpan seen, ImVec2 from,
+                             ImVec2 to, const Look& look, bool fits_y) {
+  if (seen.empty()) seen = whole.whole;
+  const bool has_all = part != nullptr && part->heap == whole.heap && part->whole == whole.whole &&
+                       part->span.begin <= seen.begin && part->span.end >= seen.end;
+  TimelinePicture picture{has_all ? *part : whole};
+  picture.begin = static_cast<double>(seen.begin);
+  picture.end = static_cast<double>(seen.end);
+  picture.left = from.x;
+  picture.width = static_cast<int>(to.x - from.x);
+  picture.top = from.y;
+  picture.bottom = to.y;
+  picture.pixels.reserve(static_cast<std::size_t>(picture.width));
+  for (int x = 0; x < picture.width; ++x)
+    picture.pixels.push_back(column_of(picture.source, picture.axis_of(from.x + static_cast<float>(x)),
+                                       picture.axis_of(from.x + static_cast<float>(x) + 1)));
+
+  // Lanes, as many as there is room for; the memory's first.
+  const TimelineColumns& scale = fits_y ? picture.source : whole;
+  const float gap = look.px(8), row = ImGui::GetTextLineHeight() + look.px(2);
+  int marker_rows = picture.source.instants.empty() && picture.source.refusals.empty() ? 0 : 1;
+  int depth = 0;
+  for (const TimelineMarker& one : picture.source.stretches) depth = std::max(depth, one.depth + 1);
+  marker_rows += depth;
+  float room = to.y - from.y, foot = to.y;
+  if (marker_rows > 0 && room > look.px(60) + static_cast<float>(marker_rows) * row) {
+    picture.markers = Lane{{from.x, to.y - static_cast<float>(marker_rows) * row}, to, 1};
+    foot = picture.markers->from.y - look.px(4);
+    room = foot - from.y;
+  }
+  const bool has_fits = whole.knows_regions && room > look.px(80);
+  const bool has_fragmentation = whole.knows_regions && room > look.px(120);
+  const float split = has_fits ? std::floor(from.y + room * (has_fragmentation ? 0.52F : 0.62F)) : foot;
+  const float second = has_fragmentation ? std::floor(from.y + room * 0.79F) : foot;
+  picture.memory = {
+      from, {to.x, split}, std::max(1.0, static_cast<double>(std::max(scale.in_use_most, scale.pool_most)) * 1.1)};
+  if (has_fits)
+    picture.fits = Lane{{from.x, split + gap},
+                        {to.x, second},
+                        std::max(1.0, static_cast<double>(std::max(scale.largest_free_most, scale.asked_most)) * 1.15)};
+  if (has_fragmentation) picture.fragmentation = Lane{{from.x, second + gap}, {to.x, foot}, 1};
+  return picture;
+}
+
+void draw_words(ImDrawList& draw, const Look& look, ImVec2 at, const std::string& words, Role role) {
+  const ImVec2 size = ImGui::CalcTextSize(words.c_str());
+  draw.AddRectFilled({at.x - look.px(3), at.y}, {at.x + size.x + look.px(3), at.y + size.y},
+                     look.role(Role::free, 0.8F), look.px(2));
+  draw.AddText(at, look.role(role), words.c_str());
+}
+
+void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& picture, bool fits_y) {
+  const bool knows_regions = picture.source.knows_regions;
+  draw.AddRectFilled(picture.memory.from, picture.memory.to, look.role(Role::free));
+  draw_area(draw, picture, picture.memory, &TimelineColumn::in_use, look.role(Role::parameters),
+            look.role(Role::parameters, 0.45F));
+  if (knows_regions) draw_pool(draw, picture, look.role(Role::text, 0.8F));
+  draw_bytes_scale(draw, look, picture.memory);
+  std::string title =
+      knows_regions ? "in use, below the line of the pool's size" : "in use; the pool's size is not told";
+  if (fits_y) title += "; y fits what is seen (Y)";
+  draw_title(draw, look, picture.memory, title.c_str());
+  if (picture.fits) {
+    draw.AddRectFilled(picture.fits->from, picture.fits->to, look.role(Role::free));
+    draw_area(draw, picture, *picture.fits, &TimelineColumn::largest_free, look.role(Role::largest_free, 0.75F),
+              look.role(Role::largest_free, 0.35F));
+    draw_bytes_scale(draw, look, *picture.fits);
+    draw_title(draw, look, *picture.fits, "what still fits");
+  }
+  if (picture.fragmentation) {
+    draw.AddRectFilled(picture.fragmentation->from, picture.fragmentation->to, look.role(Role::free));
+    draw_fragmentation(draw, picture, look.role(Role::text, 0.85F), look.role(Role::several, 0.45F));
+    draw_scale(draw, look, *picture.fragmentation, picture.fragmentation->height() > look.px(70) ? 0.25 : 0.5, percent);
+    draw_title(draw, look, *picture.fragmentation, "fragmentation");
+  }
+  if (picture.markers) draw_markers(draw, look, picture);
+  draw_loss(draw, look, picture);
+}
+
+}  // namespace hbmscope::gui

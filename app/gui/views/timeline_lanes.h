@@ -1,0 +1,53 @@
+// The lanes of the timeline: strips of one picture that share the x axis, each with a scale of its own.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <imgui.h>
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/views/theme.h"
+
+namespace hbmscope::gui {
+
+// One lane: bytes or a share, 0 at its foot.
+struct Lane {
+  ImVec2 from, to;
+  double most = 1;
+
+  float height() const { return to.y - from.y; }
+  float y_of(double value) const;
+};
+
+// What is seen of the axis, and where. `source` has the figures; `pixels` are its columns, one for each pixel.
+struct TimelinePicture {
+  const TimelineColumns& source;
+  double begin = 0, end = 0;  // On the axis.
+  float left = 0;
+  int width = 0;
+  std::vector<TimelineColumn> pixels;
+  Lane memory;
+  std::optional<Lane> fits, fragmentation, markers;
+  float top = 0, bottom = 0;  // Of all lanes.
+
+  float right() const { return left + static_cast<float>(width); }
+  float x_of_axis(double at) const;
+  float x_of(double share) const { return x_of_axis(source.axis_at(share)); }  // Of something in `source`.
+  double axis_of(float x) const;
+  // So many events had happened before the pixel, and after it.
+  std::uint64_t position_before(int pixel) const;
+  std::uint64_t position_after(int pixel) const;
+};
+
+// `part` where it has all that is seen, else `whole`.
+TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, TimelineSpan seen, ImVec2 from,
+                             ImVec2 to, const Look& look, bool fits_y);
+
+void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& picture, bool fits_y);
+
+// Words over data, on a plate of the background.
+void draw_words(ImDrawList& draw, const Look& look, ImVec2 at, const std::string& words, Role role);
+
+}  // namespace hbmscope::gui

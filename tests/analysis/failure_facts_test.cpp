@@ -1,0 +1,209 @@
+#include "analysis/query/failure_facts.h"
+
+#include <random>
+
+#include "analysis/query/free_pieces.h"
+#include "tests/analysis/trace_builder.h"
+
+namespace hbmscope {
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+constexpr std::uint32_t told = wire::heap_flag::has_regions | wire::heap_flag::has_requested;
+
+void run_out(TraceBuilder& builder, std::uint32_t heap, std::uint64_t asked,
+             std::uint64_t driver_had = wire::unknown_bytes) {
+  wire::OutOfMemoryRecord record;
+  record.asked = asked;
+  record.available = driver_had;
+  record.heap = heap;
+  builder.writer.add(record, builder.time_ns += 1000);
+}
+
+// 100 MiB of pool with a block of 10 MiB at every 20 MiB: five free pieces of 10 MiB.
+struct Comb {
+  TraceBuilder builder;
+  std::uint32_t heap = builder.heap("GPU 0", told);
+  Comb() {
+    builder.grow(heap, 0, 100 * mib);
+    for (std::uint64_t i = 0; i < 5; ++i)
+      builder.alloc(heap, i * 20 * mib, 10 * mib, builder.stack("main;f" + std::to_string(i)));
+  }
+  FailureFacts facts() {
+    builder.writer.flush();
+    return compute_failure_facts(builder.trace.streams[0], 0);
+  }
+};
+
+TEST(FailureFacts, enough_in_pieces_is_scattered) {
+  Comb comb;
+  run_out(comb.builder, comb.heap, 15 * mib);
+  const FailureFacts facts = comb.facts();
+  EXPECT_EQ(FailureVerdict::scattered, facts.verdict);
+  EXPECT_EQ(50 * mib, facts.free_bytes);
+  EXPECT_EQ(5U, facts.free_pieces);
+  EXPECT_EQ(10 * mib, facts.largest_free_bytes);
+  EXPECT_EQ(
+      "15.0 MiB was asked for; 50.0 MiB was free in the pool, in 5 pieces, the largest 10.0 MiB: fragmented, it is "
+      "enough, and no piece is large enough.",
+      sentence_of(facts));
+  // Between two free pieces stands one block of 10 MiB.
+  ASSERT_TRUE(facts.place);
+  EXPECT_EQ(10 * mib, facts.place->in_use_bytes);
+  ASSERT_EQ(1U, facts.place->blocks.size());
+  // The third block cut the last piece of 60 MiB into 10 and 50, the fourth 50 to 30, the fifth 30 to 10.
+  EXPECT_EQ(5U, facts.last_fit);
+}
+
+TEST(FailureFacts, verdict_follows_the_figures) {
+  struct Case {
+    std::uint64_t asked, driver;
+    FailureVerdict verdict;
+  };
+  for (const Case& one :
+       {Case{200 * mib, wire::unknown_bytes, FailureVerdict::too_big},
+        Case{200 * mib, 10 * mib, FailureVerdict::too_big}, Case{60 * mib, 20 * mib, FailureVerdict::split},
+        Case{60 * mib, 70 * mib, FailureVerdict::limit}, Case{50 * mib, 0, FailureVerdict::scattered},
+        Case{10 * mib, 0, FailureVerdict::had_room}}) {
+    Comb comb;
+    run_out(comb.builder, comb.heap, one.asked, one.driver);
+    EXPECT_EQ(text_from_verdict(one.verdict), text_from_verdict(comb.facts().verdict)) << one.asked / mib;
+  }
+}
+
+TEST(FailureFacts, heap_without_regions_is_unknown_and_says_why) {
+  TraceBuilder builder;
+  const std::uint32_t heap = builder.heap("GPU 0", 0);
+  builder.alloc(heap, 0, 10);
+  run_out(builder, heap, 15);
+  builder.writer.flush();
+  const FailureFacts facts = compute_failure_facts(builder.trace.streams[0], 0);
+  EXPECT_EQ(FailureVerdict::unknown, facts.verdict);
+  EXPECT_FALSE(facts.free_bytes);
+  EXPECT_FALSE(facts.place);
+  EXPECT_NE(std::string::npos, unknowns_of(facts).find("regions of this heap are not told"));
+}
+
+TEST(FailureFacts, request_larger_than_every_region_has_no_place) {
+  Comb comb;
+  run_out(comb.builder, comb.heap, 101 * mib);
+  EXPECT_FALSE(comb.facts().place);
+  EXPECT_FALSE(comb.facts().last_fit);
+}
+
+// Beside one state for every event, and every window of addresses.
+struct Naive {
+  static std::optional<std::uint64_t> last_fit(const Stream& stream, std::uint64_t bytes, std::uint64_t before) {
+    std::optional<std::uint64_t> found;
+    StreamState state;
+    for (std::uint64_t position = 0; position < before; ++position) {
+      stream.advance(state, position);
+      if (state.heap(1).space.largest_free().value_or(0) >= bytes) found = position;
+    }
+    return found;
+  }
+  static std::optional<std::uint64_t> cheapest(const StreamState& state, std::uint64_t bytes) {
+    std::vector<HeapChunk> chunks;
+    state.heap(1).space.for_each_chunk([&](const HeapChunk& chunk) { chunks.push_back(chunk); });
+    std::vector<AddressRange> regions;
+    state.heap(1).space.for_each_region([&](AddressRange range) { regions.push_back(range); });
+    std::optional<std::uint64_t> best;
+    for (std::size_t i = 0; i < chunks.size(); ++i)
+      for (std::size_t j = i; j < chunks.size(); ++j) {
+        const AddressRange window{chunks[i].range.begin, chunks[j].range.end};
+        bool is_in_one = false;
+        for (const AddressRange& region : regions) is_in_one |= region.contains(window);
+        if (!is_in_one || window.size() < bytes) continue;
+        std::uint64_t in_use = 0;
+        for (std::size_t k = i; k <= j; ++k)
+          if (chunks[k].state == ChunkState::block) in_use += chunks[k].range.size();
+        best = std::min(best.value_or(in_use), in_use);
+      }
+    return best;
+  }
+};
+
+TEST(FailureFacts, are_the_same_as_the_naive_ones_on_random_heaps) {
+  for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+    std::mt19937 random(seed);
+    TraceBuilder builder;
+    const std::uint32_t heap = builder.heap("GPU 0", told);
+    // Two that touch and never join, one further on.
+    for (const std::uint64_t begin : {0, 1000, 5000}) builder.grow(heap, begin, 1000);
+    std::vector<std::pair<std::uint64_t, bool>> places;
+    for (const std::uint64_t region : {0, 1000, 5000})
+      for (std::uint64_t at = 0; at < 1000; at += 50) places.emplace_back(region + at, false);
+    for (int i = 0; i < 400; ++i) {
+      auto& [address, is_taken] = places[random() % places.size()];
+      if (is_taken)
+        builder.free(heap, address);
+      else
+        builder.alloc(heap, address, 1 + random() % 50);
+      is_taken = !is_taken;
+    }
+    const std::uint64_t asked = 60 + random() % 400;
+    run_out(builder, heap, asked);
+    builder.writer.flush();
+    const Stream& stream = builder.trace.streams[0];
+    const std::uint64_t event = stream.failures()[0].event;
+    const StreamState state = stream.state_at(event);
+    EXPECT_EQ(Naive::last_fit(stream, asked, event), find_last_fit(stream, heap, asked, event)) << "seed " << seed;
+    const auto place = find_cheapest_place(state, heap, asked);
+    const auto naive = Naive::cheapest(state, asked);
+    ASSERT_EQ(naive.has_value(), place.has_value()) << "seed " << seed;
+    if (!place) continue;
+    EXPECT_EQ(*naive, place->in_use_bytes) << "seed " << seed;
+    EXPECT_GE(place->range.size(), asked);
+    std::uint64_t in_use = 0;
+    for (const LiveBlock& block : place->blocks) in_use += block.size;
+    EXPECT_EQ(place->in_use_bytes, in_use) << "the blocks are those in the place";
+  }
+}
+
+TEST(FreePieces, are_cut_largest_first_and_say_it_in_one_sentence) {
+  Comb comb;
+  comb.builder.free(comb.heap, 20 * mib);
+  const auto states = comb.builder.states_at();
+  const auto free = find_free_pieces(states[0].heap(comb.heap).space, 3);
+  ASSERT_TRUE(free);
+  EXPECT_EQ(4U, free->count);
+  EXPECT_EQ(60 * mib, free->bytes);
+  ASSERT_EQ(3U, free->largest.size());
+  EXPECT_EQ((AddressRange{10 * mib, 40 * mib}), free->largest[0]);
+  EXPECT_EQ((AddressRange{50 * mib, 60 * mib}), free->largest[1]) << "of equal ones the lower";
+  EXPECT_EQ(30 * mib, free->scattered_bytes());
+  EXPECT_EQ("60.0 MiB is free, in 4 pieces. The largest is 30.0 MiB; the request was 40.0 MiB.",
+            sentence_of(*free, 40 * mib));
+  EXPECT_EQ("60.0 MiB is free, in 4 pieces. The largest is 30.0 MiB.", sentence_of(*free, std::nullopt));
+  EXPECT_EQ("Nothing is free.", sentence_of(FreePieces{}, std::nullopt));
+}
+
+TEST(FreePieces, of_unknown_regions_are_unknown) {
+  TraceBuilder builder;
+  const std::uint32_t heap = builder.heap("GPU 0", 0);
+  builder.alloc(heap, 0, 10);
+  EXPECT_FALSE(find_free_pieces(builder.states_at()[0].heap(heap).space, 10));
+}
+
+TEST(FreeHistory, knows_the_largest_request_so_far_and_what_scattered_most) {
+  Comb comb;                                     // Events 0 to 5.
+  run_out(comb.builder, comb.heap, 40 * mib);    // 6
+  comb.builder.free(comb.heap, 20 * mib);        // 7
+  comb.builder.alloc(comb.heap, 10 * mib, mib);  // 8
+  comb.builder.writer.flush();
+  const auto history = compute_free_history(comb.builder.trace.streams[0], comb.heap, 2);
+  ASSERT_TRUE(history);
+  EXPECT_EQ(nullptr, history->largest_request_at(1));
+  EXPECT_EQ(10 * mib, history->largest_request_at(2)->bytes);
+  EXPECT_FALSE(history->largest_request_at(6)->has_failed);
+  EXPECT_EQ(40 * mib, history->largest_request_at(7)->bytes);
+  EXPECT_TRUE(history->largest_request_at(7)->has_failed);
+  // Each block but the first puts 10 MiB behind it; the free joins 10 + 10 + 10, so that 30 of 60 are scattered,
+  // not 40.
+  ASSERT_EQ(2U, history->steps.size());
+  EXPECT_EQ(10 * mib, history->steps[0].change());
+  EXPECT_LT(history->steps[0].position, history->steps[1].position);
+}
+
+}  // namespace
+}  // namespace hbmscope

@@ -1,0 +1,178 @@
+// The timeline under a hand: zoom, pan, the strip, the scrubber, ranges; and the tabs that belong to it.
+#include <cmath>
+#include <set>
+
+#include <imgui_internal.h>
+
+#include "tests/gui/gui_test.h"
+#include "tests/gui_core/small_trace.h"
+
+namespace hbmscope::test {
+namespace {
+
+using gui::ViewKind;
+
+constexpr std::uint64_t mib = 1 << 20;
+
+class TimelineView : public GuiTest {
+ protected:
+  // 100 steps, each of which leaves 1 MiB of "leak" behind; then a request of 500 MiB fails.
+  std::string write_trace() {
+    SmallTrace trace;
+    trace.region(0, 300 * mib);
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      trace.alloc(i * mib, mib, "leak");
+      trace.alloc(200 * mib, 50 * mib, "step");
+      trace.free(200 * mib);
+    }
+    trace.run_out_of_memory(500 * mib);
+    trace.write(path("leak.hbm"));
+    return path("leak.hbm");
+  }
+  ImRect box(ImGuiTestContext& hand, const char* item) const {
+    const ImGuiTestItemInfo info = hand.ItemInfo(item);
+    EXPECT_NE(0U, info.ID) << item;
+    return info.RectFull;
+  }
+  static ImVec2 at(const ImRect& box, float share) { return {box.Min.x + box.GetWidth() * share, box.GetCenter().y}; }
+  std::uint64_t position_now() const { return state().answers().moment.value->moment.positions[0]; }
+  gui::TimelineSpan span() const { return state().position().span; }
+};
+
+TEST_F(TimelineView, wheel_zooms_at_the_pointer_and_the_picture_has_exactly_that_span) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    EXPECT_TRUE(span().empty());
+    const ImRect lanes = box(hand, "//Timeline/**/columns");
+    hand.MouseMoveToPos(at(lanes, 0.25F));
+    hand.MouseWheelY(6);
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_FALSE(span().empty());
+    const auto whole = static_cast<double>(state().answers().timeline.value->whole.end);
+    const double under = static_cast<double>(span().begin) + 0.25 * static_cast<double>(span().length());
+    EXPECT_NEAR(under, whole * 0.25, whole * 0.005) << "what was under the pointer is there still";
+    EXPECT_NEAR(static_cast<double>(span().length()), whole / std::pow(1.25, 6), whole * 0.005);
+    ASSERT_TRUE(state().answers().timeline_part.value);
+    EXPECT_EQ(span(), state().answers().timeline_part.value->span);
+    EXPECT_EQ(static_cast<std::size_t>(lanes.GetWidth()), state().answers().timeline_part.value->columns.size())
+        << "one column for each pixel";
+    take_picture_now(hand, "timeline_zoomed");
+    // The keys of the focused picture: D goes on in time, 0 shows all.
+    const std::int64_t begin = span().begin;
+    hand.WindowFocus("//Timeline");
+    hand.KeyPress(ImGuiKey_D);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_GT(span().begin, begin);
+    hand.KeyPress(ImGuiKey_0);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_TRUE(span().empty());
+  });
+}
+
+TEST_F(TimelineView, strip_and_right_button_move_what_is_seen) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    const ImRect lanes = box(hand, "//Timeline/**/columns"), strip = box(hand, "//Timeline/**/strip");
+    hand.MouseMoveToPos(at(lanes, 0.1F));
+    hand.MouseWheelY(8);
+    ASSERT_TRUE(wait_until_idle(hand));
+    const std::int64_t length = span().length();
+    hand.MouseMoveToPos(at(strip, 0.8F));
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    const double whole = static_cast<double>(state().answers().timeline.value->whole.end);
+    EXPECT_NEAR(static_cast<double>(span().begin) + static_cast<double>(length) / 2, whole * 0.8, whole * 0.02);
+    EXPECT_NEAR(static_cast<double>(span().length()), static_cast<double>(length), 2);
+    const std::int64_t begin = span().begin;
+    hand.MouseMoveToPos(at(lanes, 0.2F));
+    hand.MouseDown(ImGuiMouseButton_Right);
+    hand.MouseMoveToPos(at(lanes, 0.7F));
+    hand.MouseUp(ImGuiMouseButton_Right);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_LT(span().begin, begin) << "the picture follows the hand";
+  });
+}
+
+TEST_F(TimelineView, click_sets_the_moment_and_snaps_to_the_failure) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    EXPECT_EQ(301U, position_now()) << "a trace opens at its failure";
+    const ImRect lanes = box(hand, "//Timeline/**/columns");
+    hand.MouseMoveToPos(at(lanes, 0.5F));
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_NEAR(151, static_cast<double>(position_now()), 4);
+    hand.MouseMoveToPos({lanes.Max.x - 3, lanes.GetCenter().y});
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(301U, position_now()) << "3 pixels beside the failure";
+    const ImRect scrubber = box(hand, "//Timeline/**/scrubber");
+    hand.MouseMoveToPos(at(scrubber, 0.9F));
+    hand.MouseDown();
+    hand.MouseMoveToPos(at(scrubber, 0.2F));
+    hand.MouseUp();
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_NEAR(60, static_cast<double>(position_now()), 4);
+    EXPECT_TRUE(state().position().range.empty());
+  });
+}
+
+TEST_F(TimelineView, drag_selects_a_range_whose_survivors_are_the_leak_and_escape_clears_it) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    const ImRect lanes = box(hand, "//Timeline/**/columns");
+    hand.MouseMoveToPos(at(lanes, 0.3F));
+    hand.MouseDown();
+    hand.MouseMoveToPos(at(lanes, 0.6F));
+    hand.MouseUp();
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_FALSE(state().position().range.empty());
+    EXPECT_EQ(301U, position_now()) << "the moment stays";
+    ASSERT_TRUE(wait_until(hand, [&] { return state().answers().range.value != nullptr; }))
+        << "the tab is there and asks";
+    const RangeSummary& summary = state().answers().range.value->summary;
+    ASSERT_FALSE(summary.own_code.empty());
+    EXPECT_EQ("leak", summary.own_code[0].function);
+    EXPECT_NEAR(30, static_cast<double>(summary.own_code[0].sums.survived.count), 2);
+    EXPECT_EQ(summary.own_code[0].sums.survived.count * mib, summary.own_code[0].sums.survived.bytes);
+    take_picture_now(hand, "range");
+    hand.KeyPress(ImGuiKey_Escape);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_TRUE(state().position().range.empty());
+  });
+}
+
+TEST_F(TimelineView, failure_fragmentation_and_sizes_are_shown_and_keys_lead_through_all_views) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    ASSERT_TRUE(wait_until(hand, [&] { return state().answers().failure.value != nullptr; }))
+        << "the tab in front is why it failed";
+    EXPECT_EQ(FailureVerdict::too_big, state().answers().failure.value->facts.verdict);
+    for (const auto& [view, picture] :
+         {std::pair(ViewKind::failure, "failure"), std::pair(ViewKind::fragmentation, "fragmentation"),
+          std::pair(ViewKind::sizes, "sizes")}) {
+      commands().push(gui::CommandId::set_view, std::string(gui::name_of(view).key));
+      ASSERT_TRUE(wait_until_idle(hand));
+      hand.Yield(3);
+      EXPECT_EQ(view, state().position().view);
+      take_picture_now(hand, picture);
+    }
+    EXPECT_TRUE(state().answers().free.value && state().answers().sizes.value);
+    std::set<ViewKind> seen;
+    for (int i = 0; i < 14; ++i) {
+      hand.KeyPress(ImGuiKey_F6);
+      ASSERT_TRUE(wait_until_idle(hand));
+      seen.insert(state().position().view);
+    }
+    EXPECT_TRUE(seen.contains(ViewKind::failure) && seen.contains(ViewKind::sizes));
+    EXPECT_FALSE(seen.contains(ViewKind::range)) << "nothing is selected";
+  });
+}
+
+}  // namespace
+}  // namespace hbmscope::test

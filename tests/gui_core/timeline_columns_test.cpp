@@ -1,0 +1,198 @@
+// What a picture of the timeline is drawn from, beside one state for every event.
+#include "app/gui/core/timeline_columns.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/gui_core/small_trace.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+
+TimelineColumns columns_of(const Stream& stream, TimelineSpan span, std::size_t count, TimelineEffort effort) {
+  const std::atomic<bool> cancelled = false;
+  auto made = compute_timeline_columns(stream, {0, 1}, span, count, effort, cancelled);
+  EXPECT_TRUE(made);
+  return std::move(*made);
+}
+
+TEST(TimelineColumns, every_extreme_is_in_its_column) {
+  test::SmallTrace trace;
+  trace.region(0, 1000 * mib);
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    trace.alloc(0, (1 + i % 90) * mib, "step");
+    trace.free(0);
+  }
+  trace.run_out_of_memory(2000 * mib);
+  trace.alloc(100 * mib, 7 * mib);
+  const Stream& stream = trace.trace().streams[0];
+  const TimelineColumns timeline = columns_of(stream, {}, 100, TimelineEffort::quick);
+  ASSERT_EQ(100U, timeline.columns.size());
+  EXPECT_TRUE(timeline.has_times);
+  EXPECT_TRUE(timeline.knows_regions);
+  EXPECT_EQ(90 * mib, timeline.in_use_most);
+  EXPECT_EQ(1000 * mib, timeline.pool_most);
+  // Beside one state for every event.
+  std::vector<Band> in_use(100), largest(100);
+  std::vector<bool> has(100);
+  StreamState state;
+  for (std::uint64_t position = 1; position <= stream.end_position(); ++position) {
+    stream.advance(state, position);
+    const double share = timeline.share_of(position, state.time_ns());
+    const auto column = std::min<std::size_t>(99, static_cast<std::size_t>(share * 100));
+    const std::uint64_t now = state.heap(1).in_use_bytes, free = *state.heap(1).space.largest_free();
+    if (!has[column]) {
+      in_use[column] = {now, now};
+      largest[column] = {free, free};
+    }
+    has[column] = true;
+    in_use[column].add(now);
+    largest[column].add(free);
+  }
+  for (std::size_t i = 0; i < 100; ++i) {
+    ASSERT_TRUE(has[i]);
+    // What was the case as the column began counts too.
+    EXPECT_LE(timeline.columns[i].in_use.least, in_use[i].least);
+    EXPECT_EQ(timeline.columns[i].in_use.most, in_use[i].most) << i;
+    EXPECT_LE(timeline.columns[i].largest_free.least, largest[i].least) << i;
+    EXPECT_TRUE(i == 0 || timeline.columns[i].position > timeline.columns[i - 1].position) << i;
+  }
+  ASSERT_EQ(1U, timeline.failures.size());
+  EXPECT_EQ(2000 * mib, timeline.failures[0].bytes);
+  EXPECT_EQ(stream.end_position(), timeline.columns.back().position);
+  ASSERT_TRUE(timeline.peak);
+  EXPECT_EQ(90 * mib, timeline.peak->bytes);
+}
+
+// 500 events at random, of a heap with a region that comes late and grows.
+void fill(test::SmallTrace& trace, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<bool> taken(100);
+  trace.alloc(1000 * mib, mib);  // Nothing is free, so nothing is fragmented.
+  trace.region(0, 100 * mib);
+  for (int i = 0; i < 500; ++i) {
+    const std::size_t at = random() % taken.size();
+    if (taken[at])
+      trace.free(at * mib);
+    else
+      trace.alloc(at * mib, 1 + random() % mib);
+    taken[at] = !taken[at];
+  }
+}
+
+void add_to(std::vector<TimelineColumn>& columns, std::vector<bool>& has, std::size_t to, const StreamState& now) {
+  const std::uint64_t in_use = now.in_use_bytes(1);
+  if (!has[to]) columns[to].in_use = {in_use, in_use};
+  has[to] = true;
+  columns[to].in_use.add(in_use);
+  if (const auto share = external_fragmentation(now.heap(1)))
+    columns[to].fragmentation.add({static_cast<float>(*share), static_cast<float>(*share)});
+}
+
+TEST(TimelineColumns, every_span_is_exact_beside_one_state_for_every_event) {
+  test::SmallTrace trace;
+  fill(trace, 3);
+  const Stream& stream = trace.trace().streams[0];
+  std::mt19937 random(5);
+  const std::int64_t whole = stream.last_time_ns() - stream.first_time_ns();
+  for (int round = 0; round < 30; ++round) {
+    TimelineSpan span{static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(whole)), 0};
+    span.end = span.begin + 1000 + static_cast<std::int64_t>(random() % 100'000);
+    const std::size_t count = 1 + random() % 60;
+    const TimelineColumns timeline = columns_of(stream, span, count, TimelineEffort::exact);
+    ASSERT_EQ(count, timeline.columns.size());
+    // What was the case as a column began is in it, and all that came to be in it.
+    std::vector<TimelineColumn> naive(count);
+    std::vector<bool> has(count);
+    std::size_t next = 0;
+    StreamState state, last;
+    for (std::uint64_t position = 0; position <= stream.end_position(); ++position) {
+      const StreamState before = last;
+      stream.advance(state, position);
+      const double share = position == 0 ? -1 : timeline.share_of(position, state.time_ns());
+      if (share > 1) break;
+      const std::size_t column =
+          share < 0 ? 0 : std::min(count - 1, static_cast<std::size_t>(share * static_cast<double>(count)));
+      if (share < 0) {
+        naive[0] = {};
+        has[0] = false;
+        last = state;
+        add_to(naive, has, 0, state);
+        continue;
+      }
+      for (; next < column; ++next) add_to(naive, has, next + 1, before);
+      add_to(naive, has, column, state);
+      last = state;
+    }
+    for (; next + 1 < count; ++next) add_to(naive, has, next + 1, last);
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_EQ(naive[i].in_use, timeline.columns[i].in_use) << "round " << round << " column " << i;
+      ASSERT_EQ(naive[i].fragmentation, timeline.columns[i].fragmentation) << "round " << round << " column " << i;
+    }
+  }
+}
+
+TEST(TimelineColumns, nothing_free_is_no_fragmentation) {
+  test::SmallTrace trace;
+  trace.region(0, 10 * mib);
+  trace.alloc(0, 10 * mib);
+  for (int i = 0; i < 20; ++i) trace.alloc(100 * mib + static_cast<std::uint64_t>(i), 1);
+  const TimelineColumns timeline = columns_of(trace.trace().streams[0], {}, 10, TimelineEffort::exact);
+  EXPECT_TRUE(timeline.columns.front().fragmentation.is_defined());
+  EXPECT_FALSE(timeline.columns.back().fragmentation.is_defined());
+}
+
+TEST(TimelineMarkers, stretches_nest_and_instants_beside_one_another_are_one) {
+  test::SmallTrace trace;  // An event a microsecond.
+  trace.mark("epoch", 1);
+  for (int i = 0; i < 3; ++i) {
+    trace.mark("step", 1);
+    trace.mark("forward", 1);
+    trace.mark("layer", 1);
+    trace.mark("too deep", 1);
+    trace.mark("now");
+    for (const char* name : {"too deep", "layer", "forward", "step"}) trace.mark(name, 2);
+  }
+  trace.alloc(0, mib);
+  const Stream& stream = trace.trace().streams[0];
+  const TimelineColumns fine = columns_of(stream, {}, 100'000, TimelineEffort::exact);
+  ASSERT_EQ(7U, fine.stretches.size()) << "the epoch, three steps and three of what is in them; no deeper";
+  EXPECT_EQ("epoch", fine.stretches[0].name);
+  EXPECT_GT(fine.stretches[0].end, 1) << "it never ends";
+  EXPECT_EQ(1, fine.stretches[1].depth);
+  EXPECT_EQ("forward", fine.stretches[2].name);
+  EXPECT_EQ(2, fine.stretches[2].depth);
+  ASSERT_EQ(3U, fine.instants.size());
+  EXPECT_EQ(5U, fine.instants[0].position) << "before it";
+  const TimelineColumns coarse = columns_of(stream, {}, 1, TimelineEffort::exact);
+  ASSERT_EQ(1U, coarse.instants.size());
+  EXPECT_EQ(3U, coarse.instants[0].count);
+  EXPECT_EQ(3U, coarse.stretches.size()) << "one at each depth";
+}
+
+TEST(TimelineColumns, cancelled_one_has_no_answer) {
+  test::SmallTrace trace;
+  fill(trace, 1);
+  const std::atomic<bool> cancelled = true;
+  EXPECT_FALSE(compute_timeline_columns(trace.trace().streams[0], {0, 1}, {}, 10, TimelineEffort::exact, cancelled));
+}
+
+TEST(TimelineSpanText, is_read_back_and_nonsense_is_none) {
+  EXPECT_EQ((TimelineSpan{5, 700}), parse_span(text_from_span({5, 700})));
+  for (const char* text : {"", "5", "5-", "-5-7", "7-5", "5-7x"}) EXPECT_FALSE(parse_span(text)) << text;
+}
+
+TEST(PossibleSpan, stays_within_the_axis_and_is_never_too_short) {
+  TimelineColumns timeline;
+  timeline.has_times = true;
+  timeline.whole = {0, 1'000'000};
+  EXPECT_EQ(TimelineSpan{}, possible_span(timeline, -5, 2e6)) << "all of it";
+  EXPECT_EQ((TimelineSpan{0, 500'000}), possible_span(timeline, -100'000, 400'000)) << "moved, not cut";
+  EXPECT_EQ(100, possible_span(timeline, 5000, 5000).length());
+}
+
+}  // namespace
+}  // namespace hbmscope::gui
