@@ -167,7 +167,7 @@ BlockFacts facts_of(const Trace& trace, const std::vector<StreamState>& states, 
   facts.stream = row.stream;
   facts.heap = &stream.definitions().heap(facts.block.heap);
   if (facts.heap->has(wire::heap_flag::has_addresses)) facts.address = facts.block.address;
-  if (facts.block.requested != wire::unknown_bytes) {
+  if (facts.heap->has(wire::heap_flag::has_requested) && facts.block.requested != wire::unknown_bytes) {
     facts.requested = facts.block.requested;
     facts.waste = facts.block.size - std::min(facts.block.size, facts.block.requested);
   }

@@ -25,6 +25,7 @@ Examples:
   hbmscope diff profiles/ --fail-if 'growth>5%'        first against last of a folder; exit code 1 if it grew
   hbmscope report profiles/ --series                   totals of many profiles
   hbmscope report snapshot.pickle --at oom             a PyTorch snapshot: the heap as the request failed
+  hbmscope report snapshot.pickle --at oom --blocks 20 --where 'size>1GiB age>10s'   block by block
   hbmscope diff snapshot.pickle --from start --at peak what came in between
   hbmscope convert snapshot.pickle -o snapshot.hbm     a fiftieth of the bytes, the same answers
   hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
@@ -60,6 +61,7 @@ void add_report(CLI::App& app, ReportOptions& options) {
   command.add_option("--fail-if", options.fail_if,
                      "Exit with 1 if this holds, e.g. 'bytes>40GiB' or 'device:0 bytes>10GiB'");
   command.add_flag("--json", options.json, "Print JSON (described in app/cli/README.md)");
+  add_block_options(command, options.blocks);
   add_view_options(command, options.view);
 }
 

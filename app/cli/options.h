@@ -6,6 +6,7 @@
 
 #include "analysis/query/diff.h"
 #include "analysis/query/profile_view.h"
+#include "app/cli/report_blocks.h"
 
 namespace CLI {
 class App;
@@ -30,6 +31,7 @@ struct ReportOptions {
   bool cumulative = false, by_count = false, json = false, tree = false, bottom_up = false, series = false,
        metrics = false;
   std::string peek, fail_if;
+  BlockReportOptions blocks;
 };
 
 struct DiffOptions {

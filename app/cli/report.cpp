@@ -178,6 +178,7 @@ int run_series(const ReportOptions& options, const ViewRequest& request) {
 }  // namespace
 
 int run_report(const ReportOptions& options) {
+  if (options.blocks.is_asked_for()) return run_report_blocks(options);
   if (auto combined = check_combination(options); !combined) return fail(combined.error());
   ViewRequest request = options.view.request;
   if (label_key_of(options.by).empty()) {
