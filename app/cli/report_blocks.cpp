@@ -53,7 +53,7 @@ std::string code_text(const Source& source, const BlockFacts& facts) {
 std::string text_from_blocks(const Source& source, const LiveRows& live, const BlockList& list, std::size_t limit) {
   const Terminal terminal = Terminal::of_stdout();
   std::string text =
-      fmt::format("At {}: {} of {} blocks, {} of {}{}.\n\n", source.moment.text, count_text(list.rows.size()),
+      fmt::format("{}: {} of {} blocks, {} of {}{}.\n\n", moment_text(source), count_text(list.rows.size()),
                   count_text(list.all_blocks), bytes_text(list.bytes), bytes_text(list.all_bytes),
                   list.waste_bytes > 0 ? fmt::format(", {} of it rounding", bytes_text(list.waste_bytes)) : "");
   const std::size_t shown = std::min(limit, list.rows.size());
