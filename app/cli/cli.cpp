@@ -112,8 +112,9 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
 }
 
 void add_open_options(CLI::App& command, OpenRequest& request, std::string& size) {
-  command.add_option("--view", request.view,
-                     "The view in front: heap-map, timeline, summary, flame, top, tree, diff, source, totals, import");
+  command.add_option(
+      "--view", request.view,
+      "The view in front: heap-map, timeline, blocks, summary, flame, top, tree, diff, source, totals, import");
   command.add_option("--select", request.select, "A function to select in all views");
   command.add_option("--where", request.where, "Filter, as in report --where");
   command.add_option("--at", request.at,

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "analysis/model/result.h"
+#include "analysis/trace/pass.h"
 
 namespace hbmscope::gui {
 
@@ -19,12 +20,18 @@ enum class AnswerState {
   failed,  // `error` says why; `value` may hold the answer to the question before.
 };
 
+// What a computation shares with whoever waits for it.
+struct Work : PassControl {
+  operator const std::atomic<bool>&() const { return cancelled; }
+};
+
 template <class T>
 struct Answer {
   AnswerState state = AnswerState::absent;
   std::shared_ptr<const T> value;
   Error error;
   std::chrono::steady_clock::time_point asked;  // Of the pending question.
+  std::shared_ptr<const Work> work = nullptr;   // Likewise: how far it is, where that is known.
 
   bool pending() const { return state == AnswerState::pending; }
   bool failed() const { return state == AnswerState::failed; }

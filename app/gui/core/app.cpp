@@ -31,7 +31,7 @@ App::Impl::~Impl() {
   for (const Source& source : state.sources)
     if (source.control) source.control->cancelled = true;
   for (auto& [kind, slot] : slots_)
-    if (slot.cancelled) *slot.cancelled = true;
+    if (slot.work) slot.work->cancelled = true;
 }
 
 bool App::Impl::update() {

@@ -32,9 +32,9 @@ class App::Impl {
   struct Slot {
     QueryKey key;
     bool asked = false;
-    std::shared_ptr<std::atomic<bool>> cancelled;
+    std::shared_ptr<Work> work;
   };
-  enum ViewSlot { slot_view = 100, slot_baseline_view, slot_moment };
+  enum ViewSlot { slot_view = 100, slot_baseline_view, slot_moment, slot_live_blocks };
 
   // What a computation gives: the answer and how much memory it holds, by estimate.
   template <class T>
@@ -43,7 +43,7 @@ class App::Impl {
     std::size_t bytes = 0;
   };
   template <class T>
-  using Compute = std::function<Result<Computed<T>>(const std::atomic<bool>& cancelled)>;
+  using Compute = std::function<Result<Computed<T>>(Work& work)>;
 
   // apply_commands.cpp
   void apply(const Command& command);
@@ -51,6 +51,10 @@ class App::Impl {
   bool apply_to_position(const Command& command);
   bool apply_to_flame(const Command& command);
   bool apply_to_trace(const Command& command);
+  bool apply_to_blocks(const Command& command);
+  void select_in_heap(const HeapMapAnswer& answer, const HeapPiece& piece);
+  void step_hit(bool forward);
+  void go_to_largest_free();
   void step_moment(std::int64_t by);
   void go_to_failure(bool forward);
   bool apply_to_window(const Command& command);
@@ -85,6 +89,12 @@ class App::Impl {
   bool ask_views(Context& context);
   void ask_moment(const Source& source);
   void ask_heap_map();
+  void ask_about_blocks();
+  BlockQuery block_query() const;
+  void ask_live_blocks();
+  void ask_blocks();
+  void ask_address();
+  void forget_blocks();
   void ask_timeline();
   template <class T>
   void ask(int kind, Answer<T> Answers::*member, QueryKey key, Compute<T> compute);

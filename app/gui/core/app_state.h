@@ -22,6 +22,7 @@
 #include "analysis/read/read_control.h"
 #include "app/gui/core/accounting.h"
 #include "app/gui/core/answer.h"
+#include "app/gui/core/block_answers.h"
 #include "app/gui/core/color_keeper.h"
 #include "app/gui/core/folder_listing.h"
 #include "app/gui/core/frame_detail.h"
@@ -72,6 +73,8 @@ struct ViewPosition {
   HeapKey heap;                // Of a trace; empty: the one that choose_heap() gives.
   HeapColoring coloring = HeapColoring::own_code;
   std::optional<std::uint64_t> address;  // What is selected in the heap map: the block or free piece that lies there.
+  std::optional<AddressRange> cell;      // It was the largest of many in this pixel of the heap map.
+  BlockQuery blocks;                     // The table of blocks: order, and what is looked for.
 
   friend bool operator==(const ViewPosition&, const ViewPosition&) = default;
 };
@@ -110,6 +113,9 @@ struct HeapMapAnswer {
 struct Answers {
   Answer<TraceMoment> moment;  // Of a trace.
   Answer<HeapMapAnswer> heap_map;
+  Answer<LiveAnswer> live_blocks;
+  Answer<BlocksAnswer> blocks;
+  Answer<AddressAnswer> address;  // Of the selected block or gap.
   Answer<TimelineColumns> timeline;
   Answer<ProfileView> view, baseline_view;
   Answer<SummaryAnswer> summary;
@@ -143,6 +149,7 @@ struct WindowState {
   std::string export_format;  // For Dialog::export_file: "svg", "html", ...
   std::uint64_t layout_serial = 0, view_serial = 0, find_serial = 0, filter_serial = 0, zoom_serial = 0;
   std::uint64_t find_step_serial = 0;
+  std::uint64_t find_blocks_serial = 0, fit_selection_serial = 0;
   int find_step = 1;  // F3: 1, Shift+F3: -1.
   std::uint64_t copy_serial = 0;
   bool copy_as_text = false;  // Aligned columns for people instead of tabs for spreadsheets.

@@ -7,6 +7,10 @@
 #include "app/gui/core/ask.h"
 
 namespace hbmscope::gui {
+
+Error cancelled_error() {
+  return {"cancelled", "", "", std::nullopt, false};
+}
 namespace {
 
 namespace fs = std::filesystem;
@@ -25,10 +29,6 @@ std::size_t bytes_of(const ProfileDiff& diff) {
   std::size_t bytes = diff.frames.size() * sizeof(FrameDiffRow) + diff.frame_table.size() * (sizeof(Frame) + 64);
   for (const DiffRow& row : diff.stacks) bytes += sizeof(DiffRow) + row.stack.size() * sizeof(FrameIndex);
   return bytes;
-}
-
-Error cancelled_error() {
-  return {"cancelled", "", "", std::nullopt, false};
 }
 
 const char* name_of_value(FlameValue value) {
@@ -62,6 +62,7 @@ void App::Impl::forget_answers() {
   forget(slot_moment, &Answers::moment);
   forget(static_cast<int>(Question::heap_map), &Answers::heap_map);
   forget(static_cast<int>(Question::timeline), &Answers::timeline);
+  forget_blocks();
   forget(slot_baseline_view, &Answers::baseline_view);
   forget(static_cast<int>(Question::summary), &Answers::summary);
   forget(static_cast<int>(Question::top), &Answers::top);
@@ -315,6 +316,7 @@ bool App::Impl::ask_what_is_missing() {
   const bool has_view = ask_views(context);
   if (asks(Question::heap_map)) ask_heap_map();
   if (asks(Question::timeline)) ask_timeline();
+  ask_about_blocks();
   if (has_view) {
     look_up_selection();
     const QueryKey base{0,         context.position.source, SourceId::none, context.answers.view.value->request, {},

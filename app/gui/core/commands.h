@@ -54,6 +54,8 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(show_import, "Show import statistics", "Ctrl+8", "View", profile, "What reading the file met.")                    \
   X(show_heap_map, "Show heap map", "Ctrl+9", "View", trace, "Every block and free piece by address.")                 \
   X(show_timeline, "Show timeline", "", "View", trace, "In use, pool size and largest free over time.")                \
+  X(show_blocks, "Show blocks", "", "View", trace, "The live blocks one by one, sorted and filtered.")                  \
+  X(go_to_largest_free, "Largest free block", "L", "View", trace, "Selects it; again: the next smaller one.")          \
   X(go_to_peak, "Go to the peak", "P", "View", trace, "The moment at which the most was in use.")                      \
   X(go_to_end, "Go to the end", "End", "View", trace, "The moment after the last event.")                              \
   X(next_failure, "Next failure", "]", "View", trace, "The moment of the next out-of-memory.")                         \
@@ -111,6 +113,8 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(choose_heap, "", "", "", hidden, "The heap map and the timeline show the heap `text`.")                            \
   X(set_coloring, "", "", "", hidden, "The heap map is coloured by `text`: code, size, age or state.")                 \
   X(select_address, "", "", "", hidden, "Selects what lies at the address `text`, and `frame`, its line of code.")     \
+  X(set_block_filter, "", "", "", hidden, "Looks for blocks that hold `text`, in the filter language.")               \
+  X(set_block_order, "", "", "", hidden, "Sorts blocks by `text`: size, age, ...; with \" up\": ascending.")           \
   X(set_clipboard, "", "", "", hidden, "Copies `text`.")                                                               \
   X(write_export, "", "", "", hidden, "Writes the export that was asked for to the file `text`.")                      \
   X(list_folder, "", "", "", hidden, "The file dialog shows the folder `text`.")                                       \
@@ -161,6 +165,9 @@ enum class Question : std::uint8_t {
   series,
   heap_map,
   timeline,
+  blocks,
+  lifetimes,  // Of the blocks: when each will be gone.
+  address,
   count_
 };
 

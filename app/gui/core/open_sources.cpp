@@ -106,6 +106,8 @@ void App::Impl::leave_moment(ViewPosition& position) {
   position.at.clear();
   position.heap = {};
   position.address.reset();
+  position.cell.reset();
+  position.blocks.where.clear();
 }
 
 void App::Impl::start_reading(SourceId id) {

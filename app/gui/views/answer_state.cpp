@@ -87,9 +87,15 @@ void draw_error(const AppState& state, const Error& error) {
   if (!error.remedy.empty()) wrapped_text(error.remedy, true);
 }
 
-void draw_pending(std::string_view what, Clock::time_point since) {
+void draw_pending(std::string_view what, Clock::time_point since, const Work* work) {
   if (Clock::now() - since < patience) return;
-  dim_text("Working out " + std::string(what) + " ...");
+  const std::uint64_t total = work == nullptr ? 0 : work->total_events.load();
+  // Blocks are counted whole, also the last one, of which only a part may be wanted.
+  const std::uint64_t done = total == 0 ? 0 : std::min(total, work->done_events.load());
+  dim_text("Working out " + std::string(what) + " ..." +
+           (total == 0 ? ""
+                       : " " + text_from_count(static_cast<std::int64_t>(done)) + " of " +
+                             text_from_count(static_cast<std::int64_t>(total)) + " events"));
 }
 
 bool take_copy(const AppState& state, ViewKind view, std::uint64_t& seen) {

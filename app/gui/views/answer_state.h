@@ -14,7 +14,7 @@ bool draw_source_state(const AppState& state);
 bool draw_source_state_in_full(const AppState& state, CommandQueue& commands);
 
 void draw_error(const AppState& state, const Error& error);
-void draw_pending(std::string_view what, std::chrono::steady_clock::time_point since);
+void draw_pending(std::string_view what, std::chrono::steady_clock::time_point since, const Work* work = nullptr);
 
 // How far reading is: "Reading a.prof: 1.10 of 2.00 GiB, about 9 s left."
 void draw_reading(const Source& source, CommandQueue& commands);
@@ -24,7 +24,7 @@ template <class T>
 bool draw_answer_state(const AppState& state, const Answer<T>& answer, std::string_view what) {
   if (!draw_source_state(state)) return false;
   if (answer.failed()) draw_error(state, answer.error);
-  if (answer.pending()) draw_pending(what, answer.asked);
+  if (answer.pending()) draw_pending(what, answer.asked, answer.work.get());
   return answer.value != nullptr;
 }
 

@@ -44,8 +44,8 @@ void build_for_trace(ImGuiID space, ImVec2 size) {
   const ImGuiID middle = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.36F, nullptr, &rest);
   dock(ViewKind::heap_map, rest);
   dock(ViewKind::timeline, middle);
-  for (const ViewKind kind : {ViewKind::summary, ViewKind::flame, ViewKind::top, ViewKind::call_tree, ViewKind::diff,
-                              ViewKind::source, ViewKind::totals, ViewKind::import})
+  for (const ViewKind kind : {ViewKind::summary, ViewKind::flame, ViewKind::top, ViewKind::call_tree, ViewKind::blocks,
+                              ViewKind::diff, ViewKind::source, ViewKind::totals, ViewKind::import})
     dock(kind, bottom);
   ImGui::DockBuilderFinish(space);
 }
@@ -67,7 +67,8 @@ bool view_exists(const AppState& state, ViewKind kind) {
     case ViewKind::diff: return state.sources.size() >= 2;
     case ViewKind::totals: return state.ready_sources() >= 2;
     case ViewKind::heap_map:
-    case ViewKind::timeline: return state.source() != nullptr && state.source()->trace != nullptr;
+    case ViewKind::timeline:
+    case ViewKind::blocks: return state.source() != nullptr && state.source()->trace != nullptr;
     default: return true;
   }
 }

@@ -1,6 +1,7 @@
 // What every view keeps for itself, in one place that lives as long as the window.
 #pragma once
 
+#include "app/gui/views/blocks_view.h"
 #include "app/gui/views/call_tree_view.h"
 #include "app/gui/views/diff_view.h"
 #include "app/gui/views/file_dialog.h"
@@ -23,6 +24,7 @@ namespace hbmscope::gui {
 struct ViewStates {
   HeapMapState heap_map;
   TimelineState timeline;
+  BlocksState blocks;
   SummaryState summary;
   FlameState flame;
   TopState top;
