@@ -16,6 +16,7 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   window.view = request.view;
   window.select = request.select;
   window.where = request.where;
+  window.find = request.find;
   window.at = request.at;
   window.theme = request.theme;
   window.scale = request.scale;

@@ -115,7 +115,9 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
   command.add_option(
       "--view", request.view,
       "The view in front: heap-map, timeline, blocks, summary, flame, top, tree, diff, source, totals, import");
-  command.add_option("--select", request.select, "A function to select in all views");
+  command.add_option("--select", request.select,
+                     "A function, or an address such as 0x7f3a14000000, to select in all views");
+  command.add_option("--find", request.find, "Blocks of a trace to mark, e.g. 'size>1GiB age>10s', or an address");
   command.add_option("--where", request.where, "Filter, as in report --where");
   command.add_option("--at", request.at,
                      "The moment of a trace: start, end, peak, oom, #EVENT or a time such as 12.5s");

@@ -14,6 +14,7 @@ struct WindowRequest {
   std::string view;                 // "flame": that tab is in front.
   std::string select;               // A function's name, selected in all views.
   std::string where;                // The filter line's first content.
+  std::string find;                 // Blocks that are looked for.
   std::string at;                   // A moment; files without times have one only.
   std::string theme;                // "dark", "light"; empty: as the settings say.
   double scale = 0;                 // Font and spacing scale; 0: the display's.
