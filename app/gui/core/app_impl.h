@@ -55,6 +55,7 @@ class App::Impl {
   void select_in_heap(const HeapMapAnswer& answer, const HeapPiece& piece);
   void step_hit(bool forward);
   void go_to_largest_free();
+  void go_to_address(const std::string& text);
   void step_moment(std::int64_t by);
   void go_to_failure(bool forward);
   bool apply_to_window(const Command& command);

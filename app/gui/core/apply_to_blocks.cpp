@@ -1,5 +1,6 @@
 // What commands do that look for blocks, order them, or go from one to the next.
 #include <algorithm>
+#include <charconv>
 
 #include "app/gui/core/app_impl.h"
 #include "app/gui/core/piece_text.h"
@@ -70,6 +71,33 @@ void App::Impl::go_to_largest_free() {
   select_in_heap(*map, next != nullptr ? *next : *largest);
 }
 
+// The heap that is shown first, then the others.
+void App::Impl::go_to_address(const std::string& text) {
+  const auto& moment = state.answers().moment.value;
+  std::uint64_t address = 0;
+  const std::string_view digits = std::string_view(text).substr(text.starts_with("0x") ? 2 : 0);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), address, 16);
+  if (!moment || error != std::errc() || end != digits.data() + digits.size()) return;
+  ViewPosition& position = state.context().position;
+  std::vector<NamedHeap> heaps = heaps_of(*moment->trace);
+  const HeapKey shown = choose_heap(*moment->trace, position.heap);
+  std::stable_partition(heaps.begin(), heaps.end(), [&](const NamedHeap& one) { return one.key == shown; });
+  for (const NamedHeap& heap : heaps) {
+    const PlaceAt place = find_place(moment->state_of(heap.key), heap.key.heap, address);
+    if (place.range.empty()) continue;
+    position.heap = heap.key;
+    position.address = place.range.begin;
+    position.cell.reset();
+    position.selection = {};
+    if (place.slot)
+      position.selection =
+          frame_of_stack(moment->stream(heap.key).definitions(), moment->state_of(heap.key).slots()[*place.slot].stack);
+    show_view(ViewKind::heap_map);
+    return;
+  }
+  state.window.notice = "No heap has memory at " + address_text(address) + " then.";
+}
+
 bool App::Impl::apply_to_blocks(const Command& command) {
   ViewPosition& position = state.context().position;
   const bool has_trace = state.source() != nullptr && state.source()->trace;
@@ -77,6 +105,8 @@ bool App::Impl::apply_to_blocks(const Command& command) {
   using enum CommandId;
   switch (command.id) {
     case show_blocks: show_view(ViewKind::blocks); return true;
+    case go_to: state.window.palette_open = true; return true;
+    case CommandId::go_to_address: this->go_to_address(command.text); return true;
     case set_block_filter: position.blocks.where = command.text; return true;
     case set_block_order: {
       const std::size_t space = command.text.find(' ');
