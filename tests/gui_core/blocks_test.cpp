@@ -101,6 +101,36 @@ TEST(HeapRaster, what_was_found_keeps_its_colour_and_the_rest_is_dimmed) {
   for (std::size_t row = 0; row < rows.size(); ++row) EXPECT_EQ(row == 5 || row == 9, rows[row]) << row;
 }
 
+TEST(HeapPieces, streams_have_hues_and_rounding_has_steps) {
+  test::SmallTrace trace;
+  trace.region(0, 1000);
+  trace.alloc(0, 100);
+  trace.alloc(100, 100, {}, 1);
+  trace.alloc(200, 100, {}, 5);
+  trace.alloc(300, 100, {}, 60);
+  const auto pieces_by = [&](HeapColoring coloring) {
+    return compute_heap_pieces(trace.trace().streams[0], trace.state(), 1, coloring);
+  };
+  const HeapPieces waste = pieces_by(HeapColoring::waste);
+  EXPECT_TRUE(waste.is_ordered());
+  for (const auto& [address, shade] : {std::pair{0, 0}, {100, 2}, {200, 3}, {300, 5}})
+    EXPECT_EQ(shade, waste.find(static_cast<std::uint64_t>(address))->shade) << address;
+  ASSERT_EQ(4U, waste.legend.size());
+  EXPECT_EQ("1 to 5 %", waste.legend[1].name);
+  const HeapPieces streams = pieces_by(HeapColoring::device_stream);
+  ASSERT_EQ(1U, streams.legend.size());
+  EXPECT_EQ("stream 0", streams.legend[0].name);
+  EXPECT_EQ(400U, streams.legend[0].bytes);
+  EXPECT_NE(several_shade, streams.find(0)->shade);
+  const HeapPieces tags = pieces_by(HeapColoring::tag);
+  EXPECT_EQ("(no tag)", tags.legend[0].name);
+  EXPECT_EQ(several_shade, tags.find(0)->shade);
+  HeapInfo untold;
+  EXPECT_FALSE(why_no_coloring(untold, HeapColoring::waste).empty());
+  for (std::size_t i = 0; i < coloring_count; ++i)
+    EXPECT_EQ(static_cast<HeapColoring>(i), parse_coloring(text_from_coloring(static_cast<HeapColoring>(i))));
+}
+
 class BlocksTest : public testing::Test {
  protected:
   BlocksTest() {

@@ -112,7 +112,7 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(set_moment, "", "", "", hidden, "The moment of the trace becomes `text`, as --at names it.")                       \
   X(move_moment, "", "", "", hidden, "The same as the next step of one drag: Alt+Left goes back to before it.")        \
   X(choose_heap, "", "", "", hidden, "The heap map and the timeline show the heap `text`.")                            \
-  X(set_coloring, "", "", "", hidden, "The heap map is coloured by `text`: code, size, age or state.")                 \
+  X(set_coloring, "", "", "", hidden, "The heap map is coloured by `text`: code, size, age, ...")                      \
   X(select_address, "", "", "", hidden, "Selects what lies at the address `text`, and `frame`, its line of code.")     \
   X(go_to_address, "", "", "", hidden, "Selects what lies at the address `text`, in whichever heap it is.")           \
   X(set_block_filter, "", "", "", hidden, "Looks for blocks that hold `text`, in the filter language.")               \

@@ -280,7 +280,7 @@ Pixel pixel_of(const MapCell& cell, const Inks& inks, std::size_t x, int y, int 
 }  // namespace
 
 Color color_of_shade(Theme theme, HeapColoring coloring, Shade shade) {
-  if (coloring == HeapColoring::size || coloring == HeapColoring::age)
+  if (is_ordered_coloring(coloring))
     return (theme == Theme::dark ? steps_dark : steps_light)[std::min<std::size_t>(shade, step_count - 1)];
   return color_of(theme, role_from_hue(shade));
 }

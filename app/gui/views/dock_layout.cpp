@@ -74,20 +74,18 @@ bool view_exists(const AppState& state, ViewKind kind) {
 }
 
 void put_import_last(const AppState& state, ViewStates& views) {
-  const bool two_files = view_exists(state, ViewKind::diff);
-  if (two_files && !views.two_files) views.reorder = 3;  // By then the tab is where ImGui puts it.
-  views.two_files = two_files;
+  int tabs_there = 0;
+  for (const ViewName& name : view_names) tabs_there += view_exists(state, name.kind) ? 1 : 0;
+  if (tabs_there > views.tabs_there) views.reorder = 3;  // By then the new tab is where ImGui puts it.
+  views.tabs_there = tabs_there;
   if (views.reorder == 0 || --views.reorder > 0) return;
-  ImGuiWindow* diff = ImGui::FindWindowByName("Diff");
   ImGuiWindow* import = ImGui::FindWindowByName("Import");
-  if (diff == nullptr || import == nullptr || diff->DockNode == nullptr || diff->DockNode != import->DockNode) return;
-  ImGuiTabBar* tabs = diff->DockNode->TabBar;
-  if (tabs == nullptr) return;
-  ImGuiTabItem* last = ImGui::TabBarFindTabByID(tabs, import->TabId);
-  ImGuiTabItem* appeared = ImGui::TabBarFindTabByID(tabs, diff->TabId);
-  if (last == nullptr || appeared == nullptr) return;
-  const int distance = tabs->Tabs.index_from_ptr(appeared) - tabs->Tabs.index_from_ptr(last);
-  if (distance > 0) ImGui::TabBarQueueReorder(tabs, last, distance);
+  if (import == nullptr || import->DockNode == nullptr || import->DockNode->TabBar == nullptr) return;
+  ImGuiTabBar* tabs = import->DockNode->TabBar;
+  ImGuiTabItem* tab = ImGui::TabBarFindTabByID(tabs, import->TabId);
+  if (tab == nullptr) return;
+  const int distance = tabs->Tabs.Size - 1 - tabs->Tabs.index_from_ptr(tab);
+  if (distance > 0) ImGui::TabBarQueueReorder(tabs, tab, distance);
 }
 
 void make_dock_space(const AppState& state, ViewStates& views) {

@@ -24,16 +24,22 @@ std::string bytes(double bytes) {
   return text_from_bytes(std::llround(bytes));
 }
 
-void draw_coloring(const AppState& state, CommandQueue& commands) {
+void draw_coloring(const AppState& state, const HeapInfo& heap, CommandQueue& commands) {
   const HeapColoring now = state.position().coloring;
   ImGui::AlignTextToFramePadding();
   dim_text("colour by");
   ImGui::SameLine();
   ImGui::SetNextItemWidth(ImGui::CalcTextSize("Own code").x + 2 * ImGui::GetFrameHeight());
   if (!ImGui::BeginCombo("##color", std::string(title_of(now)).c_str())) return;
-  for (const HeapColoring one : {HeapColoring::own_code, HeapColoring::size, HeapColoring::age, HeapColoring::state})
+  for (std::size_t i = 0; i < coloring_count; ++i) {
+    const auto one = static_cast<HeapColoring>(i);
+    const std::string_view reason = why_no_coloring(heap, one);
+    ImGui::BeginDisabled(!reason.empty());
     if (ImGui::Selectable(std::string(title_of(one)).c_str(), one == now))
       commands.push(CommandId::set_coloring, std::string(text_from_coloring(one)));
+    ImGui::EndDisabled();
+    tooltip(reason);
+  }
   ImGui::EndCombo();
 }
 
@@ -132,7 +138,7 @@ void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands)
 
 void draw_head(const AppState& state, const HeapMapState& map, const HeapMapAnswer& answer, CommandQueue& commands) {
   if (draw_heap_chooser(state, *answer.moment->trace, answer.heap, commands)) ImGui::SameLine(0, ImGui::GetFontSize());
-  draw_coloring(state, commands);
+  draw_coloring(state, answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap), commands);
   ImGui::SameLine(0, ImGui::GetFontSize());
   ImGui::AlignTextToFramePadding();
   dim_text(shortened(scale_text(map, answer), ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));

@@ -44,7 +44,7 @@ struct ViewStates {
   bool layout_made = false;       // or the first layout.
   std::uint64_t view_seen = 0;    // The last command that brought a view to the front.
   std::optional<bool> of_trace;   // What the layout was made for.
-  bool two_files = false;         // Whether Diff and Totals were there in the frame before.
+  int tabs_there = 0;             // Views that existed in the frame before.
   int reorder = 0;                // Frames until Import is put last again, since a tab that appears goes to the end.
   int settling = 0;               // Frames until focus is a person's doing again.
   std::optional<ViewKind> focused;
