@@ -52,6 +52,10 @@ struct AddressProblems {
   std::uint64_t region_sizes = 0;      // Regions without a byte, or of 2^63 bytes and more in all; left out.
   std::uint64_t blocks_removed = 0;    // Live blocks that lost their region, or a part of it, and are now loose.
 
+  std::uint64_t total() const {
+    return overlaps + outside + zero_sizes + impossible_sizes + unknown_blocks + region_overlaps + region_missing +
+           region_sizes + blocks_removed;
+  }
   friend bool operator==(const AddressProblems&, const AddressProblems&) = default;
 };
 
@@ -99,10 +103,11 @@ class AddressSpace {
   void set_problems(const AddressProblems& problems) { problems_ = problems; }
 
   // Brings what give_back will look at into the cache; for callers that know some events ahead which block is next.
-  void prefetch(BlockIndex block) const {
+  // Inlined by force: a function that only prefetches has no effect to GCC 12, which drops calls of it.
+  [[gnu::always_inline]] void prefetch(BlockIndex block) const {
     if (static_cast<std::size_t>(block) < tags_.size()) __builtin_prefetch(&tags_[static_cast<std::size_t>(block)]);
   }
-  void prefetch_neighbours(BlockIndex block) const {
+  [[gnu::always_inline]] void prefetch_neighbours(BlockIndex block) const {
     if (static_cast<std::size_t>(block) >= tags_.size()) return;
     const Tag& tag = tags_[static_cast<std::size_t>(block)];
     if (tag.kind != Kind::block) return;

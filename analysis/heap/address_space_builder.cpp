@@ -2,7 +2,11 @@
 
 namespace hbmscope {
 
-AddressSpaceBuilder::AddressSpaceBuilder(AddressSpace& space) : space_(space) {
+AddressSpaceBuilder::AddressSpaceBuilder(AddressSpace& space, std::size_t blocks, std::size_t free_pieces)
+    : space_(space) {
+  space.tags_.reserve(space.tags_.size() + blocks + free_pieces);
+  space.sizes_.reserve(free_pieces);
+  space.starts_.reserve(free_pieces);
   space.regions_.for_each([&](const OrderedAddresses::Entry& entry) { regions_.push_back(entry.value); });
 }
 

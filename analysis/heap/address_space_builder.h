@@ -12,8 +12,8 @@ namespace hbmscope {
 
 class AddressSpaceBuilder {
  public:
-  // All regions are added and nothing was taken yet.
-  explicit AddressSpaceBuilder(AddressSpace& space);
+  // All regions are added and nothing was taken yet. Memory is made for so many blocks and free pieces at once.
+  AddressSpaceBuilder(AddressSpace& space, std::size_t blocks, std::size_t free_pieces);
   // Until finish() nothing else may change the space, but for loose blocks.
   ~AddressSpaceBuilder() { finish(); }
   AddressSpaceBuilder(const AddressSpaceBuilder&) = delete;

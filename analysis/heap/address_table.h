@@ -33,6 +33,10 @@ class AddressTable {
     place({address, value});
   }
 
+  void reserve(std::size_t addresses) {
+    while (addresses * 4 > entries_.size()) grow();
+  }
+
   // The slot must hold an address.
   void erase_at(Slot hole) {
     const std::size_t mask = entries_.size() - 1;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -18,7 +19,7 @@ namespace hbmscope {
 
 class LargestOfMany {
  public:
-  LargestOfMany() { grow(); }
+  LargestOfMany() { grow(64); }
 
   std::uint64_t largest() const { return values_[root_]; }  // 0 where there is none.
   std::size_t count() const { return leaves_used_ - unused_.size(); }
@@ -30,11 +31,15 @@ class LargestOfMany {
       place = unused_.back();
       unused_.pop_back();
     } else {
-      if (leaves_used_ == leaves_) grow();
+      if (leaves_used_ == leaves_) grow(leaves_ * 2);
       place = leaves_used_++;
     }
     set(place, value);
     return place;
+  }
+
+  void reserve(std::size_t numbers) {
+    if (numbers > leaves_) grow(static_cast<std::uint32_t>(std::bit_ceil(numbers)));
   }
 
   void remove(std::uint32_t place) {
@@ -72,8 +77,8 @@ class LargestOfMany {
     return std::max(std::max(a, b), std::max(c, d));
   }
 
-  void grow() {
-    const std::uint32_t leaves = leaves_ == 0 ? 64 : leaves_ * 2;
+  // To more leaves, a power of two.
+  void grow(std::uint32_t leaves) {
     std::vector<std::uint64_t> old(values_.begin(), values_.begin() + leaves_);
     // Every level is padded to whole nodes, so that a look at siblings needs no bound.
     std::uint32_t total = 0, width = leaves;

@@ -1,7 +1,9 @@
 // States to keyframes and back. A copy of a state takes some 150 bytes a live block; as columns it takes about ten.
 #include <cstdlib>
+#include <optional>
 
 #include "analysis/heap/address_space_builder.h"
+#include "analysis/trace/net_changes.h"
 #include "analysis/trace/stream_state.h"
 
 namespace hbmscope {
@@ -73,7 +75,7 @@ Keyframe StreamState::make_keyframe(wire::BlockEncoder& encoder) const {
     record.slot = slot;
     encoder.add(record, 0);
   }
-  keyframe.block = encoder.close(wire::BlockEncoder::Packing::none);
+  keyframe.block = encoder.close();
   keyframe.next_block = next_block_;
   keyframe.next_record = next_record_;
   keyframe.next_sequence = next_sequence_;
@@ -82,55 +84,76 @@ Keyframe StreamState::make_keyframe(wire::BlockEncoder& encoder) const {
   keyframe.time_ns = time_ns_;
   keyframe.problems = problems_;
   keyframe.physical = physical_.pack();
-  for (const HeapState& heap : heaps_) {
-    keyframe.inexact_heaps.push_back(heap.is_inexact);
-    keyframe.address_problems.push_back(heap.space.problems());
-  }
+  for (const HeapState& heap : heaps_)
+    keyframe.heaps.push_back({heap.space.problems(), heap.live_blocks, heap.space.free_chunks(), heap.is_inexact});
   return keyframe;
 }
 
-// Heap by heap, as list_heap wrote them.
-void StreamState::restore_blocks(std::span<const wire::LiveRecord> blocks) {
-  blocks_seen_ = blocks.size();
-  for (std::size_t at = 0; at < blocks.size();) {
-    HeapState& heap = heaps_[blocks[at].heap];
-    AddressSpaceBuilder builder(heap.space);
-    for (const std::uint32_t id = blocks[at].heap; at < blocks.size() && blocks[at].heap == id; ++at) {
-      const wire::LiveRecord& block = blocks[at];
-      const bool is_loose = (block.flags & wire::block_flag::is_loose) != 0;
-      fill_slot(
-          block.slot, block, block.event, heap,
-          is_loose ? heap.space.take_loose(block.address, block.size) : builder.append(block.address, block.size));
+// The blocks of a keyframe, and what changed after it, heap by heap.
+void StreamState::restore_blocks(const Keyframe& keyframe, std::span<const wire::LiveRecord> blocks,
+                                 NetChanges& changes) {
+  blocks_seen_ = blocks.size() + changes.allocations();
+  slots_.resize(changes.slot_count());
+  events_.resize(changes.slot_count());
+  free_slots_ = changes.free_slots();
+  std::optional<AddressSpaceBuilder> builder;
+  std::uint32_t heap = 0;
+  const auto restore = [&](const wire::LiveRecord& block) {
+    AddressSpace& space = heaps_[block.heap].space;
+    if (block.heap != heap) {
+      const KeyframeHeap before = block.heap < keyframe.heaps.size() ? keyframe.heaps[block.heap] : KeyframeHeap{};
+      builder.emplace(space, before.blocks, before.free_chunks);
     }
-  }
+    heap = block.heap;
+    const bool is_loose = (block.flags & wire::block_flag::is_loose) != 0;
+    fill_slot(block.slot, block, block.event, heaps_[heap],
+              is_loose ? space.take_loose(block.address, block.size) : builder->append(block.address, block.size));
+  };
+  const auto prefetch_slot = [&](std::uint32_t slot) {
+    __builtin_prefetch(&slots_[slot], 1);
+    __builtin_prefetch(&events_[slot], 1);
+  };
+  changes.for_each_live(blocks, restore, prefetch_slot);
+  for (const std::uint32_t slot : free_slots_) slots_[slot].flags = Slot::is_vacant;
 }
 
-StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitions& definitions) {
+StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitions& definitions,
+                                       std::span<const wire::SharedBlock> plain_blocks, std::uint64_t end) {
   StreamState state;
   state.make_heaps(definitions);
-  state.slots_.resize(keyframe.slot_count);
-  state.events_.resize(keyframe.slot_count);
   wire::BlockDecoder decoder;
   wire::DecodedBlock decoded;
-  if (decoder.decode(keyframe.block, decoded))
-    std::abort();  // A defect: who keeps keyframes sees to it that it can be.
+  // What can't be decoded is a defect: who keeps keyframes and blocks sees to it that they can be.
+  if (decoder.decode(keyframe.block, decoded)) std::abort();
   for (const wire::RegionLiveRecord& region : decoded.rows<wire::RegionLiveRecord>())
     state.apply_region(region.heap, region.address, region.size, region.flags, true, definitions);
-  state.restore_blocks(decoded.rows<wire::LiveRecord>());
-  for (const wire::FreeSlotRecord& free : decoded.rows<wire::FreeSlotRecord>()) {
-    state.free_slots_.push_back(free.slot);
-    state.slots_[free.slot].flags = Slot::is_vacant;
-  }
+  std::vector<std::uint32_t> free_slots;
+  for (const wire::FreeSlotRecord& free : decoded.rows<wire::FreeSlotRecord>()) free_slots.push_back(free.slot);
   state.next_block_ = keyframe.next_block;
   state.next_record_ = keyframe.next_record;
   state.next_sequence_ = keyframe.next_sequence;
   state.position_ = keyframe.position;
   state.time_ns_ = keyframe.time_ns;
+  NetChanges changes(keyframe.slot_count, std::move(free_slots));
+  wire::DecodedBlock later;
+  for (const wire::SharedBlock& block : plain_blocks) {
+    if (decoder.decode(*block, later)) std::abort();
+    const bool is_whole = changes.add(later, end);
+    state.next_record_ = changes.next_record();
+    if (state.next_record_ > 0 || is_whole) state.next_sequence_ = block->header.sequence + 1;
+    if (!is_whole) break;
+    ++state.next_block_;
+  }
+  if (changes.position() > 0) {
+    state.position_ = changes.position();
+    state.time_ns_ = changes.time_ns();
+  }
+  state.restore_blocks(keyframe, decoded.rows<wire::LiveRecord>(), changes);
   state.problems_ = keyframe.problems;
   state.physical_ = PhysicalState::unpack(keyframe.physical);
-  for (std::size_t heap = 0; heap < keyframe.inexact_heaps.size(); ++heap) {
-    state.heaps_[heap].is_inexact = keyframe.inexact_heaps[heap];
-    state.heaps_[heap].space.set_problems(keyframe.address_problems[heap]);
+  for (std::size_t heap = 0; heap < keyframe.heaps.size(); ++heap) {
+    state.heaps_[heap].is_inexact = keyframe.heaps[heap].is_inexact;
+    state.heaps_[heap].space.set_problems(keyframe.heaps[heap].problems);
   }
   return state;
 }

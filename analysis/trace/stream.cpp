@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "analysis/trace/net_changes.h"
+
 namespace hbmscope {
 namespace {
 
 // Keyframes may cost this many bytes an event, so that a trace with many live blocks has them farther apart.
-constexpr std::uint64_t keyframe_bytes_per_event = 6;
+constexpr std::uint64_t keyframe_bytes_per_event = 7;
 // A keyframe is one block, which has a limit.
 constexpr std::uint64_t keyframe_blocks_max = wire::block_records_max / 4;
 
@@ -63,17 +65,23 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
   }
   if (block->header.type != wire::BlockType::events) return std::nullopt;
   if (block->header.first_event < last.position()) return "a block of events that were there before";
+  bool is_plain = block->header.first_event == last.position() && block->header.sequence == growth_->next_sequence;
   has_.counts.lost += block->header.first_event - last.position();
   // Blocks may also be missing that had no events.
   if (block->header.sequence > growth_->next_sequence)
     has_.counts.missing_blocks += block->header.sequence - growth_->next_sequence;
   growth_->next_sequence = block->header.sequence + 1;
   has_.definitions.add(decoded);
-  note(decoded);
+  const RecordCounts counts = note(decoded);
+  for (std::size_t kind = 0; kind < counts.size(); ++kind)
+    is_plain &= counts[kind] == 0 || NetChanges::is_plain(static_cast<std::uint8_t>(kind));
   has_.peaks.resize(has_.definitions.heaps().size());
   has_.timelines.resize(has_.definitions.heaps().size());
   last.make_heaps(has_.definitions);
   const std::size_t number = has_.blocks.size();
+  // To look at every heap after every few events would take more than all the rest.
+  is_plain &= has_.definitions.heaps().size() <= block->header.events;
+  const std::uint64_t problems = is_plain ? last.count_problems() : 0;
   has_.blocks.push_back(std::move(block));
   last.apply(decoded, number, has_.definitions, ~std::uint64_t{0},
              [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
@@ -82,6 +90,7 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
                if (in_use > peak.in_use_bytes) peak = {in_use, position, time_ns};
                has_.timelines[heap].add(position, time_ns, last.heap(heap), last.physical().heap(heap));
              });
+  has_.plain_blocks.push_back(is_plain && last.count_problems() == problems ? 1 : 0);
   has_.end_position = last.position();
   keep_keyframe();
   return std::nullopt;
@@ -112,20 +121,22 @@ const Timeline& Stream::timeline(std::uint32_t heap) const {
 
 void Stream::keep_keyframe() {
   const StreamState& last = growth_->last;
-  const std::uint64_t since = last.position() - (has_.keyframes.empty() ? 0 : has_.keyframes.back()->position);
-  if (since < growth_->keyframe_events || last.slot_count() + last.region_count() > keyframe_blocks_max) return;
+  // The first comes soon: before it, whatever made the heaps is in the way.
+  const std::uint64_t wanted =
+      has_.keyframes.empty() ? wire::block_events_max : has_.keyframes.back()->position + growth_->keyframe_events;
+  if (last.position() < wanted || last.slot_count() + last.region_count() > keyframe_blocks_max) return;
   auto keyframe = std::make_shared<const Keyframe>(last.make_keyframe(growth_->keyframe_encoder));
   if (wire::find_header_fault(keyframe->block.header)) return;  // Larger than a block can be.
   growth_->keyframe_events =
-      std::max<std::uint64_t>(wire::block_events_max, keyframe->memory_bytes() / keyframe_bytes_per_event);
+      std::max<std::uint64_t>(keyframe_events_min, keyframe->memory_bytes() / keyframe_bytes_per_event);
   has_.keyframes.push_back(std::move(keyframe));
 }
 
-void Stream::note(const wire::DecodedBlock& block) {
+Stream::RecordCounts Stream::note(const wire::DecodedBlock& block) {
   using wire::RecordKind;
   const auto kinds = block.kinds();
   const auto times = block.times_ns();
-  std::array<std::uint64_t, 256> rows{};
+  RecordCounts rows{};
   std::uint64_t event = block.header().first_event;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const std::uint64_t row = rows[kinds[i]]++;
@@ -185,6 +196,16 @@ void Stream::note(const wire::DecodedBlock& block) {
   has_.counts.unknown_records += block.unknown_records();
   has_.counts.total += block.header().events - count(RecordKind::marker) - count(RecordKind::counter) -
                        count(RecordKind::attribute) - count(RecordKind::loss);
+  return rows;
+}
+
+std::vector<wire::SharedBlock> Stream::plain_blocks_after(const Keyframe& keyframe, std::uint64_t position) const {
+  std::vector<wire::SharedBlock> blocks;
+  for (std::size_t number = keyframe.next_block; number < has_.blocks.size(); ++number) {
+    if (has_.plain_blocks[number] == 0 || has_.blocks[number]->header.first_event > position) break;
+    blocks.push_back(has_.blocks[number]);
+  }
+  return blocks;
 }
 
 StreamState Stream::state_at(std::uint64_t position) const {
@@ -192,9 +213,11 @@ StreamState Stream::state_at(std::uint64_t position) const {
   const auto after =
       std::upper_bound(has_.keyframes.begin(), has_.keyframes.end(), position,
                        [](std::uint64_t wanted, const auto& keyframe) { return wanted < keyframe->position; });
-  StreamState state = after == has_.keyframes.begin()
-                          ? StreamState{}
-                          : StreamState::from_keyframe(**std::prev(after), has_.definitions);
+  StreamState state;
+  if (after != has_.keyframes.begin()) {
+    const Keyframe& keyframe = **std::prev(after);
+    state = StreamState::from_keyframe(keyframe, has_.definitions, plain_blocks_after(keyframe, position), position);
+  }
   advance(state, position);
   return state;
 }

@@ -116,9 +116,13 @@ class Stream {
   std::uint64_t position_of_time(std::int64_t time_ns) const;
 
  private:
+  // Two blocks: to take them in costs as much as to restore ten thousand live blocks.
+  static constexpr std::uint64_t keyframe_events_min = 2 * std::uint64_t{wire::block_events_max};
+
   // Shares what is sealed with its copies.
   struct Contents {
     SharedLog<wire::SharedBlock> blocks;
+    SharedLog<std::uint8_t> plain_blocks;  // By block: 1 where NetChanges may take it in.
     Definitions definitions;
     EventCounts counts;
     SharedLog<FailureEvent> failures;
@@ -139,7 +143,7 @@ class Stream {
   struct Growth {
     StreamState last;
     ClockTable clocks;
-    std::uint64_t keyframe_events = wire::block_events_max;  // How far apart they are, as their size allows.
+    std::uint64_t keyframe_events = keyframe_events_min;  // How far apart they are, as their size allows.
     std::uint32_t next_sequence = 0;
     wire::BlockDecoder decoder;
     wire::DecodedBlock decoded;
@@ -147,8 +151,11 @@ class Stream {
   };
   explicit Stream(Contents contents) : has_(std::move(contents)) {}
 
-  void note(const wire::DecodedBlock& block);
+  using RecordCounts = std::array<std::uint64_t, 256>;  // By kind.
+  RecordCounts note(const wire::DecodedBlock& block);
   void keep_keyframe();
+  // Those behind the keyframe that are plain, without a gap, up to the one with the event `position`.
+  std::vector<wire::SharedBlock> plain_blocks_after(const Keyframe& keyframe, std::uint64_t position) const;
 
   Contents has_;
   std::unique_ptr<Growth> growth_;  // Null in versions.

@@ -32,6 +32,12 @@ void StreamState::make_heaps(const Definitions& definitions) {
   }
 }
 
+std::uint64_t StreamState::count_problems() const {
+  std::uint64_t problems = problems_.total();
+  for (const HeapState& heap : heaps_) problems += heap.space.problems().total();
+  return problems;
+}
+
 LiveBlock StreamState::block_in(std::size_t number) const {
   const Slot& slot = slots_[number];
   LiveBlock block;

@@ -20,6 +20,8 @@
 
 namespace hbmscope {
 
+class NetChanges;
+
 // What a slot of the writer's table holds.
 struct LiveBlock {
   std::uint64_t event = wire::before_the_stream;  // Its allocation id.
@@ -63,6 +65,14 @@ struct StreamProblems {
   std::uint64_t bad_slots = 0;        // Frees of slots that hold nothing: a damaged stream.
   std::uint64_t undefined_heaps = 0;  // Records of heaps that were never defined.
   std::uint64_t losses = 0;           // Events that the source says are missing; 1 where it does not know how many.
+
+  std::uint64_t total() const { return unknown_frees + bad_slots + undefined_heaps + losses; }
+};
+
+struct KeyframeHeap {
+  AddressProblems problems;
+  std::size_t blocks = 0, free_chunks = 0;
+  bool is_inexact = false;
 };
 
 // A state in a few bytes a block, to go on from later: a block of the kind that travels, and what is not in it.
@@ -73,13 +83,11 @@ struct Keyframe {
   std::uint64_t position = 0;
   std::int64_t time_ns = 0;
   StreamProblems problems;
-  std::vector<bool> inexact_heaps;
-  std::vector<AddressProblems> address_problems;  // By heap.
-  std::vector<std::uint8_t> physical;             // PhysicalState::pack().
+  std::vector<KeyframeHeap> heaps;     // By id.
+  std::vector<std::uint8_t> physical;  // PhysicalState::pack().
 
   std::uint64_t memory_bytes() const {
-    return sizeof(*this) + block.payload.capacity() + physical.capacity() +
-           address_problems.capacity() * sizeof(AddressProblems);
+    return sizeof(*this) + block.payload.capacity() + physical.capacity() + heaps.capacity() * sizeof(KeyframeHeap);
   }
 };
 
@@ -87,8 +95,10 @@ class StreamState {
  public:
   // The encoder's memory is used again and again; it must be empty, and is empty again after it.
   Keyframe make_keyframe(wire::BlockEncoder& encoder) const;
-  // Equal to the state that made it in all that can be asked.
-  static StreamState from_keyframe(const Keyframe& keyframe, const Definitions& definitions);
+  // Equal to the state that made it in all that can be asked; or to that state carried on, over the blocks that follow
+  // it, up to but without the event `end`. They are plain: of kinds that NetChanges takes in, none of it out of order.
+  static StreamState from_keyframe(const Keyframe& keyframe, const Definitions& definitions,
+                                   std::span<const wire::SharedBlock> plain_blocks = {}, std::uint64_t end = 0);
 
   // Applies what this block has and the state does not know yet, up to but without the event `end`. Blocks come in
   // order, `number` counting them from 0; one that lies before next_block() changes nothing. Definitions are not looked
@@ -120,6 +130,8 @@ class StreamState {
   // What is taken of a heap's memory: its live blocks, and the handles that it owns.
   std::uint64_t in_use_bytes(std::uint32_t id) const { return heap(id).in_use_bytes + physical_.heap(id).owned_bytes; }
   const StreamProblems& problems() const { return problems_; }
+  // All that was out of order so far, in any heap: no event out of order leaves it as it was.
+  std::uint64_t count_problems() const;
 
  private:
   // Half a cache line: a free touches one of tens of thousands at random. Address and size lie in the heap's space.
@@ -138,8 +150,9 @@ class StreamState {
   std::uint32_t apply_alloc(const wire::AllocRecord& record, std::uint64_t event, const Definitions& definitions);
   std::uint32_t apply_live(const wire::LiveRecord& record, const Definitions& definitions);
   std::uint32_t apply_free(std::uint32_t slot);
-  // Which blocks the next frees need is known: fetching them early takes a third off the time of a trace.
-  void prefetch(std::span<const wire::FreeRecord> frees, std::size_t at) const {
+  // Which blocks the next frees need is known: fetching them early takes a third off the time of a trace. Inlined by
+  // force, as those of AddressSpace: a function that only prefetches has no effect to GCC 12, which drops the call.
+  [[gnu::always_inline]] void prefetch(std::span<const wire::FreeRecord> frees, std::size_t at) const {
     constexpr std::size_t far = 12, near = 5, next = 2;
     if (at + far >= frees.size()) return;
     if (const std::uint32_t slot = frees[at + far].slot; slot < slots_.size()) __builtin_prefetch(&slots_[slot]);
@@ -171,7 +184,7 @@ class StreamState {
   void apply_listing(const wire::ListingRecord& record, const Definitions& definitions);
   void list_heap(std::uint32_t heap, std::span<const std::uint32_t> slots, wire::BlockEncoder& out) const;
   LiveBlock block_in(std::size_t slot) const;
-  void restore_blocks(std::span<const wire::LiveRecord> blocks);
+  void restore_blocks(const Keyframe& keyframe, std::span<const wire::LiveRecord> blocks, NetChanges& changes);
   // A block that is taken or listed.
   template <class Record>
   void fill_slot(std::uint32_t number, const Record& record, std::uint64_t event, HeapState& heap, BlockIndex place) {

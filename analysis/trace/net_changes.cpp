@@ -1,0 +1,137 @@
+#include "analysis/trace/net_changes.h"
+
+#include <array>
+#include <bit>
+
+namespace hbmscope {
+
+using wire::RecordKind;
+
+bool NetChanges::is_plain(std::uint8_t kind) {
+  switch (static_cast<RecordKind>(kind)) {
+    case RecordKind::string:
+    case RecordKind::frame:
+    case RecordKind::stack:
+    case RecordKind::module:
+    case RecordKind::heap:
+    case RecordKind::job:
+    case RecordKind::clock:
+    case RecordKind::alloc:
+    case RecordKind::free:
+    case RecordKind::free_requested:
+    case RecordKind::attribute:
+    case RecordKind::driver_refusal:
+    case RecordKind::out_of_memory:
+    case RecordKind::marker:
+    case RecordKind::counter: return true;
+    default: return false;
+  }
+}
+
+bool NetChanges::add(const wire::DecodedBlock& block, std::uint64_t end) {
+  const auto kinds = block.kinds();
+  const auto times = block.times_ns();
+  const auto allocs = block.rows<wire::AllocRecord>();
+  const auto frees = block.rows<wire::FreeRecord>();
+  const auto requests = block.rows<wire::FreeRequestedRecord>();
+  std::size_t alloc = 0, free = 0, request = 0;
+  std::uint64_t event = block.header().first_event;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (!wire::is_event(kinds[i])) continue;
+    if (event >= end) {
+      next_record_ = i;
+      return false;
+    }
+    switch (static_cast<RecordKind>(kinds[i])) {
+      case RecordKind::alloc: take(allocs[alloc++], event); break;
+      case RecordKind::free: give_back(frees[free++].slot); break;
+      case RecordKind::free_requested: note_requested(requests[request++].slot); break;
+      default: break;
+    }
+    position_ = ++event;
+    time_ns_ = times[i];
+  }
+  return true;
+}
+
+// Before this, the slot held what lived before; what it has now is in the entry.
+wire::LiveRecord& NetChanges::entry_of(std::uint32_t slot) {
+  std::uint32_t& entry = entries_by_slot_[slot];
+  if (entry == untouched || entry == now_pending) {
+    entry = static_cast<std::uint32_t>(entries_.size());
+    entries_.emplace_back();
+  }
+  return entries_[entry];
+}
+
+void NetChanges::take(const wire::AllocRecord& record, std::uint64_t event) {
+  std::uint32_t slot = 0;
+  if (free_slots_.empty()) {
+    slot = static_cast<std::uint32_t>(entries_by_slot_.size());
+    entries_by_slot_.push_back(untouched);
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  ++allocations_;
+  wire::LiveRecord& block = entry_of(slot);
+  block.address = record.address;
+  block.size = record.size;
+  block.requested = record.requested;
+  block.event = event;
+  block.heap = record.heap;
+  block.slot = slot;
+  block.stack = record.stack;
+  block.stream = record.stream;
+  block.tag = record.tag;
+  block.flags = record.flags & ~wire::block_flag::is_loose;
+}
+
+void NetChanges::give_back(std::uint32_t slot) {
+  free_slots_.push_back(slot);
+  entry_of(slot).heap = 0;
+}
+
+void NetChanges::note_requested(std::uint32_t slot) {
+  std::uint32_t& entry = entries_by_slot_[slot];
+  if (entry == untouched)
+    entry = now_pending;
+  else if (entry != now_pending)
+    entries_[entry].flags |= wire::block_flag::is_pending;
+}
+
+// A radix sort, lowest digits first. Most digits are the same in all: those of one heap, and of the addresses the
+// lowest, by alignment, and the highest.
+std::vector<NetChanges::Added> NetChanges::sort_added() const {
+  constexpr unsigned digit_bits = 11;
+  constexpr std::uint64_t digit_mask = (1U << digit_bits) - 1;
+  std::vector<Added> added;
+  added.reserve(entries_.size());
+  std::uint64_t address_bits = 0, heap_bits = 0;  // Which differ from the first.
+  for (std::uint32_t entry = 0; entry < entries_.size(); ++entry) {
+    const wire::LiveRecord& block = entries_[entry];
+    if (block.heap == 0) continue;
+    added.push_back({block.address, block.heap, block.slot, entry});
+    address_bits |= block.address ^ added.front().address;
+    heap_bits |= block.heap ^ added.front().heap;
+  }
+  std::vector<Added> sorted(added.size());
+  const auto sort_by = [&](const auto& number_of, std::uint64_t bits) {
+    unsigned shift = 0;
+    while (bits >> shift != 0) {
+      shift += static_cast<unsigned>(std::countr_zero(bits >> shift));
+      std::array<std::uint32_t, digit_mask + 2> begins{};
+      for (const Added& one : added) ++begins[(number_of(one) >> shift & digit_mask) + 1];
+      for (std::size_t digit = 1; digit < begins.size(); ++digit) begins[digit] += begins[digit - 1];
+      for (const Added& one : added) sorted[begins[number_of(one) >> shift & digit_mask]++] = one;
+      added.swap(sorted);
+      shift += digit_bits;
+      if (shift >= 64) break;
+    }
+  };
+  sort_by([](const Added& one) { return one.address; }, address_bits);
+  sort_by([](const Added& one) { return std::uint64_t{one.heap}; }, heap_bits);
+  return added;
+}
+
+}  // namespace hbmscope

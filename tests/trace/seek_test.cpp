@@ -1,0 +1,194 @@
+// A moment reached from a keyframe, and over the plain blocks behind it at once, beside the same moment reached event
+// by event.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "analysis/trace/net_changes.h"
+#include "analysis/trace/stream.h"
+#include "collector/wire/stream_writer.h"
+#include "tests/trace/restored.h"
+
+namespace hbmscope {
+namespace {
+
+using Random = std::mt19937_64;
+
+// Heap 1 has regions, heap 2 has none told, heap 3 has two that join.
+class RandomStream {
+ public:
+  explicit RandomStream(unsigned seed)
+      : random_(seed),
+        writer_(0, [this](wire::SharedBlock block) { ASSERT_EQ(std::nullopt, stream.append(std::move(block))); }) {
+    for (const std::uint32_t flags : {wire::heap_flag::has_regions, std::uint32_t{0}, wire::heap_flag::has_regions}) {
+      wire::HeapRecord record;
+      record.flags = flags | wire::heap_flag::has_requested;
+      writer_.define_heap(record, "heap", "device");
+    }
+    region(1, 0, heap_bytes, 0);
+    region(3, 0, heap_bytes / 2, wire::region_flag::joins_neighbours);
+    region(3, heap_bytes / 2, heap_bytes / 2, wire::region_flag::joins_neighbours);
+    writer_.flush();
+  }
+
+  // So many in a thousand are out of order. `lasting`: also blocks over others, which later ones then meet.
+  void run(std::uint64_t events, unsigned out_of_order, bool lasting = true) {
+    for (const std::uint64_t end = writer_.next_event() + events; writer_.next_event() < end;) {
+      if (random_() % 1000 < out_of_order)
+        step_out_of_order(lasting);
+      else
+        step();
+      if (random_() % 700 == 0) writer_.flush();
+    }
+    writer_.flush();
+  }
+
+  Stream stream;
+
+ private:
+  static constexpr std::uint64_t heap_bytes = 1 << 22, page = 1024;
+
+  void region(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t flags) {
+    wire::RegionGrowRecord record;
+    record.address = address;
+    record.size = size;
+    record.heap = heap;
+    record.flags = flags;
+    writer_.add(record, ++time_);
+  }
+
+  void alloc(std::uint32_t heap, std::uint64_t address, std::uint64_t size) {
+    wire::AllocRecord record;
+    record.address = address;
+    record.size = size;
+    record.requested = random_() % 10 == 0 ? wire::unknown_bytes : size - random_() % page;
+    record.heap = heap;
+    record.stream = static_cast<std::uint32_t>(random_() % 3);
+    writer_.alloc(record, ++time_);
+    live_[heap][address] = size;
+  }
+
+  void step() {
+    const auto heap = 1 + static_cast<std::uint32_t>(random_() % 3);
+    auto& live = live_[heap];
+    const std::uint64_t address = random_() % (heap_bytes / page) * page;
+    auto at = live.upper_bound(address);
+    const std::uint64_t end = at == live.end() ? heap_bytes : at->first;
+    if (at == live.begin() || std::prev(at)->first + std::prev(at)->second <= address)
+      return alloc(heap, address, std::min(end - address, (1 + random_() % 8) * page));
+    --at;
+    if (random_() % 5 == 0) {
+      writer_.free_requested(heap, at->first, 0, 0, ++time_);
+    } else {
+      writer_.free(heap, at->first, 0, 0, ++time_);
+      live.erase(at);
+    }
+  }
+
+  void step_out_of_order(bool lasting) {
+    const auto heap = 1 + static_cast<std::uint32_t>(random_() % 3);
+    const std::uint64_t address = random_() % (heap_bytes / page) * page;
+    switch (random_() % (lasting ? 5 : 3)) {
+      case 0: writer_.free(heap, address + 1, 0, 0, ++time_); break;
+      case 1: region(1, heap_bytes + random_() % 8 * page, page, 0); break;
+      case 2: writer_.note_loss(3, time_, time_ + 1, heap); break;
+      case 3:
+        if (!live_[heap].contains(address)) alloc(heap, address, 5 * page);
+        break;
+      default: {
+        wire::MoveRecord record;
+        record.slot = static_cast<std::uint32_t>(random_() % 100);
+        record.address = address;
+        writer_.add(record, ++time_);
+        break;
+      }
+    }
+  }
+
+  Random random_;
+  wire::StreamWriter writer_;
+  std::map<std::uint32_t, std::map<std::uint64_t, std::uint64_t>> live_;  // By heap and address: sizes.
+  std::int64_t time_ = 0;
+};
+
+void expect_same(const StreamState& expected, const StreamState& state) {
+  ASSERT_EQ(expected.position(), state.position());
+  ASSERT_EQ(expected.time_ns(), state.time_ns());
+  ASSERT_EQ(expected.slot_count(), state.slot_count());
+  ASSERT_EQ(expected.problems().total(), state.problems().total());
+  for (std::size_t slot = 0; slot < state.slot_count(); ++slot) {
+    const LiveBlock a = expected.slots()[slot], b = state.slots()[slot];
+    ASSERT_EQ(a.heap, b.heap) << slot;
+    ASSERT_EQ(a.is_vacant, b.is_vacant) << slot;
+    if (!a.is_live()) continue;
+    ASSERT_EQ(std::tuple(a.event, a.address, a.size, a.requested, a.stream, a.flags),
+              std::tuple(b.event, b.address, b.size, b.requested, b.stream, b.flags));
+    ASSERT_EQ(expected.heap(a.heap).space.is_loose(a.place), state.heap(a.heap).space.is_loose(b.place));
+  }
+  for (std::uint32_t id = 1; id <= 3; ++id) {
+    const HeapState &a = expected.heap(id), &b = state.heap(id);
+    ASSERT_EQ(std::tuple(a.in_use_bytes, a.requested_bytes, a.pending_bytes, a.live_blocks, a.pending_blocks,
+                         a.unknown_requests, a.is_inexact),
+              std::tuple(b.in_use_bytes, b.requested_bytes, b.pending_bytes, b.live_blocks, b.pending_blocks,
+                         b.unknown_requests, b.is_inexact));
+    ASSERT_EQ(a.space.largest_free(), b.space.largest_free());
+    ASSERT_EQ(a.space.free_bytes(), b.space.free_bytes());
+    ASSERT_EQ(a.space.free_chunks(), b.space.free_chunks());
+    ASSERT_EQ(a.space.problems(), b.space.problems());
+  }
+}
+
+TEST(Seek, plain_blocks_at_once_are_as_event_by_event) {
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomStream made(seed);
+    made.run(1000, 20, false);
+    const std::size_t begin = made.stream.blocks().size();
+    const std::uint64_t begin_event = made.stream.end_position();
+    const std::uint64_t problems = made.stream.last_state().count_problems();
+    made.run(3000, 0);
+    const Stream& stream = made.stream;
+    ASSERT_EQ(problems, stream.last_state().count_problems());
+    wire::BlockEncoder encoder(0, wire::BlockType::keyframe);
+    const Keyframe keyframe = stream.state_at(begin_event).make_keyframe(encoder);
+    ASSERT_EQ(begin, keyframe.next_block);
+    const std::vector<wire::SharedBlock> plain(stream.blocks().begin() + static_cast<std::ptrdiff_t>(begin),
+                                               stream.blocks().end());
+    StreamState walked;
+    Random random(seed);
+    for (std::uint64_t end = begin_event; end <= stream.end_position(); end += 1 + random() % 60) {
+      stream.advance(walked, end);
+      StreamState sought = StreamState::from_keyframe(keyframe, stream.definitions(), plain, end);
+      ASSERT_NO_FATAL_FAILURE(expect_same(walked, sought)) << end;
+      // And goes on from there.
+      StreamState later = walked;
+      stream.advance(later, end + 100);
+      stream.advance(sought, end + 100);
+      ASSERT_NO_FATAL_FAILURE(expect_same(later, sought)) << end;
+    }
+  }
+}
+
+// Long enough for several keyframes; what is out of order comes in stretches, so that some blocks are plain.
+TEST(Seek, moments_of_long_streams_are_as_event_by_event) {
+  for (unsigned seed = 0; seed < 3; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomStream made(100 + seed);
+    for (int stretch = 0; stretch < 5; ++stretch) {
+      made.run(70'000, 0);
+      made.run(20'000, 3);
+    }
+    StreamState walked;
+    Random random(seed);
+    for (std::uint64_t at = 0; at <= made.stream.end_position(); at += 1 + random() % 9000) {
+      made.stream.advance(walked, at);
+      ASSERT_NO_FATAL_FAILURE(expect_same(walked, made.stream.state_at(at))) << at;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hbmscope
