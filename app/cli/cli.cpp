@@ -114,7 +114,7 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
 void add_open_options(CLI::App& command, OpenRequest& request, std::string& size) {
   command.add_option(
       "--view", request.view,
-      "The view in front: heap-map, timeline, blocks, summary, flame, top, tree, diff, source, totals, import");
+      "The view in front: heap-map, timeline, blocks, events, summary, flame, top, tree, diff, source, totals, import");
   command.add_option("--select", request.select,
                      "A function, or an address such as 0x7f3a14000000, to select in all views");
   command.add_option("--find", request.find, "Blocks of a trace to mark, e.g. 'size>1GiB age>10s', or an address");

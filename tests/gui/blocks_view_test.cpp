@@ -182,5 +182,26 @@ TEST_F(BlocksView, inspector_walks_along_neighbours_and_to_the_moment_of_an_allo
   take_picture("inspector_of_a_block");
 }
 
+TEST_F(BlocksView, events_stand_around_the_moment_and_a_click_goes_to_one) {
+  run([&](ImGuiTestContext& hand) {
+    open_blocks(hand);
+    commands().push(CommandId::set_moment, std::string("#20"));
+    commands().push(CommandId::show_events);
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.Yield(5);
+    ASSERT_TRUE(wait_until_idle(hand));
+    const gui::EventsAnswer& events = *state().answers().events.value;
+    ASSERT_EQ(54U, events.rows.size());
+    hand.ItemClick("//Events/events/$$21/##event");
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(22U, state().answers().moment.value->moment.positions[0]) << "just after the event";
+    hand.KeyPress(ImGuiMod_Ctrl | ImGuiKey_C);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_NE(std::string::npos, state().window.clipboard.find("41\t41000\tfreed\t1048576\t0x10000000\tGPU 0"))
+        << state().window.clipboard;
+  });
+  take_picture("events");
+}
+
 }  // namespace
 }  // namespace hbmscope::test

@@ -95,6 +95,7 @@ class App::Impl {
   void ask_live_blocks();
   void ask_blocks();
   void ask_address();
+  void ask_events();
   void forget_blocks();
   void ask_timeline();
   template <class T>

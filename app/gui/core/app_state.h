@@ -24,6 +24,7 @@
 #include "app/gui/core/answer.h"
 #include "app/gui/core/block_answers.h"
 #include "app/gui/core/color_keeper.h"
+#include "app/gui/core/event_table.h"
 #include "app/gui/core/folder_listing.h"
 #include "app/gui/core/frame_detail.h"
 #include "app/gui/core/frame_key.h"
@@ -115,6 +116,7 @@ struct Answers {
   Answer<HeapMapAnswer> heap_map;
   Answer<LiveAnswer> live_blocks;
   Answer<BlocksAnswer> blocks;
+  Answer<EventsAnswer> events;    // Around the moment.
   Answer<AddressAnswer> address;  // Of the selected block or gap.
   Answer<TimelineColumns> timeline;
   Answer<ProfileView> view, baseline_view;

@@ -105,6 +105,7 @@ bool App::Impl::apply_to_blocks(const Command& command) {
   using enum CommandId;
   switch (command.id) {
     case show_blocks: show_view(ViewKind::blocks); return true;
+    case show_events: show_view(ViewKind::events); return true;
     case go_to: state.window.palette_open = true; return true;
     case CommandId::go_to_address: this->go_to_address(command.text); return true;
     case set_block_filter: position.blocks.where = command.text; return true;

@@ -101,17 +101,39 @@ void App::Impl::ask_address() {
       });
 }
 
+// A window that stays while the moment moves within it.
+void App::Impl::ask_events() {
+  const Answer<TraceMoment>& moment = state.answers().moment;
+  if (moment.state != AnswerState::ready || !state.source() || !state.source()->trace) return;
+  const HeapKey heap = choose_heap(*moment.value->trace, state.position().heap);
+  const std::uint64_t position = moment.value->moment.positions[heap.stream];
+  constexpr std::uint64_t step = event_window / 2;
+  const std::uint64_t middle = position / step * step;
+  const std::uint64_t first = middle - std::min(middle, event_window), last = middle + step + event_window;
+  ask<EventsAnswer>(
+      static_cast<int>(Question::events), &Answers::events,
+      {0, state.position().source, SourceId::none, {}, std::to_string(heap.stream) + " " + std::to_string(first)},
+      [trace = moment.value->trace, stream = heap.stream, first, last](Work&) -> Result<Computed<EventsAnswer>> {
+        auto answer = std::make_shared<EventsAnswer>(
+            EventsAnswer{trace, stream, compute_event_rows(trace->streams[stream], first, last)});
+        const std::size_t bytes = 4096 + answer->rows.size() * sizeof(EventRow);
+        return Computed<EventsAnswer>{std::move(answer), bytes};
+      });
+}
+
 void App::Impl::ask_about_blocks() {
   const bool asks_for_address = commands.asks(Question::address) && state.position().address;
   if (asks_for_address) ask_heap_map();
   if (commands.asks(Question::blocks)) ask_blocks();
   if (commands.asks(Question::address)) ask_address();
+  if (commands.asks(Question::events)) ask_events();
 }
 
 void App::Impl::forget_blocks() {
   forget(slot_live_blocks, &Answers::live_blocks);
   forget(static_cast<int>(Question::blocks), &Answers::blocks);
   forget(static_cast<int>(Question::address), &Answers::address);
+  forget(static_cast<int>(Question::events), &Answers::events);
 }
 
 }  // namespace hbmscope::gui

@@ -54,8 +54,9 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(show_import, "Show import statistics", "Ctrl+8", "View", profile, "What reading the file met.")                    \
   X(show_heap_map, "Show heap map", "Ctrl+9", "View", trace, "Every block and free piece by address.")                 \
   X(show_timeline, "Show timeline", "", "View", trace, "In use, pool size and largest free over time.")                \
-  X(go_to, "Go to...", "Ctrl+P", "View", trace, "An address, a size, code, a tag or a moment, typed in the palette.")    \
-  X(show_blocks, "Show blocks", "", "View", trace, "The live blocks one by one, sorted and filtered.")                  \
+  X(go_to, "Go to...", "Ctrl+P", "View", trace, "An address, a size, code, a tag or a moment, typed in the palette.")  \
+  X(show_blocks, "Show blocks", "", "View", trace, "The live blocks one by one, sorted and filtered.")                 \
+  X(show_events, "Show events", "", "View", trace, "What happened around the moment, one event a row.")                \
   X(go_to_largest_free, "Largest free block", "L", "View", trace, "Selects it; again: the next smaller one.")          \
   X(go_to_peak, "Go to the peak", "P", "View", trace, "The moment at which the most was in use.")                      \
   X(go_to_end, "Go to the end", "End", "View", trace, "The moment after the last event.")                              \
@@ -114,8 +115,8 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(choose_heap, "", "", "", hidden, "The heap map and the timeline show the heap `text`.")                            \
   X(set_coloring, "", "", "", hidden, "The heap map is coloured by `text`: code, size, age, ...")                      \
   X(select_address, "", "", "", hidden, "Selects what lies at the address `text`, and `frame`, its line of code.")     \
-  X(go_to_address, "", "", "", hidden, "Selects what lies at the address `text`, in whichever heap it is.")           \
-  X(set_block_filter, "", "", "", hidden, "Looks for blocks that hold `text`, in the filter language.")               \
+  X(go_to_address, "", "", "", hidden, "Selects what lies at the address `text`, in whichever heap it is.")            \
+  X(set_block_filter, "", "", "", hidden, "Looks for blocks that hold `text`, in the filter language.")                \
   X(set_block_order, "", "", "", hidden, "Sorts blocks by `text`: size, age, ...; with \" up\": ascending.")           \
   X(set_clipboard, "", "", "", hidden, "Copies `text`.")                                                               \
   X(write_export, "", "", "", hidden, "Writes the export that was asked for to the file `text`.")                      \
@@ -170,6 +171,7 @@ enum class Question : std::uint8_t {
   blocks,
   lifetimes,  // Of the blocks: when each will be gone.
   address,
+  events,
   count_
 };
 

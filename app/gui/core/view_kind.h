@@ -7,7 +7,20 @@
 
 namespace hbmscope::gui {
 
-enum class ViewKind { heap_map, timeline, blocks, summary, flame, top, call_tree, diff, source, totals, import };
+enum class ViewKind {
+  heap_map,
+  timeline,
+  blocks,
+  events,
+  summary,
+  flame,
+  top,
+  call_tree,
+  diff,
+  source,
+  totals,
+  import
+};
 
 struct ViewName {
   ViewKind kind;
@@ -15,10 +28,11 @@ struct ViewName {
   std::string_view window;  // The tab's text, and the id by which tests find it.
 };
 
-inline constexpr std::array<ViewName, 11> view_names{{
+inline constexpr std::array<ViewName, 12> view_names{{
     {ViewKind::heap_map, "heap-map", "Heap map"},
     {ViewKind::timeline, "timeline", "Timeline"},
     {ViewKind::blocks, "blocks", "Blocks"},
+    {ViewKind::events, "events", "Events"},
     {ViewKind::summary, "summary", "Summary"},
     {ViewKind::flame, "flame", "Flame graph"},
     {ViewKind::top, "top", "Top"},
@@ -35,13 +49,14 @@ constexpr const ViewName& name_of(ViewKind kind) {
 
 // Views that a file without addresses can't have.
 constexpr bool is_of_trace(ViewKind kind) {
-  return kind == ViewKind::heap_map || kind == ViewKind::timeline || kind == ViewKind::blocks;
+  return kind == ViewKind::heap_map || kind == ViewKind::timeline || kind == ViewKind::blocks ||
+         kind == ViewKind::events;
 }
 
 // The tabs below the centre; Summary, Flame graph and Totals are the centre, and of a trace Heap map and Timeline.
 constexpr bool is_bottom_tab(ViewKind kind) {
   return kind != ViewKind::summary && kind != ViewKind::flame && kind != ViewKind::totals &&
-         (!is_of_trace(kind) || kind == ViewKind::blocks);
+         kind != ViewKind::heap_map && kind != ViewKind::timeline;
 }
 
 constexpr std::optional<ViewKind> parse_view_kind(std::string_view key) {

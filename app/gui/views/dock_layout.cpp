@@ -45,7 +45,7 @@ void build_for_trace(ImGuiID space, ImVec2 size) {
   dock(ViewKind::heap_map, rest);
   dock(ViewKind::timeline, middle);
   for (const ViewKind kind : {ViewKind::summary, ViewKind::flame, ViewKind::top, ViewKind::call_tree, ViewKind::blocks,
-                              ViewKind::diff, ViewKind::source, ViewKind::totals, ViewKind::import})
+                              ViewKind::events, ViewKind::diff, ViewKind::source, ViewKind::totals, ViewKind::import})
     dock(kind, bottom);
   ImGui::DockBuilderFinish(space);
 }
@@ -68,7 +68,8 @@ bool view_exists(const AppState& state, ViewKind kind) {
     case ViewKind::totals: return state.ready_sources() >= 2;
     case ViewKind::heap_map:
     case ViewKind::timeline:
-    case ViewKind::blocks: return state.source() != nullptr && state.source()->trace != nullptr;
+    case ViewKind::blocks:
+    case ViewKind::events: return state.source() != nullptr && state.source()->trace != nullptr;
     default: return true;
   }
 }

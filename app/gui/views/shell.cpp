@@ -22,6 +22,7 @@ void draw_view_inside(const AppState& state, ViewStates& views, ViewKind kind, C
     case ViewKind::heap_map: return draw_heap_map(state, views.heap_map, commands);
     case ViewKind::timeline: return draw_timeline(state, views.timeline, commands);
     case ViewKind::blocks: return draw_blocks(state, views.blocks, commands);
+    case ViewKind::events: return draw_events(state, views.events, commands);
     case ViewKind::summary: return draw_summary(state, views.summary, commands);
     case ViewKind::flame: return draw_flame_graph(state, views.flame, commands);
     case ViewKind::top: return draw_top(state, views.top, commands);

@@ -4,6 +4,7 @@
 #include "app/gui/views/blocks_view.h"
 #include "app/gui/views/call_tree_view.h"
 #include "app/gui/views/diff_view.h"
+#include "app/gui/views/events_view.h"
 #include "app/gui/views/file_dialog.h"
 #include "app/gui/views/filter_line.h"
 #include "app/gui/views/flame_graph.h"
@@ -25,6 +26,7 @@ struct ViewStates {
   HeapMapState heap_map;
   TimelineState timeline;
   BlocksState blocks;
+  EventsState events;
   SummaryState summary;
   FlameState flame;
   TopState top;
