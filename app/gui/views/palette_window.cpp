@@ -7,8 +7,8 @@
 #include <imgui.h>
 
 #include "analysis/query/block_list.h"
-#include "analysis/trace/moment.h"
 #include "app/gui/core/block_find.h"
+#include "app/gui/core/trace_moment.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/text_field.h"
 
