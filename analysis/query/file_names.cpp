@@ -1,4 +1,5 @@
 // What a path says about whose code it is, and what two machines have in common of it.
+#include <algorithm>
 #include <array>
 
 #include "analysis/query/profile_view.h"
@@ -61,6 +62,28 @@ bool is_frozen(std::string_view file) {
   return file.starts_with("<frozen ");
 }
 
+// PyTorch's profiler cuts every folder of sys.path off its files (torch/profiler/python_tracer.py), a package's as well
+// as a person's own: "torch/nn/functional.py", "typing.py". What is left of the common ones is told by name.
+bool is_trimmed_library(std::string_view file) {
+  constexpr std::array<std::string_view, 22> packages = {
+      "torch/",      "torchvision/",    "torchaudio/",  "numpy/",      "transformers/",
+      "accelerate/", "datasets/",       "lightning/",   "peft/",       "pytorch_lightning/",
+      "deepspeed/",  "triton/",         "tqdm/",        "jax/",        "flax/",
+      "optax/",      "asyncio/",        "collections/", "concurrent/", "importlib/",
+      "json/",       "multiprocessing/"};
+  constexpr std::array<std::string_view, 16> files = {"abc.py",    "contextlib.py", "copy.py",     "dataclasses.py",
+                                                      "enum.py",   "functools.py",  "inspect.py",  "os.py",
+                                                      "pickle.py", "random.py",     "runpy.py",    "threading.py",
+                                                      "types.py",  "typing.py",     "warnings.py", "weakref.py"};
+  return std::any_of(packages.begin(), packages.end(), [&](auto package) { return file.starts_with(package); }) ||
+         std::find(files.begin(), files.end(), file) != files.end();
+}
+
+// Told by PyTorch's profiler in the place of a file.
+bool is_no_file(std::string_view file) {
+  return file == "<operator>" || file == "<built-in>" || file == "<module>";
+}
+
 // "/tmp/ipykernel_35137/199179691.py": the numbers change with every start of the notebook.
 bool is_notebook_cell(std::string_view file) {
   return file.find("/ipykernel_") != std::string_view::npos || file.starts_with("<ipython-input-");
@@ -81,7 +104,8 @@ std::string_view file_tail(std::string_view file) {
 }
 
 bool is_library_file(std::string_view file) {
-  return !inside_packages(file).empty() || !inside_python(file).empty() || is_frozen(file) || is_stripped_code(file);
+  return !inside_packages(file).empty() || !inside_python(file).empty() || is_frozen(file) || is_stripped_code(file) ||
+         is_no_file(file) || is_trimmed_library(file);
 }
 
 std::string package_of(std::string_view file, std::string_view function) {

@@ -209,6 +209,7 @@ void StreamState::clear_heap(std::uint32_t id) {
     for (Slot& slot : slots_)
       if (slot.heap == id) slot = {};
   HeapState& heap = heaps_[id];
+  all_are_inexact_ = false;
   const bool is_listed = heap.is_listed;
   AddressSpace space = std::move(heap.space);
   space.clear(space.region_bytes() ? RegionsAre::told : RegionsAre::unknown);
@@ -225,12 +226,14 @@ std::uint32_t StreamState::apply_heap_gone(std::uint32_t heap) {
 
 void StreamState::apply_loss(const wire::LossRecord& record) {
   problems_.losses += std::max<std::uint64_t>(1, record.count);
-  for (std::uint32_t id = 0; id < known_heaps_; ++id)
-    if (record.heap == 0 || record.heap == id) heaps_[id].is_inexact = true;
+  if (record.heap == 0) return note_gap();
+  if (record.heap < known_heaps_) heaps_[record.heap].is_inexact = true;
   physical_.note_loss(record.heap, known_heaps_);
 }
 
 void StreamState::note_gap() {
+  if (all_are_inexact_) return;
+  all_are_inexact_ = true;
   for (std::size_t id = 0; id < known_heaps_; ++id) heaps_[id].is_inexact = true;
   physical_.note_loss(0, known_heaps_);
 }
@@ -251,6 +254,7 @@ void StreamState::apply_listing(const wire::ListingRecord& record, const Definit
       if (id != 0) note_listed(id);
     } else {
       heaps_[id].is_inexact = false;
+      all_are_inexact_ = false;
     }
   }
 }

@@ -209,6 +209,7 @@ class StreamState {
   HeapState none_;
   std::vector<std::uint32_t> listed_heaps_;  // Of which nobody was told yet.
   bool is_listing_ = false;                  // A new listing has begun and not ended.
+  bool all_are_inexact_ = false;             // All known heaps: another loss changes nothing.
   PhysicalState physical_;
   std::size_t known_heaps_ = 0;  // Defined so far: what is missing before a heap's definition is none of it.
   std::size_t next_block_ = 0, next_record_ = 0;  // Where the next apply goes on.
@@ -261,8 +262,11 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
                         std::uint64_t end, const After& after) {
   using wire::RecordKind;
   if (number < next_block_) return;
-  while (known_heaps_ < heaps_.size() && definitions.heaps()[known_heaps_].defined_in_block <= block.header().sequence)
+  while (known_heaps_ < heaps_.size() &&
+         definitions.heaps()[known_heaps_].defined_in_block <= block.header().sequence) {
     ++known_heaps_;
+    all_are_inexact_ = false;
+  }
   if (next_record_ == 0) {
     // Events may be missing, or a block that had none: definitions, or what lived already.
     if (block.header().first_event > position_ || block.header().sequence != next_sequence_)

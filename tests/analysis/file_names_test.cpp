@@ -28,6 +28,10 @@ TEST(FileNames, libraries_are_what_was_installed) {
   EXPECT_TRUE(is_library_file("??")) << "C++ without symbols";
   EXPECT_TRUE(is_library_file("CUDACachingAllocator.cpp")) << "C++ with stripped symbols";
   EXPECT_TRUE(is_library_file("../csu/libc-start.c"));
+  EXPECT_TRUE(is_library_file("torch/nn/functional.py")) << "of a Kineto trace";
+  EXPECT_TRUE(is_library_file("typing.py"));
+  EXPECT_TRUE(is_library_file("<operator>"));
+  EXPECT_FALSE(is_library_file("/home/me/torch/train.py"));
   EXPECT_FALSE(is_library_file("/home/me/kernels/attention.cpp"));
   EXPECT_FALSE(is_library_file("D:\\work\\model.py"));
   EXPECT_FALSE(is_library_file("C:\\Python311\\train.py"));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string>
 #include <string_view>
 #include <tuple>
 
@@ -37,7 +38,29 @@ std::uint32_t Stacks::find(std::uint32_t thread, std::int64_t time_ns) {
   return now.open.empty() ? 0 : now.open.back().stack;
 }
 
-// Python functions are called "torch/nn/modules/linear.py(125): forward"; operators have no place.
+namespace {
+
+// "<built-in method run_backward of torch._C._EngineBase object at 0x7f11c466f1c0>": where the object lay is another
+// address in every run, and would keep two runs from being compared.
+std::string without_address(std::string_view name) {
+  constexpr std::string_view mark = " at 0x";
+  const std::size_t at = name.rfind(mark);
+  if (at == std::string_view::npos || !name.ends_with('>')) return std::string(name);
+  const std::string_view digits = name.substr(at + mark.size(), name.size() - at - mark.size() - 1);
+  if (digits.empty() || digits.find_first_not_of("0123456789abcdef") != std::string_view::npos)
+    return std::string(name);
+  return std::string(name.substr(0, at)) + ">";
+}
+
+// What has no place in a file says what it is instead, so that it is not taken for a person's own code.
+std::string_view kind_of(std::string_view name) {
+  if (name.starts_with("<built-in ")) return "<built-in>";
+  return name.starts_with("nn.Module: ") ? "<module>" : "<operator>";
+}
+
+}  // namespace
+
+// Python functions are called "torch/nn/modules/linear.py(125): forward".
 std::uint32_t Stacks::define_frame(std::uint32_t name) {
   std::uint32_t& frame = frame_of_name_[name];
   if (frame != 0) return frame;
@@ -49,7 +72,7 @@ std::uint32_t Stacks::define_frame(std::uint32_t name) {
     if (error == std::errc() && stop == text.data() + end)
       return frame = writer_.define_frame(text.substr(end + 3), text.substr(0, begin), line);
   }
-  return frame = writer_.define_frame(text, {}, 0);
+  return frame = writer_.define_frame(without_address(text), kind_of(text), 0);
 }
 
 }  // namespace hbmscope::kineto
