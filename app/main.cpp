@@ -17,6 +17,7 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   window.select = request.select;
   window.where = request.where;
   window.from = request.from;
+  window.find = request.find;
   window.at = request.at;
   window.theme = request.theme;
   window.scale = request.scale;

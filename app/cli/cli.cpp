@@ -26,6 +26,7 @@ Examples:
   hbmscope diff profiles/ --fail-if 'growth>5%'        first against last of a folder; exit code 1 if it grew
   hbmscope report profiles/ --series                   totals of many profiles
   hbmscope report snapshot.pickle --at oom             a PyTorch snapshot: the heap as the request failed
+  hbmscope report snapshot.pickle --at oom --blocks 20 --where 'size>1GiB age>10s'   block by block
   hbmscope diff snapshot.pickle --from start --at peak what came in between
   hbmscope convert snapshot.pickle -o snapshot.hbm     a fiftieth of the bytes, the same answers
   hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
@@ -65,6 +66,7 @@ void add_report(CLI::App& app, ReportOptions& options) {
   command.add_option("--fail-if", options.fail_if,
                      "Exit with 1 if this holds, e.g. 'bytes>40GiB' or 'device:0 bytes>10GiB'");
   command.add_flag("--json", options.json, "Print JSON (described in app/cli/README.md)");
+  add_block_options(command, options.blocks);
   add_view_options(command, options.view);
 }
 
@@ -119,9 +121,11 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
 void add_open_options(CLI::App& command, OpenRequest& request, std::string& size) {
   command.add_option(
       "--view", request.view,
-      "The view in front: heap-map, timeline, failure, fragmentation, summary, flame, top, tree, diff, source, "
-      "sizes, range, totals, import");
-  command.add_option("--select", request.select, "A function to select in all views");
+      "The view in front: heap-map, timeline, failure, fragmentation, blocks, events, summary, flame, top, tree, diff, "
+      "source, sizes, range, totals, import");
+  command.add_option("--select", request.select,
+                     "A function, or an address such as 0x7f3a14000000, to select in all views");
+  command.add_option("--find", request.find, "Blocks of a trace to mark, e.g. 'size>1GiB age>10s', or an address");
   command.add_option("--where", request.where, "Filter, as in report --where");
   command.add_option("--at", request.at,
                      "The moment of a trace: start, end, peak, oom, #EVENT or a time such as 12.5s");

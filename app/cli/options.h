@@ -7,6 +7,7 @@
 #include "analysis/query/diff.h"
 #include "analysis/query/profile_view.h"
 #include "app/cli/given.h"
+#include "app/cli/report_blocks.h"
 
 namespace CLI {
 class App;
@@ -33,6 +34,7 @@ struct ReportOptions {
        metrics = false;
   std::string peek, fail_if;
   std::string from;  // Of a trace: what came and went since that moment, instead of what lives at one.
+  BlockReportOptions blocks;
 };
 
 struct DiffOptions {

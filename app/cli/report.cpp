@@ -200,6 +200,7 @@ int run_series(const ReportOptions& options, const ViewRequest& request) {
 
 int run_report(const ReportOptions& options) {
   if (!options.from.empty()) return run_report_range(options);
+  if (options.blocks.is_asked_for()) return run_report_blocks(options);
   if (auto combined = check_combination(options); !combined) return fail(combined.error());
   ViewRequest request = options.view.request;
   if (label_key_of(options.by).empty()) {

@@ -18,6 +18,7 @@ class SmallTrace {
   SmallTrace& operator=(const SmallTrace&) = delete;
 
   void add_heap(std::string_view name, bool tells_regions = true);  // Later calls are about this one.
+  void heap_of(std::uint32_t heap) { heap_ = heap; }                // Later calls are about this one, from 1.
   void region(std::uint64_t address, std::uint64_t size);
   // `function` stands at line 10 of train.py and was called by main; empty: no stack.
   void alloc(std::uint64_t address, std::uint64_t size, std::string_view function = {}, std::uint64_t waste = 0);

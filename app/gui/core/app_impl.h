@@ -34,7 +34,7 @@ class App::Impl {
     bool asked = false;
     std::shared_ptr<Work> work;
   };
-  enum ViewSlot { slot_view = 100, slot_baseline_view, slot_moment, slot_timeline_part };
+  enum ViewSlot { slot_view = 100, slot_baseline_view, slot_moment, slot_timeline_part, slot_live_blocks };
 
   // What a computation gives: the answer and how much memory it holds, by estimate.
   template <class T>
@@ -51,6 +51,11 @@ class App::Impl {
   bool apply_to_position(const Command& command);
   bool apply_to_flame(const Command& command);
   bool apply_to_trace(const Command& command);
+  bool apply_to_blocks(const Command& command);
+  void select_in_heap(const HeapMapAnswer& answer, const HeapPiece& piece);
+  void step_hit(bool forward);
+  void go_to_largest_free();
+  void go_to_address(const std::string& text);
   void step_moment(std::int64_t by);
   void go_to_failure(bool forward);
   bool apply_to_window(const Command& command);
@@ -85,6 +90,13 @@ class App::Impl {
   bool ask_views(Context& context);
   void ask_moment(const Source& source);
   void ask_heap_map();
+  void ask_about_blocks();
+  BlockQuery block_query() const;
+  void ask_live_blocks();
+  void ask_blocks();
+  void ask_address();
+  void ask_events();
+  void forget_blocks();
   void ask_timeline();
   void ask_range();
   void ask_free();

@@ -26,7 +26,9 @@
 #include "analysis/read/read_control.h"
 #include "app/gui/core/accounting.h"
 #include "app/gui/core/answer.h"
+#include "app/gui/core/block_answers.h"
 #include "app/gui/core/color_keeper.h"
+#include "app/gui/core/event_table.h"
 #include "app/gui/core/folder_listing.h"
 #include "app/gui/core/frame_detail.h"
 #include "app/gui/core/frame_key.h"
@@ -87,6 +89,8 @@ struct ViewPosition {
   std::optional<std::uint64_t> address;  // What is selected in the heap map: the block or free piece that lies there.
   TimelineSpan span;                     // What the timeline shows; empty: all of it.
   TimeRange range;                       // What is selected in it.
+  std::optional<AddressRange> cell;      // It was the largest of many in this pixel of the heap map.
+  BlockQuery blocks;                     // The table of blocks: order, and what is looked for.
 
   friend bool operator==(const ViewPosition&, const ViewPosition&) = default;
 };
@@ -152,6 +156,10 @@ struct SizesAnswer {
 struct Answers {
   Answer<TraceMoment> moment;  // Of a trace.
   Answer<HeapMapAnswer> heap_map;
+  Answer<LiveAnswer> live_blocks;
+  Answer<BlocksAnswer> blocks;
+  Answer<EventsAnswer> events;    // Around the moment.
+  Answer<AddressAnswer> address;  // Of the selected block or gap.
   Answer<TimelineColumns> timeline, timeline_part;  // Of the whole trace; of what the timeline shows of it, exact.
   Answer<RangeAnswer> range;                        // Of the time that is selected.
   Answer<FreeAnswer> free;
@@ -192,6 +200,7 @@ struct WindowState {
   std::string export_format;  // For Dialog::export_file: "svg", "html", ...
   std::uint64_t layout_serial = 0, view_serial = 0, find_serial = 0, filter_serial = 0, zoom_serial = 0;
   std::uint64_t find_step_serial = 0;
+  std::uint64_t find_blocks_serial = 0, fit_selection_serial = 0;
   int find_step = 1;  // F3: 1, Shift+F3: -1.
   std::uint64_t copy_serial = 0;
   bool copy_as_text = false;  // Aligned columns for people instead of tabs for spreadsheets.

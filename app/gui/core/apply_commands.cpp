@@ -67,12 +67,16 @@ void App::Impl::apply(const Command& command) {
   }
   if (command.id == CommandId::note_view) return note_view(command.text);
   state.window.notice.clear();
+  const ViewPosition before = state.context().position;
+  if (apply_to_blocks(command)) {
+    if (state.context().position != before) remember(before);
+    return;
+  }
   if (apply_to_window(command) || apply_to_files(command)) return;
   // What is left changes the position, and Alt+Left brings back what it was.
   Context& context = state.context();
   if (command.id == CommandId::back) return go(context.back, context.forward);
   if (command.id == CommandId::forward) return go(context.forward, context.back);
-  const ViewPosition before = context.position;
   if (!apply_to_trace(command) && !apply_to_position(command)) apply_to_flame(command);
   // All of a drag is one step.
   const bool is_step = command.id != CommandId::move_moment && command.id != CommandId::move_range &&
@@ -145,6 +149,8 @@ void App::Impl::apply_escape() {
     if (position.view == ViewKind::range) show_view(ViewKind::timeline);
   } else if (!position.find.empty()) {
     position.find.clear();
+  } else if (!position.blocks.where.empty()) {
+    position.blocks.where.clear();
   } else if (!position.selection.empty() || position.address) {
     position.selection = {};
     position.address.reset();
@@ -189,11 +195,16 @@ bool App::Impl::apply_to_position(const Command& command) {
     case by_package: request.by = FrameBy::package; return true;
     case set_by: parse_frame_by(command.text, request.by); return true;
     case set_find: position.find = command.text; return true;
-    case select_frame: position.selection = command.frame; return true;
-    case select_function: position.selection = {command.text, {}, 0}; return true;
+    case select_frame:
+    case select_function:
+      position.selection = command.id == select_frame ? command.frame : FrameKey{command.text, {}, 0};
+      position.address.reset();
+      position.cell.reset();
+      return true;
     case clear_selection:
       position.selection = {};
       position.address.reset();
+      position.cell.reset();
       return true;
     case show_source_file:
       if (position.source != command.source) enter_source(position, command.source);

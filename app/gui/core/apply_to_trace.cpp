@@ -89,10 +89,20 @@ bool App::Impl::apply_to_trace(const Command& command) {
     case set_coloring:
       if (const auto coloring = parse_coloring(command.text)) position.coloring = *coloring;
       return true;
-    case select_address:
-      position.address = parse_address(command.text);
+    case select_address: {
+      // "0x1000", or of another heap than the one that is shown "1:2/0x1000"; `texts`: the pixel's addresses.
+      const std::size_t slash = command.text.find('/');
+      if (const auto heap = parse_heap_key(command.text.substr(0, slash)); heap && slash != std::string::npos)
+        position.heap = *heap;
+      position.address = parse_address(command.text.substr(slash == std::string::npos ? 0 : slash + 1));
       position.selection = command.frame;
+      position.cell.reset();
+      if (command.texts.size() == 2) {
+        const auto begin = parse_address(command.texts[0]), end = parse_address(command.texts[1]);
+        if (begin && end) position.cell = AddressRange{*begin, *end};
+      }
       return true;
+    }
     default: return false;
   }
 }

@@ -68,6 +68,7 @@ void App::Impl::forget_answers() {
   forget(static_cast<int>(Question::free_history), &Answers::free_history);
   forget(static_cast<int>(Question::failure), &Answers::failure);
   forget(static_cast<int>(Question::sizes), &Answers::sizes);
+  forget_blocks();
   forget(slot_baseline_view, &Answers::baseline_view);
   forget(static_cast<int>(Question::summary), &Answers::summary);
   forget(static_cast<int>(Question::top), &Answers::top);
@@ -326,6 +327,7 @@ bool App::Impl::ask_what_is_missing() {
   if (asks(Question::free_history)) ask_free_history();
   if (asks(Question::failure)) ask_failure();
   if (asks(Question::sizes)) ask_sizes();
+  ask_about_blocks();
   if (has_view) {
     look_up_selection();
     const QueryKey base{0,         context.position.source, SourceId::none, context.answers.view.value->request, {},

@@ -44,7 +44,8 @@ std::string_view why_not(const AppState& state, CommandId id) {
       return state.baseline() != nullptr ? std::string_view{} : "Choose a baseline first (menu Compare).";
     case Needs::selection:
       if (!ready) return "Open a profile first.";
-      return state.position().selection.empty() ? "Select a frame first." : std::string_view{};
+      return state.position().selection.empty() && !state.position().address ? "Select a frame or a block first."
+                                                                             : std::string_view{};
     case Needs::two_files: return state.ready_sources() >= 2 ? std::string_view{} : "Open a second profile first.";
   }
   return {};

@@ -57,6 +57,10 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(show_failure, "Show why it failed", "", "View", trace, "What was asked, what was free, what stood in the way.")    \
   X(show_fragmentation, "Show fragmentation", "", "View", trace, "What is free, in how many pieces.")                  \
   X(show_sizes, "Show sizes", "", "View", trace, "Sizes, gaps, ages and lifetimes as histograms.")                     \
+  X(go_to, "Go to...", "Ctrl+P", "View", trace, "An address, a size, code, a tag or a moment, typed in the palette.")  \
+  X(show_blocks, "Show blocks", "", "View", trace, "The live blocks one by one, sorted and filtered.")                 \
+  X(show_events, "Show events", "", "View", trace, "What happened around the moment, one event a row.")                \
+  X(go_to_largest_free, "Largest free block", "L", "View", trace, "Selects it; again: the next smaller one.")          \
   X(go_to_peak, "Go to the peak", "P", "View", trace, "The moment at which the most was in use.")                      \
   X(go_to_end, "Go to the end", "End", "View", trace, "The moment after the last event.")                              \
   X(next_failure, "Next failure", "]", "View", trace, "The moment of the next out-of-memory.")                         \
@@ -116,8 +120,11 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(set_range, "", "", "", hidden, "Selects the time between the moments `texts`.")                                    \
   X(move_range, "", "", "", hidden, "The same as the next step of one drag.")                                          \
   X(choose_heap, "", "", "", hidden, "The heap map and the timeline show the heap `text`.")                            \
-  X(set_coloring, "", "", "", hidden, "The heap map is coloured by `text`: code, size, age or state.")                 \
+  X(set_coloring, "", "", "", hidden, "The heap map is coloured by `text`: code, size, age, ...")                      \
   X(select_address, "", "", "", hidden, "Selects what lies at the address `text`, and `frame`, its line of code.")     \
+  X(go_to_address, "", "", "", hidden, "Selects what lies at the address `text`, in whichever heap it is.")            \
+  X(set_block_filter, "", "", "", hidden, "Looks for blocks that hold `text`, in the filter language.")                \
+  X(set_block_order, "", "", "", hidden, "Sorts blocks by `text`: size, age, ...; with \" up\": ascending.")           \
   X(set_clipboard, "", "", "", hidden, "Copies `text`.")                                                               \
   X(write_export, "", "", "", hidden, "Writes the export that was asked for to the file `text`.")                      \
   X(list_folder, "", "", "", hidden, "The file dialog shows the folder `text`.")                                       \
@@ -173,6 +180,10 @@ enum class Question : std::uint8_t {
   free_history,
   failure,
   sizes,
+  blocks,
+  lifetimes,  // Of the blocks: when each will be gone.
+  address,
+  events,
   count_
 };
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <string>
 
+#include "app/gui/core/block_find.h"
+#include "app/gui/core/piece_text.h"
+
 namespace hbmscope::gui {
 namespace {
 
@@ -86,7 +89,12 @@ std::string open_command(const AppState& state) {
   line.add_option("--from", position.range.from);
   line.add_option("--at", position.range.empty() ? position.at : position.range.to);
   line.add_option("--where", position.request.where);
-  line.add_option("--select", position.selection.function);
+  line.add_option("--find", position.blocks.where);
+  if (position.address)
+    line.add_option("--select", (position.heap.empty() ? "" : text_from_heap_key(position.heap) + "/") +
+                                    address_text(*position.address));
+  else
+    line.add_option("--select", position.selection.function);
   line.add_option("--theme", state.settings.theme == Theme::light ? "light" : "");
   return line.take();
 }
@@ -124,6 +132,17 @@ std::string report_command(const AppState& state) {
       for (const Source& one : state.sources)
         if (one.state == AnswerState::ready) line.add(one.path);
       add_filters(line, position.request);
+      return line.take();
+    }
+    case ViewKind::blocks: {
+      CommandLine line("hbmscope report");
+      line.add(source->path);
+      line.add_option("--at", position.at);
+      line.add_option("--blocks", "0");
+      line.add_option("--where", where_of_both(position.request.where, where_from_find(position.blocks.where)));
+      if (position.blocks.order != BlockOrder::size)
+        line.add_option("--order", text_from_block_order(position.blocks.order));
+      line.add_flag("--ascending", position.blocks.is_ascending);
       return line.take();
     }
     default: break;

@@ -123,7 +123,7 @@ HeapMapView zoom_to_range(const HeapPieces& map, const HeapMapView& fit, int hei
   HeapMapView view = zoom_heap_map(map, fit, height, fit.bytes_per_px / wanted, 0, 0);
   const HeapLine line(map, view.bytes_per_px);
   const auto middle = static_cast<std::int64_t>((line.px_of(range.begin) + line.px_of_end(range.end)) / 2);
-  view.origin = middle - static_cast<std::int64_t>(view.rows / 2) * view.width - view.width / 2;
+  view.origin = middle - static_cast<std::int64_t>(height / view.pitch / 2) * view.width - view.width / 2;
   keep_in_sight(map, view);
   return view;
 }

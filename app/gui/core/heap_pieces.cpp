@@ -13,8 +13,9 @@
 namespace hbmscope::gui {
 namespace {
 
-constexpr std::array<std::string_view, 4> names{"code", "size", "age", "state"};
-constexpr std::array<std::string_view, 4> titles{"Own code", "Size", "Age", "State"};
+constexpr std::array<std::string_view, coloring_count> names{"code", "size", "age", "state", "tag", "stream", "waste"};
+constexpr std::array<std::string_view, coloring_count> titles{"Own code", "Size",   "Age",     "State",
+                                                              "Tag",      "Stream", "Rounding"};
 
 // Where the source does not tell regions, blocks closer than this lie in one: cudaMalloc maps whole pages of 2 MiB.
 constexpr std::uint64_t loose_gap_max = std::uint64_t{32} << 20;
@@ -83,11 +84,13 @@ struct Sum {
   std::uint64_t bytes = 0, blocks = 0;
 };
 
-// Lines of code keep the hue that they have; the largest of the others get what is left of the eight. The rest is
-// neutral, and so is what has no line.
-void shade_by_code(HeapPieces& map, const Stream& stream, const StreamState& state) {
-  const Definitions& definitions = stream.definitions();
-  std::unordered_map<std::uint32_t, std::size_t> line_of_stack;
+// Lines of code (tags, streams) keep the hue that they have; the largest of the others get what is left of the eight.
+// The rest is neutral, and so is what has no name: one that begins with a bracket. `key_of(block)` is what the name
+// depends on.
+template <class KeyOf, class NameOf>
+void shade_by_name(HeapPieces& map, const StreamState& state, const std::string& rest_name, const KeyOf& key_of,
+                   const NameOf& name_of) {
+  std::unordered_map<std::uint32_t, std::size_t> line_of_key;
   std::map<std::string, std::size_t> known;
   std::vector<Sum> sums;
   std::vector<std::string> lines;
@@ -95,10 +98,10 @@ void shade_by_code(HeapPieces& map, const Stream& stream, const StreamState& sta
   for (std::size_t i = 0; i < map.pieces.size(); ++i) {
     const HeapPiece& piece = map.pieces[i];
     if (piece.kind != PieceKind::block) continue;
-    const std::uint32_t stack = state.slots()[piece.slot].stack;
-    const auto [found, is_new] = line_of_stack.try_emplace(stack, 0);
+    const std::uint32_t key = key_of(state.slots()[piece.slot]);
+    const auto [found, is_new] = line_of_key.try_emplace(key, 0);
     if (is_new) {
-      const std::string name = own_code_text(definitions, stack);
+      const std::string name = name_of(key);
       found->second = known.try_emplace(name, known.size()).first->second;
       if (found->second == lines.size()) {
         lines.push_back(name);
@@ -121,7 +124,7 @@ void shade_by_code(HeapPieces& map, const Stream& stream, const StreamState& sta
       shades[line] = static_cast<Shade>(map.colors.hue_of(lines[line]));
       map.legend.push_back({shades[line], lines[line], sums[line].bytes, sums[line].blocks});
     } else {
-      rest.name = rest.name.empty() ? lines[line] : "other code, or none";
+      rest.name = rest.name.empty() ? lines[line] : rest_name;
       rest.bytes += sums[line].bytes;
       rest.blocks += sums[line].blocks;
     }
@@ -129,6 +132,24 @@ void shade_by_code(HeapPieces& map, const Stream& stream, const StreamState& sta
   if (rest.blocks > 0) map.legend.push_back(rest);
   for (std::size_t i = 0; i < map.pieces.size(); ++i)
     if (map.pieces[i].kind == PieceKind::block) map.pieces[i].shade = shades[line_of_piece[i]];
+}
+
+void shade_by_code(HeapPieces& map, const Definitions& definitions, const StreamState& state) {
+  shade_by_name(
+      map, state, "other code, or none", [](const LiveBlock& block) { return block.stack; },
+      [&](std::uint32_t stack) { return own_code_text(definitions, stack); });
+}
+
+void shade_by_tag(HeapPieces& map, const Definitions& definitions, const StreamState& state) {
+  shade_by_name(
+      map, state, "other tags, or none", [](const LiveBlock& block) { return block.tag; },
+      [&](std::uint32_t tag) { return tag == 0 ? "(no tag)" : "tag " + std::string(definitions.text(tag)); });
+}
+
+void shade_by_stream(HeapPieces& map, const StreamState& state) {
+  shade_by_name(
+      map, state, "other streams", [](const LiveBlock& block) { return block.stream; },
+      [](std::uint32_t stream) { return "stream " + std::to_string(stream); });
 }
 
 template <class ShadeOf>
@@ -176,7 +197,25 @@ void shade_by_state(HeapPieces& map) {
            [](const HeapPiece& piece) { return piece.is_pending ? Shade{1} : Shade{0}; });
 }
 
+// Of the block, in per cent: a few bytes of a small one are as much as a MiB of a large one.
+void shade_by_waste(HeapPieces& map) {
+  static const std::vector<std::string> steps{"no rounding", "under 1 %",    "1 to 5 %",
+                                              "5 to 12.5 %", "12.5 to 25 %", "25 % and more"};
+  shade_by(map, steps, [](const HeapPiece& piece) -> Shade {
+    if (piece.waste == 0) return 0;
+    const double share = static_cast<double>(piece.waste) / static_cast<double>(piece.size);
+    constexpr std::array<double, 4> borders{0.01, 0.05, 0.125, 0.25};
+    return static_cast<Shade>(1 + (std::upper_bound(borders.begin(), borders.end(), share) - borders.begin()));
+  });
+}
+
 }  // namespace
+
+std::string_view why_no_coloring(const HeapInfo& heap, HeapColoring coloring) {
+  if (coloring == HeapColoring::waste && !heap.has(wire::heap_flag::has_requested))
+    return "This source does not tell what was asked for, so rounding is not known.";
+  return {};
+}
 
 std::string_view text_from_coloring(HeapColoring coloring) {
   return names[static_cast<std::size_t>(coloring)];
@@ -226,7 +265,10 @@ HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, s
         (!map.largest_free || map.pieces[i].size > map.pieces[*map.largest_free].size))
       map.largest_free = i;
   switch (coloring) {
-    case HeapColoring::own_code: shade_by_code(map, stream, state); break;
+    case HeapColoring::own_code: shade_by_code(map, stream.definitions(), state); break;
+    case HeapColoring::tag: shade_by_tag(map, stream.definitions(), state); break;
+    case HeapColoring::device_stream: shade_by_stream(map, state); break;
+    case HeapColoring::waste: shade_by_waste(map); break;
     case HeapColoring::size: shade_by_size(map); break;
     case HeapColoring::age: shade_by_age(map, state); break;
     case HeapColoring::state: shade_by_state(map); break;

@@ -16,10 +16,17 @@
 
 namespace hbmscope::gui {
 
-enum class HeapColoring { own_code, size, age, state };
-std::string_view text_from_coloring(HeapColoring coloring);  // "code", "size", "age", "state"
-std::string_view title_of(HeapColoring coloring);            // "Own code", "Size", "Age", "State"
+enum class HeapColoring { own_code, size, age, state, tag, device_stream, waste };
+inline constexpr std::size_t coloring_count = 7;
+std::string_view text_from_coloring(HeapColoring coloring);  // "code", "size", "age", "state", "tag", "stream", "waste"
+std::string_view title_of(HeapColoring coloring);            // "Own code", "Size", "Age", "State", ...
 std::optional<HeapColoring> parse_coloring(std::string_view text);
+// Its shades are steps of one scale; else they are categories.
+constexpr bool is_ordered_coloring(HeapColoring coloring) {
+  return coloring == HeapColoring::size || coloring == HeapColoring::age || coloring == HeapColoring::waste;
+}
+// Empty where the heap can be coloured so; else why its source can't tell.
+std::string_view why_no_coloring(const HeapInfo& heap, HeapColoring coloring);
 
 enum class PieceKind : std::uint8_t {
   block,
@@ -67,7 +74,7 @@ struct HeapPieces {
   std::uint64_t blocks_not_drawn = 0;  // Over other blocks, or outside of all regions where these are told.
   bool knows_regions = true;           // Else regions are where blocks lie close together, and nothing is called free.
 
-  bool is_ordered() const { return coloring == HeapColoring::size || coloring == HeapColoring::age; }
+  bool is_ordered() const { return is_ordered_coloring(coloring); }
   const HeapPiece* find(std::uint64_t address) const;  // nullptr where there is no memory.
   std::size_t memory_bytes() const {
     return pieces.size() * sizeof(HeapPiece) + regions.size() * sizeof(PieceRegion) + 4096;

@@ -280,15 +280,18 @@ Pixel pixel_of(const MapCell& cell, const Inks& inks, std::size_t x, int y, int 
 }  // namespace
 
 Color color_of_shade(Theme theme, HeapColoring coloring, Shade shade) {
-  if (coloring == HeapColoring::size || coloring == HeapColoring::age)
+  if (is_ordered_coloring(coloring))
     return (theme == Theme::dark ? steps_dark : steps_light)[std::min<std::size_t>(shade, step_count - 1)];
   return color_of(theme, role_from_hue(shade));
 }
 
-const std::vector<Pixel>& HeapRaster::draw(const HeapPieces& map, const HeapMapView& view, Theme theme) {
+const std::vector<Pixel>& HeapRaster::draw(const HeapPieces& map, const HeapMapView& view, Theme theme,
+                                           std::span<const AddressRange> hits) {
   draw_cells(map, view);
   draw_pixels(map, view, theme);
-  draw_outline(map, view, theme);
+  hit_rows_.assign(static_cast<std::size_t>(view.rows), false);
+  if (!hits.empty()) draw_hits(map, view, theme, hits);
+  draw_largest_free(map, view, theme);
   return pixels_;
 }
 
@@ -327,24 +330,65 @@ void HeapRaster::draw_pixels(const HeapPieces& map, const HeapMapView& view, The
   }
 }
 
-// The contour, 2 px, inside of the piece; one narrower than 3 px is given 3.
-void HeapRaster::draw_outline(const HeapPieces& map, const HeapMapView& view, Theme theme) {
+void HeapRaster::draw_largest_free(const HeapPieces& map, const HeapMapView& view, Theme theme) {
   if (!map.largest_free) return;
   const HeapPiece& piece = map.pieces[*map.largest_free];
   const HeapLine line(map, view.bytes_per_px);
   const auto begin = static_cast<std::int64_t>(std::lround(line.px_of(piece.begin))) - view.origin;
-  const auto end =
-      std::max(begin + 3, static_cast<std::int64_t>(std::lround(line.px_of_end(piece.end()))) - view.origin);
+  const auto end = static_cast<std::int64_t>(std::lround(line.px_of_end(piece.end()))) - view.origin;
+  draw_contour({begin, std::max(begin + 3, end)}, view, 2, pixel_from_color(color_of(theme, Role::largest_free)));
+}
+
+// Hits that touch in the picture are one span.
+void HeapRaster::draw_hits(const HeapPieces& map, const HeapMapView& view, Theme theme,
+                           std::span<const AddressRange> hits) {
+  const HeapLine line(map, view.bytes_per_px);
   const auto cells = static_cast<std::int64_t>(cells_.size());
-  const Pixel ink = pixel_from_color(color_of(theme, Role::largest_free));
-  constexpr int thick = 2;
+  const auto first = line.address_at(std::max<std::int64_t>(0, view.origin));
+  auto hit = hits.begin();
+  if (first)
+    hit = std::partition_point(hits.begin(), hits.end(), [&](const AddressRange& one) { return one.end <= *first; });
+  std::vector<Span> spans;
+  std::vector<std::uint8_t> is_hit(cells_.size(), 0);
+  for (; hit != hits.end(); ++hit) {
+    const auto begin = static_cast<std::int64_t>(std::lround(line.px_of(hit->begin))) - view.origin;
+    if (begin >= cells) break;
+    const auto end =
+        std::max(begin + 3, static_cast<std::int64_t>(std::lround(line.px_of_end(hit->end))) - view.origin);
+    if (end <= 0) continue;
+    if (!spans.empty() && begin <= spans.back().end)
+      spans.back().end = std::max(spans.back().end, end);
+    else
+      spans.push_back({begin, end});
+  }
+  for (const Span& span : spans)
+    std::fill(is_hit.begin() + std::max<std::int64_t>(0, span.begin), is_hit.begin() + std::min(span.end, cells), 1);
+  constexpr Pixel halves = 0x7F7F7F7FU;  // Half of each channel, without what falls out of it.
+  const Pixel panel = (pixel_from_color(color_of(theme, Role::panel)) >> 1) & halves;
+  const auto width = static_cast<std::size_t>(view.width);
+  for (std::size_t row = 0; row < static_cast<std::size_t>(view.rows); ++row) {
+    const std::uint8_t* const hit_cells = is_hit.data() + row * width;
+    hit_rows_[row] = std::any_of(hit_cells, hit_cells + width, [](std::uint8_t one) { return one != 0; });
+    for (std::size_t y = 0; y < static_cast<std::size_t>(view.pitch); ++y) {
+      Pixel* const out = pixels_.data() + (row * static_cast<std::size_t>(view.pitch) + y) * width;
+      for (std::size_t x = 0; x < width; ++x)
+        if (hit_cells[x] == 0) out[x] = (((out[x] >> 1) & halves) + panel) | 0xFF000000U;
+    }
+  }
+  const Pixel ink = pixel_from_color(color_of(theme, Role::selection));
+  for (const Span& span : spans) draw_contour(span, view, 1, ink);
+}
+
+// Inside of the span, over all of its rows.
+void HeapRaster::draw_contour(const Span& span, const HeapMapView& view, int thick, Pixel ink) {
+  const auto cells = static_cast<std::int64_t>(cells_.size());
   const int last_y = view.pitch - 2;
-  const auto inside = [&](std::int64_t cell) { return cell >= begin && cell < end; };
-  for (std::int64_t cell = std::max<std::int64_t>(0, begin); cell < std::min(end, cells); ++cell) {
+  const auto inside = [&](std::int64_t cell) { return cell >= span.begin && cell < span.end; };
+  for (std::int64_t cell = std::max<std::int64_t>(0, span.begin); cell < std::min(span.end, cells); ++cell) {
     const std::int64_t row = cell / view.width, x = cell % view.width;
     const bool above = inside(cell - view.width), below = inside(cell + view.width);
     // Left and right ends: of the piece, not of a row at which it only goes on.
-    const bool side = cell - begin < thick || end - 1 - cell < thick;
+    const bool side = cell - span.begin < thick || span.end - 1 - cell < thick;
     for (int y = 0; y < view.pitch; ++y) {
       const bool edge = (!above && y < thick) || (!below && y > last_y - thick && y <= last_y);
       if ((edge || (side && y <= last_y)))

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "app/gui/core/heap_line.h"
@@ -39,18 +40,29 @@ struct MapCell {
 
 class HeapRaster {
  public:
-  // Pixels row by row, width x height of the view. The memory is used again by the next call.
-  const std::vector<Pixel>& draw(const HeapPieces& map, const HeapMapView& view, Theme theme);
+  // Pixels row by row, width x height of the view. The memory is used again by the next call. `hits`, by address: what
+  // was found stands out of the rest by its contour, at least 3 px wide, and the rest is dimmed.
+  const std::vector<Pixel>& draw(const HeapPieces& map, const HeapMapView& view, Theme theme,
+                                 std::span<const AddressRange> hits = {});
+  // Of the last picture: rows in which a hit lies.
+  const std::vector<bool>& hit_rows() const { return hit_rows_; }
   // Of the last picture; row by row, width x rows.
   const std::vector<MapCell>& cells() const { return cells_; }
 
  private:
   void draw_cells(const HeapPieces& map, const HeapMapView& view);
   void draw_pixels(const HeapPieces& map, const HeapMapView& view, Theme theme);
-  void draw_outline(const HeapPieces& map, const HeapMapView& view, Theme theme);
+  // What a piece covers, in pixels from the picture's corner on.
+  struct Span {
+    std::int64_t begin = 0, end = 0;
+  };
+  void draw_largest_free(const HeapPieces& map, const HeapMapView& view, Theme theme);
+  void draw_hits(const HeapPieces& map, const HeapMapView& view, Theme theme, std::span<const AddressRange> hits);
+  void draw_contour(const Span& span, const HeapMapView& view, int thick, Pixel ink);
 
   std::vector<MapCell> cells_;
   std::vector<Pixel> pixels_;
+  std::vector<bool> hit_rows_;
 };
 
 }  // namespace hbmscope::gui

@@ -112,6 +112,8 @@ void App::Impl::enter_source(ViewPosition& position, SourceId id) {
   position.address.reset();
   position.span = {};
   position.range = {};
+  position.cell.reset();
+  position.blocks.where.clear();
   if (!is_ready) unread_source_ = id;
 }
 

@@ -91,8 +91,12 @@ std::string text_from_moment_ns(std::int64_t since_start_ns) {
 
 FrameKey frame_of_piece(const HeapMapAnswer& answer, const HeapPiece& piece) {
   if (piece.kind != PieceKind::block) return {};
-  const Definitions& definitions = answer.moment->stream(answer.heap).definitions();
-  const auto own = find_own_frame(definitions, answer.moment->state_of(answer.heap).slots()[piece.slot].stack);
+  return frame_of_stack(answer.moment->stream(answer.heap).definitions(),
+                        answer.moment->state_of(answer.heap).slots()[piece.slot].stack);
+}
+
+FrameKey frame_of_stack(const Definitions& definitions, std::uint32_t stack) {
+  const auto own = find_own_frame(definitions, stack);
   if (!own) return {};
   return {std::string(definitions.text(own->function)), std::string(definitions.text(own->file)), own->line};
 }

@@ -12,6 +12,8 @@ enum class ViewKind {
   timeline,
   failure,
   fragmentation,
+  blocks,
+  events,
   summary,
   flame,
   top,
@@ -30,11 +32,13 @@ struct ViewName {
   std::string_view window;  // The tab's text, and the id by which tests find it.
 };
 
-inline constexpr std::array<ViewName, 14> view_names{{
+inline constexpr std::array<ViewName, 16> view_names{{
     {ViewKind::heap_map, "heap-map", "Heap map"},
     {ViewKind::timeline, "timeline", "Timeline"},
     {ViewKind::failure, "failure", "Why it failed"},
     {ViewKind::fragmentation, "fragmentation", "Fragmentation"},
+    {ViewKind::blocks, "blocks", "Blocks"},
+    {ViewKind::events, "events", "Events"},
     {ViewKind::summary, "summary", "Summary"},
     {ViewKind::flame, "flame", "Flame graph"},
     {ViewKind::top, "top", "Top"},
@@ -54,7 +58,8 @@ constexpr const ViewName& name_of(ViewKind kind) {
 // Views that a file without addresses can't have.
 constexpr bool is_of_trace(ViewKind kind) {
   return kind == ViewKind::heap_map || kind == ViewKind::timeline || kind == ViewKind::failure ||
-         kind == ViewKind::fragmentation || kind == ViewKind::sizes || kind == ViewKind::range;
+         kind == ViewKind::fragmentation || kind == ViewKind::blocks || kind == ViewKind::events ||
+         kind == ViewKind::sizes || kind == ViewKind::range;
 }
 
 // The tabs below the centre; Summary, Flame graph and Totals are the centre, and of a trace Heap map and Timeline.

@@ -27,7 +27,11 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
   if (!request.from.empty())
     commands.push(Command{CommandId::set_range, {}, {request.from, at}, SourceId::none, {}, {}});
   if (!request.view.empty()) commands.push(CommandId::set_view, request.view);
-  if (!request.select.empty()) commands.push(CommandId::select_function, request.select);
+  if (!request.find.empty()) commands.push(CommandId::set_block_filter, request.find);
+  // An address may name its heap: 1:2/0x7f3a14000000.
+  const bool is_address = request.select.starts_with("0x") || request.select.find("/0x") != std::string::npos;
+  if (!request.select.empty())
+    commands.push(is_address ? CommandId::select_address : CommandId::select_function, request.select);
 }
 
 }  // namespace hbmscope::gui

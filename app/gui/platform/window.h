@@ -15,6 +15,7 @@ struct WindowRequest {
   std::string select;               // A function's name, selected in all views.
   std::string where;                // The filter line's first content.
   std::string from;                 // The time from here to `at` is selected; empty: none is.
+  std::string find;                 // Blocks that are looked for.
   std::string at;                   // A moment; files without times have one only.
   std::string theme;                // "dark", "light"; empty: as the settings say.
   double scale = 0;                 // Font and spacing scale; 0: the display's.

@@ -7,12 +7,14 @@
 #include <imgui.h>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/block_table.h"
 #include "app/gui/core/piece_text.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/views/answer_state.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"
 #include "app/gui/views/map_marks.h"
+#include "app/gui/views/map_minimap.h"
 #include "app/gui/views/trace_head.h"
 
 namespace hbmscope::gui {
@@ -22,16 +24,22 @@ std::string bytes(double bytes) {
   return text_from_bytes(std::llround(bytes));
 }
 
-void draw_coloring(const AppState& state, CommandQueue& commands) {
+void draw_coloring(const AppState& state, const HeapInfo& heap, CommandQueue& commands) {
   const HeapColoring now = state.position().coloring;
   ImGui::AlignTextToFramePadding();
   dim_text("colour by");
   ImGui::SameLine();
   ImGui::SetNextItemWidth(ImGui::CalcTextSize("Own code").x + 2 * ImGui::GetFrameHeight());
   if (!ImGui::BeginCombo("##color", std::string(title_of(now)).c_str())) return;
-  for (const HeapColoring one : {HeapColoring::own_code, HeapColoring::size, HeapColoring::age, HeapColoring::state})
+  for (std::size_t i = 0; i < coloring_count; ++i) {
+    const auto one = static_cast<HeapColoring>(i);
+    const std::string_view reason = why_no_coloring(heap, one);
+    ImGui::BeginDisabled(!reason.empty());
     if (ImGui::Selectable(std::string(title_of(one)).c_str(), one == now))
       commands.push(CommandId::set_coloring, std::string(text_from_coloring(one)));
+    ImGui::EndDisabled();
+    tooltip(reason);
+  }
   ImGui::EndCombo();
 }
 
@@ -86,13 +94,51 @@ std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
       "1 row = " + bytes(map.view.bytes_per_px * map.view.width) + ", 1 px = " + bytes(map.view.bytes_per_px);
   if (answer.pieces.regions.size() > 1)
     words += ", " + text_from_count(static_cast<std::int64_t>(answer.pieces.regions.size())) + " regions";
-  return words + (map.is_fit ? "   (wheel zooms, double click zooms to a block)"
-                             : "   (drag pans, double click or 0 shows all)");
+  return words + (map.is_fit ? "   (wheel zooms, double click zooms to a block)" : "   (drag pans, 0 shows all)");
+}
+
+// Opens with Ctrl+F, and stays while something is looked for.
+void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands) {
+  const bool is_in_front = state.position().view != ViewKind::blocks;
+  if (map.find_seen != state.window.find_blocks_serial) {
+    map.find_seen = state.window.find_blocks_serial;
+    map.finds |= is_in_front;
+  }
+  const bool looks_for = !state.position().blocks.where.empty();
+  if (!looks_for && !map.finds) {
+    map.filter.focus_seen = state.window.find_blocks_serial;
+    return;
+  }
+  commands.ask(Question::blocks);
+  draw_block_filter(state, map.filter, ImGui::GetContentRegionAvail().x * 0.45F, is_in_front, commands);
+  const auto& found = state.answers().blocks.value;
+  ImGui::SameLine();
+  if (looks_for && found && state.answers().blocks.state == AnswerState::ready) {
+    ImGui::BeginDisabled(found->list.rows.empty());
+    if (ImGui::ArrowButton("previous hit", ImGuiDir_Left)) commands.push(CommandId::find_previous);
+    tooltip("The hit before (Shift+F3)");
+    ImGui::SameLine();
+    if (ImGui::ArrowButton("next hit", ImGuiDir_Right)) commands.push(CommandId::find_next);
+    tooltip("The next hit (F3)");
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+  }
+  if (ImGui::Button("Close")) {
+    map.finds = false;
+    if (looks_for) commands.push(CommandId::set_block_filter, "");
+  }
+  ImGui::SameLine();
+  ImGui::AlignTextToFramePadding();
+  if (state.answers().blocks.failed())
+    dim_text(state.answers().blocks.error.what);
+  else if (looks_for && found)
+    dim_text(shortened(found->list.rows.empty() ? "Nothing among them matches." : blocks_sentence(*found),
+                       ImGui::GetContentRegionAvail().x));
 }
 
 void draw_head(const AppState& state, const HeapMapState& map, const HeapMapAnswer& answer, CommandQueue& commands) {
   if (draw_heap_chooser(state, *answer.moment->trace, answer.heap, commands)) ImGui::SameLine(0, ImGui::GetFontSize());
-  draw_coloring(state, commands);
+  draw_coloring(state, answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap), commands);
   ImGui::SameLine(0, ImGui::GetFontSize());
   ImGui::AlignTextToFramePadding();
   dim_text(shortened(scale_text(map, answer), ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
@@ -124,16 +170,69 @@ void follow_answer(HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>
 
 void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>& answer) {
   const Theme theme = state.settings.theme;
-  if (map.shown == answer && map.drawn == map.view && map.theme == theme) return;
+  const bool finds = !state.position().blocks.where.empty();
+  const auto found = finds ? state.answers().blocks.value : nullptr;
+  if (map.shown == answer && map.drawn == map.view && map.theme == theme && map.found == found) return;
   map.shown = answer;
+  map.found = found;
   map.drawn = map.view;
   map.theme = theme;
-  map.texture.set(map.raster.draw(answer->pieces, map.view, theme), map.view.width, map.view.height());
+  // Of the same moment only: at another one other blocks lie there.
+  const HeapHits* hits = found && found->of->moment == answer->moment ? found->hits_of(answer->heap) : nullptr;
+  const auto ranges = hits != nullptr ? std::span<const AddressRange>(hits->ranges) : std::span<const AddressRange>();
+  map.texture.set(map.raster.draw(answer->pieces, map.view, theme, ranges), map.view.width, map.view.height());
 }
 
-void set_view(HeapMapState& map, const HeapMapView& view) {
+// Zoomed in, the minimap takes its place on the right: the picture gets narrower, and what is at (x, y) stays there.
+void set_view(HeapMapState& map, const HeapMapView& view, int x, int y) {
+  const bool was_fit = map.is_fit;
   map.view = view;
   map.is_fit = view == fit_heap_map(map.shown->pieces, map.width, map.height);
+  if (!was_fit || map.is_fit) return;
+  const std::int64_t row = y / view.pitch, px = view.origin + row * view.width + x;
+  map.width = std::max(16, map.width - map.minimap_width);
+  map.view.width = map.width;
+  map.view.origin = px - row * map.width - std::min(x, map.width - 1);
+  map.view = pan_heap_map(map.shown->pieces, map.view, 0);
+}
+void set_view(HeapMapState& map, const HeapMapView& view) {
+  set_view(map, view, map.width / 2, map.height / 2);
+}
+
+void zoom_to_piece(HeapMapState& map, const HeapPiece& piece) {
+  const int width = map.is_fit ? std::max(16, map.width - map.minimap_width) : map.width;
+  const HeapMapView fit = fit_heap_map(map.shown->pieces, width, map.height);
+  const HeapMapView near = zoom_to_range(map.shown->pieces, fit, map.height, {piece.begin, piece.end()});
+  if (near == fit) {
+    map.is_fit = true;
+    return;
+  }
+  map.view = near;
+  map.width = width;
+  map.is_fit = false;
+}
+
+// Chosen elsewhere: brought into sight here, once.
+void follow_selection(const AppState& state, HeapMapState& map) {
+  const auto& address = state.position().address;
+  const HeapPieces& pieces = map.shown->pieces;
+  if (map.fit_selection_seen != state.window.fit_selection_serial) {
+    map.fit_selection_seen = state.window.fit_selection_serial;
+    map.followed = address;
+    if (const HeapPiece* piece = address ? pieces.find(*address) : nullptr) zoom_to_piece(map, *piece);
+    return;
+  }
+  if (map.followed == address) return;
+  map.followed = address;
+  const HeapPiece* piece = address ? pieces.find(*address) : nullptr;
+  if (piece == nullptr || map.is_fit) return;
+  const HeapLine line(pieces, map.view.bytes_per_px);
+  const auto begin = static_cast<std::int64_t>(line.px_of(piece->begin)),
+             end = static_cast<std::int64_t>(line.px_of_end(piece->end()));
+  const std::int64_t shown = static_cast<std::int64_t>(map.view.width) * (map.height / map.view.pitch);
+  if (end >= map.view.origin && begin < map.view.origin + shown) return;
+  map.view.origin = begin - static_cast<std::int64_t>(map.view.rows / 2) * map.view.width - map.view.width / 2;
+  map.view = pan_heap_map(pieces, map.view, 0);
 }
 
 void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
@@ -142,7 +241,7 @@ void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
   const HeapPieces& pieces = map.shown->pieces;
   if (io.MouseWheel != 0 && x >= 0 && y >= 0 && x < map.view.width) {
     const double step = std::pow(io.KeyCtrl ? 4.0 : 1.25, static_cast<double>(io.MouseWheel));
-    set_view(map, zoom_heap_map(pieces, map.view, map.height, step, x, y));
+    set_view(map, zoom_heap_map(pieces, map.view, map.height, step, x, y), x, y);
   }
   const bool drags =
       ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) || ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 4);
@@ -169,10 +268,12 @@ void zoom_with_keys(const AppState& state, HeapMapState& map) {
   if (ImGui::IsKeyPressed(ImGuiKey_D)) set_view(map, pan_heap_map(pieces, map.view, -map.view.width));
 }
 
-void select(const HeapMapAnswer& answer, const HeapPiece* piece, CommandQueue& commands) {
+void select(const HeapMapAnswer& answer, const HeapPiece* piece, std::optional<AddressRange> cell,
+            CommandQueue& commands) {
   if (piece == nullptr) return commands.push(CommandId::clear_selection);
   Command command{CommandId::select_address, address_text(piece->begin), {}, SourceId::none, {}, {}};
   command.frame = frame_of_piece(answer, *piece);
+  if (cell) command.texts = {address_text(cell->begin), address_text(cell->end)};
   commands.push(std::move(command));
 }
 
@@ -201,11 +302,13 @@ void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origi
   if (piece != nullptr) marks.outline(*piece, Role::text, 1);
   const bool clicked = ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseDragMaxDistanceSqr[0] <= 16;
   if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
-    const HeapMapView fit = fit_heap_map(answer.pieces, map.width, map.height);
-    const bool zooms = map.is_fit && piece != nullptr;
-    set_view(map, zooms ? zoom_to_range(answer.pieces, fit, map.height, {piece->begin, piece->end()}) : fit);
+    if (map.is_fit && piece != nullptr)
+      zoom_to_piece(map, *piece);
+    else
+      map.is_fit = true;
   } else if (clicked && io.MouseClickedLastCount[0] == 1) {
-    select(answer, piece, commands);
+    select(answer, piece, in_cell > 1 ? cell_range(answer.pieces, line, px) : std::nullopt, commands);
+    if (piece != nullptr) map.followed = piece->begin;
   }
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) return;
   if (piece != nullptr) {
@@ -237,12 +340,15 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
     return;
   }
   draw_legend(look, answer->pieces);
+  draw_find(state, map, commands);
 
   ImGui::BeginChild("map", {0, 0}, 0, ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
   const float gutter = ImGui::CalcTextSize("+1023.9 GiB").x + look.px(6);
   const ImVec2 corner = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
   const ImVec2 origin{std::floor(corner.x + gutter), std::floor(corner.y)};
-  const int width = std::max(16, static_cast<int>(room.x - gutter)), height = std::max(8, static_cast<int>(room.y));
+  map.minimap_width = static_cast<int>(look.px(64));  // 56, and a gap.
+  const int all_width = std::max(16, static_cast<int>(room.x - gutter)), height = std::max(8, static_cast<int>(room.y));
+  const int width = map.is_fit ? all_width : std::max(16, all_width - map.minimap_width);
   if (!map.shown) map.shown = answer;
   follow_answer(map, answer, width, height);
   ImGui::SetCursorScreenPos(origin);
@@ -254,7 +360,8 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   map.shown = answer;
   if (hovered || ImGui::IsItemActive()) zoom_with_pointer(map, origin);
   zoom_with_keys(state, map);
-  if (map.is_fit) map.view = fit_heap_map(answer->pieces, width, height);
+  follow_selection(state, map);
+  if (map.is_fit) map.view = fit_heap_map(answer->pieces, all_width, height);
   redraw(state, map, answer);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.PushClipRect(corner, {corner.x + room.x, corner.y + room.y}, true);
@@ -263,10 +370,20 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   marks.offsets(corner.x, gutter - look.px(6));
   marks.names(*answer);
   marks.largest_free();
-  if (state.position().address)
-    if (const HeapPiece* selected = answer->pieces.find(*state.position().address)) marks.select(*selected);
+  const HeapPiece* selected = state.position().address ? answer->pieces.find(*state.position().address) : nullptr;
+  if (selected != nullptr) marks.select(*selected);
+  marks.ticks(map.raster.hit_rows(), selected);
   if (hovered) handle_pointer(map, *answer, origin, marks, commands);
   draw.PopClipRect();
+  if (!map.is_fit) {
+    const ImVec2 strip{origin.x + static_cast<float>(map.view.width) + look.px(8), origin.y};
+    if (const auto address = draw_minimap(look, map, strip, {look.px(56), static_cast<float>(height)}, selected)) {
+      const HeapLine line(answer->pieces, map.view.bytes_per_px);
+      map.view.origin = static_cast<std::int64_t>(line.px_of(*address)) -
+                        static_cast<std::int64_t>(height / map.view.pitch / 2) * map.view.width;
+      map.view = pan_heap_map(answer->pieces, map.view, 0);
+    }
+  }
   ImGui::EndChild();
   if (take_copy(state, ViewKind::heap_map, map.copy_seen)) copy_table(state, table_from_heap(*answer), commands);
 }

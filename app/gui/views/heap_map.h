@@ -8,6 +8,7 @@
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
 #include "app/gui/core/heap_raster.h"
+#include "app/gui/views/blocks_view.h"
 #include "app/gui/views/map_texture.h"
 
 namespace hbmscope::gui {
@@ -15,13 +16,19 @@ namespace hbmscope::gui {
 struct HeapMapState {
   HeapMapView view;
   bool is_fit = true;  // All is shown; else it stays at these addresses when the moment moves.
-  int width = 0, height = 0;
+  int width = 0, height = 0, minimap_width = 0;
   std::shared_ptr<const HeapMapAnswer> shown;  // Whose pixels the texture has, with
-  HeapMapView drawn;                           // this view
-  Theme theme = Theme::dark;                   // and these colors.
+  HeapMapView drawn;                           // this view,
+  Theme theme = Theme::dark;                   // these colors
+  std::shared_ptr<const BlocksAnswer> found;   // and these hits; null: nothing is looked for.
   HeapRaster raster;
   MapTexture texture;
-  std::uint64_t zoom_seen = 0, copy_seen = 0;
+  std::uint64_t zoom_seen = 0, copy_seen = 0, fit_selection_seen = 0, find_seen = 0;
+  std::optional<std::uint64_t> followed;  // The selection that was brought into sight.
+  BlockFilterState filter;
+  bool finds = false;  // The line in which blocks are looked for is open.
+  std::vector<float> minimap;
+  std::shared_ptr<const HeapMapAnswer> minimap_of;
 };
 
 void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& commands);

@@ -13,8 +13,9 @@ struct Gesture {
   const char *what, *does;
 };
 constexpr Gesture gestures[] = {
-    {"click", "select the frame in all views; again: clear"},
-    {"double-click", "zoom the flame graph so that the frame fills it; open a node of the call tree"},
+    {"click", "select the frame, block or gap in all views; again: clear"},
+    {"double-click",
+     "zoom the flame graph so that the frame fills it; open a node of the call tree; zoom the heap map to a block"},
     {"wheel", "zoom at the pointer (Ctrl: in large steps); lists scroll"},
     {"Shift+wheel, drag", "pan"},
     {"W S A D", "zoom in and out, pan, in the flame graph, the heap map and the timeline"},

@@ -9,6 +9,7 @@
 #include "app/gui/views/answer_state.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"
+#include "app/gui/views/inspector_piece.h"
 #include "app/gui/views/neighbours.h"
 
 namespace hbmscope::gui {
@@ -135,11 +136,15 @@ void draw_stacks(InspectorState& inspector, const FrameDetail& detail, CommandQu
 }  // namespace
 
 void draw_inspector(const AppState& state, InspectorState& inspector, CommandQueue& commands) {
-  commands.ask(Question::detail);
   if (state.source() == nullptr || state.source()->state != AnswerState::ready) return;
+  if (draw_piece_inspector(state, inspector, commands)) return;
+  commands.ask(Question::detail);
   const FrameKey& selection = state.position().selection;
   if (selection.empty()) {
-    wrapped_text("Click a frame in any view: what it holds, where, and through whom stands here.", true);
+    wrapped_text(state.source()->trace
+                     ? "Click a block, a gap or a frame in any view: all about it stands here."
+                     : "Click a frame in any view: what it holds, where, and through whom stands here.",
+                 true);
     return;
   }
   const Answer<FrameDetail>& answer = state.answers().detail;

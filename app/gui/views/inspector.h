@@ -1,5 +1,5 @@
-// Everything about the selected frame, always in this order: what, how much, where (devices, kinds), by whom (callers,
-// callees, the stacks that hold most).
+// Everything about the selected block or gap (inspector_piece.h) or frame, always in this order: what, how much, where
+// (devices, kinds), by whom (callers, callees, the stacks that hold most).
 #pragma once
 
 #include "app/gui/core/app_state.h"
@@ -8,7 +8,8 @@
 namespace hbmscope::gui {
 
 struct InspectorState {
-  bool all_frames = false;  // Library frames of the stacks too.
+  bool all_frames = false;                            // Library frames of the stacks too.
+  std::shared_ptr<const AddressAnswer> history_seen;  // That was brought to its row of now.
 };
 
 void draw_inspector(const AppState& state, InspectorState& inspector, CommandQueue& commands);

@@ -42,15 +42,21 @@ void for_each_row(const Span& span, const HeapMapView& view, const Visit& visit)
 
 }  // namespace
 
-const HeapPiece* piece_in_cell(const HeapPieces& pieces, const HeapLine& line, std::int64_t px, std::size_t& count) {
-  count = 0;
-  const auto middle = line.address_at(px);
-  if (!middle) return nullptr;
+std::optional<AddressRange> cell_range(const HeapPieces& pieces, const HeapLine& line, std::int64_t px) {
+  if (!line.address_at(px)) return std::nullopt;
   const std::size_t region = line.region_at_or_after(px);
   const AddressRange range = pieces.regions[region].range;
   const double offset = static_cast<double>(px - line.begin_px(region)) * line.bytes_per_px();
-  const AddressRange cell{range.begin + static_cast<std::uint64_t>(offset),
-                          range.begin + static_cast<std::uint64_t>(std::ceil(offset + line.bytes_per_px()))};
+  return AddressRange{range.begin + static_cast<std::uint64_t>(offset),
+                      range.begin + static_cast<std::uint64_t>(std::ceil(offset + line.bytes_per_px()))};
+}
+
+const HeapPiece* piece_in_cell(const HeapPieces& pieces, const HeapLine& line, std::int64_t px, std::size_t& count) {
+  count = 0;
+  const auto found = cell_range(pieces, line, px);
+  if (!found) return nullptr;
+  const AddressRange cell = *found;
+  const std::size_t region = line.region_at_or_after(px);
   const HeapPiece* best = pieces.find(cell.begin);
   std::uint64_t most = 0;
   for (const HeapPiece* piece = best;
@@ -182,6 +188,21 @@ void MapMarks::outline(const HeapPiece& piece, Role role, float thickness, float
     fill(std::max(left, static_cast<float>(below)), bottom - thickness, right, bottom);
     if (is_first) fill(left, top, left + thickness, bottom);
     if (is_last) fill(right - thickness, top, right, bottom);
+  });
+}
+
+void MapMarks::ticks(const std::vector<bool>& hit_rows, const HeapPiece* selected) const {
+  const auto tick = [&](std::int64_t row, Role role) {
+    const float top = origin.y + static_cast<float>(row * view.pitch), width = look.px(4);
+    draw.AddRectFilled({origin.x - width, top}, {origin.x - 1, top + static_cast<float>(view.pitch - 1)},
+                       look.role(role));
+  };
+  for (std::size_t row = 0; row < hit_rows.size(); ++row)
+    if (hit_rows[row]) tick(static_cast<std::int64_t>(row), Role::dim_text);
+  if (selected == nullptr) return;
+  const HeapLine line(pieces, view.bytes_per_px);
+  for_each_row(span_of(line, view, *selected), view, [&](const RowBox& box) {
+    if (box.row >= 0 && box.row < view.rows && box.begin < box.end) tick(box.row, Role::selection);
   });
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include <imgui.h>
 
@@ -23,11 +25,16 @@ struct MapMarks {
   void names(const HeapMapAnswer& answer) const;
   void largest_free() const;
   void select(const HeapPiece& piece) const;
+  // Rows with something found, and the row of what is selected: ticks in the gutter left of the picture.
+  void ticks(const std::vector<bool>& hit_rows, const HeapPiece* selected) const;
   // Its contour over all rows, at least 3 px wide.
   void outline(const HeapPiece& piece, Role role, float thickness, float inset = 0) const;
 };
 
 // The largest piece that the pixel shows, and how many there are; nullptr in a notch and beyond the ends.
 const HeapPiece* piece_in_cell(const HeapPieces& pieces, const HeapLine& line, std::int64_t px, std::size_t& count);
+
+// The addresses of a pixel; nothing in a notch and beyond the ends.
+std::optional<AddressRange> cell_range(const HeapPieces& pieces, const HeapLine& line, std::int64_t px);
 
 }  // namespace hbmscope::gui

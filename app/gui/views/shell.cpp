@@ -25,6 +25,8 @@ void draw_view_inside(const AppState& state, ViewStates& views, ViewKind kind, C
     case ViewKind::fragmentation: return draw_fragmentation(state, views.fragmentation, commands);
     case ViewKind::sizes: return draw_sizes(state, views.sizes, commands);
     case ViewKind::range: return draw_range(state, views.range, commands);
+    case ViewKind::blocks: return draw_blocks(state, views.blocks, commands);
+    case ViewKind::events: return draw_events(state, views.events, commands);
     case ViewKind::summary: return draw_summary(state, views.summary, commands);
     case ViewKind::flame: return draw_flame_graph(state, views.flame, commands);
     case ViewKind::top: return draw_top(state, views.top, commands);

@@ -1,8 +1,10 @@
 // What every view keeps for itself, in one place that lives as long as the window.
 #pragma once
 
+#include "app/gui/views/blocks_view.h"
 #include "app/gui/views/call_tree_view.h"
 #include "app/gui/views/diff_view.h"
+#include "app/gui/views/events_view.h"
 #include "app/gui/views/failure_view.h"
 #include "app/gui/views/file_dialog.h"
 #include "app/gui/views/filter_line.h"
@@ -31,6 +33,8 @@ struct ViewStates {
   FragmentationState fragmentation;
   SizesState sizes;
   RangeViewState range;
+  BlocksState blocks;
+  EventsState events;
   SummaryState summary;
   FlameState flame;
   TopState top;

@@ -1,0 +1,226 @@
+#include "analysis/query/block_list.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "analysis/query/block_list_where.h"
+#include "analysis/query/trace_own_code.h"
+#include "analysis/trace/layers.h"
+
+namespace hbmscope {
+namespace {
+
+constexpr std::array<std::string_view, 11> order_names{"size", "requested", "waste", "age",    "lifetime", "address",
+                                                       "heap", "code",      "tag",   "stream", "state"};
+
+// What an order compares, a number that ascends with it; nothing where it is unknown.
+using Key = std::optional<std::uint64_t>;
+
+// Texts by their rank, so that rows compare numbers: each text is looked at once.
+class Ranks {
+ public:
+  template <class TextOf>
+  std::uint64_t id(std::uint64_t key, const TextOf& text_of) {
+    const auto [found, is_new] = ids_.try_emplace(key, texts_.size());
+    if (is_new) texts_.push_back(text_of());
+    return found->second;
+  }
+  // By id.
+  std::vector<std::uint64_t> ranks() const {
+    std::vector<std::string> sorted = texts_;
+    std::sort(sorted.begin(), sorted.end());
+    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+    std::vector<std::uint64_t> ranks;
+    for (const std::string& text : texts_)
+      ranks.push_back(
+          static_cast<std::uint64_t>(std::lower_bound(sorted.begin(), sorted.end(), text) - sorted.begin()));
+    return ranks;
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, std::uint64_t> ids_;
+  std::vector<std::string> texts_;
+};
+
+std::string own_code_key(const Definitions& definitions, std::uint32_t stack) {
+  const auto frame = find_own_frame(definitions, stack);
+  if (!frame) return {};
+  std::string line = std::to_string(frame->line);
+  return std::string(definitions.text(frame->function)) + '\n' + std::string(definitions.text(frame->file)) + '\n' +
+         std::string(10 - std::min<std::size_t>(10, line.size()), '0') + line;
+}
+
+template <class T>
+Key number_key(const std::optional<T>& value) {
+  // Times may run backwards in damaged files: below 0 comes first.
+  return value ? Key(static_cast<std::uint64_t>(*value) ^ (std::is_signed_v<T> ? std::uint64_t{1} << 63 : 0)) : Key();
+}
+
+class Sorter {
+ public:
+  Sorter(const Trace& trace, BlockOrder order) : trace_(trace), order_(order) {}
+
+  void add(const BlockFacts& facts) { keys_.push_back(key_of(facts)); }
+
+  // `rows`: as many as were added. Ties stay as they are.
+  void sort(std::vector<std::uint32_t>& rows, bool is_ascending) {
+    if (is_text()) {
+      const std::vector<std::uint64_t> ranks = texts_.ranks();
+      for (Key& key : keys_)
+        if (key) key = ranks[*key];
+    }
+    struct Entry {
+      std::uint64_t key;
+      std::uint32_t row, is_unknown;
+    };
+    std::vector<Entry> entries;
+    entries.reserve(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      entries.push_back({is_ascending ? keys_[i].value_or(0) : ~keys_[i].value_or(0), rows[i], keys_[i] ? 0U : 1U});
+    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+      return a.is_unknown != b.is_unknown ? a.is_unknown < b.is_unknown : a.key < b.key;
+    });
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = entries[i].row;
+  }
+
+ private:
+  bool is_text() const {
+    return order_ == BlockOrder::own_code || order_ == BlockOrder::tag || order_ == BlockOrder::heap;
+  }
+  Key key_of(const BlockFacts& facts) {
+    const std::uint64_t stream = static_cast<std::uint64_t>(facts.stream) << 32;
+    const Definitions& definitions = trace_.streams[facts.stream].definitions();
+    switch (order_) {
+      case BlockOrder::size: return facts.block.size;
+      case BlockOrder::requested: return facts.requested;
+      case BlockOrder::waste: return facts.waste;
+      case BlockOrder::age:
+        // Without times the allocation's number tells who is older, within one stream.
+        return facts.age_ns ? number_key(facts.age_ns) : facts.age_events;
+      case BlockOrder::lifetime:
+        if (facts.lifetime_ns) return number_key(facts.lifetime_ns);
+        if (facts.end_since_start_ns || !facts.end_event || !facts.age_events) return {};
+        return *facts.end_event - std::min(*facts.end_event, facts.block.event);
+      case BlockOrder::address: return facts.address;
+      case BlockOrder::device_stream: return facts.block.stream;
+      case BlockOrder::state: return facts.block.is_pending() ? 1 : 0;
+      case BlockOrder::heap: return texts_.id(stream | facts.block.heap, [&] { return name_of_heap(*facts.heap); });
+      case BlockOrder::tag:
+        if (facts.block.tag == 0) return {};
+        return texts_.id(stream | facts.block.tag, [&] { return std::string(definitions.text(facts.block.tag)); });
+      case BlockOrder::own_code: {
+        const auto known = own_code_.try_emplace(stream | facts.block.stack, Key());
+        if (known.second)
+          if (std::string key = own_code_key(definitions, facts.block.stack); !key.empty())
+            known.first->second = texts_.id(stream | facts.block.stack, [&] { return key; });
+        return known.first->second;
+      }
+    }
+    return {};
+  }
+
+  const Trace& trace_;
+  BlockOrder order_;
+  std::vector<Key> keys_;
+  Ranks texts_;
+  std::unordered_map<std::uint64_t, Key> own_code_;
+};
+
+constexpr std::string_view no_times = "This file has no times; event>N asks for when a block was taken.";
+
+}  // namespace
+
+std::string_view text_from_block_order(BlockOrder order) {
+  return order_names[static_cast<std::size_t>(order)];
+}
+
+std::optional<BlockOrder> parse_block_order(std::string_view text) {
+  for (std::size_t i = 0; i < order_names.size(); ++i)
+    if (order_names[i] == text) return static_cast<BlockOrder>(i);
+  return std::nullopt;
+}
+
+std::vector<WhereField> block_where_fields(const Trace& trace) {
+  bool has_times = false, has_requested = false, has_addresses = false;
+  for (const Stream& stream : trace.streams) {
+    has_times |= stream.has_times();
+    for (const HeapInfo& heap : stream.definitions().heaps()) {
+      has_requested |= heap.has(wire::heap_flag::has_requested);
+      has_addresses |= heap.has(wire::heap_flag::has_addresses);
+    }
+  }
+  const auto if_there = [](bool is_there, std::string_view reason) { return is_there ? std::string_view() : reason; };
+  const std::string_view times = if_there(has_times, no_times);
+  const std::string_view requests = if_there(has_requested, "This file does not tell what was asked for.");
+  const std::string_view addresses = if_there(has_addresses, "This file has no addresses.");
+  constexpr std::string_view one_block = "A row is one block: size>1GiB asks for its bytes.";
+  return {{"size", FieldKind::bytes, "bytes that the block takes, rounding included", {}},
+          {"requested", FieldKind::bytes, "bytes that were asked for", requests},
+          {"waste", FieldKind::bytes, "bytes that rounding added", requests},
+          {"age", FieldKind::time, "how long ago it was taken", times},
+          {"lifetime", FieldKind::time, "from when it was taken to when it will be gone; not of what stays", times},
+          {"event", FieldKind::count, "number of the event that took it", {}},
+          {"stack", FieldKind::text, "function or file of any frame", {}},
+          {"function", FieldKind::text, "function of any frame", {}},
+          {"file", FieldKind::text, "file of any frame", {}},
+          {"tag", FieldKind::text, "what the allocator was told that it is for", {}},
+          {"heap", FieldKind::text, "name of the heap", {}},
+          {"layer", FieldKind::text, "physical, pool, chunk, framework or program", {}},
+          {"device", FieldKind::text, "device: its number, or a part of the heap's name", {}},
+          {"address", FieldKind::bytes, "=: the block that holds it; < and >: where it begins", addresses},
+          {"offset", FieldKind::bytes, "as address, from the heap's lowest address", addresses},
+          {"stream", FieldKind::count, "number of the device stream", {}},
+          {"state", FieldKind::text, "live, or pending: freed, and a device stream still may use it", {}},
+          {"bytes", FieldKind::bytes, {}, one_block},
+          {"count", FieldKind::count, {}, one_block},
+          {"kind", FieldKind::text, {}, "Blocks are not told apart by kind; heap: and layer: say where they lie."},
+          {"label", FieldKind::text, {}, "Blocks have no labels; tag: asks for their tag."},
+          {"time", FieldKind::time, {}, "A block is asked for by age or event; the moment is chosen with --at."}};
+}
+
+bool needs_ends(const Trace& trace, const BlockQuery& query) {
+  if (query.order == BlockOrder::lifetime) return true;
+  const auto matcher = BlockMatcher::make(trace, {}, query.where);
+  return matcher && matcher->asks_for("lifetime");
+}
+
+std::optional<std::uint64_t> lowest_address(const StreamState& state, std::uint32_t heap) {
+  const AddressSpace& space = state.heap(heap).space;
+  std::optional<std::uint64_t> lowest;
+  if (space.knows_regions()) {
+    space.for_each_region([&](AddressRange range) { lowest = std::min(lowest.value_or(range.begin), range.begin); });
+    return lowest;
+  }
+  for (const LiveBlock& block : state.slots())
+    if (block.heap == heap) lowest = std::min(lowest.value_or(block.address), block.address);
+  return lowest;
+}
+
+Result<BlockList> compute_block_list(const Trace& trace, const std::vector<StreamState>& states, const LiveRows& live,
+                                     const BlockQuery& query, const std::atomic<bool>* cancelled) {
+  const auto matcher = BlockMatcher::make(trace, states, query.where);
+  if (!matcher) return Failure(matcher.error());
+  const bool lists_all = matcher->asks_for("heap") || matcher->asks_for("layer");
+  const std::vector<std::vector<bool>> counted = find_counted_heaps(trace);
+  BlockList list;
+  Sorter sorter(trace, query.order);
+  for (std::uint32_t i = 0; i < live.rows.size(); ++i) {
+    constexpr std::uint32_t rows_between_looks = 4096;
+    if (i % rows_between_looks == 0 && cancelled != nullptr && *cancelled)
+      return Failure(Error{"cancelled", "", "", std::nullopt, false});
+    const BlockFacts facts = facts_of(trace, states, live.rows[i]);
+    if (!lists_all && !counted[facts.stream][facts.block.heap]) continue;
+    ++list.all_blocks;
+    list.all_bytes += facts.block.size;
+    if (!matcher->matches(facts)) continue;
+    list.rows.push_back(i);
+    list.bytes += facts.block.size;
+    list.waste_bytes += facts.waste.value_or(0);
+    sorter.add(facts);
+  }
+  sorter.sort(list.rows, query.is_ascending);
+  return list;
+}
+
+}  // namespace hbmscope

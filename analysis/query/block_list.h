@@ -1,0 +1,55 @@
+// The blocks that live at a moment as a table: those that a filter leaves, in the order of any column.
+//
+//   2,104 of 1,203,551 blocks, 4.21 GiB      size>1GiB age>10s      largest first
+//
+// Two steps, so that another order or filter costs no pass: collect_live_rows() (block_list_rows.h) is of a moment,
+// compute_block_list() of what was collected.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/query/block_list_rows.h"
+#include "analysis/query/where.h"
+
+namespace hbmscope {
+
+enum class BlockOrder { size, requested, waste, age, lifetime, address, heap, own_code, tag, device_stream, state };
+std::string_view text_from_block_order(BlockOrder order);  // "size", "code", "stream", ...
+std::optional<BlockOrder> parse_block_order(std::string_view text);
+
+struct BlockQuery {
+  std::string where;  // Of block_where_fields(); empty: all.
+  BlockOrder order = BlockOrder::size;
+  bool is_ascending = false;
+
+  friend bool operator==(const BlockQuery&, const BlockQuery&) = default;
+};
+
+struct BlockList {
+  std::vector<std::uint32_t> rows;           // Of LiveRows::rows, in the order asked for; unknown values come last.
+  std::uint64_t bytes = 0, waste_bytes = 0;  // Of `rows`; requests that are not told waste nothing known.
+  std::uint64_t all_blocks = 0, all_bytes = 0;
+};
+
+// size, requested, waste, age, lifetime, address, offset, stack, function, file, tag, heap, layer, device, stream,
+// state, event. What no heap of the trace tells is refused with the reason.
+std::vector<WhereField> block_where_fields(const Trace& trace);
+
+// Does the query need LiveRows with ends?
+bool needs_ends(const Trace& trace, const BlockQuery& query);
+
+// Heaps that only view the bytes of others (analysis/trace/layers.h) are listed where the filter asks for `heap` or
+// `layer`, so that sums add one layer only. Errors: those of parse_where; cancelled.
+Result<BlockList> compute_block_list(const Trace& trace, const std::vector<StreamState>& states, const LiveRows& live,
+                                     const BlockQuery& query, const std::atomic<bool>* cancelled = nullptr);
+
+// The lowest address of a heap's memory, from which offsets count; nothing where it has none.
+std::optional<std::uint64_t> lowest_address(const StreamState& state, std::uint32_t heap);
+
+}  // namespace hbmscope

@@ -1,0 +1,205 @@
+#include "app/cli/report_blocks.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "analysis/query/block_list.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "analysis/write/json.h"
+#include "analysis/write/json_blocks.h"
+#include "analysis/write/json_trace.h"
+#include "app/cli/cli.h"
+#include "app/cli/load.h"
+#include "app/cli/options.h"
+#include "app/cli/report_address.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+namespace {
+
+// What of a block stands in a line, with how wide it is.
+struct Column {
+  std::string_view title;
+  bool is_number;
+  std::string (*text)(const Source&, const BlockFacts&);
+  std::size_t width = 0;
+};
+
+std::string address_text(const Source&, const BlockFacts& facts) {
+  return facts.address ? fmt::format("0x{:x}", *facts.address) : "–";
+}
+std::string size_text(const Source&, const BlockFacts& facts) {
+  return bytes_text(facts.block.size);
+}
+std::string requested_text(const Source&, const BlockFacts& facts) {
+  return facts.requested ? bytes_text(*facts.requested) : "not told";
+}
+std::string heap_text(const Source&, const BlockFacts& facts) {
+  return printable(name_of_heap(*facts.heap));
+}
+std::string tag_text(const Source& source, const BlockFacts& facts) {
+  return printable(source.trace->streams[facts.stream].definitions().text(facts.block.tag)) +
+         (facts.block.is_pending() ? " (pending)" : "");
+}
+std::string code_text(const Source& source, const BlockFacts& facts) {
+  return own_line_text(source.trace->streams[facts.stream].definitions(), facts.block.stack);
+}
+
+std::string text_from_blocks(const Source& source, const LiveRows& live, const BlockList& list, std::size_t limit) {
+  const Terminal terminal = Terminal::of_stdout();
+  std::string text =
+      fmt::format("{}: {} of {} blocks, {} of {}{}.\n\n", moment_text(source), count_text(list.rows.size()),
+                  count_text(list.all_blocks), bytes_text(list.bytes), bytes_text(list.all_bytes),
+                  list.waste_bytes > 0 ? fmt::format(", {} of it rounding", bytes_text(list.waste_bytes)) : "");
+  const std::size_t shown = std::min(limit, list.rows.size());
+  if (shown == 0) return text + "No block is among them.\n";
+  std::array<Column, 8> columns{{{"size", true, size_text},
+                                 {"requested", true, requested_text},
+                                 {"age", true, age_text},
+                                 {"lifetime", true, lifetime_text},
+                                 {"address", false, address_text},
+                                 {"heap", false, heap_text},
+                                 {"tag", false, tag_text},
+                                 {"your own code", false, code_text}}};
+  std::vector<std::array<std::string, 8>> rows(shown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const BlockFacts facts = facts_of(*source.trace, source.states, live.rows[list.rows[i]]);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      rows[i][c] = columns[c].text(source, facts);
+      columns[c].width = std::max(columns[c].width, display_width(rows[i][c]));
+    }
+  }
+  const auto add_line = [&](const auto& cell, Ink ink) {
+    std::string line;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const Column& column = columns[c];
+      if (column.width == 0) continue;  // No block has a tag.
+      const std::size_t width = std::max(column.width, column.title.size());
+      line += (line.empty() ? "" : "  ") + (column.is_number ? pad_left(cell(c), width) : pad_right(cell(c), width));
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += terminal.paint(line, ink) + "\n";
+  };
+  add_line([&](std::size_t c) { return std::string(columns[c].title); }, Ink::dim);
+  for (const auto& row : rows) add_line([&](std::size_t c) { return row[c]; }, Ink::plain);
+  if (shown < list.rows.size())
+    text += fmt::format("{} of {} blocks; --blocks 0 prints all\n", count_text(shown), count_text(list.rows.size()));
+  return text;
+}
+
+Result<BlockQuery> query_from_options(const ReportOptions& options) {
+  const auto order = parse_block_order(options.blocks.order);
+  if (!order)
+    return Failure(Error{fmt::format("blocks can't be sorted by '{}'", options.blocks.order),
+                         "Known: size, requested, waste, age, lifetime, address, heap, code, tag, stream, state.",
+                         {},
+                         {},
+                         false});
+  return BlockQuery{options.view.request.where, *order, options.blocks.is_ascending};
+}
+
+// What would otherwise be left out without a word.
+Result<void> check_combination(const ReportOptions& options) {
+  const ViewRequest& request = options.view.request;
+  const bool has_other = options.tree || options.bottom_up || options.series || options.metrics ||
+                         !options.peek.empty() || !options.fail_if.empty() || !request.focus.empty() ||
+                         !request.ignore.empty() || !request.hide.empty() || !request.show.empty() ||
+                         !request.value_type.empty();
+  if (has_other)
+    return Failure(Error{"--blocks and --address print blocks only",
+                         "Of the other options they take --where, --at and --json.",
+                         {},
+                         {},
+                         false});
+  if (options.blocks.rows && !options.blocks.address.empty())
+    return Failure(Error{"--blocks and --address can't be printed at once", "Give one of them.", {}, {}, false});
+  return {};
+}
+
+int run_list(const ReportOptions& options, const Source& source, const BlockQuery& query) {
+  PassControl control;
+  const ProgressLine progress("Blocks", control);
+  const auto live = collect_live_rows(*source.trace, source.states, true, &control);
+  const auto list = compute_block_list(*source.trace, source.states, *live, query);
+  if (!list) return fail(list.error());
+  const std::size_t limit = *options.blocks.rows == 0 ? list->rows.size() : *options.blocks.rows;
+  if (!options.json) return print_to_stdout(text_from_blocks(source, *live, *list, limit)) ? exit_ok : exit_unreadable;
+  nlohmann::ordered_json json = {{"schema", json_schema},
+                                 {"format", source.trace->format},
+                                 {"moment", json_from_moment(*source.trace, source.moment)},
+                                 {"where", query.where},
+                                 {"order", text_from_block_order(query.order)}};
+  json["blocks"] = json_from_block_list(*source.trace, source.states, *live, *list, limit);
+  return print_to_stdout(text_from_json(json)) ? exit_ok : exit_unreadable;
+}
+
+}  // namespace
+
+// The head of a sentence.
+std::string moment_text(const Source& source) {
+  const std::string& text = source.moment.text;
+  return text.starts_with("after ") ? "A" + text.substr(1) : "At " + text;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  return text_from_bytes(static_cast<std::int64_t>(bytes));
+}
+std::string count_text(std::uint64_t count) {
+  return text_from_count(static_cast<std::int64_t>(count));
+}
+
+// In time; in events where the source has no times.
+std::string age_text(const Source&, const BlockFacts& facts) {
+  if (facts.age_ns) return text_from_value(*facts.age_ns, "nanoseconds");
+  return facts.age_events ? count_text(*facts.age_events) + " events" : "?";
+}
+std::string lifetime_text(const Source&, const BlockFacts& facts) {
+  if (!facts.end_event) return "stays";
+  if (facts.lifetime_ns) return text_from_value(*facts.lifetime_ns, "nanoseconds");
+  return facts.age_events ? count_text(*facts.end_event - facts.block.event) + " events" : "?";
+}
+
+std::string own_line_text(const Definitions& definitions, std::uint32_t stack) {
+  if (stack == 0) return "(no stack was recorded)";
+  const auto frame = find_own_frame(definitions, stack);
+  if (!frame) return "(library code only)";
+  return fmt::format("{}  {}:{}", printable(definitions.text(frame->function)),
+                     printable(definitions.text(frame->file)), frame->line);
+}
+
+void add_block_options(CLI::App& command, BlockReportOptions& options) {
+  const char* group = "Blocks of a trace, instead of rows";
+  command
+      .add_option("--blocks", options.rows, "This many live blocks one by one, 0: all; --where also takes age>10s, ...")
+      ->group(group);
+  command
+      .add_option("--order", options.order,
+                  "Of the blocks: size, requested, waste, age, lifetime, address, heap, code, tag, stream or state")
+      ->capture_default_str()
+      ->group(group);
+  command.add_flag("--ascending", options.is_ascending, "The smallest first")->group(group);
+  command.add_option("--address", options.address, "What lies at this address, and what lay there before and after")
+      ->group(group);
+}
+
+int run_report_blocks(const ReportOptions& options) {
+  if (auto combined = check_combination(options); !combined) return fail(combined.error());
+  const auto query = query_from_options(options);
+  if (!query) return fail(query.error());
+  const auto source = load_merged(options.files, load_options(options.view));
+  if (!source) return fail(source.error());
+  if (!source->trace)
+    return fail({"there are no blocks in this: it is not one file with addresses and events",
+                 "Leave out --blocks and --address, or give one snapshot, log or recording.",
+                 {},
+                 {},
+                 false});
+  return options.blocks.rows ? run_list(options, *source, *query) : run_report_address(options, *source);
+}
+
+}  // namespace hbmscope::cli

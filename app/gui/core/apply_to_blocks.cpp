@@ -1,0 +1,138 @@
+// What commands do that look for blocks, order them, or go from one to the next.
+#include <algorithm>
+#include <charconv>
+
+#include "app/gui/core/app_impl.h"
+#include "app/gui/core/piece_text.h"
+
+namespace hbmscope::gui {
+
+void App::Impl::select_in_heap(const HeapMapAnswer& answer, const HeapPiece& piece) {
+  ViewPosition& position = state.context().position;
+  position.address = piece.begin;
+  position.selection = frame_of_piece(answer, piece);
+  position.cell.reset();
+}
+
+// In the order of addresses, from heap to heap; round again at the end.
+void App::Impl::step_hit(bool forward) {
+  const auto& blocks = state.answers().blocks.value;
+  ViewPosition& position = state.context().position;
+  if (!blocks || blocks->hits.empty()) {
+    state.window.notice = "Nothing among the live blocks matches \"" + position.blocks.where + "\".";
+    return;
+  }
+  const HeapKey heap = choose_heap(*blocks->of->moment->trace, position.heap);
+  std::size_t in = 0;
+  while (in < blocks->hits.size() && blocks->hits[in].heap != heap) ++in;
+  const auto go_to = [&](const HeapHits& hits, const AddressRange& range) {
+    position.heap = hits.heap;
+    position.address = range.begin;
+    position.cell.reset();
+    position.selection = {};
+  };
+  const std::size_t count = blocks->hits.size();
+  if (in == count) return go_to(blocks->hits.front(), blocks->hits.front().ranges.front());
+  const auto& ranges = blocks->hits[in].ranges;
+  const auto is_before = [](const AddressRange& range, std::uint64_t at) { return range.begin < at; };
+  const auto is_after = [](std::uint64_t at, const AddressRange& range) { return at < range.begin; };
+  if (forward) {
+    const auto next =
+        position.address ? std::upper_bound(ranges.begin(), ranges.end(), *position.address, is_after) : ranges.begin();
+    const HeapHits& other = blocks->hits[(in + 1) % count];
+    return next != ranges.end() ? go_to(blocks->hits[in], *next) : go_to(other, other.ranges.front());
+  }
+  const auto here =
+      position.address ? std::lower_bound(ranges.begin(), ranges.end(), *position.address, is_before) : ranges.end();
+  const HeapHits& other = blocks->hits[(in + count - 1) % count];
+  here != ranges.begin() ? go_to(blocks->hits[in], *std::prev(here)) : go_to(other, other.ranges.back());
+}
+
+// The largest free piece; where a free one is selected the next smaller one, and the largest again after the last.
+void App::Impl::go_to_largest_free() {
+  const auto& map = state.answers().heap_map.value;
+  if (!map) return;
+  const auto& pieces = map->pieces.pieces;
+  const HeapPiece* now = state.position().address ? map->pieces.find(*state.position().address) : nullptr;
+  const auto is_larger = [](const HeapPiece& a, const HeapPiece& b) {
+    return a.size != b.size ? a.size > b.size : a.begin < b.begin;
+  };
+  const HeapPiece *largest = nullptr, *next = nullptr;
+  for (const HeapPiece& piece : pieces) {
+    if (piece.kind != PieceKind::free) continue;
+    if (largest == nullptr || is_larger(piece, *largest)) largest = &piece;
+    const bool comes_later = now != nullptr && now->kind == PieceKind::free && is_larger(*now, piece);
+    if (comes_later && (next == nullptr || is_larger(piece, *next))) next = &piece;
+  }
+  if (largest == nullptr) {
+    state.window.notice = map->pieces.knows_regions ? "Nothing is free in this heap." : "What is free is not told.";
+    return;
+  }
+  select_in_heap(*map, next != nullptr ? *next : *largest);
+}
+
+// The heap that is shown first, then the others.
+void App::Impl::go_to_address(const std::string& text) {
+  const auto& moment = state.answers().moment.value;
+  std::uint64_t address = 0;
+  const std::string_view digits = std::string_view(text).substr(text.starts_with("0x") ? 2 : 0);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), address, 16);
+  if (!moment || error != std::errc() || end != digits.data() + digits.size()) return;
+  ViewPosition& position = state.context().position;
+  std::vector<NamedHeap> heaps = heaps_of(*moment->trace);
+  const HeapKey shown = choose_heap(*moment->trace, position.heap);
+  std::stable_partition(heaps.begin(), heaps.end(), [&](const NamedHeap& one) { return one.key == shown; });
+  for (const NamedHeap& heap : heaps) {
+    const PlaceAt place = find_place(moment->state_of(heap.key), heap.key.heap, address);
+    if (place.range.empty()) continue;
+    position.heap = heap.key;
+    position.address = place.range.begin;
+    position.cell.reset();
+    position.selection = {};
+    if (place.slot)
+      position.selection =
+          frame_of_stack(moment->stream(heap.key).definitions(), moment->state_of(heap.key).slots()[*place.slot].stack);
+    show_view(ViewKind::heap_map);
+    return;
+  }
+  state.window.notice = "No heap has memory at " + address_text(address) + " then.";
+}
+
+bool App::Impl::apply_to_blocks(const Command& command) {
+  ViewPosition& position = state.context().position;
+  const bool has_trace = state.source() != nullptr && state.source()->trace;
+  const bool is_about_blocks = has_trace && is_of_trace(position.view);
+  using enum CommandId;
+  switch (command.id) {
+    case show_blocks: show_view(ViewKind::blocks); return true;
+    case show_events: show_view(ViewKind::events); return true;
+    case go_to: state.window.palette_open = true; return true;
+    case CommandId::go_to_address: this->go_to_address(command.text); return true;
+    case set_block_filter: position.blocks.where = command.text; return true;
+    case set_block_order: {
+      const std::size_t space = command.text.find(' ');
+      if (const auto order = parse_block_order(command.text.substr(0, space))) {
+        position.blocks.order = *order;
+        position.blocks.is_ascending = space != std::string::npos && command.text.substr(space) == " up";
+      }
+      return true;
+    }
+    case find:
+      if (!is_about_blocks) return false;
+      ++state.window.find_blocks_serial;
+      return true;
+    case find_next:
+    case find_previous:
+      if (!is_about_blocks || position.blocks.where.empty()) return false;
+      step_hit(command.id == find_next);
+      return true;
+    case CommandId::go_to_largest_free: this->go_to_largest_free(); return true;
+    case zoom_to_selection:
+      if (!is_about_blocks || !position.address) return false;
+      ++state.window.fit_selection_serial;
+      return true;
+    default: return false;
+  }
+}
+
+}  // namespace hbmscope::gui

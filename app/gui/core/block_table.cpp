@@ -1,0 +1,96 @@
+#include "app/gui/core/block_table.h"
+
+#include "analysis/units/format.h"
+#include "app/gui/core/piece_text.h"
+
+namespace hbmscope::gui {
+namespace {
+
+TableCell bytes_cell(std::uint64_t bytes) {
+  return {text_from_bytes(static_cast<std::int64_t>(bytes)), std::to_string(bytes)};
+}
+TableCell bytes_cell(const std::optional<std::uint64_t>& bytes) {
+  return bytes ? bytes_cell(*bytes) : TableCell{"?", {}};
+}
+TableCell duration_cell(std::int64_t ns) {
+  return {text_from_duration_ns(ns), std::to_string(ns)};
+}
+// Where the source has no times, events pass.
+TableCell events_cell(std::uint64_t events) {
+  return {text_from_count(static_cast<std::int64_t>(events)) + " events", std::to_string(events)};
+}
+
+TableCell lifetime_cell(const BlocksAnswer& answer, const BlockFacts& facts) {
+  if (!answer.of->live.knows_ends) return {"...", {}};
+  if (!facts.end_event) return {"stays", "stays"};
+  if (facts.lifetime_ns) return duration_cell(*facts.lifetime_ns);
+  if (facts.age_events && !facts.end_since_start_ns) return events_cell(*facts.end_event - facts.block.event);
+  return {"?", {}};
+}
+
+}  // namespace
+
+std::string text_from_duration_ns(std::int64_t ns) {
+  return text_from_value(ns, "nanoseconds");
+}
+
+const std::array<BlockColumn, block_column_count>& block_columns() {
+  static constexpr std::array<BlockColumn, block_column_count> columns{
+      {{"Size", "What the block takes, rounding included.", true},
+       {"Requested", "What was asked for.", true},
+       {"Rounding", "What the block takes beyond what was asked for.", true},
+       {"Age", "How long ago it was taken. ? is from before the first event.", true},
+       {"Lifetime", "From when it was taken to when it will be gone. Blocks that stay to the end have none.", true},
+       {"Address", "Where it begins.", false},
+       {"Heap", "Where it lies.", false},
+       {"Own code", "The innermost line of your own code that took it.", false},
+       {"Tag", "What the allocator was told that it is for.", false},
+       {"Stream", "The device stream that it was taken for.", true},
+       {"State", "Pending: freed by the program, while a device stream may still use it.", false}}};
+  return columns;
+}
+
+TableCell cell_of_block(const BlocksAnswer& answer, std::uint32_t row, const BlockFacts& facts, BlockOrder column) {
+  const Definitions& definitions = answer.stream(row).definitions();
+  switch (column) {
+    case BlockOrder::size: return bytes_cell(facts.block.size);
+    case BlockOrder::requested: return bytes_cell(facts.requested);
+    case BlockOrder::waste: return bytes_cell(facts.waste);
+    case BlockOrder::age:
+      if (facts.age_ns) return duration_cell(*facts.age_ns);
+      return facts.age_events ? events_cell(*facts.age_events) : TableCell{"?", {}};
+    case BlockOrder::lifetime: return lifetime_cell(answer, facts);
+    case BlockOrder::address: return facts.address ? TableCell{address_text(*facts.address), {}} : TableCell{"?", {}};
+    case BlockOrder::heap: return {name_of_heap(*facts.heap), {}};
+    case BlockOrder::own_code: return {own_code_text(definitions, facts.block.stack), {}};
+    case BlockOrder::tag: return {std::string(definitions.text(facts.block.tag)), {}};
+    case BlockOrder::device_stream: return {std::to_string(facts.block.stream), {}};
+    case BlockOrder::state: return {facts.block.is_pending() ? "pending" : "in use", {}};
+  }
+  return {};
+}
+
+std::string blocks_sentence(const BlocksAnswer& answer) {
+  const auto count = [](std::uint64_t value) { return text_from_count(static_cast<std::int64_t>(value)); };
+  const auto bytes = [](std::uint64_t value) { return text_from_bytes(static_cast<std::int64_t>(value)); };
+  const BlockList& list = answer.list;
+  std::string text = count(list.rows.size()) + " of " + count(list.all_blocks) + " blocks, " + bytes(list.bytes);
+  if (list.rows.size() != list.all_blocks) text += " of " + bytes(list.all_bytes);
+  return text;
+}
+
+TextTable table_from_blocks(const BlocksAnswer& answer, std::span<const std::uint32_t> rows) {
+  TextTable table;
+  table.head = "Blocks " + phrase_of(answer.of->moment->moment) + ": " + blocks_sentence(answer) + ".";
+  for (const BlockColumn& column : block_columns())
+    table.columns.push_back({std::string(column.title), column.is_number});
+  for (const std::uint32_t row : rows) {
+    const BlockFacts facts = answer.facts(row);
+    auto& cells = table.rows.emplace_back();
+    for (std::size_t i = 0; i < block_column_count; ++i)
+      cells.push_back(cell_of_block(answer, row, facts, static_cast<BlockOrder>(i)));
+  }
+  return table;
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,160 @@
+// What an address held, beside a look at every state from the first event to the last.
+#include "analysis/query/block_history.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/analysis/trace_builder.h"
+
+namespace hbmscope {
+namespace {
+
+constexpr std::uint32_t all_told =
+    wire::heap_flag::has_regions | wire::heap_flag::has_requested | wire::heap_flag::has_addresses;
+
+TEST(AddressHistory, rows_are_what_every_state_shows_at_the_address) {
+  for (const unsigned seed : {1U, 2U, 3U}) {
+    std::mt19937 random(seed);
+    TraceBuilder built;
+    const std::uint32_t heap = built.heap("GPU 0", all_told), other = built.heap("GPU 1", all_told);
+    built.grow(heap, 0, 0x10000);
+    std::vector<std::uint64_t> sizes(16, 0);  // A block may begin at each 0x1000 and is as long as nothing is over.
+    for (int i = 0; i < 800; ++i) {
+      const std::size_t at = random() % 16;
+      if (sizes[at] != 0) {
+        sizes[at] = 0;
+        built.free(heap, at * 0x1000);
+        continue;
+      }
+      std::size_t room = 0;
+      while (at + room < 16 && sizes[at + room] == 0 && room < 3) ++room;
+      for (std::size_t before = at < 3 ? 0 : at - 3; before < at; ++before)
+        if (before * 0x1000 + sizes[before] > at * 0x1000) room = 0;
+      if (room == 0) continue;
+      sizes[at] = (1 + random() % room) * 0x1000;
+      built.alloc(heap, at * 0x1000, sizes[at], built.stack("main"));
+      if (i % 50 == 0) built.alloc(other, at * 0x1000, 64);
+      if (i % 100 == 0) built.writer.flush();
+    }
+    built.states_at();
+    const Stream& stream = built.trace.streams[0];
+    const std::uint64_t address = 0x5800;
+    struct Held {
+      std::uint64_t event, begin, end;  // Seen after so many events, first and first no more.
+    };
+    std::vector<Held> expected;
+    StreamState state = stream.state_at(0);
+    for (std::uint64_t position = 1; position <= stream.end_position(); ++position) {
+      stream.advance(state, position);
+      std::optional<std::uint64_t> held;
+      for (const LiveBlock& block : state.slots())
+        if (block.heap == heap && block.address <= address && address < block.address + block.size) held = block.event;
+      const bool goes_on = !expected.empty() && expected.back().end == 0;
+      if (goes_on && held != expected.back().event) expected.back().end = position;
+      if (held && (expected.empty() || expected.back().event != *held)) expected.push_back({*held, position, 0});
+    }
+    ASSERT_GT(expected.size(), 10U);
+    const std::uint64_t moment = stream.end_position() / 2;
+    const auto history = compute_address_history(stream, heap, {address, address + 1}, moment);
+    ASSERT_EQ(expected.size(), history->rows.size());
+    std::optional<std::size_t> now;
+    std::optional<std::uint64_t> since;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const HeldRow& row = history->rows[i];
+      EXPECT_EQ(expected[i].event, row.event);
+      EXPECT_EQ(expected[i].begin, row.event + 1);
+      EXPECT_EQ(stream.state_at(row.event + 1).time_ns(), row.begin_ns);
+      EXPECT_EQ(expected[i].end == 0 ? HeldEnd::lives : HeldEnd::freed, row.how);
+      EXPECT_EQ(expected[i].end == 0 ? HeldRow::no_event : expected[i].end - 1, row.end_event);
+      if (expected[i].begin <= moment && (expected[i].end == 0 || expected[i].end > moment)) now = i;
+      if (expected[i].end != 0 && expected[i].end <= moment) since = row.end_event;
+    }
+    EXPECT_EQ(now, history->now);
+    ASSERT_TRUE(history->since);
+    EXPECT_EQ(since, history->since->event);
+    EXPECT_EQ(FreeSince::Why::freed, history->since->why);
+  }
+}
+
+TEST(AddressHistory, gap_is_free_since_the_last_of_its_parts_was_freed_or_its_region_came) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", all_told);
+  built.grow(heap, 0, 0x4000);                          // Event 0.
+  built.alloc(heap, 0x1000, 0x1000, built.stack("a"));  // 1
+  built.alloc(heap, 0x2000, 0x1000, built.stack("b"));  // 2
+  built.free(heap, 0x2000);                             // 3
+  built.free(heap, 0x1000);                             // 4
+  const auto states = built.states_at();
+  const Stream& stream = built.trace.streams[0];
+  const auto now = compute_address_history(stream, heap, {0, 0x4000}, 5);
+  EXPECT_TRUE(now->rows.empty()) << "nothing was ever at its first address";
+  EXPECT_EQ(4U, now->since->event);
+  EXPECT_EQ("a",
+            stream.definitions().text(
+                stream.definitions().frame(stream.definitions().stack(now->since->allocated_stack).frame).function));
+  EXPECT_EQ(3U, compute_address_history(stream, heap, {0x2000, 0x4000}, 5)->since->event);
+  const auto at_first = compute_address_history(stream, heap, {0x3000, 0x4000}, 5);
+  EXPECT_EQ(FreeSince::Why::region_grew, at_first->since->why);
+  EXPECT_EQ(0x4000U, at_first->since->size);
+}
+
+TEST(AddressHistory, moves_listings_and_heaps_that_go_end_what_was_there) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", all_told);
+  built.live(heap, 0x1000, 0x1000, built.stack("old"));
+  built.alloc(heap, 0x8000, 0x1000);  // Event 0, slot 1.
+  wire::MoveRecord move;
+  move.slot = 0;
+  move.address = 0x4000;
+  built.writer.add(move, built.time_ns += 1000);  // 1
+  move.slot = 1;
+  move.address = 0x1000;
+  built.writer.add(move, built.time_ns += 1000);  // 2
+  wire::HeapGoneRecord gone;
+  gone.heap = heap;
+  built.writer.add(gone, built.time_ns += 1000);  // 3
+  built.states_at();
+  const auto history = compute_address_history(built.trace.streams[0], heap, {0x1000, 0x1001}, 3);
+  ASSERT_EQ(2U, history->rows.size());
+  EXPECT_EQ(HeldRow::no_event, history->rows[0].event);
+  EXPECT_FALSE(history->rows[0].begin_ns);
+  EXPECT_EQ(HeldEnd::moved, history->rows[0].how);
+  EXPECT_EQ(1U, history->rows[0].end_event);
+  EXPECT_EQ(2U, history->rows[1].event) << "it came here when it was moved here";
+  EXPECT_EQ(HeldEnd::heap_gone, history->rows[1].how);
+  EXPECT_EQ(3U, history->rows[1].end_event);
+  EXPECT_EQ(1U, history->now);
+}
+
+TEST(PlaceAt, is_a_block_a_gap_or_nothing_and_free_only_where_that_is_told) {
+  TraceBuilder built;
+  const std::uint32_t told = built.heap("GPU 0", all_told), untold = built.heap("GPU 1", 0);
+  built.grow(told, 0x1000, 0x4000);
+  built.alloc(told, 0x2000, 0x1000);
+  built.alloc(told, 0x9000, 0x1000);  // Outside of the region.
+  built.alloc(untold, 0x2000, 0x1000);
+  const auto states = built.states_at();
+  const PlaceAt block = find_place(states[0], told, 0x2fff);
+  EXPECT_EQ(PlaceAt::What::block, block.what);
+  EXPECT_EQ((AddressRange{0x2000, 0x3000}), block.range);
+  EXPECT_EQ(0x2000U, states[0].slots()[*block.slot].address);
+  const PlaceAt gap = find_place(states[0], told, 0x3000);
+  EXPECT_EQ(PlaceAt::What::free, gap.what);
+  EXPECT_EQ((AddressRange{0x3000, 0x5000}), gap.range);
+  EXPECT_EQ(PlaceAt::What::no_memory, find_place(states[0], told, 0x5000).what);
+  EXPECT_EQ(PlaceAt::What::block, find_place(states[0], told, 0x9000).what);
+  EXPECT_EQ(PlaceAt::What::not_identified, find_place(states[0], untold, 0x3000).what);
+}
+
+TEST(AddressHistory, cancelled_pass_gives_nothing) {
+  TraceBuilder built;
+  built.alloc(built.heap("GPU 0", all_told), 0x1000, 16);
+  built.states_at();
+  PassControl control;
+  control.cancelled = true;
+  EXPECT_FALSE(compute_address_history(built.trace.streams[0], 1, {0x1000, 0x1001}, 1, &control));
+}
+
+}  // namespace
+}  // namespace hbmscope

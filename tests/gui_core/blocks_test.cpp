@@ -1,0 +1,300 @@
+// Blocks one by one without a window: what is typed to find them, the table, the Inspector's words, the commands.
+#include "app/gui/core/app.h"
+#include "app/gui/core/block_find.h"
+#include "app/gui/core/block_table.h"
+#include "app/gui/core/copy_as_command.h"
+#include "app/gui/core/heap_minimap.h"
+#include "app/gui/core/heap_raster.h"
+#include "app/gui/core/piece_detail.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "tests/gui_core/small_trace.h"
+
+namespace hbmscope::gui {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::uint64_t mib = 1 << 20;
+
+TEST(BlockFind, addresses_offsets_and_sizes_by_themselves_are_what_they_look_like) {
+  EXPECT_EQ("address=0x7f3a14000000", where_from_find("0x7f3a14000000"));
+  EXPECT_EQ("address=0x7f3a14000000", where_from_find(" 7f3a14000000 "));
+  EXPECT_EQ("(address=0x139887842918400 or address=139887842918400)", where_from_find("139887842918400"));
+  EXPECT_EQ("offset=3221225472", where_from_find("+3GiB"));
+  EXPECT_EQ("(size>=534186558 size<=539555266)", where_from_find("512MiB"));
+  EXPECT_EQ("adam", where_from_find("adam"));
+  EXPECT_EQ("deadbeef", where_from_find("deadbeef")) << "a word without any digit";
+  EXPECT_EQ("size>1GiB age>10s", where_from_find("size>1GiB age>10s"));
+  EXPECT_EQ("(a or b) (c)", where_of_both("a or b", "c"));
+  EXPECT_EQ("c", where_of_both(" ", "c"));
+}
+
+TEST(Minimap, each_line_is_the_share_in_use_as_counted_byte_by_byte) {
+  test::SmallTrace trace;
+  std::mt19937 random(7);
+  std::vector<int> bytes;
+  for (const std::uint64_t begin : {std::uint64_t{0}, std::uint64_t{10'000}, std::uint64_t{50'000}}) {
+    const std::uint64_t size = 1000 + random() % 3000;
+    trace.region(begin, size);
+    for (std::uint64_t at = 0; at < size;) {
+      const std::uint64_t piece = std::min<std::uint64_t>(size - at, 1 + random() % 200);
+      const bool is_block = random() % 2 == 0;
+      if (is_block) trace.alloc(begin + at, piece);
+      bytes.insert(bytes.end(), piece, is_block ? 1 : 0);
+      at += piece;
+    }
+  }
+  const HeapPieces map = compute_heap_pieces(trace.trace().streams[0], trace.state(), 1, HeapColoring::size);
+  const int lines = 37;
+  const std::vector<float> shares = compute_minimap(map, lines);
+  const double per_line = static_cast<double>(bytes.size()) / lines;
+  for (int line = 0; line < lines; ++line) {
+    double used = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      const double from = std::max(static_cast<double>(i), line * per_line);
+      const double to = std::min(static_cast<double>(i + 1), (line + 1) * per_line);
+      if (to > from) used += bytes[i] * (to - from);
+    }
+    EXPECT_NEAR(used / per_line, shares[static_cast<std::size_t>(line)], 1e-3) << line;
+  }
+  for (const double place : {0.0, 0.2, 0.5, 0.77}) {
+    const std::uint64_t address = address_of_minimap(map, place);
+    EXPECT_NEAR(place, minimap_place(map, address), 1e-3);
+    EXPECT_NE(nullptr, map.find(address));
+  }
+}
+
+TEST(HeapRaster, what_was_found_keeps_its_colour_and_the_rest_is_dimmed) {
+  test::SmallTrace trace;
+  trace.region(0, 1000 * 256);
+  trace.alloc(0, 100 * 256);
+  trace.alloc(500 * 256, 100 * 256);
+  trace.alloc(900 * 256, 1);
+  const HeapPieces map = compute_heap_pieces(trace.trace().streams[0], trace.state(), 1, HeapColoring::size);
+  HeapMapView view;
+  view.width = 100;
+  view.rows = 10;
+  view.pitch = 9;
+  view.bytes_per_px = 256;
+  HeapRaster raster;
+  const std::vector<Pixel> plain = raster.draw(map, view, Theme::dark);
+  const std::vector<AddressRange> hits{{500 * 256, 600 * 256}, {900 * 256, 900 * 256 + 1}};
+  const std::vector<Pixel> found = raster.draw(map, view, Theme::dark, hits);
+  const auto at = [&](const std::vector<Pixel>& pixels, int row, int x, int y) {
+    return pixels[static_cast<std::size_t>((row * view.pitch + y) * view.width + x)];
+  };
+  const Pixel contour = pixel_from_color(color_of(Theme::dark, Role::selection));
+  EXPECT_EQ(at(plain, 5, 50, 4), at(found, 5, 50, 4)) << "inside of a hit";
+  EXPECT_EQ(contour, at(found, 5, 50, 0));
+  EXPECT_NE(at(plain, 0, 50, 4), at(found, 0, 50, 4)) << "another block";
+  // A block of one byte is 3 px wide.
+  for (int x = 0; x < 3; ++x) EXPECT_EQ(contour, at(found, 9, x, 0)) << x;
+  EXPECT_NE(contour, at(found, 9, 3, 0));
+  const std::vector<bool> rows = raster.hit_rows();
+  for (std::size_t row = 0; row < rows.size(); ++row) EXPECT_EQ(row == 5 || row == 9, rows[row]) << row;
+}
+
+TEST(HeapPieces, streams_have_hues_and_rounding_has_steps) {
+  test::SmallTrace trace;
+  trace.region(0, 1000);
+  trace.alloc(0, 100);
+  trace.alloc(100, 100, {}, 1);
+  trace.alloc(200, 100, {}, 5);
+  trace.alloc(300, 100, {}, 60);
+  const auto pieces_by = [&](HeapColoring coloring) {
+    return compute_heap_pieces(trace.trace().streams[0], trace.state(), 1, coloring);
+  };
+  const HeapPieces waste = pieces_by(HeapColoring::waste);
+  EXPECT_TRUE(waste.is_ordered());
+  for (const auto& [address, shade] : {std::pair{0, 0}, {100, 2}, {200, 3}, {300, 5}})
+    EXPECT_EQ(shade, waste.find(static_cast<std::uint64_t>(address))->shade) << address;
+  ASSERT_EQ(4U, waste.legend.size());
+  EXPECT_EQ("1 to 5 %", waste.legend[1].name);
+  const HeapPieces streams = pieces_by(HeapColoring::device_stream);
+  ASSERT_EQ(1U, streams.legend.size());
+  EXPECT_EQ("stream 0", streams.legend[0].name);
+  EXPECT_EQ(400U, streams.legend[0].bytes);
+  EXPECT_NE(several_shade, streams.find(0)->shade);
+  const HeapPieces tags = pieces_by(HeapColoring::tag);
+  EXPECT_EQ("(no tag)", tags.legend[0].name);
+  EXPECT_EQ(several_shade, tags.find(0)->shade);
+  HeapInfo untold;
+  EXPECT_FALSE(why_no_coloring(untold, HeapColoring::waste).empty());
+  for (std::size_t i = 0; i < coloring_count; ++i)
+    EXPECT_EQ(static_cast<HeapColoring>(i), parse_coloring(text_from_coloring(static_cast<HeapColoring>(i))));
+}
+
+class BlocksTest : public testing::Test {
+ protected:
+  BlocksTest() {
+    home_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(home_);
+    fs::create_directories(home_);
+    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
+    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
+    app_ = std::make_unique<App>([] {});
+    test::SmallTrace trace;
+    trace.region(0x1000000, 100 * mib);           // Event 0.
+    trace.alloc(0x1000000, 10 * mib, "forward");  // 1
+    trace.alloc(0x1000000 + 20 * mib, 10 * mib, "backward", 4096);
+    trace.alloc(0x1000000 + 40 * mib, 30 * mib, "forward");
+    trace.free(0x1000000);                    // 4
+    trace.alloc(0x1000000, 2 * mib, "step");  // 5
+    trace.add_heap("GPU 1");
+    trace.region(0x90000000, 10 * mib);           // 6
+    trace.alloc(0x90000000, 4 * mib, "forward");  // 7
+    trace.heap_of(1);
+    trace.free(0x1000000 + 20 * mib);  // 8
+    const std::string path = (home_ / "small.hbm").string();
+    trace.write(path);
+    give(Command{CommandId::open_paths, {}, {path}, SourceId::none, {}, {}});
+    give(CommandId::choose_heap, std::string("1:1"));
+  }
+  template <class... Args>
+  void give(Args&&... args) {
+    app_->commands().push(std::forward<Args>(args)...);
+    settle();
+  }
+  void settle() {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    do {
+      for (const Question question : {Question::heap_map, Question::blocks, Question::lifetimes, Question::address})
+        app_->commands().ask(question);
+      app_->update();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } while (app_->busy() && std::chrono::steady_clock::now() < give_up);
+    app_->update();
+    ASSERT_FALSE(app_->busy());
+  }
+  const ViewPosition& position() const { return app_->state().position(); }
+  const Answers& answers() const { return app_->state().answers(); }
+  std::string value(const PieceDetail& detail, std::string_view section, std::string_view name) const {
+    for (const DetailSection& one : detail.sections)
+      for (const DetailLine& line : one.lines)
+        if (one.title == section && line.name == name) return line.value;
+    return "(none)";
+  }
+  PieceDetail detail() const {
+    const HeapMapAnswer& map = *answers().heap_map.value;
+    return detail_of_piece(map, *map.pieces.find(*position().address), answers().address.value.get());
+  }
+
+  fs::path home_;
+  std::unique_ptr<App> app_;
+};
+
+TEST_F(BlocksTest, table_is_of_all_heaps_and_its_filter_and_order_are_part_of_the_state) {
+  EXPECT_EQ("3 of 3 blocks, 36.0 MiB", blocks_sentence(*answers().blocks.value));
+  give(CommandId::set_block_filter, std::string("forward size>5MiB"));
+  EXPECT_EQ("1 of 3 blocks, 30.0 MiB of 36.0 MiB", blocks_sentence(*answers().blocks.value));
+  give(CommandId::set_filter, std::string("device:1"));
+  EXPECT_TRUE(answers().blocks.value->list.rows.empty()) << "the filter of all views holds too";
+  give(CommandId::set_block_filter, std::string());
+  EXPECT_EQ("1 of 3 blocks, 4.00 MiB of 36.0 MiB", blocks_sentence(*answers().blocks.value));
+  give(CommandId::clear_filter);
+  give(CommandId::set_block_order, std::string("address up"));
+  const BlocksAnswer& blocks = *answers().blocks.value;
+  const TextTable table = table_from_blocks(blocks, blocks.list.rows);
+  ASSERT_EQ(3U, table.rows.size());
+  EXPECT_EQ("0x1000000", table.rows[0][5].shown);
+  EXPECT_EQ("2.00 MiB", table.rows[0][0].shown);
+  EXPECT_EQ("2097152", table.rows[0][0].exact);
+  EXPECT_EQ("step  train.py:10", table.rows[0][7].shown);
+  EXPECT_EQ("stays", table.rows[2][4].shown);
+  give(CommandId::show_blocks);
+  EXPECT_NE(std::string::npos, report_command(app_->state()).find("--blocks 0 --order address --ascending"));
+}
+
+TEST_F(BlocksTest, next_hit_goes_from_address_to_address_and_on_to_the_next_heap) {
+  give(CommandId::set_block_filter, std::string("forward"));
+  give(CommandId::find_next);
+  EXPECT_EQ(0x1000000 + 40 * mib, position().address);
+  give(CommandId::find_next);
+  EXPECT_EQ(0x90000000U, position().address);
+  EXPECT_EQ((HeapKey{0, 2}), position().heap);
+  give(CommandId::find_next);
+  EXPECT_EQ(0x1000000 + 40 * mib, position().address) << "round again";
+  give(CommandId::find_previous);
+  EXPECT_EQ(0x90000000U, position().address);
+  give(CommandId::back);
+  EXPECT_EQ(0x1000000 + 40 * mib, position().address);
+  give(CommandId::set_block_filter, std::string("size>1GiB"));
+  give(CommandId::find_next);
+  EXPECT_NE(std::string::npos, app_->state().window.notice.find("Nothing")) << app_->state().window.notice;
+}
+
+TEST_F(BlocksTest, largest_free_is_selected_and_then_the_next_smaller_one) {
+  give(CommandId::go_to_largest_free);
+  EXPECT_EQ(0x1000000 + 2 * mib, position().address) << "38 MiB";
+  give(CommandId::go_to_largest_free);
+  EXPECT_EQ(0x1000000 + 70 * mib, position().address) << "30 MiB";
+  give(CommandId::go_to_largest_free);
+  EXPECT_EQ(0x1000000 + 2 * mib, position().address) << "the largest again";
+}
+
+TEST_F(BlocksTest, an_address_is_found_in_whichever_heap_it_is) {
+  give(CommandId::go_to_address, std::string("0x90000010"));
+  EXPECT_EQ((HeapKey{0, 2}), position().heap);
+  EXPECT_EQ(0x90000000U, position().address);
+  EXPECT_EQ("forward", position().selection.function);
+  give(CommandId::go_to_address, std::string("0x10"));
+  EXPECT_EQ("No heap has memory at 0x10 then.", app_->state().window.notice);
+}
+
+TEST_F(BlocksTest, inspector_says_when_a_block_came_when_it_goes_and_what_it_becomes) {
+  give(CommandId::set_moment, std::string("#3"));
+  give(CommandId::select_address, std::string("1:1/0x1000000"));
+  PieceDetail first = detail();
+  EXPECT_EQ("forward  train.py:10", first.title);
+  EXPECT_EQ("10.0 MiB", value(first, "How much", "block"));
+  EXPECT_EQ("0 B", value(first, "How much", "rounding"));
+  EXPECT_EQ("+0 B", value(first, "Where", "offset"));
+  EXPECT_EQ("1 µs, event 1", value(first, "When", "taken"));
+  EXPECT_EQ("4 µs, event 4", value(first, "When", "freed"));
+  EXPECT_EQ("3.00 µs", value(first, "When", "lifetime"));
+  EXPECT_EQ("step  train.py:10, 2.00 MiB, at 5 µs, event 5", value(first, "When", "then"));
+  EXPECT_EQ("the region's end", value(first, "Neighbours", "before"));
+  EXPECT_EQ("10.0 MiB  free", value(first, "Neighbours", "after"));
+  ASSERT_EQ(2U, first.stack.size());
+  EXPECT_EQ("main  train.py:90", first.stack[1].text);
+  EXPECT_TRUE(first.stack[0].is_own);
+  ASSERT_EQ(2U, answers().address.value->history.rows.size());
+  EXPECT_TRUE(history_line(*answers().address.value, 0).is_now);
+  give(CommandId::select_address, std::string("0x") + "2400000");
+  EXPECT_EQ("4.00 KiB, 0.0 % of the block", value(detail(), "How much", "rounding"));
+}
+
+TEST_F(BlocksTest, inspector_says_since_when_a_gap_is_free_and_what_bounds_it) {
+  give(CommandId::go_to_largest_free);
+  const PieceDetail gap = detail();
+  EXPECT_EQ("Free", gap.title);
+  EXPECT_EQ("38.0 MiB", value(gap, "How much", "size"));
+  EXPECT_EQ("8 µs, event 8", value(gap, "When", "free since"));
+  EXPECT_EQ("a block of 10.0 MiB by backward  train.py:10", value(gap, "When", "before it"));
+  EXPECT_EQ("2.00 MiB  step  train.py:10", value(gap, "Neighbours", "before"));
+  EXPECT_EQ("30.0 MiB  forward  train.py:10", value(gap, "Neighbours", "after"));
+  const std::string copied = text_from_table(table_from_piece(gap, answers().address.value.get()));
+  EXPECT_NE(std::string::npos, copied.find("39,845,888 B")) << copied;
+}
+
+TEST_F(BlocksTest, blocks_of_a_cell_are_listed_largest_first_and_a_frame_leaves_the_block) {
+  Command command{CommandId::select_address, "0x1000000", {"0x1000000", "0x4000000"}, SourceId::none, {}, {}};
+  give(std::move(command));
+  ASSERT_TRUE(position().cell);
+  const auto blocks = blocks_in(answers().heap_map.value->pieces, *position().cell);
+  ASSERT_EQ(2U, blocks.size());
+  EXPECT_EQ(30 * mib, blocks[0]->size);
+  give(CommandId::select_function, std::string("forward"));
+  EXPECT_FALSE(position().address);
+  EXPECT_FALSE(position().cell);
+}
+
+}  // namespace
+}  // namespace hbmscope::gui
