@@ -117,9 +117,10 @@ std::optional<std::uint64_t> find_last_fit(const Stream& stream, std::uint32_t h
     if (last == buckets.rend()) return std::nullopt;
     const std::uint64_t first = last->first_position,
                         next = last == buckets.rbegin() ? end : std::prev(last)->first_position;
-    const bool is_finest = first <= begin && next >= end;
-    begin = first == 0 ? 0 : first - 1;
-    end = std::min(end, next);
+    const std::uint64_t finer_begin = first == 0 ? 0 : first - 1, finer_end = std::min(end, next);
+    const bool is_finest = finer_begin <= begin && finer_end >= end;
+    begin = std::max(begin, finer_begin);
+    end = finer_end;
     if (is_finest || end - begin <= replayed_max) break;
   }
   StreamState state = stream.state_at(begin);

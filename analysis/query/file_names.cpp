@@ -79,6 +79,18 @@ bool is_trimmed_library(std::string_view file) {
          std::find(files.begin(), files.end(), file) != files.end();
 }
 
+// CPython and the C++ library as distributions build them: "/usr/local/src/conda/python-3.10.14/Objects/call.c",
+// "/build/gcc/libstdc++-v3/src/c++11/thread.cc".
+bool is_runtime_source(std::string_view file) {
+  if (file.find("libstdc++-v3/") != std::string_view::npos) return true;
+  const std::size_t lower = file.find("/python-3"), upper = file.find("/Python-3");
+  const std::size_t at = std::min(lower, upper);
+  if (at == std::string_view::npos) return false;
+  constexpr std::array<std::string_view, 5> folders = {"/Objects/", "/Python/", "/Modules/", "/Programs/", "/Parser/"};
+  return std::any_of(folders.begin(), folders.end(),
+                     [&](auto folder) { return file.find(folder, at) != std::string_view::npos; });
+}
+
 // Told by PyTorch's profiler in the place of a file.
 bool is_no_file(std::string_view file) {
   return file == "<operator>" || file == "<built-in>" || file == "<module>";
@@ -105,7 +117,7 @@ std::string_view file_tail(std::string_view file) {
 
 bool is_library_file(std::string_view file) {
   return !inside_packages(file).empty() || !inside_python(file).empty() || is_frozen(file) || is_stripped_code(file) ||
-         is_no_file(file) || is_trimmed_library(file);
+         is_no_file(file) || is_trimmed_library(file) || is_runtime_source(file);
 }
 
 std::string package_of(std::string_view file, std::string_view function) {

@@ -98,10 +98,9 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
             1.0 - static_cast<double>(*row.requested_bytes) / static_cast<double>(row.in_use_bytes);
       row.peak_in_use_bytes = trace.streams[i].peak(info.id).in_use_bytes;
       row.live_blocks = heap.live_blocks;
-      PhysicalBytes physical = states[i].physical().heap(info.id);
-      physical.is_inexact = false;  // Nothing but a loss is no handle.
-      if (physical != PhysicalBytes{}) row.physical = physical;
-      row.is_inexact = heap.is_inexact || states[i].physical().heap(info.id).is_inexact;
+      const PhysicalBytes physical = states[i].physical().heap(info.id);
+      if (physical.has_any()) row.physical = physical;
+      row.is_inexact = heap.is_inexact || (physical.has_any() && physical.is_inexact);
     }
   }
   return rows;

@@ -306,7 +306,8 @@ class Parser {
   int depth_ = 0;
 };
 
-constexpr std::string_view no_times = "A pprof profile has no times: it is one moment.";
+constexpr std::string_view no_times =
+    "What is summed up by stacks is of one moment and has no times; of a trace, report --blocks 0 --where takes it.";
 constexpr std::string_view no_addresses = "A pprof profile has no addresses.";
 
 constexpr std::array<WhereField, 16> profile_fields = {

@@ -80,6 +80,8 @@ Keyframe StreamState::make_keyframe(wire::BlockEncoder& encoder) const {
   keyframe.next_record = next_record_;
   keyframe.next_sequence = next_sequence_;
   keyframe.slot_count = slots_.size();
+  keyframe.known_heaps = known_heaps_;
+  keyframe.blocks_seen = blocks_seen_;
   keyframe.position = position_;
   keyframe.time_ns = time_ns_;
   keyframe.problems = problems_;
@@ -92,7 +94,7 @@ Keyframe StreamState::make_keyframe(wire::BlockEncoder& encoder) const {
 // The blocks of a keyframe, and what changed after it, heap by heap.
 void StreamState::restore_blocks(const Keyframe& keyframe, std::span<const wire::LiveRecord> blocks,
                                  NetChanges& changes) {
-  blocks_seen_ = blocks.size() + changes.allocations();
+  blocks_seen_ = keyframe.blocks_seen + changes.allocations();
   slots_.resize(changes.slot_count());
   events_.resize(changes.slot_count());
   free_slots_ = changes.free_slots();
@@ -134,10 +136,12 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
   state.next_sequence_ = keyframe.next_sequence;
   state.position_ = keyframe.position;
   state.time_ns_ = keyframe.time_ns;
+  state.known_heaps_ = keyframe.known_heaps;
   NetChanges changes(keyframe.slot_count, std::move(free_slots));
   wire::DecodedBlock later;
   for (const wire::SharedBlock& block : plain_blocks) {
     if (decoder.decode(*block, later)) std::abort();
+    state.learn_heaps(definitions, block->header.sequence);
     const bool is_whole = changes.add(later, end);
     state.next_record_ = changes.next_record();
     if (state.next_record_ > 0 || is_whole) state.next_sequence_ = block->header.sequence + 1;

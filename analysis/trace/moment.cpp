@@ -52,7 +52,7 @@ Moment moment_of_event(const Trace& trace, std::size_t stream, std::uint64_t pos
   moment.positions =
       trace.streams.size() == 1 ? end_positions(trace) : positions_at_time(trace, trace.streams[stream], time_ns);
   moment.positions[stream] = position;
-  moment.text = fmt::format("{} (after event {} of {}", name, position, trace.streams[stream].end_position());
+  moment.text = fmt::format("{} (after {} of {} events", name, position, trace.streams[stream].end_position());
   if (trace.streams[stream].has_times())
     moment.text +=
         fmt::format(", {:.6f} s",
@@ -126,7 +126,10 @@ std::int64_t time_at(const Stream& stream, std::uint64_t position) {
 }
 
 Result<Moment> find_event(const Trace& trace, std::string_view stream_number, std::string_view number) {
-  const auto position = parse_whole(number);
+  auto position = parse_whole(number);
+  // More digits than any stream has events: as out of range as one event too many.
+  if (!position && !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos)
+    position = std::numeric_limits<std::uint64_t>::max();
   if (!position) return refusal(fmt::format("'#{}' is no number of an event", number), "Write --at '#4711'.");
   if (stream_number.empty() && trace.streams.size() != 1)
     return refusal("this trace has several streams, each with its own numbers",
@@ -145,7 +148,7 @@ Result<Moment> find_event(const Trace& trace, std::string_view stream_number, st
                            "stream " + std::string(stream_number));
   Moment moment;
   moment.positions = {*position};
-  moment.text = fmt::format("after event {} of {}", *position, stream.end_position());
+  moment.text = fmt::format("after {} of {} events", *position, stream.end_position());
   return moment;
 }
 

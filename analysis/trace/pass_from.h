@@ -43,8 +43,9 @@ template <class Visit, class GoOn>
 bool pass_over_heaps_from(const Stream& stream, StreamState& state, std::uint64_t end, const GoOn& go_on,
                           const Visit& visit) {
   const auto skipped = [](const wire::DecodedBlock&, const RecordPlace&) {};
+  ClearedBlocks cleared;
   return pass_from(stream, state, end, go_on, [&](const wire::DecodedBlock& block) {
-    return HeapChangeObserver(block, static_cast<const StreamState&>(state), end, visit, skipped);
+    return HeapChangeObserver(block, static_cast<const StreamState&>(state), end, visit, skipped, &cleared);
   });
 }
 

@@ -30,6 +30,12 @@ struct PhysicalBytes {
   std::uint64_t handles = 0;         // That live, imported ones too.
   bool is_inexact = false;           // Events were lost. Handles are in no listing: it stays so.
 
+  // Nothing but a loss is no handle: what was lost then is the heap's own matter.
+  bool has_any() const {
+    return (owned_bytes | unmapped_bytes | exported_bytes | imported_bytes | mapped_bytes | reserved_bytes | handles) !=
+           0;
+  }
+
   friend bool operator==(const PhysicalBytes&, const PhysicalBytes&) = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <type_traits>
 #include <utility>
 
 #include "analysis/model/address_range.h"
@@ -19,8 +20,9 @@ class RangeTable {
     ranges_.insert_or_assign(Key{heap, range.begin}, Entry{range.end, value});
   }
 
-  // Takes out what lies in the range, and returns how many bytes that was. `after_cut(value, ends)` is called for
-  // each range that had some of it: how many of its ends (0, 1, 2) are left.
+  // Takes out what lies in the range, and returns how many bytes that was. `after_cut(value, ends)`, or
+  // `after_cut(value, ends, part)`, is called for each range that had some of it: how many of its ends (0, 1, 2) are
+  // left, and what was taken out.
   template <class AfterCut>
   std::uint64_t cut(std::uint32_t heap, AddressRange range, const AfterCut& after_cut) {
     std::uint64_t bytes = 0;
@@ -39,7 +41,10 @@ class RangeTable {
       if (part.end < whole.end) add(heap, {part.end, whole.end}, value.after(part.end - whole.begin));
       bytes += part.size();
       const std::uint32_t ends = (whole.begin < part.begin ? 1U : 0U) + (part.end < whole.end ? 1U : 0U);
-      after_cut(value, ends);
+      if constexpr (std::is_invocable_v<AfterCut, const Value&, std::uint32_t, AddressRange>)
+        after_cut(value, ends, part);
+      else
+        after_cut(value, ends);
     }
     return bytes;
   }

@@ -225,6 +225,13 @@ void StreamState::apply_loss(const wire::LossRecord& record) {
   physical_.note_loss(record.heap, known_heaps_);
 }
 
+void StreamState::learn_heaps(const Definitions& definitions, std::uint32_t sequence) {
+  while (known_heaps_ < heaps_.size() && definitions.heaps()[known_heaps_].defined_in_block <= sequence) {
+    ++known_heaps_;
+    all_are_inexact_ = false;
+  }
+}
+
 void StreamState::note_gap() {
   if (all_are_inexact_) return;
   all_are_inexact_ = true;

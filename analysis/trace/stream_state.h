@@ -76,7 +76,8 @@ struct KeyframeHeap {
 // A state in a few bytes a block, to go on from later: a block of the kind that travels, and what is not in it.
 struct Keyframe {
   wire::Block block;  // Regions, live blocks in the order of addresses, free slots.
-  std::size_t next_block = 0, next_record = 0, slot_count = 0;
+  std::size_t next_block = 0, next_record = 0, slot_count = 0, known_heaps = 0;
+  std::uint64_t blocks_seen = 0;
   std::uint32_t next_sequence = 0;
   std::uint64_t position = 0;
   std::int64_t time_ns = 0;
@@ -167,6 +168,8 @@ class StreamState {
   std::uint32_t apply_heap_gone(std::uint32_t heap);
   void apply_loss(const wire::LossRecord& record);
   void note_gap();
+  // Those that were defined up to this block.
+  void learn_heaps(const Definitions& definitions, std::uint32_t sequence);
   void note_listed(std::uint32_t heap);
   template <class After>
   void tell_listed(std::uint64_t position, std::int64_t time_ns, const After& after) {
@@ -261,11 +264,7 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
                         std::uint64_t end, const After& after) {
   using wire::RecordKind;
   if (number < next_block_) return;
-  while (known_heaps_ < heaps_.size() &&
-         definitions.heaps()[known_heaps_].defined_in_block <= block.header().sequence) {
-    ++known_heaps_;
-    all_are_inexact_ = false;
-  }
+  learn_heaps(definitions, block.header().sequence);
   if (next_record_ == 0) {
     // Events may be missing, or a block that had none: definitions, or what lived already.
     if (block.header().first_event > position_ || block.header().sequence != next_sequence_)

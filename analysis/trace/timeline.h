@@ -59,7 +59,7 @@ class Timeline {
       open_.least.external_fragmentation = std::min(open_.least.external_fragmentation, now.external_fragmentation);
     open_.knows_requested &= heap.unknown_requests == 0;
     open_.knows_regions &= heap.space.knows_regions();
-    open_.is_inexact |= heap.is_inexact || physical.is_inexact;
+    open_.is_inexact |= heap.is_inexact || (physical.is_inexact && physical.has_any());
     if (++open_.changes == bucket_events) close_bucket();
   }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,7 +30,7 @@ Examples:
   hbmscope report snapshot.pickle --at oom             a PyTorch snapshot: the heap as the request failed
   hbmscope report snapshot.pickle --at oom --blocks 20 --where 'size>1GiB age>10s'   block by block
   hbmscope diff snapshot.pickle --from start --at peak what came in between
-  hbmscope convert snapshot.pickle -o snapshot.hbm     a fiftieth of the bytes, the same answers
+  hbmscope convert snapshot.pickle -o snapshot.hbm     a thirtieth of the bytes, or less, the same answers
   hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
   hbmscope export memory.prof --to html -o report.html a page that opens anywhere
   hbmscope open memory.prof --screenshot out.png       a picture of the window, with no display
@@ -49,8 +51,10 @@ void add_report(CLI::App& app, ReportOptions& options) {
             "Profiles, or traces (snapshots, logs, recordings), or folders of them; several are added up, traces as "
             "the ranks "
             "of one job; - is standard input");
-  command.add_option("--top", options.top, "How many rows, 0: all")->capture_default_str();
-  command.add_option("--own", options.own, "How many lines of your own code, 0: all")->capture_default_str();
+  command.add_option("--top", options.top, "How many rows, 0: all")->check(find_count_fault)->capture_default_str();
+  command.add_option("--own", options.own, "How many lines of your own code, 0: all")
+      ->check(find_count_fault)
+      ->capture_default_str();
   command.add_option("--by", options.by, "Rows by function, line, file, package, address, device, kind or label:KEY")
       ->capture_default_str();
   command.add_flag("--cum", options.cumulative, "Sort by cumulative bytes");
@@ -76,8 +80,9 @@ void add_diff(CLI::App& app, DiffOptions& options) {
   command.add_option("--from", options.from, "The moment of the baseline, of a trace; see --at");
   command.add_option("--match", options.match, "Match stacks by function (lines may have moved) or by line")
       ->capture_default_str();
-  command.add_option("--top", options.top, "How many stacks, 0: all")->capture_default_str();
+  command.add_option("--top", options.top, "How many stacks, 0: all")->check(find_count_fault)->capture_default_str();
   command.add_option("--frames", options.frames, "How many of your own frames of each stack, 0: all")
+      ->check(find_count_fault)
       ->capture_default_str();
   command.add_option("--fail-if", options.fail_if,
                      "Exit with 1 if this holds, e.g. 'growth>5%' or 'device:0 growth_bytes>1GiB'");
@@ -119,10 +124,10 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
 }
 
 void add_open_options(CLI::App& command, OpenRequest& request, std::string& size) {
-  command.add_option(
-      "--view", request.view,
-      "The view in front: heap-map, timeline, failure, fragmentation, blocks, events, summary, flame, top, tree, diff, "
-      "source, sizes, range, totals, import");
+  command.add_option("--view", request.view,
+                     "The view in front: heap-map, timeline, address-time, failure, fragmentation, blocks, events, "
+                     "summary, flame, top, "
+                     "tree, diff, source, sizes, range, totals, import");
   command.add_option("--select", request.select,
                      "A function, or an address such as 0x7f3a14000000, to select in all views");
   command.add_option("--find", request.find, "Blocks of a trace to mark, e.g. 'size>1GiB age>10s', or an address");
@@ -213,6 +218,16 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
     const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
     const bool is_command = std::any_of(commands.begin(), commands.end(),
                                         [&](const CLI::App* c) { return c->get_name() == words.front(); });
+    std::error_code error;
+    const bool is_name = words.front().find_first_of("./") == std::string::npos;
+    if (!is_command && is_name && words.front() != "-" && !std::filesystem::exists(words.front(), error)) {
+      fail({fmt::format("there is no command '{}', and no such file", words.front()),
+            "hbmscope --help lists the commands.",
+            {},
+            {},
+            false});
+      return exit_usage;
+    }
     if (!is_command) words.insert(words.begin(), "open");
   }
   std::reverse(words.begin(), words.end());

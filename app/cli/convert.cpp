@@ -10,6 +10,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
+#include "app/cli/output_file.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -22,6 +23,7 @@ int run_convert(const ConvertOptions& options) {
                  options.file,
                  {},
                  false});
+  if (auto allowed = check_output({options.file}, options.output); !allowed) return fail(allowed.error());
   const auto sources = load_sources({options.file}, {options.max_size, {}, {}});
   if (!sources) return fail(sources.error());
   const Source& source = sources->front();

@@ -127,6 +127,9 @@ int run_diff(const DiffOptions& options) {
   if (!files) return fail(files.error());
   // Two names are baseline and now; of a folder or a longer list the first and the last are compared.
   if (files->size() == 1 && !options.from.empty()) files->push_back(files->front());  // Two moments of one trace.
+  if (files->size() == 1 && !options.view.at.empty())
+    return fail(
+        {"--at is one moment, and a comparison has two", "Give the baseline's too: --from MOMENT.", {}, {}, false});
   if (files->size() < 2)
     return fail({"a comparison needs two profiles",
                  "hbmscope diff BASELINE NOW, or a folder with at least two; of one trace: --from MOMENT --at MOMENT.",

@@ -12,12 +12,14 @@
 #include "app/cli/export_trace.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
+#include "app/cli/output_file.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
 int run_export(const ExportOptions& options) {
   if (auto allowed = options.given.refuse({"--relative"}, "is for reports: exports have the sums themselves"); !allowed)
     return fail(allowed.error());
+  if (auto allowed = check_output(options.files, options.output); !allowed) return fail(allowed.error());
   if (is_trace_export(options)) return run_trace_export(options);
   const auto format = parse_export_format(options.to);
   if (!format) return fail(format.error());

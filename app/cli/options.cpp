@@ -20,6 +20,11 @@ constexpr std::array<Name, 5> frame_names = {{{"function", FrameBy::function},
 
 }  // namespace
 
+std::string find_count_fault(const std::string& text) {
+  const bool is_count = !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == std::string::npos;
+  return is_count ? std::string() : fmt::format("'{}' is no count: write a whole number, 0 or more", text);
+}
+
 void add_max_size_option(CLI::App& command, std::string& max_size) {
   command.add_option("--max-size", max_size, "Stop a file that inflates beyond this, e.g. 16GiB")
       ->capture_default_str();

@@ -22,6 +22,8 @@ struct ViewOptions {
   std::string at;  // The moment of a trace; empty: its end.
 };
 void add_view_options(CLI::App& command, ViewOptions& options);
+// For CLI::Option::check: what is wrong with a number of rows; empty: nothing.
+std::string find_count_fault(const std::string& text);
 void add_max_size_option(CLI::App& command, std::string& max_size);
 
 struct ReportOptions {

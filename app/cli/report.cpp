@@ -143,6 +143,7 @@ std::string text_report(const ReportOptions& options, const Source& source, cons
 // What would otherwise be left out without a word.
 Result<void> check_combination(const ReportOptions& options) {
   const Given& given = options.given;
+  if (auto allowed = given.refuse({"--order", "--ascending"}, "is for --blocks"); !allowed) return allowed;
   if (options.tree && options.bottom_up)
     return Failure(Error{"--tree and --bottom-up can't be printed at once", "Give one of them.", {}, {}, false});
   if (options.series)
@@ -199,8 +200,8 @@ int run_series(const ReportOptions& options, const ViewRequest& request) {
 }  // namespace
 
 int run_report(const ReportOptions& options) {
-  if (!options.from.empty()) return run_report_range(options);
-  if (options.blocks.is_asked_for()) return run_report_blocks(options);
+  if (options.given.has("--from")) return run_report_range(options);
+  if (options.given.has("--blocks") || options.given.has("--address")) return run_report_blocks(options);
   if (auto combined = check_combination(options); !combined) return fail(combined.error());
   ViewRequest request = options.view.request;
   if (label_key_of(options.by).empty()) {

@@ -103,22 +103,17 @@ Result<BlockQuery> query_from_options(const ReportOptions& options) {
   return BlockQuery{options.view.request.where, *order, options.blocks.is_ascending};
 }
 
-// What would otherwise be left out without a word.
 Result<void> check_combination(const ReportOptions& options) {
-  const ViewRequest& request = options.view.request;
-  const bool has_other = options.tree || options.bottom_up || options.series || options.metrics ||
-                         !options.peek.empty() || !options.fail_if.empty() || !request.focus.empty() ||
-                         !request.ignore.empty() || !request.hide.empty() || !request.show.empty() ||
-                         !request.value_type.empty();
-  if (has_other)
-    return Failure(Error{"--blocks and --address print blocks only",
-                         "Of the other options they take --where, --at and --json.",
-                         {},
-                         {},
-                         false});
   if (options.blocks.rows && !options.blocks.address.empty())
     return Failure(Error{"--blocks and --address can't be printed at once", "Give one of them.", {}, {}, false});
-  return {};
+  if (auto allowed = options.given.refuse(
+          {"--focus", "--ignore", "--hide", "--show", "--value", "--keep-dropped-frames", "--relative", "--by", "--own",
+           "--cum", "--count", "--tree", "--bottom-up", "--series", "--metrics", "--peek", "--fail-if"},
+          "does not go with --blocks and --address, which print single blocks");
+      !allowed)
+    return allowed;
+  if (options.blocks.rows) return options.given.refuse({"--top"}, "does not go with --blocks, which takes a number");
+  return options.given.refuse({"--where", "--order", "--ascending"}, "does not go with --address");
 }
 
 int run_list(const ReportOptions& options, const Source& source, const BlockQuery& query) {
@@ -176,6 +171,7 @@ void add_block_options(CLI::App& command, BlockReportOptions& options) {
   const char* group = "Blocks of a trace, instead of rows";
   command
       .add_option("--blocks", options.rows, "This many live blocks one by one, 0: all; --where also takes age>10s, ...")
+      ->check(find_count_fault)
       ->group(group);
   command
       .add_option("--order", options.order,

@@ -18,8 +18,6 @@ struct BlockReportOptions {
   std::string order = "size";
   bool is_ascending = false;
   std::string address;  // --address; empty: not asked for.
-
-  bool is_asked_for() const { return rows || !address.empty(); }
 };
 void add_block_options(CLI::App& command, BlockReportOptions& options);
 

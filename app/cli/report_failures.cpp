@@ -66,7 +66,7 @@ std::string text_from_failure_facts(const Trace& trace, std::size_t stream, std:
   if (const std::string unknowns = unknowns_of(facts); !unknowns.empty())
     text += terminal.paint("  " + unknowns, Ink::dim) + "\n";
   if (facts.last_fit) {
-    text += fmt::format("  last moment a free piece was large enough: after event {}", *facts.last_fit);
+    text += fmt::format("  last moment a free piece was large enough: after {} events", *facts.last_fit);
     if (facts.last_fit_since_start_ns)
       text += fmt::format(", {:.6f} s", static_cast<double>(*facts.last_fit_since_start_ns) / 1e9);
     text += "\n";

@@ -64,7 +64,7 @@ std::string lifetimes_text(const LifetimeHistograms& lifetimes, std::string_view
 std::string mark_text(const HighWater& mark) {
   std::string text = fmt::format("    {:>10}  ", bytes_text(mark.in_use_bytes));
   if (mark.position == 0) return text + "before the first event\n";
-  text += fmt::format("after event {}", mark.position);
+  text += fmt::format("after {} events", mark.position);
   if (mark.since_start_ns) text += ", " + seconds_text(*mark.since_start_ns);
   return text + "\n";
 }

@@ -185,22 +185,18 @@ std::string json_report(const RangeReport& report) {
 }
 
 Result<void> check_options(const ReportOptions& options) {
-  const ViewRequest& request = options.view.request;
-  const bool filters = !request.where.empty() || !request.focus.empty() || !request.ignore.empty() ||
-                       !request.hide.empty() || !request.show.empty() || !request.value_type.empty();
-  if (filters || options.tree || options.bottom_up || options.series || options.metrics || !options.peek.empty() ||
-      !options.fail_if.empty())
-    return Failure(Error{"--from prints what came and went, all of it",
-                         "Leave out filters, --value, --tree, --bottom-up, --series, --metrics, --peek and --fail-if.",
-                         {},
-                         {},
-                         false});
-  return {};
+  return options.given.refuse(
+      {"--where",    "--focus", "--ignore",  "--hide",   "--show",    "--value",     "--keep-dropped-frames",
+       "--relative", "--by",    "--cum",     "--count",  "--tree",    "--bottom-up", "--series",
+       "--metrics",  "--peek",  "--fail-if", "--blocks", "--address", "--order",     "--ascending"},
+      "does not go with --from, which prints all that came and went");
 }
 
 }  // namespace
 
 int run_report_range(const ReportOptions& options) {
+  if (options.from.empty())
+    return fail({"--from names no moment", "Write start, peak, oom, 12.5s or '#4711'.", {}, {}, false});
   if (auto checked = check_options(options); !checked) return fail(checked.error());
   LoadOptions load = load_options(options.view);
   load.at.clear();

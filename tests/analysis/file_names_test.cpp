@@ -29,6 +29,9 @@ TEST(FileNames, libraries_are_what_was_installed) {
   EXPECT_TRUE(is_library_file("CUDACachingAllocator.cpp")) << "C++ with stripped symbols";
   EXPECT_TRUE(is_library_file("../csu/libc-start.c"));
   EXPECT_TRUE(is_library_file("torch/nn/functional.py")) << "of a Kineto trace";
+  EXPECT_TRUE(is_library_file("/usr/local/src/conda/python-3.10.14/Objects/descrobject.c"));
+  EXPECT_TRUE(is_library_file("/home/conda/feedstock_root/build_artifacts/gcc/libstdc++-v3/src/c++11/thread.cc"));
+  EXPECT_FALSE(is_library_file("/home/me/python-3d/engine/call.c"));
   EXPECT_TRUE(is_library_file("typing.py"));
   EXPECT_TRUE(is_library_file("<operator>"));
   EXPECT_FALSE(is_library_file("/home/me/torch/train.py"));

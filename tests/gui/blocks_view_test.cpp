@@ -33,6 +33,7 @@ class BlocksView : public GuiTest {
   void open_blocks(ImGuiTestContext& hand) {
     open(hand, {write_trace()});
     commands().push(CommandId::choose_heap, std::string("1:1"));
+    commands().push(CommandId::go_to_end);
     commands().push(CommandId::show_blocks);
     ASSERT_TRUE(wait_until_idle(hand));
     hand.Yield(5);

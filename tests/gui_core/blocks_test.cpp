@@ -156,6 +156,7 @@ class BlocksTest : public testing::Test {
     trace.write(path);
     give(Command{CommandId::open_paths, {}, {path}, SourceId::none, {}, {}});
     give(CommandId::choose_heap, std::string("1:1"));
+    give(CommandId::go_to_end);
   }
   template <class... Args>
   void give(Args&&... args) {

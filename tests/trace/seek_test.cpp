@@ -190,5 +190,56 @@ TEST(Seek, moments_of_long_streams_are_as_event_by_event) {
   }
 }
 
+// A listing may name any slot below what the stream had blocks for: also those that came before the keyframe count.
+TEST(Seek, what_is_listed_after_a_keyframe_is_taken_as_on_the_whole_way) {
+  Stream stream;
+  wire::StreamWriter writer(0,
+                            [&](wire::SharedBlock block) { ASSERT_EQ(std::nullopt, stream.append(std::move(block))); });
+  const std::uint32_t heap = writer.define_heap({}, "heap", "device");
+  std::int64_t time = 0;
+  for (int i = 0; i < 50'000; ++i) {
+    wire::AllocRecord block;
+    block.address = 4096;
+    block.size = 512;
+    block.heap = heap;
+    writer.alloc(block, ++time);
+    writer.free(heap, 4096, 0, 0, ++time);
+  }
+  writer.flush();
+  const auto add = [&](std::uint8_t phase) {
+    wire::ListingRecord listing;
+    listing.phase = phase;
+    writer.add(listing, ++time);
+  };
+  add(0);
+  wire::LiveRecord live;
+  live.address = 1 << 20;
+  live.size = 1024;
+  live.heap = heap;
+  live.slot = 5000;
+  writer.add(live, ++time);
+  add(1);
+  writer.add(wire::MarkerRecord{}, ++time);
+  writer.flush();
+  StreamState walked;
+  stream.advance(walked, stream.end_position());
+  ASSERT_EQ(1U, walked.heap(heap).live_blocks);
+  const StreamState sought = stream.version().state_at(stream.end_position());
+  EXPECT_EQ(1U, sought.heap(heap).live_blocks);
+  EXPECT_EQ(walked.problems().total(), sought.problems().total());
+}
+
+TEST(Seek, an_end_that_is_missing_is_missing_from_a_keyframe_on_too) {
+  RandomStream made(7);
+  made.run(80'000, 0);
+  const std::uint64_t end = made.stream.end_position();
+  made.stream.note_written(end + 100, made.stream.blocks().size() + 1);
+  const Stream version = made.stream.version();
+  const StreamState sought = version.state_at(version.end_position());
+  EXPECT_EQ(end + 100, sought.position());
+  for (std::uint32_t heap = 1; heap <= 3; ++heap) EXPECT_TRUE(sought.heap(heap).is_inexact) << heap;
+  EXPECT_FALSE(version.state_at(end).heap(1).is_inexact);
+}
+
 }  // namespace
 }  // namespace hbmscope

@@ -98,6 +98,7 @@ class App::Impl {
   void ask_events();
   void forget_blocks();
   void ask_timeline();
+  void ask_address_time();
   void ask_range();
   void ask_free();
   void ask_free_history();

@@ -25,6 +25,7 @@
 #include "analysis/query/top.h"
 #include "analysis/read/read_control.h"
 #include "app/gui/core/accounting.h"
+#include "app/gui/core/address_time.h"
 #include "app/gui/core/answer.h"
 #include "app/gui/core/block_answers.h"
 #include "app/gui/core/color_keeper.h"
@@ -158,9 +159,10 @@ struct Answers {
   Answer<HeapMapAnswer> heap_map;
   Answer<LiveAnswer> live_blocks;
   Answer<BlocksAnswer> blocks;
-  Answer<EventsAnswer> events;    // Around the moment.
-  Answer<AddressAnswer> address;  // Of the selected block or gap.
+  Answer<EventsAnswer> events;                      // Around the moment.
+  Answer<AddressAnswer> address;                    // Of the selected block or gap.
   Answer<TimelineColumns> timeline, timeline_part;  // Of the whole trace; of what the timeline shows of it, exact.
+  Answer<AddressTime> address_time;                 // Of what the timeline shows.
   Answer<RangeAnswer> range;                        // Of the time that is selected.
   Answer<FreeAnswer> free;
   Answer<FreeHistory> free_history;  // Of the whole stream.
@@ -188,6 +190,7 @@ struct Context {
   const ProfileView* selected_of = nullptr;
   FrameKey looked_up;
 
+  int address_time_width = 0, address_time_height = 0;  // In pixels. 0: not drawn yet.
   std::size_t timeline_width = 0;  // In pixels, each of which is a column of Answers::timeline_part. 0: not drawn yet.
 };
 

@@ -61,6 +61,7 @@ bool App::Impl::apply_to_trace(const Command& command) {
     case show_timeline: show_view(ViewKind::timeline); return true;
     case show_failure: show_view(ViewKind::failure); return true;
     case show_fragmentation: show_view(ViewKind::fragmentation); return true;
+    case show_address_time: show_view(ViewKind::address_time); return true;
     case show_sizes: show_view(ViewKind::sizes); return true;
     case set_moment:
     case move_moment:
@@ -74,6 +75,14 @@ bool App::Impl::apply_to_trace(const Command& command) {
     case next_event: step_moment(1); return true;
     case previous_event: step_moment(-1); return true;
     case show_span: position.span = parse_span(command.text).value_or(TimelineSpan{}); return true;
+    case size_address_time: {
+      const std::size_t cross = command.text.find('x');
+      Context& context = state.context();
+      context.address_time_width = static_cast<int>(parse_count(command.text.substr(0, cross)).value_or(0));
+      context.address_time_height =
+          static_cast<int>(cross == std::string::npos ? 0 : parse_count(command.text.substr(cross + 1)).value_or(0));
+      return true;
+    }
     case size_timeline: state.context().timeline_width = parse_count(command.text).value_or(0); return true;
     case set_range:
     case move_range:

@@ -52,6 +52,8 @@ void App::Impl::ask_live_blocks() {
 
 void App::Impl::ask_blocks() {
   ask_live_blocks();
+  // While the moment is on its way, its value is the one before, and so are the blocks.
+  if (state.answers().moment.state != AnswerState::ready) return;
   const Answer<LiveAnswer>& live = state.answers().live_blocks;
   if (live.state != AnswerState::ready || live.value->moment != state.answers().moment.value) return;
   const BlockQuery query = block_query();

@@ -64,6 +64,31 @@ void App::Impl::ask_timeline() {
     ask_columns(slot_timeline_part, &Answers::timeline_part, state.position().span, width, TimelineEffort::exact);
 }
 
+void App::Impl::ask_address_time() {
+  const Source* source = state.source();
+  if (const auto& drawn = state.answers().address_time.value) state.line_colors.add(drawn->colors.files());
+  const Context& context = state.context();
+  if (source == nullptr || source->state != AnswerState::ready || !source->trace || context.address_time_width == 0)
+    return;
+  const ViewPosition& position = context.position;
+  const HeapKey heap = choose_heap(*source->trace, position.heap);
+  if (heap.empty()) return;
+  const AddressTimeQuery query{heap, position.span, context.address_time_width, context.address_time_height,
+                               position.coloring == HeapColoring::size ? HeapColoring::size : HeapColoring::own_code};
+  const std::string detail = text_from_heap_key(heap) + " " + text_from_span(query.span) + " " +
+                             std::to_string(query.width) + "x" + std::to_string(query.height) + " " +
+                             std::string(text_from_coloring(query.coloring));
+  ask<AddressTime>(
+      static_cast<int>(Question::address_time), &Answers::address_time, {0, source->id, SourceId::none, {}, detail},
+      [trace = source->trace, query, colors = state.line_colors](Work& work) -> Result<Computed<AddressTime>> {
+        auto made = compute_address_time(trace->streams[query.heap.stream], query, colors, &work);
+        if (!made) return Failure(cancelled_error());
+        auto picture = std::make_shared<const AddressTime>(std::move(*made));
+        const std::size_t bytes = picture->memory_bytes();
+        return Computed<AddressTime>{std::move(picture), bytes};
+      });
+}
+
 void App::Impl::ask_range() {
   const Source* source = state.source();
   const TimeRange& range = state.position().range;
@@ -82,8 +107,8 @@ void App::Impl::ask_range() {
                      answer->trace = trace;
                      answer->from = std::move(found->from);
                      answer->to = std::move(found->to);
-                     for (const StreamState& state : from) answer->from_ns.push_back(state.time_ns());
-                     for (const StreamState& state : to) answer->to_ns.push_back(state.time_ns());
+                     for (const StreamState& one : from) answer->from_ns.push_back(one.time_ns());
+                     for (const StreamState& one : to) answer->to_ns.push_back(one.time_ns());
                      answer->summary = std::move(*summary);
                      const std::size_t bytes = 4096 + answer->summary.stacks.size() * sizeof(RangeStackRow) +
                                                answer->summary.own_code.size() * (sizeof(RangeOwnRow) + 64);

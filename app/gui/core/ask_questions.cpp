@@ -63,6 +63,7 @@ void App::Impl::forget_answers() {
   forget(static_cast<int>(Question::heap_map), &Answers::heap_map);
   forget(static_cast<int>(Question::timeline), &Answers::timeline);
   forget(slot_timeline_part, &Answers::timeline_part);
+  forget(static_cast<int>(Question::address_time), &Answers::address_time);
   forget(static_cast<int>(Question::range), &Answers::range);
   forget(static_cast<int>(Question::free), &Answers::free);
   forget(static_cast<int>(Question::free_history), &Answers::free_history);
@@ -322,6 +323,7 @@ bool App::Impl::ask_what_is_missing() {
   const bool has_view = ask_views(context);
   if (asks(Question::heap_map)) ask_heap_map();
   if (asks(Question::timeline)) ask_timeline();
+  if (asks(Question::address_time)) ask_address_time();
   if (asks(Question::range)) ask_range();
   if (asks(Question::free)) ask_free();
   if (asks(Question::free_history)) ask_free_history();

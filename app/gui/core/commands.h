@@ -54,6 +54,8 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(show_import, "Show import statistics", "Ctrl+8", "View", profile, "What reading the file met.")                    \
   X(show_heap_map, "Show heap map", "Ctrl+9", "View", trace, "Every block and free piece by address.")                 \
   X(show_timeline, "Show timeline", "", "View", trace, "In use, pool size and largest free over time.")                \
+  X(show_address_time, "Show address x time", "", "View", trace,                                                       \
+    "Every block as a box of its addresses and its time.")                                                             \
   X(show_failure, "Show why it failed", "", "View", trace, "What was asked, what was free, what stood in the way.")    \
   X(show_fragmentation, "Show fragmentation", "", "View", trace, "What is free, in how many pieces.")                  \
   X(show_sizes, "Show sizes", "", "View", trace, "Sizes, gaps, ages and lifetimes as histograms.")                     \
@@ -116,6 +118,7 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(set_moment, "", "", "", hidden, "The moment of the trace becomes `text`, as --at names it.")                       \
   X(move_moment, "", "", "", hidden, "The same as the next step of one drag: Alt+Left goes back to before it.")        \
   X(show_span, "", "", "", hidden, "The timeline shows the span `text`; empty: all of it. Not a step of Alt+Left.")    \
+  X(size_address_time, "", "", "", hidden, "The picture of addresses and time is `text` pixels: 800x300.")             \
   X(size_timeline, "", "", "", hidden, "The timeline is `text` pixels wide.")                                          \
   X(set_range, "", "", "", hidden, "Selects the time between the moments `texts`.")                                    \
   X(move_range, "", "", "", hidden, "The same as the next step of one drag.")                                          \
@@ -180,6 +183,7 @@ enum class Question : std::uint8_t {
   free_history,
   failure,
   sizes,
+  address_time,
   blocks,
   lifetimes,  // Of the blocks: when each will be gone.
   address,

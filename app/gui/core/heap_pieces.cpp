@@ -17,9 +17,6 @@ constexpr std::array<std::string_view, coloring_count> names{"code", "size", "ag
 constexpr std::array<std::string_view, coloring_count> titles{"Own code", "Size",   "Age",     "State",
                                                               "Tag",      "Stream", "Rounding"};
 
-// Where the source does not tell regions, blocks closer than this lie in one: cudaMalloc maps whole pages of 2 MiB.
-constexpr std::uint64_t loose_gap_max = std::uint64_t{32} << 20;
-
 constexpr std::uint32_t no_slot = 0xffffffff;
 
 std::vector<std::uint32_t> slots_by_place(const StreamState& state, std::uint32_t heap) {
@@ -166,16 +163,9 @@ void shade_by(HeapPieces& map, const std::vector<std::string>& shade_names, cons
       map.legend.push_back({static_cast<Shade>(i), shade_names[i], sums[i].bytes, sums[i].blocks});
 }
 
-// PyTorch's own borders: small up to 1 MiB, large from 20 MiB (kSmallSize, kLargeBuffer of CUDACachingAllocator.cpp).
 void shade_by_size(HeapPieces& map) {
-  static const std::vector<std::string> steps{"under 64 KiB",  "64 KiB to 1 MiB",  "1 to 20 MiB",
-                                              "20 to 128 MiB", "128 MiB to 1 GiB", "1 GiB and more"};
-  constexpr std::array<std::uint64_t, 5> borders{std::uint64_t{64} << 10, std::uint64_t{1} << 20,
-                                                 std::uint64_t{20} << 20, std::uint64_t{128} << 20,
-                                                 std::uint64_t{1} << 30};
-  shade_by(map, steps, [&](const HeapPiece& piece) {
-    return static_cast<Shade>(std::upper_bound(borders.begin(), borders.end(), piece.size) - borders.begin());
-  });
+  shade_by(map, {size_step_names.begin(), size_step_names.end()},
+           [&](const HeapPiece& piece) { return size_step_of(piece.size); });
 }
 
 // Age is how many events ago a block was taken, in powers of ten: it needs no clock.
@@ -215,6 +205,14 @@ std::string_view why_no_coloring(const HeapInfo& heap, HeapColoring coloring) {
   if (coloring == HeapColoring::waste && !heap.has(wire::heap_flag::has_requested))
     return "This source does not tell what was asked for, so rounding is not known.";
   return {};
+}
+
+// PyTorch's own borders: small up to 1 MiB, large from 20 MiB (kSmallSize, kLargeBuffer of CUDACachingAllocator.cpp).
+Shade size_step_of(std::uint64_t bytes) {
+  constexpr std::array<std::uint64_t, step_count - 1> borders{std::uint64_t{64} << 10, std::uint64_t{1} << 20,
+                                                              std::uint64_t{20} << 20, std::uint64_t{128} << 20,
+                                                              std::uint64_t{1} << 30};
+  return static_cast<Shade>(std::upper_bound(borders.begin(), borders.end(), bytes) - borders.begin());
 }
 
 std::string_view text_from_coloring(HeapColoring coloring) {

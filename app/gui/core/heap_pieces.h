@@ -3,6 +3,7 @@
 // then any picture of it is one walk over what is visible (heap_raster.h).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -38,6 +39,13 @@ enum class PieceKind : std::uint8_t {
 using Shade = std::uint8_t;
 inline constexpr Shade shade_count = 9, several_shade = 8;
 inline constexpr std::size_t step_count = 6;
+
+inline constexpr std::array<std::string_view, step_count> size_step_names{
+    "under 64 KiB", "64 KiB to 1 MiB", "1 to 20 MiB", "20 to 128 MiB", "128 MiB to 1 GiB", "1 GiB and more"};
+Shade size_step_of(std::uint64_t bytes);
+
+// Where the source does not tell regions, blocks closer than this lie in one: cudaMalloc maps whole pages of 2 MiB.
+inline constexpr std::uint64_t loose_gap_max = std::uint64_t{32} << 20;
 
 struct HeapPiece {
   std::uint64_t begin = 0, size = 0;

@@ -68,19 +68,7 @@ class Columns {
   std::size_t at_ = 0;
 };
 
-// Where the stretch begins and ends in the stream.
-struct Positions {
-  std::uint64_t begin = 0, end = 0;
-};
-Positions positions_of(const Stream& stream, const TimelineColumns& timeline) {
-  if (timeline.span == timeline.whole) return {0, stream.end_position()};
-  if (!timeline.has_times)
-    return {static_cast<std::uint64_t>(timeline.span.begin), static_cast<std::uint64_t>(timeline.span.end)};
-  return {stream.position_of_time(timeline.first_time_ns + timeline.span.begin - 1),
-          stream.position_of_time(timeline.first_time_ns + timeline.span.end)};
-}
-
-bool take_events(const Stream& stream, Positions positions, TimelineColumns& timeline, std::size_t count,
+bool take_events(const Stream& stream, StreamPositions positions, TimelineColumns& timeline, std::size_t count,
                  const std::atomic<bool>& cancelled) {
   const std::uint32_t heap = timeline.heap.heap;
   StreamState state = stream.state_at(positions.begin);
@@ -115,7 +103,7 @@ TimelineColumn last_of(const TimelineBucket& bucket) {
   return column_from(last);
 }
 
-void take_buckets(const Stream& stream, Positions positions, TimelineColumns& timeline, std::size_t count) {
+void take_buckets(const Stream& stream, StreamPositions positions, TimelineColumns& timeline, std::size_t count) {
   const std::vector<TimelineBucket> buckets =
       stream.timeline(timeline.heap.heap).buckets(positions.begin, positions.end, count * 4);
   if (buckets.empty()) {
@@ -198,6 +186,18 @@ void TimelineColumn::add(const TimelineColumn& later) {
   is_inexact |= later.is_inexact;
 }
 
+TimelineSpan whole_span_of(const Stream& stream) {
+  return {0, stream.has_times() ? stream.last_time_ns() - stream.first_time_ns()
+                                : static_cast<std::int64_t>(stream.end_position())};
+}
+
+StreamPositions positions_of(const Stream& stream, TimelineSpan span) {
+  if (span == whole_span_of(stream)) return {0, stream.end_position()};
+  if (!stream.has_times()) return {static_cast<std::uint64_t>(span.begin), static_cast<std::uint64_t>(span.end)};
+  return {stream.position_of_time(stream.first_time_ns() + span.begin - 1),
+          stream.position_of_time(stream.first_time_ns() + span.end)};
+}
+
 std::string text_from_span(TimelineSpan span) {
   return fmt::format("{}-{}", span.begin, span.end);
 }
@@ -219,14 +219,13 @@ std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, He
   timeline.heap = heap;
   timeline.has_times = stream.has_times();
   timeline.first_time_ns = timeline.has_times ? stream.first_time_ns() : 0;
-  timeline.whole.end = timeline.has_times ? stream.last_time_ns() - stream.first_time_ns()
-                                          : static_cast<std::int64_t>(stream.end_position());
+  timeline.whole = whole_span_of(stream);
   timeline.span = span.empty() ? timeline.whole : span;
   timeline.span.end = std::min(timeline.span.end, timeline.whole.end);
   timeline.knows_regions = true;
   for (const TimelineBucket& bucket : stream.timeline(heap.heap).buckets(0, stream.end_position(), 1))
     timeline.knows_regions &= bucket.knows_regions;
-  const Positions positions = positions_of(stream, timeline);
+  const StreamPositions positions = positions_of(stream, timeline.span);
   timeline.begin_position = positions.begin;
   count = std::max<std::size_t>(1, count);
   if (effort == TimelineEffort::exact || positions.end - positions.begin <= quick_events_max) {

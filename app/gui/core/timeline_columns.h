@@ -68,7 +68,12 @@ struct TimelineSpan {
   std::int64_t length() const { return end - begin; }
   friend bool operator==(const TimelineSpan&, const TimelineSpan&) = default;
 };
-std::string text_from_span(TimelineSpan span);  // "1000-2000", as a command's text names it.
+TimelineSpan whole_span_of(const Stream& stream);
+struct StreamPositions {
+  std::uint64_t begin = 0, end = 0;
+};
+StreamPositions positions_of(const Stream& stream, TimelineSpan span);  // Of its events, the later ones not included.
+std::string text_from_span(TimelineSpan span);                          // "1000-2000", as a command's text names it.
 std::optional<TimelineSpan> parse_span(std::string_view text);
 
 struct TimelineColumns {

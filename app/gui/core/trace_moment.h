@@ -40,7 +40,7 @@ struct NamedHeap {
 // Those that ever held something, in the order of the file.
 std::vector<NamedHeap> heaps_of(const Trace& trace);
 
-// "at the peak (...)", "after event 7 of 10": how a sentence about the moment begins.
+// "at the peak (...)", "after 7 of 10 events": how a sentence about the moment begins.
 std::string phrase_of(const Moment& moment);
 
 // `wanted` where the trace has it; else the heap of the last out-of-memory, else the one with the highest peak. Empty

@@ -130,6 +130,14 @@ TextTable table_from_failure(const FailureAnswer& answer) {
   return table;
 }
 
+TextTable table_from_address_time(const AddressTime& picture) {
+  TextTable table;
+  table.columns = {{"Colour"}, {"Bytes, on average", true}, {"Blocks", true}};
+  for (const ShadeEntry& entry : picture.legend)
+    table.rows.push_back({text_cell(entry.name), bytes_cell(entry.bytes), count_cell(entry.blocks)});
+  return table;
+}
+
 TextTable table_from_sizes(const SizesAnswer& answer) {
   TextTable table;
   table.columns = {{"What"}, {"From, to"}, {"Count", true}, {"Bytes", true}};

@@ -6,7 +6,7 @@
 
 namespace hbmscope::gui {
 
-// "From after event 3 of 10 to the peak (...)."
+// "From after 3 of 10 events to the peak (...)."
 std::string range_sentence(const RangeAnswer& answer);
 // Rows by own code, or by stack with the innermost frames.
 TextTable table_from_range(const RangeAnswer& answer, bool by_stack);
@@ -14,6 +14,7 @@ TextTable table_from_range(const RangeAnswer& answer, bool by_stack);
 TextTable table_from_free(const FreeAnswer& answer);
 // The blocks in the cheapest place.
 TextTable table_from_failure(const FailureAnswer& answer);
+TextTable table_from_address_time(const AddressTime& picture);  // Its legend.
 TextTable table_from_sizes(const SizesAnswer& answer);
 
 // "step model.py:10", or what stands there where no code is the person's.

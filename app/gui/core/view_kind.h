@@ -10,6 +10,7 @@ namespace hbmscope::gui {
 enum class ViewKind {
   heap_map,
   timeline,
+  address_time,
   failure,
   fragmentation,
   blocks,
@@ -32,9 +33,10 @@ struct ViewName {
   std::string_view window;  // The tab's text, and the id by which tests find it.
 };
 
-inline constexpr std::array<ViewName, 16> view_names{{
+inline constexpr std::array<ViewName, 17> view_names{{
     {ViewKind::heap_map, "heap-map", "Heap map"},
     {ViewKind::timeline, "timeline", "Timeline"},
+    {ViewKind::address_time, "address-time", "Address x time"},
     {ViewKind::failure, "failure", "Why it failed"},
     {ViewKind::fragmentation, "fragmentation", "Fragmentation"},
     {ViewKind::blocks, "blocks", "Blocks"},
@@ -57,15 +59,15 @@ constexpr const ViewName& name_of(ViewKind kind) {
 
 // Views that a file without addresses can't have.
 constexpr bool is_of_trace(ViewKind kind) {
-  return kind == ViewKind::heap_map || kind == ViewKind::timeline || kind == ViewKind::failure ||
-         kind == ViewKind::fragmentation || kind == ViewKind::blocks || kind == ViewKind::events ||
-         kind == ViewKind::sizes || kind == ViewKind::range;
+  return kind == ViewKind::heap_map || kind == ViewKind::timeline || kind == ViewKind::address_time ||
+         kind == ViewKind::failure || kind == ViewKind::fragmentation || kind == ViewKind::blocks ||
+         kind == ViewKind::events || kind == ViewKind::sizes || kind == ViewKind::range;
 }
 
 // The tabs below the centre; Summary, Flame graph and Totals are the centre, and of a trace Heap map and Timeline.
 constexpr bool is_bottom_tab(ViewKind kind) {
   return kind != ViewKind::summary && kind != ViewKind::flame && kind != ViewKind::totals &&
-         kind != ViewKind::heap_map && kind != ViewKind::timeline;
+         kind != ViewKind::heap_map && kind != ViewKind::timeline && kind != ViewKind::address_time;
 }
 
 constexpr std::optional<ViewKind> parse_view_kind(std::string_view key) {

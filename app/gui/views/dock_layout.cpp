@@ -10,9 +10,9 @@ namespace hbmscope::gui {
 namespace {
 
 // From left to right, of both kinds of files; a profile has summary, flame graph and totals elsewhere.
-constexpr ViewKind bottom_tabs[] = {ViewKind::failure, ViewKind::fragmentation, ViewKind::range,  ViewKind::top,
-                                    ViewKind::flame,   ViewKind::blocks,        ViewKind::sizes,  ViewKind::events,
-                                    ViewKind::summary, ViewKind::call_tree,     ViewKind::diff,   ViewKind::source,
+constexpr ViewKind bottom_tabs[] = {ViewKind::failure, ViewKind::fragmentation, ViewKind::range, ViewKind::top,
+                                    ViewKind::flame,   ViewKind::blocks,        ViewKind::sizes, ViewKind::events,
+                                    ViewKind::summary, ViewKind::call_tree,     ViewKind::diff,  ViewKind::source,
                                     ViewKind::totals,  ViewKind::import};
 
 void dock(ViewKind kind, ImGuiID node) {
@@ -50,6 +50,7 @@ void build_for_trace(ImGuiID space, ImVec2 size) {
   const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.32F, nullptr, &rest);
   const ImGuiID middle = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
   dock(ViewKind::heap_map, rest);
+  dock(ViewKind::address_time, rest);
   dock(ViewKind::timeline, middle);
   for (const ViewKind kind :
        {ViewKind::failure, ViewKind::fragmentation, ViewKind::range, ViewKind::top, ViewKind::flame, ViewKind::blocks,
@@ -73,8 +74,9 @@ void choose_tabs(bool of_trace) {
   if (!of_trace) {
     bring_to_front(ViewKind::summary);
     bring_to_front(ViewKind::top);
-  } else if (!bring_to_front(ViewKind::failure)) {
-    bring_to_front(ViewKind::fragmentation);
+  } else {
+    bring_to_front(ViewKind::heap_map);
+    if (!bring_to_front(ViewKind::failure)) bring_to_front(ViewKind::fragmentation);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "app/gui/views/answer_state.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"
+#include "app/gui/views/map_legend.h"
 #include "app/gui/views/map_marks.h"
 #include "app/gui/views/map_minimap.h"
 #include "app/gui/views/trace_head.h"
@@ -41,52 +42,6 @@ void draw_coloring(const AppState& state, const HeapInfo& heap, CommandQueue& co
     tooltip(reason);
   }
   ImGui::EndCombo();
-}
-
-// What the colours are, with bytes; what does not fit into the line is named in the tooltip of the last entry.
-void draw_legend(const Look& look, const HeapPieces& map) {
-  const float side = look.px(12), line = ImGui::GetTextLineHeight(), gap = look.px(14);
-  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const auto entry = [&](const std::string& name, ImU32 color, int id, std::string_view more, bool is_last) {
-    const float width = side + look.px(5) + ImGui::CalcTextSize(name.c_str()).x;
-    const float x = id == 0 ? ImGui::GetCursorScreenPos().x : ImGui::GetItemRectMax().x + gap;
-    const float room = is_last ? 0 : look.px(90);
-    if (id != 0 && x + width + room > right) return false;
-    if (id != 0) ImGui::SameLine(0, gap);
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::PushID(id);
-    ImGui::Dummy({width, line});
-    ImGui::PopID();
-    const float top = at.y + (line - side) / 2;
-    draw.AddRectFilled({at.x, top}, {at.x + side, top + side}, color);
-    draw.AddRect({at.x, top}, {at.x + side, top + side}, look.role(Role::dim_text, 0.5F));
-    draw.AddText({at.x + side + look.px(5), at.y}, look.role(Role::dim_text), name.c_str());
-    tooltip(more);
-    return true;
-  };
-  int id = 0;
-  entry(map.knows_regions ? "free" : "not identified", look.role(map.knows_regions ? Role::free : Role::not_identified),
-        id++,
-        map.knows_regions ? "An empty stretch of full height is contiguous free memory."
-                          : "The source does not tell what is free.",
-        false);
-  for (std::size_t i = 0; i < map.legend.size(); ++i) {
-    const ShadeEntry& one = map.legend[i];
-    const std::string sum = bytes(static_cast<double>(one.bytes));
-    const ImU32 color = look.color(color_of_shade(look.theme, map.coloring, one.shade));
-    if (entry(one.name + "  " + sum, color, id++,
-              one.name + ": " + sum + " in " + text_from_count(static_cast<std::int64_t>(one.blocks)) + " blocks",
-              i + 1 == map.legend.size()))
-      continue;
-    ImGui::SameLine(0, gap);
-    dim_text("+ " + std::to_string(map.legend.size() - i) + " more");
-    std::string rest;
-    for (std::size_t j = i; j < map.legend.size(); ++j)
-      rest += (j == i ? "" : "\n") + map.legend[j].name + ": " + bytes(static_cast<double>(map.legend[j].bytes));
-    tooltip(rest);
-    break;
-  }
 }
 
 std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
@@ -339,7 +294,7 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
     if (ImGui::Button("Go to the peak")) commands.push(CommandId::go_to_peak);
     return;
   }
-  draw_legend(look, answer->pieces);
+  draw_map_legend(look, answer->pieces.knows_regions, answer->pieces.coloring, answer->pieces.legend);
   draw_find(state, map, commands);
 
   ImGui::BeginChild("map", {0, 0}, 0, ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);

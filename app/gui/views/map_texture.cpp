@@ -75,9 +75,12 @@ void MapTexture::set(const std::vector<Pixel>& pixels, int width, int height) {
 }
 
 void MapTexture::draw(ImDrawList& draw, ImVec2 at) {
+  this->draw(draw, at, {at.x + static_cast<float>(width_), at.y + static_cast<float>(height_)});
+}
+
+void MapTexture::draw(ImDrawList& draw, ImVec2 from, ImVec2 to) {
   if (!texture_ || width_ == 0 || height_ == 0) return;
-  draw.AddImage(texture_->GetTexRef(), at, {at.x + static_cast<float>(width_), at.y + static_cast<float>(height_)},
-                {0, 0},
+  draw.AddImage(texture_->GetTexRef(), from, to, {0, 0},
                 {static_cast<float>(width_) / static_cast<float>(texture_->Width),
                  static_cast<float>(height_) / static_cast<float>(texture_->Height)});
 }

@@ -20,6 +20,7 @@ class MapTexture {
 
   void set(const std::vector<Pixel>& pixels, int width, int height);
   void draw(ImDrawList& draw, ImVec2 at);
+  void draw(ImDrawList& draw, ImVec2 from, ImVec2 to);  // Stretched.
   std::uint64_t uploads() const { return uploads_; }
 
  private:

@@ -23,6 +23,7 @@ void draw_view_inside(const AppState& state, ViewStates& views, ViewKind kind, C
     case ViewKind::timeline: return draw_timeline(state, views.timeline, commands);
     case ViewKind::failure: return draw_failure(state, views.failure, commands);
     case ViewKind::fragmentation: return draw_fragmentation(state, views.fragmentation, commands);
+    case ViewKind::address_time: return draw_address_time(state, views.address_time, commands);
     case ViewKind::sizes: return draw_sizes(state, views.sizes, commands);
     case ViewKind::range: return draw_range(state, views.range, commands);
     case ViewKind::blocks: return draw_blocks(state, views.blocks, commands);

@@ -27,9 +27,9 @@ struct TimelinePicture {
   double begin = 0, end = 0;  // On the axis.
   float left = 0;
   int width = 0;
-  std::vector<TimelineColumn> pixels;
-  Lane memory;
-  std::optional<Lane> fits, fragmentation, markers;
+  std::vector<TimelineColumn> pixels{};
+  Lane memory{};
+  std::optional<Lane> fits{}, fragmentation{}, markers{};
   float top = 0, bottom = 0;  // Of all lanes.
 
   float right() const { return left + static_cast<float>(width); }

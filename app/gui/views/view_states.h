@@ -1,6 +1,7 @@
 // What every view keeps for itself, in one place that lives as long as the window.
 #pragma once
 
+#include "app/gui/views/address_time_view.h"
 #include "app/gui/views/blocks_view.h"
 #include "app/gui/views/call_tree_view.h"
 #include "app/gui/views/diff_view.h"
@@ -29,6 +30,7 @@ namespace hbmscope::gui {
 struct ViewStates {
   HeapMapState heap_map;
   TimelineState timeline;
+  AddressTimeState address_time;
   FailureViewState failure;
   FragmentationState fragmentation;
   SizesState sizes;

@@ -1,0 +1,25 @@
+#include "app/cli/output_file.h"
+
+#include <filesystem>
+
+namespace hbmscope::cli {
+
+Result<void> check_output(const std::vector<std::string>& inputs, const std::string& output) {
+  namespace fs = std::filesystem;
+  std::error_code error;  // What can't be asked is not the same file.
+  if (output.empty() || !fs::exists(output, error)) return {};
+  const fs::path folder = fs::absolute(output, error).parent_path();
+  for (const std::string& input : inputs) {
+    const bool is_same = fs::equivalent(input, output, error);
+    const bool is_inside = fs::is_directory(input, error) && fs::equivalent(input, folder, error);
+    if (is_same || is_inside)
+      return Failure(Error{"the output is a file that is read: nothing would be left of it",
+                           "Write to another name.",
+                           output,
+                           {},
+                           false});
+  }
+  return {};
+}
+
+}  // namespace hbmscope::cli

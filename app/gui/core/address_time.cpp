@@ -1,0 +1,291 @@
+#include "app/gui/core/address_time.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "analysis/query/allocation_times.h"
+#include "analysis/trace/range_table.h"
+
+namespace hbmscope::gui {
+namespace {
+
+struct Box {
+  AddressRange range;
+  double begin = 0, end = 0;  // On the axis.
+  std::uint32_t stack = 0;
+};
+
+// One pass over the stretch: visit_block(Box) for every block that lived in it, visit_memory(range, begin, end) for
+// every region; of a heap whose source does not tell regions none.
+template <class VisitBlock, class VisitMemory>
+class StretchPass {
+ public:
+  StretchPass(const Stream& stream, const AddressTime& picture, const VisitBlock& visit_block,
+              const VisitMemory& visit_memory)
+      : stream_(stream), picture_(picture), visit_block_(visit_block), visit_memory_(visit_memory) {}
+
+  bool run(PassControl* control) {
+    const StreamPositions positions = positions_of(stream_, picture_.query.span);
+    StreamState state = stream_.state_at(positions.begin);
+    begin_ = static_cast<double>(picture_.query.span.begin);
+    end_ = static_cast<double>(picture_.query.span.end);
+    state.heap(heap()).space.for_each_region([&](AddressRange range) { regions_.add(0, range, {begin_}); });
+    const auto go_on = [&](std::uint64_t events) {
+      if (control == nullptr) return true;
+      control->done_events += events;
+      return !control->cancelled;
+    };
+    const bool is_whole =
+        pass_over_heaps_from(stream_, state, positions.end, go_on,
+                             [&](const StreamState& now, const HeapChange& change, const wire::DecodedBlock& block) {
+                               if (change.heap == heap()) take(now, change, block);
+                             });
+    if (!is_whole) return false;
+    for (const LiveBlock& block : state.slots())
+      if (block.heap == heap()) tell(block, begin_of(block), end_);
+    regions_.for_each(
+        [&](std::uint32_t, AddressRange range, const Began& began) { visit_memory_(range, began.at, end_); });
+    return true;
+  }
+
+ private:
+  struct Began {
+    double at = 0;
+    Began after(std::uint64_t) const { return *this; }
+  };
+
+  std::uint32_t heap() const { return picture_.query.heap.heap; }
+  double axis_of(std::uint64_t position, std::int64_t time_ns) const {
+    const double at =
+        picture_.has_times ? static_cast<double>(time_ns - picture_.first_time_ns) : static_cast<double>(position);
+    return std::clamp(at, begin_, end_);
+  }
+  double begin_of(const LiveBlock& block) const {
+    if (block.event == wire::before_the_stream) return begin_;
+    if (!picture_.has_times) return axis_of(block.event + 1, 0);
+    const auto time_ns = times_.find(block.event);
+    return time_ns ? axis_of(0, *time_ns) : begin_;
+  }
+  void tell(const LiveBlock& block, double begin, double end) {
+    visit_block_(Box{{block.address, block.address + block.size}, begin, end, block.stack});
+  }
+
+  void take(const StreamState& now, const HeapChange& change, const wire::DecodedBlock& block) {
+    const double at = axis_of(change.position, change.time_ns);
+    if (change.what == HeapChange::What::allocated && picture_.has_times)
+      times_.add(change.place.event, change.time_ns, now);
+    if (change.what == HeapChange::What::freed) {
+      tell(*change.block, begin_of(*change.block), at);
+      times_.take(change.block->event);
+    }
+    for (const LiveBlock& went : change.went) tell(went, begin_of(went), at);
+    switch (change.place.kind) {
+      case wire::RecordKind::region_grow: {
+        const auto& region = block.rows<wire::RegionGrowRecord>()[change.place.row];
+        return grow({region.address, region.address + region.size}, at);
+      }
+      case wire::RecordKind::region_shrink: {
+        const auto& region = block.rows<wire::RegionShrinkRecord>()[change.place.row];
+        return shrink({region.address, region.address + region.size}, at);
+      }
+      case wire::RecordKind::alloc:
+      case wire::RecordKind::free:
+      case wire::RecordKind::free_requested:
+      case wire::RecordKind::move: return;
+      default: break;
+    }
+    // The heap went, or was listed: whatever is there now.
+    shrink({0, ~std::uint64_t{0}}, at);
+    now.heap(heap()).space.for_each_region([&](AddressRange range) { regions_.add(0, range, {at}); });
+  }
+  void grow(AddressRange range, double at) {
+    if (range.begin >= range.end) return;
+    shrink(range, at);
+    regions_.add(0, range, {at});
+  }
+  void shrink(AddressRange range, double at) {
+    if (range.begin >= range.end) return;
+    regions_.cut(0, range,
+                 [&](const Began& began, std::uint32_t, AddressRange part) { visit_memory_(part, began.at, at); });
+  }
+
+  const Stream& stream_;
+  const AddressTime& picture_;
+  const VisitBlock& visit_block_;
+  const VisitMemory& visit_memory_;
+  double begin_ = 0, end_ = 0;
+  AllocationTimes times_;
+  RangeTable<Began> regions_;
+};
+
+template <class VisitBlock, class VisitMemory>
+bool pass_over_stretch(const Stream& stream, const AddressTime& picture, PassControl* control,
+                       const VisitBlock& visit_block, const VisitMemory& visit_memory) {
+  return StretchPass(stream, picture, visit_block, visit_memory).run(control);
+}
+
+// Ranges that overlap or lie closer than `gap` are one.
+class Ranges {
+ public:
+  explicit Ranges(std::uint64_t gap) : gap_(gap) {}
+  void add(AddressRange range) {
+    const std::uint64_t reach = range.end > ~std::uint64_t{0} - gap_ ? ~std::uint64_t{0} : range.end + gap_;
+    auto next = ends_.upper_bound(reach);
+    while (next != ends_.begin()) {
+      const auto before = std::prev(next);
+      if (before->second < range.begin && range.begin - before->second > gap_) break;
+      range = {std::min(range.begin, before->first), std::max(range.end, before->second)};
+      next = ends_.erase(before);
+    }
+    ends_.emplace(range.begin, range.end);
+  }
+  const std::map<std::uint64_t, std::uint64_t>& ends() const { return ends_; }
+
+ private:
+  std::uint64_t gap_;
+  std::map<std::uint64_t, std::uint64_t> ends_;  // By begin.
+};
+
+// Whose code, or which size, has how much: bytes times their time decide who gets a hue.
+class Shades {
+ public:
+  Shades(const Definitions& definitions, AddressTime& picture, const ColorKeeper& colors)
+      : definitions_(definitions), picture_(picture) {
+    picture.colors = colors;
+  }
+
+  void add(const Box& box) {
+    Sum& sum = sums_[number_of(box)];
+    sum.area += static_cast<double>(box.range.size()) * (box.end - box.begin);
+    ++sum.blocks;
+  }
+
+  // After all were added.
+  void choose() {
+    std::vector<std::size_t> order(sums_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return sums_[a].area > sums_[b].area; });
+    ShadeEntry rest{several_shade, {}, 0, 0};
+    for (const std::size_t number : order) {
+      Sum& sum = sums_[number];
+      sum.shade = shade_of(sum.name, number);
+      if (sum.area == 0) continue;
+      if (sum.shade != several_shade) {
+        picture_.legend.push_back({sum.shade, sum.name, average_of(sum), sum.blocks});
+      } else {
+        rest.name = rest.name.empty() ? sum.name : "other code, or none";
+        rest.bytes += average_of(sum);
+        rest.blocks += sum.blocks;
+      }
+    }
+    if (!rest.name.empty()) picture_.legend.push_back(rest);
+  }
+  Shade shade_of(const Box& box) { return sums_[number_of(box)].shade; }
+
+ private:
+  struct Sum {
+    std::string name;
+    double area = 0;
+    std::uint64_t blocks = 0;
+    Shade shade = several_shade;
+  };
+  std::uint64_t average_of(const Sum& sum) const {
+    const auto length = static_cast<double>(picture_.query.span.length());
+    return length > 0 ? static_cast<std::uint64_t>(sum.area / length) : 0;
+  }
+  bool is_by_size() const { return picture_.query.coloring == HeapColoring::size; }
+
+  std::size_t number_of(const Box& box) {
+    if (is_by_size()) {
+      if (sums_.empty())
+        for (std::size_t step = 0; step < step_count; ++step)
+          sums_.push_back({std::string(size_step_names[step]), 0, 0, static_cast<Shade>(step)});
+      return std::size_t{size_step_of(box.range.size())};
+    }
+    const auto [found, is_new] = number_of_stack_.try_emplace(box.stack, 0);
+    if (is_new) {
+      const std::string name = own_code_text(definitions_, box.stack);
+      found->second = number_of_name_.try_emplace(name, sums_.size()).first->second;
+      if (found->second == sums_.size()) sums_.push_back({name, 0, 0, several_shade});
+    }
+    return found->second;
+  }
+  Shade shade_of(const std::string& name, std::size_t number) {
+    if (is_by_size()) return static_cast<Shade>(number);
+    if (name.starts_with('(')) return several_shade;
+    ColorKeeper& colors = picture_.colors;
+    colors.add({name});
+    return colors.hue_of(name) == no_hue ? several_shade : static_cast<Shade>(colors.hue_of(name));
+  }
+
+  const Definitions& definitions_;
+  AddressTime& picture_;
+  std::unordered_map<std::uint32_t, std::size_t> number_of_stack_;
+  std::map<std::string, std::size_t> number_of_name_;
+  std::vector<Sum> sums_;
+};
+
+}  // namespace
+
+std::optional<AddressTime> compute_address_time(const Stream& stream, const AddressTimeQuery& query,
+                                                const ColorKeeper& colors, PassControl* control) {
+  AddressTime picture;
+  picture.query = query;
+  picture.has_times = stream.has_times();
+  picture.first_time_ns = picture.has_times ? stream.first_time_ns() : 0;
+  if (query.span.empty()) picture.query.span = whole_span_of(stream);
+  if (control != nullptr) {
+    const StreamPositions positions = positions_of(stream, picture.query.span);
+    control->total_events = 2 * (positions.end - positions.begin);
+  }
+  Shades shades(stream.definitions(), picture, colors);
+  Ranges regions(0), blocks(loose_gap_max);
+  const bool first = pass_over_stretch(
+      stream, picture, control,
+      [&](const Box& box) {
+        shades.add(box);
+        blocks.add(box.range);
+        ++picture.boxes;
+      },
+      [&](AddressRange range, double, double) { regions.add(range); });
+  if (!first) return std::nullopt;
+  shades.choose();
+  picture.knows_regions = !regions.ends().empty();
+  std::vector<AddressRange> memory;
+  for (const auto& [begin, end] : (picture.knows_regions ? regions : blocks).ends()) memory.push_back({begin, end});
+  picture.axis = AddressAxis(std::move(memory), query.height);
+  BoxRaster raster(query.width, query.height);
+  const auto box_of = [&](AddressRange range, double begin, double end) {
+    return BoxRaster::Box{picture.left_of(begin), picture.axis.px_of(range.begin), picture.left_of(end),
+                          picture.axis.px_of_end(range.end)};
+  };
+  const bool second = pass_over_stretch(
+      stream, picture, control,
+      [&](const Box& box) { raster.add_block(box_of(box.range, box.begin, box.end), shades.shade_of(box)); },
+      [&](AddressRange range, double begin, double end) { raster.add_memory(box_of(range, begin, end)); });
+  if (!second) return std::nullopt;
+  picture.cells = raster.cells();
+  return picture;
+}
+
+std::vector<Pixel> pixels_from_address_time(const AddressTime& picture, Theme theme) {
+  const Color free = color_of(theme, Role::free);
+  std::array<std::array<Pixel, 5>, shade_count> occupied{};
+  for (Shade shade = 0; shade < shade_count; ++shade)
+    for (std::size_t quarters = 0; quarters <= 4; ++quarters)
+      occupied[shade][quarters] = pixel_from_color(
+          mix(free, color_of_shade(theme, picture.query.coloring, shade), static_cast<double>(quarters) / 4));
+  const Pixel no_memory =
+      pixel_from_color(color_of(theme, picture.knows_regions ? Role::no_memory : Role::not_identified));
+  std::vector<Pixel> pixels(picture.cells.size());
+  for (std::size_t i = 0; i < pixels.size(); ++i) {
+    const BoxCell& cell = picture.cells[i];
+    pixels[i] = cell.quarters == 0 && !cell.has_memory ? no_memory : occupied[cell.shade][cell.quarters];
+  }
+  return pixels;
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,228 @@
+#include "app/gui/views/address_time_view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "analysis/units/format.h"
+#include "app/gui/core/block_table.h"
+#include "app/gui/core/piece_text.h"
+#include "app/gui/core/trace_tables.h"
+#include "app/gui/views/answer_state.h"
+#include "app/gui/views/drawing.h"
+#include "app/gui/views/frame_menu.h"
+#include "app/gui/views/map_legend.h"
+#include "app/gui/views/timeline_lanes.h"
+#include "app/gui/views/timeline_marks.h"
+#include "app/gui/views/trace_head.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string bytes(double bytes) {
+  return text_from_bytes(std::llround(bytes));
+}
+
+struct Frame {
+  const AppState& state;
+  const Look& look;
+  CommandQueue& commands;
+  const AddressTime& boxes;
+  const TimelineColumns& whole;
+  const TimelinePicture& picture;
+
+  float top() const { return picture.top; }
+  // Of the texture's cells, which may still be those of another size or stretch.
+  double row_of(float y) const {
+    return static_cast<double>(y - top()) / static_cast<double>(picture.bottom - top()) * boxes.query.height;
+  }
+  float y_of(double row) const {
+    return top() + static_cast<float>(row / boxes.query.height) * (picture.bottom - top());
+  }
+  int pixel_of(float x) const {
+    return static_cast<int>(std::clamp(std::floor(x - picture.left), 0.0F, static_cast<float>(picture.width - 1)));
+  }
+  void show(double begin, double end) const {
+    const TimelineSpan span = possible_span(whole, begin, end);
+    if (span != state.position().span)
+      commands.push(CommandId::show_span, span.empty() ? std::string() : text_from_span(span));
+  }
+};
+
+std::string scale_text(const AddressTime& boxes) {
+  const double length = static_cast<double>(boxes.query.span.length()) / std::max(1, boxes.query.width);
+  const std::string time =
+      boxes.has_times ? text_from_duration_ns(std::llround(length)) : text_from_count(std::llround(length)) + " events";
+  return text_from_count(static_cast<std::int64_t>(boxes.boxes)) +
+         " blocks, 1 px = " + bytes(boxes.axis.bytes_per_px()) + " x " + time;
+}
+
+void draw_head(const AppState& state, const TimelineColumns& whole, const AddressTime* boxes, CommandQueue& commands) {
+  if (draw_heap_chooser(state, *state.source()->trace, whole.heap, commands)) ImGui::SameLine(0, ImGui::GetFontSize());
+  ImGui::AlignTextToFramePadding();
+  dim_text(shortened(boxes == nullptr ? "" : scale_text(*boxes) + "   (wheel zooms, a click goes there)",
+                     ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
+  draw_copy_menu(ViewKind::address_time, commands);
+}
+
+// How far below the first address, in bytes of memory: what lies between regions does not count.
+void draw_offsets(const Frame& frame, float left) {
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float line = ImGui::GetTextLineHeight(), height = frame.picture.bottom - frame.top();
+  const int labels = std::max(1, static_cast<int>(height / (line * 3)));
+  double memory = 0;
+  for (const AddressRange& region : frame.boxes.axis.regions()) memory += static_cast<double>(region.size());
+  for (int i = 0; i <= labels; ++i) {
+    const double share = static_cast<double>(i) / labels;
+    const std::string words = "+" + bytes(memory * share);
+    const float y = std::min(frame.top() + static_cast<float>(share) * height, frame.picture.bottom - line);
+    const float x = frame.picture.left - frame.look.px(6) - ImGui::CalcTextSize(words.c_str()).x;
+    draw.AddText({std::max(left, x), y}, frame.look.role(Role::dim_text), words.c_str());
+  }
+}
+
+// As high as what was asked for, from the foot up: beside it, no empty stretch is as high.
+void draw_failures(const Frame& frame) {
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const ImU32 ink = frame.look.role(Role::failure);
+  for (const TimelineMark& failure : frame.whole.failures) {
+    const float x = std::floor(frame.picture.x_of(failure.at)) + 0.5F;
+    if (x < frame.picture.left || x > frame.picture.right()) continue;
+    const double rows = static_cast<double>(failure.bytes) / frame.boxes.axis.bytes_per_px();
+    const float top = std::max(frame.top(), frame.y_of(frame.boxes.query.height - rows));
+    draw.AddLine({x, frame.top()}, {x, frame.picture.bottom}, frame.look.role(Role::failure, 0.45F));
+    draw.AddRect({x - 3, top}, {x + 3, frame.picture.bottom}, ink, 0.0F, 2.0F);
+  }
+}
+
+void draw_tooltip(const Frame& frame, float x, float y) {
+  const AddressTime& boxes = frame.boxes;
+  const auto address = boxes.axis.address_at(frame.row_of(y));
+  const double axis = frame.picture.axis_of(x), left = boxes.left_of(axis);
+  ImGui::BeginTooltip();
+  bold_text(frame.whole.text_at(frame.whole.share_of_axis(axis)) +
+            (address ? ", address " + address_text(*address) : ", between two regions"));
+  const auto column = static_cast<std::int64_t>(std::floor(left)), row = static_cast<std::int64_t>(frame.row_of(y));
+  if (address && column >= 0 && column < boxes.query.width && row >= 0 && row < boxes.query.height) {
+    const BoxCell& cell = boxes.cells[static_cast<std::size_t>(row) * static_cast<std::size_t>(boxes.query.width) +
+                                      static_cast<std::size_t>(column)];
+    if (cell.quarters == 0) {
+      text(cell.has_memory ? "free" : boxes.knows_regions ? "no memory there" : "not identified");
+    } else {
+      const auto shade = std::find_if(boxes.legend.begin(), boxes.legend.end(),
+                                      [&](const ShadeEntry& one) { return one.shade == cell.shade; });
+      text(std::string(cell.quarters == 4   ? "in use"
+                       : cell.quarters == 3 ? "about three quarters in use"
+                       : cell.quarters == 2 ? "about half in use"
+                                            : "a quarter in use, or less") +
+           (shade == boxes.legend.end() ? "" : ", most of it by " + shade->name));
+    }
+  }
+  ImGui::EndTooltip();
+}
+
+void handle_pointer(const Frame& frame, bool hovered, bool active) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const float x = std::clamp(io.MousePos.x, frame.picture.left, frame.picture.right() - 1), y = io.MousePos.y;
+  const double begin = frame.picture.begin, end = frame.picture.end, at = frame.picture.axis_of(x);
+  const auto pan = [&](double by) {
+    const double first =
+        std::clamp(begin + by, 0.0, std::max(0.0, static_cast<double>(frame.whole.whole.end) - (end - begin)));
+    frame.show(first, first + (end - begin));
+  };
+  if (hovered && io.MouseWheel != 0 && io.KeyShift) {
+    pan(-static_cast<double>(io.MouseWheel) * (end - begin) / 8);
+  } else if (hovered && io.MouseWheel != 0) {
+    const double factor = std::pow(io.KeyCtrl ? 4.0 : 1.25, static_cast<double>(io.MouseWheel));
+    frame.show(at - (at - begin) / factor, at + (end - at) / factor);
+  }
+  if (active &&
+      (ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) || ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 4)))
+    pan(-static_cast<double>(io.MouseDelta.x) / frame.picture.width * (end - begin));
+  if (!hovered) return;
+  if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
+    return frame.show(0, static_cast<double>(frame.whole.whole.end));
+  if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseDragMaxDistanceSqr[0] <= 16 &&
+      io.MouseClickedLastCount[0] == 1) {
+    frame.commands.push(CommandId::set_moment, text_from_position(*frame.state.source()->trace, frame.whole.heap.stream,
+                                                                  frame.picture.position_after(frame.pixel_of(x))));
+    if (const auto address = frame.boxes.axis.address_at(frame.row_of(y)))
+      frame.commands.push(CommandId::select_address, address_text(*address));
+  }
+  if (!active && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) draw_tooltip(frame, x, y);
+}
+
+void draw_boxes(const Frame& frame, AddressTimeState& view) {
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const TimelinePicture& picture = frame.picture;
+  const ImVec2 from{picture.left, frame.top()}, to{picture.right(), picture.bottom};
+  draw.AddRectFilled(from, to, frame.look.role(Role::panel));
+  draw.PushClipRect(from, to, true);
+  const TimelineSpan& span = frame.boxes.query.span;
+  view.texture.draw(draw, {picture.x_of_axis(static_cast<double>(span.begin)), frame.top()},
+                    {picture.x_of_axis(static_cast<double>(span.end)), picture.bottom});
+  if (const auto& address = frame.state.position().address) {
+    const double row = frame.boxes.axis.px_of(*address);
+    const float y = std::floor(frame.y_of(row)) + 0.5F;
+    draw.AddLine({from.x, y}, {to.x, y}, frame.look.role(Role::selection, 0.5F));
+  }
+  draw_failures(frame);
+  draw.PopClipRect();
+}
+
+}  // namespace
+
+void draw_address_time(const AppState& state, AddressTimeState& view, CommandQueue& commands) {
+  commands.ask(Question::timeline);
+  commands.ask(Question::address_time);
+  if (!draw_answer_state(state, state.answers().timeline, "the timeline")) return;
+  const auto whole = state.answers().timeline.value, part = state.answers().timeline_part.value;
+  const auto boxes = state.answers().address_time.value;
+  const Look look(state);
+  draw_head(state, *whole, boxes.get(), commands);
+  if (boxes) draw_map_legend(look, boxes->knows_regions, boxes->query.coloring, boxes->legend);
+
+  ImGui::BeginChild("boxes", {0, 0}, 0,
+                    ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
+  const ImVec2 corner = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
+  const float gutter = ImGui::CalcTextSize("1023.9 GiB").x + look.px(6);
+  const float axis = ImGui::GetTextLineHeight() + look.px(8);
+  const ImVec2 from{std::floor(corner.x + gutter), std::floor(corner.y)};
+  const ImVec2 to{std::floor(corner.x + room.x - look.px(6)), std::floor(corner.y + room.y - axis)};
+  const int width = static_cast<int>(to.x - from.x), height = static_cast<int>(to.y - from.y);
+  if (width < 16 || height < 16) return ImGui::EndChild();
+  if (state.context().address_time_width != width || state.context().address_time_height != height)
+    commands.push(CommandId::size_address_time, std::to_string(width) + "x" + std::to_string(height));
+  if (!draw_answer_state(state, state.answers().address_time, "the boxes")) return ImGui::EndChild();
+  if (view.drawn != boxes || view.theme != state.settings.theme) {
+    view.drawn = boxes;
+    view.theme = state.settings.theme;
+    view.texture.set(pixels_from_address_time(*boxes, view.theme), boxes->query.width, boxes->query.height);
+  }
+  const TimelinePicture picture = make_picture(*whole, part.get(), state.position().span, from, to, look, false);
+  const Frame frame{state, look, commands, *boxes, *whole, picture};
+  draw_boxes(frame, view);
+  draw_offsets(frame, corner.x);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw_time_axis(draw, look, picture, *whole, to.y);
+  const auto& moment = state.answers().moment;
+  if (moment.value && moment.value->trace == state.source()->trace)
+    draw_moment_line(draw, look, picture,
+                     whole->axis_at(whole->share_of(moment.value->position(whole->heap),
+                                                    moment.value->state_of(whole->heap).time_ns())),
+                     0);
+  ImGui::SetCursorScreenPos(from);
+  ImGui::InvisibleButton("picture", {static_cast<float>(width), static_cast<float>(height)},
+                         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);
+  ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
+  handle_pointer(frame, ImGui::IsItemHovered(), ImGui::IsItemActive());
+  if (view.zoom_seen != state.window.zoom_serial) {  // 0 shows all.
+    view.zoom_seen = state.window.zoom_serial;
+    if (state.position().view == ViewKind::address_time) frame.show(0, static_cast<double>(whole->whole.end));
+  }
+  ImGui::EndChild();
+  if (take_copy(state, ViewKind::address_time, view.copy_seen))
+    copy_table(state, table_from_address_time(*boxes), commands);
+}
+
+}  // namespace hbmscope::gui

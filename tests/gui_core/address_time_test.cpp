@@ -1,0 +1,116 @@
+#include "app/gui/core/address_time.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "tests/gui_core/small_trace.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr std::uint64_t page = 1024;
+constexpr int pages = 16;
+
+AddressTime picture_of(const Stream& stream, TimelineSpan span, int width, int height,
+                       HeapColoring coloring = HeapColoring::own_code) {
+  auto picture = compute_address_time(stream, {{0, 1}, span, width, height, coloring}, {}, nullptr);
+  EXPECT_TRUE(picture.has_value());
+  return std::move(*picture);
+}
+
+// One pixel a page, and one a microsecond, which is an event: each pixel is what lived there after that event.
+TEST(AddressTime, every_pixel_is_what_lived_there_then) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    test::SmallTrace made;
+    made.region(0x10000, pages / 2 * page);
+    made.region(0x90000, pages / 2 * page);
+    std::map<std::uint64_t, std::uint64_t> live;
+    for (int event = 0; event < 150; ++event) {
+      const std::uint64_t number = random() % pages;
+      const std::uint64_t address =
+          (number < pages / 2 ? 0x10000 + number * page : 0x90000 + (number - pages / 2) * page);
+      if (live.erase(address) > 0) {
+        made.free(address);
+      } else {
+        made.alloc(address, page, "f" + std::to_string(number % 3));
+        live[address] = page;
+      }
+    }
+    const Stream& stream = made.trace().streams[0];
+    const TimelineSpan whole = whole_span_of(stream);
+    const auto microseconds = static_cast<int>(whole.length() / 1000);
+    for (const TimelineSpan span : {TimelineSpan{}, TimelineSpan{40'000, 110'000}}) {
+      const int width = span.empty() ? microseconds : 70;
+      AddressTime picture = picture_of(stream, span, width, pages + 1);
+      int occupied = 0;
+      const std::int64_t begin_us = span.empty() ? 0 : span.begin / 1000;
+      for (int x = 0; x < width; ++x) {
+        const StreamState state =
+            stream.state_at(stream.position_of_time(stream.first_time_ns() + (begin_us + x) * 1000));
+        for (int y = 0; y < pages + 1; ++y) {
+          const BoxCell& cell = picture.cells[static_cast<std::size_t>(y * width + x)];
+          const auto address = picture.axis.address_at(y + 0.5);
+          if (!address) {
+            EXPECT_EQ(0, cell.quarters);
+            continue;
+          }
+          const auto chunk = state.heap(1).space.find(*address);
+          EXPECT_EQ(chunk && chunk->state == ChunkState::block ? 4 : 0, cell.quarters) << x << ' ' << y;
+          EXPECT_EQ(chunk.has_value(), cell.has_memory) << x << ' ' << y;
+          occupied += cell.quarters > 0 ? 1 : 0;
+        }
+      }
+      EXPECT_LT(width * pages / 4, occupied);
+    }
+  }
+}
+
+TEST(AddressTime, largest_byte_time_gets_the_first_hue_and_the_legend_names_it) {
+  test::SmallTrace made;
+  made.region(0, 8 * page);
+  made.alloc(0, page, "small");
+  made.alloc(page, 4 * page, "large");
+  for (int i = 0; i < 20; ++i) {
+    made.alloc(6 * page, page, "often");
+    made.free(6 * page);
+  }
+  const AddressTime picture = picture_of(made.trace().streams[0], {}, 40, 8);
+  ASSERT_EQ(3U, picture.legend.size());
+  EXPECT_TRUE(picture.legend[0].name.starts_with("large")) << picture.legend[0].name;
+  EXPECT_EQ(0, picture.legend[0].shade);
+  EXPECT_NEAR(4 * page, static_cast<double>(picture.legend[0].bytes), page) << "on average, from its allocation on";
+  EXPECT_EQ(20U, picture.legend[1].name.starts_with("often") ? picture.legend[1].blocks : picture.legend[2].blocks);
+  EXPECT_TRUE(picture.legend[2].name.starts_with("often") || picture.legend[1].name.starts_with("often"));
+  EXPECT_EQ(22U, picture.boxes);
+  const AddressTime by_size = picture_of(made.trace().streams[0], {}, 40, 8, HeapColoring::size);
+  ASSERT_EQ(1U, by_size.legend.size());
+  EXPECT_EQ("under 64 KiB", by_size.legend[0].name);
+}
+
+TEST(AddressTime, without_regions_blocks_say_where_memory_is) {
+  test::SmallTrace made(false);
+  made.alloc(0x100000, 4 * page);
+  made.alloc(std::uint64_t{1} << 40, 4 * page);
+  made.free(0x100000);
+  const AddressTime picture = picture_of(made.trace().streams[0], {}, 2, 8);
+  EXPECT_FALSE(picture.knows_regions);
+  EXPECT_EQ(2U, picture.axis.regions().size());
+  EXPECT_EQ(4, picture.cells[0].quarters);
+  EXPECT_EQ(4, picture.cells[7 * 2 + 1].quarters);
+}
+
+TEST(AddressTime, cancelled_gives_nothing) {
+  test::SmallTrace made;
+  made.region(0, page);
+  made.alloc(0, page);
+  PassControl control;
+  control.cancelled = true;
+  EXPECT_FALSE(compute_address_time(made.trace().streams[0], {{0, 1}, {}, 8, 8, HeapColoring::own_code}, {}, &control));
+}
+
+}  // namespace
+}  // namespace hbmscope::gui
