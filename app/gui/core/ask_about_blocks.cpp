@@ -82,7 +82,9 @@ void App::Impl::ask_address() {
   const Answer<HeapMapAnswer>& map = state.answers().heap_map;
   const ViewPosition& position = state.position();
   if (!position.address) return forget(static_cast<int>(Question::address), &Answers::address);
-  if (map.state != AnswerState::ready) return;
+  const Answer<TraceMoment>& moment = state.answers().moment;
+  if (map.state != AnswerState::ready || moment.state != AnswerState::ready || map.value->moment != moment.value)
+    return;
   const HeapPiece* piece = map.value->pieces.find(*position.address);
   if (piece == nullptr) return forget(static_cast<int>(Question::address), &Answers::address);
   const AddressRange range{piece->begin, piece->end()};
