@@ -1,6 +1,7 @@
 #include "analysis/query/block_list_rows.h"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_map>
 
 namespace hbmscope {

@@ -8,13 +8,6 @@
 namespace hbmscope {
 namespace {
 
-std::int64_t signed_of(std::uint64_t bytes) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, AddressSpace::bytes_max));
-}
-std::string bytes_text(std::uint64_t bytes) {
-  return text_from_bytes(signed_of(bytes));
-}
-
 // The cheapest window of one region's chunks that is as large as the request; each chunk but the last one begins one.
 class PlaceFinder {
  public:
@@ -162,18 +155,18 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
 }
 
 std::string sentence_of(const FailureFacts& facts) {
-  const std::string asked = bytes_text(facts.asked_bytes) + " was asked for";
+  const std::string asked = text_from_bytes(facts.asked_bytes) + " was asked for";
   if (facts.verdict == FailureVerdict::unknown) return asked + "; what was free is not told.";
   const std::uint64_t free = *facts.free_bytes, pieces = *facts.free_pieces;
-  const TextPair pair = texts_from_bytes(signed_of(facts.asked_bytes), signed_of(*facts.largest_free_bytes));
+  const TextPair pair = texts_from_bytes(signed_from(facts.asked_bytes), signed_from(*facts.largest_free_bytes));
   const std::string asked_exact = pair.first + " was asked for";
   const std::string in_pieces = pieces == 0 ? "nothing was free in the pool"
                                 : pieces == 1
-                                    ? bytes_text(free) + " was free in the pool, in one piece"
-                                    : bytes_text(free) + " was free in the pool, in " +
-                                          text_from_count(signed_of(pieces)) + " pieces, the largest " + pair.second;
+                                    ? text_from_bytes(free) + " was free in the pool, in one piece"
+                                    : text_from_bytes(free) + " was free in the pool, in " +
+                                          text_from_count(signed_from(pieces)) + " pieces, the largest " + pair.second;
   const std::string driver =
-      facts.driver_bytes ? ", and the driver had " + bytes_text(*facts.driver_bytes) + " left" : std::string();
+      facts.driver_bytes ? ", and the driver had " + text_from_bytes(*facts.driver_bytes) + " left" : std::string();
   switch (facts.verdict) {
     case FailureVerdict::too_big:
       return asked_exact + "; " + in_pieces + driver + ": too big, all of it together would not have held it.";

@@ -8,10 +8,6 @@
 namespace hbmscope {
 namespace {
 
-std::int64_t signed_of(std::uint64_t bytes) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, AddressSpace::bytes_max));
-}
-
 struct FreeFigures {
   std::uint64_t free = 0, scattered = 0;
 };
@@ -115,17 +111,17 @@ std::optional<FreePieces> find_free_pieces(const AddressSpace& space, std::size_
 std::string sentence_of(const FreePieces& free, std::optional<std::uint64_t> request_bytes) {
   if (free.count == 0) {
     std::string text = "Nothing is free";
-    if (request_bytes) text += "; the request was " + text_from_bytes(signed_of(*request_bytes));
+    if (request_bytes) text += "; the request was " + text_from_bytes(signed_from(*request_bytes));
     return text + ".";
   }
-  std::string largest = text_from_bytes(signed_of(free.largest_bytes())), request;
+  std::string largest = text_from_bytes(signed_from(free.largest_bytes())), request;
   if (request_bytes) {
-    TextPair pair = texts_from_bytes(signed_of(free.largest_bytes()), signed_of(*request_bytes));
+    TextPair pair = texts_from_bytes(signed_from(free.largest_bytes()), signed_from(*request_bytes));
     largest = std::move(pair.first);
     request = "; the request was " + pair.second;
   }
   if (free.count == 1) return largest + " is free, in one piece" + request + ".";
-  return text_from_bytes(signed_of(free.bytes)) + " is free, in " + text_from_count(signed_of(free.count)) +
+  return text_from_bytes(signed_from(free.bytes)) + " is free, in " + text_from_count(signed_from(free.count)) +
          " pieces. The largest is " + largest + request + ".";
 }
 

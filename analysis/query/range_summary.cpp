@@ -1,4 +1,5 @@
 #include "analysis/query/range_summary.h"
+#include "analysis/units/format.h"
 
 #include <algorithm>
 #include <limits>
@@ -9,13 +10,10 @@
 #include "analysis/query/trace_own_code.h"
 #include "analysis/trace/layers.h"
 #include "analysis/trace/pass_from.h"
+#include "analysis/units/format.h"
 
 namespace hbmscope {
 namespace {
-
-std::int64_t signed_of(std::uint64_t bytes) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, std::numeric_limits<std::int64_t>::max()));
-}
 
 class RangeMeter {
  public:
@@ -48,9 +46,9 @@ class RangeMeter {
       if (counted_[number][block.heap] && is_since(block, from)) sums[block.stack].survived.add(block.size);
     for (const HeapInfo& heap : stream.definitions().heaps())
       if (counted_[number][heap.id])
-        summary_.in_use_delta_bytes =
-            clamped_sum(summary_.in_use_delta_bytes,
-                        clamped_difference(signed_of(to.in_use_bytes(heap.id)), signed_of(from.in_use_bytes(heap.id))));
+        summary_.in_use_delta_bytes = clamped_sum(
+            summary_.in_use_delta_bytes,
+            clamped_difference(signed_from(to.in_use_bytes(heap.id)), signed_from(from.in_use_bytes(heap.id))));
     for (const auto& [stack, sum] : sums) {
       summary_.stacks.push_back({number, stack, sum});
       summary_.total.add(sum);
@@ -62,7 +60,7 @@ class RangeMeter {
     summary_.other_delta_bytes = clamped_difference(summary_.in_use_delta_bytes, summary_.total.net_bytes());
     std::sort(summary_.stacks.begin(), summary_.stacks.end(), [](const RangeStackRow& a, const RangeStackRow& b) {
       const auto key = [](const RangeStackRow& row) {
-        return std::tuple(-clamped_magnitude(row.sums.net_bytes()), -signed_of(row.sums.allocated.bytes), row.stream,
+        return std::tuple(-clamped_magnitude(row.sums.net_bytes()), -signed_from(row.sums.allocated.bytes), row.stream,
                           row.stack);
       };
       return key(a) < key(b);
@@ -92,7 +90,7 @@ class RangeMeter {
     std::stable_sort(
         summary_.own_code.begin(), summary_.own_code.end(), [](const RangeOwnRow& a, const RangeOwnRow& b) {
           const auto key = [](const RangeOwnRow& row) {
-            return std::tuple(-signed_of(row.sums.survived.bytes), -clamped_magnitude(row.sums.net_bytes()));
+            return std::tuple(-signed_from(row.sums.survived.bytes), -clamped_magnitude(row.sums.net_bytes()));
           };
           return key(a) < key(b);
         });
@@ -121,7 +119,7 @@ Result<TraceRange> find_range(const Trace& trace, std::string_view from, std::st
 }
 
 std::int64_t RangeSums::net_bytes() const {
-  return clamped_difference(signed_of(allocated.bytes), signed_of(freed.bytes));
+  return clamped_difference(signed_from(allocated.bytes), signed_from(freed.bytes));
 }
 
 void RangeSums::add(const RangeSums& more) {

@@ -3,7 +3,9 @@
 // ("1,203,551", over ten million "12.4 M"); percentages with one decimal and a space ("37.2 %").
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,13 +14,28 @@
 
 namespace hbmscope {
 
-std::string text_from_bytes(std::int64_t bytes);                     // "2.10 GiB"; negative: "-2.10 GiB"
-std::string exact_text_from_bytes(std::int64_t bytes);               // "2,254,857,830 B"
-std::string delta_text_from_bytes(std::int64_t bytes);               // "+2.10 GiB", "−846 KiB" (U+2212), "0 B"
-std::string text_from_count(std::int64_t count);                     // "1,203,551", "12.4 M"
-std::string exact_text_from_count(std::int64_t count);               // "12,400,123"
-std::string delta_text_from_count(std::int64_t count);               // "+12", "−3"
-std::string text_from_share(std::int64_t part, std::int64_t whole);  // "37.2 %"; "–" where whole is 0
+// What has no sign as a number that has one: 2^63 - 1 at the most.
+constexpr std::int64_t signed_from(std::uint64_t number) {
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(number < most ? number : most);
+}
+
+std::string text_from_bytes(std::int64_t bytes);        // "2.10 GiB"; negative: "-2.10 GiB"
+std::string exact_text_from_bytes(std::int64_t bytes);  // "2,254,857,830 B"
+std::string delta_text_from_bytes(std::int64_t bytes);  // "+2.10 GiB", "−846 KiB" (U+2212), "0 B"
+std::string text_from_count(std::int64_t count);        // "1,203,551", "12.4 M"
+// Of numbers without a sign; beyond 2^63 - 1, where no memory ends, they are said as that.
+template <std::unsigned_integral Number>
+std::string text_from_bytes(Number bytes) {
+  return text_from_bytes(signed_from(bytes));
+}
+template <std::unsigned_integral Number>
+std::string text_from_count(Number count) {
+  return text_from_count(signed_from(count));
+}
+std::string exact_text_from_count(std::int64_t count);                       // "12,400,123"
+std::string delta_text_from_count(std::int64_t count);                       // "+12", "−3"
+std::string text_from_share(std::int64_t part, std::int64_t whole);          // "37.2 %"; "–" where whole is 0
 std::string delta_text_from_share(std::int64_t before, std::int64_t after);  // growth of before: "+5.1 %", "new"
 
 // A value in the unit that a profile gives it ("bytes", "count", "nanoseconds", ...).

@@ -90,7 +90,7 @@ std::string stack_text(const Definitions& definitions, std::uint32_t stack) {
       ++left_out;
   }
   if (own.empty()) return all;
-  if (left_out > 0) own += fmt::format("    ({} library frames left out; --json has all)\n", count_text(left_out));
+  if (left_out > 0) own += fmt::format("    ({} library frames left out; --json has all)\n", text_from_count(left_out));
   return own;
 }
 
@@ -101,10 +101,10 @@ std::string block_text(const Source& source, const Found& found, const LiveRows&
   const Stream& stream = source.trace->streams[found.stream];
   const BlockFacts facts = facts_of(*source.trace, source.states, *row);
   const LiveBlock& block = facts.block;
-  std::string text = fmt::format("a block of {} ({})", bytes_text(block.size),
+  std::string text = fmt::format("a block of {} ({})", text_from_bytes(block.size),
                                  exact_text_from_bytes(static_cast<std::int64_t>(block.size)));
-  if (facts.requested) text += fmt::format(", requested {}", bytes_text(*facts.requested));
-  if (facts.waste && *facts.waste > 0) text += fmt::format(", rounding {}", bytes_text(*facts.waste));
+  if (facts.requested) text += fmt::format(", requested {}", text_from_bytes(*facts.requested));
+  if (facts.waste && *facts.waste > 0) text += fmt::format(", rounding {}", text_from_bytes(*facts.waste));
   text += fmt::format(", begins at 0x{:x}", block.address);
   if (block.is_pending()) text += "; freed by the program, a device stream still waits for it";
   text += "\n  ";
@@ -121,18 +121,20 @@ std::string block_text(const Source& source, const Found& found, const LiveRows&
 std::string gap_text(const Source& source, const Found& found) {
   const Stream& stream = source.trace->streams[found.stream];
   std::string text =
-      fmt::format("free: {} ({}) from 0x{:x} on\n  ", bytes_text(found.place.range.size()),
+      fmt::format("free: {} ({}) from 0x{:x} on\n  ", text_from_bytes(found.place.range.size()),
                   exact_text_from_bytes(static_cast<std::int64_t>(found.place.range.size())), found.place.range.begin);
   const auto& since = found.history.since;
   if (!since) return text + "free since before the first event\n";
   text += "all of it free since it ";
   switch (since->why) {
     case FreeSince::Why::freed:
-      text += fmt::format("was left by a block of {}, taken by {}", bytes_text(since->size),
+      text += fmt::format("was left by a block of {}, taken by {}", text_from_bytes(since->size),
                           own_line_text(stream.definitions(), since->allocated_stack));
       break;
-    case FreeSince::Why::region_grew: text += fmt::format("came with a region of {}", bytes_text(since->size)); break;
-    case FreeSince::Why::other: text += fmt::format("was left by a block of {}", bytes_text(since->size)); break;
+    case FreeSince::Why::region_grew:
+      text += fmt::format("came with a region of {}", text_from_bytes(since->size));
+      break;
+    case FreeSince::Why::other: text += fmt::format("was left by a block of {}", text_from_bytes(since->size)); break;
   }
   return text + ", at " + event_text(stream, since->event, since->time_ns) + "\n";
 }
@@ -144,10 +146,10 @@ std::string neighbour_text(const Source& source, const Found& found, std::uint64
   switch (place.what) {
     case PlaceAt::What::block:
       text += fmt::format(
-          "{} of {}", bytes_text(place.range.size()),
+          "{} of {}", text_from_bytes(place.range.size()),
           own_line_text(source.trace->streams[found.stream].definitions(), state.slots()[*place.slot].stack));
       break;
-    case PlaceAt::What::free: text += fmt::format("{} free", bytes_text(place.range.size())); break;
+    case PlaceAt::What::free: text += fmt::format("{} free", text_from_bytes(place.range.size())); break;
     case PlaceAt::What::not_identified: text += "not identified"; break;
     case PlaceAt::What::no_memory: text += "no memory of this heap"; break;
   }
@@ -157,9 +159,10 @@ std::string neighbour_text(const Source& source, const Found& found, std::uint64
 std::string history_text(const Source& source, const Found& found, std::size_t limit) {
   const Stream& stream = source.trace->streams[found.stream];
   const auto& rows = found.history.rows;
-  std::string text = fmt::format("\nAt this address were {} allocations, oldest first:\n", count_text(rows.size()));
+  std::string text =
+      fmt::format("\nAt this address were {} allocations, oldest first:\n", text_from_count(rows.size()));
   const std::size_t first = rows.size() - std::min(limit, rows.size());
-  if (first > 0) text += fmt::format("  ({} older ones; --top 0 prints all)\n", count_text(first));
+  if (first > 0) text += fmt::format("  ({} older ones; --top 0 prints all)\n", text_from_count(first));
   for (std::size_t i = first; i < rows.size(); ++i) {
     const HeldRow& row = rows[i];
     const std::string begin =
@@ -168,8 +171,9 @@ std::string history_text(const Source& source, const Found& found, std::size_t l
     if (row.how == HeldEnd::moved) end = "moved away at " + end;
     if (row.how == HeldEnd::heap_gone) end = "gone with its heap at " + end;
     if (row.how == HeldEnd::not_listed) end = "not listed any more at " + end;
-    text += fmt::format("{} {}  {} to {}  {}\n", found.history.now == i ? ">" : " ", pad_left(bytes_text(row.size), 10),
-                        begin, end, own_line_text(stream.definitions(), row.stack));
+    text += fmt::format("{} {}  {} to {}  {}\n", found.history.now == i ? ">" : " ",
+                        pad_left(text_from_bytes(row.size), 10), begin, end,
+                        own_line_text(stream.definitions(), row.stack));
   }
   return text;
 }
@@ -179,7 +183,7 @@ std::string text_from_found(const Source& source, const Found& found, std::uint6
   const HeapInfo& heap = source.trace->streams[found.stream].definitions().heap(found.heap);
   const auto lowest = lowest_address(source.states[found.stream], found.heap);
   std::string text = fmt::format("{}: 0x{:x} in {}", moment_text(source), address, printable(name_of_heap(heap)));
-  if (lowest && *lowest <= address) text += fmt::format(", at +{}", bytes_text(address - *lowest));
+  if (lowest && *lowest <= address) text += fmt::format(", at +{}", text_from_bytes(address - *lowest));
   text += " is ";
   const PlaceAt& place = found.place;
   if (place.what == PlaceAt::What::block) text += block_text(source, found, live);

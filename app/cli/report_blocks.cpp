@@ -34,10 +34,10 @@ std::string address_text(const Source&, const BlockFacts& facts) {
   return facts.address ? fmt::format("0x{:x}", *facts.address) : "–";
 }
 std::string size_text(const Source&, const BlockFacts& facts) {
-  return bytes_text(facts.block.size);
+  return text_from_bytes(facts.block.size);
 }
 std::string requested_text(const Source&, const BlockFacts& facts) {
-  return facts.requested ? bytes_text(*facts.requested) : "not told";
+  return facts.requested ? text_from_bytes(*facts.requested) : "not told";
 }
 std::string heap_text(const Source&, const BlockFacts& facts) {
   return printable(name_of_heap(*facts.heap));
@@ -53,9 +53,9 @@ std::string code_text(const Source& source, const BlockFacts& facts) {
 std::string text_from_blocks(const Source& source, const LiveRows& live, const BlockList& list, std::size_t limit) {
   const Terminal terminal = Terminal::of_stdout();
   std::string text =
-      fmt::format("{}: {} of {} blocks, {} of {}{}.\n\n", moment_text(source), count_text(list.rows.size()),
-                  count_text(list.all_blocks), bytes_text(list.bytes), bytes_text(list.all_bytes),
-                  list.waste_bytes > 0 ? fmt::format(", {} of it rounding", bytes_text(list.waste_bytes)) : "");
+      fmt::format("{}: {} of {} blocks, {} of {}{}.\n\n", moment_text(source), text_from_count(list.rows.size()),
+                  text_from_count(list.all_blocks), text_from_bytes(list.bytes), text_from_bytes(list.all_bytes),
+                  list.waste_bytes > 0 ? fmt::format(", {} of it rounding", text_from_bytes(list.waste_bytes)) : "");
   const std::size_t shown = std::min(limit, list.rows.size());
   if (shown == 0) return text + "No block is among them.\n";
   std::array<Column, 8> columns{{{"size", true, size_text},
@@ -88,7 +88,8 @@ std::string text_from_blocks(const Source& source, const LiveRows& live, const B
   add_line([&](std::size_t c) { return std::string(columns[c].title); }, Ink::dim);
   for (const auto& row : rows) add_line([&](std::size_t c) { return row[c]; }, Ink::plain);
   if (shown < list.rows.size())
-    text += fmt::format("{} of {} blocks; --blocks 0 prints all\n", count_text(shown), count_text(list.rows.size()));
+    text += fmt::format("{} of {} blocks; --blocks 0 prints all\n", text_from_count(shown),
+                        text_from_count(list.rows.size()));
   return text;
 }
 
@@ -141,22 +142,15 @@ std::string moment_text(const Source& source) {
   return text.starts_with("after ") ? "A" + text.substr(1) : "At " + text;
 }
 
-std::string bytes_text(std::uint64_t bytes) {
-  return text_from_bytes(static_cast<std::int64_t>(bytes));
-}
-std::string count_text(std::uint64_t count) {
-  return text_from_count(static_cast<std::int64_t>(count));
-}
-
 // In time; in events where the source has no times.
 std::string age_text(const Source&, const BlockFacts& facts) {
   if (facts.age_ns) return text_from_value(*facts.age_ns, "nanoseconds");
-  return facts.age_events ? count_text(*facts.age_events) + " events" : "?";
+  return facts.age_events ? text_from_count(*facts.age_events) + " events" : "?";
 }
 std::string lifetime_text(const Source&, const BlockFacts& facts) {
   if (!facts.end_event) return "stays";
   if (facts.lifetime_ns) return text_from_value(*facts.lifetime_ns, "nanoseconds");
-  return facts.age_events ? count_text(*facts.end_event - facts.block.event) + " events" : "?";
+  return facts.age_events ? text_from_count(*facts.end_event - facts.block.event) + " events" : "?";
 }
 
 std::string own_line_text(const Definitions& definitions, std::uint32_t stack) {

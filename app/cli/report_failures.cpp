@@ -23,20 +23,16 @@ std::string own_line(const Definitions& definitions, std::uint32_t stack) {
   if (!frame) return {};
   return fmt::format("{} {}:{}", definitions.text(frame->function), definitions.text(frame->file), frame->line);
 }
-std::string bytes_text(std::uint64_t bytes) {
-  return text_from_bytes(static_cast<std::int64_t>(bytes));
-}
-
 std::string place_text(const Definitions& definitions, const CheapestPlace& place) {
   const std::size_t count = place.blocks.size();
   std::string text =
       fmt::format("  cheapest place for it: {:#x} to {:#x}, where {} block{} of {} in all {}\n", place.range.begin,
                   place.range.end, text_from_count(static_cast<std::int64_t>(count)), count == 1 ? "" : "s",
-                  bytes_text(place.in_use_bytes), count == 1 ? "stands" : "stand");
+                  text_from_bytes(place.in_use_bytes), count == 1 ? "stands" : "stand");
   for (std::size_t i = 0; i < std::min(count, blockers_shown); ++i) {
     const LiveBlock& block = place.blocks[i];
     const std::string line = own_line(definitions, block.stack);
-    text += fmt::format("    {:#x}  {:>10}  {}\n", block.address, bytes_text(block.size),
+    text += fmt::format("    {:#x}  {:>10}  {}\n", block.address, text_from_bytes(block.size),
                         line.empty() ? "(library code only, or no stack)" : printable(line));
   }
   if (count > blockers_shown) text += fmt::format("    and {} more\n", count - blockers_shown);

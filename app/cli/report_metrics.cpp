@@ -11,20 +11,11 @@
 namespace hbmscope::cli {
 namespace {
 
-std::int64_t signed_of(std::uint64_t value) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(value, 0x7fffffffffffffff));
-}
-std::string bytes_text(std::uint64_t bytes) {
-  return text_from_bytes(signed_of(bytes));
-}
-std::string bytes_text(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? bytes_text(*bytes) : "not told";
-}
-std::string count_text(std::uint64_t count) {
-  return text_from_count(signed_of(count));
+std::string known_text(const std::optional<std::uint64_t>& bytes) {
+  return bytes ? text_from_bytes(*bytes) : "not told";
 }
 std::string time_text(std::uint64_t ns) {
-  return text_from_value(signed_of(ns), "nanoseconds");
+  return text_from_value(signed_from(ns), "nanoseconds");
 }
 std::string seconds_text(std::int64_t ns) {
   return fmt::format("{:.6f} s", static_cast<double>(ns) / 1e9);
@@ -37,13 +28,13 @@ std::string steps_text(const PowerHistogram& histogram, std::string_view head, T
   std::string text = terminal.paint(fmt::format("  {}", head), Ink::dim) + "\n";
   const auto steps = histogram.steps();
   std::int64_t most = 0;
-  for (const PowerHistogram::Step& step : steps) most = std::max(most, signed_of(step.bytes));
+  for (const PowerHistogram::Step& step : steps) most = std::max(most, signed_from(step.bytes));
   for (const PowerHistogram::Step& step : steps) {
     const std::string range =
         step.to ? fmt::format("{} to {}", text_of(step.from), text_of(*step.to)) : text_of(step.from) + " and more";
-    const std::string bar = terminal.bar(signed_of(step.bytes), most, 20);
-    text += fmt::format("    {}  {:>10}  {:>10}{}\n", pad_right(range, 24), count_text(step.count),
-                        bytes_text(step.bytes), bar.empty() ? "" : "  " + bar);
+    const std::string bar = terminal.bar(signed_from(step.bytes), most, 20);
+    text += fmt::format("    {}  {:>10}  {:>10}{}\n", pad_right(range, 24), text_from_count(step.count),
+                        text_from_bytes(step.bytes), bar.empty() ? "" : "  " + bar);
   }
   if (steps.empty()) text += "    none\n";
   return text;
@@ -54,15 +45,16 @@ std::string lifetimes_text(const LifetimeHistograms& lifetimes, std::string_view
   std::string text;
   if (lifetimes.by_ns)
     text += steps_text(*lifetimes.by_ns, fmt::format("{} of {}, in time", what, of), time_text, terminal);
-  text += steps_text(lifetimes.by_events, fmt::format("{} of {}, in events", what, of), count_text, terminal);
+  text += steps_text(lifetimes.by_events, fmt::format("{} of {}, in events", what, of), text_from_count<std::uint64_t>,
+                     terminal);
   if (lifetimes.unknown_count > 0)
-    text += fmt::format("    unknown, older than the trace: {} blocks, {}\n", count_text(lifetimes.unknown_count),
-                        bytes_text(lifetimes.unknown_bytes));
+    text += fmt::format("    unknown, older than the trace: {} blocks, {}\n", text_from_count(lifetimes.unknown_count),
+                        text_from_bytes(lifetimes.unknown_bytes));
   return text;
 }
 
 std::string mark_text(const HighWater& mark) {
-  std::string text = fmt::format("    {:>10}  ", bytes_text(mark.in_use_bytes));
+  std::string text = fmt::format("    {:>10}  ", text_from_bytes(mark.in_use_bytes));
   if (mark.position == 0) return text + "before the first event\n";
   text += fmt::format("after {} events", mark.position);
   if (mark.since_start_ns) text += ", " + seconds_text(*mark.since_start_ns);
@@ -73,36 +65,39 @@ std::string fit_text(const HeapMetrics& metrics) {
   if (!metrics.fit.bytes) return "  largest request that fits: unknown, the source does not tell what is free\n";
   std::string text =
       fmt::format("  largest request that fits: {} without growing the pool; whether it can grow is unknown",
-                  bytes_text(*metrics.fit.bytes));
+                  text_from_bytes(*metrics.fit.bytes));
   if (metrics.fit.lower_end_bytes)
-    text += fmt::format(" (lower end {}, upper end {})", bytes_text(*metrics.fit.lower_end_bytes),
-                        bytes_text(metrics.fit.upper_end_bytes));
+    text += fmt::format(" (lower end {}, upper end {})", text_from_bytes(*metrics.fit.lower_end_bytes),
+                        known_text(metrics.fit.upper_end_bytes));
   return text + "\n";
 }
 
 std::string churn_text(const HeapMetrics& metrics) {
-  std::string text = fmt::format("  allocated so far: {} in {} allocations", bytes_text(metrics.allocated_bytes),
-                                 count_text(metrics.allocations));
+  std::string text = fmt::format("  allocated so far: {} in {} allocations", text_from_bytes(metrics.allocated_bytes),
+                                 text_from_count(metrics.allocations));
   if (metrics.allocated_bytes_per_second)
-    text += fmt::format(", {} a second", bytes_text(static_cast<std::uint64_t>(*metrics.allocated_bytes_per_second)));
+    text +=
+        fmt::format(", {} a second", text_from_bytes(static_cast<std::uint64_t>(*metrics.allocated_bytes_per_second)));
   if (metrics.allocated_bytes_per_event)
-    text += fmt::format(", {} an event", bytes_text(static_cast<std::uint64_t>(*metrics.allocated_bytes_per_event)));
+    text +=
+        fmt::format(", {} an event", text_from_bytes(static_cast<std::uint64_t>(*metrics.allocated_bytes_per_event)));
   if (metrics.turnover) text += fmt::format(", {:.1f} times the peak", *metrics.turnover);
   return text + "\n";
 }
 
 std::string heap_text(const HeapRow& row, const HeapMetrics& metrics, const Terminal& terminal) {
   std::string text = terminal.paint(fmt::format("Metrics of {}", printable(row.label)), Ink::bold) + "\n";
-  text += fmt::format("  rounding waste: {}\n", bytes_text(metrics.rounding_waste_bytes));
+  text += fmt::format("  rounding waste: {}\n", known_text(metrics.rounding_waste_bytes));
   text += fit_text(metrics) + churn_text(metrics);
   text += terminal.paint(fmt::format("  high-water moments, in steps of {} and more; peak so far",
-                                     bytes_text(metrics.high_water_step_bytes)),
+                                     text_from_bytes(metrics.high_water_step_bytes)),
                          Ink::dim) +
           "\n";
   for (const HighWater& mark : metrics.high_waters) text += mark_text(mark);
   text += mark_text(metrics.peak_so_far);
-  if (metrics.free_gaps) text += steps_text(*metrics.free_gaps, "free gaps, by size", bytes_text, terminal);
-  text += steps_text(metrics.live_sizes, "live blocks, by size", bytes_text, terminal);
+  if (metrics.free_gaps)
+    text += steps_text(*metrics.free_gaps, "free gaps, by size", text_from_bytes<std::uint64_t>, terminal);
+  text += steps_text(metrics.live_sizes, "live blocks, by size", text_from_bytes<std::uint64_t>, terminal);
   text += lifetimes_text(metrics.ages, "age", "live blocks", terminal);
   return text + lifetimes_text(metrics.lifetimes, "lifetime", "freed blocks", terminal);
 }

@@ -20,14 +20,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::int64_t signed_of(std::uint64_t value) {
-  return static_cast<std::int64_t>(value);
-}
 std::string share_text(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", *share * 100) : "–";
 }
 std::string bytes_text(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? text_from_bytes(signed_of(*bytes)) : "not told";
+  return bytes ? text_from_bytes(signed_from(*bytes)) : "not told";
 }
 
 struct RangeReport {
@@ -40,8 +37,8 @@ struct RangeReport {
 };
 
 std::string sum_line(const BlockSum& sum, std::string_view what) {
-  return fmt::format("{:>10}  {:>9}  {}\n", text_from_bytes(signed_of(sum.bytes)),
-                     text_from_count(signed_of(sum.count)), what);
+  return fmt::format("{:>10}  {:>9}  {}\n", text_from_bytes(signed_from(sum.bytes)),
+                     text_from_count(signed_from(sum.count)), what);
 }
 
 std::string totals_text(const RangeReport& report, const Terminal& terminal) {
@@ -81,15 +78,16 @@ std::string heaps_text(const RangeReport& report, const Terminal& terminal) {
 }
 
 std::string figures_text(const RangeSums& sums) {
-  return fmt::format("{:>10}  {:>9}  {:>10}  {:>10}  {:>10}", text_from_bytes(signed_of(sums.survived.bytes)),
-                     text_from_count(signed_of(sums.survived.count)), delta_text_from_bytes(sums.net_bytes()),
-                     text_from_bytes(signed_of(sums.allocated.bytes)), text_from_bytes(signed_of(sums.freed.bytes)));
+  return fmt::format("{:>10}  {:>9}  {:>10}  {:>10}  {:>10}", text_from_bytes(signed_from(sums.survived.bytes)),
+                     text_from_count(signed_from(sums.survived.count)), delta_text_from_bytes(sums.net_bytes()),
+                     text_from_bytes(signed_from(sums.allocated.bytes)),
+                     text_from_bytes(signed_from(sums.freed.bytes)));
 }
 constexpr std::string_view figures_head = "  survived     blocks         net   allocated       freed";
 
 std::string more_text(std::size_t shown, std::size_t of, std::string_view option, const Terminal& terminal) {
   if (shown == of) return {};
-  return terminal.paint(fmt::format("{} of {}; {} 0 prints all", shown, text_from_count(signed_of(of)), option),
+  return terminal.paint(fmt::format("{} of {}; {} 0 prints all", shown, text_from_count(signed_from(of)), option),
                         Ink::dim) +
          "\n";
 }

@@ -15,13 +15,6 @@ namespace {
 
 constexpr std::size_t rows_shown = 8;  // JSON has all.
 
-std::string bytes_text(std::uint64_t bytes) {
-  return text_from_bytes(static_cast<std::int64_t>(bytes));
-}
-std::string count_text(std::uint64_t count) {
-  return text_from_count(static_cast<std::int64_t>(count));
-}
-
 // One line, as long as the terminal is wide.
 std::string job_text(const std::vector<JobFactRow>& facts, const Terminal& terminal) {
   if (facts.empty()) return {};
@@ -41,13 +34,14 @@ std::string job_text(const std::vector<JobFactRow>& facts, const Terminal& termi
 std::string physical_text(const HeapRow& row) {
   const PhysicalBytes& bytes = *row.physical;
   std::string text = fmt::format("{}, physical memory: {} handles, {} owned", printable(row.label),
-                                 count_text(bytes.handles), bytes_text(bytes.owned_bytes));
-  if (bytes.unmapped_bytes > 0) text += fmt::format(" ({} of it mapped nowhere)", bytes_text(bytes.unmapped_bytes));
-  if (bytes.exported_bytes > 0) text += fmt::format(", {} of it exported", bytes_text(bytes.exported_bytes));
+                                 text_from_count(bytes.handles), text_from_bytes(bytes.owned_bytes));
+  if (bytes.unmapped_bytes > 0)
+    text += fmt::format(" ({} of it mapped nowhere)", text_from_bytes(bytes.unmapped_bytes));
+  if (bytes.exported_bytes > 0) text += fmt::format(", {} of it exported", text_from_bytes(bytes.exported_bytes));
   if (bytes.imported_bytes > 0)
-    text += fmt::format(", {} imported, not counted here", bytes_text(bytes.imported_bytes));
-  return text + fmt::format("; addresses: {} mapped, {} reserved\n", bytes_text(bytes.mapped_bytes),
-                            bytes_text(bytes.reserved_bytes));
+    text += fmt::format(", {} imported, not counted here", text_from_bytes(bytes.imported_bytes));
+  return text + fmt::format("; addresses: {} mapped, {} reserved\n", text_from_bytes(bytes.mapped_bytes),
+                            text_from_bytes(bytes.reserved_bytes));
 }
 
 // The unit is what the name says.
@@ -65,7 +59,7 @@ std::string counters_text(const std::vector<CounterRow>& rows, const Terminal& t
   for (std::size_t i = 0; i < std::min(rows.size(), rows_shown); ++i) {
     const CounterRow& row = rows[i];
     text += fmt::format("{:>16}  {:>16}  {:>16}  {:>9}  {}{}\n", value_text(row, row.value), value_text(row, row.least),
-                        value_text(row, row.most), count_text(row.samples), printable(row.name),
+                        value_text(row, row.most), text_from_count(row.samples), printable(row.name),
                         row.heap.empty() ? "" : " of " + printable(row.heap));
   }
   if (rows.size() > rows_shown) text += fmt::format("{} of {} counters; --json has all\n", rows_shown, rows.size());
@@ -76,8 +70,8 @@ std::string attributes_text(const std::vector<AttributeRow>& rows) {
   if (rows.empty()) return {};
   std::string text = "attributes of live blocks:";
   for (std::size_t i = 0; i < std::min(rows.size(), rows_shown); ++i)
-    text += fmt::format("{} {} of {} ({})", i == 0 ? "" : ",", printable(rows[i].key), count_text(rows[i].live_blocks),
-                        bytes_text(rows[i].live_bytes));
+    text += fmt::format("{} {} of {} ({})", i == 0 ? "" : ",", printable(rows[i].key),
+                        text_from_count(rows[i].live_blocks), text_from_bytes(rows[i].live_bytes));
   if (rows.size() > rows_shown) text += fmt::format(", and {} more keys: --json", rows.size() - rows_shown);
   return text + "\n";
 }

@@ -12,19 +12,12 @@
 namespace hbmscope::cli {
 namespace {
 
-std::string bytes_text(std::uint64_t bytes) {
-  return text_from_bytes(static_cast<std::int64_t>(bytes));
-}
-std::string bytes_text(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? bytes_text(*bytes) : "not told";
+std::string known_text(const std::optional<std::uint64_t>& bytes) {
+  return bytes ? text_from_bytes(*bytes) : "not told";
 }
 std::string share_text(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", *share * 100) : "–";
 }
-std::string count_text(std::uint64_t count) {
-  return text_from_count(static_cast<std::int64_t>(count));
-}
-
 std::string heaps_text(const std::vector<HeapRow>& rows, const Terminal& terminal) {
   std::size_t width = 4;
   for (const HeapRow& row : rows) width = std::max(width, display_width(printable(row.label)));
@@ -36,12 +29,12 @@ std::string heaps_text(const std::vector<HeapRow>& rows, const Terminal& termina
       "\n";
   for (const HeapRow& row : rows) {
     text += fmt::format("{}  {:>10}  {:>10}  {:>10}  {:>10}  {:>12}  {}  {}  {:>10}  {:>8}",
-                        pad_right(printable(row.label), width), bytes_text(row.in_use_bytes),
-                        bytes_text(row.requested_bytes), bytes_text(row.pool_bytes), bytes_text(row.free_bytes),
-                        bytes_text(row.largest_free_bytes), pad_left(share_text(row.external_fragmentation), 8),
-                        pad_left(share_text(row.internal_fragmentation), 8), bytes_text(row.peak_in_use_bytes),
-                        count_text(row.live_blocks));
-    if (row.pending_bytes > 0) text += fmt::format("  {} pending", bytes_text(row.pending_bytes));
+                        pad_right(printable(row.label), width), text_from_bytes(row.in_use_bytes),
+                        known_text(row.requested_bytes), known_text(row.pool_bytes), known_text(row.free_bytes),
+                        known_text(row.largest_free_bytes), pad_left(share_text(row.external_fragmentation), 8),
+                        pad_left(share_text(row.internal_fragmentation), 8), text_from_bytes(row.peak_in_use_bytes),
+                        text_from_count(row.live_blocks));
+    if (row.pending_bytes > 0) text += fmt::format("  {} pending", text_from_bytes(row.pending_bytes));
     if (row.is_inexact) text += terminal.paint("  inexact: events were lost", Ink::bad);
     text += "\n";
   }
@@ -49,11 +42,12 @@ std::string heaps_text(const std::vector<HeapRow>& rows, const Terminal& termina
 }
 
 std::string events_text(const EventCounts& counts) {
-  std::string text = fmt::format("{} events: {} allocations, {} frees", count_text(counts.total),
-                                 count_text(counts.alloc), count_text(counts.free));
-  if (counts.out_of_memory > 0) text += fmt::format(", {} out of memory", count_text(counts.out_of_memory));
-  if (counts.driver_refusals > 0) text += fmt::format(", {} refused by the driver", count_text(counts.driver_refusals));
-  if (counts.lost > 0) text += fmt::format(", {} lost", count_text(counts.lost));
+  std::string text = fmt::format("{} events: {} allocations, {} frees", text_from_count(counts.total),
+                                 text_from_count(counts.alloc), text_from_count(counts.free));
+  if (counts.out_of_memory > 0) text += fmt::format(", {} out of memory", text_from_count(counts.out_of_memory));
+  if (counts.driver_refusals > 0)
+    text += fmt::format(", {} refused by the driver", text_from_count(counts.driver_refusals));
+  if (counts.lost > 0) text += fmt::format(", {} lost", text_from_count(counts.lost));
   return text + "\n";
 }
 
@@ -64,9 +58,9 @@ std::string failure_text(const FailureRow& row, const Terminal& terminal) {
   text += fmt::format(
       " (event {}): asked {}; then in use {}, pool size {}, free in it {}, largest free block {}; the "
       "driver had {}.\n",
-      row.event, bytes_text(row.asked_bytes), bytes_text(row.used_bytes), bytes_text(row.pool_bytes),
-      bytes_text(row.total_free_bytes), bytes_text(row.largest_free_bytes),
-      row.available_bytes ? bytes_text(*row.available_bytes) + " left" : "an unknown amount left");
+      row.event, text_from_bytes(row.asked_bytes), known_text(row.used_bytes), known_text(row.pool_bytes),
+      known_text(row.total_free_bytes), known_text(row.largest_free_bytes),
+      row.available_bytes ? text_from_bytes(*row.available_bytes) + " left" : "an unknown amount left");
   if (!row.own_line.empty()) text += "  asked by " + printable(row.own_line) + "\n";
   return text;
 }

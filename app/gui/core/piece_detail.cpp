@@ -13,9 +13,6 @@
 namespace hbmscope::gui {
 namespace {
 
-std::string bytes(std::uint64_t bytes) {
-  return text_from_bytes(static_cast<std::int64_t>(bytes));
-}
 std::string exact(std::uint64_t bytes) {
   return exact_text_from_bytes(static_cast<std::int64_t>(bytes));
 }
@@ -24,7 +21,7 @@ std::string count(std::uint64_t count) {
 }
 
 DetailLine bytes_line(std::string name, std::uint64_t amount) {
-  return {std::move(name), bytes(amount), exact(amount), {}};
+  return {std::move(name), text_from_bytes(amount), exact(amount), {}};
 }
 
 // Everything of one piece, with what it is a piece of.
@@ -152,7 +149,8 @@ class Describer {
     if (next < address_->history.rows.size()) {
       const HeldRow& later = address_->history.rows[next];
       DetailLine becomes = event_line("then", later.event, later.begin_ns);
-      becomes.value = own_code_text(definitions_, later.stack) + ", " + bytes(later.size) + ", at " + becomes.value;
+      becomes.value =
+          own_code_text(definitions_, later.stack) + ", " + text_from_bytes(later.size) + ", at " + becomes.value;
       lines.push_back(std::move(becomes));
     } else if (row->how != HeldEnd::lives) {
       lines.push_back({"then", "nothing more is put at its address", {}, {}});
@@ -174,7 +172,8 @@ class Describer {
     const std::string code = own_code_text(definitions_, since->allocated_stack);
     switch (since->why) {
       case FreeSince::Why::freed:
-        lines.push_back({"before it", "a block of " + bytes(since->size) + " by " + code, exact(since->size), {}});
+        lines.push_back(
+            {"before it", "a block of " + text_from_bytes(since->size) + " by " + code, exact(since->size), {}});
         if (since->stack != 0) {
           detail_.by_whom = "Who freed it";
           add_stack(since->stack);
@@ -182,11 +181,13 @@ class Describer {
         break;
       case FreeSince::Why::region_grew:
         lines.push_back(
-            {"before it", "no memory: a region of " + bytes(since->size) + " came", exact(since->size), {}});
+            {"before it", "no memory: a region of " + text_from_bytes(since->size) + " came", exact(since->size), {}});
         detail_.by_whom = "Who grew the pool";
         add_stack(since->stack);
         break;
-      case FreeSince::Why::other: lines.push_back({"before it", "a block of " + bytes(since->size), {}, {}}); break;
+      case FreeSince::Why::other:
+        lines.push_back({"before it", "a block of " + text_from_bytes(since->size), {}, {}});
+        break;
     }
   }
 
@@ -199,7 +200,7 @@ class Describer {
       }
       std::string words = piece->kind == PieceKind::free ? "free" : "not identified";
       if (piece->kind == PieceKind::block) words = own_code_text(definitions_, state_.slots()[piece->slot].stack);
-      lines.push_back({name, bytes(piece->size) + "  " + words, exact(piece->size), piece->begin});
+      lines.push_back({name, text_from_bytes(piece->size) + "  " + words, exact(piece->size), piece->begin});
     };
     const HeapPiece* before = piece_.begin == 0 ? nullptr : map_.pieces.find(piece_.begin - 1);
     add("before", before);
@@ -247,7 +248,7 @@ HistoryLine history_line(const AddressAnswer& address, std::size_t index) {
   };
   HistoryLine line;
   line.when = when(row.event, row.begin_ns);
-  line.size = bytes(row.size);
+  line.size = text_from_bytes(row.size);
   line.code = own_code_text(stream.definitions(), row.stack);
   line.event = row.event == HeldRow::no_event ? 0 : row.event;
   line.is_now = address.history.now == index;

@@ -12,9 +12,6 @@ namespace {
 
 constexpr std::size_t frames_shown = 3;
 
-std::string bytes(std::uint64_t bytes) {
-  return text_from_bytes(static_cast<std::int64_t>(bytes));
-}
 std::string exact_bytes(std::uint64_t bytes) {
   return exact_text_from_bytes(static_cast<std::int64_t>(bytes));
 }
@@ -25,7 +22,8 @@ std::string count(std::uint64_t count) {
 std::string bound_text(const HeapMapAnswer& answer, const HeapPiece* neighbour) {
   if (neighbour == nullptr || neighbour->kind != PieceKind::block) return "the region's end";
   const LiveBlock block = answer.moment->state_of(answer.heap).slots()[neighbour->slot];
-  return own_code_text(answer.moment->stream(answer.heap).definitions(), block.stack) + " (" + bytes(block.size) + ")";
+  return own_code_text(answer.moment->stream(answer.heap).definitions(), block.stack) + " (" +
+         text_from_bytes(block.size) + ")";
 }
 
 void add_own_frames(const Definitions& definitions, std::uint32_t stack, std::vector<std::string>& lines) {
@@ -47,11 +45,11 @@ void describe_block(const HeapMapAnswer& answer, const HeapPiece& piece, PieceTe
   const LiveBlock block = state.slots()[piece.slot];
   text.title = own_code_text(stream.definitions(), block.stack);
   if (block.tag != 0) text.title += "  " + std::string(stream.definitions().text(block.tag));
-  std::string size = bytes(block.size) + " (" + exact_bytes(block.size) + ")";
+  std::string size = text_from_bytes(block.size) + " (" + exact_bytes(block.size) + ")";
   if (block.requested == wire::unknown_bytes)
     size += ", what was requested is not told";
   else if (piece.waste > 0)
-    size += ", requested " + bytes(block.requested) + ", rounding " + bytes(piece.waste);
+    size += ", requested " + text_from_bytes(block.requested) + ", rounding " + text_from_bytes(piece.waste);
   else
     size += ", all of it requested";
   text.lines.push_back(size);
@@ -76,7 +74,7 @@ std::string address_text(std::uint64_t address) {
 
 std::string offset_text(const HeapPieces& map, std::uint64_t address) {
   const std::uint64_t lowest = map.regions.empty() ? 0 : map.regions.front().range.begin;
-  return "+" + bytes(address - std::min(address, lowest));
+  return "+" + text_from_bytes(address - std::min(address, lowest));
 }
 
 std::string text_from_moment_ns(std::int64_t since_start_ns) {
@@ -108,7 +106,7 @@ PieceText text_from_piece(const HeapMapAnswer& answer, const HeapPiece& piece) {
     return text;
   }
   text.title = piece.kind == PieceKind::free ? "Free" : "Not identified";
-  text.lines.push_back(bytes(piece.size) + " (" + exact_bytes(piece.size) + ")");
+  text.lines.push_back(text_from_bytes(piece.size) + " (" + exact_bytes(piece.size) + ")");
   if (piece.kind == PieceKind::not_identified)
     text.lines.emplace_back("This source does not tell where the pool's memory is, so it may be free or not.");
   text.lines.push_back(address_text(piece.begin) + ", " + offset_text(answer.pieces, piece.begin));
@@ -123,16 +121,16 @@ PieceText text_from_piece(const HeapMapAnswer& answer, const HeapPiece& piece) {
 std::string heap_sentence(const HeapMapAnswer& answer) {
   const HeapState& heap = answer.moment->heap(answer.heap);
   const auto pool = heap.space.region_bytes(), free = heap.space.free_bytes(), largest = heap.space.largest_free();
-  std::string text = bytes(heap.in_use_bytes);
+  std::string text = text_from_bytes(heap.in_use_bytes);
   if (pool && free && largest) {
-    text += " of " + bytes(*pool) + " in use, " + bytes(*free) + " free";
+    text += " of " + text_from_bytes(*pool) + " in use, " + text_from_bytes(*free) + " free";
     if (*free > 0)
       text += " in " + count(heap.space.free_chunks()) +
-              (heap.space.free_chunks() == 1 ? " piece" : " pieces, the largest " + bytes(*largest));
+              (heap.space.free_chunks() == 1 ? " piece" : " pieces, the largest " + text_from_bytes(*largest));
   } else {
     text += " in use; what is free is not told";
   }
-  if (heap.pending_bytes > 0) text += ", " + bytes(heap.pending_bytes) + " of it freed and still waited for";
+  if (heap.pending_bytes > 0) text += ", " + text_from_bytes(heap.pending_bytes) + " of it freed and still waited for";
   text += ".";
   if (heap.is_inexact) text += " Inexact: events were lost.";
   if (answer.pieces.blocks_not_drawn > 0)

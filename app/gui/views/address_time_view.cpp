@@ -42,11 +42,8 @@ struct Frame {
   int pixel_of(float x) const {
     return static_cast<int>(std::clamp(std::floor(x - picture.left), 0.0F, static_cast<float>(picture.width - 1)));
   }
-  void show(double begin, double end) const {
-    const TimelineSpan span = possible_span(whole, begin, end);
-    if (span != state.position().span)
-      commands.push(CommandId::show_span, span.empty() ? std::string() : text_from_span(span));
-  }
+  void show_all() const { show_span(state, whole, 0, static_cast<double>(whole.whole.end), commands); }
+  void pan(double by) const { pan_span(state, picture, whole, by, commands); }
 };
 
 std::string scale_text(const AddressTime& boxes) {
@@ -124,24 +121,18 @@ void draw_tooltip(const Frame& frame, float x, float y) {
 void handle_pointer(const Frame& frame, bool hovered, bool active) {
   const ImGuiIO& io = ImGui::GetIO();
   const float x = std::clamp(io.MousePos.x, frame.picture.left, frame.picture.right() - 1), y = io.MousePos.y;
-  const double begin = frame.picture.begin, end = frame.picture.end, at = frame.picture.axis_of(x);
-  const auto pan = [&](double by) {
-    const double first =
-        std::clamp(begin + by, 0.0, std::max(0.0, static_cast<double>(frame.whole.whole.end) - (end - begin)));
-    frame.show(first, first + (end - begin));
-  };
+  const double begin = frame.picture.begin, end = frame.picture.end;
   if (hovered && io.MouseWheel != 0 && io.KeyShift) {
-    pan(-static_cast<double>(io.MouseWheel) * (end - begin) / 8);
+    frame.pan(-static_cast<double>(io.MouseWheel) * (end - begin) / 8);
   } else if (hovered && io.MouseWheel != 0) {
     const double factor = std::pow(io.KeyCtrl ? 4.0 : 1.25, static_cast<double>(io.MouseWheel));
-    frame.show(at - (at - begin) / factor, at + (end - at) / factor);
+    zoom_span(frame.state, frame.picture, frame.whole, factor, frame.picture.axis_of(x), frame.commands);
   }
   if (active &&
       (ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) || ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 4)))
-    pan(-static_cast<double>(io.MouseDelta.x) / frame.picture.width * (end - begin));
+    frame.pan(-static_cast<double>(io.MouseDelta.x) / frame.picture.width * (end - begin));
   if (!hovered) return;
-  if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
-    return frame.show(0, static_cast<double>(frame.whole.whole.end));
+  if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) return frame.show_all();
   if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseDragMaxDistanceSqr[0] <= 16 &&
       io.MouseClickedLastCount[0] == 1) {
     frame.commands.push(CommandId::set_moment, text_from_position(*frame.state.source()->trace, frame.whole.heap.stream,
@@ -218,7 +209,7 @@ void draw_address_time(const AppState& state, AddressTimeState& view, CommandQue
   handle_pointer(frame, ImGui::IsItemHovered(), ImGui::IsItemActive());
   if (view.zoom_seen != state.window.zoom_serial) {  // 0 shows all.
     view.zoom_seen = state.window.zoom_serial;
-    if (state.position().view == ViewKind::address_time) frame.show(0, static_cast<double>(whole->whole.end));
+    if (state.position().view == ViewKind::address_time) frame.show_all();
   }
   ImGui::EndChild();
   if (take_copy(state, ViewKind::address_time, view.copy_seen))

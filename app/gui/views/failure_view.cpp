@@ -17,14 +17,8 @@
 namespace hbmscope::gui {
 namespace {
 
-std::string bytes(std::uint64_t bytes) {
-  return text_from_bytes(static_cast<std::int64_t>(bytes));
-}
-std::string count_text(std::uint64_t count) {
-  return text_from_count(static_cast<std::int64_t>(count));
-}
 std::string when_text(std::uint64_t position, const std::optional<std::int64_t>& since_start_ns) {
-  const std::string event = "event " + count_text(position);
+  const std::string event = "event " + text_from_count(position);
   return since_start_ns ? text_from_moment_ns(*since_start_ns) + " (" + event + ")" : event;
 }
 
@@ -35,9 +29,10 @@ void go_to(const FailureAnswer& answer, std::uint64_t position, CommandQueue& co
 void draw_head(const AppState& state, const FailureAnswer& answer, CommandQueue& commands) {
   const FailureFacts& facts = answer.facts;
   ImGui::AlignTextToFramePadding();
-  bold_text(
-      "! Out of memory" + (answer.of > 1 ? " " + count_text(answer.number) + " of " + count_text(answer.of) : "") +
-      (facts.heap_name.empty() ? "" : " on " + facts.heap_name) + ", " + when_text(facts.event, facts.since_start_ns));
+  bold_text("! Out of memory" +
+            (answer.of > 1 ? " " + text_from_count(answer.number) + " of " + text_from_count(answer.of) : "") +
+            (facts.heap_name.empty() ? "" : " on " + facts.heap_name) + ", " +
+            when_text(facts.event, facts.since_start_ns));
   const auto& moment = state.answers().moment;
   if (moment.value && moment.value->trace == answer.trace && moment.value->position(answer.heap) != facts.event) {
     ImGui::SameLine(0, ImGui::GetFontSize());
@@ -92,7 +87,7 @@ void draw_blocker(const AppState& state, const FailureAnswer& answer, const Live
     commands.push(std::move(command));
   }
   ImGui::TableNextColumn();
-  right_text(bytes(block.size));
+  right_text(text_from_bytes(block.size));
   ImGui::TableNextColumn();
   text(own_line_text(definitions, block.stack));
 }
@@ -111,8 +106,8 @@ void draw_place(const AppState& state, const Look& look, const FailureAnswer& an
       "hold the request: " +
       address_text(place.range.begin) + " to " + address_text(place.range.end));
   ImGui::SameLine(0, ImGui::GetFontSize());
-  dim_text(count_text(place.blocks.size()) + (place.blocks.size() == 1 ? " block, " : " blocks, ") +
-           bytes(place.in_use_bytes));
+  dim_text(text_from_count(place.blocks.size()) + (place.blocks.size() == 1 ? " block, " : " blocks, ") +
+           text_from_bytes(place.in_use_bytes));
   if (!ImGui::BeginTable("blockers", 3, ImGuiTableFlags_RowBg)) return;
   ImGui::TableSetupColumn("Address", ImGuiTableColumnFlags_WidthFixed, look.px(130));
   ImGui::TableSetupColumn("Size", ImGuiTableColumnFlags_WidthFixed, look.px(90));

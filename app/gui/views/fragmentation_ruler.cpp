@@ -9,10 +9,6 @@
 namespace hbmscope::gui {
 namespace {
 
-std::string bytes(std::uint64_t bytes) {
-  return text_from_bytes(static_cast<std::int64_t>(bytes));
-}
-
 // Inside of the bar where there is room, else behind it.
 void draw_label(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, Role fill, const std::string& words) {
   const float width = ImGui::CalcTextSize(words.c_str()).x,
@@ -39,7 +35,7 @@ void draw_ruler(const Look& look, const FreePieces& free, const std::optional<Ru
     const Role role = request->has_failed ? Role::failure : Role::several;
     const ImVec2 to{std::max(from.x + 1, x_of(request->bytes)), from.y + height};
     draw.AddRectFilled(from, to, look.role(role));
-    draw_label(draw, look, from, to, role, std::string(request->words) + " " + bytes(request->bytes));
+    draw_label(draw, look, from, to, role, std::string(request->words) + " " + text_from_bytes(request->bytes));
   }
   const float top = from.y + height + gap, bottom = top + height;
   // Below a pixel each, pieces are a stretch without hairlines.
@@ -59,11 +55,11 @@ void draw_ruler(const Look& look, const FreePieces& free, const std::optional<Ru
     return;
   }
   const ImVec2 first{x_of(free.largest_bytes()) - hairline, bottom};
-  const std::string words = "largest " + bytes(free.largest_bytes());
+  const std::string words = "largest " + text_from_bytes(free.largest_bytes());
   if (ImGui::CalcTextSize(words.c_str()).x + look.px(10) < first.x - from.x)
     draw_label(draw, look, {from.x, top}, first, Role::largest_free, words);
   draw.AddText({x_of(free.bytes) + look.px(5), top + look.px(3)}, look.role(Role::text),
-               ("free " + bytes(free.bytes)).c_str());
+               ("free " + text_from_bytes(free.bytes)).c_str());
   // How far the request reaches, over what is free.
   if (request) {
     const float x = std::floor(x_of(request->bytes)) + 0.5F;

@@ -19,9 +19,6 @@
 namespace hbmscope::gui {
 namespace {
 
-std::string bytes(std::uint64_t bytes) {
-  return text_from_bytes(static_cast<std::int64_t>(bytes));
-}
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   return text_from_share(static_cast<std::int64_t>(part), static_cast<std::int64_t>(whole));
 }
@@ -45,7 +42,7 @@ void draw_figures(const FreePieces& free, const std::optional<RulerRequest>& req
   text("external fragmentation " + percent(free.scattered_bytes(), free.bytes));
   tooltip("1 - largest free block / all free bytes: how much of what is free is not in the largest piece");
   ImGui::SameLine(0, ImGui::GetFontSize() * 2);
-  text("fits up to " + bytes(free.largest_bytes()));
+  text("fits up to " + text_from_bytes(free.largest_bytes()));
   tooltip(
       "A request of that size fits into a free piece. Whether the pool could still grow is not told, so that a "
       "larger one may succeed.");
@@ -53,7 +50,7 @@ void draw_figures(const FreePieces& free, const std::optional<RulerRequest>& req
   if (largest == nullptr) return;
   ImGui::SameLine(0, ImGui::GetFontSize() * 2);
   const std::string words = request && !request->has_failed ? "" : ", which failed";
-  text("largest request so far " + bytes(largest->bytes) + (largest->has_failed ? words : "") + ": " +
+  text("largest request so far " + text_from_bytes(largest->bytes) + (largest->has_failed ? words : "") + ": " +
        (largest->bytes <= free.largest_bytes() ? "fits" : "does not fit into a free piece"));
 }
 

@@ -15,14 +15,8 @@
 namespace hbmscope::gui {
 namespace {
 
-std::string bytes(std::uint64_t bytes) {
-  return text_from_bytes(static_cast<std::int64_t>(bytes));
-}
-std::string count_text(std::uint64_t count) {
-  return text_from_count(static_cast<std::int64_t>(count));
-}
-std::string bytes(const std::optional<std::uint64_t>& known) {
-  return known ? bytes(*known) : "?";
+std::string known_text(const std::optional<std::uint64_t>& known) {
+  return known ? text_from_bytes(*known) : "?";
 }
 std::string share(const std::optional<double>& known) {
   return known ? fmt::format("{:.1f} %", *known * 100) : "–";
@@ -31,9 +25,9 @@ std::string share(const std::optional<double>& known) {
 void draw_sum(const char* what, const BlockSum& sum, const char* words) {
   dim_text(what);
   ImGui::SameLine();
-  bold_text(bytes(sum.bytes));
+  bold_text(text_from_bytes(sum.bytes));
   ImGui::SameLine();
-  text("in " + count_text(sum.count));
+  text("in " + text_from_count(sum.count));
   tooltip(words);
   ImGui::SameLine(0, ImGui::GetFontSize() * 1.5F);
 }
@@ -74,9 +68,9 @@ void draw_heaps(const Look& look, const RangeSummary& summary) {
       ImGui::TableNextColumn();
       right_text(a + " > " + b);
     };
-    pair(bytes(before.in_use_bytes), bytes(after.in_use_bytes));
-    pair(bytes(before.pool_bytes), bytes(after.pool_bytes));
-    pair(bytes(before.largest_free_bytes), bytes(after.largest_free_bytes));
+    pair(known_text(before.in_use_bytes), known_text(after.in_use_bytes));
+    pair(known_text(before.pool_bytes), known_text(after.pool_bytes));
+    pair(known_text(before.largest_free_bytes), known_text(after.largest_free_bytes));
     pair(share(before.external_fragmentation), share(after.external_fragmentation));
   }
   ImGui::EndTable();
@@ -85,15 +79,15 @@ void draw_heaps(const Look& look, const RangeSummary& summary) {
 void draw_sums(const Look& look, const RangeSums& sums, const RangeSums& total) {
   ImGui::TableNextColumn();
   const double most = static_cast<double>(std::max<std::uint64_t>(1, total.survived.bytes));
-  bar_cell(look, static_cast<double>(sums.survived.bytes) / most, bytes(sums.survived.bytes), look.bar());
+  bar_cell(look, static_cast<double>(sums.survived.bytes) / most, text_from_bytes(sums.survived.bytes), look.bar());
   ImGui::TableNextColumn();
-  right_text(count_text(sums.survived.count));
+  right_text(text_from_count(sums.survived.count));
   ImGui::TableNextColumn();
   right_text(delta_text_from_bytes(sums.net_bytes()));
   ImGui::TableNextColumn();
-  right_text(bytes(sums.allocated.bytes));
+  right_text(text_from_bytes(sums.allocated.bytes));
   ImGui::TableNextColumn();
-  right_text(bytes(sums.freed.bytes));
+  right_text(text_from_bytes(sums.freed.bytes));
 }
 
 // The row's name, over all of the row; selects its line in all views.

@@ -17,14 +17,8 @@
 namespace hbmscope::gui {
 namespace {
 
-std::string bytes(std::uint64_t bytes) {
-  return text_from_bytes(static_cast<std::int64_t>(bytes));
-}
-std::string count_text(std::uint64_t count) {
-  return text_from_count(static_cast<std::int64_t>(count));
-}
 std::string band_text(const Band& band) {
-  if (band.least == band.most) return bytes(band.most);
+  if (band.least == band.most) return text_from_bytes(band.most);
   const TextPair pair = texts_from_bytes(static_cast<std::int64_t>(band.least), static_cast<std::int64_t>(band.most));
   return pair.first + " to " + pair.second;
 }
@@ -50,20 +44,9 @@ struct Frame {
   int pixel_of(float x) const {
     return static_cast<int>(std::clamp(std::floor(x - picture.left), 0.0F, static_cast<float>(picture.width - 1)));
   }
-  void show(double begin, double end) const {
-    const TimelineSpan span = possible_span(whole, begin, end);
-    if (span != state.position().span)
-      commands.push(CommandId::show_span, span.empty() ? std::string() : text_from_span(span));
-  }
-  void zoom(double factor, double at) const {
-    show(at - (at - picture.begin) / factor, at + (picture.end - at) / factor);
-  }
-  void pan(double by) const {
-    const double length = picture.end - picture.begin;
-    const double begin =
-        std::clamp(picture.begin + by, 0.0, std::max(0.0, static_cast<double>(whole.whole.end) - length));
-    show(begin, begin + length);
-  }
+  void show(double begin, double end) const { show_span(state, whole, begin, end, commands); }
+  void zoom(double factor, double at) const { zoom_span(state, picture, whole, factor, at, commands); }
+  void pan(double by) const { pan_span(state, picture, whole, by, commands); }
 };
 
 void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQueue& commands) {
@@ -100,7 +83,8 @@ void draw_column_tooltip(const Frame& frame, float x) {
   const std::uint64_t events = after > before ? after - before : 0;
   bold_text(axis.text_at((static_cast<double>(x) - static_cast<double>(frame.picture.left) + 0.5) /
                          static_cast<double>(frame.picture.width)) +
-            ", " + count_text(events) + (events == 1 ? " event" : " events") + ", in use " + band_text(column.in_use));
+            ", " + text_from_count(events) + (events == 1 ? " event" : " events") + ", in use " +
+            band_text(column.in_use));
   const auto target = find_snap_target(frame.picture, frame.look, x);
   if (target) text("near " + target->words);
   if (frame.whole.knows_regions) {
@@ -109,7 +93,7 @@ void draw_column_tooltip(const Frame& frame, float x) {
     text("external fragmentation " + share_text(column.fragmentation));
   }
   if (column.is_inexact) text("Events were lost before this: the figures are inexact.");
-  dim_text("up to event " + count_text(after) +
+  dim_text("up to event " + text_from_count(after) +
            (target ? "; a click goes to the mark, with Alt to the last event here"
                    : "; a click goes to the most in use here, a drag selects"));
   ImGui::EndTooltip();

@@ -204,6 +204,25 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   return picture;
 }
 
+void show_span(const AppState& state, const TimelineColumns& whole, double begin, double end, CommandQueue& commands) {
+  const TimelineSpan span = possible_span(whole, begin, end);
+  if (span != state.position().span)
+    commands.push(CommandId::show_span, span.empty() ? std::string() : text_from_span(span));
+}
+
+void zoom_span(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole, double factor,
+               double at, CommandQueue& commands) {
+  show_span(state, whole, at - (at - picture.begin) / factor, at + (picture.end - at) / factor, commands);
+}
+
+void pan_span(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole, double by,
+              CommandQueue& commands) {
+  const double length = picture.end - picture.begin;
+  const double begin =
+      std::clamp(picture.begin + by, 0.0, std::max(0.0, static_cast<double>(whole.whole.end) - length));
+  show_span(state, whole, begin, begin + length, commands);
+}
+
 void draw_words(ImDrawList& draw, const Look& look, ImVec2 at, const std::string& words, Role role) {
   const ImVec2 size = ImGui::CalcTextSize(words.c_str());
   draw.AddRectFilled({at.x - look.px(3), at.y}, {at.x + size.x + look.px(3), at.y + size.y},

@@ -8,6 +8,7 @@
 #include <imgui.h>
 
 #include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
 #include "app/gui/views/theme.h"
 
 namespace hbmscope::gui {
@@ -44,6 +45,14 @@ struct TimelinePicture {
 // `part` where it has all that is seen, else `whole`.
 TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, TimelineSpan seen, ImVec2 from,
                              ImVec2 to, const Look& look, bool fits_y);
+
+// Asks for another stretch of the axis: from here to there; zoomed by a factor above 1 (nearer) so that `at` stays
+// where it is; moved.
+void show_span(const AppState& state, const TimelineColumns& whole, double begin, double end, CommandQueue& commands);
+void zoom_span(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole, double factor,
+               double at, CommandQueue& commands);
+void pan_span(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole, double by,
+              CommandQueue& commands);
 
 void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& picture, bool fits_y);
 

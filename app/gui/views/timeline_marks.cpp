@@ -11,10 +11,6 @@ namespace {
 
 constexpr float snap_px = 4;
 
-std::string bytes(std::uint64_t bytes) {
-  return text_from_bytes(static_cast<std::int64_t>(bytes));
-}
-
 // A flag with a word: state is never colour alone.
 void draw_flag(ImDrawList& draw, const Look& look, float x, float y, float right, const std::string& words, Role role) {
   const ImVec2 size = ImGui::CalcTextSize(words.c_str());
@@ -28,7 +24,7 @@ void draw_peak(ImDrawList& draw, const Look& look, const TimelinePicture& pictur
   if (x < picture.left || x > picture.right()) return;
   draw.AddTriangleFilled({x, y}, {x - look.px(5), y - look.px(8)}, {x + look.px(5), y - look.px(8)},
                          look.role(Role::text));
-  const std::string words = "peak " + bytes(peak.bytes);
+  const std::string words = "peak " + text_from_bytes(peak.bytes);
   const float width = ImGui::CalcTextSize(words.c_str()).x;
   const float left = x + look.px(8) + width > picture.right() ? x - look.px(8) - width : x + look.px(8);
   // Below the lane's title, where they would meet.
@@ -57,8 +53,8 @@ void draw_failures(ImDrawList& draw, const Look& look, const TimelinePicture& pi
     flagged = x;
     const Lane& lane = picture.fits ? *picture.fits : memory;
     const float y = std::min(lane.y_of(picture.fits ? asked : 0), lane.to.y - look.px(20));
-    draw_flag(draw, look, x + look.px(3), std::max(lane.from.y, y), picture.right(), "! asked " + bytes(failure.bytes),
-              Role::failure);
+    draw_flag(draw, look, x + look.px(3), std::max(lane.from.y, y), picture.right(),
+              "! asked " + text_from_bytes(failure.bytes), Role::failure);
   }
 }
 
@@ -152,9 +148,9 @@ std::optional<SnapTarget> find_snap_target(const TimelinePicture& picture, const
   };
   // At equal distance the first one wins.
   for (const TimelineMark& one : picture.source.failures)
-    offer(one.at, one.position, [&] { return "out of memory, asked " + bytes(one.bytes); });
+    offer(one.at, one.position, [&] { return "out of memory, asked " + text_from_bytes(one.bytes); });
   if (const auto& peak = picture.source.peak)
-    offer(peak->at, peak->position, [&] { return "the peak, " + bytes(peak->bytes); });
+    offer(peak->at, peak->position, [&] { return "the peak, " + text_from_bytes(peak->bytes); });
   const auto marker = [](const TimelineMarker& one) {
     return one.count > 1 ? one.name + " and " + text_from_count(static_cast<std::int64_t>(one.count - 1)) + " more"
                          : one.name;
@@ -163,7 +159,7 @@ std::optional<SnapTarget> find_snap_target(const TimelinePicture& picture, const
   for (const TimelineMarker& one : picture.source.stretches)
     offer(one.begin, one.position, [&] { return "begin of " + marker(one); });
   for (const TimelineMark& one : picture.source.refusals)
-    offer(one.at, one.position, [&] { return "refused by the driver, asked " + bytes(one.bytes); });
+    offer(one.at, one.position, [&] { return "refused by the driver, asked " + text_from_bytes(one.bytes); });
   return best;
 }
 
