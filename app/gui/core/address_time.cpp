@@ -158,74 +158,46 @@ class Shades {
   }
 
   void add(const Box& box) {
-    Sum& sum = sums_[number_of(box)];
-    sum.area += static_cast<double>(box.range.size()) * (box.end - box.begin);
-    ++sum.blocks;
+    ShadedName& name = names_[number_of(box)];
+    name.weight += static_cast<double>(box.range.size()) * (box.end - box.begin);
+    ++name.entry.blocks;
   }
 
   // After all were added.
   void choose() {
-    std::vector<std::size_t> order(sums_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return sums_[a].area > sums_[b].area; });
-    ShadeEntry rest{several_shade, {}, 0, 0};
-    for (const std::size_t number : order) {
-      Sum& sum = sums_[number];
-      sum.shade = shade_of(sum.name, number);
-      if (sum.area == 0) continue;
-      if (sum.shade != several_shade) {
-        picture_.legend.push_back({sum.shade, sum.name, average_of(sum), sum.blocks});
-      } else {
-        rest.name = rest.name.empty() ? sum.name : "other code, or none";
-        rest.bytes += average_of(sum);
-        rest.blocks += sum.blocks;
-      }
-    }
-    if (!rest.name.empty()) picture_.legend.push_back(rest);
+    const auto length = static_cast<double>(picture_.query.span.length());
+    for (ShadedName& name : names_)
+      name.entry.bytes = length > 0 ? static_cast<std::uint64_t>(name.weight / length) : 0;
+    picture_.legend = choose_shades(names_, "other code, or none", [&](std::size_t name) {
+      return is_by_size() ? static_cast<Shade>(name) : hue_shade(names_[name].entry.name, picture_.colors);
+    });
   }
-  Shade shade_of(const Box& box) { return sums_[number_of(box)].shade; }
+  Shade shade_of(const Box& box) { return names_[number_of(box)].entry.shade; }
 
  private:
-  struct Sum {
-    std::string name;
-    double area = 0;
-    std::uint64_t blocks = 0;
-    Shade shade = several_shade;
-  };
-  std::uint64_t average_of(const Sum& sum) const {
-    const auto length = static_cast<double>(picture_.query.span.length());
-    return length > 0 ? static_cast<std::uint64_t>(sum.area / length) : 0;
-  }
   bool is_by_size() const { return picture_.query.coloring == HeapColoring::size; }
 
   std::size_t number_of(const Box& box) {
     if (is_by_size()) {
-      if (sums_.empty())
-        for (std::size_t step = 0; step < step_count; ++step)
-          sums_.push_back({std::string(size_step_names[step]), 0, 0, static_cast<Shade>(step)});
+      if (names_.empty())
+        for (const std::string_view step : size_step_names) add_name(std::string(step));
       return std::size_t{size_step_of(box.range.size())};
     }
     const auto [found, is_new] = number_of_stack_.try_emplace(box.stack, 0);
     if (is_new) {
       const std::string name = own_code_text(definitions_, box.stack);
-      found->second = number_of_name_.try_emplace(name, sums_.size()).first->second;
-      if (found->second == sums_.size()) sums_.push_back({name, 0, 0, several_shade});
+      found->second = number_of_name_.try_emplace(name, names_.size()).first->second;
+      if (found->second == names_.size()) add_name(name);
     }
     return found->second;
   }
-  Shade shade_of(const std::string& name, std::size_t number) {
-    if (is_by_size()) return static_cast<Shade>(number);
-    if (name.starts_with('(')) return several_shade;
-    ColorKeeper& colors = picture_.colors;
-    colors.add({name});
-    return colors.hue_of(name) == no_hue ? several_shade : static_cast<Shade>(colors.hue_of(name));
-  }
+  void add_name(std::string name) { names_.push_back({{several_shade, std::move(name), 0, 0}, 0}); }
 
   const Definitions& definitions_;
   AddressTime& picture_;
   std::unordered_map<std::uint32_t, std::size_t> number_of_stack_;
   std::map<std::string, std::size_t> number_of_name_;
-  std::vector<Sum> sums_;
+  std::vector<ShadedName> names_;
 };
 
 }  // namespace

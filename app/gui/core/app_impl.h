@@ -89,6 +89,9 @@ class App::Impl {
   bool ask_what_is_missing();
   bool ask_views(Context& context);
   void ask_moment(const Source& source);
+  // What lives at the moment that is shown, of a trace. Nothing while another moment is on its way: the answer is then
+  // still that of the moment before, and must not be worked with under the new one's name.
+  std::shared_ptr<const TraceMoment> ready_moment() const;
   void ask_heap_map();
   void ask_about_blocks();
   BlockQuery block_query() const;

@@ -36,12 +36,12 @@ BlockQuery App::Impl::block_query() const {
 }
 
 void App::Impl::ask_live_blocks() {
-  const Answer<TraceMoment>& moment = state.answers().moment;
-  if (moment.state != AnswerState::ready || !state.source() || !state.source()->trace) return;
-  const bool with_ends = commands.asks(Question::lifetimes) || needs_ends(*moment.value->trace, block_query());
+  const auto moment = ready_moment();
+  if (moment == nullptr) return;
+  const bool with_ends = commands.asks(Question::lifetimes) || needs_ends(*moment->trace, block_query());
   ask<LiveAnswer>(slot_live_blocks, &Answers::live_blocks,
                   {0, state.position().source, SourceId::none, {}, with_ends ? "ends" : "", state.position().at},
-                  [moment = moment.value, with_ends](Work& work) -> Result<Computed<LiveAnswer>> {
+                  [moment, with_ends](Work& work) -> Result<Computed<LiveAnswer>> {
                     auto live = collect_live_rows(*moment->trace, moment->states, with_ends, &work);
                     if (!live) return Failure(cancelled_error());
                     auto answer = std::make_shared<LiveAnswer>(LiveAnswer{moment, std::move(*live)});
@@ -52,10 +52,9 @@ void App::Impl::ask_live_blocks() {
 
 void App::Impl::ask_blocks() {
   ask_live_blocks();
-  // While the moment is on its way, its value is the one before, and so are the blocks.
-  if (state.answers().moment.state != AnswerState::ready) return;
+  const auto shown = ready_moment();
   const Answer<LiveAnswer>& live = state.answers().live_blocks;
-  if (live.state != AnswerState::ready || live.value->moment != state.answers().moment.value) return;
+  if (shown == nullptr || live.state != AnswerState::ready || live.value->moment != shown) return;
   const BlockQuery query = block_query();
   const bool looks_for = !state.position().blocks.where.empty();
   ask<BlocksAnswer>(
@@ -82,9 +81,8 @@ void App::Impl::ask_address() {
   const Answer<HeapMapAnswer>& map = state.answers().heap_map;
   const ViewPosition& position = state.position();
   if (!position.address) return forget(static_cast<int>(Question::address), &Answers::address);
-  const Answer<TraceMoment>& moment = state.answers().moment;
-  if (map.state != AnswerState::ready || moment.state != AnswerState::ready || map.value->moment != moment.value)
-    return;
+  const auto moment = ready_moment();
+  if (moment == nullptr || map.state != AnswerState::ready || map.value->moment != moment) return;
   const HeapPiece* piece = map.value->pieces.find(*position.address);
   if (piece == nullptr) return forget(static_cast<int>(Question::address), &Answers::address);
   const AddressRange range{piece->begin, piece->end()};
@@ -96,7 +94,7 @@ void App::Impl::ask_address() {
        {},
        text_from_heap_key(map.value->heap) + " " + std::to_string(range.begin) + " " + std::to_string(range.end),
        position.at},
-      [moment = map.value->moment, heap = map.value->heap, range](Work& work) -> Result<Computed<AddressAnswer>> {
+      [moment, heap = map.value->heap, range](Work& work) -> Result<Computed<AddressAnswer>> {
         auto history = compute_address_history(moment->stream(heap), heap.heap, range, moment->position(heap), &work);
         if (!history) return Failure(cancelled_error());
         auto answer = std::make_shared<AddressAnswer>(AddressAnswer{heap, range, moment, std::move(*history)});
@@ -107,17 +105,17 @@ void App::Impl::ask_address() {
 
 // A window that stays while the moment moves within it.
 void App::Impl::ask_events() {
-  const Answer<TraceMoment>& moment = state.answers().moment;
-  if (moment.state != AnswerState::ready || !state.source() || !state.source()->trace) return;
-  const HeapKey heap = choose_heap(*moment.value->trace, state.position().heap);
-  const std::uint64_t position = moment.value->moment.positions[heap.stream];
+  const auto moment = ready_moment();
+  if (moment == nullptr) return;
+  const HeapKey heap = choose_heap(*moment->trace, state.position().heap);
+  const std::uint64_t position = moment->moment.positions[heap.stream];
   constexpr std::uint64_t step = event_window / 2;
   const std::uint64_t middle = position / step * step;
   const std::uint64_t first = middle - std::min(middle, event_window), last = middle + step + event_window;
   ask<EventsAnswer>(
       static_cast<int>(Question::events), &Answers::events,
       {0, state.position().source, SourceId::none, {}, std::to_string(heap.stream) + " " + std::to_string(first)},
-      [trace = moment.value->trace, stream = heap.stream, first, last](Work&) -> Result<Computed<EventsAnswer>> {
+      [trace = moment->trace, stream = heap.stream, first, last](Work&) -> Result<Computed<EventsAnswer>> {
         auto answer = std::make_shared<EventsAnswer>(
             EventsAnswer{trace, stream, compute_event_rows(trace->streams[stream], first, last)});
         const std::size_t bytes = 4096 + answer->rows.size() * sizeof(EventRow);

@@ -117,14 +117,14 @@ void App::Impl::ask_range() {
 }
 
 void App::Impl::ask_free() {
-  const Answer<TraceMoment>& moment = state.answers().moment;
-  if (moment.state != AnswerState::ready || !state.source() || !state.source()->trace) return;
+  const auto moment = ready_moment();
+  if (moment == nullptr) return;
   const ViewPosition& position = state.position();
-  const HeapKey heap = choose_heap(*moment.value->trace, position.heap);
+  const HeapKey heap = choose_heap(*moment->trace, position.heap);
   if (heap.empty()) return;
   ask<FreeAnswer>(static_cast<int>(Question::free), &Answers::free,
                   {0, position.source, SourceId::none, {}, text_from_heap_key(heap), position.at},
-                  [moment = moment.value, heap](const auto&) -> Result<Computed<FreeAnswer>> {
+                  [moment, heap](const auto&) -> Result<Computed<FreeAnswer>> {
                     auto answer = std::make_shared<FreeAnswer>();
                     answer->moment = moment;
                     answer->heap = heap;
@@ -150,12 +150,12 @@ void App::Impl::ask_free_history() {
 }
 
 void App::Impl::ask_failure() {
-  const Answer<TraceMoment>& moment = state.answers().moment;
+  const auto moment = ready_moment();
+  if (moment == nullptr) return;
   const Source* source = state.source();
-  if (moment.state != AnswerState::ready || source == nullptr || !source->trace) return;
   const HeapKey heap = choose_heap(*source->trace, state.position().heap);
-  if (heap.empty() || moment.value->trace != source->trace) return;
-  const auto found = find_failure(source->trace->streams[heap.stream], heap.heap, moment.value->position(heap));
+  if (heap.empty()) return;
+  const auto found = find_failure(source->trace->streams[heap.stream], heap.heap, moment->position(heap));
   if (!found) return forget(static_cast<int>(Question::failure), &Answers::failure);
   ask<FailureAnswer>(static_cast<int>(Question::failure), &Answers::failure,
                      {0, source->id, SourceId::none, {}, text_from_heap_key(heap) + " " + std::to_string(*found)},
@@ -180,14 +180,14 @@ void App::Impl::ask_failure() {
 }
 
 void App::Impl::ask_sizes() {
-  const Answer<TraceMoment>& moment = state.answers().moment;
-  if (moment.state != AnswerState::ready || !state.source() || !state.source()->trace) return;
+  const auto moment = ready_moment();
+  if (moment == nullptr) return;
   const ViewPosition& position = state.position();
-  const HeapKey heap = choose_heap(*moment.value->trace, position.heap);
+  const HeapKey heap = choose_heap(*moment->trace, position.heap);
   if (heap.empty()) return;
   ask<SizesAnswer>(static_cast<int>(Question::sizes), &Answers::sizes,
                    {0, position.source, SourceId::none, {}, text_from_heap_key(heap), position.at},
-                   [moment = moment.value, heap](Work& work) -> Result<Computed<SizesAnswer>> {
+                   [moment, heap](Work& work) -> Result<Computed<SizesAnswer>> {
                      auto all = compute_heap_metrics(*moment->trace, moment->states, {}, &work);
                      if (!all) return Failure(cancelled_error());
                      auto answer = std::make_shared<SizesAnswer>();

@@ -87,48 +87,30 @@ struct Sum {
 template <class KeyOf, class NameOf>
 void shade_by_name(HeapPieces& map, const StreamState& state, const std::string& rest_name, const KeyOf& key_of,
                    const NameOf& name_of) {
-  std::unordered_map<std::uint32_t, std::size_t> line_of_key;
+  std::unordered_map<std::uint32_t, std::size_t> name_of_key;
   std::map<std::string, std::size_t> known;
-  std::vector<Sum> sums;
-  std::vector<std::string> lines;
-  std::vector<std::size_t> line_of_piece(map.pieces.size());
+  std::vector<ShadedName> shaded;
+  std::vector<std::size_t> name_of_piece(map.pieces.size());
   for (std::size_t i = 0; i < map.pieces.size(); ++i) {
     const HeapPiece& piece = map.pieces[i];
     if (piece.kind != PieceKind::block) continue;
     const std::uint32_t key = key_of(state.slots()[piece.slot]);
-    const auto [found, is_new] = line_of_key.try_emplace(key, 0);
+    const auto [found, is_new] = name_of_key.try_emplace(key, 0);
     if (is_new) {
       const std::string name = name_of(key);
       found->second = known.try_emplace(name, known.size()).first->second;
-      if (found->second == lines.size()) {
-        lines.push_back(name);
-        sums.emplace_back();
-      }
+      if (found->second == shaded.size()) shaded.push_back({{several_shade, name, 0, 0}, 0});
     }
-    line_of_piece[i] = found->second;
-    sums[found->second].bytes += piece.size;
-    ++sums[found->second].blocks;
+    name_of_piece[i] = found->second;
+    ShadedName& name = shaded[found->second];
+    name.entry.bytes += piece.size;
+    name.weight = static_cast<double>(name.entry.bytes);
+    ++name.entry.blocks;
   }
-  std::vector<std::size_t> order(lines.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return sums[a].bytes > sums[b].bytes; });
-  std::vector<Shade> shades(lines.size(), several_shade);
-  ShadeEntry rest{several_shade, {}, 0, 0};
-  for (const std::size_t line : order) {
-    const bool is_line = !lines[line].starts_with('(');
-    if (is_line) map.colors.add({lines[line]});
-    if (is_line && map.colors.hue_of(lines[line]) != no_hue) {
-      shades[line] = static_cast<Shade>(map.colors.hue_of(lines[line]));
-      map.legend.push_back({shades[line], lines[line], sums[line].bytes, sums[line].blocks});
-    } else {
-      rest.name = rest.name.empty() ? lines[line] : rest_name;
-      rest.bytes += sums[line].bytes;
-      rest.blocks += sums[line].blocks;
-    }
-  }
-  if (rest.blocks > 0) map.legend.push_back(rest);
+  map.legend = choose_shades(shaded, rest_name,
+                             [&](std::size_t name) { return hue_shade(shaded[name].entry.name, map.colors); });
   for (std::size_t i = 0; i < map.pieces.size(); ++i)
-    if (map.pieces[i].kind == PieceKind::block) map.pieces[i].shade = shades[line_of_piece[i]];
+    if (map.pieces[i].kind == PieceKind::block) map.pieces[i].shade = shaded[name_of_piece[i]].entry.shade;
 }
 
 void shade_by_code(HeapPieces& map, const Definitions& definitions, const StreamState& state) {
@@ -205,6 +187,36 @@ std::string_view why_no_coloring(const HeapInfo& heap, HeapColoring coloring) {
   if (coloring == HeapColoring::waste && !heap.has(wire::heap_flag::has_requested))
     return "This source does not tell what was asked for, so rounding is not known.";
   return {};
+}
+
+std::vector<ShadeEntry> choose_shades(std::vector<ShadedName>& names, std::string_view rest_name,
+                                      const std::function<Shade(std::size_t)>& shade_of) {
+  std::vector<std::size_t> order(names.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return names[a].weight > names[b].weight; });
+  std::vector<ShadeEntry> legend;
+  ShadeEntry rest;
+  for (const std::size_t name : order) {
+    ShadeEntry& entry = names[name].entry;
+    entry.shade = shade_of(name);
+    if (names[name].weight == 0) continue;
+    if (entry.shade != several_shade) {
+      legend.push_back(entry);
+    } else {
+      rest.name = rest.name.empty() ? entry.name : rest_name;
+      rest.bytes += entry.bytes;
+      rest.blocks += entry.blocks;
+    }
+  }
+  if (rest.blocks > 0) legend.push_back(rest);
+  return legend;
+}
+
+Shade hue_shade(std::string_view name, ColorKeeper& colors) {
+  if (name.starts_with('(')) return several_shade;
+  colors.add({std::string(name)});
+  const std::size_t hue = colors.hue_of(name);
+  return hue == no_hue ? several_shade : static_cast<Shade>(hue);
 }
 
 // PyTorch's own borders: small up to 1 MiB, large from 20 MiB (kSmallSize, kLargeBuffer of CUDACachingAllocator.cpp).

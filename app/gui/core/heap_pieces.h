@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,6 +71,18 @@ struct ShadeEntry {
   std::string name;  // "step  optimizer.py:75", "1 to 8 MiB"
   std::uint64_t bytes = 0, blocks = 0;
 };
+
+// What the blocks of a line of code, a tag, a stream, a size have in common, and how much of the picture is theirs.
+struct ShadedName {
+  ShadeEntry entry;
+  double weight = 0;
+};
+// Gives shades to names in the order of their weights, where shade_of(index) has one, and makes the legend: those that
+// have none are one entry, by its name where it is one, else `rest_name`. Without weight, a name is in no legend.
+std::vector<ShadeEntry> choose_shades(std::vector<ShadedName>& names, std::string_view rest_name,
+                                      const std::function<Shade(std::size_t)>& shade_of);
+// The hue that a name has or gets now. None for one that begins with a bracket: it stands for no name.
+Shade hue_shade(std::string_view name, ColorKeeper& colors);
 
 struct HeapPieces {
   HeapColoring coloring = HeapColoring::own_code;
