@@ -20,8 +20,7 @@
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
 #include "collector/serve/observer.h"
-#include "collector/wire/recording_file.h"
-#include "collector/wire/ring_layout.h"
+#include "collector/serve/recorder.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -62,7 +61,7 @@ pid_t start(const RunOptions& options, const std::string& collector, const std::
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGQUIT, SIG_DFL);
     setenv("LD_PRELOAD", preload.c_str(), 1);
-    setenv(wire::observer_variable, observer.c_str(), 1);
+    setenv(serve::Observer::variable, observer.c_str(), 1);
     execvp(words.front(), words.data());
     const int failed = errno;
     [[maybe_unused]] const ssize_t written = write(pipe_ends[1], &failed, sizeof(failed));
@@ -74,25 +73,6 @@ pid_t start(const RunOptions& options, const std::string& collector, const std::
   close(pipe_ends[0]);
   return job;
 }
-
-class Recorder {
- public:
-  std::optional<std::string> open(const std::string& path) { return file_.open(path); }
-  // The job goes on whatever happens to its recording; what was written stays readable.
-  void append(const wire::Block& block) {
-    if (failure_) return;
-    failure_ = file_.append(block);
-    if (failure_) fmt::print(stderr, "hbmscope: the recording ends here, the job goes on: {}\n", printable(*failure_));
-  }
-  void finish() {
-    if (!failure_) failure_ = file_.finish();
-  }
-  std::uint64_t bytes() const { return file_.bytes(); }
-
- private:
-  wire::RecordingWriter file_;
-  std::optional<std::string> failure_;
-};
 
 std::string count(std::uint64_t number) {
   return text_from_count(static_cast<std::int64_t>(number));
@@ -138,10 +118,15 @@ int run_job(const RunOptions& options) {
       options.record.empty()
           ? fmt::format("{}.{}.hbm", std::filesystem::path(options.command.front()).filename().string(), getpid())
           : options.record;
-  Recorder recorder;
+  serve::Recorder recorder;
   if (const auto wrong = recorder.open(path))
     return fail({*wrong, "Name another file with --record.", path, {}, false});
-  serve::Observer observer([&](const wire::SharedBlock& block) { recorder.append(*block); });
+  serve::Observer observer([&](const auto& block) {
+    const bool was_well = !recorder.failure();
+    recorder.append(*block);
+    if (was_well && recorder.failure())
+      fmt::print(stderr, "hbmscope: the recording ends here, the job goes on: {}\n", printable(*recorder.failure()));
+  });
   if (const auto wrong = observer.open())
     return fail({*wrong, "Set XDG_RUNTIME_DIR to a folder of yours that nobody else may enter.", {}, {}, false});
   // A terminal's Ctrl+C reaches the job too, and it is the job's to end.
@@ -162,9 +147,10 @@ int run_job(const RunOptions& options) {
           false});
     return exit_not_started;
   }
+  bool is_busy = false;
   while (waitpid(job, &status, WNOHANG) == 0) {
     if (asked_to_end != 0) kill(job, std::exchange(asked_to_end, 0));
-    observer.serve(round_ms);
+    is_busy = observer.serve(is_busy ? 0 : round_ms);
   }
   observer.finish();
   recorder.finish();

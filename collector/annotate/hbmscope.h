@@ -227,7 +227,8 @@ static inline void hbmscope_move(hbmscope_heap* heap, uint64_t from, uint64_t to
   HBMSCOPE_TELL(move, heap, from, to);
 }
 /* A request failed for good; not for one that you try again. */
-static inline void hbmscope_out_of_memory(hbmscope_heap* heap, uint64_t asked, const char* reason, hbmscope_stack* stack) {
+static inline void hbmscope_out_of_memory(hbmscope_heap* heap, uint64_t asked, const char* reason,
+                                          hbmscope_stack* stack) {
   hbmscope_failure failure = {asked, HBMSCOPE_UNKNOWN, reason, stack};
   HBMSCOPE_TELL(failure, heap, &failure);
 }

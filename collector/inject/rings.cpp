@@ -144,6 +144,10 @@ const char* Rings::open(const char* observer_path) {
 void Rings::forget() {
   header_ = nullptr;
   my_ring = nullptr;
+  strings_ = frames_ = stacks_ = heaps_ = 0;
+  // Another thread of the parent's may have held them; it does not exist here.
+  definitions_lock_.unlock();
+  listing_lock_.unlock();
 }
 
 wire::RingHeader* Rings::ring(std::uint32_t number) const {

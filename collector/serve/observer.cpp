@@ -16,6 +16,7 @@
 namespace hbmscope::serve {
 namespace {
 
+constexpr std::uint64_t busy_events = 10'000;  // A ring holds thirteen times as many.
 constexpr std::size_t processes_max = wire::streams_max;
 
 // Of this user, and nobody else may enter; made where it is missing. Empty: it is somebody else's.
@@ -59,11 +60,17 @@ std::optional<std::string> Observer::open() {
   return std::nullopt;
 }
 
-void Observer::serve(int wait_ms) {
+bool Observer::serve(int wait_ms) {
   pollfd waited{listening_, POLLIN, 0};
   poll(&waited, 1, wait_ms);
   accept_all();
-  for (Job& job : jobs_) job.drain->drain(false);
+  bool is_busy = false;
+  for (Job& job : jobs_) {
+    const std::uint64_t before = job.drain->events();
+    job.drain->drain(false);
+    is_busy = is_busy || job.drain->events() - before > busy_events;
+  }
+  return is_busy;
 }
 
 void Observer::finish() {

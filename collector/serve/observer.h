@@ -25,11 +25,13 @@ class Observer {
   // A socket in a folder that only this user may enter (hbmscope in XDG_RUNTIME_DIR, else /tmp/hbmscope-UID). Nothing,
   // or why not, in words.
   std::optional<std::string> open();
-  // Where a job finds it (wire::observer_variable).
+  // What a job's environment must say for the job to find it: this variable, this path.
+  static constexpr const char* variable = wire::observer_variable;
   const std::string& socket_path() const { return path_; }
 
-  // Waits until somebody connects or the time is over, then drains once.
-  void serve(int wait_ms);
+  // Waits until somebody connects or the time is over, then drains once. True: so much has come that the next round
+  // should not wait.
+  bool serve(int wait_ms);
   // The last round: all that there is, and every stream is closed.
   void finish();
 

@@ -69,7 +69,7 @@ void ProcessDrain::drain(bool is_last) {
 }
 
 void ProcessDrain::take_definitions() {
-  for (const Row& row : memory_->take_definitions(is_broken_)) {
+  const auto take = [&](const Row& row) {
     switch (row.kind) {
       case wire::RecordKind::string: {
         const auto record = row.as<wire::StringRecord>();
@@ -101,7 +101,8 @@ void ProcessDrain::take_definitions() {
       }
       default: is_broken_ = true; break;
     }
-  }
+  };
+  memory_->take_definitions(take, is_broken_);
 }
 
 void ProcessDrain::take_rows(std::uint64_t until_ticks) {
@@ -168,7 +169,7 @@ void ProcessDrain::write_listing(const wire::ListingRecord& listing, std::int64_
   std::vector<wire::RegionLiveRecord> regions;
   std::vector<wire::LiveRecord> blocks;
   take_definitions();  // The listing may name what was defined since this round began.
-  for (const Row& row : memory_->take_listing(is_broken_)) {
+  const auto take = [&](const Row& row) {
     if (row.kind == wire::RecordKind::region_live) {
       regions.push_back(row.as<wire::RegionLiveRecord>());
     } else if (row.kind == wire::RecordKind::live) {
@@ -178,7 +179,8 @@ void ProcessDrain::write_listing(const wire::ListingRecord& listing, std::int64_
       block.event = wire::before_the_stream;
       blocks.push_back(block);
     }
-  }
+  };
+  memory_->take_listing(take, is_broken_);
   if (const std::uint32_t id = heap(listing.heap)) writer_.list_heap(id, regions, blocks, time_ns);
 }
 

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::uint32_t rings_max = 4096;
 constexpr std::uint64_t ring_bytes_min = 4096, ring_bytes_max = std::uint64_t{1} << 32;
+// What a job may make us remember.
+constexpr std::uint64_t definitions_bytes_max = std::uint64_t{256} << 20, listing_bytes_max = std::uint64_t{1} << 30;
 
 std::uint64_t load(const std::uint64_t& number) {
   return std::atomic_ref(const_cast<std::uint64_t&>(number)).load(std::memory_order_acquire);
@@ -85,6 +87,7 @@ bool RingMemory::read_layout(std::string& wrong) {
   const bool is_possible = rings_ >= 1 && rings_ <= rings_max && ring_bytes_ >= ring_bytes_min &&
                            ring_bytes_ <= ring_bytes_max && (ring_bytes_ & (ring_bytes_ - 1)) == 0 &&
                            lies_within(rings_offset_, rings_ * wire::ring_stride(ring_bytes_), size_) &&
+                           definitions_bytes_ <= definitions_bytes_max && listing_bytes_ <= listing_bytes_max &&
                            lies_within(definitions_offset_, definitions_bytes_, size_) &&
                            lies_within(listing_offset_, listing_bytes_, size_);
   if (!is_possible) wrong = "its shared memory makes no sense";
@@ -144,42 +147,38 @@ void RingMemory::set_tail(std::uint32_t number, std::uint64_t tail) {
   std::atomic_ref(ring(number).tail).store(tail, std::memory_order_release);
 }
 
-std::vector<Row> RingMemory::rows_of(std::uint64_t begin, std::uint64_t end, bool& is_broken) const {
-  std::vector<Row> rows;
+void RingMemory::visit_rows(std::uint64_t begin, std::uint64_t end, const Visit& visit, bool& is_broken) const {
+  Row row;
   while (begin != end) {
-    Row row;
     const std::uint64_t bytes = read_row(bytes_ + begin, end - begin, row);
     if (bytes == 0) {
       is_broken = true;
       break;
     }
-    rows.push_back(std::move(row));
+    visit(row);
     begin += bytes;
   }
-  return rows;
 }
 
-std::vector<Row> RingMemory::take_definitions(bool& is_broken) {
-  const std::uint64_t end = load(header().definitions_end);
-  if (end < definitions_read_ || end > definitions_bytes_) {
+void RingMemory::take_definitions(const Visit& visit, bool& is_broken) {
+  const std::uint64_t begin = definitions_read_, end = load(header().definitions_end);
+  if (end < begin || end > definitions_bytes_) {
     is_broken = true;
-    return {};
+    return;
   }
-  std::vector<Row> rows = rows_of(definitions_offset_ + definitions_read_, definitions_offset_ + end, is_broken);
   definitions_read_ = end;
-  return rows;
+  visit_rows(definitions_offset_ + begin, definitions_offset_ + end, visit, is_broken);
 }
 
-std::vector<Row> RingMemory::take_listing(bool& is_broken) {
+void RingMemory::take_listing(const Visit& visit, bool& is_broken) {
   auto& end_word = reinterpret_cast<wire::RingsHeader*>(bytes_)->listing_end;
   const std::uint64_t end_plus_1 = load(end_word);
   if (end_plus_1 == 0 || end_plus_1 - 1 > listing_bytes_) {
     is_broken = true;
-    return {};
+    return;
   }
-  std::vector<Row> rows = rows_of(listing_offset_, listing_offset_ + end_plus_1 - 1, is_broken);
+  visit_rows(listing_offset_, listing_offset_ + end_plus_1 - 1, visit, is_broken);
   std::atomic_ref(end_word).store(0, std::memory_order_release);
-  return rows;
 }
 
 void RingMemory::ask_for_listings() {

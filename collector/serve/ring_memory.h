@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "collector/wire/ring_layout.h"
 
@@ -54,10 +54,11 @@ class RingMemory {
   std::optional<Row> next(std::uint32_t ring, std::uint64_t& at, std::uint64_t head, bool& is_broken) const;
   void set_tail(std::uint32_t ring, std::uint64_t tail);
 
+  using Visit = std::function<void(const Row&)>;
   // Definitions that came since the last call.
-  std::vector<Row> take_definitions(bool& is_broken);
+  void take_definitions(const Visit& visit, bool& is_broken);
   // What the waiting listing holds; the next one may be written then.
-  std::vector<Row> take_listing(bool& is_broken);
+  void take_listing(const Visit& visit, bool& is_broken);
   void ask_for_listings();
 
  private:
@@ -65,7 +66,7 @@ class RingMemory {
   bool read_layout(std::string& wrong);
   const wire::RingsHeader& header() const { return *reinterpret_cast<const wire::RingsHeader*>(bytes_); }
   wire::RingHeader& ring(std::uint32_t number) const;
-  std::vector<Row> rows_of(std::uint64_t begin, std::uint64_t end, bool& is_broken) const;
+  void visit_rows(std::uint64_t begin, std::uint64_t end, const Visit& visit, bool& is_broken) const;
 
   std::uint8_t* bytes_;
   std::uint64_t size_;

@@ -3,8 +3,8 @@
 //
 //   annotated_program [--threads N] [--events N] [--seed N] [--pace EVENTS_A_MILLISECOND] [--forever] [--fail]
 //
-// Each thread has a heap of its own and, every other time, uses the first one's: so both a heap of one thread and one of
-// many are there.
+// Each thread has a heap of its own and, every other time, uses the first one's: so both a heap of one thread and one
+// of many are there.
 #include <atomic>
 #include <chrono>
 #include <cinttypes>
@@ -47,7 +47,8 @@ class Heap {
     const std::lock_guard guard(mutex_);
     ++events_;
     if (free_.empty() || (!live_.empty() && source() % 2 == 0)) {
-      const auto block = std::next(live_.begin(), static_cast<std::ptrdiff_t>(source() % std::min<std::size_t>(live_.size(), 8)));
+      const auto block =
+          std::next(live_.begin(), static_cast<std::ptrdiff_t>(source() % std::min<std::size_t>(live_.size(), 8)));
       const std::uint64_t address = block->first;
       hbmscope_free(&described_, address, nullptr);
       live_.erase(block);
@@ -70,8 +71,9 @@ class Heap {
   void print(FILE* out) const {
     std::uint64_t bytes = 0, asked = 0;
     for (const auto& [address, block] : live_) bytes += block.bytes, asked += block.asked;
-    std::fprintf(out, "{\"name\":\"%s\",\"live_blocks\":%zu,\"in_use_bytes\":%" PRIu64 ",\"requested_bytes\":%" PRIu64
-                      ",\"events\":%" PRIu64 "}",
+    std::fprintf(out,
+                 "{\"name\":\"%s\",\"live_blocks\":%zu,\"in_use_bytes\":%" PRIu64 ",\"requested_bytes\":%" PRIu64
+                 ",\"events\":%" PRIu64 "}",
                  name_.c_str(), live_.size(), bytes, asked, events_);
   }
 
