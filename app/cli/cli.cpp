@@ -13,6 +13,9 @@
 
 #include "app/cli/load.h"
 #include "app/cli/options.h"
+#ifdef HBMSCOPE_RUN
+#include "app/cli/run.h"
+#endif
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -30,6 +33,7 @@ Examples:
   hbmscope report snapshot.pickle --at oom             a PyTorch snapshot: the heap as the request failed
   hbmscope report snapshot.pickle --at oom --blocks 20 --where 'size>1GiB age>10s'   block by block
   hbmscope diff snapshot.pickle --from start --at peak what came in between
+  hbmscope run -- ./train                              records what an annotated allocator does
   hbmscope convert snapshot.pickle -o snapshot.hbm     a thirtieth of the bytes, or less, the same answers
   hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
   hbmscope export memory.prof --to html -o report.html a page that opens anywhere
@@ -123,6 +127,14 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
   add_max_size_option(command, options.max_size);
 }
 
+#ifdef HBMSCOPE_RUN
+void add_run(CLI::App& app, RunOptions& options) {
+  CLI::App& command = *app.add_subcommand("run", "Run a job and record its device memory");
+  command.add_option("--record", options.record, "The recording to write; default: COMMAND.PID.hbm in this folder");
+  command.add_option("COMMAND", options.command, "What to run, after two dashes: -- python train.py")->required();
+}
+#endif
+
 void add_open_options(CLI::App& command, OpenRequest& request, std::string& size) {
   command.add_option("--view", request.view,
                      "The view in front: heap-map, timeline, address-time, failure, fragmentation, blocks, events, "
@@ -209,6 +221,10 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   add_check(app, check);
   add_export(app, export_options);
   add_convert(app, convert);
+#ifdef HBMSCOPE_RUN
+  RunOptions run_options;
+  add_run(app, run_options);
+#endif
   CLI::App& open_command = *app.add_subcommand("open", "Open files in the window");
   open_command.add_option("FILE", open.files, "Profiles, snapshots, recordings, or folders of them");
   add_open_options(open_command, open, size);
@@ -245,6 +261,9 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
     if (app.got_subcommand("check")) return run_check(check);
     if (app.got_subcommand("export")) return run_export(export_options);
     if (app.got_subcommand("convert")) return run_convert(convert);
+#ifdef HBMSCOPE_RUN
+    if (app.got_subcommand("run")) return run_job(run_options);
+#endif
     return run_open(open, size, open_window);
   } catch (const std::bad_alloc&) {
     return fail({"there is not enough memory for this",
