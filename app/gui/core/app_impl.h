@@ -34,7 +34,7 @@ class App::Impl {
     bool asked = false;
     std::shared_ptr<Work> work;
   };
-  enum ViewSlot { slot_view = 100, slot_baseline_view, slot_moment, slot_timeline_part, slot_live_blocks };
+  enum ViewSlot { slot_view = 100, slot_baseline_view, slot_moment, slot_timeline_part, slot_live_blocks, slot_pinned };
 
   // What a computation gives: the answer and how much memory it holds, by estimate.
   template <class T>
@@ -57,6 +57,7 @@ class App::Impl {
   void go_to_largest_free();
   void go_to_address(const std::string& text);
   void step_moment(std::int64_t by);
+  void pin(const std::string& moment);
   void go_to_failure(bool forward);
   bool apply_to_window(const Command& command);
   void apply_escape();
@@ -89,10 +90,14 @@ class App::Impl {
   bool ask_what_is_missing();
   bool ask_views(Context& context);
   void ask_moment(const Source& source);
+  void ask_pinned(const Source& source);
+  void ask_moment_at(int kind, Answer<TraceMoment> Answers::*member, const Source& source, const std::string& at);
   // What lives at the moment that is shown, of a trace. Nothing while another moment is on its way: the answer is then
   // still that of the moment before, and must not be worked with under the new one's name.
   std::shared_ptr<const TraceMoment> ready_moment() const;
+  std::shared_ptr<const TraceMoment> ready_pinned() const;  // Likewise.
   void ask_heap_map();
+  void ask_compare();
   void ask_about_blocks();
   BlockQuery block_query() const;
   void ask_live_blocks();

@@ -33,6 +33,7 @@ bool view_exists(const AppState& state, ViewKind kind) {
     case ViewKind::diff: return state.sources.size() >= 2;
     case ViewKind::totals: return state.ready_sources() >= 2;
     case ViewKind::range: return !state.position().range.empty();
+    case ViewKind::compare: return !state.position().pin.empty();
     case ViewKind::failure: return has_failures(*trace);
     default: return true;
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/model/profile.h"
+#include "analysis/query/block_diff.h"
 #include "analysis/query/call_tree.h"
 #include "analysis/query/diff.h"
 #include "analysis/query/failure_facts.h"
@@ -85,6 +86,7 @@ struct ViewPosition {
   std::string find;            // Highlighted in the flame graph; tables show the rows that match.
   std::vector<FrameKey> zoom;  // The flame graph's: from the root's child down. Empty: all of it.
   std::string at;              // The moment of a trace, as analysis/trace/moment.h reads it. Empty: the end.
+  std::string pin;             // The moment that `at` is compared with, named likewise. Empty: none is pinned.
   HeapKey heap;                // Of a trace; empty: the one that choose_heap() gives.
   HeapColoring coloring = HeapColoring::own_code;
   std::optional<std::uint64_t> address;  // What is selected in the heap map: the block or free piece that lies there.
@@ -123,6 +125,7 @@ struct SearchAnswer {
 
 struct HeapMapAnswer {
   std::shared_ptr<const TraceMoment> moment;  // Whose states `pieces` are of.
+  std::shared_ptr<const TraceMoment> pinned;  // Of the change: since when.
   HeapKey heap;
   HeapPieces pieces;
 };
@@ -148,6 +151,11 @@ struct FailureAnswer {
   std::optional<FreePieces> free;  // Just before it.
   std::size_t number = 0, of = 0;  // From 1, among the out-of-memories of the heap.
 };
+// What changed between two moments of one trace: now - pinned.
+struct CompareAnswer {
+  std::shared_ptr<const TraceMoment> now, pinned;
+  BlockDiff diff;
+};
 struct SizesAnswer {
   std::shared_ptr<const TraceMoment> moment;
   HeapKey heap;
@@ -156,6 +164,8 @@ struct SizesAnswer {
 
 struct Answers {
   Answer<TraceMoment> moment;  // Of a trace.
+  Answer<TraceMoment> pinned;
+  Answer<CompareAnswer> compare;  // Of the moment with the pinned one.
   Answer<HeapMapAnswer> heap_map;
   Answer<LiveAnswer> live_blocks;
   Answer<BlocksAnswer> blocks;

@@ -1,6 +1,7 @@
 // What commands do to the moment, the heap and the address that are looked at.
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "app/gui/core/app_impl.h"
 
@@ -15,6 +16,11 @@ std::optional<std::uint64_t> parse_address(std::string_view text) {
   return address;
 }
 
+// A pinned moment always has a name; of the moment that is shown the end has none.
+std::string named_moment(const ViewPosition& position) {
+  return position.at.empty() ? "end" : position.at;
+}
+
 std::optional<std::size_t> parse_count(std::string_view text) {
   std::size_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -23,6 +29,16 @@ std::optional<std::size_t> parse_count(std::string_view text) {
 }
 
 }  // namespace
+
+// One pinned moment at a time; pinning colours the change, and unpinning gives the colours back.
+void App::Impl::pin(const std::string& moment) {
+  ViewPosition& position = state.context().position;
+  position.pin = moment;
+  if (!moment.empty())
+    position.coloring = HeapColoring::change;
+  else if (position.coloring == HeapColoring::change)
+    position.coloring = HeapColoring::own_code;
+}
 
 // From where the pictures stand: a moment that is still being worked out is stepped on from once it is there.
 void App::Impl::step_moment(std::int64_t by) {
@@ -63,6 +79,11 @@ bool App::Impl::apply_to_trace(const Command& command) {
     case show_fragmentation: show_view(ViewKind::fragmentation); return true;
     case show_address_time: show_view(ViewKind::address_time); return true;
     case show_sizes: show_view(ViewKind::sizes); return true;
+    case show_compare: show_view(ViewKind::compare); return true;
+    case pin_moment: pin(position.pin == named_moment(position) ? std::string() : named_moment(position)); return true;
+    case unpin_moment: pin({}); return true;
+    case set_pin: pin(command.text); return true;
+    case swap_pin: position.at = std::exchange(position.pin, named_moment(position)); return true;
     case set_moment:
     case move_moment:
       position.at = command.text;

@@ -60,6 +60,8 @@ std::vector<std::string> source_folders(const std::string& profile_path) {
 void App::Impl::forget_answers() {
   forget(slot_view, &Answers::view);
   forget(slot_moment, &Answers::moment);
+  forget(slot_pinned, &Answers::pinned);
+  forget(static_cast<int>(Question::compare), &Answers::compare);
   forget(static_cast<int>(Question::heap_map), &Answers::heap_map);
   forget(static_cast<int>(Question::timeline), &Answers::timeline);
   forget(slot_timeline_part, &Answers::timeline_part);
@@ -88,7 +90,10 @@ bool App::Impl::ask_views(Context& context) {
   if (answered_source_ != source->id) forget_answers();  // Another file's figures must not be taken for this one's.
   answered_source_ = source->id;
 
-  if (source->trace) ask_moment(*source);
+  if (source->trace) {
+    ask_moment(*source);
+    ask_pinned(*source);
+  }
   const auto ask_view = [&](int kind, Answer<ProfileView> Answers::*member, const Source& of, const std::string& at) {
     // What lives at the end was worked out with reading.
     const std::shared_ptr<const TraceMoment> moment = at.empty() ? nullptr : context.answers.moment.value;
@@ -329,6 +334,7 @@ bool App::Impl::ask_what_is_missing() {
   if (asks(Question::free_history)) ask_free_history();
   if (asks(Question::failure)) ask_failure();
   if (asks(Question::sizes)) ask_sizes();
+  if (asks(Question::compare)) ask_compare();
   ask_about_blocks();
   if (has_view) {
     look_up_selection();

@@ -46,6 +46,9 @@ std::string_view why_not(const AppState& state, CommandId id) {
       if (!ready) return "Open a profile first.";
       return state.position().selection.empty() && !state.position().address ? "Select a frame or a block first."
                                                                              : std::string_view{};
+    case Needs::pinned:
+      if (!ready || !source->trace) return "Open a snapshot, a recording or a log first.";
+      return state.position().pin.empty() ? "Pin a moment first (B)." : std::string_view{};
     case Needs::two_files: return state.ready_sources() >= 2 ? std::string_view{} : "Open a second profile first.";
   }
   return {};

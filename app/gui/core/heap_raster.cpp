@@ -86,7 +86,7 @@ class CellSum {
     float below = 0;
     for (Shade shade = 0; shade < step_count; ++shade)
       if ((below += by_shade_[shade]) >= half) return shade;
-    return step_count - 1;
+    return several_shade;  // Most of it is unknown.
   }
 
   struct End {
@@ -280,6 +280,12 @@ Pixel pixel_of(const MapCell& cell, const Inks& inks, std::size_t x, int y, int 
 }  // namespace
 
 Color color_of_shade(Theme theme, HeapColoring coloring, Shade shade) {
+  if (shade == several_shade) return color_of(theme, Role::several);
+  if (coloring == HeapColoring::change) {
+    if (shade == change_shade::same) return color_of(theme, Role::same);
+    const bool is_less = shade == change_shade::shrunk || shade == change_shade::gone;
+    return color_of(theme, is_less ? Role::shrunk : Role::grown);
+  }
   if (is_ordered_coloring(coloring))
     return (theme == Theme::dark ? steps_dark : steps_light)[std::min<std::size_t>(shade, step_count - 1)];
   return color_of(theme, role_from_hue(shade));
@@ -291,6 +297,7 @@ const std::vector<Pixel>& HeapRaster::draw(const HeapPieces& map, const HeapMapV
   draw_pixels(map, view, theme);
   hit_rows_.assign(static_cast<std::size_t>(view.rows), false);
   if (!hits.empty()) draw_hits(map, view, theme, hits);
+  draw_gone(map, view, theme);
   draw_largest_free(map, view, theme);
   return pixels_;
 }
@@ -337,6 +344,33 @@ void HeapRaster::draw_largest_free(const HeapPieces& map, const HeapMapView& vie
   const auto begin = static_cast<std::int64_t>(std::lround(line.px_of(piece.begin))) - view.origin;
   const auto end = static_cast<std::int64_t>(std::lround(line.px_of_end(piece.end()))) - view.origin;
   draw_contour({begin, std::max(begin + 3, end)}, view, 2, pixel_from_color(color_of(theme, Role::largest_free)));
+}
+
+// Outlines, since nothing of it is there any more. Small ones that touch in the picture have one outline.
+void HeapRaster::draw_gone(const HeapPieces& map, const HeapMapView& view, Theme theme) {
+  const HeapLine line(map, view.bytes_per_px);
+  const auto first = line.address_at(std::max<std::int64_t>(0, view.origin));
+  auto gone = map.gone.begin();
+  if (first)
+    gone = std::partition_point(map.gone.begin(), map.gone.end(),
+                                [&](const AddressRange& one) { return one.end <= *first; });
+  const Pixel ink = pixel_from_color(color_of(theme, Role::shrunk));
+  constexpr std::int64_t narrow = 4;
+  Span open;
+  for (; gone != map.gone.end(); ++gone) {
+    Span span{static_cast<std::int64_t>(std::lround(line.px_of(gone->begin))) - view.origin,
+              static_cast<std::int64_t>(std::lround(line.px_of_end(gone->end))) - view.origin};
+    if (span.begin >= static_cast<std::int64_t>(cells_.size())) break;
+    span.end = std::max(span.end, span.begin + 1);
+    const bool is_dust = span.end - span.begin < narrow || open.end - open.begin < narrow;
+    if (is_dust && open.end > open.begin && span.begin <= open.end) {
+      open.end = std::max(open.end, span.end);
+      continue;
+    }
+    if (open.end > open.begin) draw_contour(open, view, 1, ink);
+    open = span;
+  }
+  if (open.end > open.begin) draw_contour(open, view, 1, ink);
 }
 
 // Hits that touch in the picture are one span.

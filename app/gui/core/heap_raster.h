@@ -56,6 +56,7 @@ class HeapRaster {
   struct Span {
     std::int64_t begin = 0, end = 0;
   };
+  void draw_gone(const HeapPieces& map, const HeapMapView& view, Theme theme);
   void draw_largest_free(const HeapPieces& map, const HeapMapView& view, Theme theme);
   void draw_hits(const HeapPieces& map, const HeapMapView& view, Theme theme, std::span<const AddressRange> hits);
   void draw_contour(const Span& span, const HeapMapView& view, int thick, Pixel ink);

@@ -102,19 +102,24 @@ SourceId App::Impl::open_file(const std::string& path, OpenAs as) {
 
 // Moment, heap, address and range are one file's; the next one begins at its own failure or peak.
 void App::Impl::enter_source(ViewPosition& position, SourceId id) {
-  const bool is_named = position.source == SourceId::none && !position.at.empty();  // With the file.
+  // What was named with the file is kept.
+  const bool is_first = position.source == SourceId::none;
+  const bool is_named = is_first && !position.at.empty();
   position.source = id;
   if (is_named) return;
   const Source* source = find_source(id);
   const bool is_ready = source != nullptr && source->state == AnswerState::ready;
   position.at = is_ready ? source->opening_at : std::string();
+  if (!is_ready) unread_source_ = id;
+  if (is_first) return;
+  position.pin.clear();
+  if (position.coloring == HeapColoring::change) position.coloring = HeapColoring::own_code;
   position.heap = {};
   position.address.reset();
   position.span = {};
   position.range = {};
   position.cell.reset();
   position.blocks.where.clear();
-  if (!is_ready) unread_source_ = id;
 }
 
 void App::Impl::start_reading(SourceId id) {

@@ -30,11 +30,11 @@ void draw_coloring(const AppState& state, const HeapInfo& heap, CommandQueue& co
   ImGui::AlignTextToFramePadding();
   dim_text("colour by");
   ImGui::SameLine();
-  ImGui::SetNextItemWidth(ImGui::CalcTextSize("Own code").x + 2 * ImGui::GetFrameHeight());
+  ImGui::SetNextItemWidth(ImGui::CalcTextSize(std::string(title_of(now)).c_str()).x + 2 * ImGui::GetFrameHeight());
   if (!ImGui::BeginCombo("##color", std::string(title_of(now)).c_str())) return;
   for (std::size_t i = 0; i < coloring_count; ++i) {
     const auto one = static_cast<HeapColoring>(i);
-    const std::string_view reason = why_no_coloring(heap, one);
+    const std::string_view reason = why_no_coloring(heap, one, !state.position().pin.empty());
     ImGui::BeginDisabled(!reason.empty());
     if (ImGui::Selectable(std::string(title_of(one)).c_str(), one == now))
       commands.push(CommandId::set_coloring, std::string(text_from_coloring(one)));
@@ -98,7 +98,8 @@ void draw_head(const AppState& state, const HeapMapState& map, const HeapMapAnsw
   ImGui::AlignTextToFramePadding();
   dim_text(shortened(scale_text(map, answer), ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
   draw_copy_menu(ViewKind::heap_map, commands);
-  const std::string sentence = heap_sentence(answer);
+  std::string sentence = heap_sentence(answer);
+  if (answer.pinned) sentence += " The change is since the pinned moment: " + answer.pinned->moment.text + ".";
   text(shortened(sentence, ImGui::GetContentRegionAvail().x));
   tooltip("This is " + phrase_of(answer.moment->moment) + ". " + sentence);
 }

@@ -13,7 +13,8 @@ void draw_map_legend(const Look& look, bool knows_regions, HeapColoring coloring
   const float side = look.px(12), line = ImGui::GetTextLineHeight(), gap = look.px(14);
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const auto entry = [&](const std::string& name, ImU32 color, int id, std::string_view more, bool is_last) {
+  const auto entry = [&](const std::string& name, ImU32 color, int id, std::string_view more, bool is_last,
+                         bool is_outline = false) {
     const float width = side + look.px(5) + ImGui::CalcTextSize(name.c_str()).x;
     const float x = id == 0 ? ImGui::GetCursorScreenPos().x : ImGui::GetItemRectMax().x + gap;
     const float room = is_last ? 0 : look.px(90);
@@ -24,8 +25,8 @@ void draw_map_legend(const Look& look, bool knows_regions, HeapColoring coloring
     ImGui::Dummy({width, line});
     ImGui::PopID();
     const float top = at.y + (line - side) / 2;
-    draw.AddRectFilled({at.x, top}, {at.x + side, top + side}, color);
-    draw.AddRect({at.x, top}, {at.x + side, top + side}, look.role(Role::dim_text, 0.5F));
+    draw.AddRectFilled({at.x, top}, {at.x + side, top + side}, is_outline ? look.role(Role::free) : color);
+    draw.AddRect({at.x, top}, {at.x + side, top + side}, is_outline ? color : look.role(Role::dim_text, 0.5F));
     draw.AddText({at.x + side + look.px(5), at.y}, look.role(Role::dim_text), name.c_str());
     tooltip(more);
     return true;
@@ -41,7 +42,7 @@ void draw_map_legend(const Look& look, bool knows_regions, HeapColoring coloring
     const ImU32 color = look.color(color_of_shade(look.theme, coloring, one.shade));
     if (entry(one.name + "  " + sum, color, id++,
               one.name + ": " + sum + " in " + text_from_count(static_cast<std::int64_t>(one.blocks)) + " blocks",
-              i + 1 == entries.size()))
+              i + 1 == entries.size(), coloring == HeapColoring::change && one.shade == change_shade::gone))
       continue;
     ImGui::SameLine(0, gap);
     dim_text("+ " + std::to_string(entries.size() - i) + " more");

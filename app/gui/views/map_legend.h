@@ -8,7 +8,8 @@
 
 namespace hbmscope::gui {
 
-// With bytes and blocks, as the entries have them; what does not fit into the line is named in the tooltip of the last entry.
+// With bytes and blocks, as the entries have them; what does not fit into the line is named in the tooltip of the last
+// entry.
 void draw_map_legend(const Look& look, bool knows_regions, HeapColoring coloring,
                      const std::vector<ShadeEntry>& entries);
 
