@@ -20,6 +20,7 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   window.find = request.find;
   window.pin = request.pin;
   window.color = request.color;
+  window.rows = request.rows;
   window.at = request.at;
   window.theme = request.theme;
   window.scale = request.scale;

@@ -140,6 +140,8 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
       .add_option("--color", request.color,
                   "Of the heap map: code, size, age, lifetime, state, tag, stream, waste, or with --pin change")
       ->check(CLI::IsMember({"code", "size", "age", "lifetime", "state", "tag", "stream", "waste", "change"}));
+  command.add_option("--rows", request.rows, "Of the heap map: by address, or each region in rows of its own (region)")
+      ->check(CLI::IsMember({"address", "region"}));
   command.add_option("--baseline", request.baseline, "A profile to compare with");
   command.add_option("--theme", request.theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
   command.add_option("--scale", request.scale, "Size of text and spacing, 0.75 to 2")->check(CLI::Range(0.75, 2.0));

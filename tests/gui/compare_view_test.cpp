@@ -97,8 +97,46 @@ TEST_F(CompareView, a_pin_that_is_no_moment_says_why) {
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_TRUE(state().answers().pinned.failed());
     EXPECT_TRUE(hand.ItemExists("//Compare/Unpin"));
+    ASSERT_NE(nullptr, state().answers().heap_map.value) << "there is a map all the same";
+    EXPECT_EQ(HeapColoring::own_code, state().answers().heap_map.value->pieces.coloring);
   });
   take_picture("compare_without_its_moment");
+}
+
+TEST_F(CompareView, two_traces_are_compared_at_their_peaks_with_settings_first) {
+  SmallTrace before, now;
+  for (SmallTrace* trace : {&before, &now}) {
+    trace->region(0, 100 * mib);
+    trace->alloc(0, trace == &now ? 30 * mib : 20 * mib, "step");
+    trace->free(0);
+  }
+  now.add_heap("GPU 1");
+  before.write(path("monday.hbm"));
+  now.write(path("today.hbm"));
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {path("today.hbm")});
+    EXPECT_EQ("peak", state().position().at);
+    commands().push(gui::CommandId::open_baseline_path, path("monday.hbm"));
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_TRUE(wait_until(hand, [&] { return state().answers().diff.state == gui::AnswerState::ready; }));
+    EXPECT_EQ(static_cast<std::int64_t>(30 * mib), state().answers().diff.value->now.bytes);
+    EXPECT_EQ(static_cast<std::int64_t>(20 * mib), state().answers().diff.value->baseline.bytes) << "not at its end";
+    ASSERT_TRUE(state().answers().settings.value);
+    ASSERT_EQ(1U, state().answers().settings.value->size());
+    EXPECT_EQ("heaps", state().answers().settings.value->front().key);
+    EXPECT_TRUE(gui::report_command(state()).ends_with("today.hbm --at peak")) << gui::report_command(state());
+    take_picture_now(hand, "diff_of_two_traces");
+    commands().push(gui::CommandId::go_to_end);
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_TRUE(wait_until(hand, [&] { return state().answers().diff.value->now.bytes == 0; }));
+    EXPECT_EQ(0, state().answers().diff.value->baseline.bytes) << "a moment with a name is that of both";
+    commands().push(gui::CommandId::set_moment, std::string("#1"));
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_TRUE(wait_until(hand, [&] { return state().answers().diff.value->baseline.bytes != 0; }));
+    EXPECT_EQ(static_cast<std::int64_t>(20 * mib), state().answers().diff.value->baseline.bytes);
+    EXPECT_TRUE(gui::report_command(state()).ends_with("today.hbm --from peak --at '#1'"))
+        << gui::report_command(state());
+  });
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ std::optional<std::size_t> parse_count(std::string_view text) {
 void App::Impl::pin(const std::string& moment) {
   ViewPosition& position = state.context().position;
   position.pin = moment;
+  position.lit.clear();
   if (!moment.empty())
     position.coloring = HeapColoring::change;
   else if (position.coloring == HeapColoring::change)
@@ -51,6 +52,34 @@ void App::Impl::step_moment(std::int64_t by) {
   const auto now = static_cast<std::int64_t>(moment.value->position(heap));
   const auto next = static_cast<std::uint64_t>(std::clamp<std::int64_t>(now + by, 0, end));
   position.at = text_from_position(*moment.value->trace, heap.stream, next);
+}
+
+// Where a block comes to the selected address, or goes from it.
+void App::Impl::step_event_here(bool forward) {
+  const auto& answer = state.answers().address;
+  ViewPosition& position = state.context().position;
+  const auto moment = ready_moment();
+  if (!position.address || answer.state != AnswerState::ready || moment == nullptr) {
+    state.window.notice = "Select a block or a gap first.";
+    return;
+  }
+  const HeapKey heap = answer.value->heap;
+  const std::uint64_t now = moment->position(heap);
+  std::optional<std::uint64_t> found;
+  const auto offer = [&](std::uint64_t event) {
+    if (event == HeldRow::no_event) return;
+    const std::uint64_t after = event + 1;
+    if (forward ? after > now && (!found || after < *found) : after < now && (!found || after > *found)) found = after;
+  };
+  for (const HeldRow& row : answer.value->history.rows) {
+    offer(row.event);
+    offer(row.end_event);
+  }
+  if (found)
+    position.at = text_from_position(*moment->trace, heap.stream, *found);
+  else
+    state.window.notice = forward ? "Nothing happens to this address after this moment."
+                                  : "Nothing happened to this address before this moment.";
 }
 
 void App::Impl::go_to_failure(bool forward) {
@@ -95,6 +124,9 @@ bool App::Impl::apply_to_trace(const Command& command) {
     case CommandId::previous_failure: go_to_failure(false); return true;
     case next_event: step_moment(1); return true;
     case previous_event: step_moment(-1); return true;
+    case next_event_here: step_event_here(true); return true;
+    case previous_event_here: step_event_here(false); return true;
+    case play: toggle_play(); return true;
     case show_span: position.span = parse_span(command.text).value_or(TimelineSpan{}); return true;
     case size_address_time: {
       const std::size_t cross = command.text.find('x');
@@ -118,7 +150,11 @@ bool App::Impl::apply_to_trace(const Command& command) {
       return true;
     case set_coloring:
       if (const auto coloring = parse_coloring(command.text)) position.coloring = *coloring;
+      position.lit.clear();
       return true;
+    case toggle_regions: position.by_region = !position.by_region; return true;
+    case set_rows: position.by_region = command.text == "region"; return true;
+    case set_lit: position.lit = position.lit == command.text ? std::string() : command.text; return true;
     case select_address: {
       // "0x1000", or of another heap than the one that is shown "1:2/0x1000"; `texts`: the pixel's addresses.
       const std::size_t slash = command.text.find('/');

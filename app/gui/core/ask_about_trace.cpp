@@ -6,8 +6,11 @@ namespace hbmscope::gui {
 void App::Impl::ask_moment_at(int kind, Answer<TraceMoment> Answers::*member, const Source& source,
                               const std::string& at) {
   ask<TraceMoment>(kind, member, {0, source.id, SourceId::none, {}, {}, at},
-                   [trace = source.trace, at](const auto&) -> Result<Computed<TraceMoment>> {
+                   [trace = source.trace, at,
+                    is_baseline = kind == slot_baseline_moment](const auto&) -> Result<Computed<TraceMoment>> {
                      auto found = find_moment(*trace, at);
+                     // The baseline may not have failed where this file did.
+                     if (!found && is_baseline) found = find_moment(*trace, "peak");
                      if (!found) return Failure(found.error());
                      auto moment = std::make_shared<TraceMoment>();
                      moment->trace = trace;
@@ -40,6 +43,17 @@ std::shared_ptr<const TraceMoment> App::Impl::ready_pinned() const {
   return is_ready ? pinned.value : nullptr;
 }
 
+void App::Impl::ask_settings() {
+  const Source *now = state.source(), *baseline = state.baseline();
+  ask<std::vector<SettingChange>>(
+      slot_settings, &Answers::settings, {0, now->id, baseline->id, {}, {}},
+      [now = now->trace, baseline = baseline->trace](const auto&) -> Result<Computed<std::vector<SettingChange>>> {
+        auto settings = std::make_shared<const std::vector<SettingChange>>(compare_settings(*baseline, *now));
+        const std::size_t bytes = 4096 + settings->size() * 256;
+        return Computed<std::vector<SettingChange>>{std::move(settings), bytes};
+      });
+}
+
 void App::Impl::ask_compare() {
   const auto now = ready_moment(), pinned = ready_pinned();
   if (now == nullptr || pinned == nullptr) return;
@@ -70,7 +84,10 @@ void App::Impl::ask_heap_map() {
   const ViewPosition& position = state.position();
   const HeapKey heap = choose_heap(*moment->trace, position.heap);
   if (heap.empty()) return;
-  const HeapColoring coloring = position.coloring;
+  // Against a moment that there is not, nothing changed: Compare says why.
+  const HeapColoring coloring = position.coloring == HeapColoring::change && state.answers().pinned.failed()
+                                    ? HeapColoring::own_code
+                                    : position.coloring;
   const bool is_change = coloring == HeapColoring::change;
   const auto pinned = is_change ? ready_pinned() : nullptr;
   if (is_change && pinned == nullptr) return;

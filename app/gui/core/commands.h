@@ -70,6 +70,12 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, pinn
   X(previous_failure, "Previous failure", "[", "View", trace, "The moment of the out-of-memory before.")               \
   X(next_event, "Next event", ".", "View", trace, "One event later.")                                                  \
   X(previous_event, "Previous event", ",", "View", trace, "One event earlier.")                                        \
+  X(next_event_here, "Next event of this address", "Shift+.", "View", trace,                                           \
+    "The next block that comes to or goes from the selected address.")                                                 \
+  X(previous_event_here, "Previous event of this address", "Shift+,", "View", trace, "The one before.")                \
+  X(play, "Play or pause", "Space", "View", trace,                                                                     \
+    "Moves the moment on in real time; more than 10 s in 10 s, less than 3 s in 3 s.")                                 \
+  X(toggle_regions, "Rows by region", "R", "View", trace, "Each region of the heap map begins a row.")                 \
   X(by_function, "Group by function", "", "View", profile, "Two lines of one function are one frame.")                 \
   X(by_line, "Group by line", "", "View", profile, "Two lines of one function are two frames.")                        \
   X(by_file, "Group by file", "", "View", profile, "A source file is one frame.")                                      \
@@ -131,6 +137,8 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, pinn
   X(move_range, "", "", "", hidden, "The same as the next step of one drag.")                                          \
   X(choose_heap, "", "", "", hidden, "The heap map and the timeline show the heap `text`.")                            \
   X(set_coloring, "", "", "", hidden, "The heap map is coloured by `text`: code, size, age, ...")                      \
+  X(set_rows, "", "", "", hidden, "The heap map's rows: `text` is address, or region.")                                \
+  X(set_lit, "", "", "", hidden, "Only the legend's entry `text` keeps its colour; once more: all do.")                \
   X(select_address, "", "", "", hidden, "Selects what lies at the address `text`, and `frame`, its line of code.")     \
   X(go_to_address, "", "", "", hidden, "Selects what lies at the address `text`, in whichever heap it is.")            \
   X(set_block_filter, "", "", "", hidden, "Looks for blocks that hold `text`, in the filter language.")                \

@@ -129,6 +129,32 @@ void shade_by_stream(HeapPieces& map, const StreamState& state) {
       [](std::uint32_t stream) { return "stream " + std::to_string(stream); });
 }
 
+// As find_largest_fit() of analysis/query/heap_metrics.h has it; that tells no places.
+void find_ends(HeapPieces& map, const StreamState& state) {
+  std::uint64_t first_upper = ~std::uint64_t{0}, last_lower = 0;
+  for (HeapPiece& piece : map.pieces) {
+    if (piece.kind != PieceKind::block) continue;
+    const bool is_upper = (state.slots()[piece.slot].flags & wire::block_flag::upper_end) != 0;
+    piece.ends = is_upper ? PieceEnd::upper : PieceEnd::lower;
+    if (is_upper)
+      first_upper = std::min(first_upper, piece.begin);
+    else
+      last_lower = std::max(last_lower, piece.end());
+  }
+  const auto offer = [&](std::optional<std::size_t>& largest, std::size_t piece) {
+    if (!largest || map.pieces[piece].size > map.pieces[*largest].size) largest = piece;
+  };
+  for (std::size_t i = 0; i < map.pieces.size(); ++i) {
+    HeapPiece& piece = map.pieces[i];
+    if (piece.kind != PieceKind::free) continue;
+    const bool is_for_lower = piece.begin<first_upper, is_for_upper = piece.end()> last_lower;
+    piece.ends = is_for_lower ? (is_for_upper ? PieceEnd::both : PieceEnd::lower)
+                              : (is_for_upper ? PieceEnd::upper : PieceEnd::neither);
+    if (is_for_lower) offer(map.largest_lower, i);
+    if (is_for_upper) offer(map.largest_upper, i);
+  }
+}
+
 }  // namespace
 
 std::string_view why_no_coloring(const HeapInfo& heap, HeapColoring coloring, bool is_pinned) {
@@ -218,6 +244,8 @@ HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, s
   } else {
     add_loose_blocks(map, state, heap);
   }
+  map.has_two_ends = map.knows_regions && stream.definitions().heap(heap).has(wire::heap_flag::has_two_ends);
+  if (map.has_two_ends) find_ends(map, state);
   for (const PieceRegion& region : map.regions) map.region_bytes += region.range.size();
   for (std::size_t i = 0; i < map.pieces.size(); ++i)
     if (map.pieces[i].kind == PieceKind::free &&

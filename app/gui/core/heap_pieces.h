@@ -38,6 +38,10 @@ enum class PieceKind : std::uint8_t {
   not_identified,  // Between blocks of a heap whose source does not tell what is free.
 };
 
+// Of a heap with two ends: where a block was taken from, and which end may take a free piece, since no block of the
+// other one lies before it. The gap in the middle is for both.
+enum class PieceEnd : std::uint8_t { both, lower, upper, neither };
+
 // Which colour: a category's hue (0 to 7, 8: several or none), or a step of an ordered coloring (0 to 5, 8: unknown).
 using Shade = std::uint8_t;
 inline constexpr Shade shade_count = 9, several_shade = 8;
@@ -62,6 +66,7 @@ struct HeapPiece {
   PieceKind kind = PieceKind::free;
   Shade shade = several_shade;
   bool is_pending = false;  // Freed by the program, and not yet free.
+  PieceEnd ends = PieceEnd::both;
 
   std::uint64_t end() const { return begin + size; }
   friend bool operator==(const HeapPiece&, const HeapPiece&) = default;
@@ -99,6 +104,8 @@ struct HeapPieces {
   std::vector<ShadeEntry> legend;           // Those that have blocks; categories by bytes, steps in their order.
   std::vector<AddressRange> gone;           // Of the change: what blocks then took that live no longer, by address.
   std::optional<std::size_t> largest_free;  // In pieces; the one of the lowest address where several are as large.
+  bool has_two_ends = false;
+  std::optional<std::size_t> largest_lower, largest_upper;  // Of two ends: the largest free one for each.
   std::uint64_t region_bytes = 0;
   std::uint64_t blocks_not_drawn = 0;  // Over other blocks, or outside of all regions where these are told.
   bool knows_regions = true;           // Else regions are where blocks lie close together, and nothing is called free.

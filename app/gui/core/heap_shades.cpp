@@ -50,6 +50,18 @@ void shade_by(HeapPieces& map, const std::vector<ShadeName>& names, const ShadeO
       map.legend.push_back({name.shade, std::string(name.name), sum.bytes, sum.blocks});
 }
 
+// What went with its region has no place in the picture.
+void keep_in_regions(HeapPieces& map) {
+  std::vector<AddressRange> kept;
+  auto region = map.regions.begin();
+  for (const AddressRange& range : map.gone) {
+    while (region != map.regions.end() && region->range.end <= range.begin) ++region;
+    for (auto over = region; over != map.regions.end() && over->range.begin < range.end; ++over)
+      kept.push_back(over->range.intersection(range));
+  }
+  map.gone = std::move(kept);
+}
+
 }  // namespace
 
 void shade_by_size(HeapPieces& map) {
@@ -140,6 +152,7 @@ void shade_by_change(HeapPieces& map, const Stream& stream, const StreamState& s
   });
   std::sort(map.gone.begin(), map.gone.end(),
             [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+  keep_in_regions(map);
   static const std::vector<ShadeName> names{{change_shade::added, "new"},
                                             {change_shade::grown, "grown"},
                                             {change_shade::moved, "moved here"},

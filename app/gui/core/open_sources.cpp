@@ -120,6 +120,7 @@ void App::Impl::enter_source(ViewPosition& position, SourceId id) {
   position.range = {};
   position.cell.reset();
   position.blocks.where.clear();
+  position.lit.clear();
 }
 
 void App::Impl::start_reading(SourceId id) {
@@ -150,11 +151,13 @@ void App::Impl::start_reading(SourceId id) {
     auto summary = std::make_shared<const ProfileSummary>(compute_summary(*view));
     auto accounts = compute_accounts(*view);
     return [this, id, profile, trace = read->trace, summary, accounts,
+            devices = read->trace ? find_device_heaps(*read->trace) : std::vector<DeviceHeaps>(),
             at = read->trace ? opening_moment(*read->trace) : std::string()] {
       finish_reading(id, [&](Source& ready) {
         ready.state = AnswerState::ready;
         ready.profile = profile;
         ready.trace = trace;
+        ready.devices = devices;
         ready.opening_at = at;
         ready.summary = summary;
         ready.accounts = accounts;

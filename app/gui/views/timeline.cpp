@@ -59,6 +59,8 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQu
   };
   button("<", CommandId::previous_event, "One event earlier (Left, ,)");
   button(">", CommandId::next_event, "One event later (Right, .)");
+  button(state.context().is_playing ? "Pause" : "Play", CommandId::play,
+         "Moves the moment on: in real time, more than 10 s in 10 s, less than 3 s in 3 s (Space)");
   button("Peak", CommandId::go_to_peak, "The moment with the most in use (P)");
   if (!timeline.failures.empty()) {
     button("< Failure", CommandId::previous_failure, "The out-of-memory before ([)");
@@ -67,6 +69,12 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQu
   button(state.position().pin.empty() ? "Pin" : "Pin here", CommandId::pin_moment,
          "Colours the heap map by what changes against this moment (B); once more: no longer");
   button("End", CommandId::go_to_end, "After the last event (End)");
+  if (state.context().is_playing) {
+    const double speed = state.context().play_speed;
+    text("1 s shows " + (timeline.has_times ? text_from_moment_ns(std::llround(speed * 1e9))
+                                            : text_from_count(std::llround(speed)) + " events"));
+    ImGui::SameLine();
+  }
   const auto& moment = state.answers().moment;
   if (moment.value)
     dim_text(shortened(phrase_of(moment.value->moment), ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
