@@ -58,7 +58,7 @@ void draw_heap(const Look& look, const DeviceHeap& heap, const TraceMoment& mome
   const std::string figure = pool ? sizes.first + " of " + sizes.second : text_from_bytes(in_use);
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
   const std::string words = heap.name + (heap.layer.empty() ? std::string() : "  " + std::string(heap.layer));
-  const std::string label = shortened(words, room_for_name(figure)) + "###" + heap.name;
+  const std::string label = shortened(words, room_for_name(figure)) + "###heap " + text_from_heap_key(heap.key);
   if (ImGui::Selectable(label.c_str(), is_shown, ImGuiSelectableFlags_AllowOverlap) && !is_shown)
     commands.push(CommandId::choose_heap, text_from_heap_key(heap.key));
   tooltip(words_of(heap, state, in_use));
@@ -78,19 +78,13 @@ void draw_heap_tree(const AppState& state, CommandQueue& commands) {
   dim_text(shortened(head.substr(0, head.find(" (")), ImGui::GetContentRegionAvail().x));
   tooltip(head);
   for (const DeviceHeaps& device : source->devices) {
-    ImGui::PushID(device.name.c_str());
     const std::string figure = text_from_bytes(total_of(device, *moment));
     const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
     bold_text(shortened(device.name, room_for_name(figure)));
     put_figure(figure, right);
     ImGui::Indent(look.px(8));
-    for (const DeviceHeap& heap : device.heaps) {
-      ImGui::PushID(text_from_heap_key(heap.key).c_str());
-      draw_heap(look, heap, *moment, heap.key == shown, commands);
-      ImGui::PopID();
-    }
+    for (const DeviceHeap& heap : device.heaps) draw_heap(look, heap, *moment, heap.key == shown, commands);
     ImGui::Unindent(look.px(8));
-    ImGui::PopID();
   }
 }
 
