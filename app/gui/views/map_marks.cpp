@@ -137,7 +137,7 @@ void MapMarks::ends(float left) const {
   const float line = ImGui::GetTextLineHeight();
   const auto put = [&](float y, const char* words) {
     const ImVec2 size = ImGui::CalcTextSize(words);
-    draw.AddRectFilled({left, y}, {left + size.x, y + size.y}, look.role(Role::panel));
+    draw.AddRectFilled({left, y}, {origin.x - look.px(5), y + size.y}, look.role(Role::panel));
     draw.AddText({left, y}, look.role(Role::text), words);
   };
   const auto length = HeapLine(pieces, view).length_px();
