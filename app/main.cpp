@@ -18,6 +18,9 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   window.where = request.where;
   window.from = request.from;
   window.find = request.find;
+  window.pin = request.pin;
+  window.color = request.color;
+  window.rows = request.rows;
   window.at = request.at;
   window.theme = request.theme;
   window.scale = request.scale;

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/query/block_match.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/query/trace_own_code.h"
 #include "analysis/trace/layers.h"
@@ -71,11 +72,20 @@ class RowMaker {
   std::vector<BlockDiffRow> rows_;
 };
 
-void add_pair(BlockChanges& changes, std::uint64_t before, std::uint64_t after, bool is_moved) {
-  BlockChange& part = after > before   ? changes.grown
-                      : after < before ? changes.shrunk
-                      : is_moved       ? changes.moved
-                                       : changes.unchanged;
+BlockChange& part_of(BlockChanges& changes, BlockFate fate) {
+  switch (fate) {
+    case BlockFate::added: return changes.added;
+    case BlockFate::gone: return changes.gone;
+    case BlockFate::grown: return changes.grown;
+    case BlockFate::shrunk: return changes.shrunk;
+    case BlockFate::moved: return changes.moved;
+    case BlockFate::unchanged: break;
+  }
+  return changes.unchanged;
+}
+
+void add_pair(BlockChanges& changes, std::uint64_t before, std::uint64_t after) {
+  BlockChange& part = after > before ? changes.grown : after < before ? changes.shrunk : changes.unchanged;
   part += {1, bytes_of(before), bytes_of(after)};
 }
 void add_new(BlockChanges& changes, std::uint64_t bytes) {
@@ -85,43 +95,13 @@ void add_gone(BlockChanges& changes, std::uint64_t bytes) {
   changes.gone += {1, bytes_of(bytes), 0};
 }
 
-// A block keeps its slot while it lives; only after a loss may it be listed anew in another one.
 void match_by_id(const Definitions& definitions, const std::vector<bool>& counted, const StreamState& baseline,
                  const StreamState& now, RowMaker& rows) {
-  const auto before = baseline.slots(), after = now.slots();
-  // Of before, by allocation id, which a damaged stream may have twice.
-  std::multimap<std::uint64_t, LiveBlock> left;
-  std::vector<LiveBlock> came;
-  const auto add_same = [&](const LiveBlock& was, const LiveBlock& is) {
-    add_pair(rows.changes_of(definitions, is.stack), was.size, is.size, was.address != is.address);
-  };
-  for (std::size_t slot = 0; slot < std::max(before.size(), after.size()); ++slot) {
-    const auto counted_block = [&](const StreamState::Slots& slots) {
-      const LiveBlock block = slot < slots.size() ? slots[slot] : LiveBlock{};
-      return counted[block.heap] ? block : LiveBlock{};
-    };
-    const LiveBlock was = counted_block(before), is = counted_block(after);
-    if (was.is_live() && is.is_live() && was.event == is.event && was.heap == is.heap) {
-      add_same(was, is);
-      continue;
-    }
-    if (is.is_live()) came.push_back(is);
-    if (!was.is_live()) continue;
-    if (was.event == wire::before_the_stream)
-      add_gone(rows.changes_of(definitions, was.stack), was.size);
-    else
-      left.emplace(was.event, was);
-  }
-  for (const LiveBlock& is : came) {
-    const auto found = left.find(is.event);
-    if (found == left.end()) {
-      add_new(rows.changes_of(definitions, is.stack), is.size);
-    } else {
-      add_same(found->second, is);
-      left.erase(found);
-    }
-  }
-  for (const auto& [event, was] : left) add_gone(rows.changes_of(definitions, was.stack), was.size);
+  match_blocks(baseline, now, counted, [&](const LiveBlock& was, const LiveBlock& is) {
+    BlockChanges& changes = rows.changes_of(definitions, is.is_live() ? is.stack : was.stack);
+    part_of(changes, fate_of(was, is)) +=
+        {1, was.is_live() ? bytes_of(was.size) : 0, is.is_live() ? bytes_of(is.size) : 0};
+  });
 }
 
 // A handle that a process owns, and counts for the heap.
@@ -138,7 +118,7 @@ void match_handles_by_id(const Definitions& definitions, const std::vector<bool>
     if (!is_counted(is, counted)) continue;
     BlockChanges& changes = rows.changes_of(definitions, is.stack);
     if (left.erase(is.event) > 0)
-      add_pair(changes, is.size, is.size, false);
+      add_pair(changes, is.size, is.size);
     else
       add_new(changes, is.size);
   }
@@ -214,7 +194,7 @@ void match_by_size(std::span<const SideBlock> before, std::span<const SideBlock>
   std::size_t b = 0, a = 0;
   while (b < before.size() || a < after.size()) {
     if (b < before.size() && a < after.size() && before[b].size == after[a].size) {
-      add_pair(changes_of(after[a]), before[b].size, after[a].size, false);
+      add_pair(changes_of(after[a]), before[b].size, after[a].size);
       ++b;
       ++a;
     } else if (a == after.size() || (b < before.size() && before[b].size > after[a].size)) {
@@ -224,7 +204,7 @@ void match_by_size(std::span<const SideBlock> before, std::span<const SideBlock>
     }
   }
   const std::size_t pairs = std::min(went.size(), came.size());
-  for (std::size_t i = 0; i < pairs; ++i) add_pair(changes_of(*came[i]), went[i]->size, came[i]->size, false);
+  for (std::size_t i = 0; i < pairs; ++i) add_pair(changes_of(*came[i]), went[i]->size, came[i]->size);
   for (std::size_t i = pairs; i < went.size(); ++i) add_gone(changes_of(*went[i]), went[i]->size);
   for (std::size_t i = pairs; i < came.size(); ++i) add_new(changes_of(*came[i]), came[i]->size);
 }

@@ -139,7 +139,7 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
   command.add_option("--view", request.view,
                      "The view in front: heap-map, timeline, address-time, failure, fragmentation, blocks, events, "
                      "summary, flame, top, "
-                     "tree, diff, source, sizes, range, totals, import");
+                     "tree, diff, source, sizes, range, compare, totals, import");
   command.add_option("--select", request.select,
                      "A function, or an address such as 0x7f3a14000000, to select in all views");
   command.add_option("--find", request.find, "Blocks of a trace to mark, e.g. 'size>1GiB age>10s', or an address");
@@ -147,6 +147,13 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
   command.add_option("--at", request.at,
                      "The moment of a trace: start, end, peak, oom, #EVENT or a time such as 12.5s");
   command.add_option("--from", request.from, "Selects the time of a trace from this moment to --at");
+  command.add_option("--pin", request.pin, "Compares --at with this moment of the trace: heap map and --view compare");
+  command
+      .add_option("--color", request.color,
+                  "Of the heap map: code, size, age, lifetime, state, tag, stream, waste, or with --pin change")
+      ->check(CLI::IsMember({"code", "size", "age", "lifetime", "state", "tag", "stream", "waste", "change"}));
+  command.add_option("--rows", request.rows, "Of the heap map: by address, or each region in rows of its own (region)")
+      ->check(CLI::IsMember({"address", "region"}));
   command.add_option("--baseline", request.baseline, "A profile to compare with");
   command.add_option("--theme", request.theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
   command.add_option("--scale", request.scale, "Size of text and spacing, 0.75 to 2")->check(CLI::Range(0.75, 2.0));
@@ -179,7 +186,7 @@ int run_open(OpenRequest& request, const std::string& size, const OpenWindow& op
   }
   for (const auto& [option, value] :
        {std::pair("--baseline", &request.baseline), std::pair("--select", &request.select),
-        std::pair("--where", &request.where), std::pair("--at", &request.at)})
+        std::pair("--where", &request.where), std::pair("--at", &request.at), std::pair("--pin", &request.pin)})
     if (request.files.empty() && !value->empty())
       return fail({fmt::format("{} says nothing without a file to open", option),
                    "Name one: hbmscope open FILE.",

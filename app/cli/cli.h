@@ -18,7 +18,7 @@ inline constexpr int exit_unreadable = 3;  // A file that can't be read, or a re
 // `open`, and hbmscope without a command: handed on to the window, which this folder does not know.
 struct OpenRequest {
   std::vector<std::string> files;
-  std::string baseline, view, select, where, find, from, at, theme, screenshot;
+  std::string baseline, view, select, where, find, from, at, pin, color, rows, theme, screenshot;
   double scale = 0;
   int width = 1600, height = 1000;
 };

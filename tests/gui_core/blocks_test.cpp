@@ -126,7 +126,7 @@ TEST(HeapPieces, streams_have_hues_and_rounding_has_steps) {
   EXPECT_EQ("(no tag)", tags.legend[0].name);
   EXPECT_EQ(several_shade, tags.find(0)->shade);
   HeapInfo untold;
-  EXPECT_FALSE(why_no_coloring(untold, HeapColoring::waste).empty());
+  EXPECT_FALSE(why_no_coloring(untold, HeapColoring::waste, false).empty());
   for (std::size_t i = 0; i < coloring_count; ++i)
     EXPECT_EQ(static_cast<HeapColoring>(i), parse_coloring(text_from_coloring(static_cast<HeapColoring>(i))));
 }

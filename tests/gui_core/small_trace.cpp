@@ -21,6 +21,23 @@ void SmallTrace::add_heap(std::string_view name, bool tells_regions) {
   heap_ = writer_.define_heap(heap, name, "device");
 }
 
+void SmallTrace::add_two_ended_heap(std::string_view name) {
+  wire::HeapRecord heap;
+  heap.flags = wire::heap_flag::has_requested | wire::heap_flag::has_addresses | wire::heap_flag::has_regions |
+               wire::heap_flag::has_two_ends;
+  heap.device = heap_;
+  heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
+  heap_ = writer_.define_heap(heap, name, "device");
+}
+
+void SmallTrace::add_layer(std::string_view name, wire::Layer layer) {
+  wire::HeapRecord heap;
+  heap.flags = wire::heap_flag::has_requested | wire::heap_flag::has_addresses | wire::heap_flag::has_regions;
+  heap.device = 0;
+  heap.layer = static_cast<std::uint8_t>(layer);
+  heap_ = writer_.define_heap(heap, name, "device");
+}
+
 void SmallTrace::region(std::uint64_t address, std::uint64_t size) {
   wire::RegionGrowRecord region;
   region.address = address;
@@ -39,6 +56,15 @@ void SmallTrace::alloc(std::uint64_t address, std::uint64_t size, std::string_vi
     const std::uint32_t main = writer_.define_stack(0, writer_.define_frame("main", "train.py", 90));
     block.stack = writer_.define_stack(main, writer_.define_frame(function, "train.py", 10));
   }
+  writer_.alloc(block, time_ns_ += 1000);
+}
+
+void SmallTrace::alloc_from_above(std::uint64_t address, std::uint64_t size) {
+  wire::AllocRecord block;
+  block.address = address;
+  block.size = block.requested = size;
+  block.heap = heap_;
+  block.flags = wire::block_flag::upper_end;
   writer_.alloc(block, time_ns_ += 1000);
 }
 

@@ -18,10 +18,13 @@ class SmallTrace {
   SmallTrace& operator=(const SmallTrace&) = delete;
 
   void add_heap(std::string_view name, bool tells_regions = true);  // Later calls are about this one.
-  void heap_of(std::uint32_t heap) { heap_ = heap; }                // Later calls are about this one, from 1.
+  void add_two_ended_heap(std::string_view name);
+  void add_layer(std::string_view name, wire::Layer layer);  // Of the device of the first heap.
+  void heap_of(std::uint32_t heap) { heap_ = heap; }         // Later calls are about this one, from 1.
   void region(std::uint64_t address, std::uint64_t size);
   // `function` stands at line 10 of train.py and was called by main; empty: no stack.
   void alloc(std::uint64_t address, std::uint64_t size, std::string_view function = {}, std::uint64_t waste = 0);
+  void alloc_from_above(std::uint64_t address, std::uint64_t size);  // From the upper end.
   void free(std::uint64_t address);
   void request_free(std::uint64_t address);  // A device stream still waits for it.
   void run_out_of_memory(std::uint64_t asked);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,7 +26,7 @@ class App::Impl {
 
   AppState state;
   CommandQueue commands;
-  bool busy() const { return pool_.busy() || !commands.empty(); }
+  bool busy() const { return pool_.busy() || !commands.empty() || state.context().is_playing; }
 
  private:
   // A question that is being worked out, or was answered last; one for each question of a context.
@@ -34,7 +35,16 @@ class App::Impl {
     bool asked = false;
     std::shared_ptr<Work> work;
   };
-  enum ViewSlot { slot_view = 100, slot_baseline_view, slot_moment, slot_timeline_part, slot_live_blocks };
+  enum ViewSlot {
+    slot_view = 100,
+    slot_baseline_view,
+    slot_moment,
+    slot_timeline_part,
+    slot_live_blocks,
+    slot_pinned,
+    slot_baseline_moment,
+    slot_settings
+  };
 
   // What a computation gives: the answer and how much memory it holds, by estimate.
   template <class T>
@@ -57,7 +67,14 @@ class App::Impl {
   void go_to_largest_free();
   void go_to_address(const std::string& text);
   void step_moment(std::int64_t by);
+  void pin(const std::string& moment);
+  void step_event_here(bool forward);
   void go_to_failure(bool forward);
+
+  // play.cpp
+  void toggle_play();
+  bool advance_play(std::chrono::steady_clock::time_point now);  // True where the moment moved, or playing ended.
+
   bool apply_to_window(const Command& command);
   void apply_escape();
   void remember(const ViewPosition& before);
@@ -88,11 +105,18 @@ class App::Impl {
   // ask_questions.cpp
   bool ask_what_is_missing();
   bool ask_views(Context& context);
+  void ask_view(int kind, Answer<ProfileView> Answers::*member, const Source& of, const std::string& at,
+                const std::shared_ptr<const TraceMoment>& moment);
+  void ask_baseline(const Source& source);
   void ask_moment(const Source& source);
+  void ask_pinned(const Source& source);
+  void ask_moment_at(int kind, Answer<TraceMoment> Answers::*member, const Source& source, const std::string& at);
   // What lives at the moment that is shown, of a trace. Nothing while another moment is on its way: the answer is then
   // still that of the moment before, and must not be worked with under the new one's name.
   std::shared_ptr<const TraceMoment> ready_moment() const;
+  std::shared_ptr<const TraceMoment> ready_pinned() const;  // Likewise.
   void ask_heap_map();
+  void ask_compare();
   void ask_about_blocks();
   BlockQuery block_query() const;
   void ask_live_blocks();
@@ -119,11 +143,21 @@ class App::Impl {
   void ask_tree(const QueryKey& base);
   void ask_detail(const QueryKey& base);
   void ask_diff(const QueryKey& base);
+  void ask_settings();
   void ask_listing(const QueryKey& base);
   void ask_series(const QueryKey& base);
   void look_up_selection();
   void give_hues();
 
+  // While the moment moves by itself: since when, and along which stretch of the axis.
+  struct Play {
+    std::chrono::steady_clock::time_point since;
+    TimelineSpan span;
+    HeapKey heap;
+    SourceId source = SourceId::none;
+    std::string at;  // As it was set last: where something else sets it, playing ends.
+  };
+  Play play_;
   std::map<int, Slot> slots_;
   SourceId answered_source_ = SourceId::none;
   SourceId unread_source_ = SourceId::none;  // It goes to its first moment once it is read, unless one is named before.

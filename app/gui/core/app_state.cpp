@@ -25,6 +25,11 @@ FrameIndex AppState::selected_frame(const std::shared_ptr<const ProfileView>& vi
   return view && view.get() == context().selected_of ? context().selected : FrameIndex::none;
 }
 
+std::string baseline_at_of(std::string_view at) {
+  if (at.empty() || at == "end") return "end";
+  return at == "start" || at == "oom" ? std::string(at) : "peak";
+}
+
 bool view_exists(const AppState& state, ViewKind kind) {
   const Source* source = state.source();
   const Trace* trace = source == nullptr ? nullptr : source->trace.get();
@@ -33,6 +38,7 @@ bool view_exists(const AppState& state, ViewKind kind) {
     case ViewKind::diff: return state.sources.size() >= 2;
     case ViewKind::totals: return state.ready_sources() >= 2;
     case ViewKind::range: return !state.position().range.empty();
+    case ViewKind::compare: return !state.position().pin.empty();
     case ViewKind::failure: return has_failures(*trace);
     default: return true;
   }

@@ -12,12 +12,14 @@
 #include <vector>
 
 #include "analysis/model/profile.h"
+#include "analysis/query/block_diff.h"
 #include "analysis/query/call_tree.h"
 #include "analysis/query/diff.h"
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/flame.h"
 #include "analysis/query/free_pieces.h"
 #include "analysis/query/heap_metrics.h"
+#include "analysis/query/job_facts.h"
 #include "analysis/query/own_code.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/query/range_summary.h"
@@ -29,6 +31,7 @@
 #include "app/gui/core/answer.h"
 #include "app/gui/core/block_answers.h"
 #include "app/gui/core/color_keeper.h"
+#include "app/gui/core/device_heaps.h"
 #include "app/gui/core/event_table.h"
 #include "app/gui/core/folder_listing.h"
 #include "app/gui/core/frame_detail.h"
@@ -54,6 +57,7 @@ struct Source {
   std::chrono::steady_clock::time_point started;
   std::shared_ptr<const Profile> profile;         // Of a trace: what lives at its end.
   std::shared_ptr<const Trace> trace;             // Null for files without addresses.
+  std::vector<DeviceHeaps> devices;               // Of a trace.
   std::string opening_at;                         // Of a trace: the moment at which it is shown first.
   std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, whatever the filter says.
   std::vector<DeviceAccount> accounts;            // Likewise.
@@ -70,6 +74,10 @@ struct TimeRange {
   friend bool operator==(const TimeRange&, const TimeRange&) = default;
 };
 
+// Of a trace that another one is compared with: a moment that has a name (peak, end, oom, start) is that of both, and
+// of any other the baseline's peak.
+std::string baseline_at_of(std::string_view at);
+
 // What Alt+Left brings back: everything about a context that a person changes by looking around.
 struct ViewPosition {
   SourceId source = SourceId::none;
@@ -85,8 +93,11 @@ struct ViewPosition {
   std::string find;            // Highlighted in the flame graph; tables show the rows that match.
   std::vector<FrameKey> zoom;  // The flame graph's: from the root's child down. Empty: all of it.
   std::string at;              // The moment of a trace, as analysis/trace/moment.h reads it. Empty: the end.
+  std::string pin;             // The moment that `at` is compared with, named likewise. Empty: none is pinned.
   HeapKey heap;                // Of a trace; empty: the one that choose_heap() gives.
   HeapColoring coloring = HeapColoring::own_code;
+  bool by_region = false;                // The heap map gives each region rows of its own.
+  std::string lit;                       // Only this entry of its legend keeps its colour; empty: all do.
   std::optional<std::uint64_t> address;  // What is selected in the heap map: the block or free piece that lies there.
   TimelineSpan span;                     // What the timeline shows; empty: all of it.
   TimeRange range;                       // What is selected in it.
@@ -123,6 +134,7 @@ struct SearchAnswer {
 
 struct HeapMapAnswer {
   std::shared_ptr<const TraceMoment> moment;  // Whose states `pieces` are of.
+  std::shared_ptr<const TraceMoment> pinned;  // Of the change: since when.
   HeapKey heap;
   HeapPieces pieces;
 };
@@ -148,6 +160,11 @@ struct FailureAnswer {
   std::optional<FreePieces> free;  // Just before it.
   std::size_t number = 0, of = 0;  // From 1, among the out-of-memories of the heap.
 };
+// What changed between two moments of one trace: now - pinned.
+struct CompareAnswer {
+  std::shared_ptr<const TraceMoment> now, pinned;
+  BlockDiff diff;
+};
 struct SizesAnswer {
   std::shared_ptr<const TraceMoment> moment;
   HeapKey heap;
@@ -156,6 +173,8 @@ struct SizesAnswer {
 
 struct Answers {
   Answer<TraceMoment> moment;  // Of a trace.
+  Answer<TraceMoment> pinned;
+  Answer<CompareAnswer> compare;  // Of the moment with the pinned one.
   Answer<HeapMapAnswer> heap_map;
   Answer<LiveAnswer> live_blocks;
   Answer<BlocksAnswer> blocks;
@@ -176,6 +195,8 @@ struct Answers {
   Answer<TreeAnswer> tree;
   Answer<FrameDetail> detail;
   Answer<ProfileDiff> diff;
+  Answer<TraceMoment> baseline_moment;          // Of two traces.
+  Answer<std::vector<SettingChange>> settings;  // Likewise: those that differ.
   Answer<SourceListing> listing;
   Answer<std::vector<SeriesPoint>> series;  // Of all sources that are there.
 };
@@ -190,6 +211,8 @@ struct Context {
   const ProfileView* selected_of = nullptr;
   FrameKey looked_up;
 
+  bool is_playing = false;  // The moment moves on by itself.
+  double play_speed = 1;    // Seconds of the trace in a second; of a file without times: events.
   int address_time_width = 0, address_time_height = 0;  // In pixels. 0: not drawn yet.
   std::size_t timeline_width = 0;  // In pixels, each of which is a column of Answers::timeline_part. 0: not drawn yet.
 };

@@ -152,6 +152,8 @@ void App::Impl::apply_escape() {
     position.find.clear();
   } else if (!position.blocks.where.empty()) {
     position.blocks.where.clear();
+  } else if (!position.lit.empty()) {
+    position.lit.clear();
   } else if (!position.selection.empty() || position.address) {
     position.selection = {};
     position.address.reset();

@@ -1,6 +1,7 @@
 // What commands do to the moment, the heap and the address that are looked at.
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "app/gui/core/app_impl.h"
 
@@ -15,6 +16,11 @@ std::optional<std::uint64_t> parse_address(std::string_view text) {
   return address;
 }
 
+// A pinned moment always has a name; of the moment that is shown the end has none.
+std::string named_moment(const ViewPosition& position) {
+  return position.at.empty() ? "end" : position.at;
+}
+
 std::optional<std::size_t> parse_count(std::string_view text) {
   std::size_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -23,6 +29,17 @@ std::optional<std::size_t> parse_count(std::string_view text) {
 }
 
 }  // namespace
+
+// One pinned moment at a time; pinning colours the change, and unpinning gives the colours back.
+void App::Impl::pin(const std::string& moment) {
+  ViewPosition& position = state.context().position;
+  position.pin = moment;
+  position.lit.clear();
+  if (!moment.empty())
+    position.coloring = HeapColoring::change;
+  else if (position.coloring == HeapColoring::change)
+    position.coloring = HeapColoring::own_code;
+}
 
 // From where the pictures stand: a moment that is still being worked out is stepped on from once it is there.
 void App::Impl::step_moment(std::int64_t by) {
@@ -35,6 +52,34 @@ void App::Impl::step_moment(std::int64_t by) {
   const auto now = static_cast<std::int64_t>(moment.value->position(heap));
   const auto next = static_cast<std::uint64_t>(std::clamp<std::int64_t>(now + by, 0, end));
   position.at = text_from_position(*moment.value->trace, heap.stream, next);
+}
+
+// Where a block comes to the selected address, or goes from it.
+void App::Impl::step_event_here(bool forward) {
+  const auto& answer = state.answers().address;
+  ViewPosition& position = state.context().position;
+  const auto moment = ready_moment();
+  if (!position.address || answer.state != AnswerState::ready || moment == nullptr) {
+    state.window.notice = "Select a block or a gap first.";
+    return;
+  }
+  const HeapKey heap = answer.value->heap;
+  const std::uint64_t now = moment->position(heap);
+  std::optional<std::uint64_t> found;
+  const auto offer = [&](std::uint64_t event) {
+    if (event == HeldRow::no_event) return;
+    const std::uint64_t after = event + 1;
+    if (forward ? after > now && (!found || after < *found) : after < now && (!found || after > *found)) found = after;
+  };
+  for (const HeldRow& row : answer.value->history.rows) {
+    offer(row.event);
+    offer(row.end_event);
+  }
+  if (found)
+    position.at = text_from_position(*moment->trace, heap.stream, *found);
+  else
+    state.window.notice = forward ? "Nothing happens to this address after this moment."
+                                  : "Nothing happened to this address before this moment.";
 }
 
 void App::Impl::go_to_failure(bool forward) {
@@ -63,6 +108,11 @@ bool App::Impl::apply_to_trace(const Command& command) {
     case show_fragmentation: show_view(ViewKind::fragmentation); return true;
     case show_address_time: show_view(ViewKind::address_time); return true;
     case show_sizes: show_view(ViewKind::sizes); return true;
+    case show_compare: show_view(ViewKind::compare); return true;
+    case pin_moment: pin(position.pin == named_moment(position) ? std::string() : named_moment(position)); return true;
+    case unpin_moment: pin({}); return true;
+    case set_pin: pin(command.text); return true;
+    case swap_pin: position.at = std::exchange(position.pin, named_moment(position)); return true;
     case set_moment:
     case move_moment:
       position.at = command.text;
@@ -74,6 +124,9 @@ bool App::Impl::apply_to_trace(const Command& command) {
     case CommandId::previous_failure: go_to_failure(false); return true;
     case next_event: step_moment(1); return true;
     case previous_event: step_moment(-1); return true;
+    case next_event_here: step_event_here(true); return true;
+    case previous_event_here: step_event_here(false); return true;
+    case play: toggle_play(); return true;
     case show_span: position.span = parse_span(command.text).value_or(TimelineSpan{}); return true;
     case size_address_time: {
       const std::size_t cross = command.text.find('x');
@@ -97,7 +150,11 @@ bool App::Impl::apply_to_trace(const Command& command) {
       return true;
     case set_coloring:
       if (const auto coloring = parse_coloring(command.text)) position.coloring = *coloring;
+      position.lit.clear();
       return true;
+    case toggle_regions: position.by_region = !position.by_region; return true;
+    case set_rows: position.by_region = command.text == "region"; return true;
+    case set_lit: position.lit = position.lit == command.text ? std::string() : command.text; return true;
     case select_address: {
       // "0x1000", or of another heap than the one that is shown "1:2/0x1000"; `texts`: the pixel's addresses.
       const std::size_t slash = command.text.find('/');

@@ -2,11 +2,15 @@
 #include "app/gui/core/ask.h"
 
 namespace hbmscope::gui {
-void App::Impl::ask_moment(const Source& source) {
-  const std::string& at = state.position().at;
-  ask<TraceMoment>(slot_moment, &Answers::moment, {0, source.id, SourceId::none, {}, {}, at},
-                   [trace = source.trace, at](const auto&) -> Result<Computed<TraceMoment>> {
+
+void App::Impl::ask_moment_at(int kind, Answer<TraceMoment> Answers::*member, const Source& source,
+                              const std::string& at) {
+  ask<TraceMoment>(kind, member, {0, source.id, SourceId::none, {}, {}, at},
+                   [trace = source.trace, at,
+                    is_baseline = kind == slot_baseline_moment](const auto&) -> Result<Computed<TraceMoment>> {
                      auto found = find_moment(*trace, at);
+                     // The baseline may not have failed where this file did.
+                     if (!found && is_baseline) found = find_moment(*trace, "peak");
                      if (!found) return Failure(found.error());
                      auto moment = std::make_shared<TraceMoment>();
                      moment->trace = trace;
@@ -16,6 +20,54 @@ void App::Impl::ask_moment(const Source& source) {
                      for (const StreamState& one : moment->states) bytes += one.slot_count() * 128;
                      return Computed<TraceMoment>{std::move(moment), bytes};
                    });
+}
+
+void App::Impl::ask_moment(const Source& source) {
+  ask_moment_at(slot_moment, &Answers::moment, source, state.position().at);
+}
+
+void App::Impl::ask_pinned(const Source& source) {
+  const std::string& pin = state.position().pin;
+  if (pin.empty()) {
+    forget(slot_pinned, &Answers::pinned);
+    forget(static_cast<int>(Question::compare), &Answers::compare);
+  } else {
+    ask_moment_at(slot_pinned, &Answers::pinned, source, pin);
+  }
+}
+
+std::shared_ptr<const TraceMoment> App::Impl::ready_pinned() const {
+  const Answer<TraceMoment>& pinned = state.answers().pinned;
+  const Source* source = state.source();
+  const bool is_ready = pinned.state == AnswerState::ready && source != nullptr && source->trace == pinned.value->trace;
+  return is_ready ? pinned.value : nullptr;
+}
+
+void App::Impl::ask_settings() {
+  const Source *now = state.source(), *baseline = state.baseline();
+  ask<std::vector<SettingChange>>(
+      slot_settings, &Answers::settings, {0, now->id, baseline->id, {}, {}},
+      [now = now->trace, baseline = baseline->trace](const auto&) -> Result<Computed<std::vector<SettingChange>>> {
+        auto settings = std::make_shared<const std::vector<SettingChange>>(compare_settings(*baseline, *now));
+        const std::size_t bytes = 4096 + settings->size() * 256;
+        return Computed<std::vector<SettingChange>>{std::move(settings), bytes};
+      });
+}
+
+void App::Impl::ask_compare() {
+  const auto now = ready_moment(), pinned = ready_pinned();
+  if (now == nullptr || pinned == nullptr) return;
+  const ViewPosition& position = state.position();
+  ask<CompareAnswer>(
+      static_cast<int>(Question::compare), &Answers::compare,
+      {0, position.source, SourceId::none, {}, position.pin, position.at},
+      [now, pinned](Work& work) -> Result<Computed<CompareAnswer>> {
+        auto diff = compute_block_diff({*pinned->trace, pinned->states}, {*now->trace, now->states}, &work.cancelled);
+        if (!diff) return Failure(cancelled_error());
+        auto answer = std::make_shared<CompareAnswer>(CompareAnswer{now, pinned, std::move(*diff)});
+        const std::size_t bytes = 4096 + answer->diff.own_code.size() * (sizeof(BlockDiffRow) + 96);
+        return Computed<CompareAnswer>{std::move(answer), bytes};
+      });
 }
 
 std::shared_ptr<const TraceMoment> App::Impl::ready_moment() const {
@@ -32,20 +84,37 @@ void App::Impl::ask_heap_map() {
   const ViewPosition& position = state.position();
   const HeapKey heap = choose_heap(*moment->trace, position.heap);
   if (heap.empty()) return;
-  const HeapColoring coloring = position.coloring;
+  // Against a moment that there is not, nothing changed: Compare says why.
+  const HeapColoring coloring = position.coloring == HeapColoring::change && state.answers().pinned.failed()
+                                    ? HeapColoring::own_code
+                                    : position.coloring;
+  const bool is_change = coloring == HeapColoring::change;
+  const auto pinned = is_change ? ready_pinned() : nullptr;
+  if (is_change && pinned == nullptr) return;
   ask<HeapMapAnswer>(
       static_cast<int>(Question::heap_map), &Answers::heap_map,
       {0,
        position.source,
        SourceId::none,
        {},
-       text_from_heap_key(heap) + " " + std::string(text_from_coloring(coloring)),
+       text_from_heap_key(heap) + " " + std::string(text_from_coloring(coloring)) +
+           (is_change ? " " + position.pin : std::string()),
        position.at},
-      [moment, heap, coloring, colors = state.line_colors](const auto&) -> Result<Computed<HeapMapAnswer>> {
+      [moment, pinned, heap, coloring, colors = state.line_colors](Work& work) -> Result<Computed<HeapMapAnswer>> {
         auto answer = std::make_shared<HeapMapAnswer>();
         answer->moment = moment;
+        answer->pinned = pinned;
         answer->heap = heap;
-        answer->pieces = compute_heap_pieces(moment->stream(heap), moment->state_of(heap), heap.heap, coloring, colors);
+        ColoringFacts facts;
+        if (pinned) facts.pinned = &pinned->state_of(heap);
+        if (coloring == HeapColoring::lifetime) {
+          auto live = collect_live_rows(*moment->trace, moment->states, true, &work);
+          if (!live) return Failure(cancelled_error());
+          facts.live = std::move(live->rows);
+          facts.stream = heap.stream;
+        }
+        answer->pieces =
+            compute_heap_pieces(moment->stream(heap), moment->state_of(heap), heap.heap, coloring, colors, facts);
         const std::size_t bytes = answer->pieces.memory_bytes();
         return Computed<HeapMapAnswer>{std::move(answer), bytes};
       });

@@ -60,6 +60,8 @@ std::vector<std::string> source_folders(const std::string& profile_path) {
 void App::Impl::forget_answers() {
   forget(slot_view, &Answers::view);
   forget(slot_moment, &Answers::moment);
+  forget(slot_pinned, &Answers::pinned);
+  forget(static_cast<int>(Question::compare), &Answers::compare);
   forget(static_cast<int>(Question::heap_map), &Answers::heap_map);
   forget(static_cast<int>(Question::timeline), &Answers::timeline);
   forget(slot_timeline_part, &Answers::timeline_part);
@@ -77,8 +79,48 @@ void App::Impl::forget_answers() {
   forget(static_cast<int>(Question::search), &Answers::search);
   forget(static_cast<int>(Question::tree), &Answers::tree);
   forget(static_cast<int>(Question::detail), &Answers::detail);
+  forget(slot_baseline_moment, &Answers::baseline_moment);
+  forget(slot_settings, &Answers::settings);
   forget(static_cast<int>(Question::diff), &Answers::diff);
   forget(static_cast<int>(Question::listing), &Answers::listing);
+}
+
+// `moment`: of a trace; null: what lives at the end, which was worked out with reading.
+void App::Impl::ask_view(int kind, Answer<ProfileView> Answers::*member, const Source& of, const std::string& at,
+                         const std::shared_ptr<const TraceMoment>& moment) {
+  const ViewRequest& request = state.position().request;
+  ask<ProfileView>(
+      kind, member, {0, of.id, SourceId::none, request, {}, at},
+      [profile = of.profile, request, moment](const auto&) -> Result<Computed<ProfileView>> {
+        auto view = make_view(
+            moment ? std::make_shared<const Profile>(profile_from_trace(*moment->trace, moment->states)) : profile,
+            request);
+        if (!view) return Failure(view.error());
+        const std::size_t bytes = bytes_of(*view);
+        return Computed<ProfileView>{std::make_shared<const ProfileView>(std::move(*view)), bytes};
+      });
+}
+
+void App::Impl::ask_baseline(const Source& source) {
+  const Source* baseline = state.baseline();
+  if (baseline == nullptr || baseline->state != AnswerState::ready || baseline->id == source.id) {
+    if (!slots_[slot_baseline_view].asked) return;
+    forget(slot_baseline_view, &Answers::baseline_view);
+    forget(slot_baseline_moment, &Answers::baseline_moment);
+    forget(slot_settings, &Answers::settings);
+    return forget(static_cast<int>(Question::diff), &Answers::diff);
+  }
+  if (!source.trace || !baseline->trace) {
+    forget(slot_baseline_moment, &Answers::baseline_moment);
+    forget(slot_settings, &Answers::settings);
+    return ask_view(slot_baseline_view, &Answers::baseline_view, *baseline, {}, {});
+  }
+  ask_settings();
+  const std::string at = baseline_at_of(state.position().at);
+  ask_moment_at(slot_baseline_moment, &Answers::baseline_moment, *baseline, at);
+  const Answer<TraceMoment>& moment = state.answers().baseline_moment;
+  if (moment.state == AnswerState::ready)
+    ask_view(slot_baseline_view, &Answers::baseline_view, *baseline, at, moment.value);
 }
 
 bool App::Impl::ask_views(Context& context) {
@@ -88,32 +130,16 @@ bool App::Impl::ask_views(Context& context) {
   if (answered_source_ != source->id) forget_answers();  // Another file's figures must not be taken for this one's.
   answered_source_ = source->id;
 
-  if (source->trace) ask_moment(*source);
-  const auto ask_view = [&](int kind, Answer<ProfileView> Answers::*member, const Source& of, const std::string& at) {
-    // What lives at the end was worked out with reading.
-    const std::shared_ptr<const TraceMoment> moment = at.empty() ? nullptr : context.answers.moment.value;
-    ask<ProfileView>(
-        kind, member, {0, of.id, SourceId::none, position.request, {}, at},
-        [profile = of.profile, request = position.request, moment](const auto&) -> Result<Computed<ProfileView>> {
-          auto view = make_view(
-              moment ? std::make_shared<const Profile>(profile_from_trace(*moment->trace, moment->states)) : profile,
-              request);
-          if (!view) return Failure(view.error());
-          const std::size_t bytes = bytes_of(*view);
-          return Computed<ProfileView>{std::make_shared<const ProfileView>(std::move(*view)), bytes};
-        });
-  };
+  if (source->trace) {
+    ask_moment(*source);
+    ask_pinned(*source);
+  }
   // Until the moment is there, the stacks are those of the moment before.
   if (!source->trace || position.at.empty() || context.answers.moment.state == AnswerState::ready)
-    ask_view(slot_view, &Answers::view, *source, source->trace ? position.at : std::string());
+    ask_view(slot_view, &Answers::view, *source, source->trace ? position.at : std::string(),
+             position.at.empty() ? nullptr : context.answers.moment.value);
   if (context.answers.view.state == AnswerState::ready) viewed_at_ = slots_[slot_view].key.at;
-  const Source* baseline = state.baseline();
-  if (baseline != nullptr && baseline->state == AnswerState::ready && baseline->id != source->id) {
-    ask_view(slot_baseline_view, &Answers::baseline_view, *baseline, {});
-  } else if (slots_[slot_baseline_view].asked) {
-    forget(slot_baseline_view, &Answers::baseline_view);
-    forget(static_cast<int>(Question::diff), &Answers::diff);
-  }
+  ask_baseline(*source);
   return context.answers.view.value != nullptr;
 }
 
@@ -210,6 +236,10 @@ void App::Impl::ask_diff(const QueryKey& base) {
   if (!answers.baseline_view.value || answers.view.state != AnswerState::ready ||
       answers.baseline_view.state != AnswerState::ready)
     return;
+  // The baseline's view may still be of another file, or of the moment before.
+  const QueryKey& baseline_key = slots_[slot_baseline_view].key;
+  if (baseline_key.source != state.position().baseline) return;
+  if (answers.baseline_moment.value && baseline_key.at != baseline_at_of(viewed_at_)) return;
   QueryKey key = base;
   key.baseline = state.position().baseline;
   const StackMatch match = state.position().match;
@@ -329,6 +359,7 @@ bool App::Impl::ask_what_is_missing() {
   if (asks(Question::free_history)) ask_free_history();
   if (asks(Question::failure)) ask_failure();
   if (asks(Question::sizes)) ask_sizes();
+  if (asks(Question::compare)) ask_compare();
   ask_about_blocks();
   if (has_view) {
     look_up_selection();

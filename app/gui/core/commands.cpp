@@ -46,6 +46,9 @@ std::string_view why_not(const AppState& state, CommandId id) {
       if (!ready) return "Open a profile first.";
       return state.position().selection.empty() && !state.position().address ? "Select a frame or a block first."
                                                                              : std::string_view{};
+    case Needs::pinned:
+      if (!ready || !source->trace) return "Open a snapshot, a recording or a log first.";
+      return state.position().pin.empty() ? "Pin a moment first (B)." : std::string_view{};
     case Needs::two_files: return state.ready_sources() >= 2 ? std::string_view{} : "Open a second profile first.";
   }
   return {};
@@ -58,6 +61,8 @@ bool is_checked(const AppState& state, CommandId id) {
     case CommandId::by_line: return position.request.by == FrameBy::line;
     case CommandId::by_file: return position.request.by == FrameBy::file;
     case CommandId::by_package: return position.request.by == FrameBy::package;
+    case CommandId::toggle_regions: return position.by_region;
+    case CommandId::play: return state.context().is_playing;
     case CommandId::toggle_fold: return position.fold_library;
     case CommandId::toggle_match_line: return position.match == StackMatch::line;
     case CommandId::maximise: return state.window.maximised;

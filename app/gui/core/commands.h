@@ -14,7 +14,7 @@
 namespace hbmscope::gui {
 
 // What must be there for a command to make sense; the reason stands where it can't be given.
-enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidden };
+enum class Needs { nothing, profile, trace, baseline, selection, two_files, pinned, hidden };
 
 // X(name, title, keys, menu, needs, help). `hidden` commands need an argument that only a view can give; they are in
 // neither menu nor palette. Single letters act only while no text is being typed.
@@ -59,6 +59,7 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(show_failure, "Show why it failed", "", "View", trace, "What was asked, what was free, what stood in the way.")    \
   X(show_fragmentation, "Show fragmentation", "", "View", trace, "What is free, in how many pieces.")                  \
   X(show_sizes, "Show sizes", "", "View", trace, "Sizes, gaps, ages and lifetimes as histograms.")                     \
+  X(show_compare, "Show compare", "", "View", pinned, "What changed since the pinned moment.")                         \
   X(go_to, "Go to...", "Ctrl+P", "View", trace, "An address, a size, code, a tag or a moment, typed in the palette.")  \
   X(show_blocks, "Show blocks", "", "View", trace, "The live blocks one by one, sorted and filtered.")                 \
   X(show_events, "Show events", "", "View", trace, "What happened around the moment, one event a row.")                \
@@ -69,6 +70,12 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(previous_failure, "Previous failure", "[", "View", trace, "The moment of the out-of-memory before.")               \
   X(next_event, "Next event", ".", "View", trace, "One event later.")                                                  \
   X(previous_event, "Previous event", ",", "View", trace, "One event earlier.")                                        \
+  X(next_event_here, "Next event of this address", "Shift+.", "View", trace,                                           \
+    "The next block that comes to or goes from the selected address.")                                                 \
+  X(previous_event_here, "Previous event of this address", "Shift+,", "View", trace, "The one before.")                \
+  X(play, "Play or pause", "Space", "View", trace,                                                                     \
+    "Moves the moment on in real time; more than 10 s in 10 s, less than 3 s in 3 s.")                                 \
+  X(toggle_regions, "Rows by region", "R", "View", trace, "Each region of the heap map begins a row.")                 \
   X(by_function, "Group by function", "", "View", profile, "Two lines of one function are one frame.")                 \
   X(by_line, "Group by line", "", "View", profile, "Two lines of one function are two frames.")                        \
   X(by_file, "Group by file", "", "View", profile, "A source file is one frame.")                                      \
@@ -88,8 +95,13 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(text_smaller, "Smaller text", "Ctrl+-", "View", nothing, "Down to 75 %.")                                          \
   X(text_normal, "Normal text", "Ctrl+0", "View", nothing, "100 %.")                                                   \
   X(reset_layout, "Reset layout", "", "View", nothing, "Puts all views where they were at first.")                     \
+  X(pin_moment, "Pin the moment", "B", "Compare", trace,                                                               \
+    "Colours the heap map by what changes against it, and opens Compare. Once more: no longer.")                       \
+  X(swap_pin, "Swap the moment and the pinned one", "", "Compare", pinned, "Turns the sign of the change round.")      \
+  X(unpin_moment, "Unpin the moment", "", "Compare", pinned, "Compares no longer.")                                    \
   X(compare_with_file, "Compare with a file...", "", "Compare", profile, "Opens a file as the baseline.")              \
-  X(set_baseline_here, "Use this file as the baseline", "B", "Compare", profile, "Then choose the file to compare.")   \
+  X(set_baseline_here, "Use this file as the baseline", "Shift+B", "Compare", profile,                                 \
+    "Then choose the file to compare.")                                                                                \
   X(swap_baseline, "Swap baseline and now", "", "Compare", baseline, "Turns the sign of the diff round.")              \
   X(toggle_match_line, "Match stacks by line", "", "Compare", baseline, "Strict: a moved line is a new stack.")        \
   X(stop_comparing, "Stop comparing", "", "Compare", baseline, "Forgets the baseline.")                                \
@@ -116,6 +128,7 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(clear_selection, "", "", "", hidden, "Nothing is selected.")                                                       \
   X(zoom_flame, "", "", "", hidden, "The flame graph shows what lies below `path`.")                                   \
   X(set_moment, "", "", "", hidden, "The moment of the trace becomes `text`, as --at names it.")                       \
+  X(set_pin, "", "", "", hidden, "The pinned moment becomes `text`, as --at names it; empty: none.")                   \
   X(move_moment, "", "", "", hidden, "The same as the next step of one drag: Alt+Left goes back to before it.")        \
   X(show_span, "", "", "", hidden, "The timeline shows the span `text`; empty: all of it. Not a step of Alt+Left.")    \
   X(size_address_time, "", "", "", hidden, "The picture of addresses and time is `text` pixels: 800x300.")             \
@@ -124,6 +137,8 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(move_range, "", "", "", hidden, "The same as the next step of one drag.")                                          \
   X(choose_heap, "", "", "", hidden, "The heap map and the timeline show the heap `text`.")                            \
   X(set_coloring, "", "", "", hidden, "The heap map is coloured by `text`: code, size, age, ...")                      \
+  X(set_rows, "", "", "", hidden, "The heap map's rows: `text` is address, or region.")                                \
+  X(set_lit, "", "", "", hidden, "Only the legend's entry `text` keeps its colour; once more: all do.")                \
   X(select_address, "", "", "", hidden, "Selects what lies at the address `text`, and `frame`, its line of code.")     \
   X(go_to_address, "", "", "", hidden, "Selects what lies at the address `text`, in whichever heap it is.")            \
   X(set_block_filter, "", "", "", hidden, "Looks for blocks that hold `text`, in the filter language.")                \
@@ -188,6 +203,7 @@ enum class Question : std::uint8_t {
   lifetimes,  // Of the blocks: when each will be gone.
   address,
   events,
+  compare,
   count_
 };
 

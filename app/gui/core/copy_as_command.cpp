@@ -88,6 +88,10 @@ std::string open_command(const AppState& state) {
   line.add_option("--view", name_of(position.view).key);
   line.add_option("--from", position.range.from);
   line.add_option("--at", position.range.empty() ? position.at : position.range.to);
+  line.add_option("--pin", position.pin);
+  line.add_option("--rows", position.by_region ? "region" : "");
+  const HeapColoring plain = position.pin.empty() ? HeapColoring::own_code : HeapColoring::change;
+  if (position.coloring != plain) line.add_option("--color", text_from_coloring(position.coloring));
   line.add_option("--where", position.request.where);
   line.add_option("--find", position.blocks.where);
   if (position.address)
@@ -110,11 +114,23 @@ std::string report_command(const AppState& state) {
         CommandLine line("hbmscope diff");
         line.add(baseline->path);
         line.add(source->path);
+        if (source->trace && baseline->trace) {
+          const std::string now_at = position.at.empty() ? "end" : position.at, at = baseline_at_of(now_at);
+          line.add_option("--from", at == now_at ? "" : at);
+          line.add_option("--at", now_at);
+        }
         add_filters(line, position.request);
         line.add_option("--match", position.match == StackMatch::line ? "line" : "");
         return line.take();
       }
       break;
+    case ViewKind::compare: {
+      CommandLine line("hbmscope diff");
+      line.add(source->path);
+      line.add_option("--from", position.pin);
+      line.add_option("--at", position.at.empty() ? "end" : position.at);
+      return line.take();
+    }
     case ViewKind::import: {
       CommandLine line("hbmscope check");
       line.add(source->path);

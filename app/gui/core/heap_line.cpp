@@ -15,34 +15,44 @@ int notch_for(std::size_t regions, double pixels) {
   return static_cast<double>(regions) <= pixels / 8 ? 1 : 0;
 }
 
-double fit_bytes_per_px(const HeapPieces& map, int width, int rows) {
+double fit_bytes_per_px(const HeapPieces& map, int width, int rows, bool by_region) {
+  std::uint64_t longest = 0;
+  for (const PieceRegion& region : map.regions) longest = std::max(longest, region.range.size());
   double row_bytes = 256;
-  while (HeapLine(map, row_bytes / width).length_px() > static_cast<std::int64_t>(width) * rows) row_bytes *= 2;
+  while (HeapLine(map, row_bytes / width, by_region ? width : 0).length_px() >
+             static_cast<std::int64_t>(width) * rows &&
+         !(by_region && row_bytes >= static_cast<double>(longest)))
+    row_bytes *= 2;
+  // A little more than the longest, so that it does not reach into a second row by an error of the last digit.
+  if (by_region) row_bytes = std::min(row_bytes, std::max(256.0, static_cast<double>(longest) * (1 + 1e-9)));
   return row_bytes / width;
 }
 
 void keep_in_sight(const HeapPieces& map, HeapMapView& view) {
-  const std::int64_t length = HeapLine(map, view.bytes_per_px).length_px();
-  const std::int64_t shown = static_cast<std::int64_t>(view.width) * view.rows;
-  const std::int64_t most = std::max<std::int64_t>(0, length - shown + view.width - 1);
-  view.origin = std::clamp<std::int64_t>(view.origin, -(view.width - 1), most);
+  const std::int64_t length = HeapLine(map, view).length_px();
+  // By region the last row of the picture may be cut off: what is in it must come up to the one before it.
+  const int rows = view.by_region ? std::max(1, view.rows - 1) : view.rows;
+  const std::int64_t shown = static_cast<std::int64_t>(view.width) * rows;
+  const std::int64_t rounded = view.by_region ? (length + view.width - 1) / view.width * view.width : length;
+  const std::int64_t most = std::max<std::int64_t>(0, rounded - shown + (view.by_region ? 0 : view.width - 1));
+  const std::int64_t least = view.by_region ? 0 : -(view.width - 1);
+  view.origin = std::clamp<std::int64_t>(view.origin, least, std::max(least, most));
 }
 
 }  // namespace
 
-HeapLine::HeapLine(const HeapPieces& map, double bytes_per_px) : map_(&map), bytes_per_px_(bytes_per_px) {
-  notch_ = notch_for(map.regions.size(), static_cast<double>(map.region_bytes) / bytes_per_px);
+HeapLine::HeapLine(const HeapPieces& map, double bytes_per_px, int row_px) : map_(&map), bytes_per_px_(bytes_per_px) {
+  notch_ = row_px > 0 ? 0 : notch_for(map.regions.size(), static_cast<double>(map.region_bytes) / bytes_per_px);
   begins_.reserve(map.regions.size());
+  ends_.reserve(map.regions.size());
   for (const PieceRegion& region : map.regions) {
     if (length_ > 0) length_ += notch_;
+    if (row_px > 0) length_ = (length_ + row_px - 1) / row_px * row_px;
     begins_.push_back(length_);
     length_ += std::max<std::int64_t>(
         1, static_cast<std::int64_t>(std::ceil(static_cast<double>(region.range.size()) / bytes_per_px)));
+    ends_.push_back(length_);
   }
-}
-
-std::int64_t HeapLine::end_px(std::size_t region) const {
-  return region + 1 < begins_.size() ? begins_[region + 1] - notch_ : length_;
 }
 
 double HeapLine::px_of(std::uint64_t address) const {
@@ -79,18 +89,25 @@ std::optional<std::size_t> HeapLine::region_after_notch(std::int64_t px) const {
   return region;
 }
 
-HeapMapView fit_heap_map(const HeapPieces& map, int width, int height) {
+HeapMapView fit_heap_map(const HeapPieces& map, int width, int height, bool by_region) {
   HeapMapView view;
   view.width = std::max(1, width);
-  view.bytes_per_px = fit_bytes_per_px(map, view.width, std::max(1, height / pitch_least));
-  const std::int64_t length = HeapLine(map, view.bytes_per_px).length_px();
-  view.rows = static_cast<int>(std::max<std::int64_t>(1, (length + view.width - 1) / view.width));
-  view.pitch = std::clamp(height / view.rows, pitch_least, pitch_most);
+  view.by_region = by_region;
+  const int rows_most = std::max(1, height / pitch_least);
+  view.bytes_per_px = fit_bytes_per_px(map, view.width, rows_most, by_region);
+  const std::int64_t length = HeapLine(map, view).length_px();
+  const std::int64_t rows = std::max<std::int64_t>(1, (length + view.width - 1) / view.width);
+  view.pitch = std::clamp(static_cast<int>(height / rows), pitch_least, pitch_most);
+  view.rows = static_cast<int>(std::min<std::int64_t>(rows, rows_most));
   return view;
 }
 
+bool goes_on_below(const HeapPieces& map, const HeapMapView& view) {
+  return HeapLine(map, view).length_px() > view.origin + static_cast<std::int64_t>(view.width) * view.rows;
+}
+
 HeapMapView zoom_heap_map(const HeapPieces& map, const HeapMapView& view, int height, double factor, int x, int y) {
-  const HeapMapView fit = fit_heap_map(map, view.width, height);
+  const HeapMapView fit = fit_heap_map(map, view.width, height, view.by_region);
   HeapMapView zoomed = view;
   zoomed.bytes_per_px = std::max(view.bytes_per_px / factor, bytes_per_px_least);
   if (zoomed.bytes_per_px >= fit.bytes_per_px * 0.999) return fit;
@@ -98,7 +115,7 @@ HeapMapView zoom_heap_map(const HeapPieces& map, const HeapMapView& view, int he
   zoomed.pitch = std::clamp(static_cast<int>(fit.pitch * std::pow(fit.bytes_per_px / zoomed.bytes_per_px, 0.25)),
                             fit.pitch, std::max(fit.pitch, pitch_most));
   zoomed.rows = std::max(1, (height + zoomed.pitch - 1) / zoomed.pitch);
-  const HeapLine before(map, view.bytes_per_px), after(map, zoomed.bytes_per_px);
+  const HeapLine before(map, view), after(map, zoomed);
   const std::int64_t px = view.origin + static_cast<std::int64_t>(y / view.pitch) * view.width + x;
   const auto address = before.address_at(px);
   // In a notch, or beyond the end: the share of the line stays.
@@ -121,7 +138,7 @@ HeapMapView zoom_to_range(const HeapPieces& map, const HeapMapView& fit, int hei
   const double wanted = static_cast<double>(std::max<std::uint64_t>(1, range.size())) / (0.6 * fit.width);
   if (wanted >= fit.bytes_per_px) return fit;
   HeapMapView view = zoom_heap_map(map, fit, height, fit.bytes_per_px / wanted, 0, 0);
-  const HeapLine line(map, view.bytes_per_px);
+  const HeapLine line(map, view);
   const auto middle = static_cast<std::int64_t>((line.px_of(range.begin) + line.px_of_end(range.end)) / 2);
   view.origin = middle - static_cast<std::int64_t>(height / view.pitch / 2) * view.width - view.width / 2;
   keep_in_sight(map, view);

@@ -9,13 +9,15 @@
 #include "analysis/query/profile_view.h"
 #include "analysis/query/trace_own_code.h"
 #include "app/gui/core/frame_key.h"
+#include "app/gui/core/heap_shades.h"
 
 namespace hbmscope::gui {
 namespace {
 
-constexpr std::array<std::string_view, coloring_count> names{"code", "size", "age", "state", "tag", "stream", "waste"};
-constexpr std::array<std::string_view, coloring_count> titles{"Own code", "Size",   "Age",     "State",
-                                                              "Tag",      "Stream", "Rounding"};
+constexpr std::array<std::string_view, coloring_count> names{"code", "size",   "age",   "lifetime", "state",
+                                                             "tag",  "stream", "waste", "change"};
+constexpr std::array<std::string_view, coloring_count> titles{
+    "Own code", "Size", "Age", "Lifetime", "State", "Tag", "Stream", "Rounding", "Change since the pin"};
 
 constexpr std::uint32_t no_slot = 0xffffffff;
 
@@ -77,10 +79,6 @@ void add_loose_blocks(HeapPieces& map, const StreamState& state, std::uint32_t h
   }
 }
 
-struct Sum {
-  std::uint64_t bytes = 0, blocks = 0;
-};
-
 // Lines of code (tags, streams) keep the hue that they have; the largest of the others get what is left of the eight.
 // The rest is neutral, and so is what has no name: one that begins with a bracket. `key_of(block)` is what the name
 // depends on.
@@ -131,59 +129,36 @@ void shade_by_stream(HeapPieces& map, const StreamState& state) {
       [](std::uint32_t stream) { return "stream " + std::to_string(stream); });
 }
 
-template <class ShadeOf>
-void shade_by(HeapPieces& map, const std::vector<std::string>& shade_names, const ShadeOf& shade_of) {
-  std::vector<Sum> sums(shade_names.size());
+// As find_largest_fit() of analysis/query/heap_metrics.h has it; that tells no places.
+void find_ends(HeapPieces& map, const StreamState& state) {
+  std::uint64_t first_upper = ~std::uint64_t{0}, last_lower = 0;
   for (HeapPiece& piece : map.pieces) {
     if (piece.kind != PieceKind::block) continue;
-    piece.shade = shade_of(piece);
-    sums[piece.shade].bytes += piece.size;
-    ++sums[piece.shade].blocks;
+    const bool is_upper = (state.slots()[piece.slot].flags & wire::block_flag::upper_end) != 0;
+    piece.ends = is_upper ? PieceEnd::upper : PieceEnd::lower;
+    if (is_upper)
+      first_upper = std::min(first_upper, piece.begin);
+    else
+      last_lower = std::max(last_lower, piece.end());
   }
-  for (std::size_t i = 0; i < sums.size(); ++i)
-    if (sums[i].blocks > 0)
-      map.legend.push_back({static_cast<Shade>(i), shade_names[i], sums[i].bytes, sums[i].blocks});
-}
-
-void shade_by_size(HeapPieces& map) {
-  shade_by(map, {size_step_names.begin(), size_step_names.end()},
-           [&](const HeapPiece& piece) { return size_step_of(piece.size); });
-}
-
-// Age is how many events ago a block was taken, in powers of ten: it needs no clock.
-void shade_by_age(HeapPieces& map, const StreamState& state) {
-  static const std::vector<std::string> steps{"the last 10 events", "the last 100", "the last 1,000",
-                                              "the last 10,000",    "before that",  "before the recording"};
-  shade_by(map, steps, [&](const HeapPiece& piece) -> Shade {
-    const std::uint64_t event = state.slots()[piece.slot].event;
-    if (event == wire::before_the_stream || event >= state.position()) return 5;
-    const std::uint64_t age = state.position() - event;
-    Shade step = 0;
-    for (std::uint64_t limit = 10; step < 4 && age > limit; limit *= 10) ++step;
-    return step;
-  });
-}
-
-void shade_by_state(HeapPieces& map) {
-  shade_by(map, {"in use", "freed, a stream still waits"},
-           [](const HeapPiece& piece) { return piece.is_pending ? Shade{1} : Shade{0}; });
-}
-
-// Of the block, in per cent: a few bytes of a small one are as much as a MiB of a large one.
-void shade_by_waste(HeapPieces& map) {
-  static const std::vector<std::string> steps{"no rounding", "under 1 %",    "1 to 5 %",
-                                              "5 to 12.5 %", "12.5 to 25 %", "25 % and more"};
-  shade_by(map, steps, [](const HeapPiece& piece) -> Shade {
-    if (piece.waste == 0) return 0;
-    const double share = static_cast<double>(piece.waste) / static_cast<double>(piece.size);
-    constexpr std::array<double, 4> borders{0.01, 0.05, 0.125, 0.25};
-    return static_cast<Shade>(1 + (std::upper_bound(borders.begin(), borders.end(), share) - borders.begin()));
-  });
+  const auto offer = [&](std::optional<std::size_t>& largest, std::size_t piece) {
+    if (!largest || map.pieces[piece].size > map.pieces[*largest].size) largest = piece;
+  };
+  for (std::size_t i = 0; i < map.pieces.size(); ++i) {
+    HeapPiece& piece = map.pieces[i];
+    if (piece.kind != PieceKind::free) continue;
+    const bool is_for_lower = piece.begin<first_upper, is_for_upper = piece.end()> last_lower;
+    piece.ends = is_for_lower ? (is_for_upper ? PieceEnd::both : PieceEnd::lower)
+                              : (is_for_upper ? PieceEnd::upper : PieceEnd::neither);
+    if (is_for_lower) offer(map.largest_lower, i);
+    if (is_for_upper) offer(map.largest_upper, i);
+  }
 }
 
 }  // namespace
 
-std::string_view why_no_coloring(const HeapInfo& heap, HeapColoring coloring) {
+std::string_view why_no_coloring(const HeapInfo& heap, HeapColoring coloring, bool is_pinned) {
+  if (coloring == HeapColoring::change && !is_pinned) return "Pin a moment first (B).";
   if (coloring == HeapColoring::waste && !heap.has(wire::heap_flag::has_requested))
     return "This source does not tell what was asked for, so rounding is not known.";
   return {};
@@ -259,7 +234,7 @@ const HeapPiece* HeapPieces::find(std::uint64_t address) const {
 }
 
 HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, std::uint32_t heap,
-                               HeapColoring coloring, const ColorKeeper& colors) {
+                               HeapColoring coloring, const ColorKeeper& colors, const ColoringFacts& facts) {
   HeapPieces map;
   map.colors = colors;
   map.coloring = coloring;
@@ -269,6 +244,8 @@ HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, s
   } else {
     add_loose_blocks(map, state, heap);
   }
+  map.has_two_ends = map.knows_regions && stream.definitions().heap(heap).has(wire::heap_flag::has_two_ends);
+  if (map.has_two_ends) find_ends(map, state);
   for (const PieceRegion& region : map.regions) map.region_bytes += region.range.size();
   for (std::size_t i = 0; i < map.pieces.size(); ++i)
     if (map.pieces[i].kind == PieceKind::free &&
@@ -281,7 +258,9 @@ HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, s
     case HeapColoring::waste: shade_by_waste(map); break;
     case HeapColoring::size: shade_by_size(map); break;
     case HeapColoring::age: shade_by_age(map, state); break;
+    case HeapColoring::lifetime: shade_by_lifetime(map, stream, state, facts); break;
     case HeapColoring::state: shade_by_state(map); break;
+    case HeapColoring::change: shade_by_change(map, stream, state, heap, facts); break;
   }
   return map;
 }

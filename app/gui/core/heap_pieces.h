@@ -13,22 +13,24 @@
 #include <vector>
 
 #include "analysis/model/address_range.h"
+#include "analysis/query/block_list_rows.h"
 #include "analysis/trace/stream.h"
 #include "app/gui/core/color_keeper.h"
 
 namespace hbmscope::gui {
 
-enum class HeapColoring { own_code, size, age, state, tag, device_stream, waste };
-inline constexpr std::size_t coloring_count = 7;
-std::string_view text_from_coloring(HeapColoring coloring);  // "code", "size", "age", "state", "tag", "stream", "waste"
-std::string_view title_of(HeapColoring coloring);            // "Own code", "Size", "Age", "State", ...
+enum class HeapColoring { own_code, size, age, lifetime, state, tag, device_stream, waste, change };
+inline constexpr std::size_t coloring_count = 9;
+std::string_view text_from_coloring(HeapColoring coloring);  // "code", "size", "age", "lifetime", ...
+std::string_view title_of(HeapColoring coloring);            // "Own code", "Size", "Age", ...
 std::optional<HeapColoring> parse_coloring(std::string_view text);
 // Its shades are steps of one scale; else they are categories.
 constexpr bool is_ordered_coloring(HeapColoring coloring) {
-  return coloring == HeapColoring::size || coloring == HeapColoring::age || coloring == HeapColoring::waste;
+  return coloring == HeapColoring::size || coloring == HeapColoring::age || coloring == HeapColoring::lifetime ||
+         coloring == HeapColoring::waste;
 }
 // Empty where the heap can be coloured so; else why its source can't tell.
-std::string_view why_no_coloring(const HeapInfo& heap, HeapColoring coloring);
+std::string_view why_no_coloring(const HeapInfo& heap, HeapColoring coloring, bool is_pinned);
 
 enum class PieceKind : std::uint8_t {
   block,
@@ -36,10 +38,19 @@ enum class PieceKind : std::uint8_t {
   not_identified,  // Between blocks of a heap whose source does not tell what is free.
 };
 
-// Which colour: a category's hue (0 to 7, 8: several or none), or a step of an ordered coloring (0 to 5).
+// Of a heap with two ends: where a block was taken from, and which end may take a free piece, since no block of the
+// other one lies before it. The gap in the middle is for both.
+enum class PieceEnd : std::uint8_t { both, lower, upper, neither };
+
+// Which colour: a category's hue (0 to 7, 8: several or none), or a step of an ordered coloring (0 to 5, 8: unknown).
 using Shade = std::uint8_t;
 inline constexpr Shade shade_count = 9, several_shade = 8;
 inline constexpr std::size_t step_count = 6;
+
+// Of the change since a pinned moment. `gone` is of no piece: what went is in HeapPieces::gone.
+namespace change_shade {
+inline constexpr Shade same = 0, added = 1, grown = 2, shrunk = 3, moved = 4, gone = 5;
+}
 
 inline constexpr std::array<std::string_view, step_count> size_step_names{
     "under 64 KiB", "64 KiB to 1 MiB", "1 to 20 MiB", "20 to 128 MiB", "128 MiB to 1 GiB", "1 GiB and more"};
@@ -55,6 +66,7 @@ struct HeapPiece {
   PieceKind kind = PieceKind::free;
   Shade shade = several_shade;
   bool is_pending = false;  // Freed by the program, and not yet free.
+  PieceEnd ends = PieceEnd::both;
 
   std::uint64_t end() const { return begin + size; }
   friend bool operator==(const HeapPiece&, const HeapPiece&) = default;
@@ -90,7 +102,10 @@ struct HeapPieces {
   std::vector<HeapPiece> pieces;
   ColorKeeper colors;                       // Of lines of code, with those that got theirs here.
   std::vector<ShadeEntry> legend;           // Those that have blocks; categories by bytes, steps in their order.
+  std::vector<AddressRange> gone;           // Of the change: what blocks then took that live no longer, by address.
   std::optional<std::size_t> largest_free;  // In pieces; the one of the lowest address where several are as large.
+  bool has_two_ends = false;
+  std::optional<std::size_t> largest_lower, largest_upper;  // Of two ends: the largest free one for each.
   std::uint64_t region_bytes = 0;
   std::uint64_t blocks_not_drawn = 0;  // Over other blocks, or outside of all regions where these are told.
   bool knows_regions = true;           // Else regions are where blocks lie close together, and nothing is called free.
@@ -98,13 +113,21 @@ struct HeapPieces {
   bool is_ordered() const { return is_ordered_coloring(coloring); }
   const HeapPiece* find(std::uint64_t address) const;  // nullptr where there is no memory.
   std::size_t memory_bytes() const {
-    return pieces.size() * sizeof(HeapPiece) + regions.size() * sizeof(PieceRegion) + 4096;
+    return pieces.size() * sizeof(HeapPiece) + gone.size() * sizeof(AddressRange) +
+           regions.size() * sizeof(PieceRegion) + 4096;
   }
+};
+
+// What a coloring needs beside the state that is shown.
+struct ColoringFacts {
+  const StreamState* pinned = nullptr;  // Of the change: the same stream at the pinned moment.
+  std::vector<LiveRow> live;            // Of lifetimes: what lives at the moment in all streams, with ends.
+  std::uint32_t stream = 0;             // Which of them the heap belongs to.
 };
 
 // `colors`: the lines of code that have a hue already, and keep it.
 HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, std::uint32_t heap,
-                               HeapColoring coloring, const ColorKeeper& colors = {});
+                               HeapColoring coloring, const ColorKeeper& colors = {}, const ColoringFacts& facts = {});
 
 // "step  optimizer.py:75"; "(library code only)", "(no stack was recorded)".
 std::string own_code_text(const Definitions& definitions, std::uint32_t stack);

@@ -86,7 +86,7 @@ class CellSum {
     float below = 0;
     for (Shade shade = 0; shade < step_count; ++shade)
       if ((below += by_shade_[shade]) >= half) return shade;
-    return step_count - 1;
+    return several_shade;  // Most of it is unknown.
   }
 
   struct End {
@@ -103,6 +103,8 @@ class CellSum {
 MapCell full_cell(const HeapPiece& piece, int height) {
   MapCell cell;
   cell.fill = piece.kind == PieceKind::not_identified ? MapCell::Fill::not_identified : MapCell::Fill::pieces;
+  if (piece.kind == PieceKind::free && piece.ends == PieceEnd::lower) cell.look = MapCell::for_lower;
+  if (piece.kind == PieceKind::free && piece.ends == PieceEnd::upper) cell.look = MapCell::for_upper;
   if (piece.kind != PieceKind::block) return cell;
   cell.use = static_cast<std::uint8_t>(height);
   cell.look = static_cast<std::uint8_t>(piece.shade | (piece.is_pending ? MapCell::is_pending : 0));
@@ -253,15 +255,16 @@ struct Inks {
     }
     free = pixel_from_color(color_of(theme, Role::free));
     panel = pixel_from_color(color_of(theme, Role::panel));
+    one_end = pixel_from_color(color_of(theme, Role::dim_text));
     dots = pixel_from_color(mix(color_of(theme, Role::no_memory), color_of(theme, Role::text), 0.25));
     not_identified = pixel_from_color(color_of(theme, Role::not_identified));
   }
   std::array<Pixel, 16> fill{}, edge{};
-  Pixel free = 0, panel = 0, dots = 0, not_identified = 0;
+  Pixel free = 0, panel = 0, dots = 0, not_identified = 0, one_end = 0;
 };
 
 // `up`: from the foot of the row. 45 degrees, two pixels of free every five; stripes are as thick.
-Pixel pixel_of(const MapCell& cell, const Inks& inks, std::size_t x, int y, int up) {
+Pixel pixel_of(const MapCell& cell, const Inks& inks, std::size_t x, int y, int up, int height) {
   switch (cell.fill) {
     case MapCell::Fill::nothing: return (x % 4 == 1 && y % 4 == 1) ? inks.dots : inks.panel;
     case MapCell::Fill::not_identified:
@@ -274,30 +277,39 @@ Pixel pixel_of(const MapCell& cell, const Inks& inks, std::size_t x, int y, int 
     return (cell.look & MapCell::is_edge) != 0 ? inks.edge[shade] : inks.fill[shade];
   }
   if (up < cell.use + cell.waste) return (x + static_cast<std::size_t>(y)) % 5 < 2 ? inks.free : inks.fill[shade];
+  if ((cell.look & MapCell::for_lower) != 0 && up == 0) return inks.one_end;
+  if ((cell.look & MapCell::for_upper) != 0 && up == height - 1) return inks.one_end;
   return inks.free;
 }
 
 }  // namespace
 
 Color color_of_shade(Theme theme, HeapColoring coloring, Shade shade) {
+  if (shade == several_shade) return color_of(theme, Role::several);
+  if (coloring == HeapColoring::change) {
+    if (shade == change_shade::same) return color_of(theme, Role::same);
+    const bool is_less = shade == change_shade::shrunk || shade == change_shade::gone;
+    return color_of(theme, is_less ? Role::shrunk : Role::grown);
+  }
   if (is_ordered_coloring(coloring))
     return (theme == Theme::dark ? steps_dark : steps_light)[std::min<std::size_t>(shade, step_count - 1)];
   return color_of(theme, role_from_hue(shade));
 }
 
 const std::vector<Pixel>& HeapRaster::draw(const HeapPieces& map, const HeapMapView& view, Theme theme,
-                                           std::span<const AddressRange> hits) {
+                                           std::span<const AddressRange> hits, bool has_contours) {
   draw_cells(map, view);
   draw_pixels(map, view, theme);
   hit_rows_.assign(static_cast<std::size_t>(view.rows), false);
-  if (!hits.empty()) draw_hits(map, view, theme, hits);
+  if (!hits.empty()) draw_hits(map, view, theme, hits, has_contours);
+  draw_gone(map, view, theme);
   draw_largest_free(map, view, theme);
   return pixels_;
 }
 
 void HeapRaster::draw_cells(const HeapPieces& map, const HeapMapView& view) {
   cells_.assign(static_cast<std::size_t>(view.width) * static_cast<std::size_t>(view.rows), MapCell{});
-  const HeapLine line(map, view.bytes_per_px);
+  const HeapLine line(map, view);
   const std::int64_t end = view.origin + static_cast<std::int64_t>(cells_.size());
   for (std::size_t i = line.region_at_or_after(std::max<std::int64_t>(0, view.origin));
        i < map.regions.size() && line.begin_px(i) < end; ++i)
@@ -316,12 +328,12 @@ void HeapRaster::draw_pixels(const HeapPieces& map, const HeapMapView& view, The
       for (std::size_t x = 0; x < width; ++x) {
         const MapCell& cell = cells[x];
         // By far the most pixels are these two.
-        if (cell.fill >= MapCell::Fill::pieces && up >= cell.use + cell.waste)
+        if (cell.fill >= MapCell::Fill::pieces && up >= cell.use + cell.waste && cell.look < MapCell::for_lower)
           out[x] = inks.free;
         else if (cell.fill >= MapCell::Fill::pieces && up < cell.use && cell.look < MapCell::is_edge)
           out[x] = inks.fill[cell.look];
         else
-          out[x] = pixel_of(cell, inks, x, row * view.pitch + y, up);
+          out[x] = pixel_of(cell, inks, x, row * view.pitch + y, up, view.pitch - 1);
       }
     }
     for (std::size_t x = 0; x < width; ++x)
@@ -330,19 +342,52 @@ void HeapRaster::draw_pixels(const HeapPieces& map, const HeapMapView& view, The
   }
 }
 
+// Of two ends the largest for each.
 void HeapRaster::draw_largest_free(const HeapPieces& map, const HeapMapView& view, Theme theme) {
-  if (!map.largest_free) return;
-  const HeapPiece& piece = map.pieces[*map.largest_free];
-  const HeapLine line(map, view.bytes_per_px);
-  const auto begin = static_cast<std::int64_t>(std::lround(line.px_of(piece.begin))) - view.origin;
-  const auto end = static_cast<std::int64_t>(std::lround(line.px_of_end(piece.end()))) - view.origin;
-  draw_contour({begin, std::max(begin + 3, end)}, view, 2, pixel_from_color(color_of(theme, Role::largest_free)));
+  const HeapLine line(map, view);
+  const auto outline = [&](const std::optional<std::size_t>& largest) {
+    if (!largest) return;
+    const HeapPiece& piece = map.pieces[*largest];
+    const auto begin = static_cast<std::int64_t>(std::lround(line.px_of(piece.begin))) - view.origin;
+    const auto end = static_cast<std::int64_t>(std::lround(line.px_of_end(piece.end()))) - view.origin;
+    draw_contour({begin, std::max(begin + 3, end)}, view, 2, pixel_from_color(color_of(theme, Role::largest_free)));
+  };
+  if (!map.has_two_ends) return outline(map.largest_free);
+  outline(map.largest_lower);
+  if (map.largest_upper != map.largest_lower) outline(map.largest_upper);
+}
+
+// Outlines, since nothing of it is there any more. Small ones that touch in the picture have one outline.
+void HeapRaster::draw_gone(const HeapPieces& map, const HeapMapView& view, Theme theme) {
+  const HeapLine line(map, view);
+  const auto first = line.address_at(std::max<std::int64_t>(0, view.origin));
+  auto gone = map.gone.begin();
+  if (first)
+    gone = std::partition_point(map.gone.begin(), map.gone.end(),
+                                [&](const AddressRange& one) { return one.end <= *first; });
+  const Pixel ink = pixel_from_color(color_of(theme, Role::shrunk));
+  constexpr std::int64_t narrow = 4;
+  Span open;
+  for (; gone != map.gone.end(); ++gone) {
+    Span span{static_cast<std::int64_t>(std::lround(line.px_of(gone->begin))) - view.origin,
+              static_cast<std::int64_t>(std::lround(line.px_of_end(gone->end))) - view.origin};
+    if (span.begin >= static_cast<std::int64_t>(cells_.size())) break;
+    span.end = std::max(span.end, span.begin + 1);
+    const bool is_dust = span.end - span.begin < narrow || open.end - open.begin < narrow;
+    if (is_dust && open.end > open.begin && span.begin <= open.end) {
+      open.end = std::max(open.end, span.end);
+      continue;
+    }
+    if (open.end > open.begin) draw_contour(open, view, 1, ink);
+    open = span;
+  }
+  if (open.end > open.begin) draw_contour(open, view, 1, ink);
 }
 
 // Hits that touch in the picture are one span.
 void HeapRaster::draw_hits(const HeapPieces& map, const HeapMapView& view, Theme theme,
-                           std::span<const AddressRange> hits) {
-  const HeapLine line(map, view.bytes_per_px);
+                           std::span<const AddressRange> hits, bool has_contours) {
+  const HeapLine line(map, view);
   const auto cells = static_cast<std::int64_t>(cells_.size());
   const auto first = line.address_at(std::max<std::int64_t>(0, view.origin));
   auto hit = hits.begin();
@@ -353,8 +398,8 @@ void HeapRaster::draw_hits(const HeapPieces& map, const HeapMapView& view, Theme
   for (; hit != hits.end(); ++hit) {
     const auto begin = static_cast<std::int64_t>(std::lround(line.px_of(hit->begin))) - view.origin;
     if (begin >= cells) break;
-    const auto end =
-        std::max(begin + 3, static_cast<std::int64_t>(std::lround(line.px_of_end(hit->end))) - view.origin);
+    const auto end = std::max(begin + (has_contours ? 3 : 1),
+                              static_cast<std::int64_t>(std::lround(line.px_of_end(hit->end))) - view.origin);
     if (end <= 0) continue;
     if (!spans.empty() && begin <= spans.back().end)
       spans.back().end = std::max(spans.back().end, end);
@@ -368,13 +413,15 @@ void HeapRaster::draw_hits(const HeapPieces& map, const HeapMapView& view, Theme
   const auto width = static_cast<std::size_t>(view.width);
   for (std::size_t row = 0; row < static_cast<std::size_t>(view.rows); ++row) {
     const std::uint8_t* const hit_cells = is_hit.data() + row * width;
-    hit_rows_[row] = std::any_of(hit_cells, hit_cells + width, [](std::uint8_t one) { return one != 0; });
+    hit_rows_[row] =
+        has_contours && std::any_of(hit_cells, hit_cells + width, [](std::uint8_t one) { return one != 0; });
     for (std::size_t y = 0; y < static_cast<std::size_t>(view.pitch); ++y) {
       Pixel* const out = pixels_.data() + (row * static_cast<std::size_t>(view.pitch) + y) * width;
       for (std::size_t x = 0; x < width; ++x)
         if (hit_cells[x] == 0) out[x] = (((out[x] >> 1) & halves) + panel) | 0xFF000000U;
     }
   }
+  if (!has_contours) return;
   const Pixel ink = pixel_from_color(color_of(theme, Role::selection));
   for (const Span& span : spans) draw_contour(span, view, 1, ink);
 }

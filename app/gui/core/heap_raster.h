@@ -33,17 +33,18 @@ struct MapCell {
   enum class Fill : std::uint8_t { nothing, not_identified, pieces, free_inside };  // free_inside: no seam below it.
   Fill fill = Fill::nothing;
   std::uint8_t use = 0, waste = 0;
-  std::uint8_t look = 0;  // Shade, and bits: is_edge, is_pending.
+  std::uint8_t look = 0;  // Shade, and bits. Of a heap with two ends: a whole free cell that only one of them may use.
 
-  static constexpr std::uint8_t shade_mask = 15, is_edge = 16, is_pending = 32;
+  static constexpr std::uint8_t shade_mask = 15, is_edge = 16, is_pending = 32, for_lower = 64, for_upper = 128;
 };
 
 class HeapRaster {
  public:
   // Pixels row by row, width x height of the view. The memory is used again by the next call. `hits`, by address: what
-  // was found stands out of the rest by its contour, at least 3 px wide, and the rest is dimmed.
+  // was found stands out of the rest by its contour, at least 3 px wide, and the rest is dimmed. Without contours it is
+  // lit only: a colour of the legend.
   const std::vector<Pixel>& draw(const HeapPieces& map, const HeapMapView& view, Theme theme,
-                                 std::span<const AddressRange> hits = {});
+                                 std::span<const AddressRange> hits = {}, bool has_contours = true);
   // Of the last picture: rows in which a hit lies.
   const std::vector<bool>& hit_rows() const { return hit_rows_; }
   // Of the last picture; row by row, width x rows.
@@ -56,8 +57,10 @@ class HeapRaster {
   struct Span {
     std::int64_t begin = 0, end = 0;
   };
+  void draw_gone(const HeapPieces& map, const HeapMapView& view, Theme theme);
   void draw_largest_free(const HeapPieces& map, const HeapMapView& view, Theme theme);
-  void draw_hits(const HeapPieces& map, const HeapMapView& view, Theme theme, std::span<const AddressRange> hits);
+  void draw_hits(const HeapPieces& map, const HeapMapView& view, Theme theme, std::span<const AddressRange> hits,
+                 bool has_contours);
   void draw_contour(const Span& span, const HeapMapView& view, int thick, Pixel ink);
 
   std::vector<MapCell> cells_;

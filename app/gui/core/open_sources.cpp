@@ -102,19 +102,25 @@ SourceId App::Impl::open_file(const std::string& path, OpenAs as) {
 
 // Moment, heap, address and range are one file's; the next one begins at its own failure or peak.
 void App::Impl::enter_source(ViewPosition& position, SourceId id) {
-  const bool is_named = position.source == SourceId::none && !position.at.empty();  // With the file.
+  // What was named with the file is kept.
+  const bool is_first = position.source == SourceId::none;
+  const bool is_named = is_first && !position.at.empty();
   position.source = id;
   if (is_named) return;
   const Source* source = find_source(id);
   const bool is_ready = source != nullptr && source->state == AnswerState::ready;
   position.at = is_ready ? source->opening_at : std::string();
+  if (!is_ready) unread_source_ = id;
+  if (is_first) return;
+  position.pin.clear();
+  if (position.coloring == HeapColoring::change) position.coloring = HeapColoring::own_code;
   position.heap = {};
   position.address.reset();
   position.span = {};
   position.range = {};
   position.cell.reset();
   position.blocks.where.clear();
-  if (!is_ready) unread_source_ = id;
+  position.lit.clear();
 }
 
 void App::Impl::start_reading(SourceId id) {
@@ -145,11 +151,13 @@ void App::Impl::start_reading(SourceId id) {
     auto summary = std::make_shared<const ProfileSummary>(compute_summary(*view));
     auto accounts = compute_accounts(*view);
     return [this, id, profile, trace = read->trace, summary, accounts,
+            devices = read->trace ? find_device_heaps(*read->trace) : std::vector<DeviceHeaps>(),
             at = read->trace ? opening_moment(*read->trace) : std::string()] {
       finish_reading(id, [&](Source& ready) {
         ready.state = AnswerState::ready;
         ready.profile = profile;
         ready.trace = trace;
+        ready.devices = devices;
         ready.opening_at = at;
         ready.summary = summary;
         ready.accounts = accounts;

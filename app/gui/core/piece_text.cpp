@@ -39,6 +39,38 @@ void add_own_frames(const Definitions& definitions, std::uint32_t stack, std::ve
   }
 }
 
+std::string change_text(Shade shade) {
+  switch (shade) {
+    case change_shade::added: return "new since the pinned moment";
+    case change_shade::grown: return "grown since the pinned moment";
+    case change_shade::shrunk: return "shrunk since the pinned moment";
+    case change_shade::moved: return "at another address at the pinned moment";
+    default: return "alive at the pinned moment too";
+  }
+}
+
+std::string end_text(PieceEnd end) {
+  switch (end) {
+    case PieceEnd::lower: return "only the lower end may take it: blocks of the upper end lie below it";
+    case PieceEnd::upper: return "only the upper end may take it: blocks of the lower end lie above it";
+    case PieceEnd::neither: return "neither end may take it: blocks of both lie before it";
+    case PieceEnd::both: break;
+  }
+  return "the gap in the middle: either end may take it";
+}
+
+// What took a part of it as the pinned moment was.
+std::string gone_text(const std::vector<AddressRange>& gone, const HeapPiece& piece) {
+  auto one = std::partition_point(gone.begin(), gone.end(),
+                                  [&](const AddressRange& range) { return range.end <= piece.begin; });
+  std::uint64_t bytes = 0, blocks = 0;
+  for (; one != gone.end() && one->begin < piece.end(); ++one, ++blocks)
+    bytes += one->intersection({piece.begin, piece.end()}).size();
+  return blocks == 0 ? "free at the pinned moment too"
+                     : text_from_bytes(bytes) + " of it was in use at the pinned moment, by " + count(blocks) +
+                           (blocks == 1 ? " block" : " blocks");
+}
+
 void describe_block(const HeapMapAnswer& answer, const HeapPiece& piece, PieceText& text) {
   const Stream& stream = answer.moment->stream(answer.heap);
   const StreamState& state = answer.moment->state_of(answer.heap);
@@ -56,7 +88,11 @@ void describe_block(const HeapMapAnswer& answer, const HeapPiece& piece, PieceTe
   text.lines.push_back(
       std::string(piece.is_pending ? "freed by the program, a device stream still waits for it" : "in use") +
       (block.stream != 0 ? fmt::format(", stream {}", block.stream) : ""));
-  text.lines.push_back(address_text(block.address) + ", " + offset_text(answer.pieces, block.address));
+  const char* end = piece.ends == PieceEnd::lower   ? ", from the lower end"
+                    : piece.ends == PieceEnd::upper ? ", from the upper end"
+                                                    : "";
+  text.lines.push_back(address_text(block.address) + ", " + offset_text(answer.pieces, block.address) + end);
+  if (answer.pinned) text.lines.push_back(change_text(piece.shade));
   if (block.event == wire::before_the_stream) {
     text.lines.emplace_back("taken before the recording began");
   } else {
@@ -112,6 +148,8 @@ PieceText text_from_piece(const HeapMapAnswer& answer, const HeapPiece& piece) {
   text.lines.push_back(address_text(piece.begin) + ", " + offset_text(answer.pieces, piece.begin));
   if (answer.pieces.largest_free && &piece == &answer.pieces.pieces[*answer.pieces.largest_free])
     text.lines.emplace_back("the largest free block: a larger request does not fit into this pool as it is");
+  if (answer.pieces.has_two_ends) text.lines.push_back(end_text(piece.ends));
+  if (answer.pinned && piece.kind == PieceKind::free) text.lines.push_back(gone_text(answer.pieces.gone, piece));
   const HeapPiece* before = piece.begin == 0 ? nullptr : answer.pieces.find(piece.begin - 1);
   text.lines.push_back("after " + bound_text(answer, before));
   text.lines.push_back("before " + bound_text(answer, answer.pieces.find(piece.end())));

@@ -1,5 +1,6 @@
 #include "app/gui/core/trace_moment.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -57,6 +58,47 @@ HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
     }
   }
   return best;
+}
+
+namespace {
+
+// Two streams are of one process where both say which one it is.
+bool is_same_process(const Trace& trace, std::size_t a, std::size_t b) {
+  if (a == b) return true;
+  const Definitions &one = trace.streams[a].definitions(), &other = trace.streams[b].definitions();
+  const std::string_view pid = one.job_fact("pid");
+  return !pid.empty() && pid == other.job_fact("pid") && one.job_fact("host") == other.job_fact("host");
+}
+
+}  // namespace
+
+std::vector<LayerChoice> layers_of(const Trace& trace, HeapKey shown) {
+  const HeapInfo& of = trace.streams[shown.stream].definitions().heap(shown.heap);
+  std::vector<LayerChoice> layers;
+  const auto peak_of = [&](HeapKey key) { return trace.streams[key.stream].peak(key.heap).in_use_bytes; };
+  for (const NamedHeap& heap : heaps_of(trace)) {
+    const HeapInfo& info = trace.streams[heap.key.stream].definitions().heap(heap.key.heap);
+    if (info.device != of.device || !is_same_process(trace, shown.stream, heap.key.stream)) continue;
+    const auto known =
+        std::find_if(layers.begin(), layers.end(), [&](const LayerChoice& one) { return one.layer == info.layer; });
+    if (known == layers.end())
+      layers.push_back({info.layer, heap.key});
+    else if (heap.key == shown || (known->heap != shown && peak_of(heap.key) > peak_of(known->heap)))
+      known->heap = heap.key;
+  }
+  std::sort(layers.begin(), layers.end(), [](const LayerChoice& a, const LayerChoice& b) { return a.layer < b.layer; });
+  return layers;
+}
+
+std::string_view title_of(wire::Layer layer) {
+  switch (layer) {
+    case wire::Layer::physical: return "Driver";
+    case wire::Layer::pool: return "Pool";
+    case wire::Layer::chunk: return "Chunks";
+    case wire::Layer::framework: return "Framework";
+    case wire::Layer::program: return "Program";
+  }
+  return "?";
 }
 
 bool has_failures(const Trace& trace) {

@@ -47,6 +47,15 @@ std::string phrase_of(const Moment& moment);
 // where no heap ever held anything.
 HeapKey choose_heap(const Trace& trace, HeapKey wanted);
 
+// What a device's memory is seen as by each source of one process: the driver's allocations, a pool, buffers. The heap
+// of each layer that held the most, in the order from the driver up; one only where there is one view of the bytes.
+struct LayerChoice {
+  wire::Layer layer = wire::Layer::pool;
+  HeapKey heap;
+};
+std::vector<LayerChoice> layers_of(const Trace& trace, HeapKey shown);
+std::string_view title_of(wire::Layer layer);  // "Driver", "Pool", ...
+
 bool has_failures(const Trace& trace);  // Out-of-memories.
 // The moment at which a trace is opened: the first out-of-memory, else the peak; empty (the end) where there is
 // neither.

@@ -23,6 +23,7 @@ enum class ViewKind {
   source,
   sizes,
   range,
+  compare,
   totals,
   import
 };
@@ -33,7 +34,7 @@ struct ViewName {
   std::string_view window;  // The tab's text, and the id by which tests find it.
 };
 
-inline constexpr std::array<ViewName, 17> view_names{{
+inline constexpr std::array<ViewName, 18> view_names{{
     {ViewKind::heap_map, "heap-map", "Heap map"},
     {ViewKind::timeline, "timeline", "Timeline"},
     {ViewKind::address_time, "address-time", "Address x time"},
@@ -49,6 +50,7 @@ inline constexpr std::array<ViewName, 17> view_names{{
     {ViewKind::source, "source", "Source"},
     {ViewKind::sizes, "sizes", "Sizes"},
     {ViewKind::range, "range", "Range"},
+    {ViewKind::compare, "compare", "Compare"},
     {ViewKind::totals, "totals", "Totals"},
     {ViewKind::import, "import", "Import"},
 }};
@@ -61,7 +63,7 @@ constexpr const ViewName& name_of(ViewKind kind) {
 constexpr bool is_of_trace(ViewKind kind) {
   return kind == ViewKind::heap_map || kind == ViewKind::timeline || kind == ViewKind::address_time ||
          kind == ViewKind::failure || kind == ViewKind::fragmentation || kind == ViewKind::blocks ||
-         kind == ViewKind::events || kind == ViewKind::sizes || kind == ViewKind::range;
+         kind == ViewKind::events || kind == ViewKind::sizes || kind == ViewKind::range || kind == ViewKind::compare;
 }
 
 // The tabs below the centre; Summary, Flame graph and Totals are the centre, and of a trace Heap map and Timeline.

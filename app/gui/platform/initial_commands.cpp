@@ -24,6 +24,9 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
   if (!request.where.empty()) commands.push(CommandId::set_filter, request.where);
   const std::string at = request.at.empty() && !request.from.empty() ? "end" : request.at;
   if (!at.empty()) commands.push(CommandId::set_moment, at);
+  if (!request.pin.empty()) commands.push(CommandId::set_pin, request.pin);
+  if (!request.color.empty()) commands.push(CommandId::set_coloring, request.color);
+  if (!request.rows.empty()) commands.push(CommandId::set_rows, request.rows);
   if (!request.from.empty())
     commands.push(Command{CommandId::set_range, {}, {request.from, at}, SourceId::none, {}, {}});
   if (!request.view.empty()) commands.push(CommandId::set_view, request.view);

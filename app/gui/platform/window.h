@@ -16,6 +16,9 @@ struct WindowRequest {
   std::string where;                // The filter line's first content.
   std::string from;                 // The time from here to `at` is selected; empty: none is.
   std::string find;                 // Blocks that are looked for.
+  std::string pin;                  // The moment that is compared with; empty: none.
+  std::string rows;                 // Of the heap map: "address", "region".
+  std::string color;                // Of the heap map: "code", "size", ...
   std::string at;                   // A moment; files without times have one only.
   std::string theme;                // "dark", "light"; empty: as the settings say.
   double scale = 0;                 // Font and spacing scale; 0: the display's.

@@ -9,6 +9,7 @@
 #include "app/gui/core/tables.h"
 #include "app/gui/views/answer_state.h"
 #include "app/gui/views/diff_rows.h"
+#include "app/gui/views/diff_settings.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"
 
@@ -203,6 +204,7 @@ void draw_diff(const AppState& state, DiffState& local, CommandQueue& commands) 
   if (!view) return;
   const ProfileDiff& diff = *state.answers().diff.value;
   const Look look(state);
+  draw_diff_settings(state, look);
   draw_head(state, look, diff, *view, local, commands);
   draw_groups(look, diff.devices, true, *view);
   draw_groups(look, diff.kinds, false, *view);

@@ -10,10 +10,10 @@ namespace hbmscope::gui {
 namespace {
 
 // From left to right, of both kinds of files; a profile has summary, flame graph and totals elsewhere.
-constexpr ViewKind bottom_tabs[] = {ViewKind::failure, ViewKind::fragmentation, ViewKind::range, ViewKind::top,
-                                    ViewKind::flame,   ViewKind::blocks,        ViewKind::sizes, ViewKind::events,
-                                    ViewKind::summary, ViewKind::call_tree,     ViewKind::diff,  ViewKind::source,
-                                    ViewKind::totals,  ViewKind::import};
+constexpr ViewKind bottom_tabs[] = {ViewKind::failure, ViewKind::fragmentation, ViewKind::range,     ViewKind::compare,
+                                    ViewKind::top,     ViewKind::flame,         ViewKind::blocks,    ViewKind::sizes,
+                                    ViewKind::events,  ViewKind::summary,       ViewKind::call_tree, ViewKind::diff,
+                                    ViewKind::source,  ViewKind::totals,        ViewKind::import};
 
 void dock(ViewKind kind, ImGuiID node) {
   ImGui::DockBuilderDockWindow(std::string(name_of(kind).window).c_str(), node);
@@ -53,9 +53,9 @@ void build_for_trace(ImGuiID space, ImVec2 size) {
   dock(ViewKind::address_time, rest);
   dock(ViewKind::timeline, middle);
   for (const ViewKind kind :
-       {ViewKind::failure, ViewKind::fragmentation, ViewKind::range, ViewKind::top, ViewKind::flame, ViewKind::blocks,
-        ViewKind::sizes, ViewKind::events, ViewKind::summary, ViewKind::call_tree, ViewKind::diff, ViewKind::source,
-        ViewKind::totals, ViewKind::import})
+       {ViewKind::failure, ViewKind::fragmentation, ViewKind::range, ViewKind::compare, ViewKind::top, ViewKind::flame,
+        ViewKind::blocks, ViewKind::sizes, ViewKind::events, ViewKind::summary, ViewKind::call_tree, ViewKind::diff,
+        ViewKind::source, ViewKind::totals, ViewKind::import})
     dock(kind, bottom);
   ImGui::DockBuilderFinish(space);
 }

@@ -13,6 +13,7 @@
 #include "app/gui/views/answer_state.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"
+#include "app/gui/views/map_head.h"
 #include "app/gui/views/map_legend.h"
 #include "app/gui/views/map_marks.h"
 #include "app/gui/views/map_minimap.h"
@@ -20,37 +21,6 @@
 
 namespace hbmscope::gui {
 namespace {
-
-std::string bytes(double bytes) {
-  return text_from_bytes(std::llround(bytes));
-}
-
-void draw_coloring(const AppState& state, const HeapInfo& heap, CommandQueue& commands) {
-  const HeapColoring now = state.position().coloring;
-  ImGui::AlignTextToFramePadding();
-  dim_text("colour by");
-  ImGui::SameLine();
-  ImGui::SetNextItemWidth(ImGui::CalcTextSize("Own code").x + 2 * ImGui::GetFrameHeight());
-  if (!ImGui::BeginCombo("##color", std::string(title_of(now)).c_str())) return;
-  for (std::size_t i = 0; i < coloring_count; ++i) {
-    const auto one = static_cast<HeapColoring>(i);
-    const std::string_view reason = why_no_coloring(heap, one);
-    ImGui::BeginDisabled(!reason.empty());
-    if (ImGui::Selectable(std::string(title_of(one)).c_str(), one == now))
-      commands.push(CommandId::set_coloring, std::string(text_from_coloring(one)));
-    ImGui::EndDisabled();
-    tooltip(reason);
-  }
-  ImGui::EndCombo();
-}
-
-std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
-  std::string words =
-      "1 row = " + bytes(map.view.bytes_per_px * map.view.width) + ", 1 px = " + bytes(map.view.bytes_per_px);
-  if (answer.pieces.regions.size() > 1)
-    words += ", " + text_from_count(static_cast<std::int64_t>(answer.pieces.regions.size())) + " regions";
-  return words + (map.is_fit ? "   (wheel zooms, double click zooms to a block)" : "   (drag pans, 0 shows all)");
-}
 
 // Opens with Ctrl+F, and stays while something is looked for.
 void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands) {
@@ -91,18 +61,6 @@ void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands)
                        ImGui::GetContentRegionAvail().x));
 }
 
-void draw_head(const AppState& state, const HeapMapState& map, const HeapMapAnswer& answer, CommandQueue& commands) {
-  if (draw_heap_chooser(state, *answer.moment->trace, answer.heap, commands)) ImGui::SameLine(0, ImGui::GetFontSize());
-  draw_coloring(state, answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap), commands);
-  ImGui::SameLine(0, ImGui::GetFontSize());
-  ImGui::AlignTextToFramePadding();
-  dim_text(shortened(scale_text(map, answer), ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
-  draw_copy_menu(ViewKind::heap_map, commands);
-  const std::string sentence = heap_sentence(answer);
-  text(shortened(sentence, ImGui::GetContentRegionAvail().x));
-  tooltip("This is " + phrase_of(answer.moment->moment) + ". " + sentence);
-}
-
 // The picture stays at its addresses when another moment is shown.
 void follow_answer(HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>& answer, int width, int height) {
   const bool is_other_heap = map.shown && map.shown->heap != answer->heap;
@@ -111,42 +69,77 @@ void follow_answer(HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>
   map.height = height;
   if (map.is_fit || !map.shown || is_other_heap || answer->pieces.regions.empty()) {
     map.is_fit = true;
-    map.view = fit_heap_map(answer->pieces, width, height);
+    map.view = fit_heap_map(answer->pieces, width, height, map.by_region);
     return;
   }
-  if (map.shown == answer && !has_new_size) return;
-  const auto anchor =
-      HeapLine(map.shown->pieces, map.view.bytes_per_px).address_at(std::max<std::int64_t>(0, map.view.origin));
+  if (map.shown == answer && !has_new_size && map.view.by_region == map.by_region) return;
+  const auto anchor = HeapLine(map.shown->pieces, map.view).address_at(std::max<std::int64_t>(0, map.view.origin));
+  map.view.by_region = map.by_region;
   map.view.width = width;
   map.view.rows = std::max(1, (height + map.view.pitch - 1) / map.view.pitch);
-  if (anchor)
-    map.view.origin = static_cast<std::int64_t>(HeapLine(answer->pieces, map.view.bytes_per_px).px_of(*anchor));
+  if (anchor) map.view.origin = static_cast<std::int64_t>(HeapLine(answer->pieces, map.view).px_of(*anchor));
+  if (map.by_region && map.view.origin > 0) map.view.origin -= map.view.origin % map.view.width;
 }
 
-void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>& answer) {
+// What keeps its colour: the legend's entry under the pointer, or the one that was clicked; and of that what is found.
+// Adjacent pieces are one range.
+void light(HeapMapState& map, Shade shade, std::span<const AddressRange> found, bool looks_for) {
+  const HeapPieces& pieces = map.shown->pieces;
+  map.lit_ranges.clear();
+  if (pieces.coloring == HeapColoring::change && shade == change_shade::gone) {
+    map.lit_ranges = pieces.gone;
+    return;
+  }
+  const auto add = [&](const HeapPiece& piece) {
+    if (piece.kind != PieceKind::block || piece.shade != shade) return;
+    if (!map.lit_ranges.empty() && map.lit_ranges.back().end == piece.begin)
+      map.lit_ranges.back().end = piece.end();
+    else
+      map.lit_ranges.push_back({piece.begin, piece.end()});
+  };
+  if (!looks_for) {
+    for (const HeapPiece& piece : pieces.pieces) add(piece);
+    return;
+  }
+  for (const AddressRange& range : found)
+    if (const HeapPiece* piece = pieces.find(range.begin)) add(*piece);
+}
+
+void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>& answer,
+            std::optional<Shade> lit) {
   const Theme theme = state.settings.theme;
   const bool finds = !state.position().blocks.where.empty();
   const auto found = finds ? state.answers().blocks.value : nullptr;
-  if (map.shown == answer && map.drawn == map.view && map.theme == theme && map.found == found) return;
+  if (map.shown == answer && map.drawn == map.view && map.theme == theme && map.found == found && map.lit == lit)
+    return;
   map.shown = answer;
   map.found = found;
   map.drawn = map.view;
   map.theme = theme;
+  map.lit = lit;
   // Of the same moment only: at another one other blocks lie there.
   const HeapHits* hits = found && found->of->moment == answer->moment ? found->hits_of(answer->heap) : nullptr;
-  const auto ranges = hits != nullptr ? std::span<const AddressRange>(hits->ranges) : std::span<const AddressRange>();
-  map.texture.set(map.raster.draw(answer->pieces, map.view, theme, ranges), map.view.width, map.view.height());
+  auto ranges = hits != nullptr ? std::span<const AddressRange>(hits->ranges) : std::span<const AddressRange>();
+  if (lit) {
+    light(map, *lit, ranges, finds);
+    ranges = map.lit_ranges;
+  }
+  map.texture.set(map.raster.draw(answer->pieces, map.view, theme, ranges, !lit), map.view.width, map.view.height());
 }
 
 // Zoomed in, the minimap takes its place on the right: the picture gets narrower, and what is at (x, y) stays there.
 void set_view(HeapMapState& map, const HeapMapView& view, int x, int y) {
   const bool was_fit = map.is_fit;
   map.view = view;
-  map.is_fit = view == fit_heap_map(map.shown->pieces, map.width, map.height);
-  if (!was_fit || map.is_fit) return;
-  const std::int64_t row = y / view.pitch, px = view.origin + row * view.width + x;
+  map.is_fit = view == fit_heap_map(map.shown->pieces, map.width, map.height, map.by_region);
+  if (!was_fit || map.is_fit || map.is_longer) return;
+  const std::int64_t row = y / view.pitch;
+  std::int64_t px = view.origin + row * view.width + x;
+  const auto address = HeapLine(map.shown->pieces, view).address_at(px);
   map.width = std::max(16, map.width - map.minimap_width);
   map.view.width = map.width;
+  // Where rows begin with regions, everything lies elsewhere on a line of other rows.
+  if (map.by_region && address) px = static_cast<std::int64_t>(HeapLine(map.shown->pieces, map.view).px_of(*address));
   map.view.origin = px - row * map.width - std::min(x, map.width - 1);
   map.view = pan_heap_map(map.shown->pieces, map.view, 0);
 }
@@ -155,8 +148,8 @@ void set_view(HeapMapState& map, const HeapMapView& view) {
 }
 
 void zoom_to_piece(HeapMapState& map, const HeapPiece& piece) {
-  const int width = map.is_fit ? std::max(16, map.width - map.minimap_width) : map.width;
-  const HeapMapView fit = fit_heap_map(map.shown->pieces, width, map.height);
+  const int width = map.is_fit && !map.is_longer ? std::max(16, map.width - map.minimap_width) : map.width;
+  const HeapMapView fit = fit_heap_map(map.shown->pieces, width, map.height, map.by_region);
   const HeapMapView near = zoom_to_range(map.shown->pieces, fit, map.height, {piece.begin, piece.end()});
   if (near == fit) {
     map.is_fit = true;
@@ -181,7 +174,7 @@ void follow_selection(const AppState& state, HeapMapState& map) {
   map.followed = address;
   const HeapPiece* piece = address ? pieces.find(*address) : nullptr;
   if (piece == nullptr || map.is_fit) return;
-  const HeapLine line(pieces, map.view.bytes_per_px);
+  const HeapLine line(pieces, map.view);
   const auto begin = static_cast<std::int64_t>(line.px_of(piece->begin)),
              end = static_cast<std::int64_t>(line.px_of_end(piece->end()));
   const std::int64_t shown = static_cast<std::int64_t>(map.view.width) * (map.height / map.view.pitch);
@@ -198,9 +191,23 @@ void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
     const double step = std::pow(io.KeyCtrl ? 4.0 : 1.25, static_cast<double>(io.MouseWheel));
     set_view(map, zoom_heap_map(pieces, map.view, map.height, step, x, y), x, y);
   }
+  if (io.MouseWheelH != 0)
+    set_view(map, pan_heap_map(pieces, map.view, std::lround(io.MouseWheelH * 3) * map.view.width));
   const bool drags =
       ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) || ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 4);
-  if (drags && ImGui::IsItemActive() && !map.is_fit && (io.MouseDelta.x != 0 || io.MouseDelta.y != 0)) {
+  if (!drags || !ImGui::IsItemActive()) {
+    map.dragged_y = 0;
+    return;
+  }
+  // Where regions begin at the left they stay there: whole rows only.
+  if (map.view.by_region && map.view.origin % map.view.width == 0) {
+    map.dragged_y += io.MouseDelta.y;
+    const int rows = static_cast<int>(map.dragged_y) / map.view.pitch;
+    if (rows == 0 || (map.is_fit && !map.is_longer)) return;
+    map.dragged_y -= static_cast<float>(rows * map.view.pitch);
+    return set_view(map, pan_heap_map(pieces, map.view, static_cast<std::int64_t>(rows) * map.view.width));
+  }
+  if (!map.is_fit && (io.MouseDelta.x != 0 || io.MouseDelta.y != 0)) {
     const auto rows = static_cast<std::int64_t>(
         std::lround(io.MouseDelta.y / static_cast<float>(map.view.pitch) * static_cast<float>(map.view.width)));
     set_view(map, pan_heap_map(pieces, map.view, rows + static_cast<std::int64_t>(io.MouseDelta.x)));
@@ -218,7 +225,7 @@ void zoom_with_keys(const AppState& state, HeapMapState& map) {
   const int x = map.view.width / 2, y = map.height / 2;
   if (ImGui::IsKeyPressed(ImGuiKey_W)) set_view(map, zoom_heap_map(pieces, map.view, map.height, 1.25, x, y));
   if (ImGui::IsKeyPressed(ImGuiKey_S)) set_view(map, zoom_heap_map(pieces, map.view, map.height, 0.8, x, y));
-  if (map.is_fit) return;
+  if (map.is_fit && !map.is_longer) return;
   if (ImGui::IsKeyPressed(ImGuiKey_A)) set_view(map, pan_heap_map(pieces, map.view, map.view.width));
   if (ImGui::IsKeyPressed(ImGuiKey_D)) set_view(map, pan_heap_map(pieces, map.view, -map.view.width));
 }
@@ -251,7 +258,7 @@ void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origi
             y = static_cast<int>(std::floor(io.MousePos.y - origin.y));
   if (x < 0 || x >= map.view.width || y < 0 || y >= map.view.height()) return;
   const std::int64_t px = map.view.origin + static_cast<std::int64_t>(y / map.view.pitch) * map.view.width + x;
-  const HeapLine line(answer.pieces, map.view.bytes_per_px);
+  const HeapLine line(answer.pieces, map.view);
   std::size_t in_cell = 0;
   const HeapPiece* piece = piece_in_cell(answer.pieces, line, px, in_cell);
   if (piece != nullptr) marks.outline(*piece, Role::text, 1);
@@ -272,8 +279,21 @@ void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origi
     const std::uint64_t hole =
         answer.pieces.regions[*behind].range.begin - answer.pieces.regions[*behind - 1].range.end;
     ImGui::SetTooltip("%s", hole == 0 ? "Two regions that touch; no block crosses."
-                                      : (bytes(static_cast<double>(hole)) + " of addresses without memory").c_str());
+                                      : (text_from_bytes(hole) + " of addresses without memory").c_str());
   }
+}
+
+// Which colour stands out.
+std::optional<Shade> draw_legend(const AppState& state, const Look& look, const HeapMapAnswer& answer,
+                                 CommandQueue& commands) {
+  const HeapPieces& pieces = answer.pieces;
+  const std::string& chosen = state.position().lit;
+  const LegendPick pick = draw_map_legend(look, pieces.knows_regions, pieces.coloring, pieces.legend, chosen);
+  if (pick.clicked) commands.push(CommandId::set_lit, pieces.legend[*pick.clicked].name);
+  if (pick.hovered) return pieces.legend[*pick.hovered].shade;
+  for (const ShadeEntry& entry : pieces.legend)
+    if (entry.name == chosen) return entry.shade;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -282,19 +302,21 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   commands.ask(Question::heap_map);
   if (state.answers().moment.failed()) draw_moment_error(state, commands);
   if (!draw_answer_state(state, state.answers().heap_map, "the heap map")) {
-    if (state.answers().moment.state == AnswerState::ready && state.answers().heap_map.state == AnswerState::absent)
+    const bool is_waiting = state.answers().pinned.pending();
+    if (state.answers().moment.state == AnswerState::ready && state.answers().heap_map.state == AnswerState::absent &&
+        !is_waiting)
       wrapped_text("No heap of this trace ever held anything, so there is nothing to draw.");
     return;
   }
   const std::shared_ptr<const HeapMapAnswer> answer = state.answers().heap_map.value;
   const Look look(state);
-  draw_head(state, map, *answer, commands);
+  draw_map_head(state, map, *answer, commands);
   if (answer->pieces.pieces.empty()) {
     wrapped_text("This heap holds no memory " + phrase_of(answer->moment->moment) + ".");
     if (ImGui::Button("Go to the peak")) commands.push(CommandId::go_to_peak);
     return;
   }
-  draw_map_legend(look, answer->pieces.knows_regions, answer->pieces.coloring, answer->pieces.legend);
+  const std::optional<Shade> lit = draw_legend(state, look, *answer, commands);
   draw_find(state, map, commands);
 
   ImGui::BeginChild("map", {0, 0}, 0, ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
@@ -303,7 +325,11 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   const ImVec2 origin{std::floor(corner.x + gutter), std::floor(corner.y)};
   map.minimap_width = static_cast<int>(look.px(64));  // 56, and a gap.
   const int all_width = std::max(16, static_cast<int>(room.x - gutter)), height = std::max(8, static_cast<int>(room.y));
-  const int width = map.is_fit ? all_width : std::max(16, all_width - map.minimap_width);
+  map.by_region = state.position().by_region;
+  map.is_longer =
+      map.by_region && goes_on_below(answer->pieces, fit_heap_map(answer->pieces, all_width, height, map.by_region));
+  const bool has_minimap = map.is_longer || !map.is_fit;
+  const int width = has_minimap ? std::max(16, all_width - map.minimap_width) : all_width;
   if (!map.shown) map.shown = answer;
   follow_answer(map, answer, width, height);
   ImGui::SetCursorScreenPos(origin);
@@ -316,24 +342,26 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   if (hovered || ImGui::IsItemActive()) zoom_with_pointer(map, origin);
   zoom_with_keys(state, map);
   follow_selection(state, map);
-  if (map.is_fit) map.view = fit_heap_map(answer->pieces, all_width, height);
-  redraw(state, map, answer);
+  const int fit_width = map.is_longer ? std::max(16, all_width - map.minimap_width) : all_width;
+  if (map.is_fit) map.view = fit_heap_map(answer->pieces, fit_width, height, map.by_region);
+  redraw(state, map, answer, lit);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.PushClipRect(corner, {corner.x + room.x, corner.y + room.y}, true);
   map.texture.draw(draw, origin);
   const MapMarks marks{draw, look, answer->pieces, map.view, origin};
   marks.offsets(corner.x, gutter - look.px(6));
   marks.names(*answer);
+  marks.ends(corner.x);
   marks.largest_free();
   const HeapPiece* selected = state.position().address ? answer->pieces.find(*state.position().address) : nullptr;
   if (selected != nullptr) marks.select(*selected);
   marks.ticks(map.raster.hit_rows(), selected);
   if (hovered) handle_pointer(map, *answer, origin, marks, commands);
   draw.PopClipRect();
-  if (!map.is_fit) {
+  if (map.is_longer || !map.is_fit) {
     const ImVec2 strip{origin.x + static_cast<float>(map.view.width) + look.px(8), origin.y};
     if (const auto address = draw_minimap(look, map, strip, {look.px(56), static_cast<float>(height)}, selected)) {
-      const HeapLine line(answer->pieces, map.view.bytes_per_px);
+      const HeapLine line(answer->pieces, map.view);
       map.view.origin = static_cast<std::int64_t>(line.px_of(*address)) -
                         static_cast<std::int64_t>(height / map.view.pitch / 2) * map.view.width;
       map.view = pan_heap_map(answer->pieces, map.view, 0);

@@ -15,12 +15,17 @@ namespace hbmscope::gui {
 
 struct HeapMapState {
   HeapMapView view;
-  bool is_fit = true;  // All is shown; else it stays at these addresses when the moment moves.
+  bool by_region = false;  // Each region has rows of its own; then there may be
+  bool is_longer = false;  // more rows than there is room for.
+  float dragged_y = 0;     // Less than a row.
+  bool is_fit = true;      // All is shown; else it stays at these addresses when the moment moves.
   int width = 0, height = 0, minimap_width = 0;
   std::shared_ptr<const HeapMapAnswer> shown;  // Whose pixels the texture has, with
   HeapMapView drawn;                           // this view,
   Theme theme = Theme::dark;                   // these colors
-  std::shared_ptr<const BlocksAnswer> found;   // and these hits; null: nothing is looked for.
+  std::shared_ptr<const BlocksAnswer> found;   // and these hits; null: nothing is looked for;
+  std::optional<Shade> lit;                    // of the legend's colours only this one.
+  std::vector<AddressRange> lit_ranges;        // Where it is.
   HeapRaster raster;
   MapTexture texture;
   std::uint64_t zoom_seen = 0, copy_seen = 0, fit_selection_seen = 0, find_seen = 0;

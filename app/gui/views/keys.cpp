@@ -78,8 +78,10 @@ void handle_keys(CommandQueue& commands) {
     const ImGuiKeyChord key = binding.chord & ~ImGuiMod_Mask_;
     const bool letter = (key >= ImGuiKey_0 && key <= ImGuiKey_Z) || key == ImGuiKey_LeftBracket ||
                         key == ImGuiKey_RightBracket || key == ImGuiKey_Comma || key == ImGuiKey_Period ||
-                        key == ImGuiKey_End;
+                        key == ImGuiKey_End || key == ImGuiKey_Space;
     if (typing && ((plain && letter) || key == ImGuiKey_Escape)) continue;
+    // With the focus ring on a button, Space presses that.
+    if (key == ImGuiKey_Space && io.NavVisible) continue;
     // Text fields have their own undo, copy and word jumps.
     const bool for_text =
         binding.id == CommandId::copy || key == ImGuiKey_Z || key == ImGuiKey_LeftArrow || key == ImGuiKey_RightArrow;

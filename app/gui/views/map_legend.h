@@ -1,6 +1,8 @@
 // What the colours of a picture of addresses are, in one line.
 #pragma once
 
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "app/gui/core/heap_pieces.h"
@@ -8,8 +10,14 @@
 
 namespace hbmscope::gui {
 
-// With bytes and blocks, as the entries have them; what does not fit into the line is named in the tooltip of the last entry.
-void draw_map_legend(const Look& look, bool knows_regions, HeapColoring coloring,
-                     const std::vector<ShadeEntry>& entries);
+// Entries by their number.
+struct LegendPick {
+  std::optional<std::size_t> hovered, clicked;
+};
+
+// With bytes and blocks, as the entries have them; what does not fit into the line is named in the tooltip of the last
+// entry. `chosen`: the name of the one that has a frame.
+LegendPick draw_map_legend(const Look& look, bool knows_regions, HeapColoring coloring,
+                           const std::vector<ShadeEntry>& entries, std::string_view chosen = {});
 
 }  // namespace hbmscope::gui

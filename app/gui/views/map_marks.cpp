@@ -72,7 +72,7 @@ const HeapPiece* piece_in_cell(const HeapPieces& pieces, const HeapLine& line, s
 }
 
 void MapMarks::offsets(float left, float width) const {
-  const HeapLine line(pieces, view.bytes_per_px);
+  const HeapLine line(pieces, view);
   const auto every = static_cast<int>(std::ceil(look.px(30) / static_cast<float>(view.pitch)));
   for (int row = 0; row < view.rows; row += std::max(1, every)) {
     std::int64_t px = view.origin + static_cast<std::int64_t>(row) * view.width;
@@ -92,7 +92,7 @@ void MapMarks::offsets(float left, float width) const {
 
 void MapMarks::names(const HeapMapAnswer& answer) const {
   if (static_cast<float>(view.pitch) < ImGui::GetTextLineHeight()) return;
-  const HeapLine line(pieces, view.bytes_per_px);
+  const HeapLine line(pieces, view);
   const Stream& stream = answer.moment->stream(answer.heap);
   const StreamState& state = answer.moment->state_of(answer.heap);
   // Only what begins in the picture, and only as many as can be wide enough.
@@ -132,13 +132,36 @@ void MapMarks::names(const HeapMapAnswer& answer) const {
   }
 }
 
-// Inside of the piece where there is room, else above it with a line to it.
+void MapMarks::ends(float left) const {
+  if (!pieces.has_two_ends) return;
+  const float line = ImGui::GetTextLineHeight();
+  const auto put = [&](float y, const char* words) {
+    const ImVec2 size = ImGui::CalcTextSize(words);
+    draw.AddRectFilled({left, y}, {origin.x - look.px(5), y + size.y}, look.role(Role::panel));
+    draw.AddText({left, y}, look.role(Role::text), words);
+  };
+  const auto length = HeapLine(pieces, view).length_px();
+  if (view.origin <= 0) put(origin.y + line, "lower end");
+  const std::int64_t last = (length - 1 - view.origin) / view.width;
+  if (last < view.rows && last > 1) put(origin.y + static_cast<float>((last + 1) * view.pitch) - line, "upper end");
+}
+
 void MapMarks::largest_free() const {
-  if (!pieces.largest_free) return;
-  const HeapPiece& piece = pieces.pieces[*pieces.largest_free];
-  const HeapLine line(pieces, view.bytes_per_px);
+  const auto size_of = [&](std::size_t piece) { return text_from_bytes(pieces.pieces[piece].size); };
+  if (!pieces.has_two_ends) {
+    if (pieces.largest_free) flag(pieces.pieces[*pieces.largest_free], "largest free " + size_of(*pieces.largest_free));
+    return;
+  }
+  const auto &lower = pieces.largest_lower, &upper = pieces.largest_upper;
+  if (lower && lower == upper) return flag(pieces.pieces[*lower], "largest free, either end " + size_of(*lower));
+  if (lower) flag(pieces.pieces[*lower], "largest free, lower end " + size_of(*lower));
+  if (upper) flag(pieces.pieces[*upper], "largest free, upper end " + size_of(*upper));
+}
+
+// Above the piece, or below it, with a line to it.
+void MapMarks::flag(const HeapPiece& piece, const std::string& words) const {
+  const HeapLine line(pieces, view);
   const Span span = span_of(line, view, piece);
-  const std::string words = "largest free " + text_from_bytes(static_cast<std::int64_t>(piece.size));
   const ImVec2 size = ImGui::CalcTextSize(words.c_str());
   const float width = size.x + look.px(8), height = size.y + look.px(2);
   RowBox first;
@@ -165,7 +188,7 @@ void MapMarks::largest_free() const {
 }
 
 void MapMarks::outline(const HeapPiece& piece, Role role, float thickness, float inset) const {
-  const HeapLine line(pieces, view.bytes_per_px);
+  const HeapLine line(pieces, view);
   const Span span = span_of(line, view, piece);
   const ImU32 ink = look.role(role);
   const std::int64_t width = view.width;
@@ -200,7 +223,7 @@ void MapMarks::ticks(const std::vector<bool>& hit_rows, const HeapPiece* selecte
   for (std::size_t row = 0; row < hit_rows.size(); ++row)
     if (hit_rows[row]) tick(static_cast<std::int64_t>(row), Role::dim_text);
   if (selected == nullptr) return;
-  const HeapLine line(pieces, view.bytes_per_px);
+  const HeapLine line(pieces, view);
   for_each_row(span_of(line, view, *selected), view, [&](const RowBox& box) {
     if (box.row >= 0 && box.row < view.rows && box.begin < box.end) tick(box.row, Role::selection);
   });

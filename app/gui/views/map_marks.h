@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <imgui.h>
@@ -23,7 +24,10 @@ struct MapMarks {
 
   void offsets(float left, float width) const;
   void names(const HeapMapAnswer& answer) const;
-  void largest_free() const;
+  // Of a heap with two ends: which one is at the top of the gutter, from `left` on, and which at its foot.
+  void ends(float left) const;
+  void largest_free() const;  // Of two ends, for each.
+  void flag(const HeapPiece& piece, const std::string& words) const;
   void select(const HeapPiece& piece) const;
   // Rows with something found, and the row of what is selected: ticks in the gutter left of the picture.
   void ticks(const std::vector<bool>& hit_rows, const HeapPiece* selected) const;

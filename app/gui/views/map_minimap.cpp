@@ -63,7 +63,7 @@ std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, I
   if (pieces.largest_free) mark(pieces.pieces[*pieces.largest_free], Role::largest_free);
   if (selected != nullptr) mark(*selected, Role::selection);
   // What the picture shows.
-  const HeapLine line(pieces, map.view.bytes_per_px);
+  const HeapLine line(pieces, map.view);
   const auto place = [&](std::int64_t px) {
     return static_cast<float>(static_cast<double>(std::clamp<std::int64_t>(px, 0, line.length_px())) /
                               static_cast<double>(std::max<std::int64_t>(1, line.length_px())));

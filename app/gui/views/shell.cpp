@@ -26,6 +26,7 @@ void draw_view_inside(const AppState& state, ViewStates& views, ViewKind kind, C
     case ViewKind::address_time: return draw_address_time(state, views.address_time, commands);
     case ViewKind::sizes: return draw_sizes(state, views.sizes, commands);
     case ViewKind::range: return draw_range(state, views.range, commands);
+    case ViewKind::compare: return draw_compare(state, views.compare, commands);
     case ViewKind::blocks: return draw_blocks(state, views.blocks, commands);
     case ViewKind::events: return draw_events(state, views.events, commands);
     case ViewKind::summary: return draw_summary(state, views.summary, commands);

@@ -7,6 +7,7 @@
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/views/answer_state.h"
 #include "app/gui/views/drawing.h"
+#include "app/gui/views/heap_tree.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -139,6 +140,7 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Co
       }
       ImGui::Spacing();
       draw_legend(look, source.accounts, source.summary->unit);
+      draw_heap_tree(state, commands);
     }
   }
   ImGui::Unindent(look.px(10));

@@ -59,12 +59,22 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQu
   };
   button("<", CommandId::previous_event, "One event earlier (Left, ,)");
   button(">", CommandId::next_event, "One event later (Right, .)");
+  button(state.context().is_playing ? "Pause" : "Play", CommandId::play,
+         "Moves the moment on: in real time, more than 10 s in 10 s, less than 3 s in 3 s (Space)");
   button("Peak", CommandId::go_to_peak, "The moment with the most in use (P)");
   if (!timeline.failures.empty()) {
     button("< Failure", CommandId::previous_failure, "The out-of-memory before ([)");
     button("Failure >", CommandId::next_failure, "The next out-of-memory (])");
   }
+  button(state.position().pin.empty() ? "Pin" : "Pin here", CommandId::pin_moment,
+         "Colours the heap map by what changes against this moment (B); once more: no longer");
   button("End", CommandId::go_to_end, "After the last event (End)");
+  if (state.context().is_playing) {
+    const double speed = state.context().play_speed;
+    text("1 s shows " + (timeline.has_times ? text_from_moment_ns(std::llround(speed * 1e9))
+                                            : text_from_count(std::llround(speed)) + " events"));
+    ImGui::SameLine();
+  }
   const auto& moment = state.answers().moment;
   if (moment.value)
     dim_text(shortened(phrase_of(moment.value->moment), ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
@@ -245,10 +255,14 @@ void draw_picture(const Frame& frame, float scrubber) {
   draw_time_axis(draw, frame.look, frame.picture, frame.whole, frame.picture.bottom);
   const auto& moment = frame.state.answers().moment;
   if (!moment.value || moment.value->trace != frame.state.source()->trace) return;
-  const HeapKey heap = frame.whole.heap;
-  const double at =
-      frame.whole.axis_at(frame.whole.share_of(moment.value->position(heap), moment.value->state_of(heap).time_ns()));
-  draw_moment_line(draw, frame.look, frame.picture, at, scrubber);
+  const auto axis_of = [&](const TraceMoment& one) {
+    const HeapKey heap = frame.whole.heap;
+    return frame.whole.axis_at(frame.whole.share_of(one.position(heap), one.state_of(heap).time_ns()));
+  };
+  const auto& pinned = frame.state.answers().pinned;
+  if (pinned.value && pinned.value->trace == moment.value->trace)
+    draw_pin_line(draw, frame.look, frame.picture, axis_of(*pinned.value), scrubber);
+  draw_moment_line(draw, frame.look, frame.picture, axis_of(*moment.value), scrubber);
 }
 
 }  // namespace

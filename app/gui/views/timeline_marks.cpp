@@ -109,6 +109,16 @@ void draw_moment_line(ImDrawList& draw, const Look& look, const TimelinePicture&
                          {x + look.px(6), picture.top - scrubber}, look.role(Role::selection));
 }
 
+void draw_pin_line(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double at, float scrubber) {
+  const float exact = picture.x_of_axis(at);
+  if (exact < picture.left - 1 || exact > picture.right() + 1) return;
+  const float x = std::floor(std::clamp(exact, picture.left, picture.right() - 1));
+  for (float y = picture.top - scrubber; y < picture.bottom; y += look.px(6))
+    draw.AddRectFilled({x, y}, {x + 1, std::min(picture.bottom, y + look.px(3))}, look.role(Role::text));
+  draw_flag(draw, look, x, picture.bottom - ImGui::GetTextLineHeight() - look.px(4), picture.right(), "pinned",
+            Role::text);
+}
+
 void draw_strip(ImDrawList& draw, const Look& look, const TimelineColumns& whole, TimelineSpan seen, ImVec2 from,
                 ImVec2 to) {
   draw.AddRectFilled(from, to, look.role(Role::free));

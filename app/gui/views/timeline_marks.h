@@ -13,6 +13,9 @@ void draw_selected_range(ImDrawList& draw, const Look& look, const TimelinePictu
 // With its handle in the scrubber, which is so high and lies above the lanes.
 void draw_moment_line(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double at, float scrubber);
 
+// The pinned moment: dashed, with a flag that says so.
+void draw_pin_line(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double at, float scrubber);
+
 // A strip of the whole time with what is seen of it.
 void draw_strip(ImDrawList& draw, const Look& look, const TimelineColumns& whole, TimelineSpan seen, ImVec2 from,
                 ImVec2 to);

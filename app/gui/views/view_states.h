@@ -4,6 +4,7 @@
 #include "app/gui/views/address_time_view.h"
 #include "app/gui/views/blocks_view.h"
 #include "app/gui/views/call_tree_view.h"
+#include "app/gui/views/compare_view.h"
 #include "app/gui/views/diff_view.h"
 #include "app/gui/views/events_view.h"
 #include "app/gui/views/failure_view.h"
@@ -35,6 +36,7 @@ struct ViewStates {
   FragmentationState fragmentation;
   SizesState sizes;
   RangeViewState range;
+  CompareState compare;
   BlocksState blocks;
   EventsState events;
   SummaryState summary;

@@ -1,0 +1,51 @@
+#include "app/gui/core/device_heaps.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/trace/join_traces.h"
+#include "analysis/trace/layers.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string name_of_device(const Trace& trace, std::size_t stream, const HeapInfo& heap) {
+  const bool is_device = heap.memory_kind.empty() || heap.memory_kind == "device" || heap.memory_kind == "hbm";
+  std::string name = is_device ? "device" : heap.memory_kind + " memory";
+  if (heap.device != wire::no_device) name += fmt::format(" {}", heap.device);
+  const std::string file = short_file_of_stream(trace, stream);
+  return file.empty() ? name : name + " (" + file + ")";
+}
+
+}  // namespace
+
+std::vector<DeviceHeaps> find_device_heaps(const Trace& trace) {
+  std::vector<DeviceHeaps> devices;
+  const auto counted = find_counted_heaps(trace);
+  for (NamedHeap& heap : heaps_of(trace)) {
+    const Stream& stream = trace.streams[heap.key.stream];
+    const HeapInfo& info = stream.definitions().heap(heap.key.heap);
+    const std::string name = name_of_device(trace, heap.key.stream, info);
+    auto device =
+        std::find_if(devices.begin(), devices.end(), [&](const DeviceHeaps& one) { return one.name == name; });
+    if (device == devices.end()) device = devices.insert(devices.end(), {name, {}});
+    device->heaps.push_back({heap.key, std::move(heap.name), title_of(info.layer),
+                             counted[heap.key.stream][heap.key.heap], stream.peak(heap.key.heap).in_use_bytes});
+  }
+  for (DeviceHeaps& device : devices) {
+    const auto is_alike = [&](const DeviceHeap& heap) { return heap.layer == device.heaps.front().layer; };
+    if (!std::all_of(device.heaps.begin(), device.heaps.end(), is_alike)) continue;
+    for (DeviceHeap& heap : device.heaps) heap.layer = {};
+  }
+  return devices;
+}
+
+std::uint64_t total_of(const DeviceHeaps& device, const TraceMoment& moment) {
+  std::uint64_t bytes = 0;
+  for (const DeviceHeap& heap : device.heaps)
+    if (heap.is_counted) bytes += moment.state_of(heap.key).in_use_bytes(heap.key.heap);
+  return bytes;
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,165 @@
+#include "app/gui/core/heap_shades.h"
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/query/block_match.h"
+
+namespace hbmscope::gui {
+namespace {
+
+Shade shade_of_fate(BlockFate fate) {
+  switch (fate) {
+    case BlockFate::added: return change_shade::added;
+    case BlockFate::grown: return change_shade::grown;
+    case BlockFate::shrunk: return change_shade::shrunk;
+    case BlockFate::moved: return change_shade::moved;
+    case BlockFate::gone: return change_shade::gone;
+    case BlockFate::unchanged: break;
+  }
+  return change_shade::same;
+}
+
+// Powers of ten: 10 of the unit and more, 100 and more, ...
+Shade step_of(std::uint64_t value, std::uint64_t first) {
+  Shade step = 0;
+  for (std::uint64_t limit = first; step + 1 < static_cast<Shade>(step_count) && value >= limit; limit *= 10) ++step;
+  return step;
+}
+
+struct ShadeName {
+  Shade shade = 0;
+  std::string_view name;
+};
+
+// Gives each block the shade that shade_of() says, which `names` has, and makes a legend of those that have blocks.
+template <class ShadeOf>
+void shade_by(HeapPieces& map, const std::vector<ShadeName>& names, const ShadeOf& shade_of) {
+  struct Sum {
+    std::uint64_t bytes = 0, blocks = 0;
+  };
+  std::array<Sum, shade_count> sums{};
+  for (HeapPiece& piece : map.pieces) {
+    if (piece.kind != PieceKind::block) continue;
+    piece.shade = shade_of(piece);
+    sums[piece.shade].bytes += piece.size;
+    ++sums[piece.shade].blocks;
+  }
+  for (const ShadeName& name : names)
+    if (const Sum& sum = sums[name.shade]; sum.blocks > 0)
+      map.legend.push_back({name.shade, std::string(name.name), sum.bytes, sum.blocks});
+}
+
+// What went with its region has no place in the picture.
+void keep_in_regions(HeapPieces& map) {
+  std::vector<AddressRange> kept;
+  auto region = map.regions.begin();
+  for (const AddressRange& range : map.gone) {
+    while (region != map.regions.end() && region->range.end <= range.begin) ++region;
+    for (auto over = region; over != map.regions.end() && over->range.begin < range.end; ++over)
+      kept.push_back(over->range.intersection(range));
+  }
+  map.gone = std::move(kept);
+}
+
+}  // namespace
+
+void shade_by_size(HeapPieces& map) {
+  std::vector<ShadeName> names;
+  for (std::size_t i = 0; i < step_count; ++i) names.push_back({static_cast<Shade>(i), size_step_names[i]});
+  shade_by(map, names, [](const HeapPiece& piece) { return size_step_of(piece.size); });
+}
+
+// Age is how many events ago a block was taken, in powers of ten: it needs no clock.
+void shade_by_age(HeapPieces& map, const StreamState& state) {
+  static const std::vector<ShadeName> steps{{0, "the last 10 events"}, {1, "the last 100"},
+                                            {2, "the last 1,000"},     {3, "the last 10,000"},
+                                            {4, "before that"},        {5, "before the recording"}};
+  shade_by(map, steps, [&](const HeapPiece& piece) -> Shade {
+    const std::uint64_t event = state.slots()[piece.slot].event;
+    if (event == wire::before_the_stream || event >= state.position()) return 5;
+    const std::uint64_t age = state.position() - event;
+    Shade step = 0;
+    for (std::uint64_t limit = 10; step < 4 && age > limit; limit *= 10) ++step;
+    return step;
+  });
+}
+
+void shade_by_state(HeapPieces& map) {
+  shade_by(map, {{0, "in use"}, {1, "freed, a stream still waits"}},
+           [](const HeapPiece& piece) { return piece.is_pending ? Shade{1} : Shade{0}; });
+}
+
+// Of the block, in per cent: a few bytes of a small one are as much as a MiB of a large one.
+void shade_by_waste(HeapPieces& map) {
+  static const std::vector<ShadeName> steps{{0, "no rounding"}, {1, "under 1 %"},    {2, "1 to 5 %"},
+                                            {3, "5 to 12.5 %"}, {4, "12.5 to 25 %"}, {5, "25 % and more"}};
+  shade_by(map, steps, [](const HeapPiece& piece) -> Shade {
+    if (piece.waste == 0) return 0;
+    const double share = static_cast<double>(piece.waste) / static_cast<double>(piece.size);
+    constexpr std::array<double, 4> borders{0.01, 0.05, 0.125, 0.25};
+    return static_cast<Shade>(1 + (std::upper_bound(borders.begin(), borders.end(), share) - borders.begin()));
+  });
+}
+
+void shade_by_lifetime(HeapPieces& map, const Stream& stream, const StreamState& state, const ColoringFacts& facts) {
+  const bool in_time = stream.has_times();
+  std::vector<Shade> by_slot(state.slot_count(), several_shade);
+  for (const LiveRow& row : facts.live) {
+    if (row.stream != facts.stream || row.end_event == LiveRow::no_event) continue;
+    const LiveBlock block = state.slots()[row.slot];
+    if (block.event == wire::before_the_stream) continue;
+    if (!in_time) {
+      by_slot[row.slot] = step_of(row.end_event - std::min(row.end_event, block.event), 10);
+    } else if (row.allocated_ns != LiveRow::no_time && row.end_ns != LiveRow::no_time) {
+      constexpr std::uint64_t ms = 1'000'000;
+      by_slot[row.slot] =
+          step_of(static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.end_ns - row.allocated_ns)), ms);
+    }
+  }
+  static const std::vector<ShadeName> of_time{{0, "under 1 ms"},
+                                              {1, "1 to 10 ms"},
+                                              {2, "10 to 100 ms"},
+                                              {3, "100 ms to 1 s"},
+                                              {4, "1 to 10 s"},
+                                              {5, "10 s and more"},
+                                              {several_shade, "unknown: alive at the end, or from before"}};
+  static const std::vector<ShadeName> of_events{{0, "under 10 events"},
+                                                {1, "10 to 100"},
+                                                {2, "100 to 1,000"},
+                                                {3, "1,000 to 10,000"},
+                                                {4, "10,000 to 100,000"},
+                                                {5, "100,000 events and more"},
+                                                {several_shade, "unknown: alive at the end, or from before"}};
+  shade_by(map, in_time ? of_time : of_events, [&](const HeapPiece& piece) { return by_slot[piece.slot]; });
+}
+
+void shade_by_change(HeapPieces& map, const Stream& stream, const StreamState& state, std::uint32_t heap,
+                     const ColoringFacts& facts) {
+  std::vector<Shade> by_slot(state.slot_count(), change_shade::same);
+  ShadeEntry gone{change_shade::gone, "gone", 0, 0};
+  std::vector<bool> counts(stream.definitions().heaps().size(), false);
+  counts[heap] = true;
+  match_blocks(*facts.pinned, state, counts, [&](const LiveBlock& was, const LiveBlock& is) {
+    const BlockFate fate = fate_of(was, is);
+    if (is.is_live()) by_slot[is.slot] = shade_of_fate(fate);
+    // The place that a moved block left is empty as well.
+    if (fate != BlockFate::gone && fate != BlockFate::moved) return;
+    if (was.size > 0) map.gone.push_back({was.address, was.address + was.size});
+    if (fate != BlockFate::gone) return;
+    gone.bytes += was.size;
+    ++gone.blocks;
+  });
+  std::sort(map.gone.begin(), map.gone.end(),
+            [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+  keep_in_regions(map);
+  static const std::vector<ShadeName> names{{change_shade::added, "new"},
+                                            {change_shade::grown, "grown"},
+                                            {change_shade::moved, "moved here"},
+                                            {change_shade::shrunk, "shrunk"},
+                                            {change_shade::same, "same"}};
+  shade_by(map, names, [&](const HeapPiece& piece) { return by_slot[piece.slot]; });
+  if (gone.blocks > 0) map.legend.push_back(gone);
+}
+
+}  // namespace hbmscope::gui

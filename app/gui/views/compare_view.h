@@ -1,0 +1,21 @@
+// Two moments of one trace: what is new, gone, grown or moved since the pinned one, in all and by line of code.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+struct CompareState {
+  std::shared_ptr<const CompareAnswer> rows_of;  // Which answer `rows` are of.
+  std::vector<std::uint32_t> rows;               // Of its own_code, in the order of the table.
+  std::uint64_t copy_seen = 0;
+};
+
+void draw_compare(const AppState& state, CompareState& compare, CommandQueue& commands);
+
+}  // namespace hbmscope::gui

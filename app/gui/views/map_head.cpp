@@ -1,0 +1,87 @@
+#include "app/gui/views/map_head.h"
+
+#include <cmath>
+#include <string>
+
+#include <imgui.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/core/piece_text.h"
+#include "app/gui/views/answer_state.h"
+#include "app/gui/views/drawing.h"
+#include "app/gui/views/trace_head.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string bytes(double bytes) {
+  return text_from_bytes(std::llround(bytes));
+}
+
+void draw_coloring(const AppState& state, const HeapInfo& heap, CommandQueue& commands) {
+  const HeapColoring now = state.position().coloring;
+  ImGui::AlignTextToFramePadding();
+  dim_text("colour by");
+  ImGui::SameLine();
+  ImGui::SetNextItemWidth(ImGui::CalcTextSize(std::string(title_of(now)).c_str()).x + 2 * ImGui::GetFrameHeight());
+  if (!ImGui::BeginCombo("##color", std::string(title_of(now)).c_str())) return;
+  for (std::size_t i = 0; i < coloring_count; ++i) {
+    const auto one = static_cast<HeapColoring>(i);
+    const std::string_view reason = why_no_coloring(heap, one, !state.position().pin.empty());
+    ImGui::BeginDisabled(!reason.empty());
+    if (ImGui::Selectable(std::string(title_of(one)).c_str(), one == now))
+      commands.push(CommandId::set_coloring, std::string(text_from_coloring(one)));
+    ImGui::EndDisabled();
+    tooltip(reason);
+  }
+  ImGui::EndCombo();
+}
+
+// One chip for each view of the device's bytes, where there are several.
+void draw_layers(const Trace& trace, HeapKey shown, CommandQueue& commands) {
+  const std::vector<LayerChoice> layers = layers_of(trace, shown);
+  if (layers.size() < 2) return;
+  for (const LayerChoice& one : layers) {
+    const bool is_shown = one.heap == shown;
+    if (is_shown) ImGui::PushStyleColor(ImGuiCol_Button, ImGui::GetStyleColorVec4(ImGuiCol_Header));
+    if (ImGui::Button(std::string(title_of(one.layer)).c_str()) && !is_shown)
+      commands.push(CommandId::choose_heap, text_from_heap_key(one.heap));
+    if (is_shown) ImGui::PopStyleColor();
+    tooltip("The same bytes as this layer sees them");
+    ImGui::SameLine();
+  }
+  ImGui::SameLine(0, ImGui::GetFontSize());
+}
+
+std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
+  std::string words =
+      "1 row = " + bytes(map.view.bytes_per_px * map.view.width) + ", 1 px = " + bytes(map.view.bytes_per_px);
+  if (answer.pieces.regions.size() > 1)
+    words += ", " + text_from_count(static_cast<std::int64_t>(answer.pieces.regions.size())) + " regions";
+  return words + (map.is_fit ? "   (wheel zooms, double click zooms to a block)" : "   (drag pans, 0 shows all)");
+}
+
+}  // namespace
+
+void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMapAnswer& answer,
+                   CommandQueue& commands) {
+  if (draw_heap_chooser(state, *answer.moment->trace, answer.heap, commands)) ImGui::SameLine(0, ImGui::GetFontSize());
+  draw_layers(*answer.moment->trace, answer.heap, commands);
+  draw_coloring(state, answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap), commands);
+  ImGui::SameLine(0, ImGui::GetFontSize());
+  if (answer.pieces.regions.size() > 1) {
+    bool by_region = state.position().by_region;
+    if (ImGui::Checkbox("by region", &by_region)) commands.push(CommandId::toggle_regions);
+    tooltip("Each region begins a row of its own (R)");
+    ImGui::SameLine(0, ImGui::GetFontSize());
+  }
+  ImGui::AlignTextToFramePadding();
+  dim_text(shortened(scale_text(map, answer), ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
+  draw_copy_menu(ViewKind::heap_map, commands);
+  std::string sentence = heap_sentence(answer);
+  if (answer.pinned) sentence += " The change is since the pinned moment: " + answer.pinned->moment.text + ".";
+  text(shortened(sentence, ImGui::GetContentRegionAvail().x));
+  tooltip("This is " + phrase_of(answer.moment->moment) + ". " + sentence);
+}
+
+}  // namespace hbmscope::gui

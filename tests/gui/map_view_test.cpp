@@ -1,0 +1,229 @@
+// The heap map's rows, legend, ends and layers under a hand, and the moment that moves by itself.
+#include <set>
+
+#include <imgui_internal.h>
+
+#include "app/gui/core/copy_as_command.h"
+#include "app/gui/platform/window.h"
+#include "tests/gui/gui_test.h"
+#include "tests/gui_core/small_trace.h"
+
+namespace hbmscope::test {
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+
+class MapView : public GuiTest {
+ protected:
+  // Regions of 20 and 2 MiB, half full.
+  std::string write_regions(std::uint64_t count) {
+    SmallTrace trace;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t size = i % 3 == 0 ? 2 * mib : 20 * mib;
+      trace.region(i * 64 * mib, size);
+      trace.alloc(i * 64 * mib, size / 2, i % 2 == 0 ? "forward" : "backward");
+    }
+    trace.write(path("regions.hbm"));
+    return path("regions.hbm");
+  }
+  const gui::HeapPieces& pieces() const { return state().answers().heap_map.value->pieces; }
+  std::uint64_t position_now() const { return state().answers().moment.value->moment.positions[0]; }
+};
+
+TEST_F(MapView, r_gives_each_region_rows_of_its_own) {
+  const std::string file = write_regions(12);
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    hand.WindowFocus("//Heap map");
+    hand.KeyPress(ImGuiKey_R);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_TRUE(state().position().by_region);
+    EXPECT_TRUE(gui::open_command(state()).ends_with(" --rows region")) << gui::open_command(state());
+    // The third row begins with the third region.
+    const ImRect picture = hand.ItemInfo("//Heap map/**/pieces").RectFull;
+    const auto view =
+        gui::fit_heap_map(pieces(), static_cast<int>(picture.GetWidth()), static_cast<int>(picture.GetHeight()), true);
+    const gui::HeapLine line(pieces(), view);
+    const auto row = static_cast<float>(line.begin_px(2) / view.width);
+    hand.MouseMoveToPos({picture.Min.x + 2, picture.Min.y + (row + 0.5F) * static_cast<float>(view.pitch)});
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(2 * 64 * mib, state().position().address);
+  });
+  take_picture("heap_map_by_region");
+}
+
+TEST_F(MapView, regions_that_do_not_fit_are_dragged_into_sight) {
+  const std::string file = write_regions(200);
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    commands().push(gui::CommandId::toggle_regions);
+    ASSERT_TRUE(wait_until_idle(hand));
+    const ImRect picture = hand.ItemInfo("//Heap map/**/pieces").RectFull;
+    hand.MouseMoveToPos({picture.Min.x + 4, picture.Max.y - 20});
+    hand.MouseDown();
+    hand.MouseMoveToPos({picture.Min.x + 4, picture.Min.y + 20});
+    hand.MouseUp();
+    hand.MouseMoveToPos({picture.Min.x + 4, picture.Min.y + 4});
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_TRUE(state().position().address);
+    EXPECT_GT(*state().position().address, 64 * mib) << "the first rows have gone up";
+  });
+  take_picture("heap_map_of_many_regions");
+}
+
+TEST_F(MapView, click_on_the_legend_lights_that_colour_and_once_more_lets_go) {
+  const std::string file = write_regions(12);
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    ASSERT_EQ(2U, pieces().legend.size());
+    const std::string name = pieces().legend[0].name;
+    hand.ItemClick(("//Heap map/**/" + name).c_str());
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(name, state().position().lit);
+    hand.MouseMoveToPos({2, 2});
+    take_picture_now(hand, "heap_map_one_colour");
+    hand.ItemClick(("//Heap map/**/" + name).c_str());
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_TRUE(state().position().lit.empty());
+    hand.ItemClick(("//Heap map/**/" + name).c_str());
+    hand.KeyPress(ImGuiKey_Escape);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_TRUE(state().position().lit.empty()) << "Esc lets go as well";
+  });
+}
+
+TEST_F(MapView, layers_of_one_device_are_chips_and_a_single_one_has_none) {
+  SmallTrace trace;
+  trace.region(0, 64 * mib);
+  trace.alloc(0, 10 * mib, "step");
+  trace.write(path("one.hbm"));
+  trace.add_layer("driver", wire::Layer::physical);
+  trace.region(0, 100 * mib);
+  trace.alloc(0, 64 * mib);
+  trace.write(path("two.hbm"));
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {path("one.hbm")});
+    EXPECT_FALSE(hand.ItemExists("//Heap map/Pool"));
+    open(hand, {path("two.hbm")});
+    ASSERT_TRUE(wait_until(hand, [&] { return hand.ItemExists("//Heap map/Driver"); }));
+    hand.ItemClick("//Heap map/Driver");
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(2U, state().answers().heap_map.value->heap.heap);
+    EXPECT_EQ(100 * mib, pieces().region_bytes);
+    hand.ItemClick("//Heap map/Pool");
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(1U, state().answers().heap_map.value->heap.heap);
+  });
+  take_picture("heap_map_layers");
+}
+
+TEST_F(MapView, sources_list_heaps_under_their_devices_and_a_click_shows_one) {
+  SmallTrace trace;
+  trace.region(0, 100 * mib);
+  trace.alloc(0, 40 * mib, "step");
+  trace.add_heap("GPU 1");
+  trace.region(0, 100 * mib);
+  trace.alloc(0, 10 * mib, "step");
+  trace.write(path("two_devices.hbm"));
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {path("two_devices.hbm")});
+    EXPECT_EQ(1U, state().answers().heap_map.value->heap.heap) << "the one with the higher peak";
+    ASSERT_TRUE(wait_until(hand, [&] { return hand.ItemExists("//Sources/**/###heap 1:2"); }));
+    hand.ItemClick("//Sources/**/###heap 1:2");
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(2U, state().answers().heap_map.value->heap.heap);
+  });
+  take_picture("sources_heaps");
+}
+
+TEST_F(MapView, two_ends_are_named_and_flagged) {
+  SmallTrace trace;
+  trace.add_two_ended_heap("XLA pool");
+  trace.region(0, 64 * mib);
+  for (const std::uint64_t at : {0, 6, 14, 20}) trace.alloc(at * mib, 3 * mib, "weights");
+  for (const std::uint64_t at : {60, 52, 44}) trace.alloc_from_above(at * mib, 4 * mib);
+  trace.write(path("ends.hbm"));
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {path("ends.hbm")});
+    EXPECT_TRUE(pieces().has_two_ends);
+    EXPECT_EQ(gui::PieceEnd::lower, pieces().find(4 * mib)->ends);
+    EXPECT_EQ(gui::PieceEnd::both, pieces().find(30 * mib)->ends);
+    EXPECT_EQ(gui::PieceEnd::upper, pieces().find(50 * mib)->ends);
+  });
+  take_picture("heap_map_two_ends");
+}
+
+TEST_F(MapView, space_plays_to_the_end_and_pauses_and_rest_is_rest) {
+  SmallTrace trace;
+  trace.region(0, 100 * mib);
+  for (std::uint64_t i = 0; i < 100; ++i) trace.alloc(i * mib, mib, "leak");
+  trace.write(path("leak.hbm"));
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {path("leak.hbm")});
+    commands().push(gui::CommandId::set_moment, std::string("start"));
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.KeyPress(ImGuiKey_Space);
+    ASSERT_TRUE(wait_until(hand, [&] { return position_now() > 10; }));
+    EXPECT_TRUE(state().context().is_playing);
+    hand.KeyPress(ImGuiKey_Space);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_FALSE(state().context().is_playing);
+    const std::uint64_t paused = position_now();
+    EXPECT_LT(paused, 101U);
+    for (int frame = 0; frame < 20; ++frame) {
+      EXPECT_TRUE(commands().empty()) << "a frame at rest wants no other";
+      hand.Yield();
+    }
+    EXPECT_EQ(paused, position_now());
+    hand.KeyPress(ImGuiKey_Space);
+    std::set<std::uint64_t> seen;
+    ASSERT_TRUE(wait_until(hand, [&] {
+      seen.insert(position_now());
+      return !state().context().is_playing;
+    }));
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(101U, position_now());
+    EXPECT_GT(seen.size(), 3U) << "not at once";
+    hand.KeyPress(ImGuiKey_Space);  // From the end it begins again; going elsewhere ends it.
+    ASSERT_TRUE(wait_until(hand, [&] { return position_now() < 101; }));
+    hand.KeyPress(ImGuiKey_P);
+    ASSERT_TRUE(wait_until(hand, [&] { return !state().context().is_playing; }));
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ("peak", state().position().at);
+  });
+}
+
+TEST_F(MapView, shift_with_comma_and_period_steps_through_what_an_address_held) {
+  SmallTrace trace;
+  trace.region(0, 100 * mib);  // 1
+  trace.alloc(0, mib, "a");    // 2
+  trace.alloc(mib, mib, "b");  // 3
+  trace.free(0);               // 4
+  trace.free(mib);             // 5
+  trace.alloc(0, mib, "c");    // 6
+  trace.alloc(mib, mib, "d");  // 7
+  trace.write(path("address.hbm"));
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {path("address.hbm")});
+    commands().push(gui::CommandId::set_moment, std::string("#3"));
+    commands().push(gui::CommandId::select_address, std::string("0x0"));
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.KeyPress(ImGuiMod_Shift | ImGuiKey_Period);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(4U, position_now());
+    hand.KeyPress(ImGuiMod_Shift | ImGuiKey_Period);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(6U, position_now()) << "not what became of its neighbour";
+    hand.KeyPress(ImGuiMod_Shift | ImGuiKey_Comma);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(4U, position_now());
+    hand.KeyPress(ImGuiMod_Shift | ImGuiKey_Comma);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(2U, position_now());
+  });
+}
+
+}  // namespace
+}  // namespace hbmscope::test

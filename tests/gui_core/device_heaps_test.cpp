@@ -1,0 +1,76 @@
+// Heaps under their devices, and which heaps are views of the same bytes.
+#include "app/gui/core/device_heaps.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/gui_core/small_trace.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+
+TraceMoment moment_of(const Trace& trace, const char* at) {
+  TraceMoment moment;
+  moment.moment = *find_moment(trace, at);
+  moment.states = compute_states(trace, moment.moment);
+  return moment;
+}
+
+TEST(DeviceHeaps, heaps_stand_under_their_device_and_totals_are_of_the_moment) {
+  test::SmallTrace trace;
+  trace.region(0, 100 * mib);
+  trace.alloc(0, 10 * mib);
+  trace.add_heap("GPU 1");
+  trace.region(0, 100 * mib);
+  trace.alloc(0, 30 * mib);
+  trace.add_heap("never used");
+  const auto devices = find_device_heaps(trace.trace());
+  ASSERT_EQ(2U, devices.size());
+  EXPECT_EQ("device 0", devices[0].name);
+  ASSERT_EQ(1U, devices[1].heaps.size());
+  EXPECT_EQ("GPU 1", devices[1].heaps[0].name);
+  EXPECT_EQ(30 * mib, devices[1].heaps[0].peak_bytes);
+  EXPECT_EQ("", devices[0].heaps[0].layer);
+  EXPECT_EQ(30 * mib, total_of(devices[1], moment_of(trace.trace(), "end")));
+  EXPECT_EQ(0U, total_of(devices[1], moment_of(trace.trace(), "#2")));
+  EXPECT_EQ(10 * mib, total_of(devices[0], moment_of(trace.trace(), "#2")));
+}
+
+TEST(DeviceHeaps, views_of_the_same_bytes_are_named_and_counted_once) {
+  test::SmallTrace trace;
+  trace.region(0, 64 * mib);
+  trace.alloc(0, 10 * mib);
+  trace.add_layer("driver", wire::Layer::physical);
+  trace.region(0, 100 * mib);
+  trace.alloc(0, 64 * mib);
+  const auto devices = find_device_heaps(trace.trace());
+  ASSERT_EQ(1U, devices.size());
+  ASSERT_EQ(2U, devices[0].heaps.size());
+  EXPECT_EQ("Pool", devices[0].heaps[0].layer);
+  EXPECT_FALSE(devices[0].heaps[0].is_counted);
+  EXPECT_EQ("Driver", devices[0].heaps[1].layer);
+  EXPECT_EQ(64 * mib, total_of(devices[0], moment_of(trace.trace(), "end"))) << "one layer only";
+  const auto layers = layers_of(trace.trace(), {0, 1});
+  ASSERT_EQ(2U, layers.size());
+  EXPECT_EQ(wire::Layer::physical, layers[0].layer);
+  EXPECT_EQ((HeapKey{0, 2}), layers[0].heap);
+  EXPECT_EQ((HeapKey{0, 1}), layers[1].heap);
+}
+
+TEST(DeviceHeaps, of_several_heaps_of_a_layer_the_shown_one_is_the_choice_else_the_largest) {
+  test::SmallTrace trace;
+  trace.region(0, 64 * mib);
+  trace.alloc(0, 10 * mib);
+  for (const std::uint64_t size : {5, 20}) {
+    trace.add_layer("driver", wire::Layer::physical);
+    trace.region(0, 64 * mib);
+    trace.alloc(0, size * mib);
+  }
+  EXPECT_EQ((HeapKey{0, 3}), layers_of(trace.trace(), {0, 1})[0].heap);
+  EXPECT_EQ((HeapKey{0, 2}), layers_of(trace.trace(), {0, 2})[0].heap);
+  EXPECT_EQ((HeapKey{0, 3}), layers_of(trace.trace(), {0, 3})[0].heap);
+}
+
+}  // namespace
+}  // namespace hbmscope::gui
