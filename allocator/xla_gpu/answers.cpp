@@ -9,7 +9,7 @@ std::string_view text_from_fault(Fault fault) {
     case Fault::none: return {};
     case Fault::second_gap: return "the process aborts: spatial partitioning expects one central gap";
     case Fault::endless_backpedal:
-      return "the process hangs: the driver is full, and nine tenths of at most 2,560 B are the same size again";
+      return "the process hangs: the driver is full, and nine tenths of at most 2,304 B are the same size again";
     case Fault::endless_growth: return "the process hangs: the size of the next region was doubled beyond 64 bits";
     case Fault::bad_region: return "the process aborts: a region that is no multiple of 256 B";
     case Fault::bad_alignment: return "the process aborts: an alignment that is no power of two";

@@ -22,7 +22,7 @@ enum class Outcome : std::uint8_t { allocated, zero_bytes, out_of_memory, fault 
 enum class Fault : std::uint8_t {
   none,
   second_gap,         // spatial: "spatial partitioning expects one central gap" (abort).
-  endless_backpedal,  // The driver is full and at most 2,560 bytes are asked: 0.9 of it is rounded up again (hang).
+  endless_backpedal,  // The driver is full and at most 2,304 bytes are asked: 0.9 of it is rounded up again (hang).
   endless_growth,     // The next region's size was doubled until it wrapped around to 0 (hang).
   bad_region,         // The upstream gave a base or a size that is no multiple of 256 B (abort).
   bad_alignment,      // No power of two (abort).

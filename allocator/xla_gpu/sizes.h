@@ -29,7 +29,7 @@ constexpr std::uint64_t bin_bytes(unsigned bin) {
 }
 
 // What is asked of the driver after it refused `bytes`: nine tenths, in single precision as XLA computes it. A double
-// gives other sizes from some GiB on. Up to 2,560 bytes the answer is the same size again.
+// gives other sizes from some GiB on. Up to 2,304 bytes the answer is the same size again.
 inline std::uint64_t backpedaled_bytes(std::uint64_t bytes) {
   // The product must be rounded to a float before it becomes a size, also where the machine computes in more digits.
   const volatile float product = static_cast<float>(bytes) * 0.9F;
