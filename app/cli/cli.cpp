@@ -32,6 +32,7 @@ Examples:
   hbmscope diff snapshot.pickle --from start --at peak what came in between
   hbmscope convert snapshot.pickle -o snapshot.hbm     a thirtieth of the bytes, or less, the same answers
   hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
+  hbmscope replay requests.jsonl.zst --version spatial_v1   which addresses JAX's allocator gives, and what fails
   hbmscope export memory.prof --to html -o report.html a page that opens anywhere
   hbmscope open memory.prof --screenshot out.png       a picture of the window, with no display
 
@@ -123,6 +124,28 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
   add_max_size_option(command, options.max_size);
 }
 
+void add_replay(CLI::App& app, ReplayOptions& options) {
+  CLI::App& command = *app.add_subcommand(
+      "replay", "Play recorded requests into the allocator that JAX has on GPUs, decision by decision");
+  command
+      .add_option("FILE", options.file,
+                  "A stream of requests: JSON lines, plain or in zstd, with the allocator's configuration in the first "
+                  "(analysis/read/requests/read_requests.h has the format); - is standard input")
+      ->required();
+  command.add_option(
+      "--version", options.version,
+      "The allocator's version: classic, classic_align, spatial_v1, spatial_v2, spatial_v3 (unverified); "
+      "default: by the configuration, classic_align or spatial_v1");
+  command.add_flag("--check", options.check,
+                   "Compare every recorded answer with the allocator's own; exit with 1 at the first difference");
+  command.add_flag("--time", options.time, "Also measure an operation: the best of three passes");
+  command.add_flag("--with-hang", options.with_hang,
+                   "Report the hang that versions before 2026-08-14 have when the driver is full and a small request "
+                   "arrives");
+  command.add_flag("--json", options.json, "Print JSON (described in app/cli/README.md)");
+  add_max_size_option(command, options.max_size);
+}
+
 void add_open_options(CLI::App& command, OpenRequest& request, std::string& size) {
   command.add_option("--view", request.view,
                      "The view in front: heap-map, timeline, address-time, failure, fragmentation, blocks, events, "
@@ -202,6 +225,7 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   CheckOptions check;
   ExportOptions export_options;
   ConvertOptions convert;
+  ReplayOptions replay;
   OpenRequest open;
   std::string size;
   add_report(app, report);
@@ -209,6 +233,7 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   add_check(app, check);
   add_export(app, export_options);
   add_convert(app, convert);
+  add_replay(app, replay);
   CLI::App& open_command = *app.add_subcommand("open", "Open files in the window");
   open_command.add_option("FILE", open.files, "Profiles, snapshots, recordings, or folders of them");
   add_open_options(open_command, open, size);
@@ -245,6 +270,7 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
     if (app.got_subcommand("check")) return run_check(check);
     if (app.got_subcommand("export")) return run_export(export_options);
     if (app.got_subcommand("convert")) return run_convert(convert);
+    if (app.got_subcommand("replay")) return run_replay(replay);
     return run_open(open, size, open_window);
   } catch (const std::bad_alloc&) {
     return fail({"there is not enough memory for this",

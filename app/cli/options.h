@@ -61,6 +61,14 @@ struct ConvertOptions {
   bool strip_paths = false;
 };
 
+struct ReplayOptions {
+  std::string file;
+  std::string version;  // Empty: the one that the stream was made under.
+  std::string max_size = "4GiB";
+  bool check = false, json = false, time = false;
+  bool with_hang = false;  // As before 2026-08-14.
+};
+
 struct ExportOptions {
   std::vector<std::string> files;
   Given given;
@@ -76,6 +84,7 @@ int run_diff(const DiffOptions& options);
 int run_check(const CheckOptions& options);
 int run_export(const ExportOptions& options);
 int run_convert(const ConvertOptions& options);
+int run_replay(const ReplayOptions& options);
 
 // "device", "label:K": what rows are grouped by when it isn't a kind of frame. Empty text: it is a kind of frame.
 std::string label_key_of(const std::string& by);
