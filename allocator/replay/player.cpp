@@ -37,48 +37,72 @@ ReplayFailure failure_of(const Player& player, std::uint64_t operation, xla_gpu:
   return failure;
 }
 
+class Run {
+ public:
+  Run(const RequestStream& stream, const xla_gpu::Options& options, Watcher* watcher)
+      : stream_(stream), sink_(result_), player_(stream, options, &sink_), watcher_(watcher) {}
+
+  ReplayResult run() {
+    for (at_ = 0; at_ < stream_.operations.size() && result_.fault == xla_gpu::Fault::none; ++at_) {
+      const Operation& operation = stream_.operations[at_];
+      ++result_.operations;
+      if (operation.is_free)
+        free(operation);
+      else
+        allocate(operation);
+      result_.fault = player_.allocator().fault();
+    }
+    result_.statistics = player_.allocator().statistics();
+    result_.in_use_bytes = result_.statistics.in_use_bytes;
+    result_.chunks = player_.allocator().chunks();
+    return result_;
+  }
+
+ private:
+  void free(const Operation& operation) {
+    const xla_gpu::Chunk* found = player_.find_block(operation);
+    if (found == nullptr) return;
+    const xla_gpu::Chunk block = *found;
+    result_.requested_bytes -= block.requested_bytes;
+    if (player_.free(operation) != xla_gpu::FreeOutcome::freed) return;
+    ++result_.frees;
+    if (watcher_) watcher_->on_freed(player_.allocator(), block);
+  }
+
+  void allocate(const Operation& operation) {
+    const xla_gpu::Allocation answer = player_.allocate(operation);
+    if (answer.outcome == xla_gpu::Outcome::zero_bytes) {
+      ++result_.zero_requests;
+      return;
+    }
+    if (answer.outcome != xla_gpu::Outcome::allocated) {
+      ++result_.refused;
+      if (!result_.first_failure) result_.first_failure = failure_of(player_, at_, answer.fault);
+      if (watcher_ && answer.outcome == xla_gpu::Outcome::out_of_memory)
+        watcher_->on_refused(player_.allocator(), operation.request);
+      return;
+    }
+    ++result_.allocations;
+    result_.requested_bytes += operation.request.bytes;
+    result_.peak_requested_bytes = std::max(result_.peak_requested_bytes, result_.requested_bytes);
+    const std::uint64_t peak = player_.allocator().peak_in_use_bytes();
+    if (peak > result_.peak_in_use_bytes) result_.peak_operation = at_ + 1;
+    result_.peak_in_use_bytes = peak;
+    if (watcher_) watcher_->on_allocated(player_.allocator(), *player_.find_block(operation));
+  }
+
+  const RequestStream& stream_;
+  ReplayResult result_;
+  CountingSink sink_;
+  Player player_;
+  Watcher* watcher_;
+  std::uint64_t at_ = 0;
+};
+
 }  // namespace
 
-ReplayResult play(const RequestStream& stream, const xla_gpu::Options& options) {
-  ReplayResult result;
-  CountingSink sink(result);
-  Player player(stream, options, &sink);
-  std::vector<std::uint64_t> requested(stream.slots);  // Of what lives in a slot; 0: nothing.
-  for (std::uint64_t i = 0; i < stream.operations.size() && result.fault == xla_gpu::Fault::none; ++i) {
-    const Operation& operation = stream.operations[i];
-    ++result.operations;
-    if (operation.is_free) {
-      const xla_gpu::FreeOutcome outcome = player.free(operation);
-      result.requested_bytes -= requested[operation.slot];
-      requested[operation.slot] = 0;
-      if (outcome == xla_gpu::FreeOutcome::freed) ++result.frees;
-      result.fault = player.allocator().fault();
-      continue;
-    }
-    const xla_gpu::Allocation answer = player.allocate(operation);
-    switch (answer.outcome) {
-      case xla_gpu::Outcome::allocated: {
-        ++result.allocations;
-        requested[operation.slot] = operation.request.bytes;
-        result.requested_bytes += operation.request.bytes;
-        result.peak_requested_bytes = std::max(result.peak_requested_bytes, result.requested_bytes);
-        const std::uint64_t peak = player.allocator().statistics().peak_in_use_bytes;
-        if (peak > result.peak_in_use_bytes) result.peak_operation = i + 1;
-        result.peak_in_use_bytes = peak;
-        break;
-      }
-      case xla_gpu::Outcome::zero_bytes: ++result.zero_requests; break;
-      case xla_gpu::Outcome::out_of_memory:
-      case xla_gpu::Outcome::fault:
-        ++result.refused;
-        if (!result.first_failure) result.first_failure = failure_of(player, i, answer.fault);
-        result.fault = answer.fault;
-    }
-  }
-  result.statistics = player.allocator().statistics();
-  result.in_use_bytes = result.statistics.in_use_bytes;
-  result.chunks = player.allocator().chunks();
-  return result;
+ReplayResult play(const RequestStream& stream, const xla_gpu::Options& options, Watcher* watcher) {
+  return Run(stream, options, watcher).run();
 }
 
 std::optional<ReplaySpeed> measure_speed(const RequestStream& stream, const xla_gpu::Options& options, int passes) {

@@ -31,6 +31,14 @@ class Player {
     return allocator_.free(address);
   }
 
+  // What a free of this operation would give back; nothing where its slot is empty.
+  const xla_gpu::Chunk* find_block(const Operation& operation) const {
+    const std::uint64_t address = addresses_[operation.slot];
+    if (address == nowhere) return nullptr;
+    const xla_gpu::ChunkIndex chunk = allocator_.find_block(address);
+    return chunk == xla_gpu::no_chunk ? nullptr : &allocator_.chunk(chunk);
+  }
+
   const xla_gpu::Bfc& allocator() const { return allocator_; }
   const RequestStream& stream() const { return stream_; }
 
@@ -67,8 +75,17 @@ struct ReplayResult {
   std::uint64_t chunks = 0;
 };
 
+// Sees the allocator behind each operation that had an effect.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void on_allocated(const xla_gpu::Bfc& allocator, const xla_gpu::Chunk& block) = 0;
+  virtual void on_freed(const xla_gpu::Bfc& allocator, const xla_gpu::Chunk& block) = 0;  // As it was before.
+  virtual void on_refused(const xla_gpu::Bfc& allocator, const xla_gpu::Request& request) = 0;
+};
+
 // To the end of the stream, or to a fault.
-ReplayResult play(const RequestStream& stream, const xla_gpu::Options& options);
+ReplayResult play(const RequestStream& stream, const xla_gpu::Options& options, Watcher* watcher = nullptr);
 
 struct ReplaySpeed {
   double ns_per_operation = 0;

@@ -201,10 +201,15 @@ std::array<BinTotals, bin_count> Bfc::bin_totals() const {
   return totals;
 }
 
+int Bfc::bin_number_of(ChunkIndex chunk) const {
+  if (pool_[chunk].in_use || chunk == gap_) return -1;
+  return static_cast<int>(bin_of(pool_[chunk].bytes));
+}
+
 std::vector<ChunkIndex> Bfc::free_chunks_of_bin(unsigned bin) const {
   std::vector<ChunkIndex> found;
-  for_each_chunk([&](ChunkIndex index, const Chunk& chunk) {
-    if (!chunk.in_use && index != gap_ && bin_of(chunk.bytes) == bin) found.push_back(index);
+  for_each_chunk([&](ChunkIndex index, const Chunk&) {
+    if (bin_number_of(index) == static_cast<int>(bin)) found.push_back(index);
   });
   std::sort(found.begin(), found.end(), [&](ChunkIndex a, ChunkIndex b) {
     return pool_[a].bytes != pool_[b].bytes ? pool_[a].bytes < pool_[b].bytes : pool_[a].address < pool_[b].address;

@@ -76,9 +76,11 @@ class Bfc {
   const VersionRules& rules() const { return rules_; }
   Fault fault() const { return fault_; }
   Statistics statistics() const;
+  std::uint64_t peak_in_use_bytes() const { return statistics_.peak_in_use_bytes; }
   std::uint64_t largest_free_bytes() const;
   // Of what `space` may take: without alignment, a request of this size fits without growing the pool.
   std::uint64_t largest_free_bytes(Space space) const;
+  std::uint64_t largest_hole_bytes(Tag end) const { return free_of(end).largest_bytes(pool_); }  // Less the gap.
   std::uint64_t next_region_bytes() const { return next_region_bytes_; }
 
   // By ascending end address.
@@ -87,6 +89,8 @@ class Bfc {
   ChunkIndex gap() const { return gap_; }  // no_chunk: there is none.
   std::size_t chunks() const { return pool_.used(); }
   ChunkIndex find_block(std::uint64_t address) const { return blocks_.find(address); }
+  // -1: in no bin, as blocks and the gap are.
+  int bin_number_of(ChunkIndex chunk) const;
   // Free chunks of a bin in the order in which they are tried; the gap is in no bin.
   std::vector<ChunkIndex> free_chunks_of_bin(unsigned bin) const;
   std::array<BinTotals, bin_count> bin_totals() const;

@@ -142,6 +142,13 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
   command.add_flag("--with-hang", options.with_hang,
                    "Report the hang that versions before 2026-08-14 have when the driver is full and a small request "
                    "arrives");
+  command.add_option("--oom-log", options.oom_log,
+                     "Write what XLA logs for the first ten failures, in the words of the version, to this file");
+  command.add_option("--memory-dump", options.memory_dump,
+                     "Write the MemoryDump protobuf of the first failure to this file, as TF_BFC_MEMORY_DUMP does");
+  command.add_option("--traceme", options.trace_events,
+                     "Write the trace event of each block, as XLA's profiler gets it, to this file, a line each");
+  command.add_option("--allocator-name", options.allocator_name, "As these three name it")->capture_default_str();
   command.add_flag("--json", options.json, "Print JSON (described in app/cli/README.md)");
   add_max_size_option(command, options.max_size);
 }
@@ -264,6 +271,7 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   report.given.take_from(*app.get_subcommand("report"));
   diff.given.take_from(*app.get_subcommand("diff"));
   export_options.given.take_from(*app.get_subcommand("export"));
+  replay.given.take_from(*app.get_subcommand("replay"));
   try {
     if (app.got_subcommand("report")) return run_report(report);
     if (app.got_subcommand("diff")) return run_diff(diff);

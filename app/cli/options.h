@@ -65,8 +65,11 @@ struct ReplayOptions {
   std::string file;
   std::string version;  // Empty: the one that the stream was made under.
   std::string max_size = "4GiB";
+  Given given;
   bool check = false, json = false, time = false;
   bool with_hang = false;  // As before 2026-08-14.
+  std::string oom_log, memory_dump, trace_events;  // Files to write; empty: none.
+  std::string allocator_name = "GPU_0_bfc";
 };
 
 struct ExportOptions {

@@ -13,6 +13,7 @@
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/replay.h"
+#include "app/cli/replay_reports.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -71,6 +72,10 @@ void note_unknown_config(const ReadRequests& read) {
 }  // namespace
 
 int run_replay(const ReplayOptions& options) {
+  if (options.check)
+    if (auto allowed = options.given.refuse({"--oom-log", "--memory-dump", "--traceme"}, "does not go with --check");
+        !allowed)
+      return fail(allowed.error());
   const auto read = read_stream(options);
   if (!read) return fail(read.error());
   note_unknown_config(*read);
@@ -85,7 +90,10 @@ int run_replay(const ReplayOptions& options) {
     if (!answers.check->difference && answers.check->answers + answers.check->states == 0)
       return fail({"the file has no answers to check against", "Leave out --check.", options.file, {}, false});
   } else {
-    answers.result = allocator::play(read->stream, *chosen);
+    ReplayReports reports;
+    if (auto opened = reports.open(options); !opened) return fail(opened.error());
+    answers.result = allocator::play(read->stream, *chosen, &reports);
+    if (auto closed = reports.close(); !closed) return fail(closed.error());
   }
   if (options.time) answers.speed = allocator::measure_speed(read->stream, *chosen);
   const std::string text =

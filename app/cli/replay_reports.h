@@ -1,0 +1,37 @@
+// The files that `replay` writes beside its answer: what XLA itself would have logged, dumped and traced.
+#pragma once
+
+#include <fstream>
+#include <string>
+
+#include "allocator/replay/player.h"
+#include "analysis/model/result.h"
+#include "app/cli/options.h"
+
+namespace hbmscope::cli {
+
+class ReplayReports final : public allocator::Watcher {
+ public:
+  // Opens the files that are asked for. Errors: one can't be written, or is the one that is read.
+  Result<void> open(const ReplayOptions& options);
+
+  void on_allocated(const allocator::xla_gpu::Bfc& allocator, const allocator::xla_gpu::Chunk& block) override;
+  void on_freed(const allocator::xla_gpu::Bfc& allocator, const allocator::xla_gpu::Chunk& block) override;
+  void on_refused(const allocator::xla_gpu::Bfc& allocator, const allocator::xla_gpu::Request& request) override;
+
+  // After the last operation. Errors: the disk is full, or nothing failed of which there would be a dump.
+  Result<void> close();
+
+ private:
+  struct File {
+    std::string name;
+    std::ofstream stream;
+  };
+  void trace(std::string_view event, const allocator::xla_gpu::Bfc& allocator, const allocator::xla_gpu::Chunk& block);
+
+  std::string allocator_name_;
+  File oom_log_, memory_dump_, trace_events_;
+  int failures_ = 0;
+};
+
+}  // namespace hbmscope::cli
