@@ -1,6 +1,13 @@
 #include "allocator/replay/request_stream.h"
 
+#include <algorithm>
+
 namespace hbmscope::allocator {
+
+bool RequestStream::has_answers() const {
+  const auto is_told = [](const RecordedAnswer& answer) { return answer.outcome != RecordedOutcome::unknown; };
+  return !events.empty() || !states.empty() || std::any_of(answers.begin(), answers.end(), is_told);
+}
 
 xla_gpu::Version version_of(const StreamConfig& config) {
   return config.is_spatial ? xla_gpu::Version::spatial_v1 : xla_gpu::Version::classic_align;

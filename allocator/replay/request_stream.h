@@ -84,6 +84,8 @@ struct RequestStream {
   std::vector<RecordedEvent> events;    // By operation.
   std::vector<RecordedState> states;    // By operations.
   std::uint32_t slots = 0;
+
+  bool has_answers() const;  // Anything that a replay could be compared with.
 };
 
 // By the rules of the version that the stream was made under, unless another is asked for.

@@ -38,7 +38,7 @@ Examples:
 
 Get a profile from JAX: jax.profiler.save_device_memory_profile("memory.prof")
 From PyTorch: torch.cuda.memory._record_memory_history(), then torch.cuda.memory._dump_snapshot("snapshot.pickle")
-Exit codes: 0 done, 1 a --fail-if held, 2 wrong usage, 3 a file can't be read or written
+Exit codes: 0 done, 1 a --fail-if held or replay --check differs, 2 wrong usage, 3 a file can't be read or written
 )";
 
 void add_files(CLI::App& command, std::vector<std::string>& files, const char* help) {

@@ -82,13 +82,13 @@ int run_replay(const ReplayOptions& options) {
   const auto chosen = options_for(options, read->stream);
   if (!chosen) return fail(chosen.error());
   ReplayAnswers answers;
-  answers.file = options.file;
+  answers.file = options.file == "-" ? "standard input" : options.file;
   answers.config = read->stream.config;
   answers.options = *chosen;
   if (options.check) {
-    answers.check = allocator::check(read->stream, *chosen);
-    if (!answers.check->difference && answers.check->answers + answers.check->states == 0)
+    if (!read->stream.has_answers())
       return fail({"the file has no answers to check against", "Leave out --check.", options.file, {}, false});
+    answers.check = allocator::check(read->stream, *chosen);
   } else {
     ReplayReports reports;
     if (auto opened = reports.open(options); !opened) return fail(opened.error());

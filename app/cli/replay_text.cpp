@@ -18,6 +18,10 @@ std::string share_text(std::uint64_t part, std::uint64_t whole) {
   return text_from_share(signed_from(part), signed_from(whole));
 }
 
+std::string count_of(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", text_from_count(count), what, count == 1 ? "" : "s");
+}
+
 std::string row(std::string_view name, const std::string& text) {
   return fmt::format("  {}{}\n", pad_right(name, 24), text);
 }
@@ -67,9 +71,9 @@ std::string result_text(const ReplayResult& result, const Terminal& terminal) {
       row("operations", fmt::format("{}: {} served, {} refused, {} of zero bytes, {} freed", count(result.operations),
                                     count(result.allocations), count(result.refused), count(result.zero_requests),
                                     count(result.frees)));
-  text += row("in use", fmt::format("{} in {} chunks; peak {} after operation {}", text_from_bytes(result.in_use_bytes),
-                                    count(result.chunks), text_from_bytes(result.peak_in_use_bytes),
-                                    count(result.peak_operation)));
+  text += row("in use", fmt::format("{} in {}, free ones too; peak {} after operation {}",
+                                    text_from_bytes(result.in_use_bytes), count_of(result.chunks, "chunk"),
+                                    text_from_bytes(result.peak_in_use_bytes), count(result.peak_operation)));
   text += row("requested", fmt::format("{}; peak {}", text_from_bytes(result.requested_bytes),
                                        text_from_bytes(result.peak_requested_bytes)));
   text += row("pool size", fmt::format("{}; peak {}", text_from_bytes(result.statistics.pool_bytes),
@@ -92,10 +96,10 @@ std::string check_text(const CheckResult& check, const Terminal& terminal) {
   } else {
     text += row("check", terminal.paint("all answers are the same", Ink::good));
   }
-  text += row("compared", fmt::format("{} answers, {} events of regions, {} states", text_from_count(check.answers),
-                                      text_from_count(check.events), text_from_count(check.states)));
+  text += row("compared", fmt::format("{}, {} of regions, {}", count_of(check.answers, "answer"),
+                                      count_of(check.events, "event"), count_of(check.states, "state")));
   if (check.without_answer > 0)
-    text += row("not compared", fmt::format("{} requests without an answer", text_from_count(check.without_answer)));
+    text += row("not compared", count_of(check.without_answer, "request") + " without an answer");
   for (const std::string& name : check.unknown_names)
     text += row("not compared", fmt::format("'{}', which is not known here", printable(name)));
   return text;

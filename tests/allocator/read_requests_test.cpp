@@ -58,6 +58,12 @@ TEST(ReadRequests, requests_with_ends_and_alignments) {
   EXPECT_EQ(stream.operations[2].slot, stream.operations[0].slot);
 }
 
+TEST(ReadRequests, a_stream_without_answers_has_none) {
+  EXPECT_TRUE(stream_of(small_stream).has_answers());
+  EXPECT_FALSE(stream_of(head + "[\"a\",1,1]\n[\"f\",1]\n").has_answers());
+  EXPECT_TRUE(stream_of(head + "[\"a\",1,1]\n[\"f\",1,\"noop\"]\n").has_answers());
+}
+
 TEST(ReadRequests, a_slot_is_used_again_after_its_free) {
   const RequestStream stream = stream_of(head + "[\"a\",1,1]\n[\"f\",1]\n[\"a\",2,1]\n[\"f\",2]\n[\"a\",1,1]\n");
   EXPECT_EQ(stream.slots, 1U);

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* how_to_write_one = "hbmscope replay --help shows where such a file comes from.";
+constexpr const char* how_to_write_one = "app/cli/README.md describes the format of a stream of requests.";
 
 class StreamReader {
  public:
@@ -53,6 +53,7 @@ class StreamReader {
   struct Id {
     std::uint32_t slot = not_live;
     bool was_refused = false;  // It may be asked for again without a free.
+    bool is_answered = false;
   };
 
   bool refuse(std::string what) {
@@ -94,7 +95,7 @@ class StreamReader {
     }
     const bool was_refused = alloc.answer.outcome == allocator::RecordedOutcome::out_of_memory ||
                              alloc.answer.outcome == allocator::RecordedOutcome::zero_bytes;
-    id = {slot, was_refused};
+    id = {slot, was_refused, alloc.answer.outcome != allocator::RecordedOutcome::unknown};
     result_.stream.operations.push_back({false, slot, line_number(), alloc.request});
     result_.stream.answers.push_back(alloc.answer);
     return true;
@@ -106,7 +107,9 @@ class StreamReader {
     Id& id = found->second;
     if (id.slot == not_live) return refuse(fmt::format("id {} is freed twice", free.id));
     result_.stream.operations.push_back({true, id.slot, line_number(), {}});
-    result_.stream.answers.push_back(free.answer);
+    // Whether a free did anything follows from the request's answer; where that is not told, neither is this.
+    const bool is_told = id.is_answered || free.answer.outcome == allocator::RecordedOutcome::nothing_freed;
+    result_.stream.answers.push_back(is_told ? free.answer : allocator::RecordedAnswer{});
     unused_.push_back(id.slot);
     id.slot = not_live;
     return true;
