@@ -130,12 +130,19 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
   command
       .add_option("FILE", options.file,
                   "A stream of requests: JSON lines, plain or in zstd, with the allocator's configuration in the first "
-                  "(analysis/read/requests/read_requests.h has the format); - is standard input")
+                  "(app/cli/README.md has the format); or a trace that report opens; - is standard input")
       ->required();
   command.add_option(
       "--version", options.version,
       "The allocator's version: classic, classic_align, spatial_v1, spatial_v2, spatial_v3 (unverified); "
       "default: by the configuration, classic_align or spatial_v1");
+  command.add_option("--device-bytes", options.device_bytes, "Of a trace: all memory of the device, e.g. 80GiB");
+  command.add_option(
+      "--set", options.settings,
+      "Of a trace: a setting of JAX, e.g. XLA_CLIENT_MEM_FRACTION=.9; also XLA_PYTHON_CLIENT_PREALLOCATE "
+      "and, of XLA_FLAGS, partitioning");
+  command.add_option("--device", options.device, "Of a trace: the device's number; default: with the most requests")
+      ->check(find_count_fault);
   command.add_flag("--check", options.check,
                    "Compare every recorded answer with the allocator's own; exit with 1 at the first difference");
   command.add_flag("--time", options.time, "Also measure an operation: the best of three passes");

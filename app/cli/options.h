@@ -66,6 +66,8 @@ struct ReplayOptions {
   std::string version;  // Empty: the one that the stream was made under.
   std::string max_size = "4GiB";
   Given given;
+  std::vector<std::string> settings;  // NAME=VALUE, of a trace.
+  std::string device_bytes, device;   // Of a trace; the device: empty, the one with the most requests.
   bool check = false, json = false, time = false;
   bool with_hang = false;  // As before 2026-08-14.
   std::string oom_log, memory_dump, trace_events;  // Files to write; empty: none.
