@@ -57,6 +57,13 @@ class AddressTable {
 
   std::size_t size() const { return used_; }
 
+  // In no order that means anything.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    for (const Entry& entry : entries_)
+      if (entry.value != none) visit(entry.address, entry.value);
+  }
+
   // How far the unluckiest address lies from its home; for the tests.
   std::size_t distance_max() const {
     std::size_t distance = 0;

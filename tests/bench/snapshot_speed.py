@@ -9,6 +9,7 @@ For scale: what the browser viewer of PyTorch computes for such a file (unpickli
 """
 
 import argparse
+import bisect
 import os
 import pickle
 import random
@@ -17,8 +18,45 @@ import sys
 import time
 from pathlib import Path
 
-SLOT, SLOTS_OF_SEGMENT, SEGMENTS = 1 << 20, 20, 160  # At most 3,200 live blocks.
+SEGMENT_BYTES, SEGMENTS, LIVE_MOST = 20 << 20, 900, 3000
 BASE = 0x7F4440000000
+
+
+class Pool:
+    """Places blocks as PyTorch's allocator does its large ones: the smallest free piece that is large enough, from its
+    start; pieces that are given back join their neighbours; what remains is split off if it is more than 1 MiB."""
+
+    def __init__(self):
+        self.by_size = [(SEGMENT_BYTES, BASE + i * (SEGMENT_BYTES + (2 << 20))) for i in range(SEGMENTS)]
+        self.size_at = {address: size for size, address in self.by_size}
+        self.end_at = {address + size: address for size, address in self.by_size}
+
+    def add(self, address, size):
+        bisect.insort(self.by_size, (size, address))
+        self.size_at[address], self.end_at[address + size] = size, address
+
+    def remove(self, address):
+        size = self.size_at.pop(address)
+        del self.end_at[address + size]
+        del self.by_size[bisect.bisect_left(self.by_size, (size, address))]
+        return size
+
+    def take(self, size):
+        piece, address = self.by_size[bisect.bisect_left(self.by_size, (size, 0))]
+        self.remove(address)
+        if piece - size <= 1 << 20:
+            return address, piece
+        self.add(address + size, piece - size)
+        return address, size
+
+    def give_back(self, address, size):
+        if address + size in self.size_at:
+            size += self.remove(address + size)
+        if address in self.end_at:
+            before = self.end_at[address]
+            size += self.remove(before)
+            address = before
+        self.add(address, size)
 
 
 def make_stacks(source):
@@ -27,45 +65,45 @@ def make_stacks(source):
     return [[source.choice(pool) for _ in range(source.randint(15, 24))] for _ in range(2000)]
 
 
-def address_of(slot):
-    return BASE + slot // SLOTS_OF_SEGMENT * (SLOTS_OF_SEGMENT + 4) * SLOT + slot % SLOTS_OF_SEGMENT * SLOT
-
-
 def make_snapshot(path, entries):
     source = random.Random(7)
-    stacks, live, trace = make_stacks(source), {}, []
-    free = list(range(SLOTS_OF_SEGMENT * SEGMENTS))
+    stacks, live, trace, pool = make_stacks(source), {}, [], Pool()
     time_us = 1_700_000_000_000_000
     while len(trace) < entries:
         time_us += source.randint(1, 20)
-        if free and (len(live) < 1500 or source.random() < 0.5 and len(live) < 3000):
-            slot = free.pop(source.randrange(len(free)))
-            live[slot] = (512 * source.randint(1, 2048), source.choice(stacks))
+        if len(live) < LIVE_MOST // 2 or source.random() < 0.5 and len(live) < LIVE_MOST:
+            asked, stack = (1 << 20) + 512 * source.randint(1, 8192), source.choice(stacks)
+            address, size = pool.take(asked)
+            live[address] = (asked, size, stack)
             actions = ("alloc",)
         else:
-            slot = source.choice(list(live)) if len(trace) % 997 == 0 else next(iter(live))
+            address = source.choice(list(live)) if len(trace) % 997 == 0 else next(iter(live))
+            asked, size, stack = live.pop(address)
+            pool.give_back(address, size)
             actions = ("free_requested", "free_completed")
-        size, stack = live[slot]
         for action in actions:
-            trace.append({"action": action, "addr": address_of(slot), "size": size, "stream": 0, "time_us": time_us, "frames": stack})
-        if len(actions) == 2:
-            del live[slot]
-            free.append(slot)
-    segments = []
-    for segment in range(SEGMENTS):
-        blocks, allocated = [], 0
-        for slot in range(segment * SLOTS_OF_SEGMENT, (segment + 1) * SLOTS_OF_SEGMENT):
-            size, stack = live.get(slot, (0, []))
-            allocated += size
-            if size:
-                blocks.append({"address": address_of(slot), "size": size, "requested_size": size, "state": "active_allocated", "frames": stack})
-            if size < SLOT:
-                blocks.append({"address": address_of(slot) + size, "size": SLOT - size, "requested_size": 0, "state": "inactive", "frames": []})
-        segments.append({"device": 0, "address": address_of(segment * SLOTS_OF_SEGMENT), "total_size": SLOTS_OF_SEGMENT * SLOT, "allocated_size": allocated,
-                         "active_size": allocated, "requested_size": allocated, "stream": 0, "segment_type": "large",
-                         "is_expandable": False, "frames": [], "blocks": blocks})
+            trace.append({"action": action, "addr": address, "size": asked, "stream": 0, "time_us": time_us, "frames": stack})
     with open(path, "wb") as file:
-        pickle.dump({"segments": segments, "device_traces": [trace], "allocator_settings": {}}, file, protocol=4)
+        pickle.dump({"segments": segments_from(live, pool), "device_traces": [trace], "allocator_settings": {}}, file, protocol=4)
+
+
+def segments_from(live, pool):
+    segments = []
+    for begin in range(BASE, BASE + SEGMENTS * (SEGMENT_BYTES + (2 << 20)), SEGMENT_BYTES + (2 << 20)):
+        blocks, allocated, requested, address = [], 0, 0, begin
+        while address < begin + SEGMENT_BYTES:
+            if address in live:
+                asked, size, stack = live[address]
+                blocks.append({"address": address, "size": size, "requested_size": asked, "state": "active_allocated", "frames": stack})
+                allocated, requested = allocated + size, requested + asked
+            else:
+                size = pool.size_at[address]
+                blocks.append({"address": address, "size": size, "requested_size": 0, "state": "inactive", "frames": []})
+            address += size
+        segments.append({"device": 0, "address": begin, "total_size": SEGMENT_BYTES, "allocated_size": allocated,
+                         "active_size": allocated, "requested_size": requested, "stream": 0, "segment_type": "large",
+                         "is_expandable": False, "frames": [], "blocks": blocks})
+    return segments
 
 
 def run(command):

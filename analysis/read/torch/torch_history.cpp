@@ -1,11 +1,11 @@
 #include "analysis/read/torch/torch_history.h"
 
 #include <algorithm>
-#include <iterator>
-#include <map>
-#include <unordered_map>
+#include <optional>
 
 #include "analysis/heap/address_space.h"
+#include "analysis/heap/address_table.h"
+#include "analysis/heap/ordered_addresses.h"
 
 namespace hbmscope {
 namespace {
@@ -39,39 +39,43 @@ class RegionOwners {
     bool is_expandable = false;
   };
 
-  void clear() { by_begin_.clear(); }
+  void clear() { *this = {}; }
 
   void add(AddressRange range, std::uint32_t segment, bool is_expandable) {
     if (range.empty()) return;
     remove(range);
-    by_begin_[range.begin] = {range.end, segment, is_expandable};
+    insert(range.begin, {range.end, segment, is_expandable});
   }
 
   void remove(AddressRange range) {
     if (range.empty()) return;
-    auto at = by_begin_.upper_bound(range.begin);
-    if (at != by_begin_.begin() && std::prev(at)->second.end > range.begin) --at;
-    while (at != by_begin_.end() && at->first < range.end) {
-      const auto [begin, owner] = *at;
-      at = by_begin_.erase(at);
-      if (begin < range.begin) by_begin_[begin] = {range.begin, owner.segment, owner.is_expandable};
-      if (owner.end > range.end) by_begin_[range.end] = owner;
+    // The one that begins before the range and reaches into it, then those that begin in it.
+    if (const auto before = begins_.find_last_not_above(range.begin);
+        before && before->address < range.begin && owners_[before->value].end > range.begin) {
+      const Owner whole = owners_[before->value];
+      owners_[before->value].end = range.begin;
+      if (whole.end > range.end) insert(range.end, whole);
+    }
+    for (auto at = first_from(range.begin); at && at->address < range.end; at = first_from(range.begin)) {
+      const Owner owner = owners_[at->value];
+      begins_.erase(at->address);
+      unused_.push_back(at->value);
+      if (owner.end > range.end) insert(range.end, owner);
     }
   }
 
   // An owner without a segment where no region is.
   Owner find(std::uint64_t address) const {
-    const auto after = by_begin_.upper_bound(address);
-    if (after == by_begin_.begin() || std::prev(after)->second.end <= address) return {};
-    return std::prev(after)->second;
+    const auto found = begins_.find_last_not_above(address);
+    return found && owners_[found->value].end > address ? owners_[found->value] : Owner{};
   }
 
   // Pages that are mapped next to each other are of one expandable segment, hence of one pool: each such segment
   // reserves more addresses than the device has memory, so that it never reaches the next one.
   std::uint32_t find_segment_beside(AddressRange range) const {
-    const auto above = by_begin_.lower_bound(range.end);
-    if (above != by_begin_.end() && above->first == range.end && above->second.is_expandable)
-      return above->second.segment;
+    const auto above = begins_.find_last_not_above(range.end);
+    if (above && above->address == range.end && owners_[above->value].is_expandable)
+      return owners_[above->value].segment;
     if (range.begin == 0) return TorchHistory::no_segment;
     const Owner below = find(range.begin - 1);
     return below.is_expandable ? below.segment : TorchHistory::no_segment;
@@ -80,19 +84,89 @@ class RegionOwners {
   // Pages of one segment as one region.
   std::vector<TorchInitialRegion> list() const {
     std::vector<TorchInitialRegion> regions;
-    for (const auto& [begin, owner] : by_begin_) {
+    begins_.for_each([&](const OrderedAddresses::Entry& entry) {
+      const Owner& owner = owners_[entry.value];
       TorchInitialRegion* last = regions.empty() ? nullptr : &regions.back();
-      if (last != nullptr && last->is_expandable && owner.is_expandable && last->range.end == begin &&
+      if (last != nullptr && last->is_expandable && owner.is_expandable && last->range.end == entry.address &&
           last->segment == owner.segment)
         last->range.end = owner.end;
       else
-        regions.push_back({{begin, owner.end}, owner.segment, owner.is_expandable});
-    }
+        regions.push_back({{entry.address, owner.end}, owner.segment, owner.is_expandable});
+    });
     return regions;
   }
 
  private:
-  std::map<std::uint64_t, Owner> by_begin_;
+  std::optional<OrderedAddresses::Entry> first_from(std::uint64_t address) const {
+    const auto at = begins_.find_last_not_above(address);
+    return at && at->address == address ? at : begins_.find_first_above(address);
+  }
+
+  void insert(std::uint64_t begin, const Owner& owner) {
+    auto at = static_cast<std::uint32_t>(owners_.size());
+    if (unused_.empty()) {
+      owners_.push_back(owner);
+    } else {
+      at = unused_.back();
+      unused_.pop_back();
+      owners_[at] = owner;
+    }
+    begins_.insert(begin, at);
+  }
+
+  OrderedAddresses begins_;  // Each with its place in owners_.
+  std::vector<Owner> owners_;
+  std::vector<std::uint32_t> unused_;
+};
+
+// The blocks that live, by their address.
+class LiveBlocks {
+ public:
+  struct Live {
+    TorchInitialBlock block;
+    BlockIndex place = BlockIndex::none;
+  };
+
+  Live* find(std::uint64_t address) {
+    const std::uint32_t at = at_.value(at_.find(address));
+    return at == AddressTable::none ? nullptr : &rows_[at];
+  }
+
+  // No block may live at this address.
+  Live& add(const TorchInitialBlock& block) {
+    std::uint32_t at = static_cast<std::uint32_t>(rows_.size());
+    if (unused_.empty()) {
+      rows_.emplace_back();
+    } else {
+      at = unused_.back();
+      unused_.pop_back();
+    }
+    at_.insert(block.address, at);
+    rows_[at] = {block, BlockIndex::none};
+    return rows_[at];
+  }
+
+  // A block must live there.
+  void remove(std::uint64_t address) {
+    const AddressTable::Slot slot = at_.find(address);
+    unused_.push_back(at_.value(slot));
+    at_.erase_at(slot);
+  }
+
+  std::vector<TorchInitialBlock> list() const {
+    std::vector<TorchInitialBlock> blocks;
+    at_.for_each([&](std::uint64_t, std::uint32_t at) { blocks.push_back(rows_[at].block); });
+    std::sort(blocks.begin(), blocks.end(),
+              [](const TorchInitialBlock& a, const TorchInitialBlock& b) { return a.address < b.address; });
+    return blocks;
+  }
+
+  void clear() { *this = {}; }
+
+ private:
+  AddressTable at_;  // Places in rows_.
+  std::vector<Live> rows_;
+  std::vector<std::uint32_t> unused_;
 };
 
 class Historian {
@@ -107,22 +181,20 @@ class Historian {
     take_in_the_end(segments);
     for (std::size_t entry = trace_.size(); entry-- > 0;) undo(entry);
     list_the_beginning();
+    begin_again();
     for (std::size_t entry = 0; entry < trace_.size(); ++entry) redo(entry);
+    const AddressProblems& problems = space_.problems();
+    history_.contradictions += problems.overlaps + problems.region_overlaps + problems.region_missing;
     return std::move(history_);
   }
 
  private:
-  struct Live {
-    TorchInitialBlock block;
-    BlockIndex place = BlockIndex::none;
-  };
-
   void take_in_the_end(std::span<const std::uint32_t> of_device) {
     const TorchSegments& segments = snapshot_.segments;
     const TorchBlocks& blocks = snapshot_.blocks;
     for (const std::uint32_t segment : of_device) {
-      add_region(range_from(segments.address[segment], segments.total_bytes[segment]), segment,
-                 segments.is_expandable[segment] != 0);
+      owners_.add(range_from(segments.address[segment], segments.total_bytes[segment]), segment,
+                  segments.is_expandable[segment] != 0);
       for (std::uint32_t i = segments.block_begin[segment]; i < segments.block_begin[segment + 1]; ++i) {
         const bool is_pending = blocks.state[i] == TorchBlockState::active_pending_free;
         if (blocks.state[i] != TorchBlockState::active_allocated && !is_pending) continue;
@@ -134,19 +206,32 @@ class Historian {
         block.stack = blocks.stack[i];
         block.stream = segments.stream[segment];
         block.is_pending = is_pending;
-        add(block);
+        if (LiveBlocks::Live* other = live_.find(block.address)) {  // Dirty data: a block over another one.
+          ++history_.contradictions;
+          other->block = block;
+        } else {
+          live_.add(block);
+        }
       }
     }
   }
 
-  void add(const TorchInitialBlock& block) {
-    const auto [found, is_new] = live_.try_emplace(block.address);
-    if (!is_new) {  // Dirty data: a block over another one.
-      ++history_.contradictions;
-      space_.give_back(found->second.place);
-    }
-    found->second = {block, space_.take(block.address, block.size_bytes)};
+  // The regions and blocks of the moment before the first entry.
+  void list_the_beginning() {
+    history_.regions = owners_.list();
+    history_.blocks = live_.list();
   }
+
+  void begin_again() {
+    space_.clear(RegionsAre::told);
+    owners_.clear();
+    live_.clear();
+    for (const TorchInitialRegion& region : history_.regions)
+      add_region(region.range, region.segment, region.is_expandable);
+    for (const TorchInitialBlock& block : history_.blocks) add(block);
+  }
+
+  void add(const TorchInitialBlock& block) { live_.add(block).place = space_.take(block.address, block.size_bytes); }
 
   void add_region(AddressRange range, std::uint32_t segment, bool is_expandable) {
     space_.add_region(range, joining_from(is_expandable));
@@ -158,7 +243,8 @@ class Historian {
     owners_.remove(range);
   }
 
-  // Backwards: what the entry did is taken back.
+  // Backwards: what the entry did is taken back. Only who lives and whose the regions are; that pieces of memory fit
+  // together is seen on the way forward.
   void undo(std::size_t entry) {
     const std::uint64_t address = trace_.address[entry];
     const AddressRange range = range_from(address, trace_.size_bytes[entry]);
@@ -167,18 +253,18 @@ class Historian {
       case TorchAction::free:
       case TorchAction::free_completed: undo_free(entry, trace_.action[entry] == TorchAction::free_completed); break;
       case TorchAction::free_requested:
-        if (const auto found = live_.find(address); found != live_.end())
-          found->second.block.is_pending = false;
+        if (LiveBlocks::Live* live = live_.find(address))
+          live->block.is_pending = false;
         else
           ++history_.contradictions;
         break;
       case TorchAction::segment_alloc:
       case TorchAction::segment_map:
         history_.entry_segment[entry] = owners_.find(address).segment;
-        remove_region(range);
+        owners_.remove(range);
         break;
-      case TorchAction::segment_free: add_region(range, TorchHistory::no_segment, false); break;
-      case TorchAction::segment_unmap: add_region(range, owners_.find_segment_beside(range), true); break;
+      case TorchAction::segment_free: owners_.add(range, TorchHistory::no_segment, false); break;
+      case TorchAction::segment_unmap: owners_.add(range, owners_.find_segment_beside(range), true); break;
       case TorchAction::unknown:
       case TorchAction::snapshot:
       case TorchAction::oom: break;
@@ -186,21 +272,20 @@ class Historian {
   }
 
   void undo_alloc(std::size_t entry) {
-    const auto found = live_.find(trace_.address[entry]);
-    if (found == live_.end()) {
+    const LiveBlocks::Live* live = live_.find(trace_.address[entry]);
+    if (live == nullptr) {
       ++history_.contradictions;
       return;
     }
-    history_.entry_size_bytes[entry] = found->second.block.size_bytes;
-    history_.is_entry_size_derived[entry] = found->second.block.is_size_derived ? 1 : 0;
-    space_.give_back(found->second.place);
-    live_.erase(found);
+    history_.entry_size_bytes[entry] = live->block.size_bytes;
+    history_.is_entry_size_derived[entry] = live->block.is_size_derived ? 1 : 0;
+    live_.remove(trace_.address[entry]);
   }
 
   void undo_free(std::size_t entry, bool was_pending) {
     TorchInitialBlock block;
     block.address = trace_.address[entry];
-    if (live_.contains(block.address)) {
+    if (live_.find(block.address) != nullptr) {
       ++history_.contradictions;
       return;
     }
@@ -210,23 +295,7 @@ class Historian {
     block.stream = trace_.stream[entry];
     block.is_pending = was_pending;
     block.is_size_derived = true;
-    add(block);
-  }
-
-  void list_the_beginning() {
-    const AddressProblems& problems = space_.problems();
-    history_.contradictions += problems.overlaps + problems.region_overlaps + problems.region_missing;
-    history_.regions = owners_.list();
-    for (const auto& [address, live] : live_) history_.blocks.push_back(live.block);
-    std::sort(history_.blocks.begin(), history_.blocks.end(),
-              [](const TorchInitialBlock& a, const TorchInitialBlock& b) { return a.address < b.address; });
-    // Forward from here, with the regions and blocks of the beginning.
-    space_.clear(RegionsAre::told);
-    owners_.clear();
-    live_.clear();
-    for (const TorchInitialRegion& region : history_.regions)
-      add_region(region.range, region.segment, region.is_expandable);
-    for (const TorchInitialBlock& block : history_.blocks) add(block);
+    live_.add(block);
   }
 
   // Forwards: the free pieces are known now, so the derived sizes can be.
@@ -253,23 +322,22 @@ class Historian {
   }
 
   void redo_free(std::size_t entry) {
-    const auto found = live_.find(trace_.address[entry]);
-    if (found == live_.end()) {
+    const LiveBlocks::Live* live = live_.find(trace_.address[entry]);
+    if (live == nullptr) {
       history_.entry_segment[entry] = owners_.find(trace_.address[entry]).segment;
       return;
     }
-    history_.entry_segment[entry] = found->second.block.segment;
+    history_.entry_segment[entry] = live->block.segment;
     if (trace_.action[entry] == TorchAction::free_requested) return;
-    space_.give_back(found->second.place);
-    live_.erase(found);
+    space_.give_back(live->place);
+    live_.remove(trace_.address[entry]);
   }
 
   void redo_alloc(std::size_t entry) {
     const std::uint64_t address = trace_.address[entry];
-    if (const auto found = live_.find(address);
-        found != live_.end()) {  // Its free is missing; noticed on the way back.
-      space_.give_back(found->second.place);
-      live_.erase(found);
+    if (const LiveBlocks::Live* live = live_.find(address)) {  // Its free is missing; noticed on the way back.
+      space_.give_back(live->place);
+      live_.remove(address);
     }
     std::uint64_t& size = history_.entry_size_bytes[entry];
     if (size == 0) {  // It contradicts the end; still, it was asked for.
@@ -299,7 +367,7 @@ class Historian {
   const TorchTrace& trace_;
   AddressSpace space_;
   RegionOwners owners_;
-  std::unordered_map<std::uint64_t, Live> live_;
+  LiveBlocks live_;
   TorchHistory history_;
 };
 
