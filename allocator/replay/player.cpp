@@ -6,15 +6,26 @@
 namespace hbmscope::allocator {
 namespace {
 
+// Counts what happens to regions, and tells the watcher.
 class CountingSink final : public xla_gpu::Sink {
  public:
-  explicit CountingSink(ReplayResult& result) : result_(result) {}
-  void on_region_claimed(std::uint32_t, const Claim&, std::uint64_t) override { ++result_.driver_claims; }
-  void on_claim_refused(std::uint64_t) override { ++result_.driver_refusals; }
-  void on_region_released(std::uint32_t, const Claim&) override { ++result_.driver_releases; }
+  CountingSink(ReplayResult& result, Watcher* watcher) : result_(result), watcher_(watcher) {}
+  void on_region_claimed(std::uint32_t, const Claim& claim, std::uint64_t) override {
+    ++result_.driver_claims;
+    if (watcher_) watcher_->on_region_claimed(claim);
+  }
+  void on_claim_refused(std::uint64_t asked_bytes) override {
+    ++result_.driver_refusals;
+    if (watcher_) watcher_->on_claim_refused(asked_bytes);
+  }
+  void on_region_released(std::uint32_t, const Claim& claim) override {
+    ++result_.driver_releases;
+    if (watcher_) watcher_->on_region_released(claim);
+  }
 
  private:
   ReplayResult& result_;
+  Watcher* watcher_;
 };
 
 ReplayFailure failure_of(const Player& player, std::uint64_t operation, xla_gpu::Fault fault) {
@@ -40,7 +51,7 @@ ReplayFailure failure_of(const Player& player, std::uint64_t operation, xla_gpu:
 class Run {
  public:
   Run(const RequestStream& stream, const xla_gpu::Options& options, Watcher* watcher)
-      : stream_(stream), sink_(result_), player_(stream, options, &sink_), watcher_(watcher) {}
+      : stream_(stream), sink_(result_, watcher), player_(stream, options, &sink_), watcher_(watcher) {}
 
   ReplayResult run() {
     for (at_ = 0; at_ < stream_.operations.size() && result_.fault == xla_gpu::Fault::none; ++at_) {

@@ -75,13 +75,16 @@ struct ReplayResult {
   std::uint64_t chunks = 0;
 };
 
-// Sees the allocator behind each operation that had an effect.
+// Sees the allocator behind each operation that had an effect, and its regions as they come and go.
 class Watcher {
  public:
   virtual ~Watcher() = default;
   virtual void on_allocated(const xla_gpu::Bfc& allocator, const xla_gpu::Chunk& block) = 0;
   virtual void on_freed(const xla_gpu::Bfc& allocator, const xla_gpu::Chunk& block) = 0;  // As it was before.
   virtual void on_refused(const xla_gpu::Bfc& allocator, const xla_gpu::Request& request) = 0;
+  virtual void on_region_claimed(const Claim&) {}
+  virtual void on_region_released(const Claim&) {}
+  virtual void on_claim_refused(std::uint64_t /*asked_bytes*/) {}
 };
 
 // To the end of the stream, or to a fault.

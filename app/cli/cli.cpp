@@ -149,6 +149,7 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
   command.add_flag("--with-hang", options.with_hang,
                    "Report the hang that versions before 2026-08-14 have when the driver is full and a small request "
                    "arrives");
+  command.add_option("-o,--output", options.output, "Keep the replay as a recording, which report and the window open");
   command.add_option("--oom-log", options.oom_log,
                      "Write what XLA logs for the first ten failures, in the words of the version, to this file");
   command.add_option("--memory-dump", options.memory_dump,

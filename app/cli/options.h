@@ -70,7 +70,7 @@ struct ReplayOptions {
   std::string device_bytes, device;   // Of a trace; the device: empty, the one with the most requests.
   bool check = false, json = false, time = false;
   bool with_hang = false;  // As before 2026-08-14.
-  std::string oom_log, memory_dump, trace_events;  // Files to write; empty: none.
+  std::string oom_log, memory_dump, trace_events, output;  // Files to write; empty: none.
   std::string allocator_name = "GPU_0_bfc";
 };
 

@@ -168,7 +168,8 @@ Result<Plan> make_plan(const ReplayOptions& asked) {
 
 int run_replay(const ReplayOptions& options) {
   if (options.check)
-    if (auto allowed = options.given.refuse({"--oom-log", "--memory-dump", "--traceme"}, "does not go with --check");
+    if (auto allowed =
+            options.given.refuse({"--oom-log", "--memory-dump", "--traceme", "--output"}, "does not go with --check");
         !allowed)
       return fail(allowed.error());
   auto plan = make_plan(options);
@@ -185,7 +186,7 @@ int run_replay(const ReplayOptions& options) {
     answers.check = allocator::check(plan->stream, plan->options);
   } else {
     ReplayReports reports;
-    if (auto opened = reports.open(options); !opened) return fail(opened.error());
+    if (auto opened = reports.open(options, plan->options); !opened) return fail(opened.error());
     answers.result = allocator::play(plan->stream, plan->options, &reports);
     if (auto closed = reports.close(); !closed) return fail(closed.error());
   }

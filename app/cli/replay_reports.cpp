@@ -5,6 +5,7 @@
 #include "allocator/xla_report/memory_dump.h"
 #include "allocator/xla_report/oom_log.h"
 #include "allocator/xla_report/trace_event.h"
+#include "analysis/write/recording.h"
 #include "app/cli/output_file.h"
 
 namespace hbmscope::cli {
@@ -22,8 +23,11 @@ Failure not_written(const std::string& file) {
 
 }  // namespace
 
-Result<void> ReplayReports::open(const ReplayOptions& options) {
+Result<void> ReplayReports::open(const ReplayOptions& options, const allocator::xla_gpu::Options& rules) {
   allocator_name_ = options.allocator_name;
+  output_ = options.output;
+  if (auto allowed = check_output({options.file}, output_); !allowed) return allowed;
+  if (!output_.empty()) recorder_.emplace(options.file, rules, allocator_name_);
   const std::pair<File*, const std::string*> files[] = {
       {&oom_log_, &options.oom_log}, {&memory_dump_, &options.memory_dump}, {&trace_events_, &options.trace_events}};
   for (const auto& [file, name] : files) {
@@ -45,14 +49,17 @@ void ReplayReports::trace(std::string_view event, const Bfc& allocator, const Ch
 
 void ReplayReports::on_allocated(const Bfc& allocator, const Chunk& block) {
   trace("MemoryAllocation", allocator, block);
+  if (recorder_) recorder_->on_allocated(allocator, block);
 }
 
 void ReplayReports::on_freed(const Bfc& allocator, const Chunk& block) {
   trace("MemoryDeallocation", allocator, block);
+  if (recorder_) recorder_->on_freed(allocator, block);
 }
 
 void ReplayReports::on_refused(const Bfc& allocator, const allocator::xla_gpu::Request& request) {
   ++failures_;
+  if (recorder_) recorder_->on_refused(allocator, request);
   if (!oom_log_.name.empty() && failures_ <= logged_failures_max) {
     allocator::OomLogOptions options;
     options.allocator_name = allocator_name_;
@@ -63,7 +70,21 @@ void ReplayReports::on_refused(const Bfc& allocator, const allocator::xla_gpu::R
     memory_dump_.stream << allocator::memory_dump(allocator, allocator_name_);
 }
 
+void ReplayReports::on_region_claimed(const allocator::Claim& claim) {
+  if (recorder_) recorder_->on_region_claimed(claim);
+}
+
+void ReplayReports::on_region_released(const allocator::Claim& claim) {
+  if (recorder_) recorder_->on_region_released(claim);
+}
+
+void ReplayReports::on_claim_refused(std::uint64_t asked_bytes) {
+  if (recorder_) recorder_->on_claim_refused(asked_bytes);
+}
+
 Result<void> ReplayReports::close() {
+  if (recorder_)
+    if (auto written = write_recording(recorder_->close(), output_); !written) return Failure(written.error());
   for (File* file : {&oom_log_, &memory_dump_, &trace_events_}) {
     if (file->name.empty()) continue;
     file->stream.close();

@@ -139,6 +139,7 @@ TEST(ReadRequests, a_line_that_is_not_of_the_format_is_named) {
                  "line 2: base is no hexadecimal address such as \"0x100000000000\"");
   expect_refused(head + "{\"suballoc_fail\":1}\n", "line 2: no operation follows the regions at the end");
   expect_refused(head + "{\"snap\":0,\"fnv1a\":\"xyz\"}\n", "line 2: fnv1a is no hexadecimal number of 64 bits");
+  expect_refused(head + "{\"snap\":0,\"chunks\":\"x\"}\n", "line 2: chunks is no whole number from 0 to 2^63 - 1");
   expect_refused(head + "{\"snap\":0,\"bins\":[[1,2]]}\n", "line 2: a row of bins has not 5 numbers");
   expect_refused(head + "{\"snap\":0,\"fragmentation\":\"no\"}\n",
                  "line 2: fragmentation is neither a number nor null");
