@@ -57,6 +57,7 @@ class Run {
     for (at_ = 0; at_ < stream_.operations.size() && result_.fault == xla_gpu::Fault::none; ++at_) {
       const Operation& operation = stream_.operations[at_];
       ++result_.operations;
+      if (watcher_) watcher_->on_operation(at_);
       if (operation.is_free)
         free(operation);
       else

@@ -79,6 +79,7 @@ struct ReplayResult {
 class Watcher {
  public:
   virtual ~Watcher() = default;
+  virtual void on_operation(std::uint64_t /*number*/) {}  // From 0; before all that follows from it.
   virtual void on_allocated(const xla_gpu::Bfc& allocator, const xla_gpu::Chunk& block) = 0;
   virtual void on_freed(const xla_gpu::Bfc& allocator, const xla_gpu::Chunk& block) = 0;  // As it was before.
   virtual void on_refused(const xla_gpu::Bfc& allocator, const xla_gpu::Request& request) = 0;

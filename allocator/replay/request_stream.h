@@ -26,6 +26,12 @@ struct Operation {
   xla_gpu::Request request;
 };
 
+// When and where a program asked, in the numbers of the trace that the operation was taken from; 0: not told.
+struct Origin {
+  std::int64_t time_ns = 0;
+  std::uint32_t stack = 0, tag = 0;
+};
+
 // What the recorded allocator answered. What the file does not say is absent and not compared.
 enum class RecordedOutcome : std::uint8_t { unknown, allocated, out_of_memory, zero_bytes, freed, nothing_freed };
 struct RecordedAnswer {
@@ -81,6 +87,7 @@ struct RequestStream {
   StreamConfig config;
   std::vector<Operation> operations;
   std::vector<RecordedAnswer> answers;  // One an operation.
+  std::vector<Origin> origins;          // One an operation, or none at all.
   std::vector<RecordedEvent> events;    // By operation.
   std::vector<RecordedState> states;    // By operations.
   std::uint32_t slots = 0;

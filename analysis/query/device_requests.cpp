@@ -21,25 +21,25 @@ constexpr std::uint64_t from_before = std::uint64_t{1} << 63;  // With the slot:
 // One device's requests, as they are found.
 class Collector {
  public:
-  void allocate(std::uint64_t key, std::uint64_t requested, std::uint64_t size) {
+  void allocate(std::uint64_t key, std::uint64_t requested, std::uint64_t size, const allocator::Origin& origin) {
     if (requested == wire::unknown_bytes) {
       ++found.unknown_requests;
       requested = size;
     }
-    slots_[key] = add_request(requested);
+    slots_[key] = add_request(requested, origin);
   }
-  void free(std::uint64_t key) {
+  void free(std::uint64_t key, std::int64_t time_ns) {
     const auto slot = slots_.find(key);
     if (slot == slots_.end()) return;
-    add_free(slot->second);
+    add_free(slot->second, {time_ns, 0, 0});
     slots_.erase(slot);
   }
-  void fail(std::uint64_t asked) { add_free(add_request(asked)); }
+  void fail(std::uint64_t asked, const allocator::Origin& origin) { add_free(add_request(asked, origin), origin); }
 
   DeviceRequests found;
 
  private:
-  std::uint32_t add_request(std::uint64_t bytes) {
+  std::uint32_t add_request(std::uint64_t bytes, const allocator::Origin& origin) {
     std::uint32_t slot = found.stream.slots;
     if (unused_.empty()) {
       ++found.stream.slots;
@@ -50,19 +50,20 @@ class Collector {
     Operation operation;
     operation.slot = slot;
     operation.request.bytes = bytes;
-    add(operation);
+    add(operation, origin);
     return slot;
   }
-  void add_free(std::uint32_t slot) {
+  void add_free(std::uint32_t slot, const allocator::Origin& origin) {
     Operation operation;
     operation.is_free = true;
     operation.slot = slot;
-    add(operation);
+    add(operation, origin);
     unused_.push_back(slot);
   }
-  void add(const Operation& operation) {
+  void add(const Operation& operation, const allocator::Origin& origin) {
     found.stream.operations.push_back(operation);
     found.stream.answers.emplace_back();
+    found.stream.origins.push_back(origin);
   }
 
   std::unordered_map<std::uint64_t, std::uint32_t> slots_;  // By allocation id.
@@ -105,7 +106,7 @@ class StreamRequests {
     for (const LiveBlock& block : blocks) {
       Collector& collector = *of_heap(block.heap);
       ++collector.found.lived_before;
-      collector.allocate(key_of(block), block.requested, block.size);
+      collector.allocate(key_of(block), block.requested, block.size, {stream_.first_time_ns(), block.stack, block.tag});
     }
   }
 
@@ -113,15 +114,16 @@ class StreamRequests {
     Collector* collector = of_heap(change.heap);
     if (collector == nullptr) return;
     if (change.what == HeapChange::What::allocated)
-      collector->allocate(change.place.event, change.allocated.requested, change.allocated.size);
-    if (change.what == HeapChange::What::freed) collector->free(key_of(*change.block));
-    for (const LiveBlock& block : change.went) collector->free(key_of(block));
+      collector->allocate(change.place.event, change.allocated.requested, change.allocated.size,
+                          {change.time_ns, change.allocated.stack, change.allocated.tag});
+    if (change.what == HeapChange::What::freed) collector->free(key_of(*change.block), change.time_ns);
+    for (const LiveBlock& block : change.went) collector->free(key_of(block), change.time_ns);
   }
 
   void take_failure(const wire::DecodedBlock& block, const RecordPlace& place) {
     if (place.kind != wire::RecordKind::out_of_memory) return;
     const auto& failure = block.rows<wire::OutOfMemoryRecord>()[place.row];
-    if (Collector* collector = of_heap(failure.heap)) collector->fail(failure.asked);
+    if (Collector* collector = of_heap(failure.heap)) collector->fail(failure.asked, {place.time_ns, failure.stack, 0});
   }
 
   const Stream& stream_;
@@ -138,6 +140,7 @@ Result<DeviceRequests> find_device_requests(const Trace& trace, std::optional<st
     StreamRequests::Collectors collectors;
     StreamRequests(trace.streams[i], counts[i], collectors).collect();
     for (auto& [number, collector] : collectors) {
+      collector.found.trace_stream = i;
       if (number != wire::no_device) collector.found.device = number;
       if (!trace.stream_files.empty()) collector.found.file = trace.stream_files[i];
       if (!collector.found.stream.operations.empty()) all.push_back(std::move(collector.found));

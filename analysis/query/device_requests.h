@@ -12,7 +12,8 @@
 namespace hbmscope {
 
 struct DeviceRequests {
-  allocator::RequestStream stream;      // Without a configuration; lines are 0.
+  allocator::RequestStream stream;      // Without a configuration; lines are 0. With origins, of this stream:
+  std::size_t trace_stream = 0;         // Its number in the trace.
   std::optional<std::uint32_t> device;  // Absent: not told.
   std::string file;                     // Of a trace of several; else empty.
   std::size_t other_devices = 0;        // That also had requests, and are left out.

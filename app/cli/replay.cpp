@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -34,7 +35,9 @@ std::string name_of(const ReplayOptions& options) {
 struct Plan {
   RequestStream stream;
   xla_gpu::Options options;
-  std::vector<std::string> notes;  // For stderr.
+  std::vector<std::string> notes;      // For stderr.
+  std::shared_ptr<const Trace> trace;  // That the requests were taken from; null: a stream of requests.
+  std::size_t trace_stream = 0;
 };
 
 Result<xla_gpu::Version> version_from(const std::string& name, xla_gpu::Version usual) {
@@ -135,6 +138,8 @@ Result<Plan> plan_from_trace(const ReplayOptions& asked) {
   Plan plan;
   note_what_was_taken(*requests, plan);
   plan.stream = std::move(requests->stream);
+  plan.trace = source.trace;
+  plan.trace_stream = requests->trace_stream;
   plan.options = pool->options;
   plan.stream.config.total_bytes = pool->options.limit_bytes;
   plan.stream.config.upstream.device_bytes = static_cast<std::uint64_t>(*device_bytes);
@@ -186,7 +191,8 @@ int run_replay(const ReplayOptions& options) {
     answers.check = allocator::check(plan->stream, plan->options);
   } else {
     ReplayReports reports;
-    if (auto opened = reports.open(options, plan->options); !opened) return fail(opened.error());
+    const Definitions* source = plan->trace ? &plan->trace->streams[plan->trace_stream].definitions() : nullptr;
+    if (auto opened = reports.open(options, plan->options, plan->stream, source); !opened) return fail(opened.error());
     answers.result = allocator::play(plan->stream, plan->options, &reports);
     if (auto closed = reports.close(); !closed) return fail(closed.error());
   }

@@ -23,11 +23,12 @@ Failure not_written(const std::string& file) {
 
 }  // namespace
 
-Result<void> ReplayReports::open(const ReplayOptions& options, const allocator::xla_gpu::Options& rules) {
+Result<void> ReplayReports::open(const ReplayOptions& options, const allocator::xla_gpu::Options& rules,
+                                 const allocator::RequestStream& stream, const Definitions* source) {
   allocator_name_ = options.allocator_name;
   output_ = options.output;
   if (auto allowed = check_output({options.file}, output_); !allowed) return allowed;
-  if (!output_.empty()) recorder_.emplace(options.file, rules, allocator_name_);
+  if (!output_.empty()) recorder_.emplace(options.file, rules, allocator_name_, stream, source);
   const std::pair<File*, const std::string*> files[] = {
       {&oom_log_, &options.oom_log}, {&memory_dump_, &options.memory_dump}, {&trace_events_, &options.trace_events}};
   for (const auto& [file, name] : files) {
@@ -45,6 +46,10 @@ void ReplayReports::trace(std::string_view event, const Bfc& allocator, const Ch
   trace_events_.stream << allocator::trace_event_text(
                               event, allocator, {block.address, block.requested_bytes, block.bytes}, allocator_name_)
                        << '\n';
+}
+
+void ReplayReports::on_operation(std::uint64_t number) {
+  if (recorder_) recorder_->on_operation(number);
 }
 
 void ReplayReports::on_allocated(const Bfc& allocator, const Chunk& block) {

@@ -16,8 +16,11 @@ namespace hbmscope::cli {
 class ReplayReports final : public allocator::Watcher {
  public:
   // Opens the files that are asked for. Errors: one can't be written, or is the one that is read.
-  Result<void> open(const ReplayOptions& options, const allocator::xla_gpu::Options& rules);
+  // `source`: what the stream's origins are numbers of, or null. Both must outlive this.
+  Result<void> open(const ReplayOptions& options, const allocator::xla_gpu::Options& rules,
+                    const allocator::RequestStream& stream, const Definitions* source);
 
+  void on_operation(std::uint64_t number) override;
   void on_allocated(const allocator::xla_gpu::Bfc& allocator, const allocator::xla_gpu::Chunk& block) override;
   void on_freed(const allocator::xla_gpu::Bfc& allocator, const allocator::xla_gpu::Chunk& block) override;
   void on_refused(const allocator::xla_gpu::Bfc& allocator, const allocator::xla_gpu::Request& request) override;

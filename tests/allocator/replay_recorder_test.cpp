@@ -16,7 +16,7 @@ struct Replayed {
 Replayed replay_text(const std::string& text) {
   const RequestStream stream = stream_of(text);
   const xla_gpu::Options options = options_of(stream.config, version_of(stream.config));
-  ReplayRecorder recorder("a.jsonl", options, "GPU_0_bfc");
+  ReplayRecorder recorder("a.jsonl", options, "GPU_0_bfc", stream, nullptr);
   Replayed replayed;
   replayed.result = play(stream, options, &recorder);
   const Trace& trace = recorder.close();
@@ -66,6 +66,35 @@ TEST(ReplayRecorder, regions_that_come_are_refused_and_go) {
   expect_same(replayed);
   EXPECT_GT(replayed.result.driver_releases, 0U);
   EXPECT_GT(replayed.result.driver_refusals, 0U);
+}
+
+TEST(ReplayRecorder, times_stacks_and_tags_are_those_of_the_source) {
+  TraceWriter source({"a.pickle", "torch", "Test", "pytorch", 0});
+  wire::StreamWriter& events = source.events();
+  const std::uint32_t outer = events.define_stack(0, events.define_frame("main", "train.py", 3));
+  const std::uint32_t inner = events.define_stack(outer, events.define_frame("step", "train.py", 9));
+  const std::uint32_t tag = events.define_string("weights");
+  source.close();
+  RequestStream stream =
+      stream_of("{\"config\":{\"total_bytes\":1048576}}\n[\"a\",1,1000]\n[\"a\",2,9999999]\n[\"f\",1]\n");
+  stream.origins = {{100, inner, tag}, {200, outer, 0}, {300, 0, 0}};
+  ReplayRecorder recorder("a.pickle", options_of(stream.config, xla_gpu::Version::classic), "GPU_0_bfc", stream,
+                          &source.stream().definitions());
+  play(stream, options_of(stream.config, xla_gpu::Version::classic), &recorder);
+  const Stream& made = recorder.close().streams.front();
+  const StreamState then = made.state_at(2);  // The region and the block.
+  const LiveBlock& block = *then.slots().begin();
+  const Definitions& definitions = made.definitions();
+  EXPECT_EQ(definitions.text(block.tag), "weights");
+  const TraceStack stack = definitions.stack(block.stack);
+  EXPECT_EQ(definitions.text(definitions.frame(stack.frame).function), "step");
+  EXPECT_EQ(definitions.frame(stack.frame).line, 9U);
+  EXPECT_EQ(definitions.text(definitions.frame(definitions.stack(stack.parent).frame).function), "main");
+  EXPECT_EQ(made.first_time_ns(), 100);
+  EXPECT_EQ(made.last_time_ns(), 300);
+  ASSERT_EQ(made.failures().size(), 1U);
+  EXPECT_EQ(made.failures()[0].time_ns, 200);
+  EXPECT_EQ(definitions.stack(made.failures()[0].stack), definitions.stack(definitions.stack(block.stack).parent));
 }
 
 }  // namespace

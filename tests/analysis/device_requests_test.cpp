@@ -35,6 +35,21 @@ TEST(DeviceRequests, are_what_was_asked_and_freed_in_order) {
   EXPECT_EQ(requests->unknown_requests, 0U);
 }
 
+TEST(DeviceRequests, keep_when_and_where_they_were_asked) {
+  TraceBuilder builder;
+  const std::uint32_t heap = builder.heap("GPU 0", wire::heap_flag::has_addresses);
+  const std::uint32_t stack = builder.stack("main;step");
+  builder.alloc(heap, 0x1000, kib, stack);
+  builder.free(heap, 0x1000);
+  builder.writer.flush();
+  const auto requests = find_device_requests(builder.trace, {});
+  ASSERT_TRUE(requests) << requests.error().text();
+  ASSERT_EQ(requests->stream.origins.size(), 2U);
+  EXPECT_EQ(requests->stream.origins[0].stack, stack);
+  EXPECT_EQ(requests->stream.origins[0].time_ns, 2000);
+  EXPECT_EQ(requests->stream.origins[1].time_ns, 3000);
+}
+
 TEST(DeviceRequests, what_lived_before_is_asked_for_first_by_address) {
   TraceBuilder builder;
   const std::uint32_t heap = builder.heap("GPU 0", wire::heap_flag::has_addresses);
