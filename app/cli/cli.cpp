@@ -13,6 +13,9 @@
 
 #include "app/cli/load.h"
 #include "app/cli/options.h"
+#ifdef HBMSCOPE_RUN
+#include "app/cli/run.h"
+#endif
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -30,6 +33,7 @@ Examples:
   hbmscope report snapshot.pickle --at oom             a PyTorch snapshot: the heap as the request failed
   hbmscope report snapshot.pickle --at oom --blocks 20 --where 'size>1GiB age>10s'   block by block
   hbmscope diff snapshot.pickle --from start --at peak what came in between
+  hbmscope run -- ./train                              records what an annotated allocator does
   hbmscope convert snapshot.pickle -o snapshot.hbm     a thirtieth of the bytes, or less, the same answers
   hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
   hbmscope replay requests.jsonl.zst --version spatial_v1   which addresses JAX's allocator gives, and what fails
@@ -137,10 +141,10 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
       "The allocator's version: classic, classic_align, spatial_v1, spatial_v2, spatial_v3 (unverified); "
       "default: by the configuration, classic_align or spatial_v1");
   command.add_option("--device-bytes", options.device_bytes, "Of a trace: all memory of the device, e.g. 80GiB");
-  command.add_option(
-      "--set", options.settings,
-      "Of a trace: a setting of JAX, e.g. XLA_CLIENT_MEM_FRACTION=.9; also XLA_PYTHON_CLIENT_PREALLOCATE "
-      "and, of XLA_FLAGS, partitioning");
+  command.add_option("--set", options.settings,
+                     "Of a trace: a setting of JAX, e.g. XLA_CLIENT_MEM_FRACTION=.9->allow_extra_args(false); also "
+                     "XLA_PYTHON_CLIENT_PREALLOCATE "
+                     "and, of XLA_FLAGS, partitioning");
   command.add_option("--device", options.device, "Of a trace: the device's number; default: with the most requests")
       ->check(find_count_fault);
   command.add_flag("--check", options.check,
@@ -160,6 +164,14 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
   command.add_flag("--json", options.json, "Print JSON (described in app/cli/README.md)");
   add_max_size_option(command, options.max_size);
 }
+
+#ifdef HBMSCOPE_RUN
+void add_run(CLI::App& app, RunOptions& options) {
+  CLI::App& command = *app.add_subcommand("run", "Run a job and record its device memory");
+  command.add_option("--record", options.record, "The recording to write; default: COMMAND.PID.hbm in this folder");
+  command.add_option("COMMAND", options.command, "What to run, after two dashes: -- python train.py")->required();
+}
+#endif
 
 void add_open_options(CLI::App& command, OpenRequest& request, std::string& size) {
   command.add_option("--view", request.view,
@@ -249,6 +261,10 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   add_export(app, export_options);
   add_convert(app, convert);
   add_replay(app, replay);
+#ifdef HBMSCOPE_RUN
+  RunOptions run_options;
+  add_run(app, run_options);
+#endif
   CLI::App& open_command = *app.add_subcommand("open", "Open files in the window");
   open_command.add_option("FILE", open.files, "Profiles, snapshots, recordings, or folders of them");
   add_open_options(open_command, open, size);
@@ -287,6 +303,9 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
     if (app.got_subcommand("export")) return run_export(export_options);
     if (app.got_subcommand("convert")) return run_convert(convert);
     if (app.got_subcommand("replay")) return run_replay(replay);
+#ifdef HBMSCOPE_RUN
+    if (app.got_subcommand("run")) return run_job(run_options);
+#endif
     return run_open(open, size, open_window);
   } catch (const std::bad_alloc&) {
     return fail({"there is not enough memory for this",

@@ -34,20 +34,17 @@ class LiveTable {
   }
 
   std::optional<std::uint32_t> give_back(std::uint32_t heap, std::uint64_t address) {
-    std::size_t hole = find_place(heap, address);
-    if (entries_[hole].slot_plus_1 == 0) return std::nullopt;
-    const std::uint32_t slot = entries_[hole].slot_plus_1 - 1;
-    free_slots_.push_back(slot);
-    --used_;
-    // Entries behind the hole move up unless they stand between their own place and it.
-    const std::size_t mask = entries_.size() - 1;
-    for (std::size_t next = (hole + 1) & mask; entries_[next].slot_plus_1 != 0; next = (next + 1) & mask) {
-      const std::size_t home = home_of(entries_[next].heap, entries_[next].address);
-      if (((next - home) & mask) < ((next - hole) & mask)) continue;
-      entries_[hole] = entries_[next];
-      hole = next;
-    }
-    entries_[hole] = {};
+    const auto slot = remove(heap, address);
+    if (slot) free_slots_.push_back(*slot);
+    return slot;
+  }
+
+  // The block at `from` keeps its slot. Nothing may live at `to`.
+  std::optional<std::uint32_t> move(std::uint32_t heap, std::uint64_t from, std::uint64_t to) {
+    const auto slot = remove(heap, from);
+    if (!slot) return std::nullopt;
+    entries_[find_place(heap, to)] = {to, heap, *slot + 1};
+    ++used_;
     return slot;
   }
 
@@ -91,6 +88,23 @@ class LiveTable {
     ++used_;
     entry = {address, heap, slot + 1};
     return {slot, false};
+  }
+
+  std::optional<std::uint32_t> remove(std::uint32_t heap, std::uint64_t address) {
+    std::size_t hole = find_place(heap, address);
+    if (entries_[hole].slot_plus_1 == 0) return std::nullopt;
+    const std::uint32_t slot = entries_[hole].slot_plus_1 - 1;
+    --used_;
+    // Entries behind the hole move up unless they stand between their own place and it.
+    const std::size_t mask = entries_.size() - 1;
+    for (std::size_t next = (hole + 1) & mask; entries_[next].slot_plus_1 != 0; next = (next + 1) & mask) {
+      const std::size_t home = home_of(entries_[next].heap, entries_[next].address);
+      if (((next - home) & mask) < ((next - hole) & mask)) continue;
+      entries_[hole] = entries_[next];
+      hole = next;
+    }
+    entries_[hole] = {};
+    return slot;
   }
 
   std::size_t home_of(std::uint32_t heap, std::uint64_t address) const {

@@ -89,6 +89,10 @@ const RecordDescription record_table[record_count] = {
      {{"allocation", Unit::count, Coding::delta, 8, 0, false},
       {"key", Unit::id, Coding::plain, 4, 8, false},
       {"value", Unit::id, Coding::plain, 4, 12, false}}},
+    {"move_at", RecordKind::move_at, 1, 24, false, 3,
+     {{"address", Unit::address, Coding::delta, 8, 0, false},
+      {"from", Unit::address, Coding::from, 8, 8, false},
+      {"heap", Unit::id, Coding::plain, 4, 16, false}}},
     {"region_grow", RecordKind::region_grow, 1, 32, false, 5,
      {{"address", Unit::address, Coding::delta, 8, 0, false},
       {"size", Unit::bytes, Coding::plain, 8, 8, false},
@@ -168,10 +172,10 @@ static_assert(record_count <= no_record);
 constexpr std::uint8_t place_of_kind[record_number_max + 1] = {
     no_record, 0, 1, 2, 3, 4, 5, 6, no_record, no_record,
     7, 8, 9, 10, no_record, no_record, 11, 12, 13, 14,
-    15, 16, 17, no_record, 18, 19, 20, no_record, no_record, no_record,
-    no_record, no_record, 21, 22, 23, 24, 25, 26, 27, 28,
-    no_record, no_record, no_record, no_record, no_record, no_record, no_record, no_record, 29, 30,
-    31, 32, 33};
+    15, 16, 17, 18, 19, 20, 21, no_record, no_record, no_record,
+    no_record, no_record, 22, 23, 24, 25, 26, 27, 28, 29,
+    no_record, no_record, no_record, no_record, no_record, no_record, no_record, no_record, 30, 31,
+    32, 33, 34};
 
 }  // namespace
 

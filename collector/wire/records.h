@@ -26,6 +26,7 @@ enum class RecordKind : std::uint16_t {
   free_requested_at = 20,
   move = 21,
   attribute = 22,
+  move_at = 23,
   region_grow = 24,
   region_shrink = 25,
   heap_gone = 26,
@@ -226,6 +227,16 @@ struct AttributeRecord {
 };
 static_assert(sizeof(AttributeRecord) == 16);
 
+// A block was moved, named by its address: by a collector that keeps no table; in a recording, an unknown one.
+struct MoveAtRecord {
+  static constexpr RecordKind kind = RecordKind::move_at;
+  std::uint64_t address = 0;  // Where it begins now.
+  std::uint64_t from = 0;     // Where it began.
+  std::uint32_t heap = 0;     // Heap.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(MoveAtRecord) == 24);
+
 // A heap took memory from below.
 struct RegionGrowRecord {
   static constexpr RecordKind kind = RecordKind::region_grow;
@@ -405,7 +416,7 @@ struct RecordDescription {
   std::uint8_t field_count;
   FieldDescription fields[record_fields_max];
 };
-constexpr std::size_t record_count = 34;
+constexpr std::size_t record_count = 35;
 constexpr std::size_t record_number_max = 52;
 extern const RecordDescription record_table[record_count];
 

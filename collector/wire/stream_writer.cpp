@@ -144,6 +144,24 @@ bool StreamWriter::free_requested(std::uint32_t heap, std::uint64_t address, std
                                                               time_ns);
 }
 
+bool StreamWriter::move(std::uint32_t heap, std::uint64_t from, std::uint64_t to, std::int64_t time_ns) {
+  if (from != to)
+    if (const auto other = table_.give_back(heap, to)) free_unseen(*other, time_ns);
+  if (const auto slot = table_.move(heap, from, to)) {
+    MoveRecord record;
+    record.address = to;
+    record.slot = *slot;
+    add(record, time_ns);
+    return true;
+  }
+  MoveAtRecord record;
+  record.address = to;
+  record.from = from;
+  record.heap = heap;
+  add(record, time_ns);
+  return false;
+}
+
 bool StreamWriter::flush_if_older(std::int64_t now_ns, std::int64_t age_ns_max) {
   if (encoder_.is_empty()) return false;
   waiting_since_ = std::min(waiting_since_.value_or(now_ns), now_ns);

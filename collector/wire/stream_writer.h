@@ -40,6 +40,8 @@ class StreamWriter {
   bool free(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack, std::int64_t time_ns);
   bool free_requested(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack,
                       std::int64_t time_ns);
+  // The block keeps its number. Where one lives at the new address, its free was missed.
+  bool move(std::uint32_t heap, std::uint64_t from, std::uint64_t to, std::int64_t time_ns);
 
   // After trouble. Heaps are inexact from a loss on until each was listed anew.
   // `count` events (0: unknown) between the two times are missing, of one heap or of all (0). Returns its event number.

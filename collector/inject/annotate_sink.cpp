@@ -1,0 +1,288 @@
+#include "collector/inject/annotate_sink.h"
+
+#include <elf.h>
+#include <link.h>
+
+#include "collector/inject/rings.h"
+
+namespace hbmscope::inject {
+namespace {
+
+// What is remembered in the host's own structs is of this listener: an id and, above it, a number that no listener
+// before this one had.
+constexpr std::uint64_t session = std::uint64_t{1} << 32;
+
+bool is_known(std::uint64_t known) {
+  return known >> 32 == session >> 32;
+}
+
+std::uint64_t load(const std::uint64_t& known) {
+  return __atomic_load_n(&known, __ATOMIC_RELAXED);
+}
+
+// Two threads may define the same text at once; then it has two ids, and the observer makes them one again.
+std::uint32_t id_of(hbmscope_text* text) {
+  if (text == nullptr) return 0;
+  std::uint64_t known = load(text->known);
+  if (!is_known(known)) {
+    known = session | rings.define_string(text->text);
+    __atomic_store_n(&text->known, known, __ATOMIC_RELEASE);
+  }
+  return static_cast<std::uint32_t>(known);
+}
+
+std::uint32_t id_of(hbmscope_stack* stack) {
+  if (stack == nullptr) return 0;
+  std::uint64_t known = load(stack->known);
+  if (!is_known(known)) {
+    std::uint32_t id = 0;
+    for (std::uint32_t i = stack->count; i-- > 0;) {
+      const hbmscope_frame& frame = stack->frames[i];
+      id = rings.define_stack(id, rings.define_frame(frame.function, frame.file, frame.line));
+    }
+    known = session | id;
+    __atomic_store_n(&stack->known, known, __ATOMIC_RELEASE);
+  }
+  return static_cast<std::uint32_t>(known);
+}
+
+void list_region(void* listener, std::uint64_t address, std::uint64_t bytes) {
+  wire::RegionLiveRecord region;
+  region.address = address;
+  region.size = bytes;
+  region.heap = static_cast<const hbmscope_heap*>(listener)->id;
+  rings.add_to_listing(region);
+}
+
+void list_block(void* listener, std::uint64_t address, std::uint64_t bytes, std::uint64_t asked, std::uint32_t flags,
+                hbmscope_stack* stack, hbmscope_text* tag) {
+  wire::LiveRecord block;
+  block.address = address;
+  block.size = bytes;
+  block.requested = asked;
+  block.heap = static_cast<const hbmscope_heap*>(listener)->id;
+  block.flags = flags;
+  block.stack = id_of(stack);
+  block.tag = id_of(tag);
+  rings.add_to_listing(block);
+}
+
+void list_if_wanted(hbmscope_heap* heap) {
+  const std::uint32_t round = rings.listing_round();
+  if (__builtin_expect(heap->listed == round, 1)) return;
+  if (heap->enumerate == nullptr) {
+    heap->listed = round;
+    return;
+  }
+  if (!rings.begin_listing()) return;
+  const hbmscope_listing listing{list_region, list_block, heap};
+  heap->enumerate(heap, &listing);
+  if (rings.end_listing(heap->id)) heap->listed = round;
+}
+
+// A heap that was there before its listener has no id yet, and is defined under the table's lock; so whoever finds one
+// without waits for nothing and tells nothing.
+bool is_told_of(const hbmscope_heap* heap) {
+  return __atomic_load_n(&heap->id, __ATOMIC_ACQUIRE) != 0;
+}
+
+void define(hbmscope_heap* heap, std::uint32_t flags) {
+  wire::HeapRecord record;
+  record.device = heap->device;
+  record.layer = static_cast<std::uint8_t>(heap->layer);
+  record.flags = heap->flags | flags | wire::heap_flag::has_requested | wire::heap_flag::has_addresses;
+  record.parent = heap->parent == nullptr ? 0 : heap->parent->id;
+  __atomic_store_n(&heap->id, rings.define_heap(record, heap->name, heap->memory_kind), __ATOMIC_RELEASE);
+}
+
+void heap_added(hbmscope_heap* heap) {
+  heap->listed = rings.listing_round();
+  define(heap, wire::heap_flag::is_complete_at_start);
+}
+
+void heap_removed(hbmscope_heap* heap) {
+  wire::HeapGoneRecord record;
+  record.heap = heap->id;
+  if (is_told_of(heap)) rings.add(record);
+  __atomic_store_n(&heap->id, 0U, __ATOMIC_RELEASE);
+}
+
+// An event that puts something there comes before the listing that contains it, one that takes something away after it.
+void region(hbmscope_heap* heap, std::uint64_t address, std::uint64_t bytes) {
+  if (!is_told_of(heap)) return;
+  wire::RegionGrowRecord record;
+  record.address = address;
+  record.size = bytes;
+  record.heap = heap->id;
+  rings.add(record);
+  list_if_wanted(heap);
+}
+
+void region_gone(hbmscope_heap* heap, std::uint64_t address, std::uint64_t bytes) {
+  if (!is_told_of(heap)) return;
+  list_if_wanted(heap);
+  wire::RegionShrinkRecord record;
+  record.address = address;
+  record.size = bytes;
+  record.heap = heap->id;
+  rings.add(record);
+}
+
+void alloc(hbmscope_heap* heap, const hbmscope_block* block) {
+  if (!is_told_of(heap)) return;
+  wire::AllocRecord record;
+  record.address = block->address;
+  record.size = block->bytes;
+  record.requested = block->asked;
+  record.heap = heap->id;
+  record.stack = id_of(block->stack);
+  record.stream = block->stream;
+  record.tag = id_of(block->tag);
+  record.flags = block->flags;
+  rings.add(record);
+  list_if_wanted(heap);
+}
+
+template <class Record>
+void add_free(hbmscope_heap* heap, std::uint64_t address, hbmscope_stack* stack) {
+  if (!is_told_of(heap)) return;
+  list_if_wanted(heap);
+  Record record;
+  record.address = address;
+  record.heap = heap->id;
+  record.stack = id_of(stack);
+  rings.add(record);
+}
+
+void move(hbmscope_heap* heap, std::uint64_t from, std::uint64_t to) {
+  if (!is_told_of(heap)) return;
+  wire::MoveAtRecord record;
+  record.from = from;
+  record.address = to;
+  record.heap = heap->id;
+  rings.add(record);
+  list_if_wanted(heap);
+}
+
+void failure(hbmscope_heap* heap, const hbmscope_failure* failed) {
+  if (!is_told_of(heap)) return;
+  list_if_wanted(heap);
+  wire::OutOfMemoryRecord record;
+  record.asked = failed->asked;
+  record.available = failed->available;
+  record.heap = heap->id;
+  record.stack = id_of(failed->stack);
+  record.reason = rings.define_string(failed->reason);
+  rings.add(record);
+}
+
+void marker(hbmscope_text* name, std::uint32_t device, std::uint32_t phase) {
+  wire::MarkerRecord record;
+  record.name = id_of(name);
+  record.device = device;
+  record.phase = static_cast<std::uint8_t>(phase);
+  rings.add(record);
+}
+
+void counter(hbmscope_heap* heap, hbmscope_text* name, std::int64_t value) {
+  wire::CounterRecord record;
+  record.value = value;
+  record.name = id_of(name);
+  record.heap = heap == nullptr ? 0 : heap->id;
+  rings.add(record);
+}
+
+// A module that knows fewer calls than this listener has a shorter table.
+template <class Call>
+void put(hbmscope_table* table, Call hbmscope_table::*place, Call call) {
+  const auto* end = reinterpret_cast<const char*>(&(table->*place) + 1);
+  if (end <= reinterpret_cast<const char*>(table) + table->bytes)
+    __atomic_store_n(&(table->*place), call, __ATOMIC_RELEASE);
+}
+
+void put_calls(hbmscope_table* table, bool are_told) {
+  const auto one = [&](auto place, auto call) { put(table, place, are_told ? call : nullptr); };
+  one(&hbmscope_table::heap_added, &heap_added);
+  one(&hbmscope_table::heap_removed, &heap_removed);
+  one(&hbmscope_table::region, &region);
+  one(&hbmscope_table::region_gone, &region_gone);
+  one(&hbmscope_table::alloc, &alloc);
+  one(&hbmscope_table::free, &add_free<wire::FreeAtRecord>);
+  one(&hbmscope_table::free_requested, &add_free<wire::FreeRequestedAtRecord>);
+  one(&hbmscope_table::move, &move);
+  one(&hbmscope_table::failure, &failure);
+  one(&hbmscope_table::marker, &marker);
+  one(&hbmscope_table::counter, &counter);
+}
+
+constexpr std::size_t tables_max = 256;
+hbmscope_table* tables[tables_max];
+std::size_t table_count = 0;
+SpinLock tables_lock;
+
+void lock(hbmscope_table* table) {
+  while (__atomic_exchange_n(&table->lock, 1U, __ATOMIC_ACQUIRE) != 0) {
+  }
+}
+
+void unlock(hbmscope_table* table) {
+  __atomic_store_n(&table->lock, 0U, __ATOMIC_RELEASE);
+}
+
+// Notes are aligned to four bytes, names too; anything that reaches beyond its segment ends the search there.
+hbmscope_table* find_in_notes(const char* at, const char* end) {
+  while (end - at >= static_cast<std::ptrdiff_t>(sizeof(ElfW(Nhdr)))) {
+    ElfW(Nhdr) note;
+    std::memcpy(&note, at, sizeof(note));
+    const std::uint64_t name = sizeof(note), content = name + (std::uint64_t{note.n_namesz} + 3) / 4 * 4;
+    const std::uint64_t next = content + (std::uint64_t{note.n_descsz} + 3) / 4 * 4;
+    if (next > static_cast<std::uint64_t>(end - at)) return nullptr;
+    if (note.n_type == 1 && note.n_namesz == 9 && note.n_descsz == 8 && std::memcmp(at + name, "hbmscope", 9) == 0) {
+      std::int64_t distance = 0;
+      std::memcpy(&distance, at + content, sizeof(distance));
+      return reinterpret_cast<hbmscope_table*>(const_cast<char*>(at) + content + distance);
+    }
+    at += next;
+  }
+  return nullptr;
+}
+
+int look_into(dl_phdr_info* module, std::size_t, void* visit) {
+  for (int i = 0; i < module->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = module->dlpi_phdr[i];
+    if (segment.p_type != PT_NOTE) continue;
+    const auto* begin = reinterpret_cast<const char*>(module->dlpi_addr + segment.p_vaddr);
+    if (hbmscope_table* table = find_in_notes(begin, begin + segment.p_memsz))
+      (*static_cast<void (**)(hbmscope_table*)>(visit))(table);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void find_annotated_tables(void (*visit)(hbmscope_table*)) {
+  dl_iterate_phdr(look_into, &visit);
+}
+
+void listen_to(hbmscope_table* table) {
+  if (table->version != HBMSCOPE_VERSION) return;
+  tables_lock.lock();
+  bool is_new = table_count < tables_max;
+  for (std::size_t i = 0; i < table_count; ++i) is_new = is_new && tables[i] != table;
+  if (is_new) tables[table_count++] = table;
+  tables_lock.unlock();
+  if (!is_new) return;
+  lock(table);
+  for (hbmscope_heap* heap = table->heaps; heap != nullptr; heap = heap->next) {
+    heap->listed = 0;
+    define(heap, 0);
+  }
+  put_calls(table, true);
+  unlock(table);
+}
+
+void stop_listening() {
+  for (std::size_t i = 0; i < table_count; ++i) put_calls(tables[i], false);
+}
+
+}  // namespace hbmscope::inject

@@ -1,0 +1,325 @@
+#include "collector/inject/rings.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <new>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <x86intrin.h>
+#endif
+
+// Glibc's, since 2.18: no key of pthread's, whose symbols moved in 2.34.
+extern "C" int __cxa_thread_atexit_impl(void (*at_exit)(void*), void* argument, void* library);
+extern "C" void* __dso_handle;
+
+namespace hbmscope::inject {
+namespace {
+
+constexpr std::size_t text_bytes_max = 4096;
+
+thread_local wire::RingHeader* my_ring __attribute__((tls_model("initial-exec"))) = nullptr;
+
+bool is_tsc_even() {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1U << 8)) != 0;
+#else
+  return false;
+#endif
+}
+
+void give_ring_back(void* ring) {
+  my_ring = nullptr;
+  std::atomic_ref(static_cast<wire::RingHeader*>(ring)->thread).store(0, std::memory_order_release);
+}
+
+std::uint64_t row_bytes(std::size_t struct_bytes, std::size_t text_bytes) {
+  return (sizeof(wire::RowHeader) + struct_bytes + text_bytes + 7) / 8 * 8;
+}
+
+wire::RowHeader row_header(wire::RecordKind kind, std::size_t struct_bytes, std::size_t text_bytes,
+                           std::uint64_t ticks) {
+  wire::RowHeader header;
+  header.words = static_cast<std::uint16_t>(row_bytes(struct_bytes, text_bytes) / 8);
+  header.kind = kind;
+  header.struct_bytes = static_cast<std::uint16_t>(struct_bytes);
+  header.text_bytes = static_cast<std::uint16_t>(text_bytes);
+  header.time_ns = static_cast<std::int64_t>(ticks);
+  return header;
+}
+
+// The observer may be slow to take it, not the job to go on: a second at most.
+const char* hand_over(int memory, std::uint64_t bytes, const char* observer_path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (std::strlen(observer_path) >= sizeof(address.sun_path)) return "the path of its socket is too long";
+  std::strcpy(address.sun_path, observer_path);
+  const int socket_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (socket_fd < 0) return "no socket can be made";
+  const timeval second{1, 0};
+  setsockopt(socket_fd, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
+  wire::Hello hello;
+  hello.process = static_cast<std::uint64_t>(getpid());
+  hello.bytes = bytes;
+  iovec part{&hello, sizeof(hello)};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof(control);
+  cmsghdr* rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(rights), &memory, sizeof(int));
+  const bool is_told = connect(socket_fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
+                       sendmsg(socket_fd, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(hello));
+  close(socket_fd);
+  return is_told ? nullptr : "it does not answer";
+}
+
+}  // namespace
+
+Rings rings;
+
+std::uint64_t read_ticks(bool are_ns) {
+#if defined(__x86_64__)
+  if (!are_ns) return __rdtsc();
+#endif
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void SpinLock::lock() {
+  while (!try_lock()) sched_yield();
+}
+
+const char* Rings::open(const char* observer_path) {
+  const std::uint64_t definitions = 4096, listing = definitions + wire::definitions_bytes_wanted;
+  const std::uint64_t first_ring = listing + wire::listing_bytes_wanted;
+  const std::uint64_t bytes = first_ring + wire::rings_wanted * wire::ring_stride(wire::ring_bytes_wanted);
+  const auto memory = static_cast<int>(syscall(SYS_memfd_create, "hbmscope", 3U /* close on exec, may be sealed */));
+  if (memory < 0) return "no shared memory can be had";
+  void* at = MAP_FAILED;
+  if (ftruncate(memory, static_cast<off_t>(bytes)) == 0 &&
+      fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+    at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
+  if (at == MAP_FAILED) {
+    close(memory);
+    return "no shared memory can be had";
+  }
+  auto* header = new (at) wire::RingsHeader;
+  header->rings = wire::rings_wanted;
+  header->ring_bytes = wire::ring_bytes_wanted;
+  header->definitions_offset = definitions;
+  header->definitions_bytes = wire::definitions_bytes_wanted;
+  header->listing_offset = listing;
+  header->listing_bytes = wire::listing_bytes_wanted;
+  header->rings_offset = first_ring;
+  header->process = static_cast<std::uint64_t>(getpid());
+  header->ticks_are_ns = is_tsc_even() ? 0 : 1;
+  const char* wrong = hand_over(memory, bytes, observer_path);
+  close(memory);
+  if (wrong != nullptr) {
+    munmap(at, bytes);
+    return wrong;
+  }
+  bytes_ = static_cast<std::uint8_t*>(at);
+  ring_bytes_ = header->ring_bytes;
+  ticks_are_ns_ = header->ticks_are_ns != 0;
+  header_ = header;
+  return nullptr;
+}
+
+void Rings::forget() {
+  header_ = nullptr;
+  my_ring = nullptr;
+  strings_ = frames_ = stacks_ = heaps_ = 0;
+  // Another thread of the parent's may have held them; it does not exist here.
+  definitions_lock_.unlock();
+  listing_lock_.unlock();
+}
+
+wire::RingHeader* Rings::ring(std::uint32_t number) const {
+  return reinterpret_cast<wire::RingHeader*>(bytes_ + header_->rings_offset + number * wire::ring_stride(ring_bytes_));
+}
+
+wire::RingHeader* Rings::take_ring() {
+  const auto thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
+  for (std::uint32_t i = 0; i < header_->rings; ++i) {
+    std::uint64_t nobody = 0;
+    if (!std::atomic_ref(ring(i)->thread).compare_exchange_strong(nobody, thread, std::memory_order_acquire)) continue;
+    my_ring = ring(i);
+    __cxa_thread_atexit_impl(give_ring_back, my_ring, &__dso_handle);
+    return my_ring;
+  }
+  return nullptr;
+}
+
+std::uint8_t* Rings::begin_event(std::size_t struct_bytes) {
+  if (my_ring == nullptr && take_ring() == nullptr) {
+    std::atomic_ref(header_->events_without_ring).fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  wire::RingHeader& mine = *my_ring;
+  if (__builtin_expect(mine.lost != mine.lost_told, 0)) {
+    wire::LossRecord loss;
+    loss.count = mine.lost;
+    loss.since_ns = mine.lost_since;
+    if (std::uint8_t* row = begin_row(sizeof(loss))) {
+      std::memcpy(row + sizeof(wire::RowHeader), &loss, sizeof(loss));
+      end_row(row, wire::LossRecord::kind, sizeof(loss));
+      mine.lost_told = mine.lost;
+    }
+  }
+  if (std::uint8_t* row = begin_row(struct_bytes)) return row;
+  if (mine.lost == mine.lost_told) mine.lost_since = read_ticks(ticks_are_ns_);
+  std::atomic_ref(mine.lost).store(mine.lost + 1, std::memory_order_release);
+  return nullptr;
+}
+
+std::uint8_t* Rings::begin_row(std::size_t struct_bytes) {
+  wire::RingHeader& mine = *my_ring;
+  const std::uint64_t bytes = row_bytes(struct_bytes, 0), at = mine.head & (ring_bytes_ - 1);
+  const std::uint64_t padding = at + bytes > ring_bytes_ ? ring_bytes_ - at : 0;
+  if (mine.head + padding + bytes - mine.tail_seen > ring_bytes_) {
+    mine.tail_seen = std::atomic_ref(mine.tail).load(std::memory_order_acquire);
+    if (mine.head + padding + bytes - mine.tail_seen > ring_bytes_) return nullptr;
+  }
+  auto* rows = reinterpret_cast<std::uint8_t*>(&mine + 1);
+  if (padding == 0) return rows + at;
+  wire::RowHeader rest;
+  rest.words = static_cast<std::uint16_t>(padding / 8);
+  std::memcpy(rows + at, &rest, 8);  // There may be no room for its time.
+  std::atomic_ref(mine.head).store(mine.head + padding, std::memory_order_release);
+  return rows;
+}
+
+void Rings::end_row(std::uint8_t* row, wire::RecordKind kind, std::size_t struct_bytes) {
+  const wire::RowHeader header = row_header(kind, struct_bytes, 0, read_ticks(ticks_are_ns_));
+  std::memcpy(row, &header, sizeof(header));
+  std::atomic_ref(my_ring->head).store(my_ring->head + header.words * 8U, std::memory_order_release);
+}
+
+template <class Record>
+bool Rings::define(const Record& record, const char* text, std::size_t text_bytes) {
+  const std::uint64_t bytes = row_bytes(sizeof(Record), text_bytes);
+  if (header_->definitions_end + bytes > header_->definitions_bytes) {
+    std::atomic_ref(header_->definitions_lost).store(header_->definitions_lost + 1, std::memory_order_relaxed);
+    return false;
+  }
+  std::uint8_t* row = bytes_ + header_->definitions_offset + header_->definitions_end;
+  const wire::RowHeader header = row_header(Record::kind, sizeof(Record), text_bytes, 0);
+  std::memcpy(row, &header, sizeof(header));
+  std::memcpy(row + sizeof(header), &record, sizeof(record));
+  std::memcpy(row + sizeof(header) + sizeof(record), text, text_bytes);
+  std::atomic_ref(header_->definitions_end).store(header_->definitions_end + bytes, std::memory_order_release);
+  return true;
+}
+
+std::uint32_t Rings::define_string(const char* text) {
+  if (text == nullptr || *text == 0) return 0;
+  definitions_lock_.lock();
+  wire::StringRecord record;
+  record.id = strings_ + 1;
+  if (define(record, text, strnlen(text, text_bytes_max))) ++strings_;
+  const std::uint32_t id = strings_ == record.id ? record.id : 0;
+  definitions_lock_.unlock();
+  return id;
+}
+
+std::uint32_t Rings::define_frame(const char* function, const char* file, std::uint32_t line) {
+  wire::FrameRecord record;
+  record.function = define_string(function);
+  record.file = define_string(file);
+  record.line = line;
+  definitions_lock_.lock();
+  record.id = frames_ + 1;
+  if (define(record, "", 0)) ++frames_;
+  const std::uint32_t id = frames_ == record.id ? record.id : 0;
+  definitions_lock_.unlock();
+  return id;
+}
+
+std::uint32_t Rings::define_stack(std::uint32_t parent, std::uint32_t frame) {
+  wire::StackRecord record;
+  record.parent = parent;
+  record.frame = frame;
+  definitions_lock_.lock();
+  record.id = stacks_ + 1;
+  if (define(record, "", 0)) ++stacks_;
+  const std::uint32_t id = stacks_ == record.id ? record.id : 0;
+  definitions_lock_.unlock();
+  return id;
+}
+
+std::uint32_t Rings::define_heap(wire::HeapRecord heap, const char* name, const char* memory_kind) {
+  heap.name = define_string(name);
+  heap.memory_kind = define_string(memory_kind);
+  definitions_lock_.lock();
+  heap.id = heaps_ + 1;
+  if (define(heap, "", 0)) ++heaps_;
+  const std::uint32_t id = heaps_ == heap.id ? heap.id : 0;
+  definitions_lock_.unlock();
+  return id;
+}
+
+bool Rings::begin_listing() {
+  if (!listing_lock_.try_lock()) return false;
+  if (std::atomic_ref(header_->listing_end).load(std::memory_order_acquire) != 0) {
+    listing_lock_.unlock();
+    return false;
+  }
+  listed_bytes_ = 0;
+  is_listing_cut_ = false;
+  return true;
+}
+
+template <class Record>
+void Rings::list(const Record& record) {
+  const std::uint64_t bytes = row_bytes(sizeof(Record), 0);
+  if (listed_bytes_ + bytes > header_->listing_bytes) {
+    is_listing_cut_ = true;
+    return;
+  }
+  std::uint8_t* row = bytes_ + header_->listing_offset + listed_bytes_;
+  const wire::RowHeader header = row_header(Record::kind, sizeof(Record), 0, 0);
+  std::memcpy(row, &header, sizeof(header));
+  std::memcpy(row + sizeof(header), &record, sizeof(record));
+  listed_bytes_ += bytes;
+}
+
+void Rings::add_to_listing(const wire::RegionLiveRecord& region) {
+  list(region);
+}
+
+void Rings::add_to_listing(const wire::LiveRecord& block) {
+  list(block);
+}
+
+bool Rings::end_listing(std::uint32_t heap) {
+  bool is_told = false;
+  if (!is_listing_cut_) {
+    // One byte more than it has, so that a listing of nothing waits too.
+    std::atomic_ref(header_->listing_end).store(listed_bytes_ + 1, std::memory_order_release);
+    wire::ListingRecord record;
+    record.heap = heap;
+    record.phase = 1;
+    is_told = add(record);
+    if (!is_told) std::atomic_ref(header_->listing_end).store(0, std::memory_order_release);
+  }
+  listing_lock_.unlock();
+  return is_told || is_listing_cut_;
+}
+
+}  // namespace hbmscope::inject

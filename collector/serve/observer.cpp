@@ -1,0 +1,161 @@
+#include "collector/serve/observer.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "collector/serve/process_facts.h"
+
+namespace hbmscope::serve {
+namespace {
+
+constexpr std::uint64_t busy_events = 10'000;  // A ring holds thirteen times as many.
+constexpr std::size_t processes_max = wire::streams_max;
+
+// Of this user, and nobody else may enter; made where it is missing. Empty: it is somebody else's.
+std::string private_folder() {
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  std::string folder = runtime != nullptr && *runtime == '/' ? std::string(runtime) + "/hbmscope"
+                                                             : "/tmp/hbmscope-" + std::to_string(getuid());
+  struct stat found {};
+  const auto is_ours = [&] {
+    return lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == getuid() &&
+           (found.st_mode & 077) == 0;
+  };
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST && runtime != nullptr) {
+    folder = "/tmp/hbmscope-" + std::to_string(getuid());
+    mkdir(folder.c_str(), 0700);
+  }
+  return is_ours() ? folder : "";
+}
+
+}  // namespace
+
+Observer::~Observer() {
+  if (listening_ >= 0) close(listening_);
+  if (!path_.empty()) unlink(path_.c_str());
+}
+
+std::optional<std::string> Observer::open() {
+  const std::string folder = private_folder();
+  if (folder.empty()) return "there is no folder that only this user may enter, neither in XDG_RUNTIME_DIR nor in /tmp";
+  const std::string path = folder + "/run-" + std::to_string(getpid());
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path)) return "the path of its socket is too long: " + path;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  unlink(path.c_str());  // Of a process that had our number before us.
+  listening_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (listening_ < 0 || bind(listening_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+      chmod(path.c_str(), 0600) != 0 || listen(listening_, 128) != 0)
+    return "no socket can be made at " + path + ": " + std::strerror(errno);
+  path_ = path;
+  return std::nullopt;
+}
+
+bool Observer::serve(int wait_ms) {
+  pollfd waited{listening_, POLLIN, 0};
+  poll(&waited, 1, wait_ms);
+  accept_all();
+  bool is_busy = false;
+  for (Job& job : jobs_) {
+    const std::uint64_t before = job.drain->events();
+    job.drain->drain(false);
+    is_busy = is_busy || job.drain->events() - before > busy_events;
+  }
+  return is_busy;
+}
+
+void Observer::finish() {
+  accept_all();
+  for (Job& job : jobs_) job.drain->drain(true);
+}
+
+void Observer::accept_all() {
+  for (;;) {
+    const int connection = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (connection < 0) return;
+    take_in(connection);
+    close(connection);
+  }
+}
+
+void Observer::refuse(const std::string& who, const std::string& why) {
+  constexpr std::size_t refused_max = 100;  // A hostile peer may come ten thousand times.
+  if (refused_.size() < refused_max) refused_.push_back(who + ": " + why);
+}
+
+void Observer::take_in(int connection) {
+  ucred peer{};
+  socklen_t peer_bytes = sizeof(peer);
+  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) != 0) return;
+  const std::string who = "process " + std::to_string(peer.pid);
+  if (peer.uid != getuid() && peer.uid != 0 && getuid() != 0) return refuse(who, "it is another user's");
+  // It has said all before it connected, or says it at once.
+  const timeval patience{0, 200'000};
+  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  wire::Hello hello;
+  iovec part{&hello, sizeof(hello)};
+  alignas(cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof(control);
+  const ssize_t received = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
+  int memory = -1;
+  if (received > 0)
+    for (cmsghdr* rights = CMSG_FIRSTHDR(&message); rights != nullptr; rights = CMSG_NXTHDR(&message, rights)) {
+      if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS) continue;
+      for (std::size_t at = 0; CMSG_LEN(at + sizeof(int)) <= rights->cmsg_len; at += sizeof(int)) {
+        int one = -1;
+        std::memcpy(&one, CMSG_DATA(rights) + at, sizeof(one));
+        if (memory < 0)
+          memory = one;
+        else
+          close(one);
+      }
+    }
+  if (received != static_cast<ssize_t>(sizeof(hello)) || memory < 0 ||
+      std::memcmp(hello.magic, wire::Hello{}.magic, sizeof(hello.magic)) != 0) {
+    if (memory >= 0) close(memory);
+    return refuse(who, "it is no collector");
+  }
+  if (jobs_.size() == processes_max) {
+    close(memory);
+    return refuse(who, "there are too many processes");
+  }
+  std::string wrong;
+  std::unique_ptr<RingMemory> rings = RingMemory::map(memory, wrong);
+  if (!rings) return refuse(who, wrong);
+  Job job;
+  job.process.stream = static_cast<std::uint32_t>(jobs_.size());
+  job.process.pid = peer.pid;
+  job.drain = std::make_unique<ProcessDrain>(std::move(rings), job.process.stream, sink_);
+  for (const auto& [key, value] : read_process_facts(peer.pid)) {
+    job.drain->add_job_fact(key, value);
+    if (key == "command") job.process.command = value;
+  }
+  jobs_.push_back(std::move(job));
+}
+
+std::vector<Observer::Process> Observer::processes() const {
+  std::vector<Process> all;
+  for (const Job& job : jobs_) {
+    Process process = job.process;
+    process.events = job.drain->events();
+    process.lost = job.drain->lost();
+    process.is_broken = job.drain->is_broken();
+    all.push_back(process);
+  }
+  return all;
+}
+
+}  // namespace hbmscope::serve

@@ -1,0 +1,65 @@
+// Waits for the processes of a job to connect, drains their rings, and hands out the blocks of their streams. One
+// thread, the caller's: nothing happens but in serve(). What a job has written before it was killed is drained all the
+// same.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/serve/process_drain.h"
+
+namespace hbmscope::serve {
+
+class Observer {
+ public:
+  using Sink = std::function<void(wire::SharedBlock)>;
+  explicit Observer(Sink sink) : sink_(std::move(sink)) {}
+  ~Observer();
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+
+  // A socket in a folder that only this user may enter (hbmscope in XDG_RUNTIME_DIR, else /tmp/hbmscope-UID). Nothing,
+  // or why not, in words.
+  std::optional<std::string> open();
+  // What a job's environment must say for the job to find it: this variable, this path.
+  static constexpr const char* variable = wire::observer_variable;
+  const std::string& socket_path() const { return path_; }
+
+  // Waits until somebody connects or the time is over, then drains once. True: so much has come that the next round
+  // should not wait.
+  bool serve(int wait_ms);
+  // The last round: all that there is, and every stream is closed.
+  void finish();
+
+  struct Process {
+    std::uint32_t stream = 0;
+    std::int64_t pid = 0;
+    std::string command;
+    std::uint64_t events = 0, lost = 0;
+    bool is_broken = false;
+  };
+  std::vector<Process> processes() const;
+  // Who was turned away, and why: "process 4711: its collector is of another version".
+  const std::vector<std::string>& refused() const { return refused_; }
+
+ private:
+  struct Job {
+    Process process;
+    std::unique_ptr<ProcessDrain> drain;
+  };
+  void accept_all();
+  void take_in(int connection);
+  void refuse(const std::string& who, const std::string& why);
+
+  Sink sink_;
+  std::string path_;
+  int listening_ = -1;
+  std::vector<Job> jobs_;
+  std::vector<std::string> refused_;
+};
+
+}  // namespace hbmscope::serve

@@ -1,0 +1,264 @@
+#include "collector/serve/process_drain.h"
+
+#include <time.h>
+
+#include <functional>
+#include <queue>
+#include <utility>
+
+namespace hbmscope::serve {
+namespace {
+
+std::uint64_t realtime_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// The job's ids are dense and come in order; one that does not is left out, and its id stays 0.
+void add_id(std::vector<std::uint32_t>& ids, std::uint32_t of_job, std::uint32_t id) {
+  if (of_job == ids.size()) ids.push_back(id);
+}
+
+}  // namespace
+
+ProcessDrain::ProcessDrain(std::unique_ptr<RingMemory> memory, std::uint32_t stream, wire::StreamWriter::Sink sink)
+    : memory_(std::move(memory)),
+      writer_(stream, std::move(sink)),
+      clock_(memory_->ticks_are_ns()),
+      rings_(memory_->rings()) {
+  const TickClock::Reading now = clock_.read();
+  last_drain_ns_ = now.ns;
+  tell_clock(now);
+}
+
+void ProcessDrain::add_job_fact(std::string_view key, std::string_view value) {
+  writer_.add_job_fact(key, value);
+}
+
+void ProcessDrain::tell_clock(const TickClock::Reading& now) {
+  if (has_clock_ && now.ns - last_clock_ns_ < clock_record_ns) return;
+  wire::ClockRecord record;
+  record.realtime_ns = realtime_ns();
+  record.tsc = memory_->ticks_are_ns() ? 0 : now.ticks;
+  writer_.add(record, now.ns);
+  last_clock_ns_ = now.ns;
+  has_clock_ = true;
+}
+
+void ProcessDrain::drain(bool is_last) {
+  const TickClock::Reading now = clock_.read();
+  clock_.note(now);
+  std::size_t busy = 0;
+  for (std::uint32_t i = 0; i < rings_.size(); ++i) {
+    rings_[i].head = memory_->head(i);
+    busy += rings_[i].head != 0 ? 1 : 0;
+  }
+  // After the heads: what they reach is defined by now.
+  take_definitions();
+  const bool may_wait = !is_last && busy > 1;
+  const std::uint64_t until = may_wait ? clock_.ticks_from_ns(now.ns - merge_window_ns) : ~std::uint64_t{0};
+  take_rows(until);
+  note_losses(now.ns);
+  tell_clock(now);
+  last_drain_ns_ = now.ns;
+  if (is_last)
+    writer_.flush();
+  else
+    writer_.flush_if_older(now.ns, wire::block_age_ns_live);
+}
+
+void ProcessDrain::take_definitions() {
+  const auto take = [&](const Row& row) {
+    switch (row.kind) {
+      case wire::RecordKind::string: {
+        const auto record = row.as<wire::StringRecord>();
+        if (record.id == texts_.size()) texts_.push_back(row.text);
+        add_id(strings_, record.id, writer_.define_string(row.text));
+        break;
+      }
+      case wire::RecordKind::frame: {
+        const auto record = row.as<wire::FrameRecord>();
+        const auto text = [&](std::uint32_t id) {
+          return id < texts_.size() ? std::string_view(texts_[id]) : std::string_view();
+        };
+        add_id(frames_, record.id, writer_.define_frame(text(record.function), text(record.file), record.line));
+        break;
+      }
+      case wire::RecordKind::stack: {
+        const auto record = row.as<wire::StackRecord>();
+        add_id(stacks_, record.id, writer_.define_stack(stack(record.parent), id_of(frames_, record.frame)));
+        break;
+      }
+      case wire::RecordKind::heap: {
+        auto record = row.as<wire::HeapRecord>();
+        const std::uint32_t of_job = record.id;
+        record.parent = heap(record.parent);
+        const std::string name = record.name < texts_.size() ? texts_[record.name] : "";
+        const std::string kind = record.memory_kind < texts_.size() ? texts_[record.memory_kind] : "";
+        add_id(heaps_, of_job, writer_.define_heap(record, name, kind));
+        break;
+      }
+      default: is_broken_ = true; break;
+    }
+  };
+  memory_->take_definitions(take, is_broken_);
+}
+
+void ProcessDrain::take_rows(std::uint64_t until_ticks) {
+  using Next = std::pair<std::uint64_t, std::uint32_t>;  // Ticks and ring; the oldest first.
+  std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
+  std::vector<std::uint64_t> places(rings_.size());  // Behind the row that waits.
+  const auto read = [&](std::uint32_t number) {
+    Ring& ring = rings_[number];
+    places[number] = ring.tail;
+    ring.row = memory_->next(number, places[number], ring.head, is_broken_);
+    if (!ring.row) {
+      if (ring.tail != ring.head) memory_->set_tail(number, ring.tail = ring.head);
+    } else if (ring.row->ticks <= until_ticks) {
+      queue.emplace(ring.row->ticks, number);
+    }
+  };
+  for (std::uint32_t i = 0; i < rings_.size(); ++i)
+    if (rings_[i].tail != rings_[i].head) read(i);
+  std::uint32_t since_told = 0;
+  while (!queue.empty()) {
+    const std::uint32_t number = queue.top().second;
+    queue.pop();
+    Ring& ring = rings_[number];
+    // A loss is told in the ring where it happened, with all that the ring has lost so far.
+    if (ring.row->kind == wire::RecordKind::loss) {
+      const auto loss = ring.row->as<wire::LossRecord>();
+      if (loss.count > ring.told_lost) {
+        const std::uint64_t more = loss.count - ring.told_lost;
+        ring.told_lost = loss.count;
+        lost_ += more;
+        writer_.note_loss(more, clock_.ns_from_ticks(loss.since_ns), clock_.ns_from_ticks(ring.row->ticks));
+        memory_->ask_for_listings();
+      }
+    } else {
+      write(*ring.row);
+    }
+    ring.tail = places[number];
+    if (++since_told % 1024 == 0) memory_->set_tail(number, ring.tail);
+    read(number);
+  }
+  for (std::uint32_t i = 0; i < rings_.size(); ++i) memory_->set_tail(i, rings_[i].tail);
+}
+
+// What was lost and has not been told in a ring: of threads that have been silent since, or had no ring.
+void ProcessDrain::note_losses(std::int64_t now_ns) {
+  std::uint64_t more = 0;
+  for (std::uint32_t i = 0; i < rings_.size(); ++i) {
+    Ring& ring = rings_[i];
+    const std::uint64_t lost = ring.tail == memory_->head(i) ? memory_->lost(i) : ring.told_lost;
+    if (lost <= ring.told_lost) continue;
+    more += lost - ring.told_lost;
+    ring.told_lost = lost;
+  }
+  const std::uint64_t without_ring = memory_->events_without_ring();
+  if (without_ring > told_without_ring_) more += without_ring - told_without_ring_;
+  told_without_ring_ = without_ring;
+  if (more == 0) return;
+  lost_ += more;
+  writer_.note_loss(more, last_drain_ns_, now_ns);
+  memory_->ask_for_listings();
+}
+
+void ProcessDrain::write_listing(const wire::ListingRecord& listing, std::int64_t time_ns) {
+  std::vector<wire::RegionLiveRecord> regions;
+  std::vector<wire::LiveRecord> blocks;
+  take_definitions();  // The listing may name what was defined since this round began.
+  const auto take = [&](const Row& row) {
+    if (row.kind == wire::RecordKind::region_live) {
+      regions.push_back(row.as<wire::RegionLiveRecord>());
+    } else if (row.kind == wire::RecordKind::live) {
+      auto block = row.as<wire::LiveRecord>();
+      block.stack = stack(block.stack);
+      block.tag = string(block.tag);
+      block.event = wire::before_the_stream;
+      blocks.push_back(block);
+    }
+  };
+  memory_->take_listing(take, is_broken_);
+  if (const std::uint32_t id = heap(listing.heap)) writer_.list_heap(id, regions, blocks, time_ns);
+}
+
+void ProcessDrain::write(const Row& row) {
+  const std::int64_t time_ns = clock_.ns_from_ticks(row.ticks);
+  const auto add = [&](auto record) { writer_.add(record, time_ns); };
+  ++events_;
+  switch (row.kind) {
+    case wire::RecordKind::alloc: {
+      auto record = row.as<wire::AllocRecord>();
+      record.heap = heap(record.heap);
+      record.stack = stack(record.stack);
+      record.tag = string(record.tag);
+      writer_.alloc(record, time_ns);
+      break;
+    }
+    case wire::RecordKind::free_at: {
+      const auto record = row.as<wire::FreeAtRecord>();
+      writer_.free(heap(record.heap), record.address, record.size, stack(record.stack), time_ns);
+      break;
+    }
+    case wire::RecordKind::free_requested_at: {
+      const auto record = row.as<wire::FreeRequestedAtRecord>();
+      writer_.free_requested(heap(record.heap), record.address, record.size, stack(record.stack), time_ns);
+      break;
+    }
+    case wire::RecordKind::move_at: {
+      const auto record = row.as<wire::MoveAtRecord>();
+      writer_.move(heap(record.heap), record.from, record.address, time_ns);
+      break;
+    }
+    case wire::RecordKind::region_grow: {
+      auto record = row.as<wire::RegionGrowRecord>();
+      record.heap = heap(record.heap);
+      record.stack = stack(record.stack);
+      add(record);
+      break;
+    }
+    case wire::RecordKind::region_shrink: {
+      auto record = row.as<wire::RegionShrinkRecord>();
+      record.heap = heap(record.heap);
+      record.stack = stack(record.stack);
+      add(record);
+      break;
+    }
+    case wire::RecordKind::heap_gone: {
+      auto record = row.as<wire::HeapGoneRecord>();
+      record.heap = heap(record.heap);
+      add(record);
+      break;
+    }
+    case wire::RecordKind::out_of_memory: {
+      auto record = row.as<wire::OutOfMemoryRecord>();
+      record.heap = heap(record.heap);
+      record.stack = stack(record.stack);
+      record.reason = string(record.reason);
+      add(record);
+      break;
+    }
+    case wire::RecordKind::marker: {
+      auto record = row.as<wire::MarkerRecord>();
+      record.name = string(record.name);
+      add(record);
+      break;
+    }
+    case wire::RecordKind::counter: {
+      auto record = row.as<wire::CounterRecord>();
+      record.name = string(record.name);
+      record.heap = heap(record.heap);
+      add(record);
+      break;
+    }
+    case wire::RecordKind::listing:
+      --events_;  // State.
+      write_listing(row.as<wire::ListingRecord>(), time_ns);
+      break;
+    default: is_broken_ = true; break;
+  }
+}
+
+}  // namespace hbmscope::serve

@@ -1,0 +1,69 @@
+// One job's process: its rings, merged by time, as one stream.
+//
+// A thread notes the time and then publishes the event; in between it may be put aside. So with several threads, events
+// younger than `merge_window_ns` wait for the next round, and what comes later than that is written late, never sorted
+// anew. Threads of their own order (an alloc after the free that made room for it) are ordered by their allocator's
+// lock, which takes longer than reading the clock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collector/serve/ring_memory.h"
+#include "collector/serve/tick_clock.h"
+#include "collector/wire/stream_writer.h"
+
+namespace hbmscope::serve {
+
+constexpr std::int64_t merge_window_ns = 1'000'000;
+constexpr std::int64_t clock_record_ns = 10'000'000'000;
+
+class ProcessDrain {
+ public:
+  ProcessDrain(std::unique_ptr<RingMemory> memory, std::uint32_t stream, wire::StreamWriter::Sink sink);
+
+  void add_job_fact(std::string_view key, std::string_view value);
+  // All that can be had now; with `is_last` also the youngest, and the block at hand is closed.
+  void drain(bool is_last);
+
+  std::uint64_t events() const { return events_; }
+  std::uint64_t lost() const { return lost_; }
+  // Shared memory that made no sense at some place; what was behind it is lost.
+  bool is_broken() const { return is_broken_; }
+
+ private:
+  struct Ring {
+    std::uint64_t tail = 0, head = 0;
+    std::uint64_t told_lost = 0;
+    std::optional<Row> row;  // The next one, read already.
+  };
+
+  void take_definitions();
+  void take_rows(std::uint64_t until_ticks);
+  void write(const Row& row);
+  void write_listing(const wire::ListingRecord& listing, std::int64_t time_ns);
+  void note_losses(std::int64_t now_ns);
+  void tell_clock(const TickClock::Reading& now);
+
+  std::uint32_t string(std::uint32_t of_job) const { return id_of(strings_, of_job); }
+  std::uint32_t stack(std::uint32_t of_job) const { return id_of(stacks_, of_job); }
+  std::uint32_t heap(std::uint32_t of_job) const { return id_of(heaps_, of_job); }
+  static std::uint32_t id_of(const std::vector<std::uint32_t>& ids, std::uint32_t of_job) {
+    return of_job < ids.size() ? ids[of_job] : 0;
+  }
+
+  std::unique_ptr<RingMemory> memory_;
+  wire::StreamWriter writer_;
+  TickClock clock_;
+  std::vector<Ring> rings_;
+  std::vector<std::uint32_t> strings_{0}, frames_{0}, stacks_{0}, heaps_{0};  // The stream's ids, by the job's.
+  std::vector<std::string> texts_{""};
+  std::uint64_t events_ = 0, lost_ = 0, told_without_ring_ = 0;
+  std::int64_t last_drain_ns_ = 0, last_clock_ns_ = 0;
+  bool is_broken_ = false, has_clock_ = false;
+};
+
+}  // namespace hbmscope::serve

@@ -1,0 +1,64 @@
+#include "collector/serve/process_facts.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+namespace hbmscope::serve {
+namespace {
+
+// Read by XLA, JAX, PyTorch and the CUDA driver to size or place device memory.
+constexpr std::array<std::string_view, 16> allowed_variables{
+    "XLA_PYTHON_CLIENT_PREALLOCATE",
+    "XLA_CLIENT_MEM_FRACTION",
+    "XLA_PYTHON_CLIENT_MEM_FRACTION",
+    "XLA_PYTHON_CLIENT_ALLOCATOR",
+    "XLA_PYTHON_CLIENT_COLLECTIVE_MEM_SIZE_MB",
+    "XLA_PJRT_GPU_HOST_MEMORY_LIMIT_GB",
+    "XLA_PJRT_GPU_HOST_MEMORY_PREALLOCATE",
+    "TF_FORCE_UNIFIED_MEMORY",
+    "TF_GPU_ALLOCATOR",
+    "TF_CUDA_MALLOC_ASYNC_SUPPORTED_PREALLOC",
+    "XLA_FLAGS",
+    "JAX_PLATFORMS",
+    "PYTORCH_CUDA_ALLOC_CONF",
+    "PYTORCH_ALLOC_CONF",
+    "PYTORCH_NO_CUDA_MEMORY_CACHING",
+    "CUDA_VISIBLE_DEVICES",
+};
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+ProcessFacts read_process_facts(std::int64_t pid) {
+  const std::string folder = "/proc/" + std::to_string(pid) + "/";
+  ProcessFacts facts;
+  facts.emplace_back("process", std::to_string(pid));
+  std::string command = read_file(folder + "cmdline");
+  while (!command.empty() && command.back() == 0) command.pop_back();
+  std::replace(command.begin(), command.end(), '\0', ' ');
+  if (!command.empty()) facts.emplace_back("command", command);
+  std::array<char, 256> host{};
+  if (gethostname(host.data(), host.size() - 1) == 0) facts.emplace_back("host", host.data());
+  const std::string environment = read_file(folder + "environ");
+  for (std::size_t begin = 0; begin < environment.size();) {
+    const std::string_view line(environment.data() + begin);
+    begin += line.size() + 1;
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view name = line.substr(0, equals);
+    if (std::find(allowed_variables.begin(), allowed_variables.end(), name) != allowed_variables.end())
+      facts.emplace_back("variable." + std::string(name), line.substr(equals + 1));
+  }
+  return facts;
+}
+
+}  // namespace hbmscope::serve

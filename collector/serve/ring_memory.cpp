@@ -1,0 +1,188 @@
+#include "collector/serve/ring_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace hbmscope::serve {
+namespace {
+
+constexpr std::uint32_t rings_max = 4096;
+constexpr std::uint64_t ring_bytes_min = 4096, ring_bytes_max = std::uint64_t{1} << 32;
+// What a job may make us remember.
+constexpr std::uint64_t definitions_bytes_max = std::uint64_t{256} << 20, listing_bytes_max = std::uint64_t{1} << 30;
+
+std::uint64_t load(const std::uint64_t& number) {
+  return std::atomic_ref(const_cast<std::uint64_t&>(number)).load(std::memory_order_acquire);
+}
+
+bool lies_within(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) {
+  return offset <= size && bytes <= size - offset && offset % 64 == 0;
+}
+
+// The row whose first byte is at `at`, of which at most `room` bytes may be looked at. Its length, or 0: no row.
+std::uint64_t read_row(const std::uint8_t* at, std::uint64_t room, Row& row) {
+  wire::RowHeader header;
+  if (room < sizeof(header)) return 0;
+  std::memcpy(&header, at, sizeof(header));
+  const std::uint64_t bytes = std::uint64_t{header.words} * 8;
+  if (bytes > room || sizeof(header) + header.struct_bytes + std::uint64_t{header.text_bytes} > bytes) return 0;
+  if (header.struct_bytes > sizeof(row.fields)) return 0;
+  row.kind = header.kind;
+  row.ticks = static_cast<std::uint64_t>(header.time_ns);
+  row.struct_bytes = header.struct_bytes;
+  std::memcpy(row.fields, at + sizeof(header), header.struct_bytes);
+  row.text.assign(reinterpret_cast<const char*>(at) + sizeof(header) + header.struct_bytes, header.text_bytes);
+  return bytes;
+}
+
+}  // namespace
+
+RingMemory::~RingMemory() {
+  munmap(bytes_, size_);
+}
+
+std::unique_ptr<RingMemory> RingMemory::map(int memory, std::string& wrong) {
+  struct stat file {};
+  std::unique_ptr<RingMemory> mapped;
+  const int seals = fcntl(memory, F_GET_SEALS);
+  if (fstat(memory, &file) != 0 || file.st_size < static_cast<off_t>(sizeof(wire::RingsHeader))) {
+    wrong = "its shared memory is too small";
+  } else if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
+    wrong = "its shared memory could be made smaller while it is read";
+  } else {
+    const auto size = static_cast<std::uint64_t>(file.st_size);
+    void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
+    if (at == MAP_FAILED)
+      wrong = "its shared memory can't be mapped";
+    else
+      mapped.reset(new RingMemory(static_cast<std::uint8_t*>(at), size));
+  }
+  close(memory);
+  if (mapped && !mapped->read_layout(wrong)) mapped.reset();
+  return mapped;
+}
+
+bool RingMemory::read_layout(std::string& wrong) {
+  wire::RingsHeader copy;
+  std::memcpy(static_cast<void*>(&copy), bytes_, sizeof(copy));
+  if (std::memcmp(copy.magic, wire::RingsHeader{}.magic, sizeof(copy.magic)) != 0 ||
+      copy.version != wire::rings_version) {
+    wrong = "its collector is of another version";
+    return false;
+  }
+  rings_ = copy.rings;
+  ring_bytes_ = copy.ring_bytes;
+  rings_offset_ = copy.rings_offset;
+  definitions_offset_ = copy.definitions_offset;
+  definitions_bytes_ = copy.definitions_bytes;
+  listing_offset_ = copy.listing_offset;
+  listing_bytes_ = copy.listing_bytes;
+  ticks_are_ns_ = copy.ticks_are_ns != 0;
+  const bool is_possible = rings_ >= 1 && rings_ <= rings_max && ring_bytes_ >= ring_bytes_min &&
+                           ring_bytes_ <= ring_bytes_max && (ring_bytes_ & (ring_bytes_ - 1)) == 0 &&
+                           lies_within(rings_offset_, rings_ * wire::ring_stride(ring_bytes_), size_) &&
+                           definitions_bytes_ <= definitions_bytes_max && listing_bytes_ <= listing_bytes_max &&
+                           lies_within(definitions_offset_, definitions_bytes_, size_) &&
+                           lies_within(listing_offset_, listing_bytes_, size_);
+  if (!is_possible) wrong = "its shared memory makes no sense";
+  return is_possible;
+}
+
+wire::RingHeader& RingMemory::ring(std::uint32_t number) const {
+  return *reinterpret_cast<wire::RingHeader*>(bytes_ + rings_offset_ + number * wire::ring_stride(ring_bytes_));
+}
+
+std::uint64_t RingMemory::head(std::uint32_t number) const {
+  return load(ring(number).head);
+}
+
+std::uint64_t RingMemory::lost(std::uint32_t number) const {
+  return load(ring(number).lost);
+}
+
+std::uint64_t RingMemory::events_without_ring() const {
+  return load(header().events_without_ring);
+}
+
+std::uint64_t RingMemory::definitions_lost() const {
+  return load(header().definitions_lost);
+}
+
+std::optional<Row> RingMemory::next(std::uint32_t number, std::uint64_t& at, std::uint64_t head,
+                                    bool& is_broken) const {
+  const auto* rows = reinterpret_cast<const std::uint8_t*>(&ring(number) + 1);
+  if (head - at > ring_bytes_) {
+    is_broken = true;
+    at = head;
+  }
+  while (at != head) {
+    const std::uint64_t place = at & (ring_bytes_ - 1), room = std::min(ring_bytes_ - place, head - at);
+    Row row;
+    std::uint16_t words = 0, kind = 0;
+    std::memcpy(&words, rows + place, sizeof(words));
+    std::memcpy(&kind, rows + place + sizeof(words), sizeof(kind));
+    if (kind == static_cast<std::uint16_t>(wire::padding_kind) && words != 0 && words * 8U <= room) {
+      at += words * 8U;
+      continue;
+    }
+    const std::uint64_t bytes = room % 8 == 0 ? read_row(rows + place, room, row) : 0;
+    if (bytes == 0) {
+      is_broken = true;
+      at = head;
+      break;
+    }
+    at += bytes;
+    return row;
+  }
+  return std::nullopt;
+}
+
+void RingMemory::set_tail(std::uint32_t number, std::uint64_t tail) {
+  std::atomic_ref(ring(number).tail).store(tail, std::memory_order_release);
+}
+
+void RingMemory::visit_rows(std::uint64_t begin, std::uint64_t end, const Visit& visit, bool& is_broken) const {
+  Row row;
+  while (begin != end) {
+    const std::uint64_t bytes = read_row(bytes_ + begin, end - begin, row);
+    if (bytes == 0) {
+      is_broken = true;
+      break;
+    }
+    visit(row);
+    begin += bytes;
+  }
+}
+
+void RingMemory::take_definitions(const Visit& visit, bool& is_broken) {
+  const std::uint64_t begin = definitions_read_, end = load(header().definitions_end);
+  if (end < begin || end > definitions_bytes_) {
+    is_broken = true;
+    return;
+  }
+  definitions_read_ = end;
+  visit_rows(definitions_offset_ + begin, definitions_offset_ + end, visit, is_broken);
+}
+
+void RingMemory::take_listing(const Visit& visit, bool& is_broken) {
+  auto& end_word = reinterpret_cast<wire::RingsHeader*>(bytes_)->listing_end;
+  const std::uint64_t end_plus_1 = load(end_word);
+  if (end_plus_1 == 0 || end_plus_1 - 1 > listing_bytes_) {
+    is_broken = true;
+    return;
+  }
+  visit_rows(listing_offset_, listing_offset_ + end_plus_1 - 1, visit, is_broken);
+  std::atomic_ref(end_word).store(0, std::memory_order_release);
+}
+
+void RingMemory::ask_for_listings() {
+  std::atomic_ref(reinterpret_cast<wire::RingsHeader*>(bytes_)->listing_round).fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace hbmscope::serve

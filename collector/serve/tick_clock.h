@@ -1,0 +1,30 @@
+// From a job's ticks to nanoseconds of the monotonic clock. The time stamp counter's rate is nowhere told exactly; so
+// both clocks are read with every round, and a tick between two readings lies where it does between them. What is older
+// than all readings lies on the line of the first two.
+#pragma once
+
+#include <cstdint>
+
+namespace hbmscope::serve {
+
+class TickClock {
+ public:
+  struct Reading {
+    std::uint64_t ticks = 0;
+    std::int64_t ns = 0;  // CLOCK_MONOTONIC.
+  };
+
+  explicit TickClock(bool ticks_are_ns);
+  // Both clocks now, as close together as can be had.
+  Reading read() const;
+  // A new reading, later than all before.
+  void note(const Reading& now);
+  std::int64_t ns_from_ticks(std::uint64_t ticks) const;
+  std::uint64_t ticks_from_ns(std::int64_t ns) const;  // For times near the readings.
+
+ private:
+  bool ticks_are_ns_;
+  Reading before_, last_;
+};
+
+}  // namespace hbmscope::serve

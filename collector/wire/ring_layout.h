@@ -1,0 +1,85 @@
+// The memory that a job and its observer share: rings, one a thread, that the job writes and the observer reads. It is
+// a memfd of the job's making, so that what was written is there after a kill -9, and nothing is on disk.
+//
+//   RingsHeader | definitions: rows, only ever appended | listing: one heap's regions and blocks | rings, one a thread
+//
+// All three hold rows as in a block of rows: a RowHeader, a record of records.h, its text, padded to 8 bytes. Times are
+// `ticks`: the time stamp counter, or nanoseconds where there is none that can be trusted.
+//
+// Who writes what. A ring's `head` and `lost` are its thread's, `tail` is the observer's; both only grow, and the place
+// in the ring is their remainder. A row never wraps: where it does not fit before the end, a row of kind 0 fills the
+// rest. A record names strings, stacks and heaps that are in the definitions already, so that an observer who reads the
+// heads first and the definitions then knows all that it reads after that.
+// Nothing waits. A full ring loses the event and counts it; as soon as there is room again a row of kind loss says so
+// (`count`: all that this ring ever lost, `since_ns`: ticks). The observer then asks for listings by raising
+// `listing_round`, and the next call about each heap writes one.
+//
+// Everything in here is hostile to the observer, as bytes of any peer: the job's own bugs can write over it.
+#pragma once
+
+#include <cstdint>
+
+#include "collector/wire/records.h"
+#include "collector/wire/wire.h"
+
+namespace hbmscope::wire {
+
+constexpr std::uint32_t rings_version = 1;
+
+struct RingsHeader {
+  char magic[8] = {'h', 'b', 'm', 'r', 'i', 'n', 'g', 's'};
+  std::uint32_t version = rings_version;
+  std::uint32_t rings = 0;
+  std::uint64_t ring_bytes = 0;  // A power of two.
+  std::uint64_t definitions_offset = 0, definitions_bytes = 0;
+  std::uint64_t listing_offset = 0, listing_bytes = 0;
+  std::uint64_t rings_offset = 0;  // Of the first ring's header; its bytes follow, then the next.
+  std::uint64_t process = 0;
+  std::uint64_t ticks_are_ns = 0;
+
+  // The job's.
+  alignas(64) std::uint64_t definitions_end = 0;  // Bytes that are whole.
+  std::uint64_t definitions_lost = 0;             // For want of room; ids of them are 0.
+  std::uint64_t events_without_ring = 0;          // Lost, because every ring had its thread.
+  alignas(64) std::uint64_t listing_end = 0;      // Bytes of the listing that waits; 0: none does.
+  // The observer's.
+  alignas(64) std::uint32_t listing_round = 1;  // Heaps that were not listed since it was raised want to be.
+};
+static_assert(sizeof(RingsHeader) == 320);
+
+struct RingHeader {
+  alignas(64) std::uint64_t head = 0;  // Bytes ever written. The job's, as the next five.
+  std::uint64_t lost = 0;              // Events that did not fit.
+  std::uint64_t thread = 0;            // That writes; 0: free to be taken.
+  std::uint64_t tail_seen = 0;         // Where the tail was when the thread last looked.
+  std::uint64_t lost_told = 0;         // Of `lost`, those that a row of kind loss has told of.
+  std::uint64_t lost_since = 0;        // Ticks of the first that none has.
+  alignas(64) std::uint64_t tail = 0;  // Bytes ever read. The observer's.
+};
+static_assert(sizeof(RingHeader) == 128);
+
+constexpr std::uint64_t ring_stride(std::uint64_t ring_bytes) {
+  return sizeof(RingHeader) + ring_bytes;
+}
+
+// Sparse: memory is taken where it was written.
+constexpr std::uint32_t rings_wanted = 64;
+constexpr std::uint64_t ring_bytes_wanted = std::uint64_t{8} << 20;
+constexpr std::uint64_t definitions_bytes_wanted = std::uint64_t{64} << 20;
+constexpr std::uint64_t listing_bytes_wanted = std::uint64_t{256} << 20;
+
+constexpr RecordKind padding_kind{0};
+
+// What a job says when it connects to its observer; the memfd comes with it.
+struct Hello {
+  char magic[8] = {'h', 'b', 'm', 'h', 'e', 'l', 'l', 'o'};
+  std::uint32_t version = rings_version;
+  std::uint32_t unused = 0;
+  std::uint64_t process = 0;
+  std::uint64_t bytes = 0;  // Of the memfd.
+};
+static_assert(sizeof(Hello) == 32);
+
+constexpr const char* observer_variable = "HBMSCOPE_OBSERVER";  // The path of the observer's socket.
+
+}  // namespace hbmscope::wire

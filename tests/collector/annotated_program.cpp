@@ -1,0 +1,144 @@
+// A program with an allocator of pretended device memory that tells hbmscope what it does: what the tests of the
+// collector run. It knows what is true, and prints it as one line of JSON at its end, or whenever it is asked to pause.
+//
+//   annotated_program [--threads N] [--events N] [--seed N] [--pace EVENTS_A_MILLISECOND] [--forever] [--fail]
+//
+// Each thread has a heap of its own and, every other time, uses the first one's: so both a heap of one thread and one
+// of many are there.
+#include <atomic>
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collector/annotate/hbmscope.h"
+
+namespace {
+
+constexpr std::uint64_t slot_bytes = 4096, slots = 4096;
+
+hbmscope_frame inner_frames[] = {{"matmul", "/home/me/model.py", 42}, {"step", "/home/me/train.py", 7}};
+hbmscope_stack matmul = HBMSCOPE_STACK(inner_frames);
+hbmscope_text weights = HBMSCOPE_TEXT("weights");
+hbmscope_text step_name = HBMSCOPE_TEXT("step");
+
+class Heap {
+ public:
+  Heap(std::string name, std::uint64_t base) : name_(std::move(name)), base_(base) {
+    described_ = HBMSCOPE_HEAP(name_.c_str(), "device", 0);
+    described_.user = this;
+    described_.enumerate = [](hbmscope_heap* heap, const hbmscope_listing* listing) {
+      static_cast<Heap*>(heap->user)->enumerate(*listing);
+    };
+    for (std::uint64_t slot = slots; slot-- > 0;) free_.push_back(base_ + slot * slot_bytes);
+    hbmscope_heap_add(&described_);
+    hbmscope_region(&described_, base_, slots * slot_bytes);
+  }
+
+  void step(std::mt19937_64& source) {
+    const std::lock_guard guard(mutex_);
+    ++events_;
+    if (free_.empty() || (!live_.empty() && source() % 2 == 0)) {
+      const auto block =
+          std::next(live_.begin(), static_cast<std::ptrdiff_t>(source() % std::min<std::size_t>(live_.size(), 8)));
+      const std::uint64_t address = block->first;
+      hbmscope_free(&described_, address, nullptr);
+      live_.erase(block);
+      free_.push_back(address);
+    } else {
+      const std::uint64_t address = free_.back(), asked = 1 + source() % slot_bytes;
+      const std::uint64_t bytes = (asked + 255) / 256 * 256;
+      free_.pop_back();
+      live_[address] = {bytes, asked};
+      hbmscope_alloc(&described_, address, bytes, asked, &matmul, source() % 4 == 0 ? &weights : nullptr);
+    }
+  }
+
+  void fail() {
+    const std::lock_guard guard(mutex_);
+    ++events_;
+    hbmscope_out_of_memory(&described_, std::uint64_t{3} << 30, "no region is large enough", &matmul);
+  }
+
+  void print(FILE* out) const {
+    std::uint64_t bytes = 0, asked = 0;
+    for (const auto& [address, block] : live_) bytes += block.bytes, asked += block.asked;
+    std::fprintf(out,
+                 "{\"name\":\"%s\",\"live_blocks\":%zu,\"in_use_bytes\":%" PRIu64 ",\"requested_bytes\":%" PRIu64
+                 ",\"events\":%" PRIu64 "}",
+                 name_.c_str(), live_.size(), bytes, asked, events_);
+  }
+
+ private:
+  struct Block {
+    std::uint64_t bytes = 0, asked = 0;
+  };
+  void enumerate(const hbmscope_listing& listing) {
+    listing.region(listing.listener, base_, slots * slot_bytes);
+    for (const auto& [address, block] : live_)
+      listing.block(listing.listener, address, block.bytes, block.asked, 0, &matmul, nullptr);
+  }
+
+  std::string name_;
+  std::uint64_t base_;
+  hbmscope_heap described_{};
+  std::mutex mutex_;
+  std::map<std::uint64_t, Block> live_;
+  std::vector<std::uint64_t> free_;
+  std::uint64_t events_ = 1;  // The region.
+};
+
+std::uint64_t number_of(int argc, char** argv, const char* option, std::uint64_t otherwise) {
+  for (int i = 1; i + 1 < argc; ++i)
+    if (std::strcmp(argv[i], option) == 0) return std::strtoull(argv[i + 1], nullptr, 10);
+  return otherwise;
+}
+
+bool has(int argc, char** argv, const char* option) {
+  for (int i = 1; i < argc; ++i)
+    if (std::strcmp(argv[i], option) == 0) return true;
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::uint64_t threads = number_of(argc, argv, "--threads", 1), events = number_of(argc, argv, "--events", 1000);
+  const std::uint64_t seed = number_of(argc, argv, "--seed", 1), pace = number_of(argc, argv, "--pace", 0);
+  const bool is_endless = has(argc, argv, "--forever");
+  std::vector<std::unique_ptr<Heap>> heaps;
+  for (std::uint64_t i = 0; i < threads; ++i)
+    heaps.push_back(std::make_unique<Heap>("pool " + std::to_string(i), (i + 1) << 40));
+  std::atomic<std::uint64_t> told{0};
+  std::vector<std::thread> running;
+  for (std::uint64_t i = 0; i < threads; ++i)
+    running.emplace_back([&, i] {
+      std::mt19937_64 source(seed * 1000 + i);
+      for (std::uint64_t event = 0; is_endless || event < events; ++event) {
+        heaps[event % 2 == 0 ? i : 0]->step(source);
+        if (i == 0 && event % 100 == 0) hbmscope_mark(&step_name, ~0U, HBMSCOPE_INSTANT);
+        if (pace != 0 && event % pace == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        if (is_endless && i == 0 && event % 1000 == 0) {
+          std::printf("%" PRIu64 "\n", event);
+          std::fflush(stdout);
+        }
+      }
+    });
+  for (std::thread& thread : running) thread.join();
+  if (has(argc, argv, "--fail")) heaps[0]->fail();
+  std::printf("{\"heaps\":[");
+  for (std::uint64_t i = 0; i < threads; ++i) {
+    if (i > 0) std::printf(",");
+    heaps[i]->print(stdout);
+  }
+  std::printf("]}\n");
+  return 0;
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""hbmscope run, on programs that know what is true: what they allocated must be what the recording holds, whoever is
+killed or slow meanwhile.
+
+    run_test.py HBMSCOPE ANNOTATED_PROGRAM LOADS_LIBRARY LIBRARY
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+HBMSCOPE, PROGRAM, LOADS_LIBRARY, LIBRARY = sys.argv[1:5]
+BLOCK_SECONDS = 1.0  # What a kill of the recorder may cost.
+
+
+def report(path, *options):
+    done = subprocess.run([HBMSCOPE, "report", path, "--json", *options], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.recording = str(self.folder / "run.hbm")
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name)
+
+    def command(self, *command):
+        return [HBMSCOPE, "run", "--record", self.recording, "--", *command]
+
+    def run_it(self, *command):
+        return subprocess.run(self.command(*command), capture_output=True, text=True, env=self.environment, timeout=300)
+
+    def start(self, *command):
+        process = subprocess.Popen(self.command(*command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def job_of(self, process):
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        for _ in range(500):
+            pids = children.read_text().split()
+            if pids and Path(f"/proc/{pids[0]}/comm").read_text().strip() == Path(PROGRAM).name[:15]:
+                return int(pids[0])
+            time.sleep(0.01)
+        self.fail("the job did not start")
+
+    def assert_heaps_are(self, truth, found):
+        by_name = {heap["name"]: heap for heap in found["heaps"]}
+        self.assertEqual(sorted(by_name), sorted(heap["name"] for heap in truth["heaps"]))
+        for heap in truth["heaps"]:
+            for key in ("live_blocks", "in_use_bytes", "requested_bytes"):
+                self.assertEqual(by_name[heap["name"]][key], heap[key], f"{heap['name']}: {key}")
+            self.assertEqual(by_name[heap["name"]]["pool_bytes"], 4096 * 4096)
+
+    def test_recording_holds_what_the_program_did(self):
+        done = self.run_it(PROGRAM, "--threads", "4", "--events", "50000", "--fail")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        truth, found = json.loads(done.stdout), report(self.recording)
+        self.assert_heaps_are(truth, found)
+        self.assertEqual(found["events"]["total"], sum(heap["events"] for heap in truth["heaps"]))
+        self.assertEqual(found["events"]["lost"], 0)
+        self.assertEqual(found["events"]["oom"], 1)
+        failure = found["failures"][0]
+        self.assertEqual(failure["asked_bytes"], 3 << 30)
+        self.assertIn(", 0 lost, in ", done.stderr)
+        by_line = subprocess.run([HBMSCOPE, "report", self.recording, "--by", "line"], capture_output=True, text=True, check=True).stdout
+        self.assertIn("model.py:42", by_line)
+
+    def test_a_library_that_is_loaded_later_is_listened_to(self):
+        done = self.run_it(LOADS_LIBRARY, LIBRARY)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = report(self.recording)
+        self.assertEqual([(heap["name"], heap["device"], heap["in_use_bytes"], heap["requested_bytes"]) for heap in found["heaps"]],
+                         [("late pool", 1, 512, 400)])
+
+    def test_every_process_of_a_job_is_a_stream(self):
+        done = self.run_it("sh", "-c", f"{PROGRAM} --events 100 >/dev/null & {PROGRAM} --events 200 --seed 2 >/dev/null; wait")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("of 2 processes", done.stderr)
+        self.assertEqual(report(self.recording)["events"]["total"], 100 + 1 + 200 + 1)
+
+    def test_a_command_that_tells_nothing_leaves_no_recording(self):
+        done = self.run_it("sh", "-c", "exit 7")
+        self.assertEqual(done.returncode, 7)
+        self.assertIn("no process of this command told of device memory", done.stderr)
+        self.assertFalse(os.path.exists(self.recording))
+
+    def test_a_command_that_is_not_there(self):
+        done = self.run_it(str(self.folder / "missing"))
+        self.assertEqual(done.returncode, 127)
+        self.assertIn("can't be started: No such file or directory", done.stderr)
+
+    def test_a_job_that_is_killed_has_told_all_until_then(self):
+        for _ in range(5):
+            process = self.start(PROGRAM, "--forever", "--pace", "1000")
+            job = self.job_of(process)
+            time.sleep(random.uniform(0.05, 0.3))
+            os.kill(job, signal.SIGKILL)
+            printed = [int(line) for line in process.stdout.read().split()]
+            self.assertEqual(process.wait(), 128 + signal.SIGKILL, process.stderr.read())
+            found = report(self.recording)
+            self.assertEqual(found["events"]["lost"], 0)
+            if printed:
+                self.assertGreaterEqual(found["events"]["total"], printed[-1])
+
+    def test_an_observer_that_is_killed_leaves_the_job_alone(self):
+        process = self.start(PROGRAM, "--forever", "--pace", "1000")
+        job = self.job_of(process)
+        self.addCleanup(lambda: os.kill(job, signal.SIGKILL))
+        time.sleep(2.5)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        before = int(process.stdout.readline())
+        deadline = time.monotonic() + 20
+        while True:  # It goes on, also when its rings are full.
+            after = int(process.stdout.readline())
+            if after > before + 2_000_000 or time.monotonic() > deadline:
+                break
+        self.assertGreater(after, before)
+        found = report(self.recording)
+        self.assertGreater(found["events"]["total"], 0)
+        state = subprocess.run([HBMSCOPE, "check", self.recording], capture_output=True, text=True)
+        self.assertIn("recording", state.stdout, state.stderr)
+
+    def test_after_a_loss_the_heap_is_exact_again(self):
+        process = self.start(PROGRAM, "--threads", "2", "--events", "4000000", "--pace", "2000")
+        self.job_of(process)
+        time.sleep(0.1)
+        os.kill(process.pid, signal.SIGSTOP)  # The observer sleeps, the rings fill.
+        time.sleep(1.5)
+        os.kill(process.pid, signal.SIGCONT)
+        out, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 0, err)
+        truth, found = json.loads(out), report(self.recording)
+        sent = sum(heap["events"] for heap in truth["heaps"])
+        self.assertGreater(found["events"]["lost"], 0, err)
+        print(f"{sent:,} sent, {found['events']['lost']:,} lost", file=sys.stderr)
+        self.assert_heaps_are(truth, found)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]])

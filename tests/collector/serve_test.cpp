@@ -1,0 +1,180 @@
+// The two halves of the live path in one process: rings that are written, and an observer that reads them.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <barrier>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "analysis/trace/stream.h"
+#include "collector/inject/rings.h"
+#include "collector/serve/observer.h"
+
+namespace hbmscope {
+namespace {
+
+class Rings : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("hbmscope-serve-test-" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_);
+    setenv("XDG_RUNTIME_DIR", folder_.c_str(), 1);
+    ASSERT_EQ(std::nullopt, observer.open());
+    // Each test is a job of its own; what the one before has mapped stays mapped, as after a fork.
+    inject::rings.forget();
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void connect() {
+    ASSERT_STREQ(nullptr, inject::rings.open(observer.socket_path().c_str()));
+    wire::HeapRecord heap;
+    heap.flags = wire::heap_flag::has_addresses;
+    ASSERT_EQ(inject::rings.define_heap(heap, "pool", "device"), 1U);
+    observer.serve(0);
+  }
+
+  static bool alloc(std::uint64_t address) {
+    wire::AllocRecord record;
+    record.address = address;
+    record.size = 512;
+    record.heap = 1;
+    return inject::rings.add(record);
+  }
+  static bool free(std::uint64_t address) {
+    wire::FreeAtRecord record;
+    record.address = address;
+    record.heap = 1;
+    return inject::rings.add(record);
+  }
+
+  // What says hello and hands over a file that is no shared memory of ours.
+  void knock(const void* bytes, std::size_t size, int file) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strcpy(address.sun_path, observer.socket_path().c_str());
+    const int peer = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    ASSERT_EQ(::connect(peer, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    iovec part{const_cast<void*>(bytes), size};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (file >= 0) {
+      message.msg_control = control;
+      message.msg_controllen = sizeof(control);
+      cmsghdr* rights = CMSG_FIRSTHDR(&message);
+      rights->cmsg_level = SOL_SOCKET;
+      rights->cmsg_type = SCM_RIGHTS;
+      rights->cmsg_len = CMSG_LEN(sizeof(int));
+      std::memcpy(CMSG_DATA(rights), &file, sizeof(int));
+    }
+    ASSERT_EQ(sendmsg(peer, &message, 0), static_cast<ssize_t>(size));
+    observer.serve(0);
+    close(peer);
+  }
+
+  Stream stream;
+  serve::Observer observer{[this](const wire::SharedBlock& block) { EXPECT_EQ(std::nullopt, stream.append(block)); }};
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST_F(Rings, rows_go_round_the_ring_and_none_is_missing) {
+  connect();
+  constexpr std::uint64_t pairs = 200'000;  // 21 MiB of rows through a ring of 8.
+  for (std::uint64_t i = 0; i < pairs; ++i) {
+    ASSERT_TRUE(alloc(i * 512));
+    ASSERT_TRUE(free(i * 512));
+    if (i % 10'000 == 0) observer.serve(0);
+  }
+  observer.finish();
+  EXPECT_EQ(observer.processes().at(0).events, 2 * pairs);
+  EXPECT_EQ(observer.processes().at(0).lost, 0U);
+  EXPECT_FALSE(observer.processes().at(0).is_broken);
+  EXPECT_EQ(stream.last_state().heap(1).live_blocks, 0U);
+  EXPECT_EQ(stream.last_state().problems().unknown_frees, 0U);
+}
+
+TEST_F(Rings, a_full_ring_loses_and_the_next_row_says_how_many) {
+  connect();
+  std::uint64_t lost = 0;
+  for (std::uint64_t i = 0; i < 200'000; ++i) lost += alloc(i * 512) ? 0 : 1;
+  EXPECT_GT(lost, 0U);
+  observer.serve(0);
+  EXPECT_EQ(observer.processes().at(0).lost, lost);  // Noticed at once, though the thread has said nothing since.
+  EXPECT_TRUE(alloc(std::uint64_t{1} << 40));
+  observer.finish();
+  EXPECT_EQ(observer.processes().at(0).lost, lost);
+  EXPECT_EQ(observer.processes().at(0).events, 200'000 - lost + 1);
+  EXPECT_EQ(inject::rings.listing_round(), 2U);  // And the heaps are asked for.
+}
+
+TEST_F(Rings, more_threads_than_rings_lose_and_count) {
+  connect();
+  constexpr std::ptrdiff_t threads = 70;
+  std::barrier all(threads);
+  std::vector<std::thread> running;
+  for (std::ptrdiff_t i = 0; i < threads; ++i)
+    running.emplace_back([&, i] {
+      alloc(static_cast<std::uint64_t>(i) * 512);
+      all.arrive_and_wait();
+    });
+  for (std::thread& thread : running) thread.join();
+  observer.finish();
+  EXPECT_EQ(observer.processes().at(0).events, wire::rings_wanted);
+  EXPECT_EQ(observer.processes().at(0).lost, threads - wire::rings_wanted);
+}
+
+TEST_F(Rings, a_thread_that_ends_leaves_its_ring_to_the_next) {
+  connect();
+  constexpr std::uint64_t threads = 200;
+  for (std::uint64_t i = 0; i < threads; ++i) std::thread([&] { alloc(i * 512); }).join();
+  observer.finish();
+  EXPECT_EQ(observer.processes().at(0).events, threads);
+  EXPECT_EQ(observer.processes().at(0).lost, 0U);
+}
+
+TEST_F(Rings, events_of_several_threads_are_merged_by_time) {
+  connect();
+  // One allocates, the other frees, in turns: out of order, a free would find no block.
+  constexpr std::uint64_t turns = 2'000;
+  std::barrier turn(2);
+  std::thread frees([&] {
+    for (std::uint64_t i = 0; i < turns; ++i) {
+      turn.arrive_and_wait();
+      free(i * 512);
+    }
+  });
+  for (std::uint64_t i = 0; i < turns; ++i) {
+    alloc(i * 512);
+    turn.arrive_and_wait();
+    if (i % 100 == 0) observer.serve(0);
+  }
+  frees.join();
+  observer.finish();
+  EXPECT_EQ(observer.processes().at(0).events, 2 * turns);
+  EXPECT_EQ(stream.last_state().problems().unknown_frees, 0U);
+  EXPECT_EQ(stream.last_state().heap(1).live_blocks, 0U);
+}
+
+TEST_F(Rings, what_is_no_collector_is_turned_away) {
+  knock("hello", 5, -1);
+  wire::Hello hello;
+  knock(&hello, sizeof(hello), -1);
+  const int unsealed = memfd_create("test", 0);
+  ASSERT_EQ(ftruncate(unsealed, 1 << 20), 0);
+  knock(&hello, sizeof(hello), unsealed);  // Cut while it is read, it would end the observer.
+  close(unsealed);
+  EXPECT_TRUE(observer.processes().empty());
+  ASSERT_EQ(observer.refused().size(), 3U);
+  EXPECT_NE(observer.refused()[1].find("it is no collector"), std::string::npos);
+  EXPECT_NE(observer.refused()[2].find("could be made smaller"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hbmscope
