@@ -141,10 +141,12 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
       "The allocator's version: classic, classic_align, spatial_v1, spatial_v2, spatial_v3 (unverified); "
       "default: by the configuration, classic_align or spatial_v1");
   command.add_option("--device-bytes", options.device_bytes, "Of a trace: all memory of the device, e.g. 80GiB");
-  command.add_option("--set", options.settings,
-                     "Of a trace: a setting of JAX, e.g. XLA_CLIENT_MEM_FRACTION=.9->allow_extra_args(false); also "
-                     "XLA_PYTHON_CLIENT_PREALLOCATE "
-                     "and, of XLA_FLAGS, partitioning");
+  command
+      .add_option("--set", options.settings,
+                  "Of a trace: a setting of JAX, e.g. XLA_CLIENT_MEM_FRACTION=.9; also "
+                  "XLA_PYTHON_CLIENT_PREALLOCATE "
+                  "and, of XLA_FLAGS, partitioning")
+      ->allow_extra_args(false);
   command.add_option("--device", options.device, "Of a trace: the device's number; default: with the most requests")
       ->check(find_count_fault);
   command.add_flag("--check", options.check,
