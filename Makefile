@@ -13,7 +13,7 @@ help:
 	@echo "make build           build/release/app/hbmscope"
 	@echo "make install         to PREFIX=$(PREFIX)"
 	@echo "make server          build/server/app/hbmscope: commands only, needs no OpenGL"
-	@echo "make bench           speed beside go tool pprof and beside the floor of this machine"
+	@echo "make bench           speed beside go tool pprof, std::map and the floor of this machine"
 	@echo "make asan tsan fuzz  the tests under sanitizers; ten minutes of fuzzing"
 	@echo "make tidy format     clang-tidy, clang-format"
 	@echo "make test-real test-gpu test-slow   tests with real frameworks, with a GPU, and the long ones"
@@ -64,6 +64,7 @@ bench:
 	@cmake --build --preset test
 	@tests/bench/run.sh build/test
 	@build/test/tests/bench/trace_bench
+	@build/test/tests/bench/allocator_bench
 
 asan tsan:
 	@third_party/install_packages.sh window tests

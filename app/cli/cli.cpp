@@ -36,12 +36,13 @@ Examples:
   hbmscope run -- ./train                              records what an annotated allocator does
   hbmscope convert snapshot.pickle -o snapshot.hbm     a thirtieth of the bytes, or less, the same answers
   hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
+  hbmscope replay requests.jsonl.zst --version spatial_v1   which addresses JAX's allocator gives, and what fails
   hbmscope export memory.prof --to html -o report.html a page that opens anywhere
   hbmscope open memory.prof --screenshot out.png       a picture of the window, with no display
 
 Get a profile from JAX: jax.profiler.save_device_memory_profile("memory.prof")
 From PyTorch: torch.cuda.memory._record_memory_history(), then torch.cuda.memory._dump_snapshot("snapshot.pickle")
-Exit codes: 0 done, 1 a --fail-if held, 2 wrong usage, 3 a file can't be read or written
+Exit codes: 0 done, 1 a --fail-if held or replay --check differs, 2 wrong usage, 3 a file can't be read or written
 )";
 
 void add_files(CLI::App& command, std::vector<std::string>& files, const char* help) {
@@ -124,6 +125,45 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
   command.add_option("-o,--output", options.output, "The recording to write, by custom *.hbm")->required();
   command.add_flag("--strip-paths", options.strip_paths,
                    "For sharing: without the folders of paths: of files, modules, the job's facts, and in texts");
+  add_max_size_option(command, options.max_size);
+}
+
+void add_replay(CLI::App& app, ReplayOptions& options) {
+  CLI::App& command = *app.add_subcommand(
+      "replay", "Play recorded requests into the allocator that JAX has on GPUs, decision by decision");
+  command
+      .add_option("FILE", options.file,
+                  "A stream of requests: JSON lines, plain or in zstd, with the allocator's configuration in the first "
+                  "(app/cli/README.md has the format); or a trace that report opens; - is standard input")
+      ->required();
+  command.add_option(
+      "--version", options.version,
+      "The allocator's version: classic, classic_align, spatial_v1, spatial_v2, spatial_v3 (unverified); "
+      "default: by the configuration, classic_align or spatial_v1");
+  command.add_option("--device-bytes", options.device_bytes, "Of a trace: all memory of the device, e.g. 80GiB");
+  command
+      .add_option("--set", options.settings,
+                  "Of a trace: a setting of JAX, e.g. XLA_CLIENT_MEM_FRACTION=.9; also "
+                  "XLA_PYTHON_CLIENT_PREALLOCATE "
+                  "and, of XLA_FLAGS, partitioning")
+      ->allow_extra_args(false);
+  command.add_option("--device", options.device, "Of a trace: the device's number; default: with the most requests")
+      ->check(find_count_fault);
+  command.add_flag("--check", options.check,
+                   "Compare every recorded answer with the allocator's own; exit with 1 at the first difference");
+  command.add_flag("--time", options.time, "Also measure an operation: the best of three passes");
+  command.add_flag("--with-hang", options.with_hang,
+                   "Report the hang that versions before 2026-08-14 have when the driver is full and a small request "
+                   "arrives");
+  command.add_option("-o,--output", options.output, "Keep the replay as a recording, which report and the window open");
+  command.add_option("--oom-log", options.oom_log,
+                     "Write what XLA logs for the first ten failures, in the words of the version, to this file");
+  command.add_option("--memory-dump", options.memory_dump,
+                     "Write the MemoryDump protobuf of the first failure to this file, as TF_BFC_MEMORY_DUMP does");
+  command.add_option("--traceme", options.trace_events,
+                     "Write the trace event of each block, as XLA's profiler gets it, to this file, a line each");
+  command.add_option("--allocator-name", options.allocator_name, "As these three name it")->capture_default_str();
+  command.add_flag("--json", options.json, "Print JSON (described in app/cli/README.md)");
   add_max_size_option(command, options.max_size);
 }
 
@@ -221,6 +261,7 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   CheckOptions check;
   ExportOptions export_options;
   ConvertOptions convert;
+  ReplayOptions replay;
   OpenRequest open;
   std::string size;
   add_report(app, report);
@@ -228,6 +269,7 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   add_check(app, check);
   add_export(app, export_options);
   add_convert(app, convert);
+  add_replay(app, replay);
 #ifdef HBMSCOPE_RUN
   RunOptions run_options;
   add_run(app, run_options);
@@ -262,12 +304,14 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   report.given.take_from(*app.get_subcommand("report"));
   diff.given.take_from(*app.get_subcommand("diff"));
   export_options.given.take_from(*app.get_subcommand("export"));
+  replay.given.take_from(*app.get_subcommand("replay"));
   try {
     if (app.got_subcommand("report")) return run_report(report);
     if (app.got_subcommand("diff")) return run_diff(diff);
     if (app.got_subcommand("check")) return run_check(check);
     if (app.got_subcommand("export")) return run_export(export_options);
     if (app.got_subcommand("convert")) return run_convert(convert);
+    if (app.got_subcommand("replay")) return run_replay(replay);
 #ifdef HBMSCOPE_RUN
     if (app.got_subcommand("run")) return run_job(run_options);
 #endif

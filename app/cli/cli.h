@@ -11,7 +11,7 @@ namespace hbmscope::cli {
 
 // What scripts can rely on.
 inline constexpr int exit_ok = 0;
-inline constexpr int exit_gate_failed = 1;  // --fail-if held.
+inline constexpr int exit_gate_failed = 1;  // --fail-if held; replay --check found a difference.
 inline constexpr int exit_usage = 2;
 inline constexpr int exit_unreadable = 3;  // A file that can't be read, or a result that can't be written.
 

@@ -61,6 +61,19 @@ struct ConvertOptions {
   bool strip_paths = false;
 };
 
+struct ReplayOptions {
+  std::string file;
+  std::string version;  // Empty: the one that the stream was made under.
+  std::string max_size = "4GiB";
+  Given given;
+  std::vector<std::string> settings;  // NAME=VALUE, of a trace.
+  std::string device_bytes, device;   // Of a trace; the device: empty, the one with the most requests.
+  bool check = false, json = false, time = false;
+  bool with_hang = false;  // As before 2026-08-14.
+  std::string oom_log, memory_dump, trace_events, output;  // Files to write; empty: none.
+  std::string allocator_name = "GPU_0_bfc";
+};
+
 struct ExportOptions {
   std::vector<std::string> files;
   Given given;
@@ -76,6 +89,7 @@ int run_diff(const DiffOptions& options);
 int run_check(const CheckOptions& options);
 int run_export(const ExportOptions& options);
 int run_convert(const ConvertOptions& options);
+int run_replay(const ReplayOptions& options);
 
 // "device", "label:K": what rows are grouped by when it isn't a kind of frame. Empty text: it is a kind of frame.
 std::string label_key_of(const std::string& by);

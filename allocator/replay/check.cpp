@@ -1,0 +1,233 @@
+#include "allocator/replay/check.h"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "allocator/replay/player.h"
+#include "allocator/replay/state.h"
+
+namespace hbmscope::allocator {
+namespace {
+
+class EventSink final : public xla_gpu::Sink {
+ public:
+  void on_region_claimed(std::uint32_t number, const Claim& claim, std::uint64_t asked_bytes) override {
+    events.push_back({RegionEvent::Kind::claimed, number, claim.bytes, asked_bytes, claim.base});
+    bases.push_back(claim.base);
+  }
+  void on_claim_refused(std::uint64_t asked_bytes) override {
+    events.push_back({RegionEvent::Kind::refused, 0, asked_bytes, 0, 0});
+  }
+  void on_region_released(std::uint32_t number, const Claim& claim) override {
+    events.push_back({RegionEvent::Kind::released, number, claim.bytes, 0, 0});
+  }
+
+  std::vector<RegionEvent> events;   // Of the operation at hand.
+  std::vector<std::uint64_t> bases;  // Of all regions so far, by number.
+};
+
+std::string text_from_event(const RegionEvent& event) {
+  switch (event.kind) {
+    case RegionEvent::Kind::claimed:
+      return fmt::format("region {} of {} B at {:#x}, {} B asked", event.region, event.bytes, event.base,
+                         event.asked_bytes);
+    case RegionEvent::Kind::refused: return fmt::format("{} B refused by the driver", event.bytes);
+    case RegionEvent::Kind::released: return fmt::format("region {} of {} B given back", event.region, event.bytes);
+  }
+  return {};
+}
+
+std::string text_from_answer(const RecordedAnswer& answer) {
+  switch (answer.outcome) {
+    case RecordedOutcome::allocated:
+      return fmt::format("region {}, offset {}, a chunk of {} B", answer.region, answer.offset, answer.chunk_bytes);
+    case RecordedOutcome::out_of_memory: return "out of memory";
+    case RecordedOutcome::zero_bytes: return "zero bytes";
+    case RecordedOutcome::freed: return "freed";
+    case RecordedOutcome::nothing_freed: return "nothing to free";
+    case RecordedOutcome::unknown: break;
+  }
+  return "no answer";
+}
+
+bool is_equal(const RecordedAnswer& a, const RecordedAnswer& b) {
+  if (a.outcome != b.outcome) return false;
+  return a.outcome != RecordedOutcome::allocated ||
+         (a.region == b.region && a.offset == b.offset && a.chunk_bytes == b.chunk_bytes);
+}
+
+class Checker {
+ public:
+  Checker(const RequestStream& stream, const xla_gpu::Options& options)
+      : stream_(stream), player_(stream, options, &sink_) {}
+
+  CheckResult run() {
+    for (at_ = 0; at_ < stream_.operations.size(); ++at_)
+      if (!check_states() || !check_operation(stream_.operations[at_])) return std::move(result_);
+    check_states();
+    return std::move(result_);
+  }
+
+ private:
+  bool differ(std::uint32_t line, std::string what, std::string recorded, std::string replayed) {
+    result_.difference = Difference{line, std::move(what), std::move(recorded), std::move(replayed)};
+    return false;
+  }
+
+  bool check_operation(const Operation& operation) {
+    sink_.events.clear();
+    const RecordedAnswer replayed = operation.is_free ? play_free(operation) : play_allocate(operation);
+    return check_events(operation) && check_answer(operation, replayed);
+  }
+
+  RecordedAnswer play_free(const Operation& operation) {
+    RecordedAnswer answer;
+    const bool is_freed = player_.free(operation) == xla_gpu::FreeOutcome::freed;
+    answer.outcome = is_freed ? RecordedOutcome::freed : RecordedOutcome::nothing_freed;
+    return answer;
+  }
+
+  RecordedAnswer play_allocate(const Operation& operation) {
+    const xla_gpu::Allocation answer = player_.allocate(operation);
+    if (answer.outcome == xla_gpu::Outcome::allocated)
+      return {RecordedOutcome::allocated, answer.region, answer.address - sink_.bases[answer.region], answer.bytes};
+    RecordedAnswer refused;
+    refused.outcome =
+        answer.outcome == xla_gpu::Outcome::zero_bytes ? RecordedOutcome::zero_bytes : RecordedOutcome::out_of_memory;
+    return refused;
+  }
+
+  bool check_answer(const Operation& operation, const RecordedAnswer& replayed) {
+    const RecordedAnswer& recorded = stream_.answers[at_];
+    if (player_.allocator().fault() != xla_gpu::Fault::none)
+      return differ(operation.line, "the answer", text_from_answer(recorded),
+                    std::string(xla_gpu::text_from_fault(player_.allocator().fault())));
+    if (recorded.outcome == RecordedOutcome::unknown) {
+      ++result_.without_answer;
+      return true;
+    }
+    if (!is_equal(recorded, replayed))
+      return differ(operation.line, "the answer", text_from_answer(recorded), text_from_answer(replayed));
+    ++result_.answers;
+    return true;
+  }
+
+  bool check_events(const Operation& operation) {
+    for (const RegionEvent& event : sink_.events) {
+      const bool has_more = next_event_ < stream_.events.size() && stream_.events[next_event_].operation == at_;
+      if (!has_more) return differ(operation.line, "the regions before it", "no more", text_from_event(event));
+      const RecordedEvent& recorded = stream_.events[next_event_];
+      if (recorded.event != event)
+        return differ(recorded.line, "the region", text_from_event(recorded.event), text_from_event(event));
+      ++next_event_;
+      ++result_.events;
+    }
+    if (next_event_ < stream_.events.size() && stream_.events[next_event_].operation == at_) {
+      const RecordedEvent& recorded = stream_.events[next_event_];
+      return differ(recorded.line, "the region", text_from_event(recorded.event), "nothing");
+    }
+    return true;
+  }
+
+  // All that are told after as many operations as have happened.
+  bool check_states() {
+    for (; next_state_ < stream_.states.size() && stream_.states[next_state_].operations == at_; ++next_state_) {
+      if (!check_state(stream_.states[next_state_])) return false;
+      ++result_.states;
+    }
+    return true;
+  }
+
+  bool check_state(const RecordedState& recorded) {
+    if (recorded.told_operations != at_)
+      return differ(recorded.line, "the number of operations so far", fmt::to_string(recorded.told_operations),
+                    fmt::to_string(at_));
+    const WalkedState state = compute_state(player_.allocator(), recorded.chunk_list.has_value());
+    for (const RecordedState::Number& number : recorded.numbers) {
+      const auto replayed = find_number(state, number.name);
+      if (!replayed) {
+        result_.unknown_names.insert(number.name);
+      } else if (*replayed != number.value) {
+        return differ(recorded.line, number.name, fmt::to_string(number.value), fmt::to_string(*replayed));
+      }
+    }
+    return check_fragmentation(recorded, state) && check_hash(recorded, state) && check_bins(recorded) &&
+           check_order(recorded) && check_chunks(recorded, state);
+  }
+
+  bool check_fragmentation(const RecordedState& recorded, const WalkedState& state) {
+    if (!recorded.has_fragmentation) return true;
+    const auto replayed = static_cast<float>(xla_gpu::fragmentation_of(state.statistics));
+    const bool is_same = recorded.fragmentation ? *recorded.fragmentation == replayed : std::isnan(replayed);
+    if (is_same) return true;
+    const auto text = [](float value) { return std::isnan(value) ? "undefined" : fmt::format("{:.9g}", value); };
+    return differ(recorded.line, "fragmentation", recorded.fragmentation ? text(*recorded.fragmentation) : "undefined",
+                  text(replayed));
+  }
+
+  bool check_hash(const RecordedState& recorded, const WalkedState& state) {
+    if (!recorded.hash || *recorded.hash == state.hash) return true;
+    return differ(recorded.line, "fnv1a", fmt::format("{:016x}", *recorded.hash), fmt::format("{:016x}", state.hash));
+  }
+
+  bool check_bins(const RecordedState& recorded) {
+    if (!recorded.bins) return true;
+    const auto totals = player_.allocator().bin_totals();
+    if (recorded.bins->size() != totals.size())
+      return differ(recorded.line, "the number of bins", fmt::to_string(recorded.bins->size()),
+                    fmt::to_string(totals.size()));
+    for (std::size_t bin = 0; bin < totals.size(); ++bin) {
+      const xla_gpu::BinTotals& total = totals[bin];
+      const std::vector<std::uint64_t> replayed = {bin, total.bytes_in_use, total.bytes, total.chunks_in_use,
+                                                   total.chunks};
+      if ((*recorded.bins)[bin] != replayed)
+        return differ(recorded.line, fmt::format("bin {} (bytes in use, bytes, chunks in use, chunks)", bin),
+                      fmt::format("{}", fmt::join((*recorded.bins)[bin], ", ")),
+                      fmt::format("{}", fmt::join(replayed, ", ")));
+    }
+    return true;
+  }
+
+  bool check_order(const RecordedState& recorded) {
+    if (!recorded.region_order) return true;
+    std::vector<std::uint64_t> replayed;
+    for (const xla_gpu::Region& region : player_.allocator().regions()) replayed.push_back(region.number);
+    if (*recorded.region_order == replayed) return true;
+    return differ(recorded.line, "region_order", fmt::format("{}", fmt::join(*recorded.region_order, ", ")),
+                  fmt::format("{}", fmt::join(replayed, ", ")));
+  }
+
+  bool check_chunks(const RecordedState& recorded, const WalkedState& state) {
+    if (!recorded.chunk_list) return true;
+    const auto text = [](const std::vector<ChunkRow>& rows, std::size_t at) {
+      if (at >= rows.size()) return std::string("no more chunks");
+      const ChunkRow& row = rows[at];
+      return fmt::format("region {}, offset {}, {} B, {}", row.region, row.offset, row.bytes,
+                         row.in_use ? "in use" : "free");
+    };
+    const std::size_t count = std::max(recorded.chunk_list->size(), state.rows.size());
+    for (std::size_t at = 0; at < count; ++at)
+      if (at >= recorded.chunk_list->size() || at >= state.rows.size() || (*recorded.chunk_list)[at] != state.rows[at])
+        return differ(recorded.line, fmt::format("chunk {} of chunk_list", at), text(*recorded.chunk_list, at),
+                      text(state.rows, at));
+    return true;
+  }
+
+  const RequestStream& stream_;
+  EventSink sink_;
+  Player player_;
+  CheckResult result_;
+  std::uint64_t at_ = 0;
+  std::size_t next_event_ = 0, next_state_ = 0;
+};
+
+}  // namespace
+
+CheckResult check(const RequestStream& stream, const xla_gpu::Options& options) {
+  return Checker(stream, options).run();
+}
+
+}  // namespace hbmscope::allocator

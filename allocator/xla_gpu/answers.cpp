@@ -1,0 +1,26 @@
+#include "allocator/xla_gpu/answers.h"
+
+#include <limits>
+
+namespace hbmscope::allocator::xla_gpu {
+
+std::string_view text_from_fault(Fault fault) {
+  switch (fault) {
+    case Fault::none: return {};
+    case Fault::second_gap: return "the process aborts: spatial partitioning expects one central gap";
+    case Fault::endless_backpedal:
+      return "the process hangs: the driver is full, and nine tenths of at most 2,304 B are the same size again";
+    case Fault::endless_growth: return "the process hangs: the size of the next region was doubled beyond 64 bits";
+    case Fault::bad_region: return "the process aborts: a region that is no multiple of 256 B";
+    case Fault::bad_alignment: return "the process aborts: an alignment that is no power of two";
+  }
+  return {};
+}
+
+double fragmentation_of(const Statistics& statistics) {
+  const std::uint64_t free = statistics.pool_bytes - statistics.in_use_bytes;
+  if (free == 0) return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(free - statistics.largest_free_bytes) / static_cast<double>(free);
+}
+
+}  // namespace hbmscope::allocator::xla_gpu

@@ -1,0 +1,151 @@
+// The allocator that JAX has on GPUs: XLA's best-fit with coalescing, decision by decision.
+//
+// A pool of 60 GiB, a request of 30 MB: the request is rounded up to a multiple of 256 B, the smallest free chunk that
+// fits serves it, the lowest of equals; what is left over is split off if it is as large again as the request, or at
+// least 128 MiB, and else given along. What is freed joins its free neighbours at once. A pool is one region claimed
+// at the first request (preallocation) or several, each twice as large as the one before. With two ends (spatial
+// versions) default memory grows from one end of the region, collective memory from the other, and a gap between them
+// belongs to neither.
+//
+// Rules and sources: allocator/README.md. Memory is some 100 bytes a chunk and nothing a byte of the pool; an operation
+// costs some tens of nanoseconds, logarithmic in the number of free chunks of one size at worst. Not safe to be called
+// from two threads at once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "allocator/upstream/upstream.h"
+#include "allocator/xla_gpu/answers.h"
+#include "allocator/xla_gpu/block_table.h"
+#include "allocator/xla_gpu/chunk_pool.h"
+#include "allocator/xla_gpu/free_chunks.h"
+#include "allocator/xla_gpu/sizes.h"
+#include "allocator/xla_gpu/version.h"
+
+namespace hbmscope::allocator::xla_gpu {
+
+struct Options {
+  Version version = Version::spatial_v1;
+  std::uint64_t limit_bytes = 0;
+  bool allow_growth = false;          // false: all of the limit as one region, at the first request.
+  bool garbage_collection = false;    // Regions without a block go back where a request would fail. JAX never sets it.
+  double fragmentation_fraction = 0;  // Of the limit: the split threshold; 0: 128 MiB, as JAX leaves it.
+  bool hangs_on_small_refusal = false;  // As before 2026-08-14 (PR 47082): Fault::endless_backpedal.
+};
+
+// Null: possible. Else why not, a sentence without a full stop.
+const char* find_fault_of(const Options& options);
+
+// What happens, as it happens. By default nobody is told.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual void on_region_claimed(std::uint32_t number, const Claim& claim, std::uint64_t asked_bytes) = 0;
+  virtual void on_claim_refused(std::uint64_t asked_bytes) = 0;
+  virtual void on_region_released(std::uint32_t number, const Claim& claim) = 0;
+};
+
+struct Region {
+  std::uint32_t number;
+  Claim claim;
+  ChunkIndex first;
+  std::uint64_t end() const { return claim.base + claim.bytes; }
+};
+
+// A bin's chunks, by size; free and in use. The gap is in no bin.
+struct BinTotals {
+  std::uint64_t bytes_in_use = 0, bytes = 0, requested_bytes_in_use = 0;
+  std::uint64_t chunks_in_use = 0, chunks = 0;
+};
+
+class Bfc {
+ public:
+  // The upstream must outlive it. Options must be possible (find_fault_of).
+  Bfc(Upstream& upstream, const Options& options, Sink* sink = nullptr);
+  ~Bfc();
+  Bfc(const Bfc&) = delete;
+  Bfc& operator=(const Bfc&) = delete;
+
+  Allocation allocate(const Request& request);
+  FreeOutcome free(std::uint64_t address);
+
+  const Options& options() const { return options_; }
+  const VersionRules& rules() const { return rules_; }
+  Fault fault() const { return fault_; }
+  Statistics statistics() const;
+  std::uint64_t peak_in_use_bytes() const { return statistics_.peak_in_use_bytes; }
+  std::uint64_t largest_free_bytes() const;
+  // Of what `space` may take: without alignment, a request of this size fits without growing the pool.
+  std::uint64_t largest_free_bytes(Space space) const;
+  std::uint64_t largest_hole_bytes(Tag end) const { return free_of(end).largest_bytes(pool_); }  // Less the gap.
+  std::uint64_t next_region_bytes() const { return next_region_bytes_; }
+
+  // By ascending end address.
+  const std::vector<Region>& regions() const { return regions_; }
+  const Chunk& chunk(ChunkIndex chunk) const { return pool_[chunk]; }
+  ChunkIndex gap() const { return gap_; }  // no_chunk: there is none.
+  std::size_t chunks() const { return pool_.used(); }
+  ChunkIndex find_block(std::uint64_t address) const { return blocks_.find(address); }
+  // -1: in no bin, as blocks and the gap are.
+  int bin_number_of(ChunkIndex chunk) const;
+  // Free chunks of a bin in the order in which they are tried; the gap is in no bin.
+  std::vector<ChunkIndex> free_chunks_of_bin(unsigned bin) const;
+  std::array<BinTotals, bin_count> bin_totals() const;
+  // visit(ChunkIndex, const Chunk&): regions in their order, chunks by address.
+  template <class Visit>
+  void for_each_chunk(const Visit& visit) const {
+    for (const Region& region : regions_)
+      for (ChunkIndex at = region.first; at != no_chunk; at = pool_[at].next) visit(at, pool_[at]);
+  }
+
+ private:
+  // bfc.cpp
+  const SpacePolicy& policy_of(Space space) const;
+  FreeChunks& free_of(Tag tag) { return free_[tag == Tag::upper ? 1 : 0]; }
+  const FreeChunks& free_of(Tag tag) const { return free_[tag == Tag::upper ? 1 : 0]; }
+  bool fits(const Chunk& chunk, std::uint64_t bytes, std::uint64_t alignment, Tag end) const;
+  ChunkIndex find_hole(std::uint64_t bytes, std::uint64_t alignment, const SpacePolicy& policy) const;
+  std::optional<Allocation> serve(std::uint64_t bytes, std::uint64_t alignment, const Request& request);
+  Allocation finish(ChunkIndex chunk, Tag tag, std::uint64_t requested_bytes);
+  void insert_free(ChunkIndex chunk);
+  void erase_free(ChunkIndex chunk);
+  ChunkIndex coalesce(ChunkIndex chunk);
+  void merge(ChunkIndex chunk, ChunkIndex next);
+  Allocation fail();
+
+  // bfc_carve.cpp
+  bool splits(std::uint64_t chunk_bytes, std::uint64_t bytes) const;
+  ChunkIndex split(ChunkIndex chunk, std::uint64_t bytes);
+  ChunkIndex carve_lower(ChunkIndex chunk, std::uint64_t bytes, std::uint64_t alignment, bool exactly);
+  ChunkIndex carve_upper(ChunkIndex chunk, std::uint64_t bytes, std::uint64_t alignment, bool exactly);
+
+  // bfc_regions.cpp
+  bool extend(std::uint64_t bytes);
+  bool claim_or_backpedal(std::uint64_t asked_bytes, std::uint64_t least_bytes);
+  void add_region(const Claim& claim, std::uint64_t asked_bytes);
+  bool release_free_regions(std::uint64_t bytes);
+  bool is_free(const Region& region) const;
+  void drop_chunks(const Region& region);
+
+  Upstream& upstream_;
+  Sink* sink_;
+  const Options options_;
+  const VersionRules& rules_;
+  std::uint64_t internal_fragmentation_max_;
+  std::uint64_t next_region_bytes_;
+
+  ChunkPool pool_;
+  BlockTable blocks_;
+  std::array<FreeChunks, 2> free_;  // Of the lower end, or of all; of the upper end.
+  ChunkIndex gap_ = no_chunk;
+  std::vector<Region> regions_;
+  std::uint32_t regions_claimed_ = 0;
+  Statistics statistics_;  // All but largest_free_bytes.
+  std::uint64_t allocation_ids_ = 0;
+  Fault fault_ = Fault::none;
+};
+
+}  // namespace hbmscope::allocator::xla_gpu

@@ -1,0 +1,63 @@
+// What of a free chunk a request gets. The chunk is in no list any more; what is left of it goes back into one.
+#include "allocator/xla_gpu/bfc.h"
+
+namespace hbmscope::allocator::xla_gpu {
+
+// What would be left is as large again as the request, or more than may be wasted.
+bool Bfc::splits(std::uint64_t chunk_bytes, std::uint64_t bytes) const {
+  return chunk_bytes - bytes >= bytes || chunk_bytes - bytes >= internal_fragmentation_max_;
+}
+
+// Cuts a chunk after so many bytes. Returns the second part, with the tag of the first; it is in no list.
+ChunkIndex Bfc::split(ChunkIndex index, std::uint64_t bytes) {
+  const ChunkIndex added = pool_.add();
+  Chunk& chunk = pool_[index];
+  Chunk& rest = pool_[added];
+  rest.address = chunk.address + bytes;
+  rest.bytes = chunk.bytes - bytes;
+  rest.region = chunk.region;
+  rest.tag = chunk.tag;
+  rest.in_use = false;
+  rest.previous = index;
+  rest.next = chunk.next;
+  chunk.bytes = bytes;
+  chunk.next = added;
+  if (rest.next != no_chunk) pool_[rest.next].previous = added;
+  return added;
+}
+
+// At the lowest aligned address. What is below becomes a hole of the lower end; what is above stays what it was.
+ChunkIndex Bfc::carve_lower(ChunkIndex chunk, std::uint64_t bytes, std::uint64_t alignment, bool exactly) {
+  const std::uint64_t padding = align_up(pool_[chunk].address, alignment) - pool_[chunk].address;
+  if (padding > 0) {
+    const ChunkIndex prefix = chunk;
+    chunk = split(prefix, padding);
+    pool_[prefix].tag = Tag::lower;
+    insert_free(prefix);
+  }
+  const std::uint64_t chunk_bytes = pool_[chunk].bytes;
+  if (exactly ? chunk_bytes > bytes : splits(chunk_bytes, bytes)) insert_free(split(chunk, bytes));
+  return chunk;
+}
+
+// As high as it goes; or from the lowest aligned address on, where the split rule leaves that whole. What is below
+// stays what it was; what alignment leaves above is split off by the same rule, as a hole of the upper end.
+ChunkIndex Bfc::carve_upper(ChunkIndex chunk, std::uint64_t bytes, std::uint64_t alignment, bool exactly) {
+  const std::uint64_t address = pool_[chunk].address, end = pool_[chunk].end();
+  const std::uint64_t lowest = align_up(address, alignment);
+  const bool is_whole = !exactly && !splits(end - lowest, bytes);
+  const std::uint64_t begin = is_whole ? lowest : align_down(end - bytes, alignment);
+  if (begin > address) {
+    const ChunkIndex prefix = chunk;
+    chunk = split(prefix, begin - address);
+    insert_free(prefix);
+  }
+  if (exactly ? end - begin > bytes : splits(end - begin, bytes)) {
+    const ChunkIndex suffix = split(chunk, bytes);
+    pool_[suffix].tag = Tag::upper;
+    insert_free(suffix);
+  }
+  return chunk;
+}
+
+}  // namespace hbmscope::allocator::xla_gpu

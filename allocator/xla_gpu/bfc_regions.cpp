@@ -1,0 +1,113 @@
+// Where the pool grows and shrinks.
+#include <algorithm>
+#include <iterator>
+
+#include "allocator/xla_gpu/bfc.h"
+
+namespace hbmscope::allocator::xla_gpu {
+
+// One region more, of which `bytes` can be served. False: there is none.
+bool Bfc::extend(std::uint64_t bytes) {
+  // An upstream that rounds up may have given more than the limit; XLA's difference then wraps around to nearly 2^64,
+  // and nothing holds it back any more. So it does here.
+  const std::uint64_t available = (options_.limit_bytes - statistics_.pool_bytes) / min_chunk_bytes * min_chunk_bytes;
+  if (bytes > available) return false;
+  bool was_raised = false;
+  while (bytes > next_region_bytes_) {
+    if (next_region_bytes_ == 0) {
+      fault_ = Fault::endless_growth;
+      return false;
+    }
+    next_region_bytes_ *= 2;
+    was_raised = true;
+  }
+  if (!claim_or_backpedal(std::min(next_region_bytes_, available), bytes)) return false;
+  if (!was_raised) next_region_bytes_ *= 2;
+  return fault_ == Fault::none;
+}
+
+// As much as the driver gives, in steps of nine tenths down to what is needed. False: not even that.
+bool Bfc::claim_or_backpedal(std::uint64_t asked_bytes, std::uint64_t least_bytes) {
+  while (asked_bytes >= least_bytes) {
+    if (const auto claim = upstream_.claim(asked_bytes)) {
+      add_region(*claim, asked_bytes);
+      return true;
+    }
+    if (sink_) sink_->on_claim_refused(asked_bytes);
+    const std::uint64_t less = backpedaled_bytes(asked_bytes);
+    if (less < asked_bytes) {
+      asked_bytes = less;
+    } else if (options_.hangs_on_small_refusal) {
+      fault_ = Fault::endless_backpedal;
+      return false;
+    } else {
+      asked_bytes -= min_chunk_bytes;
+    }
+  }
+  return false;
+}
+
+void Bfc::add_region(const Claim& claim, std::uint64_t asked_bytes) {
+  const std::uint32_t number = regions_claimed_++;
+  if (sink_) sink_->on_region_claimed(number, claim, asked_bytes);
+  const ChunkIndex index = pool_.add();
+  Chunk& chunk = pool_[index];
+  chunk.address = claim.base;
+  chunk.bytes = claim.bytes;
+  chunk.previous = chunk.next = no_chunk;
+  chunk.region = number;
+  chunk.tag = rules_.is_spatial ? Tag::gap : Tag::lower;
+  chunk.in_use = false;
+  const Region region = {number, claim, index};
+  regions_.insert(std::upper_bound(regions_.begin(), regions_.end(), region,
+                                   [](const Region& a, const Region& b) { return a.end() < b.end(); }),
+                  region);
+  statistics_.pool_bytes += claim.bytes;
+  statistics_.peak_pool_bytes = std::max(statistics_.peak_pool_bytes, statistics_.pool_bytes);
+  if (claim.base % min_chunk_bytes != 0 || claim.bytes % min_chunk_bytes != 0)
+    fault_ = Fault::bad_region;
+  else
+    insert_free(index);
+}
+
+bool Bfc::is_free(const Region& region) const {
+  for (ChunkIndex at = region.first; at != no_chunk; at = pool_[at].next)
+    if (pool_[at].in_use) return false;
+  return true;
+}
+
+void Bfc::drop_chunks(const Region& region) {
+  for (ChunkIndex at = region.first; at != no_chunk;) {
+    const ChunkIndex next = pool_[at].next;
+    erase_free(at);
+    pool_.remove(at);
+    at = next;
+  }
+}
+
+// Garbage collection: regions without a block, all of them, if the request could then be served.
+bool Bfc::release_free_regions(std::uint64_t bytes) {
+  if (!options_.garbage_collection) return false;
+  std::vector<bool> free(regions_.size());
+  std::uint64_t free_bytes = 0;
+  for (std::size_t i = 0; i < regions_.size(); ++i) {
+    free[i] = is_free(regions_[i]);
+    if (free[i]) free_bytes += regions_[i].claim.bytes;
+  }
+  if (free_bytes == 0 || bytes > options_.limit_bytes - statistics_.pool_bytes + free_bytes) return false;
+  std::vector<Region> kept;
+  for (std::size_t i = 0; i < regions_.size(); ++i) {
+    if (!free[i]) {
+      kept.push_back(regions_[i]);
+      continue;
+    }
+    drop_chunks(regions_[i]);
+    upstream_.release(regions_[i].claim);
+    if (sink_) sink_->on_region_released(regions_[i].number, regions_[i].claim);
+    statistics_.pool_bytes -= regions_[i].claim.bytes;
+  }
+  regions_ = std::move(kept);
+  return true;
+}
+
+}  // namespace hbmscope::allocator::xla_gpu

@@ -1,0 +1,51 @@
+// Which BFC? XLA's allocator had four behaviours within one year, and a fifth is proposed; the same requests get other
+// addresses in each. A version here is a set of rules; the table in allocator/README.md says which jax has which.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace hbmscope::allocator::xla_gpu {
+
+enum class Version : std::uint8_t {
+  classic,        // Alignment is ignored.
+  classic_align,  // Alignment above 256 B is honoured, with a hole before the chunk.
+  spatial_v1,     // One arena with two ends and a gap between them.
+  spatial_v2,     // Pieces of the gap are always exact; upper holes follow the split rule.
+  spatial_v3,     // Default memory at the upper end. From a proposal's text, checked against nothing.
+};
+
+// How sure it is that the answers are those of the original.
+enum class Certainty : std::uint8_t {
+  exact,          // Equals the original's answers, operation by operation.
+  reconstructed,  // Equals a reconstruction of the original.
+  unverified,     // Written from a description; nothing was run.
+};
+
+enum class Tag : std::uint8_t { lower, gap, upper };
+
+// How one of the two memory spaces is served.
+struct SpacePolicy {
+  Tag end = Tag::lower;
+  bool takes_highest_of_equals = false;  // Of equally large holes the one with the highest address.
+  bool splits_holes_exactly = false;     // Else: only where the split rule says so.
+  bool splits_gap_exactly = false;
+};
+
+struct VersionRules {
+  Version version;
+  std::string_view name;
+  Certainty certainty;
+  bool honours_alignment;
+  bool is_spatial;
+  SpacePolicy default_memory, collective_memory;
+};
+
+std::span<const VersionRules> all_versions();
+const VersionRules& rules_of(Version version);
+std::optional<Version> find_version(std::string_view name);
+std::string_view text_from_certainty(Certainty certainty);  // "exact", "reconstructed", "unverified"
+
+}  // namespace hbmscope::allocator::xla_gpu

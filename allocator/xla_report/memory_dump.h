@@ -1,0 +1,13 @@
+// What XLA writes for each failure where TF_BFC_MEMORY_DUMP is set: a serialized tensorflow.MemoryDump
+// (xla/tsl/protobuf/bfc_memory_map.proto): bins, every chunk, statistics.
+#pragma once
+
+#include <string>
+
+#include "allocator/xla_gpu/bfc.h"
+
+namespace hbmscope::allocator {
+
+std::string memory_dump(const xla_gpu::Bfc& allocator, const std::string& allocator_name = "GPU_0_bfc");
+
+}  // namespace hbmscope::allocator

@@ -1,0 +1,164 @@
+#include "analysis/query/device_requests.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/trace/layers.h"
+#include "analysis/trace/pass.h"
+
+namespace hbmscope {
+namespace {
+
+using allocator::Operation;
+
+constexpr std::uint64_t from_before = std::uint64_t{1} << 63;  // With the slot: a block that has no allocation id.
+
+// One device's requests, as they are found.
+class Collector {
+ public:
+  void allocate(std::uint64_t key, std::uint64_t requested, std::uint64_t size, const allocator::Origin& origin) {
+    if (requested == wire::unknown_bytes) {
+      ++found.unknown_requests;
+      requested = size;
+    }
+    slots_[key] = add_request(requested, origin);
+  }
+  void free(std::uint64_t key, std::int64_t time_ns) {
+    const auto slot = slots_.find(key);
+    if (slot == slots_.end()) return;
+    add_free(slot->second, {time_ns, 0, 0});
+    slots_.erase(slot);
+  }
+  void fail(std::uint64_t asked, const allocator::Origin& origin) { add_free(add_request(asked, origin), origin); }
+
+  DeviceRequests found;
+
+ private:
+  std::uint32_t add_request(std::uint64_t bytes, const allocator::Origin& origin) {
+    std::uint32_t slot = found.stream.slots;
+    if (unused_.empty()) {
+      ++found.stream.slots;
+    } else {
+      slot = unused_.back();
+      unused_.pop_back();
+    }
+    Operation operation;
+    operation.slot = slot;
+    operation.request.bytes = bytes;
+    add(operation, origin);
+    return slot;
+  }
+  void add_free(std::uint32_t slot, const allocator::Origin& origin) {
+    Operation operation;
+    operation.is_free = true;
+    operation.slot = slot;
+    add(operation, origin);
+    unused_.push_back(slot);
+  }
+  void add(const Operation& operation, const allocator::Origin& origin) {
+    found.stream.operations.push_back(operation);
+    found.stream.answers.emplace_back();
+    found.stream.origins.push_back(origin);
+  }
+
+  std::unordered_map<std::uint64_t, std::uint32_t> slots_;  // By allocation id.
+  std::vector<std::uint32_t> unused_;
+};
+
+std::uint64_t key_of(const LiveBlock& block) {
+  return block.event == wire::before_the_stream ? from_before | block.slot : block.event;
+}
+
+class StreamRequests {
+ public:
+  using Collectors = std::map<std::uint32_t, Collector>;  // By device.
+
+  StreamRequests(const Stream& stream, const std::vector<bool>& counts, Collectors& collectors)
+      : stream_(stream), counts_(counts), collectors_(collectors) {}
+
+  void collect() {
+    collect_before();
+    pass_over_heaps(
+        stream_, stream_.end_position(), nullptr,
+        [&](const StreamState&, const HeapChange& change, const wire::DecodedBlock&) { take(change); },
+        [&](const wire::DecodedBlock& block, const RecordPlace& place) { take_failure(block, place); });
+  }
+
+ private:
+  // Of a heap that counts; else null.
+  Collector* of_heap(std::uint32_t heap) {
+    if (heap >= counts_.size() || !counts_[heap]) return nullptr;
+    return &collectors_[stream_.definitions().heap(heap).device];
+  }
+
+  void collect_before() {
+    const StreamState state = stream_.state_at(0);
+    std::vector<LiveBlock> blocks;
+    for (const LiveBlock& block : state.slots())
+      if (block.is_live() && of_heap(block.heap) != nullptr) blocks.push_back(block);
+    std::sort(blocks.begin(), blocks.end(),
+              [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
+    for (const LiveBlock& block : blocks) {
+      Collector& collector = *of_heap(block.heap);
+      ++collector.found.lived_before;
+      collector.allocate(key_of(block), block.requested, block.size, {stream_.first_time_ns(), block.stack, block.tag});
+    }
+  }
+
+  void take(const HeapChange& change) {
+    Collector* collector = of_heap(change.heap);
+    if (collector == nullptr) return;
+    if (change.what == HeapChange::What::allocated)
+      collector->allocate(change.place.event, change.allocated.requested, change.allocated.size,
+                          {change.time_ns, change.allocated.stack, change.allocated.tag});
+    if (change.what == HeapChange::What::freed) collector->free(key_of(*change.block), change.time_ns);
+    for (const LiveBlock& block : change.went) collector->free(key_of(block), change.time_ns);
+  }
+
+  void take_failure(const wire::DecodedBlock& block, const RecordPlace& place) {
+    if (place.kind != wire::RecordKind::out_of_memory) return;
+    const auto& failure = block.rows<wire::OutOfMemoryRecord>()[place.row];
+    if (Collector* collector = of_heap(failure.heap)) collector->fail(failure.asked, {place.time_ns, failure.stack, 0});
+  }
+
+  const Stream& stream_;
+  const std::vector<bool>& counts_;
+  Collectors& collectors_;
+};
+
+}  // namespace
+
+Result<DeviceRequests> find_device_requests(const Trace& trace, std::optional<std::uint32_t> device) {
+  const auto counts = find_counted_heaps(trace);
+  std::vector<DeviceRequests> all;
+  for (std::size_t i = 0; i < trace.streams.size(); ++i) {
+    StreamRequests::Collectors collectors;
+    StreamRequests(trace.streams[i], counts[i], collectors).collect();
+    for (auto& [number, collector] : collectors) {
+      collector.found.trace_stream = i;
+      if (number != wire::no_device) collector.found.device = number;
+      if (!trace.stream_files.empty()) collector.found.file = trace.stream_files[i];
+      if (!collector.found.stream.operations.empty()) all.push_back(std::move(collector.found));
+    }
+  }
+  if (all.empty())
+    return Failure(Error{"nothing in it asked for memory", "Open a trace with allocations.", {}, {}, {}});
+  const auto chosen = std::max_element(all.begin(), all.end(), [&](const DeviceRequests& a, const DeviceRequests& b) {
+    const auto rank = [&](const DeviceRequests& requests) {
+      return std::pair(!device || requests.device == device, requests.stream.operations.size());
+    };
+    return rank(a) < rank(b);
+  });
+  if (device && chosen->device != device)
+    return Failure(
+        Error{fmt::format("no allocation is on device {}", *device), "Choose another --device.", {}, {}, {}});
+  chosen->other_devices = all.size() - 1;
+  return std::move(*chosen);
+}
+
+}  // namespace hbmscope

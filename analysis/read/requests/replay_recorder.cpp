@@ -1,0 +1,114 @@
+#include "analysis/read/requests/replay_recorder.h"
+
+#include <fmt/format.h>
+
+namespace hbmscope {
+namespace {
+
+using allocator::Claim;
+using allocator::xla_gpu::Bfc;
+using allocator::xla_gpu::Chunk;
+
+}  // namespace
+
+ReplayRecorder::ReplayRecorder(const std::string& file, const allocator::xla_gpu::Options& options,
+                               const std::string& allocator_name, const allocator::RequestStream& stream,
+                               const Definitions* source)
+    : writer_({file, "replay", "hbmscope replay", "xla_gpu", 0}), stream_(stream), source_(source) {
+  const allocator::xla_gpu::VersionRules& rules = allocator::xla_gpu::rules_of(options.version);
+  wire::HeapRecord heap;
+  heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
+  heap.device = 0;
+  heap.flags = wire::heap_flag::has_regions | wire::heap_flag::has_requested | wire::heap_flag::has_addresses |
+               wire::heap_flag::is_complete_at_start | (rules.is_spatial ? wire::heap_flag::has_two_ends : 0);
+  heap_ = writer_.events().define_heap(heap, allocator_name, "device");
+  writer_.events().add_job_fact("xla_gpu.version", rules.name);
+  writer_.events().add_job_fact("xla_gpu.certainty", allocator::xla_gpu::text_from_certainty(rules.certainty));
+  writer_.events().add_job_fact("xla_gpu.limit_bytes", fmt::to_string(options.limit_bytes));
+  writer_.events().add_job_fact("xla_gpu.preallocate", options.allow_growth ? "false" : "true");
+}
+
+void ReplayRecorder::on_operation(std::uint64_t number) {
+  // Without origins all times are alike: a stream without times.
+  if (number < stream_.origins.size()) origin_ = stream_.origins[number];
+}
+
+std::uint32_t ReplayRecorder::frame_of(std::uint32_t source_frame) {
+  const TraceFrame frame = source_->frame(source_frame);
+  return writer_.events().define_frame(source_->text(frame.function), source_->text(frame.file), frame.line);
+}
+
+std::uint32_t ReplayRecorder::stack_of(std::uint32_t source_stack) {
+  if (source_ == nullptr) return 0;
+  // From the innermost frame out, to one that is known; then back in.
+  std::vector<std::uint32_t> missing;
+  std::uint32_t known = 0;
+  for (std::uint32_t at = source_stack; at != 0; at = source_->stack(at).parent) {
+    if (const auto found = stacks_.find(at); found != stacks_.end()) {
+      known = found->second;
+      break;
+    }
+    missing.push_back(at);
+  }
+  for (auto at = missing.rbegin(); at != missing.rend(); ++at)
+    known = stacks_[*at] = writer_.events().define_stack(known, frame_of(source_->stack(*at).frame));
+  return known;
+}
+
+void ReplayRecorder::on_allocated(const Bfc&, const Chunk& block) {
+  wire::AllocRecord record;
+  record.address = block.address;
+  record.size = block.bytes;
+  record.requested = block.requested_bytes;
+  record.heap = heap_;
+  record.stack = stack_of(origin_.stack);
+  if (source_ != nullptr) record.tag = writer_.events().define_string(source_->text(origin_.tag));
+  if (block.tag == allocator::xla_gpu::Tag::upper) record.flags = wire::block_flag::upper_end;
+  writer_.events().alloc(record, origin_.time_ns);
+}
+
+void ReplayRecorder::on_freed(const Bfc&, const Chunk& block) {
+  writer_.events().free(heap_, block.address, block.bytes, 0, origin_.time_ns);
+}
+
+void ReplayRecorder::on_refused(const Bfc& allocator, const allocator::xla_gpu::Request& request) {
+  wire::OutOfMemoryRecord record;
+  record.asked = request.bytes;
+  record.heap = heap_;
+  record.stack = stack_of(origin_.stack);
+  // What could still be claimed up to the limit; a pool above it claims on, and nobody knows how much.
+  const allocator::xla_gpu::Statistics statistics = allocator.statistics();
+  if (statistics.limit_bytes >= statistics.pool_bytes)
+    record.available = statistics.limit_bytes - statistics.pool_bytes;
+  writer_.events().add(record, origin_.time_ns);
+}
+
+void ReplayRecorder::on_region_claimed(const Claim& claim) {
+  wire::RegionGrowRecord record;
+  record.address = claim.base;
+  record.size = claim.bytes;
+  record.heap = heap_;
+  writer_.events().add(record, origin_.time_ns);
+}
+
+void ReplayRecorder::on_region_released(const Claim& claim) {
+  wire::RegionShrinkRecord record;
+  record.address = claim.base;
+  record.size = claim.bytes;
+  record.heap = heap_;
+  writer_.events().add(record, origin_.time_ns);
+}
+
+void ReplayRecorder::on_claim_refused(std::uint64_t asked_bytes) {
+  wire::DriverRefusalRecord record;
+  record.asked = asked_bytes;
+  record.heap = heap_;
+  writer_.events().add(record, origin_.time_ns);
+}
+
+const Trace& ReplayRecorder::close() {
+  writer_.close();
+  return writer_.trace();
+}
+
+}  // namespace hbmscope

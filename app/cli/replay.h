@@ -1,0 +1,27 @@
+// What `replay` answers, as text and as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "allocator/replay/check.h"
+#include "allocator/replay/player.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+
+struct ReplayAnswers {
+  std::string file;
+  allocator::StreamConfig config;
+  allocator::xla_gpu::Options options;
+  std::optional<allocator::ReplayResult> result;  // Absent with --check.
+  std::optional<allocator::CheckResult> check;
+  std::optional<allocator::ReplaySpeed> speed;
+};
+
+std::string text_from_replay(const ReplayAnswers& answers, const Terminal& terminal);
+nlohmann::ordered_json json_from_replay(const ReplayAnswers& answers);
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,101 @@
+#include <nlohmann/json.hpp>
+
+#include "allocator/replay/verdict.h"
+#include "analysis/write/json.h"
+#include "analysis/write/json_optional.h"
+#include "app/cli/replay.h"
+
+namespace hbmscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace xla_gpu = allocator::xla_gpu;
+
+Json share_or_null(std::uint64_t part, std::uint64_t whole) {
+  if (whole == 0) return nullptr;
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+Json json_from_failure(const allocator::ReplayFailure& failure) {
+  const bool is_collective = failure.request.space == xla_gpu::Space::collective;
+  return {{"operation", failure.operation},
+          {"line", failure.line == 0 ? Json(nullptr) : Json(failure.line)},
+          {"asked_bytes", failure.request.bytes},
+          {"rounded_bytes", xla_gpu::rounded_bytes(failure.request.bytes)},
+          {"alignment_bytes", failure.request.alignment},
+          {"available_bytes", failure.driver_left_bytes},
+          {"used_bytes", failure.statistics.in_use_bytes},
+          {"total_free_bytes", failure.free_bytes},
+          {"largest_free_bytes", failure.largest_usable_bytes},
+          {"pool_bytes", failure.statistics.pool_bytes},
+          {"limit_bytes", failure.statistics.limit_bytes},
+          {"memory_space", is_collective ? "collective" : "default"},
+          {"device", nullptr},
+          {"allocator", "xla_gpu"},
+          {"verdict", text_from_verdict(verdict_of(failure))},
+          {"fault", failure.fault == xla_gpu::Fault::none ? Json(nullptr) : Json(text_from_fault(failure.fault))},
+          {"unknowns", Json::array({"device"})}};
+}
+
+void add_result(Json& json, const allocator::ReplayResult& result) {
+  const xla_gpu::Statistics& statistics = result.statistics;
+  const std::uint64_t free = statistics.pool_bytes - result.in_use_bytes;
+  json["operations"] = result.operations;
+  json["allocations"] = result.allocations;
+  json["refused"] = result.refused;
+  json["zero_requests"] = result.zero_requests;
+  json["frees"] = result.frees;
+  json["in_use_bytes"] = result.in_use_bytes;
+  json["requested_bytes"] = result.requested_bytes;
+  json["peak_in_use_bytes"] = result.peak_in_use_bytes;
+  json["peak_operation"] = result.peak_operation;
+  json["peak_requested_bytes"] = result.peak_requested_bytes;
+  json["pool_bytes"] = statistics.pool_bytes;
+  json["peak_pool_bytes"] = statistics.peak_pool_bytes;
+  json["free_bytes"] = free;
+  json["largest_free_bytes"] = statistics.largest_free_bytes;
+  json["external_fragmentation"] = share_or_null(free - statistics.largest_free_bytes, free);
+  json["internal_fragmentation"] = share_or_null(result.in_use_bytes - result.requested_bytes, result.in_use_bytes);
+  json["chunks"] = result.chunks;
+  json["driver_claims"] = result.driver_claims;
+  json["driver_refusals"] = result.driver_refusals;
+  json["driver_releases"] = result.driver_releases;
+  json["fault"] = result.fault == xla_gpu::Fault::none ? Json(nullptr) : Json(text_from_fault(result.fault));
+  json["failures"] = Json::array();
+  if (result.first_failure) json["failures"].push_back(json_from_failure(*result.first_failure));
+}
+
+Json json_from_check(const allocator::CheckResult& check) {
+  Json difference = nullptr;
+  if (check.difference)
+    difference = {{"line", check.difference->line},
+                  {"what", check.difference->what},
+                  {"recorded", check.difference->recorded},
+                  {"replayed", check.difference->replayed}};
+  return {{"agrees", !check.difference},
+          {"first_difference", std::move(difference)},
+          {"answers", check.answers},
+          {"region_events", check.events},
+          {"states", check.states},
+          {"requests_without_answer", check.without_answer},
+          {"unknown_names", check.unknown_names}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json json_from_replay(const ReplayAnswers& answers) {
+  const xla_gpu::VersionRules& rules = xla_gpu::rules_of(answers.options.version);
+  Json json = {{"schema", json_schema},
+               {"file", answers.file},
+               {"allocator", "xla_gpu"},
+               {"version", rules.name},
+               {"certainty", text_from_certainty(rules.certainty)},
+               {"limit_bytes", answers.options.limit_bytes},
+               {"device_bytes", or_null(answers.config.upstream.device_bytes)}};
+  if (answers.result) add_result(json, *answers.result);
+  if (answers.check) json["check"] = json_from_check(*answers.check);
+  if (answers.speed) json["ns_per_op"] = answers.speed->ns_per_operation;
+  return json;
+}
+
+}  // namespace hbmscope::cli

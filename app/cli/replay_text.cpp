@@ -1,0 +1,120 @@
+#include <fmt/format.h>
+
+#include "allocator/replay/verdict.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "app/cli/replay.h"
+
+namespace hbmscope::cli {
+namespace {
+
+namespace xla_gpu = allocator::xla_gpu;
+using allocator::CheckResult;
+using allocator::ReplayFailure;
+using allocator::ReplayResult;
+using allocator::ReplayVerdict;
+
+std::string share_text(std::uint64_t part, std::uint64_t whole) {
+  return text_from_share(signed_from(part), signed_from(whole));
+}
+
+std::string count_of(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", text_from_count(count), what, count == 1 ? "" : "s");
+}
+
+std::string row(std::string_view name, const std::string& text) {
+  return fmt::format("  {}{}\n", pad_right(name, 24), text);
+}
+
+std::string head_text(const ReplayAnswers& answers, const Terminal& terminal) {
+  const xla_gpu::VersionRules& rules = xla_gpu::rules_of(answers.options.version);
+  std::string text = terminal.paint(fmt::format("{}: xla_gpu, version {} ({})", printable(answers.file), rules.name,
+                                                xla_gpu::text_from_certainty(rules.certainty)),
+                                    Ink::bold);
+  text += "\n" + row("limit", text_from_bytes(answers.options.limit_bytes) +
+                                  (answers.options.allow_growth ? ", in regions that grow"
+                                                                : ", one region at the first request"));
+  if (answers.config.upstream.device_bytes)
+    text += row("device", text_from_bytes(*answers.config.upstream.device_bytes));
+  return text;
+}
+
+std::string verdict_text(const ReplayFailure& failure) {
+  switch (verdict_of(failure)) {
+    case ReplayVerdict::fault: return std::string(xla_gpu::text_from_fault(failure.fault));
+    case ReplayVerdict::too_big: return "more than all that was free and all that could still be claimed";
+    case ReplayVerdict::had_room: return "a free chunk was large enough, but not where the alignment allows it";
+    case ReplayVerdict::scattered: return "enough was free in the pool, in pieces that are each too small";
+    case ReplayVerdict::stepped_over:
+      return "the driver had enough, but the steps of nine tenths after a refusal went past it";
+    case ReplayVerdict::split: return "enough only together: some free in the pool, some left at the driver";
+  }
+  return {};
+}
+
+std::string failure_text(const ReplayFailure& failure, const Terminal& terminal) {
+  const std::string where = failure.line == 0 ? std::string() : fmt::format(" (line {})", failure.line);
+  return row("first failure", terminal.paint(fmt::format("operation {}{}: {} asked", failure.operation + 1, where,
+                                                         text_from_bytes(failure.request.bytes)),
+                                             Ink::bad)) +
+         row("", fmt::format("{} free in the pool, the largest usable piece {}, {} left to claim",
+                             text_from_bytes(failure.free_bytes), text_from_bytes(failure.largest_usable_bytes),
+                             text_from_bytes(failure.driver_left_bytes))) +
+         row("", verdict_text(failure));
+}
+
+std::string result_text(const ReplayResult& result, const Terminal& terminal) {
+  const auto count = [](std::uint64_t number) { return text_from_count(number); };
+  const std::uint64_t free = result.statistics.pool_bytes - result.in_use_bytes;
+  const std::uint64_t largest = result.statistics.largest_free_bytes;
+  std::string text =
+      row("operations", fmt::format("{}: {} served, {} refused, {} of zero bytes, {} freed", count(result.operations),
+                                    count(result.allocations), count(result.refused), count(result.zero_requests),
+                                    count(result.frees)));
+  text += row("in use", fmt::format("{} in {}, free ones too; peak {} after operation {}",
+                                    text_from_bytes(result.in_use_bytes), count_of(result.chunks, "chunk"),
+                                    text_from_bytes(result.peak_in_use_bytes), count(result.peak_operation)));
+  text += row("requested", fmt::format("{}; peak {}", text_from_bytes(result.requested_bytes),
+                                       text_from_bytes(result.peak_requested_bytes)));
+  text += row("pool size", fmt::format("{}; peak {}", text_from_bytes(result.statistics.pool_bytes),
+                                       text_from_bytes(result.statistics.peak_pool_bytes)));
+  text += row("largest free block", text_from_bytes(largest));
+  text += row("external fragmentation", share_text(free - largest, free));
+  text += row("internal fragmentation", share_text(result.in_use_bytes - result.requested_bytes, result.in_use_bytes));
+  text += row("driver calls", fmt::format("{} claimed, {} refused, {} given back", count(result.driver_claims),
+                                          count(result.driver_refusals), count(result.driver_releases)));
+  return text + (result.first_failure ? failure_text(*result.first_failure, terminal) : row("first failure", "none"));
+}
+
+std::string check_text(const CheckResult& check, const Terminal& terminal) {
+  std::string text;
+  if (check.difference) {
+    const allocator::Difference& difference = *check.difference;
+    text += row("first difference",
+                terminal.paint(fmt::format("line {}: {}", difference.line, printable(difference.what)), Ink::bad));
+    text += row("  recorded", difference.recorded) + row("  replayed", difference.replayed);
+  } else {
+    text += row("check", terminal.paint("all answers are the same", Ink::good));
+  }
+  text += row("compared", fmt::format("{}, {} of regions, {}", count_of(check.answers, "answer"),
+                                      count_of(check.events, "event"), count_of(check.states, "state")));
+  if (check.without_answer > 0)
+    text += row("not compared", count_of(check.without_answer, "request") + " without an answer");
+  for (const std::string& name : check.unknown_names)
+    text += row("not compared", fmt::format("'{}', which is not known here", printable(name)));
+  return text;
+}
+
+}  // namespace
+
+std::string text_from_replay(const ReplayAnswers& answers, const Terminal& terminal) {
+  std::string text = head_text(answers, terminal);
+  if (answers.result) text += result_text(*answers.result, terminal);
+  if (answers.check) text += check_text(*answers.check, terminal);
+  if (answers.speed)
+    text += row("time",
+                fmt::format("{:.1f} ns an operation, largest free block included", answers.speed->ns_per_operation));
+  return text;
+}
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,25 @@
+// One seed, one trial: an allocator with options drawn by chance beside the naive one, under the same requests.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "allocator/upstream/virtual_addresses.h"
+#include "allocator/xla_gpu/bfc.h"
+
+namespace hbmscope::allocator {
+
+struct Trial {
+  xla_gpu::Options options;
+  VirtualOptions upstream;
+  std::uint32_t operations = 0;
+  bool ends_in_fault = false;  // Filled by run_trial.
+};
+
+// Of this version, all else by chance.
+Trial make_trial(std::uint64_t seed, xla_gpu::Version version);
+
+// Empty: all answers, statistics and chunks agree. Else the first difference.
+std::string run_trial(std::uint64_t seed, Trial& trial);
+
+}  // namespace hbmscope::allocator

@@ -1,0 +1,215 @@
+#include "tests/allocator/naive_bfc.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hbmscope::allocator {
+namespace {
+
+using xla_gpu::Allocation;
+using xla_gpu::Fault;
+using xla_gpu::FreeOutcome;
+using xla_gpu::Outcome;
+using xla_gpu::Request;
+using xla_gpu::Space;
+using xla_gpu::Version;
+
+constexpr std::uint64_t mib = 1 << 20;
+
+std::uint64_t up_to(std::uint64_t value, std::uint64_t step) {
+  return value % step == 0 ? value : value - value % step + step;
+}
+
+}  // namespace
+
+NaiveBfc::NaiveBfc(Upstream& upstream, const xla_gpu::Options& options)
+    : upstream_(upstream),
+      options_(options),
+      next_bytes_(up_to(options.allow_growth ? std::min(options.limit_bytes, 2 * mib) : options.limit_bytes, 256)) {
+  statistics_.limit_bytes = options.limit_bytes;
+}
+
+std::uint64_t NaiveBfc::threshold() const {
+  if (options_.fragmentation_fraction == 0) return 128 * mib;
+  return static_cast<std::uint64_t>(options_.fragmentation_fraction * static_cast<double>(options_.limit_bytes));
+}
+
+bool NaiveBfc::leaves_whole(std::uint64_t piece_bytes, std::uint64_t bytes) const {
+  return piece_bytes < 2 * bytes && piece_bytes - bytes < threshold();
+}
+
+Allocation NaiveBfc::refusal() const {
+  return {fault_ == Fault::none ? Outcome::out_of_memory : Outcome::fault, fault_, 0, 0, 0, 0};
+}
+
+// Where a request would begin in a free piece, were it cut as tightly as its end allows.
+std::optional<std::uint64_t> NaiveBfc::start_in(Place place, std::uint64_t bytes, std::uint64_t alignment,
+                                                Owner end) const {
+  const std::uint64_t begin = place->first, stop = begin + place->second.bytes;
+  if (place->second.bytes < bytes) return {};
+  const std::uint64_t lowest = up_to(begin, alignment);
+  if (lowest + bytes > stop) return {};
+  if (end != Owner::upper) return lowest;
+  return (stop - bytes) / alignment * alignment;
+}
+
+std::optional<NaiveBfc::Place> NaiveBfc::find(std::uint64_t bytes, std::uint64_t alignment, Owner end) const {
+  auto& pieces = const_cast<std::map<std::uint64_t, Piece>&>(pieces_);
+  const bool takes_highest = is(Version::spatial_v3) && end == Owner::upper;
+  std::optional<Place> best, gap;
+  for (auto place = pieces.begin(); place != pieces.end(); ++place) {
+    if (place->second.in_use || !start_in(place, bytes, alignment, end)) continue;
+    if (place->second.owner == Owner::nobody) gap = place;
+    if (place->second.owner != end) continue;
+    const bool is_better = !best || place->second.bytes < (*best)->second.bytes ||
+                           (takes_highest && place->second.bytes == (*best)->second.bytes);
+    if (is_better) best = place;
+  }
+  return best ? best : gap;
+}
+
+// Returns the part from `at` on.
+NaiveBfc::Place NaiveBfc::cut(Place place, std::uint64_t at) {
+  Piece rest = place->second;
+  rest.bytes = place->first + place->second.bytes - at;
+  place->second.bytes = at - place->first;
+  return pieces_.emplace(at, rest).first;
+}
+
+std::optional<Allocation> NaiveBfc::serve(std::uint64_t bytes, std::uint64_t alignment, const Request& request) {
+  const bool is_collective = request.space == Space::collective;
+  Owner end = Owner::lower;
+  if (has_ends()) end = is_collective != is(Version::spatial_v3) ? Owner::upper : Owner::lower;
+  const auto found = find(bytes, alignment, end);
+  if (!found) return {};
+  Place place = *found;
+  const bool is_gap = place->second.owner == Owner::nobody;
+  const bool exact = (is(Version::spatial_v1) && is_collective) || (is(Version::spatial_v2) && is_gap) ||
+                     (is(Version::spatial_v3) && is_collective);
+  const std::uint64_t stop = place->first + place->second.bytes;
+  std::uint64_t start = *start_in(place, bytes, alignment, end);
+  const std::uint64_t lowest = up_to(place->first, alignment);
+  if (!exact && leaves_whole(stop - lowest, bytes)) start = lowest;
+  if (start > place->first) {
+    const Place below = place;
+    place = cut(below, start);
+    if (end == Owner::lower) below->second.owner = Owner::lower;
+  }
+  const std::uint64_t rest = place->second.bytes;
+  if (rest > bytes && (exact || !leaves_whole(rest, bytes))) {
+    const Place above = cut(place, start + bytes);
+    if (end == Owner::upper) above->second.owner = Owner::upper;
+  }
+  place->second.in_use = true;
+  place->second.owner = end;
+  ++statistics_.allocations;
+  statistics_.in_use_bytes += place->second.bytes;
+  statistics_.peak_in_use_bytes = std::max(statistics_.peak_in_use_bytes, statistics_.in_use_bytes);
+  statistics_.largest_allocation_bytes = std::max(statistics_.largest_allocation_bytes, place->second.bytes);
+  return Allocation{Outcome::allocated, Fault::none, place->second.region, start, place->second.bytes, ++ids_};
+}
+
+void NaiveBfc::check_gaps() {
+  const auto is_gap = [](const auto& piece) { return !piece.second.in_use && piece.second.owner == Owner::nobody; };
+  if (std::count_if(pieces_.begin(), pieces_.end(), is_gap) > 1) fault_ = Fault::second_gap;
+}
+
+Allocation NaiveBfc::allocate(const Request& request) {
+  if (fault_ != Fault::none) return refusal();
+  if (request.bytes == 0) return {Outcome::zero_bytes, Fault::none, 0, 0, 0, 0};
+  const std::uint64_t bytes = up_to(request.bytes, 256);
+  const std::uint64_t alignment = is(Version::classic) ? 256 : std::max<std::uint64_t>(request.alignment, 256);
+  if (auto served = serve(bytes, alignment, request)) return *served;
+  if (grow(bytes))
+    if (auto served = serve(bytes, alignment, request)) return *served;
+  if (fault_ == Fault::none && collect(bytes) && grow(bytes))
+    if (auto served = serve(bytes, alignment, request)) return *served;
+  return refusal();
+}
+
+bool NaiveBfc::grow(std::uint64_t bytes) {
+  const std::uint64_t available = (options_.limit_bytes - statistics_.pool_bytes) / 256 * 256;
+  if (bytes > available) return false;
+  const bool is_enough = bytes <= next_bytes_;
+  while (bytes > next_bytes_) next_bytes_ *= 2;
+  std::uint64_t asked = std::min(next_bytes_, available);
+  std::optional<Claim> claim;
+  while (!(claim = upstream_.claim(asked))) {
+    const float less = static_cast<float>(asked) * 0.9F;
+    const std::uint64_t next = up_to(static_cast<std::uint64_t>(less), 256);
+    if (next == asked && options_.hangs_on_small_refusal) {
+      fault_ = Fault::endless_backpedal;
+      return false;
+    }
+    asked = next == asked ? asked - 256 : next;
+    if (asked < bytes) return false;
+  }
+  if (is_enough) next_bytes_ *= 2;
+  areas_.push_back({claims_, *claim});
+  pieces_[claim->base] = {claim->bytes, claims_++, false, has_ends() ? Owner::nobody : Owner::lower};
+  statistics_.pool_bytes += claim->bytes;
+  statistics_.peak_pool_bytes = std::max(statistics_.peak_pool_bytes, statistics_.pool_bytes);
+  check_gaps();
+  return fault_ == Fault::none;
+}
+
+bool NaiveBfc::collect(std::uint64_t bytes) {
+  if (!options_.garbage_collection) return false;
+  std::vector<Area> free, kept;
+  std::uint64_t free_bytes = 0;
+  std::sort(areas_.begin(), areas_.end(), [](const Area& a, const Area& b) { return a.claim.base < b.claim.base; });
+  for (const Area& area : areas_) {
+    const bool is_used = std::any_of(pieces_.begin(), pieces_.end(), [&](const auto& piece) {
+      return piece.second.region == area.number && piece.second.in_use;
+    });
+    (is_used ? kept : free).push_back(area);
+    if (!is_used) free_bytes += area.claim.bytes;
+  }
+  if (free.empty() || bytes > options_.limit_bytes - statistics_.pool_bytes + free_bytes) return false;
+  for (const Area& area : free) {
+    std::erase_if(pieces_, [&](const auto& piece) { return piece.second.region == area.number; });
+    upstream_.release(area.claim);
+    statistics_.pool_bytes -= area.claim.bytes;
+  }
+  areas_ = kept;
+  return true;
+}
+
+FreeOutcome NaiveBfc::free(std::uint64_t address) {
+  if (fault_ != Fault::none) return FreeOutcome::fault;
+  Place place = pieces_.find(address);
+  if (place == pieces_.end() || !place->second.in_use) return FreeOutcome::unknown_address;
+  const auto has_next = [&](Place at) { return std::next(at) != pieces_.end() && is_same_region(std::next(at), at); };
+  const auto has_previous = [&](Place at) { return at != pieces_.begin() && is_same_region(std::prev(at), at); };
+  place->second.in_use = false;
+  statistics_.in_use_bytes -= place->second.bytes;
+  if (has_ends()) {
+    const Owner owner = place->second.owner;
+    const bool is_outermost = owner == Owner::lower ? !has_next(place) || std::next(place)->second.owner != owner
+                                                    : !has_previous(place) || std::prev(place)->second.owner != owner;
+    if (is_outermost) place->second.owner = Owner::nobody;
+  }
+  if (has_next(place) && !std::next(place)->second.in_use) {
+    const Place next = std::next(place);
+    if (next->second.owner != place->second.owner) place->second.owner = Owner::nobody;
+    place->second.bytes += next->second.bytes;
+    pieces_.erase(next);
+  }
+  if (has_previous(place) && !std::prev(place)->second.in_use) {
+    const Place previous = std::prev(place);
+    if (previous->second.owner != place->second.owner) previous->second.owner = Owner::nobody;
+    previous->second.bytes += place->second.bytes;
+    pieces_.erase(place);
+  }
+  check_gaps();
+  return fault_ == Fault::none ? FreeOutcome::freed : FreeOutcome::fault;
+}
+
+xla_gpu::Statistics NaiveBfc::statistics() const {
+  xla_gpu::Statistics statistics = statistics_;
+  for (const auto& [address, piece] : pieces_)
+    if (!piece.in_use) statistics.largest_free_bytes = std::max(statistics.largest_free_bytes, piece.bytes);
+  return statistics;
+}
+
+}  // namespace hbmscope::allocator

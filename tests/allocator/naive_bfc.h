@@ -1,0 +1,67 @@
+// The rules of XLA's BFC allocator written down as plainly as they can be: a sorted map of chunks, and for each request
+// a look at all of them. Shares no line with allocator/xla_gpu but the types of questions and answers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "allocator/upstream/upstream.h"
+#include "allocator/xla_gpu/bfc.h"
+
+namespace hbmscope::allocator {
+
+class NaiveBfc {
+ public:
+  enum class Owner : std::uint8_t { lower, upper, nobody };
+  struct Piece {
+    std::uint64_t bytes = 0;
+    std::uint32_t region = 0;
+    bool in_use = false;
+    Owner owner = Owner::lower;
+
+    friend bool operator==(const Piece&, const Piece&) = default;
+  };
+
+  NaiveBfc(Upstream& upstream, const xla_gpu::Options& options);
+
+  xla_gpu::Allocation allocate(const xla_gpu::Request& request);
+  xla_gpu::FreeOutcome free(std::uint64_t address);
+  xla_gpu::Statistics statistics() const;
+  const std::map<std::uint64_t, Piece>& pieces() const { return pieces_; }
+
+ private:
+  using Place = std::map<std::uint64_t, Piece>::iterator;
+  struct Area {
+    std::uint32_t number;
+    Claim claim;
+  };
+
+  bool is(xla_gpu::Version version) const { return options_.version == version; }
+  bool has_ends() const { return options_.version >= xla_gpu::Version::spatial_v1; }
+  std::uint64_t threshold() const;
+  bool leaves_whole(std::uint64_t piece_bytes, std::uint64_t bytes) const;
+  std::optional<std::uint64_t> start_in(Place place, std::uint64_t bytes, std::uint64_t alignment, Owner end) const;
+  std::optional<Place> find(std::uint64_t bytes, std::uint64_t alignment, Owner end) const;
+  std::optional<xla_gpu::Allocation> serve(std::uint64_t bytes, std::uint64_t alignment,
+                                           const xla_gpu::Request& request);
+  bool grow(std::uint64_t bytes);
+  bool collect(std::uint64_t bytes);
+  Place cut(Place place, std::uint64_t at);
+  bool is_same_region(Place a, Place b) const { return a->second.region == b->second.region; }
+  xla_gpu::Allocation refusal() const;
+  void check_gaps();
+
+  Upstream& upstream_;
+  xla_gpu::Options options_;
+  std::uint64_t next_bytes_;
+  std::map<std::uint64_t, Piece> pieces_;  // By address.
+  std::vector<Area> areas_;
+  std::uint32_t claims_ = 0;
+  xla_gpu::Statistics statistics_;
+  std::uint64_t ids_ = 0;
+  xla_gpu::Fault fault_ = xla_gpu::Fault::none;
+};
+
+}  // namespace hbmscope::allocator

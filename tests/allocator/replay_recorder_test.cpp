@@ -1,0 +1,101 @@
+// What a replay left behind as a trace says the same as the allocator.
+#include "analysis/read/requests/replay_recorder.h"
+
+#include "analysis/trace/moment.h"
+#include "tests/allocator/stream_text.h"
+
+namespace hbmscope::allocator {
+namespace {
+
+struct Replayed {
+  ReplayResult result;
+  HeapState heap;
+  EventCounts counts;
+};
+
+Replayed replay_text(const std::string& text) {
+  const RequestStream stream = stream_of(text);
+  const xla_gpu::Options options = options_of(stream.config, version_of(stream.config));
+  ReplayRecorder recorder("a.jsonl", options, "GPU_0_bfc", stream, nullptr);
+  Replayed replayed;
+  replayed.result = play(stream, options, &recorder);
+  const Trace& trace = recorder.close();
+  EXPECT_EQ(trace.import.count_of("encoding"), 0);
+  replayed.heap = trace.streams.front().last_state().heap(1);
+  replayed.counts = trace.streams.front().counts();
+  EXPECT_EQ(replayed.heap.space.problems(), AddressProblems{});
+  EXPECT_FALSE(trace.streams.front().has_times());
+  return replayed;
+}
+
+void expect_same(const Replayed& replayed) {
+  const xla_gpu::Statistics& statistics = replayed.result.statistics;
+  EXPECT_EQ(replayed.heap.in_use_bytes, statistics.in_use_bytes);
+  EXPECT_EQ(replayed.heap.known_requested_bytes(), replayed.result.requested_bytes);
+  EXPECT_EQ(replayed.heap.space.region_bytes(), statistics.pool_bytes);
+  EXPECT_EQ(replayed.heap.space.largest_free(), statistics.largest_free_bytes);
+  EXPECT_EQ(replayed.counts.alloc, replayed.result.allocations);
+  EXPECT_EQ(replayed.counts.free, replayed.result.frees);
+  EXPECT_EQ(replayed.counts.out_of_memory, replayed.result.refused);
+  EXPECT_EQ(replayed.counts.driver_refusals, replayed.result.driver_refusals);
+}
+
+TEST(ReplayRecorder, a_preallocated_pool) {
+  expect_same(replay_text(small_stream));
+}
+
+TEST(ReplayRecorder, two_ends) {
+  expect_same(replay_text(R"({"config":{"total_bytes":1048576,"spatial":1}}
+["a",1,1000]
+["a",2,70000,{"end":"u","align":4096}]
+["a",3,300000]
+["f",1]
+["a",4,900000]
+)"));
+}
+
+TEST(ReplayRecorder, regions_that_come_are_refused_and_go) {
+  const Replayed replayed = replay_text(
+      R"({"config":{"total_bytes":8388608,"allow_growth":1,"garbage_collection":1,"device_bytes":7340032}}
+["a",1,2097152]
+["a",2,4194304]
+["f",1]
+["a",3,3145728]
+["a",4,3145728]
+)");
+  expect_same(replayed);
+  EXPECT_GT(replayed.result.driver_releases, 0U);
+  EXPECT_GT(replayed.result.driver_refusals, 0U);
+}
+
+TEST(ReplayRecorder, times_stacks_and_tags_are_those_of_the_source) {
+  TraceWriter source({"a.pickle", "torch", "Test", "pytorch", 0});
+  wire::StreamWriter& events = source.events();
+  const std::uint32_t outer = events.define_stack(0, events.define_frame("main", "train.py", 3));
+  const std::uint32_t inner = events.define_stack(outer, events.define_frame("step", "train.py", 9));
+  const std::uint32_t tag = events.define_string("weights");
+  source.close();
+  RequestStream stream =
+      stream_of("{\"config\":{\"total_bytes\":1048576}}\n[\"a\",1,1000]\n[\"a\",2,9999999]\n[\"f\",1]\n");
+  stream.origins = {{100, inner, tag}, {200, outer, 0}, {300, 0, 0}};
+  ReplayRecorder recorder("a.pickle", options_of(stream.config, xla_gpu::Version::classic), "GPU_0_bfc", stream,
+                          &source.stream().definitions());
+  play(stream, options_of(stream.config, xla_gpu::Version::classic), &recorder);
+  const Stream& made = recorder.close().streams.front();
+  const StreamState then = made.state_at(2);  // The region and the block.
+  const LiveBlock& block = *then.slots().begin();
+  const Definitions& definitions = made.definitions();
+  EXPECT_EQ(definitions.text(block.tag), "weights");
+  const TraceStack stack = definitions.stack(block.stack);
+  EXPECT_EQ(definitions.text(definitions.frame(stack.frame).function), "step");
+  EXPECT_EQ(definitions.frame(stack.frame).line, 9U);
+  EXPECT_EQ(definitions.text(definitions.frame(definitions.stack(stack.parent).frame).function), "main");
+  EXPECT_EQ(made.first_time_ns(), 100);
+  EXPECT_EQ(made.last_time_ns(), 300);
+  ASSERT_EQ(made.failures().size(), 1U);
+  EXPECT_EQ(made.failures()[0].time_ns, 200);
+  EXPECT_EQ(definitions.stack(made.failures()[0].stack), definitions.stack(definitions.stack(block.stack).parent));
+}
+
+}  // namespace
+}  // namespace hbmscope::allocator

@@ -1,0 +1,39 @@
+// All reports of a replay, as texts.
+#pragma once
+
+#include <string>
+
+#include "allocator/replay/player.h"
+#include "allocator/xla_report/memory_dump.h"
+#include "allocator/xla_report/oom_log.h"
+#include "allocator/xla_report/trace_event.h"
+#include "tests/allocator/stream_text.h"
+
+namespace hbmscope::allocator {
+
+struct ReportWatcher final : Watcher {
+  void on_allocated(const xla_gpu::Bfc& allocator, const xla_gpu::Chunk& block) override {
+    trace +=
+        trace_event_text("MemoryAllocation", allocator, {block.address, block.requested_bytes, block.bytes}) + "\n";
+  }
+  void on_freed(const xla_gpu::Bfc& allocator, const xla_gpu::Chunk& block) override {
+    trace +=
+        trace_event_text("MemoryDeallocation", allocator, {block.address, block.requested_bytes, block.bytes}) + "\n";
+  }
+  void on_refused(const xla_gpu::Bfc& allocator, const xla_gpu::Request& request) override {
+    OomLogOptions options;
+    options.wording = wording_of(allocator.options().version);
+    log += oom_log(allocator, request, options);
+    dump = memory_dump(allocator);
+  }
+
+  std::string log, dump, trace;
+};
+
+inline ReportWatcher play_with_reports(const RequestStream& stream, xla_gpu::Version version) {
+  ReportWatcher reports;
+  play(stream, options_of(stream.config, version), &reports);
+  return reports;
+}
+
+}  // namespace hbmscope::allocator

@@ -1,0 +1,68 @@
+// Any bytes as a stream of requests, alone and below a configuration. What is read is replayed in every version: chunks
+// must fill their regions, the sums must agree, and a check must end.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "allocator/replay/check.h"
+#include "allocator/replay/player.h"
+#include "allocator/replay/state.h"
+#include "analysis/read/requests/read_requests.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace {
+
+using namespace hbmscope;
+using namespace hbmscope::allocator;
+
+// libFuzzer keeps the input of a run that aborts.
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+void require_sums(const xla_gpu::Bfc& allocator) {
+  const WalkedState state = compute_state(allocator, true);
+  std::uint64_t in_use = 0, largest = 0, pool = 0;
+  for (const ChunkRow& row : state.rows) {
+    pool += row.bytes;
+    if (row.in_use) in_use += row.bytes;
+    if (!row.in_use && row.bytes > largest) largest = row.bytes;
+  }
+  require(in_use == state.statistics.in_use_bytes, "in use is not the sum of blocks");
+  require(pool == state.statistics.pool_bytes, "the pool is not the sum of chunks");
+  require(largest == state.statistics.largest_free_bytes, "the largest free chunk is not the largest");
+}
+
+struct SumWatcher final : Watcher {
+  void on_allocated(const xla_gpu::Bfc& allocator, const xla_gpu::Chunk&) override { require_sums(allocator); }
+  void on_freed(const xla_gpu::Bfc& allocator, const xla_gpu::Chunk&) override { require_sums(allocator); }
+  void on_refused(const xla_gpu::Bfc& allocator, const xla_gpu::Request&) override { require_sums(allocator); }
+};
+
+void read(const std::string& text) {
+  const auto read = read_requests({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "fuzz", 1 << 20);
+  if (!read) {
+    require(!read.error().what.empty() && read.error().file == "fuzz", "an error without words or file");
+    return;
+  }
+  for (const xla_gpu::VersionRules& rules : xla_gpu::all_versions()) {
+    const xla_gpu::Options options = options_of(read->stream.config, rules.version);
+    if (xla_gpu::find_fault_of(options) != nullptr) continue;
+    SumWatcher watcher;
+    const ReplayResult result = play(read->stream, options, &watcher);
+    require(result.fault != xla_gpu::Fault::none || result.operations == read->stream.operations.size(),
+            "a replay that ended early");
+    check(read->stream, options);
+  }
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  read(bytes);
+  read("{\"config\":{\"total_bytes\":1048576}}\n" + bytes);
+  return 0;
+}
