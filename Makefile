@@ -64,6 +64,7 @@ bench:
 	@cmake --build --preset test
 	@tests/bench/run.sh build/test
 	@build/test/tests/bench/trace_bench
+	@LIBGL_ALWAYS_SOFTWARE=1 build/test/tests/bench/window_bench build/test/tests/bench/scale.hbm
 
 asan tsan:
 	@third_party/install_packages.sh window tests

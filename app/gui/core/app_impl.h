@@ -3,12 +3,14 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "analysis/write/trace_csv.h"
 #include "app/gui/core/answer_cache.h"
 #include "app/gui/core/app.h"
 #include "app/gui/core/worker_pool.h"
@@ -25,7 +27,7 @@ class App::Impl {
 
   AppState state;
   CommandQueue commands;
-  bool busy() const { return pool_.busy() || !commands.empty(); }
+  bool busy() const { return pool_.busy() || !commands.empty() || waits_for_rest_; }
 
  private:
   // A question that is being worked out, or was answered last; one for each question of a context.
@@ -83,6 +85,8 @@ class App::Impl {
   void find_missing_recent();
   Source* find_source(SourceId id);
   void start_export(const std::string& path);
+  void start_trace_export(const std::string& path, TraceTable table);
+  void write_text(const std::string& path, std::string text);
   void start_listing(const std::string& folder);
 
   // ask_questions.cpp
@@ -101,6 +105,7 @@ class App::Impl {
   void ask_events();
   void forget_blocks();
   void ask_timeline();
+  TimelineEffort effort_of_span(const Stream& stream);
   void ask_address_time();
   void ask_range();
   void ask_free();
@@ -128,7 +133,10 @@ class App::Impl {
   SourceId answered_source_ = SourceId::none;
   SourceId unread_source_ = SourceId::none;  // It goes to its first moment once it is read, unless one is named before.
   std::string viewed_at_;                    // The moment that the present view is of.
-  const FlameAnswer* hued_ = nullptr;        // The last flame graph whose files were given hues.
+  TimelineSpan span_seen_;                   // The stretch that the timeline showed last,
+  std::chrono::steady_clock::time_point span_seen_at_;  // since then;
+  bool waits_for_rest_ = false;                         // what is exact about it is asked when it rests.
+  const FlameAnswer* hued_ = nullptr;                   // The last flame graph whose files were given hues.
   const bool leaves_no_trace_;
   AnswerCache cache_;
   std::uint32_t next_source_ = 1;

@@ -200,7 +200,10 @@ struct WindowState {
   bool palette_open = false, help_open = false, quit = false;
   bool maximised = false;  // Only the active view is shown (F11).
   enum class Dialog { none, open_file, open_folder, open_baseline, export_file } dialog = Dialog::none;
-  std::string export_format;  // For Dialog::export_file: "svg", "html", ...
+  std::string export_format;  // For Dialog::export_file: "svg", "html", "png", "figures.csv", "blocks.csv", ...
+  std::uint64_t picture_serial = 0;
+  std::string picture_file;  // Where the picture of the view in front goes.
+  std::string figures_file;  // Not empty: what the view in front would copy goes there, as CSV.
   std::uint64_t layout_serial = 0, view_serial = 0, find_serial = 0, filter_serial = 0, zoom_serial = 0;
   std::uint64_t find_step_serial = 0;
   std::uint64_t find_blocks_serial = 0, fit_selection_serial = 0;

@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 
 #include "analysis/read/profile_folder.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/units/format.h"
-#include "analysis/write/write.h"
 #include "app/gui/core/app_impl.h"
 
 namespace hbmscope::gui {
@@ -244,24 +242,6 @@ void App::Impl::find_missing_recent() {
       for (RecentFile& one : state.recent)
         one.missing = std::find(missing.begin(), missing.end(), one.path) != missing.end();
     };
-  });
-}
-
-void App::Impl::start_export(const std::string& path) {
-  state.window.dialog = WindowState::Dialog::none;
-  const auto format = parse_export_format(state.window.export_format);
-  const auto view = state.answers().view.value;
-  if (!format || !view || path.empty()) return;
-  state.window.notice = "Writing " + path + " ...";
-  pool_.post([this, path, view, format = *format]() -> WorkerPool::Finish {
-    const std::string text = write_profile(*view, format);
-    std::ofstream out(path, std::ios::binary | std::ios::trunc);
-    out.write(text.data(), static_cast<std::streamsize>(text.size()));
-    out.close();
-    const std::string notice =
-        out ? "Wrote " + path + " (" + text_from_bytes(static_cast<std::int64_t>(text.size())) + ")."
-            : "Can't write " + path + ". Is the folder there, and writable for you?";
-    return [this, notice] { state.window.notice = notice; };
   });
 }
 

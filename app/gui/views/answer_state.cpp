@@ -87,6 +87,11 @@ void draw_error(const AppState& state, const Error& error) {
   if (!error.remedy.empty()) wrapped_text(error.remedy, true);
 }
 
+void draw_stopped(bool has_older) {
+  dim_text(has_older ? "Stopped: this is what was there before. Go on at the foot of the window."
+                     : "Stopped before anything was there. Go on at the foot of the window.");
+}
+
 void draw_pending(std::string_view what, Clock::time_point since, const Work* work) {
   if (Clock::now() - since < patience) return;
   const std::uint64_t total = work == nullptr ? 0 : work->total_events.load();
@@ -111,8 +116,9 @@ void draw_copy_menu(ViewKind view, CommandQueue& commands) {
   if (space > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + space);
   if (ImGui::Button("Copy")) ImGui::OpenPopup("copy");
   if (!ImGui::BeginPopup("copy")) return;
-  for (const CommandId id :
-       {CommandId::copy, CommandId::copy_as_text, CommandId::copy_as_command, CommandId::copy_report_command}) {
+  for (const CommandId id : {CommandId::copy, CommandId::copy_as_text, CommandId::copy_as_command,
+                             CommandId::copy_report_command, CommandId::export_picture, CommandId::export_figures}) {
+    if (id == CommandId::export_picture) ImGui::Separator();
     const CommandInfo& info = info_of(id);
     if (!ImGui::MenuItem(std::string(info.title).c_str(), std::string(info.shortcut).c_str())) continue;
     commands.push(CommandId::note_view, std::string(name_of(view).key));

@@ -47,8 +47,10 @@ void build_for_profile(ImGuiID space, ImVec2 size) {
 // The heap map over the timeline, everything about stacks below them.
 void build_for_trace(ImGuiID space, ImVec2 size) {
   ImGuiID rest = begin_layout(space, size);
-  const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.32F, nullptr, &rest);
-  const ImGuiID middle = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
+  // The timeline's lanes need some lines each; with large text or a low window the table below gives way.
+  const bool is_low = size.y < ImGui::GetTextLineHeight() * 40;
+  const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, is_low ? 0.27F : 0.32F, nullptr, &rest);
+  const ImGuiID middle = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, is_low ? 0.52F : 0.46F, nullptr, &rest);
   dock(ViewKind::heap_map, rest);
   dock(ViewKind::address_time, rest);
   dock(ViewKind::timeline, middle);

@@ -154,8 +154,13 @@ void draw_sources(const AppState& state, CommandQueue& commands) {
     ImGui::Spacing();
   }
   ImGui::Separator();
+  const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
   if (ImGui::Button("Open file...")) commands.push(CommandId::open_file);
-  ImGui::SameLine();
+  // With large text there is no room beside it.
+  const ImGuiStyle& style = ImGui::GetStyle();
+  const float end_of_next = ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + style.ItemSpacing.x +
+                            ImGui::CalcTextSize("Compare...").x + 2 * style.FramePadding.x;
+  if (end_of_next <= right) ImGui::SameLine();
   if (ImGui::Button("Compare...")) commands.push(CommandId::compare_with_file);
   tooltip("Opens a file as the baseline of the one in front.");
 }

@@ -190,8 +190,8 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
     foot = picture.markers->from.y - look.px(4);
     room = foot - from.y;
   }
-  const bool has_fits = whole.knows_regions && room > look.px(80);
-  const bool has_fragmentation = whole.knows_regions && room > look.px(120);
+  const bool has_fits = whole.knows_regions && room > look.px(56);
+  const bool has_fragmentation = whole.knows_regions && room > look.px(88);
   const float split = has_fits ? std::floor(from.y + room * (has_fragmentation ? 0.52F : 0.62F)) : foot;
   const float second = has_fragmentation ? std::floor(from.y + room * 0.79F) : foot;
   picture.memory = {
