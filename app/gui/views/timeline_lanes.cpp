@@ -79,12 +79,14 @@ void draw_fragmentation(ImDrawList& draw, const TimelinePicture& picture, ImU32 
 
 template <class Words>
 void draw_scale(ImDrawList& draw, const Look& look, const Lane& lane, double step, const Words& words_of) {
+  float last = lane.to.y + ImGui::GetTextLineHeight();  // In a low lane two words would lie over one another.
   for (double value = 0; value <= lane.most * 1.0001; value += step) {
     const float y = lane.y_of(value);
     if (value > 0) draw.AddLine({lane.from.x, y}, {lane.to.x, y}, look.role(Role::text, 0.10F));
     const std::string words = words_of(value);
     const ImVec2 size = ImGui::CalcTextSize(words.c_str());
-    if (y - size.y / 2 < lane.from.y - look.px(5)) continue;
+    if (y - size.y / 2 < lane.from.y - look.px(5) || last - y < size.y * 0.9F) continue;
+    last = y;
     draw.AddText({lane.from.x - look.px(6) - size.x, y - size.y / 2}, look.role(Role::dim_text), words.c_str());
   }
 }
