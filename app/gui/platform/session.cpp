@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/units/format.h"
 #include "app/gui/core/settings.h"
 #include "app/gui/platform/frame_pacer.h"
 #include "app/gui/platform/frame_target.h"
@@ -123,8 +122,7 @@ class Session::Impl {
     writing_ = std::async(std::launch::async, [this, picture = std::move(picture), file = state.window.picture_file] {
       const auto written = write_png(picture, file);
       signal_.wake();
-      return written ? "Wrote " + file + " (" + text_from_bytes(static_cast<std::int64_t>(*written)) + ")."
-                     : written.error().text();
+      return written ? "Wrote " + file + "." : written.error().text();
     });
   }
 
