@@ -77,13 +77,18 @@ class App::Impl {
   SourceId open_file(const std::string& path, OpenAs as);
   void enter_source(ViewPosition& position, SourceId id);
   void start_reading(SourceId id);
-  void finish_reading(SourceId id, const std::function<void(Source&)>& fill);
+  struct ReadFile;
+  WorkerPool::Finish read_to_end(const std::string& path, const std::shared_ptr<ReadControl>& control);
+  void show_part(const std::shared_ptr<ReadControl>& control, const ReadFile& part);
+  void renew_id(Source& source);
+  void finish_reading(const std::shared_ptr<ReadControl>& control, const std::function<void(Source&)>& fill);
   void close_source(SourceId id);
   void reload_source(SourceId id);
   void remember_recent(const Source& source);
   void keep_recent();
   void find_missing_recent();
   Source* find_source(SourceId id);
+  Source* find_reading(const std::shared_ptr<ReadControl>& control);  // nullptr where nobody wants it any more.
   void start_export(const std::string& path);
   void start_trace_export(const std::string& path, TraceTable table);
   void write_text(const std::string& path, std::string text);

@@ -45,12 +45,13 @@ namespace hbmscope::gui {
 
 enum class SourceId : std::uint32_t { none = 0 };
 
-// A file that was opened: being read, there, or not readable.
+// A file that was opened: being read, there, or not readable. While a long recording is read, what is there so far is
+// ready already, and is replaced as it grows; `control` is there until all is read.
 struct Source {
   SourceId id = SourceId::none;
   std::string path;
   AnswerState state = AnswerState::pending;
-  std::shared_ptr<ReadControl> control;  // How far reading is; setting `cancelled` is App's business.
+  std::shared_ptr<ReadControl> control;  // How far reading is; setting `cancelled` and `stop_here` is App's business.
   std::chrono::steady_clock::time_point started;
   std::shared_ptr<const Profile> profile;         // Of a trace: what lives at its end.
   std::shared_ptr<const Trace> trace;             // Null for files without addresses.
@@ -60,6 +61,7 @@ struct Source {
   Error error;
 
   std::string name() const;  // The path's last part.
+  bool is_part() const { return state == AnswerState::ready && control != nullptr; }
 };
 
 // A stretch of a trace between two moments, as analysis/trace/moment.h reads them. Both empty: none is selected.

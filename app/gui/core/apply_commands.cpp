@@ -347,6 +347,10 @@ bool App::Impl::apply_to_files(const Command& command) {
       if (Source* source = find_source(command.source); source != nullptr && source->control)
         source->control->cancelled = true;
       return true;
+    case stop_reading:
+      if (Source* source = find_source(command.source); source != nullptr && source->control)
+        source->control->stop_here = true;
+      return true;
     case remove_recent:
       std::erase_if(state.recent, [&](const RecentFile& one) { return one.path == command.text; });
       recent_changed_ = true;

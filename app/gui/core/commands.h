@@ -108,6 +108,7 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, hidd
   X(open_folder_path, "", "", "", hidden, "Opens all profiles of the folder `text`.")                                  \
   X(remove_recent, "", "", "", hidden, "Takes `text` off the list of recent files.")                                   \
   X(cancel_loading, "", "", "", hidden, "Stops reading `source`.")                                                     \
+  X(stop_reading, "", "", "", hidden, "Ends reading `source` where it is, and keeps what was read.")                   \
   X(show_source_file, "", "", "", hidden, "Brings `source` to the front.")                                             \
   X(close_source, "", "", "", hidden, "Closes `source`.")                                                              \
   X(compare_with, "", "", "", hidden, "Makes `source` the baseline.")                                                  \

@@ -16,11 +16,15 @@ constexpr auto patience = std::chrono::milliseconds(300);
 
 std::string reading_text(const Source& source) {
   std::string words = "Reading " + source.name();
+  std::uint64_t events = 0;
+  if (source.is_part() && source.trace)
+    for (const Stream& stream : source.trace->streams) events += stream.end_position();
   const std::uint64_t done = source.control ? source.control->done_bytes.load() : 0;
   const std::uint64_t total = source.control ? source.control->total_bytes.load() : 0;
   if (total == 0) return words + " ...";
   words += ": " + text_from_bytes(static_cast<std::int64_t>(done)) + " of " +
            text_from_bytes(static_cast<std::int64_t>(total));
+  if (events > 0) words += ", shown: " + text_from_count(static_cast<std::int64_t>(events)) + " events";
   const double elapsed = std::chrono::duration<double>(Clock::now() - source.started).count();
   const double share = static_cast<double>(done) / static_cast<double>(total);
   if (elapsed > 2 && share > 0.02) {
@@ -46,6 +50,10 @@ void draw_reading(const Source& source, CommandQueue& commands) {
   }
   ImGui::PushID(static_cast<int>(source.id));
   if (ImGui::Button("Cancel")) commands.push(CommandId::cancel_loading, source.id);
+  if (source.is_part()) {
+    if (ImGui::Button("Stop here and show")) commands.push(CommandId::stop_reading, source.id);
+    tooltip("Keeps what was read, and leaves out what comes later in the file.");
+  }
   ImGui::PopID();
 }
 

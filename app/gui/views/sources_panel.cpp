@@ -119,7 +119,7 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Co
   draw_file_menu(state, source, commands);
   tooltip(source.path);
   ImGui::Indent(look.px(10));
-  if (source.state == AnswerState::pending) draw_reading(source, commands);
+  if (source.control) draw_reading(source, commands);
   if (source.state == AnswerState::failed) {
     ImGui::PushStyleColor(ImGuiCol_Text, look.role(Role::failure));
     text("! not readable");

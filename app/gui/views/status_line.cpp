@@ -27,13 +27,14 @@ void divide() {
 }
 
 // What all views of a trace have in common: how much there is, and how the heap in front stands at the moment.
-void draw_trace(const AppState& state, const Trace& trace) {
+void draw_trace(const AppState& state, const Source& source) {
+  const Trace& trace = *source.trace;
   std::uint64_t events = 0, lost = 0;
   for (const Stream& stream : trace.streams) {
     events += stream.end_position();
     lost += stream.counts().lost;
   }
-  text(text_from_count(static_cast<std::int64_t>(events)) + " events" +
+  text(text_from_count(static_cast<std::int64_t>(events)) + " events" + (source.is_part() ? " so far" : "") +
        (lost == 0 ? "" : ", " + text_from_count(static_cast<std::int64_t>(lost)) + " lost"));
   const auto& map = state.answers().heap_map;
   if (map.state != AnswerState::ready || map.value->moment->trace.get() != &trace) return;
@@ -85,7 +86,7 @@ void draw_status_line(const AppState& state, CommandQueue& commands) {
   const Source* source = state.source();
   const auto& view = state.answers().view;
   if (source != nullptr && source->trace) {
-    draw_trace(state, *source->trace);
+    draw_trace(state, *source);
   } else if (!view.value) {
     dim_text(source == nullptr ? "" : source->name());
   } else {
