@@ -65,6 +65,7 @@ bench:
 	@tests/bench/run.sh build/test
 	@build/test/tests/bench/trace_bench
 	@build/test/tests/bench/allocator_bench
+	@LIBGL_ALWAYS_SOFTWARE=1 build/test/tests/bench/window_bench build/test/tests/bench/scale.hbm
 
 asan tsan:
 	@third_party/install_packages.sh window tests

@@ -11,7 +11,7 @@ constexpr FramePacer::Clock::time_point start{std::chrono::hours(1)};
 // A pacer that has drawn its first frames.
 FramePacer make_rested() {
   FramePacer pacer;
-  for (int i = 0; i < FramePacer::frames_after_change; ++i) pacer.note_frame(start);
+  for (int i = 0; i < FramePacer::frames_after_change; ++i) pacer.note_frame(start, start);
   return pacer;
 }
 
@@ -31,7 +31,7 @@ TEST(FramePacer, change_is_drawn_at_once_then_slower_then_never) {
   for (auto pause = pacer.pause(now, false, false); pause; pause = pacer.pause(now, false, false)) {
     ++(*pause == milliseconds(0) ? at_once : later);
     now += *pause;
-    pacer.note_frame(now);
+    pacer.note_frame(now, now);
     ASSERT_LT(at_once + later, 100);
   }
   EXPECT_EQ(at_once, FramePacer::frames_after_change);
@@ -41,6 +41,12 @@ TEST(FramePacer, change_is_drawn_at_once_then_slower_then_never) {
 TEST(FramePacer, progress_moves_while_something_is_read) {
   const FramePacer pacer = make_rested();
   EXPECT_EQ(pacer.pause(start + milliseconds(30), true, false), FramePacer::busy_period - milliseconds(30));
+}
+
+TEST(FramePacer, progress_takes_a_fifth_of_the_time_at_most) {
+  FramePacer pacer = make_rested();
+  pacer.note_frame(start, start + milliseconds(60));
+  EXPECT_EQ(pacer.pause(start + milliseconds(60), true, false), milliseconds(240));
 }
 
 TEST(FramePacer, held_key_repeats_even_long_after_it_went_down) {

@@ -89,7 +89,11 @@ void GuiTest::open(ImGuiTestContext& hand, const std::vector<std::string>& files
 }
 
 void GuiTest::take_picture(const std::string& name) {
-  write_picture(gui::draw_settled(*session_), name);
+  write_picture(settled_picture(), name);
+}
+
+gui::Picture GuiTest::settled_picture() {
+  return gui::draw_settled(*session_);
 }
 
 void GuiTest::take_picture_now(ImGuiTestContext& hand, const std::string& name) {

@@ -41,6 +41,10 @@ class GuiTest : public ::testing::Test {
   // The same within run(), as it is now: with the tooltip under the pointer.
   void take_picture_now(ImGuiTestContext& hand, const std::string& name);
 
+  // The window at rest. Outside run().
+  gui::Picture settled_picture();
+  gui::Session& session() { return *session_; }
+
   const gui::AppState& state() const { return session_->app().state(); }
   gui::CommandQueue& commands() { return session_->app().commands(); }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }

@@ -42,11 +42,11 @@ MAY_INCLUDE = {
 
 # What a header is of -> (how its include looks, the folders that may include it).
 TOOLKITS = {
-    "Dear ImGui": (r"(imgui|imcmd|imstb|misc/cpp/imgui|portable_file_dialogs|ImGuiFileDialog)", ["app/gui/views", "app/gui/platform", "tests/gui"]),
+    "Dear ImGui": (r"(imgui|imcmd|imstb|misc/cpp/imgui|portable_file_dialogs|ImGuiFileDialog)", ["app/gui/views", "app/gui/platform", "tests/gui", "tests/bench"]),
     "ImPlot": (r"implot", ["app/gui/views", "app/gui/platform", "tests/gui"]),
     "an ImGui back end": (r"imgui_impl_", ["app/gui/platform", "tests/gui"]),
-    "GLFW": (r"GLFW/", ["app/gui/platform", "tests/gui"]),
-    "OpenGL or EGL": (r"(GL|GLES\d?|EGL|KHR|glad|GL3)/|gl3w|glew", ["app/gui/platform", "tests/gui"]),
+    "GLFW": (r"GLFW/", ["app/gui/platform", "tests/gui", "tests/bench"]),
+    "OpenGL or EGL": (r"(GL|GLES\d?|EGL|KHR|glad|GL3)/|gl3w|glew", ["app/gui/platform", "tests/gui", "tests/bench"]),
     "X11 or Wayland": (r"(X11|wayland)", ["app/gui/platform", "tests/gui"]),
     "protobuf": (r"google/protobuf|[^>\"]*\.pb\.h", ["analysis/write", "tests"]),
     "CUPTI, CUDA, PJRT or NVTX": (r"(cupti|cuda|nvml|nvToolsExt|nvtx3/|xla/pjrt|pjrt_c_api)", ["collector/inject"]),

@@ -19,10 +19,18 @@ std::string find_job_fact(const Trace& trace, std::string_view key) {
 
 class RecordingReader {
  public:
-  RecordingReader(const std::string& name, std::uint64_t max_bytes) : max_bytes_(max_bytes) { trace_.files = {name}; }
+  RecordingReader(const std::string& name, std::uint64_t max_bytes, ReadControl* control)
+      : max_bytes_(max_bytes), control_(control) {
+    trace_.files = {name};
+    trace_.format = "recording";
+  }
   bool is_too_large() const { return inflated_bytes_ > max_bytes_; }
 
+  bool is_stopped() const { return control_ != nullptr && control_->stop_here; }
+
+  // False: nothing more is wanted.
   bool take(const wire::SharedBlock& block) {
+    if (control_ != nullptr && (control_->cancelled || control_->stop_here)) return false;
     inflated_bytes_ += block->header.raw_bytes;
     if (is_too_large()) return false;
     // Streams are numbered from 0 by their writer; the number of one that is damaged must not make a million of them.
@@ -34,15 +42,19 @@ class RecordingReader {
     if (const auto fault = trace_.streams[block->header.stream].append(block)) {
       if (bad_blocks_++ == 0) fault_ = *fault;
     }
+    if (control_ == nullptr) return true;
+    control_->done_bytes += sizeof(block->header) + block->payload.size();
+    events_ += block->header.events;
+    if (events_ >= next_part_events_ && control_->take_part) {
+      next_part_events_ = events_ * 4;
+      control_->take_part(part());
+    }
     return true;
   }
 
   Trace finish(const wire::RecordingScan& scan, std::uint64_t bytes) {
-    trace_.format = "recording";
     trace_.file_bytes = bytes;
-    const std::string source = find_job_fact(trace_, "hbmscope.source");
-    trace_.producer = source.empty() ? "Recording" : fmt::format("Recording of a {}", source);
-    trace_.drop_frames = find_job_fact(trace_, "hbmscope.drop_frames");
+    name_producer(trace_);
     for (const auto& [number, written] : scan.written) {
       if (trace_.streams.empty()) break;  // Nothing is whole: an error, not a trace.
       while (trace_.streams.size() <= number) trace_.streams.emplace_back();
@@ -64,7 +76,10 @@ class RecordingReader {
       const std::int64_t all = static_cast<std::int64_t>(count) + told.count;
       if (all > 0) import.add(name, severity, all, remedy, count > 0 ? example : std::string_view(told.example));
     };
-    add_loss("not_finished", Severity::warning, scan.has_index ? 0 : 1,
+    if (is_stopped())
+      import.add("stopped_here", Severity::warning, 1,
+                 "Reading was stopped: what came later in the recording is not here.");
+    add_loss("not_finished", Severity::warning, scan.has_index || is_stopped() ? 0 : 1,
              "The recording was not finished: the job or hbmscope was stopped, or the disk was full. It is read to its "
              "last whole block.");
     add_loss("lost_bytes", Severity::loss, scan.lost_bytes,
@@ -80,8 +95,25 @@ class RecordingReader {
   }
 
  private:
+  static void name_producer(Trace& trace) {
+    const std::string source = find_job_fact(trace, "hbmscope.source");
+    trace.producer = source.empty() ? "Recording" : fmt::format("Recording of a {}", source);
+    trace.drop_frames = find_job_fact(trace, "hbmscope.drop_frames");
+  }
+  // What is there so far, for readers on other threads; it shares what is sealed.
+  std::shared_ptr<const Trace> part() const {
+    auto part = std::make_shared<Trace>();
+    part->files = trace_.files;
+    part->format = trace_.format;
+    for (const Stream& stream : trace_.streams) part->streams.push_back(stream.version());
+    name_producer(*part);
+    return part;
+  }
+
   Trace trace_;
   std::uint64_t max_bytes_, inflated_bytes_ = 0;
+  ReadControl* control_;
+  std::uint64_t events_ = 0, next_part_events_ = first_part_events;
   std::uint64_t bad_blocks_ = 0;
   std::string fault_;
 };
@@ -93,7 +125,7 @@ bool looks_like_recording(std::span<const std::uint8_t> bytes) {
 }
 
 Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::string& name,
-                             std::uint64_t max_inflated_bytes) {
+                             std::uint64_t max_inflated_bytes, ReadControl* control) {
   wire::FileHeader header;
   if (!looks_like_recording(bytes))
     return Failure(
@@ -106,9 +138,14 @@ Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::str
     return Failure(Error{
         fmt::format("this recording has format {}, this hbmscope reads up to {}", header.version, wire::format_version),
         "Open it with a newer hbmscope.", name, 8, false});
-  RecordingReader reader(name, max_inflated_bytes);
+  RecordingReader reader(name, max_inflated_bytes, control);
+  if (control != nullptr) {
+    control->done_bytes = 0;  // Of reading the bytes; now they are taken in.
+    control->total_bytes = bytes.size();
+  }
   const auto scan = wire::scan_recording(bytes.data(), bytes.size(),
                                          [&](const wire::SharedBlock& block) { return reader.take(block); });
+  if (control != nullptr && control->cancelled) return Failure(Error{"reading was cancelled", {}, name, {}, false});
   if (!scan) return Failure(Error{"the header of this recording is damaged", "Copy the file again.", name, 12, false});
   if (reader.is_too_large())
     return Failure(

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/model/result.h"
+#include "analysis/read/read_control.h"
 #include "analysis/trace/trace.h"
 
 namespace hbmscope {
@@ -14,8 +15,8 @@ namespace hbmscope {
 bool looks_like_recording(std::span<const std::uint8_t> bytes);
 
 // Errors: no recording, one of a newer version, one without a single whole block, blocks that inflate to more than the
-// limit in all.
+// limit in all; cancelled. `control` may be handed parts, and may stop it where it is.
 Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::string& name,
-                             std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30);
+                             std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30, ReadControl* control = nullptr);
 
 }  // namespace hbmscope

@@ -14,8 +14,9 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
-Result<Trace> read_recorded_trace(Bytes bytes, const std::string& name, const SourceOptions& options, ReadControl*) {
-  return read_recording(bytes, name, options.max_inflated_bytes);
+Result<Trace> read_recorded_trace(Bytes bytes, const std::string& name, const SourceOptions& options,
+                                  ReadControl* control) {
+  return read_recording(bytes, name, options.max_inflated_bytes, control);
 }
 
 Result<Trace> read_torch_trace(Bytes bytes, const std::string& name, const SourceOptions& options,

@@ -32,6 +32,7 @@ struct Answer {
   Error error;
   std::chrono::steady_clock::time_point asked;  // Of the pending question.
   std::shared_ptr<const Work> work = nullptr;   // Likewise: how far it is, where that is known.
+  bool is_stopped = false;                      // By the person; failed then, and `value` is what was there before.
 
   bool pending() const { return state == AnswerState::pending; }
   bool failed() const { return state == AnswerState::failed; }

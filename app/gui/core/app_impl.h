@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/write/trace_csv.h"
 #include "app/gui/core/answer_cache.h"
 #include "app/gui/core/app.h"
 #include "app/gui/core/worker_pool.h"
@@ -26,7 +27,7 @@ class App::Impl {
 
   AppState state;
   CommandQueue commands;
-  bool busy() const { return pool_.busy() || !commands.empty() || state.context().is_playing; }
+  bool busy() const { return pool_.busy() || !commands.empty() || waits_for_rest_ || state.context().is_playing; }
 
  private:
   // A question that is being worked out, or was answered last; one for each question of a context.
@@ -92,14 +93,21 @@ class App::Impl {
   SourceId open_file(const std::string& path, OpenAs as);
   void enter_source(ViewPosition& position, SourceId id);
   void start_reading(SourceId id);
-  void finish_reading(SourceId id, const std::function<void(Source&)>& fill);
+  struct ReadFile;
+  WorkerPool::Finish read_to_end(const std::string& path, const std::shared_ptr<ReadControl>& control);
+  void show_part(const std::shared_ptr<ReadControl>& control, const ReadFile& part);
+  void renew_id(Source& source);
+  void finish_reading(const std::shared_ptr<ReadControl>& control, const std::function<void(Source&)>& fill);
   void close_source(SourceId id);
   void reload_source(SourceId id);
   void remember_recent(const Source& source);
   void keep_recent();
   void find_missing_recent();
   Source* find_source(SourceId id);
+  Source* find_reading(const std::shared_ptr<ReadControl>& control);  // nullptr where nobody wants it any more.
   void start_export(const std::string& path);
+  void start_trace_export(const std::string& path, TraceTable table);
+  void write_text(const std::string& path, std::string text);
   void start_listing(const std::string& folder);
 
   // ask_questions.cpp
@@ -125,6 +133,7 @@ class App::Impl {
   void ask_events();
   void forget_blocks();
   void ask_timeline();
+  TimelineEffort effort_of_span(const Stream& stream);
   void ask_address_time();
   void ask_range();
   void ask_free();
@@ -162,7 +171,10 @@ class App::Impl {
   SourceId answered_source_ = SourceId::none;
   SourceId unread_source_ = SourceId::none;  // It goes to its first moment once it is read, unless one is named before.
   std::string viewed_at_;                    // The moment that the present view is of.
-  const FlameAnswer* hued_ = nullptr;        // The last flame graph whose files were given hues.
+  TimelineSpan span_seen_;                   // The stretch that the timeline showed last,
+  std::chrono::steady_clock::time_point span_seen_at_;  // since then;
+  bool waits_for_rest_ = false;                         // what is exact about it is asked when it rests.
+  const FlameAnswer* hued_ = nullptr;                   // The last flame graph whose files were given hues.
   const bool leaves_no_trace_;
   AnswerCache cache_;
   std::uint32_t next_source_ = 1;

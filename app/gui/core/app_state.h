@@ -48,12 +48,13 @@ namespace hbmscope::gui {
 
 enum class SourceId : std::uint32_t { none = 0 };
 
-// A file that was opened: being read, there, or not readable.
+// A file that was opened: being read, there, or not readable. While a long recording is read, what is there so far is
+// ready already, and is replaced as it grows; `control` is there until all is read.
 struct Source {
   SourceId id = SourceId::none;
   std::string path;
   AnswerState state = AnswerState::pending;
-  std::shared_ptr<ReadControl> control;  // How far reading is; setting `cancelled` is App's business.
+  std::shared_ptr<ReadControl> control;  // How far reading is; setting `cancelled` and `stop_here` is App's business.
   std::chrono::steady_clock::time_point started;
   std::shared_ptr<const Profile> profile;         // Of a trace: what lives at its end.
   std::shared_ptr<const Trace> trace;             // Null for files without addresses.
@@ -64,6 +65,7 @@ struct Source {
   Error error;
 
   std::string name() const;  // The path's last part.
+  bool is_part() const { return state == AnswerState::ready && control != nullptr; }
 };
 
 // A stretch of a trace between two moments, as analysis/trace/moment.h reads them. Both empty: none is selected.
@@ -223,7 +225,10 @@ struct WindowState {
   bool palette_open = false, help_open = false, quit = false;
   bool maximised = false;  // Only the active view is shown (F11).
   enum class Dialog { none, open_file, open_folder, open_baseline, export_file } dialog = Dialog::none;
-  std::string export_format;  // For Dialog::export_file: "svg", "html", ...
+  std::string export_format;  // For Dialog::export_file: "svg", "html", "png", "figures.csv", "blocks.csv", ...
+  std::uint64_t picture_serial = 0;
+  std::string picture_file;  // Where the picture of the view in front goes.
+  std::string figures_file;  // Not empty: what the view in front would copy goes there, as CSV.
   std::uint64_t layout_serial = 0, view_serial = 0, find_serial = 0, filter_serial = 0, zoom_serial = 0;
   std::uint64_t find_step_serial = 0;
   std::uint64_t find_blocks_serial = 0, fit_selection_serial = 0;

@@ -271,16 +271,23 @@ bool App::Impl::apply_to_window(const Command& command) {
     case compare_with_file: window.dialog = WindowState::Dialog::open_baseline; return true;
     case close_dialog: window.dialog = WindowState::Dialog::none; return true;
     case list_folder: start_listing(command.text); return true;
+    case export_picture: return ask_export("png");
+    case export_figures: return ask_export("figures.csv");
+    case export_blocks: return ask_export("blocks.csv");
+    case export_events: return ask_export("events.csv");
     case export_svg: return ask_export("svg");
     case export_html: return ask_export("html");
     case export_csv: return ask_export("csv");
     case export_folded: return ask_export("folded");
     case export_pprof: return ask_export("pprof");
     case write_export: start_export(command.text); return true;
+    case write_figures: write_text(std::exchange(window.figures_file, {}), command.text); return true;
+    case say: window.notice = command.text; return true;
     case quit: window.quit = true; return true;
     case copy:
     case copy_as_text:
       window.copy_as_text = command.id == copy_as_text;
+      window.figures_file.clear();
       ++window.copy_serial;
       return true;
     case set_clipboard: copy_text(command.text, "Copied."); return true;
@@ -292,6 +299,14 @@ bool App::Impl::apply_to_window(const Command& command) {
     case find_previous:
       window.find_step = command.id == find_next ? 1 : -1;
       ++window.find_step_serial;
+      return true;
+    case stop_work:
+      for (auto& [kind, slot] : slots_)
+        if (slot.work) slot.work->cancelled = true;
+      return true;
+    case go_on_working:
+      for (auto& [kind, slot] : slots_)
+        if (slot.work && slot.work->cancelled) slot = {};
       return true;
     case maximise: window.maximised = !window.maximised; return true;
     case reset_layout:
@@ -333,6 +348,10 @@ bool App::Impl::apply_to_files(const Command& command) {
     case cancel_loading:
       if (Source* source = find_source(command.source); source != nullptr && source->control)
         source->control->cancelled = true;
+      return true;
+    case stop_reading:
+      if (Source* source = find_source(command.source); source != nullptr && source->control)
+        source->control->stop_here = true;
       return true;
     case remove_recent:
       std::erase_if(state.recent, [&](const RecentFile& one) { return one.path == command.text; });

@@ -29,27 +29,31 @@ void App::Impl::ask(int kind, Answer<T> Answers::*member, QueryKey key, Compute<
   if (slot.work) slot.work->cancelled = true;
   slot = {key, true, nullptr};
   if (auto known = cache_.find(key)) {
-    answer = {AnswerState::ready, std::static_pointer_cast<const T>(known), {}, {}, nullptr};
+    answer = {AnswerState::ready, std::static_pointer_cast<const T>(known), {}, {}, nullptr, false};
     return;
   }
   answer.state = AnswerState::pending;
+  answer.is_stopped = false;
   answer.asked = std::chrono::steady_clock::now();
   slot.work = std::make_shared<Work>();
   answer.work = slot.work;
   pool_.post([this, kind, member, key, compute = std::move(compute), work = slot.work]() -> WorkerPool::Finish {
-    if (work->cancelled) return nullptr;  // Overtaken by another question while it waited.
-    const Result<Computed<T>> computed = compute(*work);
-    return [this, kind, member, key, computed] {
+    // Cancelled while it waited: overtaken by another question, or stopped.
+    const Result<Computed<T>> computed =
+        work->cancelled ? Result<Computed<T>>(Failure(cancelled_error())) : compute(*work);
+    return [this, kind, member, key, computed, work] {
       // The answer belongs in the cache even when nobody waits for it any more, unless its file was closed.
       if (computed && find_source(key.source) != nullptr) cache_.insert(key, computed->value, computed->bytes);
       const Slot& current = slots_[kind];
-      if (!current.asked || !(current.key == key)) return;
+      // The same question may have been asked again since this work was cancelled.
+      if (!current.asked || current.work != work) return;
       Answer<T>& waiting = state.context().answers.*member;
       waiting.state = computed ? AnswerState::ready : AnswerState::failed;
       if (computed) {
         waiting.value = computed->value;
       } else {
         waiting.error = computed.error();
+        waiting.is_stopped = work->cancelled;
       }
     };
   });

@@ -9,6 +9,7 @@ namespace {
 
 // More than any window has pixels, and few enough to be worked out at once.
 constexpr std::size_t timeline_columns = 2048;
+constexpr auto span_rest = std::chrono::milliseconds(120);
 // More than can be told apart in the ruler, and in the list of what moved it most.
 constexpr std::size_t free_pieces_max = 4096, scatter_steps_max = 12;
 
@@ -40,6 +41,21 @@ std::size_t row_of_heap(const Trace& trace, HeapKey key) {
 
 }  // namespace
 
+// While a hand moves the timeline, each frame shows another stretch: replaying all of it for each would take the
+// processor from the frames. The exact answer is asked for when the stretch has rested.
+TimelineEffort App::Impl::effort_of_span(const Stream& stream) {
+  using Clock = std::chrono::steady_clock;
+  const TimelineSpan& span = state.position().span;
+  if (span != span_seen_) {
+    span_seen_ = span;
+    span_seen_at_ = Clock::now();
+  }
+  const StreamPositions positions = positions_of(stream, span.empty() ? whole_span_of(stream) : span);
+  waits_for_rest_ =
+      !is_exact(TimelineEffort::at_once, positions) && Clock::now() - span_seen_at_ < span_rest && !span.empty();
+  return waits_for_rest_ ? TimelineEffort::at_once : TimelineEffort::exact;
+}
+
 void App::Impl::ask_timeline() {
   const Source* source = state.source();
   if (source == nullptr || source->state != AnswerState::ready || !source->trace) return;
@@ -47,7 +63,8 @@ void App::Impl::ask_timeline() {
   if (heap.empty()) return;
   const auto ask_columns = [&](int slot, Answer<TimelineColumns> Answers::*answer, TimelineSpan span,
                                std::size_t columns, TimelineEffort effort) {
-    const std::string detail = text_from_heap_key(heap) + " " + text_from_span(span) + " " + std::to_string(columns);
+    const std::string detail = text_from_heap_key(heap) + " " + text_from_span(span) + " " + std::to_string(columns) +
+                               (effort == TimelineEffort::at_once ? " at once" : "");
     ask<TimelineColumns>(slot, answer, {0, source->id, SourceId::none, {}, detail},
                          [trace = source->trace, heap, span, columns,
                           effort](const std::atomic<bool>& cancelled) -> Result<Computed<TimelineColumns>> {
@@ -61,7 +78,8 @@ void App::Impl::ask_timeline() {
   };
   ask_columns(static_cast<int>(Question::timeline), &Answers::timeline, {}, timeline_columns, TimelineEffort::quick);
   if (const std::size_t width = state.context().timeline_width; width > 0)
-    ask_columns(slot_timeline_part, &Answers::timeline_part, state.position().span, width, TimelineEffort::exact);
+    ask_columns(slot_timeline_part, &Answers::timeline_part, state.position().span, width,
+                effort_of_span(source->trace->streams[heap.stream]));
 }
 
 void App::Impl::ask_address_time() {

@@ -340,6 +340,7 @@ void App::Impl::give_hues() {
 }
 
 bool App::Impl::ask_what_is_missing() {
+  waits_for_rest_ = false;
   Context& context = state.context();
   const auto asks = [this](Question question) { return commands.asks(question); };
   bool changed = false;

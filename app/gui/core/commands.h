@@ -24,7 +24,13 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, pinn
   X(open_sample, "Open the sample profile", "", "File", nothing, "A small profile of a JAX training loop.")            \
   X(close_file, "Close file", "Ctrl+W", "File", profile, "Closes the file in front.")                                  \
   X(reload_file, "Read the file again", "F5", "File", profile, "For a file that was written anew.")                    \
-  X(export_svg, "Export flame graph as SVG...", "Ctrl+E", "File", profile, "A picture with titles, no script.")        \
+  X(export_picture, "Export picture...", "Ctrl+E", "File", profile, "The view in front as a PNG.")                     \
+  X(export_figures, "Export figures as CSV...", "", "File", profile,                                                   \
+    "What the view in front shows, as exact numbers.")                                                                 \
+  X(export_blocks, "Export all blocks as CSV...", "", "File", trace,                                                   \
+    "Each with when it came and went: export --what.")                                                                 \
+  X(export_events, "Export all events as CSV...", "", "File", trace, "One a row, up to the moment: export --what.")    \
+  X(export_svg, "Export flame graph as SVG...", "", "File", profile, "A picture with titles, no script.")              \
   X(export_html, "Export report as HTML...", "", "File", profile, "Summary, top and flame graph in one page.")         \
   X(export_csv, "Export top table as CSV...", "", "File", profile, "All frames, exact figures.")                       \
   X(export_folded, "Export folded stacks...", "", "File", profile, "One stack a line, for other flame graph tools.")   \
@@ -106,12 +112,15 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, pinn
   X(toggle_match_line, "Match stacks by line", "", "Compare", baseline, "Strict: a moved line is a new stack.")        \
   X(stop_comparing, "Stop comparing", "", "Compare", baseline, "Forgets the baseline.")                                \
   X(palette, "Command palette", "Ctrl+Shift+P", "Help", nothing, "Finds any command by a few letters.")                \
+  X(stop_work, "Stop working out", "", "View", nothing, "Keeps what is shown, and gives up what is not there yet.")    \
+  X(go_on_working, "Go on working out", "", "View", nothing, "Asks again for what was stopped.")                       \
   X(help, "Keys and commands", "F1", "Help", nothing, "All commands with their keys.")                                 \
   X(open_paths, "", "", "", hidden, "Opens the files in `texts`; the last one comes to the front.")                    \
   X(open_baseline_path, "", "", "", hidden, "Opens `text` and compares with it.")                                      \
   X(open_folder_path, "", "", "", hidden, "Opens all profiles of the folder `text`.")                                  \
   X(remove_recent, "", "", "", hidden, "Takes `text` off the list of recent files.")                                   \
   X(cancel_loading, "", "", "", hidden, "Stops reading `source`.")                                                     \
+  X(stop_reading, "", "", "", hidden, "Ends reading `source` where it is, and keeps what was read.")                   \
   X(show_source_file, "", "", "", hidden, "Brings `source` to the front.")                                             \
   X(close_source, "", "", "", hidden, "Closes `source`.")                                                              \
   X(compare_with, "", "", "", hidden, "Makes `source` the baseline.")                                                  \
@@ -144,6 +153,8 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, pinn
   X(set_block_filter, "", "", "", hidden, "Looks for blocks that hold `text`, in the filter language.")                \
   X(set_block_order, "", "", "", hidden, "Sorts blocks by `text`: size, age, ...; with \" up\": ascending.")           \
   X(set_clipboard, "", "", "", hidden, "Copies `text`.")                                                               \
+  X(write_figures, "", "", "", hidden, "Writes `text`, the figures of a view, to the file that was asked for.")        \
+  X(say, "", "", "", hidden, "The status line shows `text`.")                                                          \
   X(write_export, "", "", "", hidden, "Writes the export that was asked for to the file `text`.")                      \
   X(list_folder, "", "", "", hidden, "The file dialog shows the folder `text`.")                                       \
   X(close_dialog, "", "", "", hidden, "The file dialog was closed without a choice.")

@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 
 #include "analysis/read/profile_folder.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/units/format.h"
-#include "analysis/write/write.h"
 #include "app/gui/core/app_impl.h"
 
 namespace hbmscope::gui {
@@ -123,63 +121,119 @@ void App::Impl::enter_source(ViewPosition& position, SourceId id) {
   position.lit.clear();
 }
 
+// What the window wants to know of a file at once.
+struct App::Impl::ReadFile {
+  std::shared_ptr<const Profile> profile;
+  std::shared_ptr<const Trace> trace;
+  std::shared_ptr<const ProfileSummary> summary;
+  std::vector<DeviceAccount> accounts;
+  std::vector<DeviceHeaps> devices;
+  std::string opening_at;
+
+  static Result<ReadFile> from(const hbmscope::Source& read) {
+    ReadFile file{read.profile, read.trace, nullptr, {}, {}, {}};
+    const auto view = make_view(file.profile, {});
+    if (!view) return Failure(view.error());
+    file.summary = std::make_shared<const ProfileSummary>(compute_summary(*view));
+    file.accounts = compute_accounts(*view);
+    if (!file.trace) return file;
+    file.devices = find_device_heaps(*file.trace);
+    file.opening_at = opening_moment(*file.trace);
+    return file;
+  }
+  void fill(Source& source) const {
+    source.state = AnswerState::ready;
+    source.profile = profile;
+    source.trace = trace;
+    source.summary = summary;
+    source.accounts = accounts;
+    source.devices = devices;
+  }
+};
+
 void App::Impl::start_reading(SourceId id) {
   Source& source = *find_source(id);
   source.state = AnswerState::pending;
   source.control = std::make_shared<ReadControl>();
   source.started = std::chrono::steady_clock::now();
-  pool_.post([this, id, path = source.path, control = source.control]() -> WorkerPool::Finish {
-    auto read = read_source(path, {}, control.get());
-    if (!read) {
-      return [this, id, error = read.error()] {
-        finish_reading(id, [&](Source& failed) {
-          failed.state = AnswerState::failed;
-          failed.error = error;
-        });
-      };
-    }
-    std::shared_ptr<const Profile> profile = read->profile;
-    const auto view = make_view(profile, {});
-    if (!view) {
-      return [this, id, error = view.error()] {
-        finish_reading(id, [&](Source& failed) {
-          failed.state = AnswerState::failed;
-          failed.error = error;
-        });
-      };
-    }
-    auto summary = std::make_shared<const ProfileSummary>(compute_summary(*view));
-    auto accounts = compute_accounts(*view);
-    return [this, id, profile, trace = read->trace, summary, accounts,
-            devices = read->trace ? find_device_heaps(*read->trace) : std::vector<DeviceHeaps>(),
-            at = read->trace ? opening_moment(*read->trace) : std::string()] {
-      finish_reading(id, [&](Source& ready) {
-        ready.state = AnswerState::ready;
-        ready.profile = profile;
-        ready.trace = trace;
-        ready.devices = devices;
-        ready.opening_at = at;
-        ready.summary = summary;
-        ready.accounts = accounts;
-        remember_recent(ready);
-      });
-    };
-  });
+  // A part is looked at by another worker, while this one reads on. Nobody holds a control that holds itself.
+  source.control->take_part = [this, weak = std::weak_ptr(source.control)](std::shared_ptr<const Trace> trace) {
+    pool_.post([this, weak, trace]() -> WorkerPool::Finish {
+      const auto control = weak.lock();
+      if (control == nullptr || control->cancelled) return nullptr;
+      const auto read = source_at(trace, {});
+      if (!read) return nullptr;
+      const auto part = ReadFile::from(*read);
+      if (!part) return nullptr;
+      return [this, control, part = *part] { show_part(control, part); };
+    });
+  };
+  pool_.post([this, path = source.path, control = source.control] { return read_to_end(path, control); });
 }
 
-void App::Impl::finish_reading(SourceId id, const std::function<void(Source&)>& fill) {
-  Source* source = find_source(id);
+WorkerPool::Finish App::Impl::read_to_end(const std::string& path, const std::shared_ptr<ReadControl>& control) {
+  auto read = read_source(path, {}, control.get());
+  const auto file = read ? ReadFile::from(*read) : Result<ReadFile>(Failure(read.error()));
+  if (!file) {
+    return [this, control, error = file.error()] {
+      finish_reading(control, [&](Source& failed) {
+        failed.state = AnswerState::failed;
+        failed.error = error;
+      });
+    };
+  }
+  return [this, control, file = *file] {
+    finish_reading(control, [&](Source& ready) {
+      if (ready.is_part()) renew_id(ready);
+      file.fill(ready);
+      ready.opening_at = file.opening_at;
+      remember_recent(ready);
+    });
+  };
+}
+
+// Answers about the part before stay on the screen until those about this one are there.
+void App::Impl::renew_id(Source& source) {
+  const SourceId old = source.id;
+  source.id = static_cast<SourceId>(next_source_++);
+  cache_.forget(old);
+  if (answered_source_ == old) answered_source_ = source.id;
+  if (unread_source_ == old) unread_source_ = source.id;
+  for_all_positions(state.contexts, [&](ViewPosition& position) { replace_id(position, old, source.id); });
+}
+
+void App::Impl::show_part(const std::shared_ptr<ReadControl>& control, const ReadFile& part) {
+  Source* source = find_reading(control);
+  if (source == nullptr) return;  // All of it is there by now, or it was closed.
+  const bool is_first = !source->is_part();
+  if (!is_first && source->trace->streams.front().end_position() > part.trace->streams.front().end_position()) return;
+  if (!is_first) renew_id(*source);
+  part.fill(*source);
+  if (is_first && state.position().source == source->id && state.window.view_serial == 0) show_view(ViewKind::heap_map);
+}
+
+Source* App::Impl::find_reading(const std::shared_ptr<ReadControl>& control) {
+  const auto found = std::find_if(state.sources.begin(), state.sources.end(),
+                                  [&](const Source& source) { return source.control == control; });
+  return found == state.sources.end() ? nullptr : &*found;
+}
+
+void App::Impl::finish_reading(const std::shared_ptr<ReadControl>& control, const std::function<void(Source&)>& fill) {
+  Source* source = find_reading(control);
   if (source == nullptr) return;  // Closed meanwhile.
-  const bool cancelled = source->control && source->control->cancelled;
-  source->control = nullptr;
+  const bool was_part = source->is_part();
   fill(*source);
+  source->control = nullptr;
+  const SourceId id = source->id;
+  const bool is_in_front = state.position().source == id;
   // Why it could not be read stands in the Summary.
-  if (source->state == AnswerState::failed && state.position().source == id) show_view(ViewKind::summary);
+  if (source->state == AnswerState::failed && is_in_front) show_view(ViewKind::summary);
   // A trace opens with its heap map at its first out-of-memory or its peak, unless others were named meanwhile.
-  if (unread_source_ == id && state.position().source == id) state.context().position.at = source->opening_at;
-  if (source->trace && state.position().source == id && state.window.view_serial == 0) show_view(ViewKind::heap_map);
+  ViewPosition& position = state.context().position;
+  if (unread_source_ == id && is_in_front && (!was_part || position.at.empty())) position.at = source->opening_at;
+  if (source->trace && is_in_front && state.window.view_serial == 0) show_view(ViewKind::heap_map);
   // Cancel means: as if it had never been opened.
-  if (cancelled && source->state == AnswerState::failed) close_source(id);
+  if (control->cancelled && source->state == AnswerState::failed) close_source(id);
 }
 
 void App::Impl::close_source(SourceId id) {
@@ -252,24 +306,6 @@ void App::Impl::find_missing_recent() {
       for (RecentFile& one : state.recent)
         one.missing = std::find(missing.begin(), missing.end(), one.path) != missing.end();
     };
-  });
-}
-
-void App::Impl::start_export(const std::string& path) {
-  state.window.dialog = WindowState::Dialog::none;
-  const auto format = parse_export_format(state.window.export_format);
-  const auto view = state.answers().view.value;
-  if (!format || !view || path.empty()) return;
-  state.window.notice = "Writing " + path + " ...";
-  pool_.post([this, path, view, format = *format]() -> WorkerPool::Finish {
-    const std::string text = write_profile(*view, format);
-    std::ofstream out(path, std::ios::binary | std::ios::trunc);
-    out.write(text.data(), static_cast<std::streamsize>(text.size()));
-    out.close();
-    const std::string notice =
-        out ? "Wrote " + path + " (" + text_from_bytes(static_cast<std::int64_t>(text.size())) + ")."
-            : "Can't write " + path + ". Is the folder there, and writable for you?";
-    return [this, notice] { state.window.notice = notice; };
   });
 }
 

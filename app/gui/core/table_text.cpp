@@ -42,6 +42,24 @@ std::string tsv_from_table(const TextTable& table) {
   return out;
 }
 
+std::string csv_from_table(const TextTable& table) {
+  const auto quoted = [](const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string out = "\"";
+    for (const char character : text) out += character == '"' ? std::string("\"\"") : std::string(1, character);
+    return out + "\"";
+  };
+  std::string out;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) out += (i == 0 ? "" : ",") + quoted(table.columns[i].title);
+  out += "\r\n";
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i)
+      out += (i == 0 ? "" : ",") + quoted(row[i].exact.empty() ? row[i].shown : row[i].exact);
+    out += "\r\n";
+  }
+  return out;
+}
+
 std::string text_from_table(const TextTable& table) {
   std::vector<std::size_t> widths;
   for (const TableColumn& column : table.columns) widths.push_back(width_of(column.title));

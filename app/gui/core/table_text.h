@@ -23,6 +23,7 @@ struct TextTable {
   std::vector<std::vector<TableCell>> rows;
 };
 
+std::string csv_from_table(const TextTable& table);  // RFC 4180, with exact numbers.
 std::string tsv_from_table(const TextTable& table);
 std::string text_from_table(const TextTable& table);
 

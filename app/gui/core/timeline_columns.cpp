@@ -14,7 +14,7 @@ namespace hbmscope::gui {
 namespace {
 
 // Replaying costs some 50 ns an event: a fifth of a second, off the frame.
-constexpr std::uint64_t quick_events_max = 4'000'000;
+constexpr std::uint64_t quick_events_max = 4'000'000, at_once_events_max = 50'000;
 // Nearer than this there is nothing more to be seen.
 constexpr std::int64_t shortest_span_ns = 100, shortest_span_events = 8;
 
@@ -212,6 +212,12 @@ std::optional<TimelineSpan> parse_span(std::string_view text) {
   return span;
 }
 
+bool is_exact(TimelineEffort effort, StreamPositions positions) {
+  const std::uint64_t events = positions.end - positions.begin;
+  return effort == TimelineEffort::exact ||
+         events <= (effort == TimelineEffort::quick ? quick_events_max : at_once_events_max);
+}
+
 std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, HeapKey heap, TimelineSpan span,
                                                         std::size_t count, TimelineEffort effort,
                                                         const std::atomic<bool>& cancelled) {
@@ -228,7 +234,7 @@ std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, He
   const StreamPositions positions = positions_of(stream, timeline.span);
   timeline.begin_position = positions.begin;
   count = std::max<std::size_t>(1, count);
-  if (effort == TimelineEffort::exact || positions.end - positions.begin <= quick_events_max) {
+  if (is_exact(effort, positions)) {
     if (!take_events(stream, positions, timeline, count, cancelled)) return std::nullopt;
   } else {
     take_buckets(stream, positions, timeline, count);

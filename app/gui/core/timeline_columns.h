@@ -97,7 +97,10 @@ struct TimelineColumns {
   std::string text_at(double share) const;  // "1.204 s", "event 4,711"
 };
 
-enum class TimelineEffort : std::uint8_t { quick, exact };
+// How much of a stretch may be replayed for exact columns; a longer one is taken from the stream's own timeline.
+enum class TimelineEffort : std::uint8_t { at_once, quick, exact };
+// Of the events of a stretch.
+bool is_exact(TimelineEffort effort, StreamPositions positions);
 
 // Nothing where `cancelled` became true meanwhile.
 std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, HeapKey heap, TimelineSpan span,

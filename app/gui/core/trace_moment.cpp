@@ -39,21 +39,34 @@ std::string phrase_of(const Moment& moment) {
 }
 
 HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
+  const auto ever_held = [&](HeapKey key) {
+    return key.stream < trace.streams.size() && !key.empty() &&
+           key.heap < trace.streams[key.stream].definitions().heaps().size() &&
+           trace.streams[key.stream].definitions().heaps()[key.heap].id != 0 &&
+           !trace.streams[key.stream].timeline(key.heap).empty();
+  };
+  if (ever_held(wanted)) return wanted;
+  // Views ask in every frame, and a job that catches its failures may have a million: from the last one back.
   HeapKey best;
   const FailureEvent* last = nullptr;
   std::uint64_t highest = 0;
-  for (const NamedHeap& heap : heaps_of(trace)) {
-    if (heap.key == wanted) return wanted;
-    const Stream& stream = trace.streams[heap.key.stream];
-    for (const FailureEvent& failure : stream.failures()) {
-      if (!failure.is_out_of_memory || failure.heap != heap.key.heap) continue;
-      if (last != nullptr && failure.time_ns < last->time_ns) continue;
-      last = &failure;
-      best = heap.key;
+  for (std::uint32_t i = 0; i < trace.streams.size(); ++i) {
+    const Stream& stream = trace.streams[i];
+    const auto& failures = stream.failures();
+    for (std::size_t at = stream.counts().out_of_memory == 0 ? 0 : failures.size(); at-- > 0;) {
+      const FailureEvent& failure = failures[at];
+      if (!failure.is_out_of_memory || !ever_held({i, failure.heap})) continue;
+      if (last == nullptr || failure.time_ns >= last->time_ns) {
+        last = &failure;
+        best = {i, failure.heap};
+      }
+      break;
     }
-    const std::uint64_t peak = stream.peak(heap.key.heap).in_use_bytes;
-    if (last == nullptr && (best.empty() || peak > highest)) {
-      best = heap.key;
+    for (const HeapInfo& info : stream.definitions().heaps()) {
+      if (last != nullptr || !ever_held({i, info.id})) continue;
+      const std::uint64_t peak = stream.peak(info.id).in_use_bytes;
+      if (!best.empty() && peak <= highest) continue;
+      best = {i, info.id};
       highest = peak;
     }
   }

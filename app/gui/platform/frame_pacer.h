@@ -2,7 +2,9 @@
 //
 // A change (input, a finished answer, a new size) is drawn at once, and twice more, because a layout takes a frame or
 // two to settle. After it frames go on for a while at a low rate, so that tooltips that wait for the pointer to rest
-// do appear. While a key or button is held, it may repeat; while something is being read, its progress moves.
+// do appear. While a key or button is held, it may repeat; while something is being read, its progress moves, but never
+// for more than a fifth of the time: where the processor draws (no graphics card, a remote desktop), each frame of
+// progress is taken from the work that it shows.
 #pragma once
 
 #include <chrono>
@@ -19,9 +21,10 @@ class FramePacer {
   static constexpr std::chrono::milliseconds afterglow_period{50};
   static constexpr std::chrono::milliseconds held_period{16};
   static constexpr std::chrono::milliseconds busy_period{100};
+  static constexpr int busy_frames_apart = 5;  // In lengths of a frame.
 
   void note_change(Clock::time_point now);
-  void note_frame(Clock::time_point now);
+  void note_frame(Clock::time_point begun, Clock::time_point ended);
 
   // How long to wait for events before the next frame. Zero: draw now. Nothing: until an event comes, however long.
   std::optional<Clock::duration> pause(Clock::time_point now, bool busy, bool held) const;
@@ -30,6 +33,7 @@ class FramePacer {
   int owed_ = frames_after_change;  // A new window is a change.
   std::optional<Clock::time_point> last_change_;
   Clock::time_point last_frame_;
+  Clock::duration frame_time_{};
 };
 
 }  // namespace hbmscope::gui

@@ -49,19 +49,23 @@ void FrameTarget::bind() const {
   glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
 }
 
-Picture FrameTarget::read() const {
-  Picture picture{.width = width_, .height = height_, .rgb = {}};
-  const std::size_t row_bytes = static_cast<std::size_t>(width_) * 3;
-  picture.rgb.resize(row_bytes * static_cast<std::size_t>(height_));
-  bind();
+Picture read_bound_pixels(int width, int height) {
+  Picture picture{.width = width, .height = height, .rgb = {}};
+  const std::size_t row_bytes = static_cast<std::size_t>(width) * 3;
+  picture.rgb.resize(row_bytes * static_cast<std::size_t>(height));
   glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glReadPixels(0, 0, width_, height_, GL_RGB, GL_UNSIGNED_BYTE, picture.rgb.data());
+  glReadPixels(0, 0, width, height, GL_RGB, GL_UNSIGNED_BYTE, picture.rgb.data());
   // OpenGL counts rows from the bottom.
-  for (int top = 0, bottom = height_ - 1; top < bottom; ++top, --bottom) {
+  for (int top = 0, bottom = height - 1; top < bottom; ++top, --bottom) {
     std::uint8_t* upper = picture.rgb.data() + row_bytes * static_cast<std::size_t>(top);
     std::swap_ranges(upper, upper + row_bytes, picture.rgb.data() + row_bytes * static_cast<std::size_t>(bottom));
   }
   return picture;
+}
+
+Picture FrameTarget::read() const {
+  bind();
+  return read_bound_pixels(width_, height_);
 }
 
 }  // namespace hbmscope::gui

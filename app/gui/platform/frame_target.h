@@ -8,6 +8,9 @@
 
 namespace hbmscope::gui {
 
+// What lies in the framebuffer that is bound for reading.
+Picture read_bound_pixels(int width, int height);
+
 class FrameTarget {
  public:
   // Needs a current context, as do all functions here. Errors: the driver refuses that size.

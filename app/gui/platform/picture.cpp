@@ -2,6 +2,7 @@
 
 #include <stb_image_write.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -15,6 +16,18 @@ void append(void* context, void* data, int size) {
 }
 
 }  // namespace
+
+Picture part_of(const Picture& picture, int left, int top, int right, int bottom) {
+  left = std::clamp(left, 0, picture.width);
+  top = std::clamp(top, 0, picture.height);
+  Picture part{std::clamp(right, left, picture.width) - left, std::clamp(bottom, top, picture.height) - top, {}};
+  part.rgb.reserve(static_cast<std::size_t>(part.width) * static_cast<std::size_t>(part.height) * 3);
+  for (int y = top; y < top + part.height; ++y) {
+    const auto row = picture.rgb.begin() + (static_cast<std::ptrdiff_t>(y) * picture.width + left) * 3;
+    part.rgb.insert(part.rgb.end(), row, row + static_cast<std::ptrdiff_t>(part.width) * 3);
+  }
+  return part;
+}
 
 Result<std::uint64_t> write_png(const Picture& picture, const std::string& file) {
   std::string bytes;

@@ -16,6 +16,9 @@ struct Picture {
   friend bool operator==(const Picture&, const Picture&) = default;
 };
 
+// What of the picture lies in the rectangle; cut off at its borders.
+Picture part_of(const Picture& picture, int left, int top, int right, int bottom);
+
 // Returns the size of the file. Errors: the file can't be written.
 Result<std::uint64_t> write_png(const Picture& picture, const std::string& file);
 

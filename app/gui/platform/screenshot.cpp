@@ -10,10 +10,11 @@ Picture draw_settled(Session& session) {
   Picture last;
   int alike = 1, at_rest = 0;
   while (alike < frames_alike && at_rest < frames_at_rest_max) {
-    session.update();
-    session.draw();
+    const bool changed = session.update();
+    // Views ask in a frame, so a change is drawn; frames beside it would only take the time of what is worked out.
+    if (changed || !session.app().busy()) session.draw();
     if (session.app().busy()) {
-      session.wait(std::chrono::milliseconds(50));
+      if (session.app().commands().empty()) session.wait(std::chrono::milliseconds(50));
       alike = 1;
       continue;
     }

@@ -5,11 +5,13 @@
 #include <imgui.h>
 #include <imgui_internal.h>
 
+#include <future>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "app/gui/core/settings.h"
+#include "app/gui/platform/frame_pacer.h"
 #include "app/gui/platform/frame_target.h"
 #include "app/gui/platform/imgui_host.h"
 #include "app/gui/platform/initial_commands.h"
@@ -76,9 +78,15 @@ class Session::Impl {
 
   bool update() {
     bool changed = std::exchange(redraw_, false);
+    if (writing_.valid() && writing_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+      app_->commands().push(CommandId::say, writing_.get());
     changed |= ImGui::GetCurrentContext()->InputEventsQueue.Size > 0;
     changed |= app_->update();
     if (!changed) return false;
+    if (picture_seen_ != app_->state().window.picture_serial) {
+      picture_seen_ = app_->state().window.picture_serial;
+      picture_due_ = FramePacer::frames_after_change;  // The dialog in which its name was typed is gone by then.
+    }
     if (std::string title = title_of(app_->state()); title != title_) {
       title_ = std::move(title);
       glfwSetWindowTitle(window_->handle(), title_.c_str());
@@ -98,7 +106,24 @@ class Session::Impl {
     glClearColor(background.x, background.y, background.z, 1.0F);
     glClear(GL_COLOR_BUFFER_BIT);
     host_->end_frame();
+    if (picture_due_ > 0 && --picture_due_ == 0) export_picture(width, height);
     if (!target_) glfwSwapBuffers(window_->handle());
+  }
+
+  // The view in front, or all of the window where it is maximised or nowhere; compressed and written off the frame.
+  void export_picture(int width, int height) {
+    const AppState& state = app_->state();
+    if (writing_.valid()) writing_.wait();
+    Picture picture = read_bound_pixels(width, height);
+    const ImGuiWindow* view = ImGui::FindWindowByName(std::string(name_of(state.position().view).window).c_str());
+    if (view != nullptr && view->WasActive && !state.window.maximised)
+      picture = part_of(picture, static_cast<int>(view->Pos.x), static_cast<int>(view->Pos.y),
+                        static_cast<int>(view->Pos.x + view->Size.x), static_cast<int>(view->Pos.y + view->Size.y));
+    writing_ = std::async(std::launch::async, [this, picture = std::move(picture), file = state.window.picture_file] {
+      const auto written = write_png(picture, file);
+      signal_.wake();
+      return written ? "Wrote " + file + "." : written.error().text();
+    });
   }
 
   SessionOptions options_;
@@ -110,6 +135,9 @@ class Session::Impl {
   std::unique_ptr<App> app_;
   std::string title_;
   bool redraw_ = true;
+  std::uint64_t picture_seen_ = 0;
+  int picture_due_ = 0;               // In frames.
+  std::future<std::string> writing_;  // What to say of the picture once it is written. Waited for in the end.
 };
 
 Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options) {

@@ -17,7 +17,7 @@ namespace hbmscope::gui {
 struct SessionOptions {
   Surface surface = Surface::display;
   int width = 1600, height = 1000;
-  double scale = 0;             // 0: the display's.
+  double scale = 0;              // 0: the display's.
   bool remember_layout = true;   // Read the docks' places from the state folder, and write them there in the end.
   bool leaves_no_trace = false;  // Write neither settings nor recent files: a picture changes nothing.
 };

@@ -16,11 +16,15 @@ constexpr auto patience = std::chrono::milliseconds(300);
 
 std::string reading_text(const Source& source) {
   std::string words = "Reading " + source.name();
+  std::uint64_t events = 0;
+  if (source.is_part() && source.trace)
+    for (const Stream& stream : source.trace->streams) events += stream.end_position();
   const std::uint64_t done = source.control ? source.control->done_bytes.load() : 0;
   const std::uint64_t total = source.control ? source.control->total_bytes.load() : 0;
   if (total == 0) return words + " ...";
   words += ": " + text_from_bytes(static_cast<std::int64_t>(done)) + " of " +
            text_from_bytes(static_cast<std::int64_t>(total));
+  if (events > 0) words += ", shown: " + text_from_count(static_cast<std::int64_t>(events)) + " events";
   const double elapsed = std::chrono::duration<double>(Clock::now() - source.started).count();
   const double share = static_cast<double>(done) / static_cast<double>(total);
   if (elapsed > 2 && share > 0.02) {
@@ -46,6 +50,10 @@ void draw_reading(const Source& source, CommandQueue& commands) {
   }
   ImGui::PushID(static_cast<int>(source.id));
   if (ImGui::Button("Cancel")) commands.push(CommandId::cancel_loading, source.id);
+  if (source.is_part()) {
+    if (ImGui::Button("Stop here and show")) commands.push(CommandId::stop_reading, source.id);
+    tooltip("Keeps what was read, and leaves out what comes later in the file.");
+  }
   ImGui::PopID();
 }
 
@@ -87,6 +95,11 @@ void draw_error(const AppState& state, const Error& error) {
   if (!error.remedy.empty()) wrapped_text(error.remedy, true);
 }
 
+void draw_stopped(bool has_older) {
+  dim_text(has_older ? "Stopped: this is what was there before. Go on at the foot of the window."
+                     : "Stopped before anything was there. Go on at the foot of the window.");
+}
+
 void draw_pending(std::string_view what, Clock::time_point since, const Work* work) {
   if (Clock::now() - since < patience) return;
   const std::uint64_t total = work == nullptr ? 0 : work->total_events.load();
@@ -111,8 +124,9 @@ void draw_copy_menu(ViewKind view, CommandQueue& commands) {
   if (space > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + space);
   if (ImGui::Button("Copy")) ImGui::OpenPopup("copy");
   if (!ImGui::BeginPopup("copy")) return;
-  for (const CommandId id :
-       {CommandId::copy, CommandId::copy_as_text, CommandId::copy_as_command, CommandId::copy_report_command}) {
+  for (const CommandId id : {CommandId::copy, CommandId::copy_as_text, CommandId::copy_as_command,
+                             CommandId::copy_report_command, CommandId::export_picture, CommandId::export_figures}) {
+    if (id == CommandId::export_picture) ImGui::Separator();
     const CommandInfo& info = info_of(id);
     if (!ImGui::MenuItem(std::string(info.title).c_str(), std::string(info.shortcut).c_str())) continue;
     commands.push(CommandId::note_view, std::string(name_of(view).key));

@@ -14,6 +14,7 @@ bool draw_source_state(const AppState& state);
 bool draw_source_state_in_full(const AppState& state, CommandQueue& commands);
 
 void draw_error(const AppState& state, const Error& error);
+void draw_stopped(bool has_older);
 void draw_pending(std::string_view what, std::chrono::steady_clock::time_point since, const Work* work = nullptr);
 
 // How far reading is: "Reading a.prof: 1.10 of 2.00 GiB, about 9 s left."
@@ -23,7 +24,10 @@ void draw_reading(const Source& source, CommandQueue& commands);
 template <class T>
 bool draw_answer_state(const AppState& state, const Answer<T>& answer, std::string_view what) {
   if (!draw_source_state(state)) return false;
-  if (answer.failed()) draw_error(state, answer.error);
+  if (answer.is_stopped)
+    draw_stopped(answer.value != nullptr);
+  else if (answer.failed())
+    draw_error(state, answer.error);
   if (answer.pending()) draw_pending(what, answer.asked, answer.work.get());
   return answer.value != nullptr;
 }

@@ -10,10 +10,10 @@ namespace hbmscope::gui {
 namespace {
 
 // From left to right, of both kinds of files; a profile has summary, flame graph and totals elsewhere.
-constexpr ViewKind bottom_tabs[] = {ViewKind::failure, ViewKind::fragmentation, ViewKind::range,     ViewKind::compare,
-                                    ViewKind::top,     ViewKind::flame,         ViewKind::blocks,    ViewKind::sizes,
-                                    ViewKind::events,  ViewKind::summary,       ViewKind::call_tree, ViewKind::diff,
-                                    ViewKind::source,  ViewKind::totals,        ViewKind::import};
+constexpr ViewKind bottom_tabs[] = {ViewKind::timeline, ViewKind::failure, ViewKind::fragmentation, ViewKind::range,
+                                    ViewKind::compare,  ViewKind::top,     ViewKind::flame,         ViewKind::blocks,
+                                    ViewKind::sizes,    ViewKind::events,  ViewKind::summary,       ViewKind::call_tree,
+                                    ViewKind::diff,     ViewKind::source,  ViewKind::totals,        ViewKind::import};
 
 void dock(ViewKind kind, ImGuiID node) {
   ImGui::DockBuilderDockWindow(std::string(name_of(kind).window).c_str(), node);
@@ -47,8 +47,10 @@ void build_for_profile(ImGuiID space, ImVec2 size) {
 // The heap map over the timeline, everything about stacks below them.
 void build_for_trace(ImGuiID space, ImVec2 size) {
   ImGuiID rest = begin_layout(space, size);
-  const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.32F, nullptr, &rest);
-  const ImGuiID middle = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
+  // With large text or in a low window there is room for two above one another, not for three.
+  const bool is_low = size.y < ImGui::GetTextLineHeight() * 40;
+  const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, is_low ? 0.5F : 0.32F, nullptr, &rest);
+  const ImGuiID middle = is_low ? bottom : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
   dock(ViewKind::heap_map, rest);
   dock(ViewKind::address_time, rest);
   dock(ViewKind::timeline, middle);
@@ -77,6 +79,7 @@ void choose_tabs(bool of_trace) {
   } else {
     bring_to_front(ViewKind::heap_map);
     if (!bring_to_front(ViewKind::failure)) bring_to_front(ViewKind::fragmentation);
+    bring_to_front(ViewKind::timeline);  // Where it shares its place with them.
   }
 }
 

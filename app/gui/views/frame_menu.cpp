@@ -43,6 +43,7 @@ void select_frame(const AppState& state, const Frame& frame, CommandQueue& comma
 }
 
 void copy_table(const AppState& state, const TextTable& table, CommandQueue& commands) {
+  if (!state.window.figures_file.empty()) return commands.push(CommandId::write_figures, csv_from_table(table));
   commands.push(CommandId::set_clipboard, state.window.copy_as_text ? text_from_table(table) : tsv_from_table(table));
 }
 

@@ -15,7 +15,7 @@ Role role_of(Severity severity) {
   switch (severity) {
     case Severity::loss: return Role::failure;
     case Severity::warning: return Role::grown;
-    case Severity::notice: return Role::temporaries;
+    case Severity::notice: return Role::text;  // Hues of categories are too pale for text in light.
     case Severity::info: break;
   }
   return Role::dim_text;
@@ -63,9 +63,10 @@ void draw_import(const AppState& state, ImportState& import, CommandQueue& comma
                                     ImGuiTableFlags_NoBordersInBodyUntilResize;
   if (ImGui::BeginTable("import", 4, flags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn("Severity", ImGuiTableColumnFlags_WidthFixed, look.px(78));
-    ImGui::TableSetupColumn("Statistic", ImGuiTableColumnFlags_WidthFixed, look.px(190));
-    ImGui::TableSetupColumn("Count", ImGuiTableColumnFlags_WidthFixed, look.px(90));
+    ImGui::TableSetupColumn("Severity", ImGuiTableColumnFlags_WidthFixed, look.px(64));
+    ImGui::TableSetupColumn("Statistic", ImGuiTableColumnFlags_WidthFixed,
+                            std::min(look.px(190), ImGui::GetContentRegionAvail().x * 0.3F));
+    ImGui::TableSetupColumn("Count", ImGuiTableColumnFlags_WidthFixed, look.px(76));
     ImGui::TableSetupColumn("What it means", ImGuiTableColumnFlags_WidthStretch);
     table_headers(2, 3);
     // What needs attention stands on top; how much was read below.

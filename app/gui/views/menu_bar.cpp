@@ -13,7 +13,7 @@ namespace {
 bool begins_group(CommandId id) {
   switch (id) {
     case CommandId::close_file:
-    case CommandId::export_svg:
+    case CommandId::export_picture:
     case CommandId::quit:
     case CommandId::find:
     case CommandId::edit_filter:

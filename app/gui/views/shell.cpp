@@ -120,7 +120,7 @@ void draw_ground(const AppState& state, ViewStates& views, CommandQueue& command
       make_dock_space(state, views);
     }
     ImGui::EndChild();
-    draw_status_line(state);
+    draw_status_line(state, commands);
   }
   ImGui::End();
 }

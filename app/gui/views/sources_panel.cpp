@@ -113,13 +113,14 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Co
   const bool is_baseline = source.id == state.position().baseline;
   ImGui::PushID(static_cast<int>(source.id));
   if (in_front) ImGui::PushFont(bold_font(), 0.0F);
-  const std::string name = source.name() + (is_baseline ? "  (baseline)" : "");
+  const std::string name =
+      shortened(source.name() + (is_baseline ? "  (baseline)" : ""), ImGui::GetContentRegionAvail().x);
   if (ImGui::Selectable(name.c_str(), in_front)) commands.push(CommandId::show_source_file, source.id);
   if (in_front) ImGui::PopFont();
   draw_file_menu(state, source, commands);
   tooltip(source.path);
   ImGui::Indent(look.px(10));
-  if (source.state == AnswerState::pending) draw_reading(source, commands);
+  if (source.control) draw_reading(source, commands);
   if (source.state == AnswerState::failed) {
     ImGui::PushStyleColor(ImGuiCol_Text, look.role(Role::failure));
     text("! not readable");
@@ -156,8 +157,13 @@ void draw_sources(const AppState& state, CommandQueue& commands) {
     ImGui::Spacing();
   }
   ImGui::Separator();
+  const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
   if (ImGui::Button("Open file...")) commands.push(CommandId::open_file);
-  ImGui::SameLine();
+  // With large text there is no room beside it.
+  const ImGuiStyle& style = ImGui::GetStyle();
+  const float end_of_next = ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + style.ItemSpacing.x +
+                            ImGui::CalcTextSize("Compare...").x + 2 * style.FramePadding.x;
+  if (end_of_next <= right) ImGui::SameLine();
   if (ImGui::Button("Compare...")) commands.push(CommandId::compare_with_file);
   tooltip("Opens a file as the baseline of the one in front.");
 }

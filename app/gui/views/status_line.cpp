@@ -2,10 +2,12 @@
 
 #include <string>
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"
+#include "app/gui/core/running_work.h"
 #include "app/gui/views/drawing.h"
 
 namespace hbmscope::gui {
@@ -24,15 +26,70 @@ void divide() {
   ImGui::SameLine(0, ImGui::GetFontSize());
 }
 
+// What all views of a trace have in common: how much there is, and how the heap in front stands at the moment.
+void draw_trace(const AppState& state, const Source& source) {
+  const Trace& trace = *source.trace;
+  std::uint64_t events = 0, lost = 0;
+  for (const Stream& stream : trace.streams) {
+    events += stream.end_position();
+    lost += stream.counts().lost;
+  }
+  text(text_from_count(static_cast<std::int64_t>(events)) + " events" + (source.is_part() ? " so far" : "") +
+       (lost == 0 ? "" : ", " + text_from_count(static_cast<std::int64_t>(lost)) + " lost"));
+  const auto& map = state.answers().heap_map;
+  if (map.state != AnswerState::ready || map.value->moment->trace.get() != &trace) return;
+  const HeapMapAnswer& answer = *map.value;
+  const HeapState& heap = answer.moment->heap(answer.heap);
+  const auto external = external_fragmentation(heap);
+  const auto largest = heap.space.largest_free();
+  if (external && largest) {
+    divide();
+    text("external fragmentation " + fmt::format("{:.1f} %", *external * 100) + ", fits up to " +
+         text_from_bytes(static_cast<std::int64_t>(*largest)));
+    tooltip("1 - largest free block / all free bytes, " + phrase_of(answer.moment->moment) + ".");
+  }
+}
+
+// What is there sooner needs no words.
+constexpr auto patience = std::chrono::milliseconds(300);
+
+// One line for all that workers do: the longest running is named, and Stop gives up all of it.
+void draw_work(const AppState& state, CommandQueue& commands) {
+  const std::vector<RunningWork> running = running_work(state.answers());
+  if (!running.empty() && std::chrono::steady_clock::now() - running.front().since > patience) {
+    const RunningWork& first = running.front();
+    divide();
+    std::string words = "working out " + std::string(first.what);
+    if (first.total_events > 0)
+      words += ": " + text_from_share(static_cast<std::int64_t>(first.done_events),
+                                      static_cast<std::int64_t>(first.total_events));
+    if (running.size() > 1)
+      words += ", and " + text_from_count(static_cast<std::int64_t>(running.size() - 1)) + " more";
+    dim_text(words);
+    ImGui::SameLine();
+    if (ImGui::SmallButton("Stop")) commands.push(CommandId::stop_work);
+    tooltip(info_of(CommandId::stop_work).help);
+  } else if (running.empty() && has_stopped_work(state.answers())) {
+    divide();
+    dim_text("stopped");
+    ImGui::SameLine();
+    if (ImGui::SmallButton("Go on")) commands.push(CommandId::go_on_working);
+    tooltip(info_of(CommandId::go_on_working).help);
+  }
+}
+
 }  // namespace
 
-void draw_status_line(const AppState& state) {
+void draw_status_line(const AppState& state, CommandQueue& commands) {
   ImGui::SetCursorPosX(ImGui::GetStyle().WindowPadding.x + 2);
   ImGui::AlignTextToFramePadding();
   const Source* source = state.source();
-  if (!state.answers().view.value) dim_text(source == nullptr ? "" : source->name());
   const auto& view = state.answers().view;
-  if (view.value) {
+  if (source != nullptr && source->trace) {
+    draw_trace(state, *source);
+  } else if (!view.value) {
+    dim_text(source == nullptr ? "" : source->name());
+  } else {
     text(seen_text(*view.value));
     tooltip(exact_amount_text(*view.value, view.value->selected.bytes) + " of " +
             exact_amount_text(*view.value, view.value->total.bytes));
@@ -46,10 +103,12 @@ void draw_status_line(const AppState& state) {
       dim_text("array sizes, before rounding and padding");
     }
   }
-  if (view.pending()) {
+  if (source != nullptr && source->trace && view.value && view.value->selected.bytes != view.value->total.bytes) {
     divide();
-    dim_text("filtering ...");
+    text("filtered to " + amount_text(*view.value, view.value->selected.bytes) + " of " +
+         amount_text(*view.value, view.value->total.bytes));
   }
+  draw_work(state, commands);
   if (state.window.notice.empty()) return;
   divide();
   const float space = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().WindowPadding.x;

@@ -79,12 +79,14 @@ void draw_fragmentation(ImDrawList& draw, const TimelinePicture& picture, ImU32 
 
 template <class Words>
 void draw_scale(ImDrawList& draw, const Look& look, const Lane& lane, double step, const Words& words_of) {
+  float last = lane.to.y + ImGui::GetTextLineHeight();  // In a low lane two words would lie over one another.
   for (double value = 0; value <= lane.most * 1.0001; value += step) {
     const float y = lane.y_of(value);
     if (value > 0) draw.AddLine({lane.from.x, y}, {lane.to.x, y}, look.role(Role::text, 0.10F));
     const std::string words = words_of(value);
     const ImVec2 size = ImGui::CalcTextSize(words.c_str());
-    if (y - size.y / 2 < lane.from.y - look.px(5)) continue;
+    if (y - size.y / 2 < lane.from.y - look.px(5) || last - y < size.y * 0.9F) continue;
+    last = y;
     draw.AddText({lane.from.x - look.px(6) - size.x, y - size.y / 2}, look.role(Role::dim_text), words.c_str());
   }
 }
@@ -190,8 +192,8 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
     foot = picture.markers->from.y - look.px(4);
     room = foot - from.y;
   }
-  const bool has_fits = whole.knows_regions && room > look.px(80);
-  const bool has_fragmentation = whole.knows_regions && room > look.px(120);
+  const bool has_fits = whole.knows_regions && room > look.px(56);
+  const bool has_fragmentation = whole.knows_regions && room > look.px(88);
   const float split = has_fits ? std::floor(from.y + room * (has_fragmentation ? 0.52F : 0.62F)) : foot;
   const float second = has_fragmentation ? std::floor(from.y + room * 0.79F) : foot;
   picture.memory = {

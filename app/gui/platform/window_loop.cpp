@@ -1,0 +1,24 @@
+#include "app/gui/platform/window_loop.h"
+
+#include <algorithm>
+
+namespace hbmscope::gui {
+
+bool WindowLoop::run_once(std::optional<std::chrono::steady_clock::duration> wait_most) {
+  auto pause = pacer_.pause(FramePacer::Clock::now(), session_.app().busy(), session_.input_held());
+  if (wait_most) pause = std::min(pause.value_or(*wait_most), *wait_most);
+  session_.wait(pause);
+  const bool changed = session_.update();
+  const auto woken = FramePacer::Clock::now();
+  if (changed) pacer_.note_change(woken);
+  const auto due = pacer_.pause(woken, session_.app().busy(), session_.input_held());
+  if (!due || *due > FramePacer::Clock::duration::zero()) return false;  // Woken for nothing that can be seen.
+  session_.draw();
+  ++frames_;
+  const auto drawn = FramePacer::Clock::now();
+  pacer_.note_frame(woken, drawn);
+  if (!session_.app().commands().empty()) pacer_.note_change(drawn);  // A view asked for something in this frame.
+  return true;
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,101 @@
+// Long work for the views: it can be stopped, gone on with, and overtaken, and what was there stays.
+#include "app/gui/core/running_work.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "app/gui/core/app.h"
+#include "tests/gui_core/small_trace.h"
+
+namespace hbmscope::gui {
+namespace {
+
+// A trace of some hundred thousand events, so that its addresses over time take far longer than a command.
+class RunningWorkTest : public testing::Test {
+ protected:
+  RunningWorkTest() {
+    home_ = std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::create_directories(home_);
+    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
+    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
+    app_ = std::make_unique<App>([] {});
+    test::SmallTrace trace;
+    trace.region(0, std::uint64_t{1} << 30);
+    for (std::uint64_t i = 0; i < 150'000; ++i) {
+      if (i >= 1000) trace.free((i - 1000) % 2000 * 512);
+      trace.alloc(i % 2000 * 512, 512, "step");
+    }
+    trace.write((home_ / "long.hbm").string());
+    give(Command{CommandId::open_paths, {}, {(home_ / "long.hbm").string()}, SourceId::none, {}, {}});
+    settle();
+  }
+  ~RunningWorkTest() override {
+    app_.reset();
+    std::filesystem::remove_all(home_);
+  }
+
+  template <class... Args>
+  void give(Args&&... args) {
+    app_->commands().push(std::forward<Args>(args)...);
+    app_->commands().ask(Question::address_time);
+    app_->update();
+  }
+  void settle() {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    do {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      app_->update();
+    } while (app_->busy() && std::chrono::steady_clock::now() < give_up);
+    ASSERT_FALSE(app_->busy());
+  }
+  const Answer<AddressTime>& boxes() const { return app_->state().answers().address_time; }
+
+  std::filesystem::path home_;
+  std::unique_ptr<App> app_;
+};
+
+TEST_F(RunningWorkTest, is_named_stopped_and_gone_on_with) {
+  give(CommandId::size_address_time, std::string("400x200"));
+  ASSERT_TRUE(boxes().pending());
+  const auto running = running_work(app_->state().answers());
+  ASSERT_EQ(1U, running.size());
+  EXPECT_EQ("addresses over time", running[0].what);
+  give(CommandId::stop_work);
+  settle();
+  EXPECT_TRUE(boxes().is_stopped);
+  EXPECT_TRUE(boxes().failed());
+  EXPECT_TRUE(has_stopped_work(app_->state().answers()));
+  EXPECT_TRUE(running_work(app_->state().answers()).empty());
+  give(CommandId::go_on_working);
+  settle();
+  EXPECT_EQ(AnswerState::ready, boxes().state);
+  EXPECT_FALSE(has_stopped_work(app_->state().answers()));
+}
+
+TEST_F(RunningWorkTest, stopped_leaves_what_was_there) {
+  give(CommandId::size_address_time, std::string("400x200"));
+  settle();
+  const auto before = boxes().value;
+  ASSERT_NE(nullptr, before);
+  give(CommandId::size_address_time, std::string("500x200"));
+  give(CommandId::stop_work);
+  settle();
+  EXPECT_TRUE(boxes().is_stopped);
+  EXPECT_EQ(before, boxes().value);
+}
+
+TEST_F(RunningWorkTest, asked_again_before_the_first_one_has_ended_is_not_taken_for_cancelled) {
+  give(CommandId::size_address_time, std::string("400x200"));
+  give(CommandId::size_address_time, std::string("500x200"));
+  give(CommandId::size_address_time, std::string("400x200"));
+  settle();
+  ASSERT_EQ(AnswerState::ready, boxes().state) << boxes().error.text();
+  EXPECT_EQ(400, boxes().value->query.width);
+}
+
+}  // namespace
+}  // namespace hbmscope::gui
