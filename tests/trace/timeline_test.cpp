@@ -24,6 +24,11 @@ thread_local std::uint64_t allocated_bytes = 0;
   if (void* memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
 }
+// AddressSanitizer's own does not call the one above.
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  allocated_bytes += bytes;
+  return std::malloc(bytes);
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }

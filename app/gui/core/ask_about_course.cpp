@@ -77,9 +77,11 @@ void App::Impl::ask_timeline() {
                          });
   };
   ask_columns(static_cast<int>(Question::timeline), &Answers::timeline, {}, timeline_columns, TimelineEffort::quick);
+  // Of a file that is still being read, a pass over all events would be made anew for every part.
+  const TimelineEffort effort =
+      source->is_part() ? TimelineEffort::at_once : effort_of_span(source->trace->streams[heap.stream]);
   if (const std::size_t width = state.context().timeline_width; width > 0)
-    ask_columns(slot_timeline_part, &Answers::timeline_part, state.position().span, width,
-                effort_of_span(source->trace->streams[heap.stream]));
+    ask_columns(slot_timeline_part, &Answers::timeline_part, state.position().span, width, effort);
 }
 
 void App::Impl::ask_address_time() {
