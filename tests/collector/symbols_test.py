@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""What the collector asks of the process that it is loaded into: glibc alone, no symbol newer than 2.31, and nothing of
+its own that could be taken for the host's.
+
+    symbols_test.py LIBRARY
+"""
+
+import re
+import subprocess
+import sys
+
+NEWEST = (2, 31)
+EXPORTED = {"hbmscope_announce"}
+
+
+def main():
+    dynamic = subprocess.run(["objdump", "-p", sys.argv[1]], capture_output=True, text=True, check=True).stdout
+    symbols = subprocess.run(["objdump", "-T", sys.argv[1]], capture_output=True, text=True, check=True).stdout
+    wrong = [f"needs {library}" for library in re.findall(r"NEEDED\s+(\S+)", dynamic) if library not in ("libc.so.6", "ld-linux-x86-64.so.2")]
+    for version in set(re.findall(r"GLIBC_([0-9.]+)", symbols)):
+        if tuple(int(part) for part in version.split(".")) > NEWEST:
+            wrong.append(f"needs GLIBC_{version}")
+    defined = {line.split()[-1] for line in symbols.splitlines() if re.search(r"\s\.text|\s\.data|\s\.bss", line)}
+    if defined != EXPORTED:
+        wrong.append(f"exports {sorted(defined)}")
+    if not re.search(r"GLIBC_", symbols):
+        wrong.append("no symbol of glibc was found: what was read is no collector")
+    for line in wrong:
+        print(line)
+    sys.exit(1 if wrong else 0)
+
+
+main()
