@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 
@@ -66,16 +67,36 @@ bool Observer::serve(int wait_ms) {
   accept_all();
   bool is_busy = false;
   for (Job& job : jobs_) {
+    if (!job.drain) continue;
+    // Asked first: what a process wrote before it ended is there then.
+    const bool has_ended = kill(static_cast<pid_t>(job.process.pid), 0) != 0 && errno == ESRCH;
     const std::uint64_t before = job.drain->events();
-    job.drain->drain(false);
+    job.drain->drain(has_ended);
     is_busy = is_busy || job.drain->events() - before > busy_events;
+    if (has_ended) close_job(job);
   }
   return is_busy;
 }
 
+// A job of a thousand short processes does not keep the rings of them all.
+void Observer::close_job(Job& job) {
+  job.process = told_of(job);
+  job.drain.reset();
+}
+
+Observer::Process Observer::told_of(const Job& job) {
+  Process process = job.process;
+  if (!job.drain) return process;
+  process.events = job.drain->events();
+  process.lost = job.drain->lost();
+  process.is_broken = job.drain->is_broken();
+  return process;
+}
+
 void Observer::finish() {
   accept_all();
-  for (Job& job : jobs_) job.drain->drain(true);
+  for (Job& job : jobs_)
+    if (job.drain) job.drain->drain(true);
 }
 
 void Observer::accept_all() {
@@ -148,13 +169,7 @@ void Observer::take_in(int connection) {
 
 std::vector<Observer::Process> Observer::processes() const {
   std::vector<Process> all;
-  for (const Job& job : jobs_) {
-    Process process = job.process;
-    process.events = job.drain->events();
-    process.lost = job.drain->lost();
-    process.is_broken = job.drain->is_broken();
-    all.push_back(process);
-  }
+  for (const Job& job : jobs_) all.push_back(told_of(job));
   return all;
 }
 

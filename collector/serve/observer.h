@@ -49,8 +49,10 @@ class Observer {
  private:
   struct Job {
     Process process;
-    std::unique_ptr<ProcessDrain> drain;
+    std::unique_ptr<ProcessDrain> drain;  // Null: the process has ended, and all that it wrote was drained.
   };
+  static Process told_of(const Job& job);
+  static void close_job(Job& job);
   void accept_all();
   void take_in(int connection);
   void refuse(const std::string& who, const std::string& why);

@@ -91,6 +91,18 @@ class Run(unittest.TestCase):
         self.assertIn("of 2 processes", done.stderr)
         self.assertEqual(report(self.recording)["events"]["total"], 100 + 1 + 200 + 1)
 
+    def test_the_rings_of_a_process_that_ended_are_given_up(self):
+        process = self.start("sh", "-c", f"for i in $(seq 40); do {PROGRAM} --events 10; done >/dev/null; echo done; sleep 60")
+        self.assertEqual(process.stdout.readline(), "done\n")
+        time.sleep(0.5)
+        mapped = Path(f"/proc/{process.pid}/maps").read_text().count("memfd:hbmscope")
+        process.terminate()
+        process.wait()
+        self.assertEqual(mapped, 0)
+        found = report(self.recording)
+        self.assertEqual(found["events"]["total"], 40 * 11)
+        self.assertEqual(found["events"]["lost"], 0)
+
     def test_a_command_that_tells_nothing_leaves_no_recording(self):
         done = self.run_it("sh", "-c", "exit 7")
         self.assertEqual(done.returncode, 7)
