@@ -132,6 +132,14 @@ struct hbmscope_table {
   void (*counter)(hbmscope_heap*, hbmscope_text* name, int64_t value);
 };
 
+static inline void hbmscope_lock(struct hbmscope_table* table) {
+  while (__atomic_exchange_n(&table->lock, 1u, __ATOMIC_ACQUIRE) != 0) {
+  }
+}
+static inline void hbmscope_unlock(struct hbmscope_table* table) {
+  __atomic_store_n(&table->lock, 0u, __ATOMIC_RELEASE);
+}
+
 #ifndef HBMSCOPE_LISTENER /* A listener has no table of its own. */
 /* Weak and hidden: one a module, in however many files it is included. */
 __attribute__((weak, used, visibility("hidden"))) struct hbmscope_table hbmscope_table = {
@@ -169,32 +177,26 @@ __attribute__((weak, visibility("hidden"), constructor)) void hbmscope_announce_
     if (__builtin_expect(hbmscope_told != NULL, 0)) hbmscope_told(__VA_ARGS__);               \
   } while (0)
 
-static inline void hbmscope_lock_table(void) {
-  while (__atomic_exchange_n(&hbmscope_table.lock, 1u, __ATOMIC_ACQUIRE) != 0) {
-  }
-}
-static inline void hbmscope_unlock_table(void) { __atomic_store_n(&hbmscope_table.lock, 0u, __ATOMIC_RELEASE); }
-
 /* Before the first call about it. */
 static inline void hbmscope_heap_add(hbmscope_heap* heap) {
-  hbmscope_lock_table();
+  hbmscope_lock(&hbmscope_table);
   heap->next = hbmscope_table.heaps;
   hbmscope_table.heaps = heap;
   HBMSCOPE_TELL(heap_added, heap);
-  hbmscope_unlock_table();
+  hbmscope_unlock(&hbmscope_table);
 }
 
 /* After the last; with all that is in it. */
 static inline void hbmscope_heap_remove(hbmscope_heap* heap) {
   hbmscope_heap** at;
-  hbmscope_lock_table();
+  hbmscope_lock(&hbmscope_table);
   for (at = &hbmscope_table.heaps; *at != NULL; at = &(*at)->next) {
     if (*at != heap) continue;
     *at = heap->next;
     HBMSCOPE_TELL(heap_removed, heap);
     break;
   }
-  hbmscope_unlock_table();
+  hbmscope_unlock(&hbmscope_table);
 }
 
 static inline void hbmscope_region(hbmscope_heap* heap, uint64_t address, uint64_t bytes) {

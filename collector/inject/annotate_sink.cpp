@@ -220,15 +220,6 @@ hbmscope_table* tables[tables_max];
 std::size_t table_count = 0;
 SpinLock tables_lock;
 
-void lock(hbmscope_table* table) {
-  while (__atomic_exchange_n(&table->lock, 1U, __ATOMIC_ACQUIRE) != 0) {
-  }
-}
-
-void unlock(hbmscope_table* table) {
-  __atomic_store_n(&table->lock, 0U, __ATOMIC_RELEASE);
-}
-
 // Notes are aligned to four bytes, names too; anything that reaches beyond its segment ends the search there.
 hbmscope_table* find_in_notes(const char* at, const char* end) {
   while (end - at >= static_cast<std::ptrdiff_t>(sizeof(ElfW(Nhdr)))) {
@@ -272,13 +263,13 @@ void listen_to(hbmscope_table* table) {
   if (is_new) tables[table_count++] = table;
   tables_lock.unlock();
   if (!is_new) return;
-  lock(table);
+  hbmscope_lock(table);
   for (hbmscope_heap* heap = table->heaps; heap != nullptr; heap = heap->next) {
     heap->listed = 0;
     define(heap, 0);
   }
   put_calls(table, true);
-  unlock(table);
+  hbmscope_unlock(table);
 }
 
 void stop_listening() {

@@ -45,19 +45,24 @@ std::uint64_t row_bytes(std::size_t struct_bytes, std::size_t text_bytes) {
   return (sizeof(wire::RowHeader) + struct_bytes + text_bytes + 7) / 8 * 8;
 }
 
-wire::RowHeader row_header(wire::RecordKind kind, std::size_t struct_bytes, std::size_t text_bytes,
-                           std::uint64_t ticks) {
+// Returns what the row takes.
+std::uint64_t put_row(std::uint8_t* at, wire::RecordKind kind, std::uint64_t ticks, const void* record,
+                      std::size_t struct_bytes, const char* text = "", std::size_t text_bytes = 0) {
+  const std::uint64_t bytes = row_bytes(struct_bytes, text_bytes);
   wire::RowHeader header;
-  header.words = static_cast<std::uint16_t>(row_bytes(struct_bytes, text_bytes) / 8);
+  header.words = static_cast<std::uint16_t>(bytes / 8);
   header.kind = kind;
   header.struct_bytes = static_cast<std::uint16_t>(struct_bytes);
   header.text_bytes = static_cast<std::uint16_t>(text_bytes);
   header.time_ns = static_cast<std::int64_t>(ticks);
-  return header;
+  std::memcpy(at, &header, sizeof(header));
+  std::memcpy(at + sizeof(header), record, struct_bytes);
+  std::memcpy(at + sizeof(header) + struct_bytes, text, text_bytes);
+  return bytes;
 }
 
 // The observer may be slow to take it, not the job to go on: a second at most.
-const char* hand_over(int memory, std::uint64_t bytes, const char* observer_path) {
+const char* hand_over(int memory, const char* observer_path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (std::strlen(observer_path) >= sizeof(address.sun_path)) return "the path of its socket is too long";
@@ -67,8 +72,6 @@ const char* hand_over(int memory, std::uint64_t bytes, const char* observer_path
   const timeval second{1, 0};
   setsockopt(socket_fd, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
   wire::Hello hello;
-  hello.process = static_cast<std::uint64_t>(getpid());
-  hello.bytes = bytes;
   iovec part{&hello, sizeof(hello)};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   msghdr message{};
@@ -126,9 +129,8 @@ const char* Rings::open(const char* observer_path) {
   header->listing_offset = listing;
   header->listing_bytes = wire::listing_bytes_wanted;
   header->rings_offset = first_ring;
-  header->process = static_cast<std::uint64_t>(getpid());
   header->ticks_are_ns = is_tsc_even() ? 0 : 1;
-  const char* wrong = hand_over(memory, bytes, observer_path);
+  const char* wrong = hand_over(memory, observer_path);
   close(memory);
   if (wrong != nullptr) {
     munmap(at, bytes);
@@ -166,31 +168,35 @@ wire::RingHeader* Rings::take_ring() {
   return nullptr;
 }
 
-std::uint8_t* Rings::begin_event(std::size_t struct_bytes) {
+bool Rings::add_event(wire::RecordKind kind, const void* record, std::size_t struct_bytes) {
   if (my_ring == nullptr && take_ring() == nullptr) {
     std::atomic_ref(header_->events_without_ring).fetch_add(1, std::memory_order_relaxed);
-    return nullptr;
+    return false;
   }
   wire::RingHeader& mine = *my_ring;
   if (__builtin_expect(mine.lost != mine.lost_told, 0)) {
     wire::LossRecord loss;
     loss.count = mine.lost;
     loss.since_ns = mine.lost_since;
-    if (std::uint8_t* row = begin_row(sizeof(loss))) {
-      std::memcpy(row + sizeof(wire::RowHeader), &loss, sizeof(loss));
-      end_row(row, wire::LossRecord::kind, sizeof(loss));
-      mine.lost_told = mine.lost;
-    }
+    if (add_row(loss.kind, &loss, sizeof(loss))) mine.lost_told = mine.lost;
   }
-  if (std::uint8_t* row = begin_row(struct_bytes)) return row;
+  if (add_row(kind, record, struct_bytes)) return true;
   if (mine.lost == mine.lost_told) mine.lost_since = read_ticks(ticks_are_ns_);
   std::atomic_ref(mine.lost).store(mine.lost + 1, std::memory_order_release);
-  return nullptr;
+  return false;
 }
 
-std::uint8_t* Rings::begin_row(std::size_t struct_bytes) {
+bool Rings::add_row(wire::RecordKind kind, const void* record, std::size_t struct_bytes) {
+  std::uint8_t* row = find_room(row_bytes(struct_bytes, 0));
+  if (row == nullptr) return false;
+  const std::uint64_t bytes = put_row(row, kind, read_ticks(ticks_are_ns_), record, struct_bytes);
+  std::atomic_ref(my_ring->head).store(my_ring->head + bytes, std::memory_order_release);
+  return true;
+}
+
+std::uint8_t* Rings::find_room(std::uint64_t bytes) {
   wire::RingHeader& mine = *my_ring;
-  const std::uint64_t bytes = row_bytes(struct_bytes, 0), at = mine.head & (ring_bytes_ - 1);
+  const std::uint64_t at = mine.head & (ring_bytes_ - 1);
   const std::uint64_t padding = at + bytes > ring_bytes_ ? ring_bytes_ - at : 0;
   if (mine.head + padding + bytes - mine.tail_seen > ring_bytes_) {
     mine.tail_seen = std::atomic_ref(mine.tail).load(std::memory_order_acquire);
@@ -205,37 +211,27 @@ std::uint8_t* Rings::begin_row(std::size_t struct_bytes) {
   return rows;
 }
 
-void Rings::end_row(std::uint8_t* row, wire::RecordKind kind, std::size_t struct_bytes) {
-  const wire::RowHeader header = row_header(kind, struct_bytes, 0, read_ticks(ticks_are_ns_));
-  std::memcpy(row, &header, sizeof(header));
-  std::atomic_ref(my_ring->head).store(my_ring->head + header.words * 8U, std::memory_order_release);
-}
-
+// `record` gets the number after `last`. 0 where there is no room.
 template <class Record>
-bool Rings::define(const Record& record, const char* text, std::size_t text_bytes) {
-  const std::uint64_t bytes = row_bytes(sizeof(Record), text_bytes);
-  if (header_->definitions_end + bytes > header_->definitions_bytes) {
+std::uint32_t Rings::define(Record record, std::uint32_t& last, const char* text, std::size_t text_bytes) {
+  definitions_lock_.lock();
+  std::uint32_t id = 0;
+  const std::uint64_t end = header_->definitions_end;
+  if (end + row_bytes(sizeof(Record), text_bytes) > header_->definitions_bytes) {
     std::atomic_ref(header_->definitions_lost).store(header_->definitions_lost + 1, std::memory_order_relaxed);
-    return false;
+  } else {
+    record.id = id = ++last;
+    const std::uint64_t bytes =
+        put_row(bytes_ + header_->definitions_offset + end, Record::kind, 0, &record, sizeof(record), text, text_bytes);
+    std::atomic_ref(header_->definitions_end).store(end + bytes, std::memory_order_release);
   }
-  std::uint8_t* row = bytes_ + header_->definitions_offset + header_->definitions_end;
-  const wire::RowHeader header = row_header(Record::kind, sizeof(Record), text_bytes, 0);
-  std::memcpy(row, &header, sizeof(header));
-  std::memcpy(row + sizeof(header), &record, sizeof(record));
-  std::memcpy(row + sizeof(header) + sizeof(record), text, text_bytes);
-  std::atomic_ref(header_->definitions_end).store(header_->definitions_end + bytes, std::memory_order_release);
-  return true;
+  definitions_lock_.unlock();
+  return id;
 }
 
 std::uint32_t Rings::define_string(const char* text) {
   if (text == nullptr || *text == 0) return 0;
-  definitions_lock_.lock();
-  wire::StringRecord record;
-  record.id = strings_ + 1;
-  if (define(record, text, strnlen(text, text_bytes_max))) ++strings_;
-  const std::uint32_t id = strings_ == record.id ? record.id : 0;
-  definitions_lock_.unlock();
-  return id;
+  return define(wire::StringRecord{}, strings_, text, strnlen(text, text_bytes_max));
 }
 
 std::uint32_t Rings::define_frame(const char* function, const char* file, std::uint32_t line) {
@@ -243,35 +239,20 @@ std::uint32_t Rings::define_frame(const char* function, const char* file, std::u
   record.function = define_string(function);
   record.file = define_string(file);
   record.line = line;
-  definitions_lock_.lock();
-  record.id = frames_ + 1;
-  if (define(record, "", 0)) ++frames_;
-  const std::uint32_t id = frames_ == record.id ? record.id : 0;
-  definitions_lock_.unlock();
-  return id;
+  return define(record, frames_);
 }
 
 std::uint32_t Rings::define_stack(std::uint32_t parent, std::uint32_t frame) {
   wire::StackRecord record;
   record.parent = parent;
   record.frame = frame;
-  definitions_lock_.lock();
-  record.id = stacks_ + 1;
-  if (define(record, "", 0)) ++stacks_;
-  const std::uint32_t id = stacks_ == record.id ? record.id : 0;
-  definitions_lock_.unlock();
-  return id;
+  return define(record, stacks_);
 }
 
 std::uint32_t Rings::define_heap(wire::HeapRecord heap, const char* name, const char* memory_kind) {
   heap.name = define_string(name);
   heap.memory_kind = define_string(memory_kind);
-  definitions_lock_.lock();
-  heap.id = heaps_ + 1;
-  if (define(heap, "", 0)) ++heaps_;
-  const std::uint32_t id = heaps_ == heap.id ? heap.id : 0;
-  definitions_lock_.unlock();
-  return id;
+  return define(heap, heaps_);
 }
 
 bool Rings::begin_listing() {
@@ -285,26 +266,11 @@ bool Rings::begin_listing() {
   return true;
 }
 
-template <class Record>
-void Rings::list(const Record& record) {
-  const std::uint64_t bytes = row_bytes(sizeof(Record), 0);
-  if (listed_bytes_ + bytes > header_->listing_bytes) {
+void Rings::list(wire::RecordKind kind, const void* record, std::size_t struct_bytes) {
+  if (listed_bytes_ + row_bytes(struct_bytes, 0) > header_->listing_bytes)
     is_listing_cut_ = true;
-    return;
-  }
-  std::uint8_t* row = bytes_ + header_->listing_offset + listed_bytes_;
-  const wire::RowHeader header = row_header(Record::kind, sizeof(Record), 0, 0);
-  std::memcpy(row, &header, sizeof(header));
-  std::memcpy(row + sizeof(header), &record, sizeof(record));
-  listed_bytes_ += bytes;
-}
-
-void Rings::add_to_listing(const wire::RegionLiveRecord& region) {
-  list(region);
-}
-
-void Rings::add_to_listing(const wire::LiveRecord& block) {
-  list(block);
+  else
+    listed_bytes_ += put_row(bytes_ + header_->listing_offset + listed_bytes_, kind, 0, record, struct_bytes);
 }
 
 bool Rings::end_listing(std::uint32_t heap) {

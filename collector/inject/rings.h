@@ -33,11 +33,7 @@ class Rings {
   // Of an event of this thread, at this moment. False: it was lost, and counted.
   template <class Record>
   bool add(const Record& record) {
-    std::uint8_t* row = begin_event(sizeof(Record));
-    if (row == nullptr) return false;
-    std::memcpy(row + sizeof(wire::RowHeader), &record, sizeof(Record));
-    end_row(row, Record::kind, sizeof(Record));
-    return true;
+    return add_event(Record::kind, &record, sizeof(Record));
   }
 
   // Definitions; 0 where there was no room. Long texts are cut.
@@ -53,27 +49,28 @@ class Rings {
   // One listing at a time: false while another one is being made or has not been read. What is added between the two
   // calls is state, not events. end_listing() is false where it did not fit.
   bool begin_listing();
-  void add_to_listing(const wire::RegionLiveRecord& region);
-  void add_to_listing(const wire::LiveRecord& block);
+  template <class Record>
+  void add_to_listing(const Record& record) {
+    list(Record::kind, &record, sizeof(Record));
+  }
   bool end_listing(std::uint32_t heap);
 
  private:
   wire::RingHeader* ring(std::uint32_t number) const;
   wire::RingHeader* take_ring();
-  std::uint8_t* begin_event(std::size_t struct_bytes);
-  std::uint8_t* begin_row(std::size_t struct_bytes);
-  void end_row(std::uint8_t* row, wire::RecordKind kind, std::size_t struct_bytes);
+  bool add_event(wire::RecordKind kind, const void* record, std::size_t struct_bytes);
+  bool add_row(wire::RecordKind kind, const void* record, std::size_t struct_bytes);
+  std::uint8_t* find_room(std::uint64_t bytes);  // In this thread's ring.
   template <class Record>
-  bool define(const Record& record, const char* text, std::size_t text_bytes);
-  template <class Record>
-  void list(const Record& record);
+  std::uint32_t define(Record record, std::uint32_t& last, const char* text = "", std::size_t text_bytes = 0);
+  void list(wire::RecordKind kind, const void* record, std::size_t struct_bytes);
 
   wire::RingsHeader* header_ = nullptr;
   std::uint8_t* bytes_ = nullptr;
   std::uint64_t ring_bytes_ = 0;
   bool ticks_are_ns_ = false;
   SpinLock definitions_lock_, listing_lock_;
-  std::uint32_t strings_ = 0, frames_ = 0, stacks_ = 0, heaps_ = 0;
+  std::uint32_t strings_ = 0, frames_ = 0, stacks_ = 0, heaps_ = 0;  // The last number of each.
   std::uint64_t listed_bytes_ = 0;
   bool is_listing_cut_ = false;
 };

@@ -165,97 +165,60 @@ void ProcessDrain::note_losses(std::int64_t now_ns) {
   memory_->ask_for_listings();
 }
 
+template <class Record>
+Record ProcessDrain::translated(const Row& row) const {
+  auto record = row.as<Record>();
+  if constexpr (requires { record.heap; }) record.heap = heap(record.heap);
+  if constexpr (requires { record.stack; }) record.stack = stack(record.stack);
+  if constexpr (requires { record.tag; }) record.tag = string(record.tag);
+  if constexpr (requires { record.name; }) record.name = string(record.name);
+  if constexpr (requires { record.reason; }) record.reason = string(record.reason);
+  return record;
+}
+
 void ProcessDrain::write_listing(const wire::ListingRecord& listing, std::int64_t time_ns) {
   std::vector<wire::RegionLiveRecord> regions;
   std::vector<wire::LiveRecord> blocks;
   take_definitions();  // The listing may name what was defined since this round began.
   const auto take = [&](const Row& row) {
-    if (row.kind == wire::RecordKind::region_live) {
-      regions.push_back(row.as<wire::RegionLiveRecord>());
-    } else if (row.kind == wire::RecordKind::live) {
-      auto block = row.as<wire::LiveRecord>();
-      block.stack = stack(block.stack);
-      block.tag = string(block.tag);
-      block.event = wire::before_the_stream;
-      blocks.push_back(block);
-    }
+    if (row.kind == wire::RecordKind::region_live) regions.push_back(translated<wire::RegionLiveRecord>(row));
+    if (row.kind != wire::RecordKind::live) return;
+    blocks.push_back(translated<wire::LiveRecord>(row));
+    blocks.back().event = wire::before_the_stream;
   };
   memory_->take_listing(take, is_broken_);
-  if (const std::uint32_t id = heap(listing.heap)) writer_.list_heap(id, regions, blocks, time_ns);
+  if (listing.heap != 0) writer_.list_heap(listing.heap, regions, blocks, time_ns);
 }
 
 void ProcessDrain::write(const Row& row) {
   const std::int64_t time_ns = clock_.ns_from_ticks(row.ticks);
-  const auto add = [&](auto record) { writer_.add(record, time_ns); };
   ++events_;
   switch (row.kind) {
-    case wire::RecordKind::alloc: {
-      auto record = row.as<wire::AllocRecord>();
-      record.heap = heap(record.heap);
-      record.stack = stack(record.stack);
-      record.tag = string(record.tag);
-      writer_.alloc(record, time_ns);
-      break;
-    }
+    case wire::RecordKind::alloc: writer_.alloc(translated<wire::AllocRecord>(row), time_ns); break;
     case wire::RecordKind::free_at: {
-      const auto record = row.as<wire::FreeAtRecord>();
-      writer_.free(heap(record.heap), record.address, record.size, stack(record.stack), time_ns);
+      const auto record = translated<wire::FreeAtRecord>(row);
+      writer_.free(record.heap, record.address, record.size, record.stack, time_ns);
       break;
     }
     case wire::RecordKind::free_requested_at: {
-      const auto record = row.as<wire::FreeRequestedAtRecord>();
-      writer_.free_requested(heap(record.heap), record.address, record.size, stack(record.stack), time_ns);
+      const auto record = translated<wire::FreeRequestedAtRecord>(row);
+      writer_.free_requested(record.heap, record.address, record.size, record.stack, time_ns);
       break;
     }
     case wire::RecordKind::move_at: {
-      const auto record = row.as<wire::MoveAtRecord>();
-      writer_.move(heap(record.heap), record.from, record.address, time_ns);
+      const auto record = translated<wire::MoveAtRecord>(row);
+      writer_.move(record.heap, record.from, record.address, time_ns);
       break;
     }
-    case wire::RecordKind::region_grow: {
-      auto record = row.as<wire::RegionGrowRecord>();
-      record.heap = heap(record.heap);
-      record.stack = stack(record.stack);
-      add(record);
-      break;
-    }
-    case wire::RecordKind::region_shrink: {
-      auto record = row.as<wire::RegionShrinkRecord>();
-      record.heap = heap(record.heap);
-      record.stack = stack(record.stack);
-      add(record);
-      break;
-    }
-    case wire::RecordKind::heap_gone: {
-      auto record = row.as<wire::HeapGoneRecord>();
-      record.heap = heap(record.heap);
-      add(record);
-      break;
-    }
-    case wire::RecordKind::out_of_memory: {
-      auto record = row.as<wire::OutOfMemoryRecord>();
-      record.heap = heap(record.heap);
-      record.stack = stack(record.stack);
-      record.reason = string(record.reason);
-      add(record);
-      break;
-    }
-    case wire::RecordKind::marker: {
-      auto record = row.as<wire::MarkerRecord>();
-      record.name = string(record.name);
-      add(record);
-      break;
-    }
-    case wire::RecordKind::counter: {
-      auto record = row.as<wire::CounterRecord>();
-      record.name = string(record.name);
-      record.heap = heap(record.heap);
-      add(record);
-      break;
-    }
+    case wire::RecordKind::region_grow: writer_.add(translated<wire::RegionGrowRecord>(row), time_ns); break;
+    case wire::RecordKind::region_shrink: writer_.add(translated<wire::RegionShrinkRecord>(row), time_ns); break;
+    case wire::RecordKind::heap_gone: writer_.add(translated<wire::HeapGoneRecord>(row), time_ns); break;
+    case wire::RecordKind::out_of_memory: writer_.add(translated<wire::OutOfMemoryRecord>(row), time_ns); break;
+    case wire::RecordKind::marker: writer_.add(translated<wire::MarkerRecord>(row), time_ns); break;
+    case wire::RecordKind::counter: writer_.add(translated<wire::CounterRecord>(row), time_ns); break;
     case wire::RecordKind::listing:
       --events_;  // State.
-      write_listing(row.as<wire::ListingRecord>(), time_ns);
+      write_listing(translated<wire::ListingRecord>(row), time_ns);
       break;
     default: is_broken_ = true; break;
   }

@@ -48,6 +48,9 @@ class ProcessDrain {
   void note_losses(std::int64_t now_ns);
   void tell_clock(const TickClock::Reading& now);
 
+  // The record of a row, with the stream's ids in the place of the job's.
+  template <class Record>
+  Record translated(const Row& row) const;
   std::uint32_t string(std::uint32_t of_job) const { return id_of(strings_, of_job); }
   std::uint32_t stack(std::uint32_t of_job) const { return id_of(stacks_, of_job); }
   std::uint32_t heap(std::uint32_t of_job) const { return id_of(heaps_, of_job); }

@@ -34,7 +34,6 @@ struct RingsHeader {
   std::uint64_t definitions_offset = 0, definitions_bytes = 0;
   std::uint64_t listing_offset = 0, listing_bytes = 0;
   std::uint64_t rings_offset = 0;  // Of the first ring's header; its bytes follow, then the next.
-  std::uint64_t process = 0;
   std::uint64_t ticks_are_ns = 0;
 
   // The job's.
@@ -70,15 +69,11 @@ constexpr std::uint64_t listing_bytes_wanted = std::uint64_t{256} << 20;
 
 constexpr RecordKind padding_kind{0};
 
-// What a job says when it connects to its observer; the memfd comes with it.
+// What a job says when it connects to its observer; the memfd comes with it, and says the rest.
 struct Hello {
   char magic[8] = {'h', 'b', 'm', 'h', 'e', 'l', 'l', 'o'};
-  std::uint32_t version = rings_version;
-  std::uint32_t unused = 0;
-  std::uint64_t process = 0;
-  std::uint64_t bytes = 0;  // Of the memfd.
 };
-static_assert(sizeof(Hello) == 32);
+static_assert(sizeof(Hello) == 8);
 
 constexpr const char* observer_variable = "HBMSCOPE_OBSERVER";  // The path of the observer's socket.
 
