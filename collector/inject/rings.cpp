@@ -41,26 +41,6 @@ void give_ring_back(void* ring) {
   std::atomic_ref(static_cast<wire::RingHeader*>(ring)->thread).store(0, std::memory_order_release);
 }
 
-std::uint64_t row_bytes(std::size_t struct_bytes, std::size_t text_bytes) {
-  return (sizeof(wire::RowHeader) + struct_bytes + text_bytes + 7) / 8 * 8;
-}
-
-// Returns what the row takes.
-std::uint64_t put_row(std::uint8_t* at, wire::RecordKind kind, std::uint64_t ticks, const void* record,
-                      std::size_t struct_bytes, const char* text = "", std::size_t text_bytes = 0) {
-  const std::uint64_t bytes = row_bytes(struct_bytes, text_bytes);
-  wire::RowHeader header;
-  header.words = static_cast<std::uint16_t>(bytes / 8);
-  header.kind = kind;
-  header.struct_bytes = static_cast<std::uint16_t>(struct_bytes);
-  header.text_bytes = static_cast<std::uint16_t>(text_bytes);
-  header.time_ns = static_cast<std::int64_t>(ticks);
-  std::memcpy(at, &header, sizeof(header));
-  std::memcpy(at + sizeof(header), record, struct_bytes);
-  std::memcpy(at + sizeof(header) + struct_bytes, text, text_bytes);
-  return bytes;
-}
-
 // The observer may be slow to take it, not the job to go on: a second at most.
 const char* hand_over(int memory, const char* observer_path) {
   sockaddr_un address{};
@@ -168,30 +148,29 @@ wire::RingHeader* Rings::take_ring() {
   return nullptr;
 }
 
-bool Rings::add_event(wire::RecordKind kind, const void* record, std::size_t struct_bytes) {
+std::uint8_t* Rings::begin_event(std::uint64_t bytes) {
   if (my_ring == nullptr && take_ring() == nullptr) {
     std::atomic_ref(header_->events_without_ring).fetch_add(1, std::memory_order_relaxed);
-    return false;
+    return nullptr;
   }
   wire::RingHeader& mine = *my_ring;
   if (__builtin_expect(mine.lost != mine.lost_told, 0)) {
     wire::LossRecord loss;
     loss.count = mine.lost;
     loss.since_ns = mine.lost_since;
-    if (add_row(loss.kind, &loss, sizeof(loss))) mine.lost_told = mine.lost;
+    if (std::uint8_t* row = find_room(row_bytes(sizeof(loss)))) {
+      publish(put_row(row, read_ticks(ticks_are_ns_), loss));
+      mine.lost_told = mine.lost;
+    }
   }
-  if (add_row(kind, record, struct_bytes)) return true;
+  if (std::uint8_t* row = find_room(bytes)) return row;
   if (mine.lost == mine.lost_told) mine.lost_since = read_ticks(ticks_are_ns_);
   std::atomic_ref(mine.lost).store(mine.lost + 1, std::memory_order_release);
-  return false;
+  return nullptr;
 }
 
-bool Rings::add_row(wire::RecordKind kind, const void* record, std::size_t struct_bytes) {
-  std::uint8_t* row = find_room(row_bytes(struct_bytes, 0));
-  if (row == nullptr) return false;
-  const std::uint64_t bytes = put_row(row, kind, read_ticks(ticks_are_ns_), record, struct_bytes);
+void Rings::publish(std::uint64_t bytes) {
   std::atomic_ref(my_ring->head).store(my_ring->head + bytes, std::memory_order_release);
-  return true;
 }
 
 std::uint8_t* Rings::find_room(std::uint64_t bytes) {
@@ -221,8 +200,7 @@ std::uint32_t Rings::define(Record record, std::uint32_t& last, const char* text
     std::atomic_ref(header_->definitions_lost).store(header_->definitions_lost + 1, std::memory_order_relaxed);
   } else {
     record.id = id = ++last;
-    const std::uint64_t bytes =
-        put_row(bytes_ + header_->definitions_offset + end, Record::kind, 0, &record, sizeof(record), text, text_bytes);
+    const std::uint64_t bytes = put_row(bytes_ + header_->definitions_offset + end, 0, record, text, text_bytes);
     std::atomic_ref(header_->definitions_end).store(end + bytes, std::memory_order_release);
   }
   definitions_lock_.unlock();
@@ -266,11 +244,14 @@ bool Rings::begin_listing() {
   return true;
 }
 
-void Rings::list(wire::RecordKind kind, const void* record, std::size_t struct_bytes) {
-  if (listed_bytes_ + row_bytes(struct_bytes, 0) > header_->listing_bytes)
+std::uint8_t* Rings::begin_listed(std::uint64_t bytes) {
+  if (listed_bytes_ + bytes > header_->listing_bytes) {
     is_listing_cut_ = true;
-  else
-    listed_bytes_ += put_row(bytes_ + header_->listing_offset + listed_bytes_, kind, 0, record, struct_bytes);
+    return nullptr;
+  }
+  std::uint8_t* row = bytes_ + header_->listing_offset + listed_bytes_;
+  listed_bytes_ += bytes;
+  return row;
 }
 
 bool Rings::end_listing(std::uint32_t heap) {

@@ -22,6 +22,30 @@ class SpinLock {
   std::atomic<bool> is_held_{false};
 };
 
+// The time stamp counter, or nanoseconds of the monotonic clock where it does not run evenly.
+std::uint64_t read_ticks(bool are_ns);
+
+constexpr std::uint64_t row_bytes(std::size_t struct_bytes, std::size_t text_bytes = 0) {
+  return (sizeof(wire::RowHeader) + struct_bytes + text_bytes + 7) / 8 * 8;
+}
+
+// Returns what the row takes. In the header, so that the sizes are constants where events are written.
+template <class Record>
+std::uint64_t put_row(std::uint8_t* at, std::uint64_t ticks, const Record& record, const char* text = "",
+                      std::size_t text_bytes = 0) {
+  const std::uint64_t bytes = row_bytes(sizeof(Record), text_bytes);
+  wire::RowHeader header;
+  header.words = static_cast<std::uint16_t>(bytes / 8);
+  header.kind = Record::kind;
+  header.struct_bytes = sizeof(Record);
+  header.text_bytes = static_cast<std::uint16_t>(text_bytes);
+  header.time_ns = static_cast<std::int64_t>(ticks);
+  std::memcpy(at, &header, sizeof(header));
+  std::memcpy(at + sizeof(header), &record, sizeof(record));
+  std::memcpy(at + sizeof(header) + sizeof(record), text, text_bytes);
+  return bytes;
+}
+
 class Rings {
  public:
   // Makes the shared memory and hands it to the observer at that socket. Null, or what went wrong, in words.
@@ -33,7 +57,10 @@ class Rings {
   // Of an event of this thread, at this moment. False: it was lost, and counted.
   template <class Record>
   bool add(const Record& record) {
-    return add_event(Record::kind, &record, sizeof(Record));
+    std::uint8_t* row = begin_event(row_bytes(sizeof(Record)));
+    if (row == nullptr) return false;
+    publish(put_row(row, read_ticks(ticks_are_ns_), record));
+    return true;
   }
 
   // Definitions; 0 where there was no room. Long texts are cut.
@@ -51,19 +78,19 @@ class Rings {
   bool begin_listing();
   template <class Record>
   void add_to_listing(const Record& record) {
-    list(Record::kind, &record, sizeof(Record));
+    if (std::uint8_t* row = begin_listed(row_bytes(sizeof(Record)))) put_row(row, 0, record);
   }
   bool end_listing(std::uint32_t heap);
 
  private:
   wire::RingHeader* ring(std::uint32_t number) const;
   wire::RingHeader* take_ring();
-  bool add_event(wire::RecordKind kind, const void* record, std::size_t struct_bytes);
-  bool add_row(wire::RecordKind kind, const void* record, std::size_t struct_bytes);
+  std::uint8_t* begin_event(std::uint64_t bytes);
   std::uint8_t* find_room(std::uint64_t bytes);  // In this thread's ring.
+  void publish(std::uint64_t bytes);             // What was put there may be read.
+  std::uint8_t* begin_listed(std::uint64_t bytes);
   template <class Record>
   std::uint32_t define(Record record, std::uint32_t& last, const char* text = "", std::size_t text_bytes = 0);
-  void list(wire::RecordKind kind, const void* record, std::size_t struct_bytes);
 
   wire::RingsHeader* header_ = nullptr;
   std::uint8_t* bytes_ = nullptr;
@@ -74,9 +101,6 @@ class Rings {
   std::uint64_t listed_bytes_ = 0;
   bool is_listing_cut_ = false;
 };
-
-// The time stamp counter, or nanoseconds of the monotonic clock where it does not run evenly.
-std::uint64_t read_ticks(bool are_ns);
 
 extern Rings rings;
 
