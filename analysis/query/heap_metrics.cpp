@@ -154,25 +154,30 @@ class StreamMeter {
 
 }  // namespace
 
+EndBounds find_end_bounds(const StreamState& state, std::uint32_t heap) {
+  EndBounds bounds;
+  for (const LiveBlock& block : state.slots()) {
+    if (block.heap != heap || state.heap(heap).space.is_loose(block.place)) continue;
+    if ((block.flags & wire::block_flag::upper_end) != 0)
+      bounds.first_upper = std::min(bounds.first_upper, block.address);
+    else
+      bounds.last_lower = std::max(bounds.last_lower, block.address + block.size);
+  }
+  return bounds;
+}
+
 LargestFit find_largest_fit(const HeapInfo& info, const StreamState& state) {
   const HeapState& heap = state.heap(info.id);
   LargestFit fit;
   fit.bytes = heap.space.largest_free();
   if (!fit.bytes || !info.has(wire::heap_flag::has_two_ends)) return fit;
-  std::uint64_t first_upper = ~std::uint64_t{0}, last_lower = 0;
-  for (const LiveBlock& block : state.slots()) {
-    if (block.heap != info.id || heap.space.is_loose(block.place)) continue;
-    if ((block.flags & wire::block_flag::upper_end) != 0)
-      first_upper = std::min(first_upper, block.address);
-    else
-      last_lower = std::max(last_lower, block.address + block.size);
-  }
+  const EndBounds bounds = find_end_bounds(state, info.id);
   fit.lower_end_bytes = fit.upper_end_bytes = 0;
   heap.space.for_each_chunk([&](const HeapChunk& chunk) {
     if (chunk.state != ChunkState::free) return;
     const std::uint64_t size = chunk.range.size();
-    if (chunk.range.begin < first_upper) fit.lower_end_bytes = std::max(*fit.lower_end_bytes, size);
-    if (chunk.range.end > last_lower) fit.upper_end_bytes = std::max(*fit.upper_end_bytes, size);
+    if (bounds.is_for_lower(chunk.range)) fit.lower_end_bytes = std::max(*fit.lower_end_bytes, size);
+    if (bounds.is_for_upper(chunk.range)) fit.upper_end_bytes = std::max(*fit.upper_end_bytes, size);
   });
   return fit;
 }

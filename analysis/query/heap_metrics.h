@@ -70,6 +70,15 @@ std::optional<std::vector<HeapMetrics>> compute_heap_metrics(const Trace& trace,
                                                              const MetricsOptions& options = {},
                                                              PassControl* control = nullptr);
 
+// What bounds the ends of a two-ended heap: a free piece is the lower end's if it begins below all blocks of the upper
+// end, the upper end's if it ends above all blocks of the lower; it may be both's, or neither's.
+struct EndBounds {
+  std::uint64_t first_upper = ~std::uint64_t{0}, last_lower = 0;
+  bool is_for_lower(AddressRange piece) const { return piece.begin < first_upper; }
+  bool is_for_upper(AddressRange piece) const { return piece.end > last_lower; }
+};
+EndBounds find_end_bounds(const StreamState& state, std::uint32_t heap);
+
 // Of one heap at a moment; no pass is needed.
 LargestFit find_largest_fit(const HeapInfo& info, const StreamState& state);
 

@@ -30,6 +30,29 @@ Joining joining_from(bool is_expandable) {
   return is_expandable ? Joining::with_neighbours : Joining::never;
 }
 
+// Rows by number. A number that was given up is given to the next row.
+template <class Row>
+class ReusedRows {
+ public:
+  std::uint32_t add(const Row& row) {
+    if (unused_.empty()) {
+      rows_.push_back(row);
+      return static_cast<std::uint32_t>(rows_.size() - 1);
+    }
+    const std::uint32_t at = unused_.back();
+    unused_.pop_back();
+    rows_[at] = row;
+    return at;
+  }
+  void remove(std::uint32_t at) { unused_.push_back(at); }
+  Row& operator[](std::uint32_t at) { return rows_[at]; }
+  const Row& operator[](std::uint32_t at) const { return rows_[at]; }
+
+ private:
+  std::vector<Row> rows_;
+  std::vector<std::uint32_t> unused_;
+};
+
 // Whose the regions are at a moment. What is added last has the range; so a hostile file can't make it slow.
 class RegionOwners {
  public:
@@ -59,7 +82,7 @@ class RegionOwners {
     for (auto at = first_from(range.begin); at && at->address < range.end; at = first_from(range.begin)) {
       const Owner owner = owners_[at->value];
       begins_.erase(at->address);
-      unused_.push_back(at->value);
+      owners_.remove(at->value);
       if (owner.end > range.end) insert(range.end, owner);
     }
   }
@@ -102,21 +125,10 @@ class RegionOwners {
     return at && at->address == address ? at : begins_.find_first_above(address);
   }
 
-  void insert(std::uint64_t begin, const Owner& owner) {
-    auto at = static_cast<std::uint32_t>(owners_.size());
-    if (unused_.empty()) {
-      owners_.push_back(owner);
-    } else {
-      at = unused_.back();
-      unused_.pop_back();
-      owners_[at] = owner;
-    }
-    begins_.insert(begin, at);
-  }
+  void insert(std::uint64_t begin, const Owner& owner) { begins_.insert(begin, owners_.add(owner)); }
 
   OrderedAddresses begins_;  // Each with its place in owners_.
-  std::vector<Owner> owners_;
-  std::vector<std::uint32_t> unused_;
+  ReusedRows<Owner> owners_;
 };
 
 // The blocks that live, by their address.
@@ -134,22 +146,15 @@ class LiveBlocks {
 
   // No block may live at this address.
   Live& add(const TorchInitialBlock& block) {
-    std::uint32_t at = static_cast<std::uint32_t>(rows_.size());
-    if (unused_.empty()) {
-      rows_.emplace_back();
-    } else {
-      at = unused_.back();
-      unused_.pop_back();
-    }
+    const std::uint32_t at = rows_.add({block, BlockIndex::none});
     at_.insert(block.address, at);
-    rows_[at] = {block, BlockIndex::none};
     return rows_[at];
   }
 
   // A block must live there.
   void remove(std::uint64_t address) {
     const AddressTable::Slot slot = at_.find(address);
-    unused_.push_back(at_.value(slot));
+    rows_.remove(at_.value(slot));
     at_.erase_at(slot);
   }
 
@@ -165,8 +170,7 @@ class LiveBlocks {
 
  private:
   AddressTable at_;  // Places in rows_.
-  std::vector<Live> rows_;
-  std::vector<std::uint32_t> unused_;
+  ReusedRows<Live> rows_;
 };
 
 class Historian {

@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "analysis/query/heap_metrics.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/query/trace_own_code.h"
 #include "app/gui/core/frame_key.h"
@@ -129,29 +130,26 @@ void shade_by_stream(HeapPieces& map, const StreamState& state) {
       [](std::uint32_t stream) { return "stream " + std::to_string(stream); });
 }
 
-// As find_largest_fit() of analysis/query/heap_metrics.h has it; that tells no places.
-void find_ends(HeapPieces& map, const StreamState& state) {
-  std::uint64_t first_upper = ~std::uint64_t{0}, last_lower = 0;
-  for (HeapPiece& piece : map.pieces) {
-    if (piece.kind != PieceKind::block) continue;
-    const bool is_upper = (state.slots()[piece.slot].flags & wire::block_flag::upper_end) != 0;
-    piece.ends = is_upper ? PieceEnd::upper : PieceEnd::lower;
-    if (is_upper)
-      first_upper = std::min(first_upper, piece.begin);
-    else
-      last_lower = std::max(last_lower, piece.end());
-  }
-  const auto offer = [&](std::optional<std::size_t>& largest, std::size_t piece) {
-    if (!largest || map.pieces[piece].size > map.pieces[*largest].size) largest = piece;
-  };
+void keep_larger(const HeapPieces& map, std::optional<std::size_t>& largest, std::size_t piece) {
+  if (!largest || map.pieces[piece].size > map.pieces[*largest].size) largest = piece;
+}
+
+void find_ends(HeapPieces& map, const StreamState& state, std::uint32_t heap) {
+  const EndBounds bounds = find_end_bounds(state, heap);
   for (std::size_t i = 0; i < map.pieces.size(); ++i) {
     HeapPiece& piece = map.pieces[i];
-    if (piece.kind != PieceKind::free) continue;
-    const bool is_for_lower = piece.begin<first_upper, is_for_upper = piece.end()> last_lower;
-    piece.ends = is_for_lower ? (is_for_upper ? PieceEnd::both : PieceEnd::lower)
-                              : (is_for_upper ? PieceEnd::upper : PieceEnd::neither);
-    if (is_for_lower) offer(map.largest_lower, i);
-    if (is_for_upper) offer(map.largest_upper, i);
+    if (piece.kind == PieceKind::block) {
+      const bool is_upper = (state.slots()[piece.slot].flags & wire::block_flag::upper_end) != 0;
+      piece.ends = is_upper ? PieceEnd::upper : PieceEnd::lower;
+    } else if (piece.kind == PieceKind::free) {
+      const AddressRange range{piece.begin, piece.end()};
+      const bool is_for_lower = bounds.is_for_lower(range);
+      const bool is_for_upper = bounds.is_for_upper(range);
+      piece.ends = is_for_lower ? (is_for_upper ? PieceEnd::both : PieceEnd::lower)
+                                : (is_for_upper ? PieceEnd::upper : PieceEnd::neither);
+      if (is_for_lower) keep_larger(map, map.largest_lower, i);
+      if (is_for_upper) keep_larger(map, map.largest_upper, i);
+    }
   }
 }
 
@@ -245,12 +243,10 @@ HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, s
     add_loose_blocks(map, state, heap);
   }
   map.has_two_ends = map.knows_regions && stream.definitions().heap(heap).has(wire::heap_flag::has_two_ends);
-  if (map.has_two_ends) find_ends(map, state);
+  if (map.has_two_ends) find_ends(map, state, heap);
   for (const PieceRegion& region : map.regions) map.region_bytes += region.range.size();
   for (std::size_t i = 0; i < map.pieces.size(); ++i)
-    if (map.pieces[i].kind == PieceKind::free &&
-        (!map.largest_free || map.pieces[i].size > map.pieces[*map.largest_free].size))
-      map.largest_free = i;
+    if (map.pieces[i].kind == PieceKind::free) keep_larger(map, map.largest_free, i);
   switch (coloring) {
     case HeapColoring::own_code: shade_by_code(map, stream.definitions(), state); break;
     case HeapColoring::tag: shade_by_tag(map, stream.definitions(), state); break;
