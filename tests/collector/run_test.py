@@ -100,11 +100,18 @@ class Run(unittest.TestCase):
             mapped = Path(f"/proc/{process.pid}/maps").read_text().count("memfd:hbmscope")
             time.sleep(0.01)
         process.terminate()
-        process.wait()
+        err = process.communicate()[1]
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, err)
         self.assertEqual(mapped, 0)
         found = report(self.recording)
-        self.assertEqual(found["events"]["total"], 40 * 11)
+        self.assertEqual(found["events"]["total"], 40 * 11, err)
         self.assertEqual(found["events"]["lost"], 0)
+
+    def test_processes_that_end_while_they_are_taken_in_are_taken_in(self):
+        for _ in range(5):
+            done = self.run_it("sh", "-c", f"for i in $(seq 40); do {PROGRAM} --events 10; done >/dev/null")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(" of 40 processes, 0 lost", done.stderr)
 
     def test_a_command_that_tells_nothing_leaves_no_recording(self):
         done = self.run_it("sh", "-c", "exit 7")
