@@ -169,8 +169,9 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
 
 #ifdef HBMSCOPE_RUN
 void add_run(CLI::App& app, RunOptions& options) {
-  CLI::App& command = *app.add_subcommand("run", "Run a job and record its device memory");
+  CLI::App& command = *app.add_subcommand("run", "Run a job, watch its device memory live, and record it");
   command.add_option("--record", options.record, "The recording to write; default: COMMAND.PID.hbm in this folder");
+  command.add_flag("--no-window", options.no_window, "Only record; without a display that is so anyway");
   command.add_option("COMMAND", options.command, "What to run, after two dashes: -- python train.py")->required();
 }
 #endif
@@ -275,7 +276,8 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   add_run(app, run_options);
 #endif
   CLI::App& open_command = *app.add_subcommand("open", "Open files in the window");
-  open_command.add_option("FILE", open.files, "Profiles, snapshots, recordings, or folders of them");
+  open_command.add_option("FILE", open.files,
+                          "Profiles, snapshots, recordings, folders of them, or live:PID of a running hbmscope run");
   add_open_options(open_command, open, size);
   // `hbmscope memory.prof` opens it, as every viewer does; a first word that is no command is a file.
   std::vector<std::string> words(argv + 1, argv + argc);
@@ -313,7 +315,7 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
     if (app.got_subcommand("convert")) return run_convert(convert);
     if (app.got_subcommand("replay")) return run_replay(replay);
 #ifdef HBMSCOPE_RUN
-    if (app.got_subcommand("run")) return run_job(run_options);
+    if (app.got_subcommand("run")) return run_job(run_options, open_window != nullptr);
 #endif
     return run_open(open, size, open_window);
   } catch (const std::bad_alloc&) {

@@ -32,6 +32,8 @@ class Run(unittest.TestCase):
         self.folder = Path(folder.name)
         self.recording = str(self.folder / "run.hbm")
         self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name)
+        for display in ("DISPLAY", "WAYLAND_DISPLAY"):  # No window.
+            self.environment.pop(display, None)
 
     def command(self, *command):
         return [HBMSCOPE, "run", "--record", self.recording, "--", *command]

@@ -16,8 +16,9 @@ MAY_INCLUDE = {
     "collector/wire": [],
     "collector/annotate": [],
     "collector/inject": ["collector/wire", "collector/annotate"],
-    "collector/serve": ["collector/wire"],
-    "collector/view": ["collector/wire"],
+    "collector/link": ["collector/wire"],
+    "collector/serve": ["collector/wire", "collector/link"],
+    "collector/view": ["collector/wire", "collector/link"],
     "collector/attach": ["collector/wire", "collector/serve"],
     "allocator": ["collector/annotate", "collector/wire"],
     # Inside of analysis, from the ground up: each folder knows those above it in this list.
