@@ -94,7 +94,7 @@ class Run(unittest.TestCase):
         self.assertEqual(report(self.recording)["events"]["total"], 100 + 1 + 200 + 1)
 
     def test_the_rings_of_a_process_that_ended_are_given_up(self):
-        process = self.start("sh", "-c", f"for i in $(seq 40); do {PROGRAM} --events 10; done >/dev/null; echo done; sleep 60")
+        process = self.start("sh", "-c", f"for i in $(seq 40); do {PROGRAM} --events 10; done >/dev/null; echo done; exec sleep 60")
         self.assertEqual(process.stdout.readline(), "done\n")
         deadline = time.monotonic() + 30
         mapped = 1

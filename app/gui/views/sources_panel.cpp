@@ -120,7 +120,7 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Co
   draw_file_menu(state, source, commands);
   tooltip(source.path);
   ImGui::Indent(look.px(10));
-  if (source.control) draw_reading(source, commands);
+  if (source.control && !source.live) draw_reading(source, commands);
   if (source.state == AnswerState::failed) {
     ImGui::PushStyleColor(ImGuiCol_Text, look.role(Role::failure));
     text("! not readable");
