@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "app/cli/display.h"
 #include "app/cli/observed_job.h"
 
 namespace hbmscope::cli {
@@ -19,14 +19,6 @@ volatile std::sig_atomic_t asked_to_end = 0;
 
 void remember_signal(int signal) {
   asked_to_end = signal;
-}
-
-bool has_display() {
-  const auto is_set = [](const char* name) {
-    const char* value = std::getenv(name);
-    return value != nullptr && *value != 0;
-  };
-  return is_set("DISPLAY") || is_set("WAYLAND_DISPLAY");
 }
 
 // In a session of its own: a Ctrl+C in this terminal is the job's, and the window stays when the job has ended.

@@ -38,11 +38,15 @@ std::optional<std::string> LiveLink::open(const std::string& socket) {
   std::string wrong;
   connection_ = link::connect_to(socket, SOCK_STREAM, wrong);
   if (connection_ < 0) return wrong;
-  if (!link::trusted_peer(connection_, wrong)) return wrong;
   const link::Greeting greeting;
-  if (send(connection_, &greeting, sizeof(greeting), MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof(greeting)))
-    return std::strerror(errno);
-  return std::nullopt;
+  if (!link::trusted_peer(connection_, wrong)) {
+    end(wrong);
+  } else if (send(connection_, &greeting, sizeof(greeting), MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof(greeting))) {
+    end(std::strerror(errno));
+  } else {
+    return std::nullopt;
+  }
+  return why_;
 }
 
 bool LiveLink::end(std::string why) {

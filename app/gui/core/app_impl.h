@@ -73,6 +73,11 @@ class App::Impl {
   void step_event_here(bool forward);
   void go_to_failure(bool forward);
 
+  // apply_to_demo.cpp
+  bool apply_to_demo(const Command& command);
+  void start_demo(const DemoSettings& settings);
+  void end_demo();
+
   // play.cpp
   void toggle_play();
   bool advance_play(std::chrono::steady_clock::time_point now);  // True where the moment moved, or playing ended.
@@ -195,7 +200,8 @@ class App::Impl {
     std::chrono::steady_clock::time_point shown_at;
     bool is_shown = true;  // The version that came last; else one is on its way.
   };
-  std::map<const ReadControl*, Live> live_;  // Last: their threads post to the pool.
+  std::map<const ReadControl*, Live> live_;  // Their threads post to the pool.
+  std::unique_ptr<DemoProcess> demo_;
 };
 
 }  // namespace hbmscope::gui

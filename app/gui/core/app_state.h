@@ -31,6 +31,7 @@
 #include "app/gui/core/answer.h"
 #include "app/gui/core/block_answers.h"
 #include "app/gui/core/color_keeper.h"
+#include "app/gui/core/demo.h"
 #include "app/gui/core/device_heaps.h"
 #include "app/gui/core/event_table.h"
 #include "app/gui/core/folder_listing.h"
@@ -255,6 +256,7 @@ struct AppState {
   WindowState window;
   Settings settings;
   std::vector<RecentFile> recent;
+  std::optional<DemoState> demo;
   Answer<FolderListing> folder;  // Of the file dialog.
   std::string sample;            // A profile that comes with the program; empty where it isn't found.
   ColorKeeper colors;            // Of files.

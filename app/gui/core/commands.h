@@ -14,7 +14,7 @@
 namespace hbmscope::gui {
 
 // What must be there for a command to make sense; the reason stands where it can't be given.
-enum class Needs { nothing, profile, trace, live, baseline, selection, two_files, pinned, hidden };
+enum class Needs { nothing, profile, trace, live, demo, baseline, selection, two_files, pinned, hidden };
 
 // X(name, title, keys, menu, needs, help). `hidden` commands need an argument that only a view can give; they are in
 // neither menu nor palette. Single letters act only while no text is being typed.
@@ -118,6 +118,12 @@ enum class Needs { nothing, profile, trace, live, baseline, selection, two_files
   X(stop_work, "Stop working out", "", "View", nothing, "Keeps what is shown, and gives up what is not there yet.")    \
   X(go_on_working, "Go on working out", "", "View", nothing, "Asks again for what was stopped.")                       \
   X(help, "Keys and commands", "F1", "Help", nothing, "All commands with their keys.")                                 \
+  X(start_demo, "Start the demo", "", "File", nothing, "A training step on an emulated device, live.")                 \
+  X(pause_demo, "Pause or go on with the demo", "", "File", demo, "Its program stands still.")                         \
+  X(step_demo, "Step of the demo", "", "File", demo, "One allocation, while it is paused.")                            \
+  X(end_demo, "End the demo", "", "File", demo, "What was seen of it stays.")                                          \
+  X(set_demo, "", "", "", hidden, "Starts the demo anew with the settings in `texts`.")                                \
+  X(set_demo_speed, "", "", "", hidden, "`text` times as fast as at first.")                                           \
   X(open_paths, "", "", "", hidden, "Opens the files in `texts`; the last one comes to the front.")                    \
   X(open_baseline_path, "", "", "", hidden, "Opens `text` and compares with it.")                                      \
   X(open_folder_path, "", "", "", hidden, "Opens all profiles of the folder `text`.")                                  \

@@ -7,6 +7,9 @@ namespace {
 
 constexpr int wait_ms = 1000;
 constexpr double rate_seconds = 1;
+// An observer that is just being started.
+constexpr int connect_tries = 30;
+constexpr auto connect_pause = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -35,7 +38,12 @@ void LiveSource::stop_recording() {
 }
 
 void LiveSource::run(const std::string& socket) {
-  if (auto wrong = link_.open(socket)) return sinks_.end(nullptr, std::move(*wrong));
+  auto wrong = link_.open(socket);
+  for (int tries = 0; wrong && tries < connect_tries && !is_over_; ++tries) {
+    std::this_thread::sleep_for(connect_pause);
+    wrong = link_.open(socket);
+  }
+  if (wrong) return sinks_.end(nullptr, std::move(*wrong));
   while (!is_over_ && link_.read(wait_ms)) {
     if (stops_recording_.exchange(false)) link_.request(link::RequestKind::stop_recording);
     if (growing_.events() == events_handed_out_ || !is_wanted_.exchange(false)) continue;
