@@ -174,9 +174,9 @@ class Inference final : public Workload {
     // Few long ones among many short ones.
     const auto tokens =
         static_cast<std::uint64_t>(256.0 * std::exp2(6.0 * std::generate_canonical<double, 32>(random_)));
-    while (!requests_.empty() && (requests_.size() >= 24 || random_() % 3 == 0)) end_one();
+    while (!requests_.empty() && (requests_.size() >= 20 || random_() % 3 == 0)) end_one();
     try {
-      requests_.emplace_back(device, tokens * 160 * kib + 4096, cache);
+      requests_.emplace_back(device, tokens * 120 * kib + 4096, cache);
       const Array scratch(device, (16 + random_() % 48) * mib, logits);
     } catch (const OutOfMemory&) {
       for (int i = 0; i < 6 && !requests_.empty(); ++i) end_one();  // Some are turned away.
