@@ -1,6 +1,7 @@
 #include "app/cli/demo_job.h"
 
 #include <poll.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -143,6 +144,7 @@ int run_demo_job(const DemoOptions& options) {
   std::uint64_t device_bytes = 0;
   const auto pool = pool_of(options, device_bytes);
   if (!pool) return fail(pool.error());
+  prctl(PR_SET_PDEATHSIG, SIGTERM);  // It is there to be watched.
   std::signal(SIGTERM, end_it);
   std::signal(SIGINT, end_it);
   allocator::VirtualOptions upstream;
