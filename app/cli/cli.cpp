@@ -35,7 +35,7 @@ Examples:
   hbmscope report snapshot.pickle --at oom             a PyTorch snapshot: the heap as the request failed
   hbmscope report snapshot.pickle --at oom --blocks 20 --where 'size>1GiB age>10s'   block by block
   hbmscope diff snapshot.pickle --from start --at peak what came in between
-  hbmscope demo                                         a training step in an emulated pool, live
+  hbmscope demo                                        a training step in an emulated pool, live
   hbmscope run -- ./train                              records what an annotated allocator does
   hbmscope convert snapshot.pickle -o snapshot.hbm     a thirtieth of the bytes, or less, the same answers
   hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
