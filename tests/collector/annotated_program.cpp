@@ -1,7 +1,7 @@
 // A program with an allocator of pretended device memory that tells hbmscope what it does: what the tests of the
 // collector run. It knows what is true, and prints it as one line of JSON at its end, or whenever it is asked to pause.
 //
-//   annotated_program [--threads N] [--events N] [--seed N] [--pace EVENTS_A_MILLISECOND] [--forever] [--fail]
+//   annotated_program [--threads N] [--events N] [--seed N] [--pace EVENTS_A_MILLISECOND] [--forever] [--slow-end EVENTS] [--fail]
 //
 // Each thread has a heap of its own and, every other time, uses the first one's: so both a heap of one thread and one
 // of many are there.
@@ -133,6 +133,12 @@ int main(int argc, char** argv) {
       }
     });
   for (std::thread& thread : running) thread.join();
+  // So slow that a listing of each heap gets through, however busy the machine is.
+  std::mt19937_64 source(seed);
+  for (std::uint64_t event = 0; event < number_of(argc, argv, "--slow-end", 0); ++event) {
+    heaps[event % threads]->step(source);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
   if (has(argc, argv, "--fail")) heaps[0]->fail();
   std::printf("{\"heaps\":[");
   for (std::uint64_t i = 0; i < threads; ++i) {

@@ -160,7 +160,7 @@ class Run(unittest.TestCase):
         self.assertIn("recording", state.stdout, state.stderr)
 
     def test_after_a_loss_the_heap_is_exact_again(self):
-        process = self.start(PROGRAM, "--threads", "2", "--events", "4000000", "--pace", "2000")
+        process = self.start(PROGRAM, "--threads", "2", "--events", "4000000", "--pace", "2000", "--slow-end", "400")
         self.job_of(process)
         time.sleep(0.1)
         os.kill(process.pid, signal.SIGSTOP)  # The observer sleeps, the rings fill.
