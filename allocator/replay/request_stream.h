@@ -23,7 +23,7 @@ struct Operation {
   bool is_free = false;
   std::uint32_t slot = 0;
   std::uint32_t line = 0;  // Of the file, from 1; of 2^32 and more unknown: 0.
-  xla_gpu::Request request;
+  Request request;
 };
 
 // When and where a program asked, in the numbers of the trace that the operation was taken from; 0: not told.

@@ -21,12 +21,13 @@ constexpr std::uint64_t from_before = std::uint64_t{1} << 63;  // With the slot:
 // One device's requests, as they are found.
 class Collector {
  public:
-  void allocate(std::uint64_t key, std::uint64_t requested, std::uint64_t size, const allocator::Origin& origin) {
+  void allocate(std::uint64_t key, std::uint64_t requested, std::uint64_t size, std::uint32_t device_stream,
+                const allocator::Origin& origin) {
     if (requested == wire::unknown_bytes) {
       ++found.unknown_requests;
       requested = size;
     }
-    slots_[key] = add_request(requested, origin);
+    slots_[key] = add_request(requested, device_stream, origin);
   }
   void free(std::uint64_t key, std::int64_t time_ns) {
     const auto slot = slots_.find(key);
@@ -34,12 +35,12 @@ class Collector {
     add_free(slot->second, {time_ns, 0, 0});
     slots_.erase(slot);
   }
-  void fail(std::uint64_t asked, const allocator::Origin& origin) { add_free(add_request(asked, origin), origin); }
+  void fail(std::uint64_t asked, const allocator::Origin& origin) { add_free(add_request(asked, 0, origin), origin); }
 
   DeviceRequests found;
 
  private:
-  std::uint32_t add_request(std::uint64_t bytes, const allocator::Origin& origin) {
+  std::uint32_t add_request(std::uint64_t bytes, std::uint32_t device_stream, const allocator::Origin& origin) {
     std::uint32_t slot = found.stream.slots;
     if (unused_.empty()) {
       ++found.stream.slots;
@@ -50,6 +51,7 @@ class Collector {
     Operation operation;
     operation.slot = slot;
     operation.request.bytes = bytes;
+    operation.request.stream = device_stream;
     add(operation, origin);
     return slot;
   }
@@ -106,7 +108,8 @@ class StreamRequests {
     for (const LiveBlock& block : blocks) {
       Collector& collector = *of_heap(block.heap);
       ++collector.found.lived_before;
-      collector.allocate(key_of(block), block.requested, block.size, {stream_.first_time_ns(), block.stack, block.tag});
+      collector.allocate(key_of(block), block.requested, block.size, block.stream,
+                         {stream_.first_time_ns(), block.stack, block.tag});
     }
   }
 
@@ -115,7 +118,7 @@ class StreamRequests {
     if (collector == nullptr) return;
     if (change.what == HeapChange::What::allocated)
       collector->allocate(change.place.event, change.allocated.requested, change.allocated.size,
-                          {change.time_ns, change.allocated.stack, change.allocated.tag});
+                          change.allocated.stream, {change.time_ns, change.allocated.stack, change.allocated.tag});
     if (change.what == HeapChange::What::freed) collector->free(key_of(*change.block), change.time_ns);
     for (const LiveBlock& block : change.went) collector->free(key_of(block), change.time_ns);
   }

@@ -34,7 +34,7 @@ TEST(Player, the_first_failure_is_kept_as_it_was) {
   EXPECT_EQ(failure.operation, 6U);
   EXPECT_EQ(failure.line, 9U);
   EXPECT_EQ(failure.request.bytes, 30000000U);
-  EXPECT_EQ(failure.fault, xla_gpu::Fault::none);
+  EXPECT_EQ(failure.fault, Fault::none);
   EXPECT_EQ(failure.free_bytes, 12000256U);
   EXPECT_EQ(failure.largest_usable_bytes, 12000256U);
   EXPECT_EQ(failure.driver_left_bytes, 0U);
@@ -56,10 +56,10 @@ TEST(Player, a_fault_ends_it) {
 ["a",2,34603008]
 ["a",3,1]
 )");
-  EXPECT_EQ(result.fault, xla_gpu::Fault::second_gap);
+  EXPECT_EQ(result.fault, Fault::second_gap);
   EXPECT_EQ(result.operations, 2U);
   ASSERT_TRUE(result.first_failure);
-  EXPECT_EQ(result.first_failure->fault, xla_gpu::Fault::second_gap);
+  EXPECT_EQ(result.first_failure->fault, Fault::second_gap);
 }
 
 TEST(Player, an_id_that_was_refused_can_be_freed_and_asked_for_again) {

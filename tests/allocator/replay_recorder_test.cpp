@@ -18,7 +18,8 @@ Replayed replay_text(const std::string& text) {
   const xla_gpu::Options options = options_of(stream.config, version_of(stream.config));
   ReplayRecorder recorder("a.jsonl", options, "GPU_0_bfc", stream, nullptr);
   Replayed replayed;
-  replayed.result = play(stream, options, &recorder);
+  Watcher* const watchers[] = {&recorder};
+  replayed.result = play(stream, options, watchers);
   const Trace& trace = recorder.close();
   EXPECT_EQ(trace.import.count_of("encoding"), 0);
   replayed.heap = trace.streams.front().last_state().heap(1);
@@ -29,7 +30,7 @@ Replayed replay_text(const std::string& text) {
 }
 
 void expect_same(const Replayed& replayed) {
-  const xla_gpu::Statistics& statistics = replayed.result.statistics;
+  const Statistics& statistics = replayed.result.statistics;
   EXPECT_EQ(replayed.heap.in_use_bytes, statistics.in_use_bytes);
   EXPECT_EQ(replayed.heap.known_requested_bytes(), replayed.result.requested_bytes);
   EXPECT_EQ(replayed.heap.space.region_bytes(), statistics.pool_bytes);
@@ -80,7 +81,8 @@ TEST(ReplayRecorder, times_stacks_and_tags_are_those_of_the_source) {
   stream.origins = {{100, inner, tag}, {200, outer, 0}, {300, 0, 0}};
   ReplayRecorder recorder("a.pickle", options_of(stream.config, xla_gpu::Version::classic), "GPU_0_bfc", stream,
                           &source.stream().definitions());
-  play(stream, options_of(stream.config, xla_gpu::Version::classic), &recorder);
+  Watcher* const watchers[] = {&recorder};
+  play(stream, options_of(stream.config, xla_gpu::Version::classic), watchers);
   const Stream& made = recorder.close().streams.front();
   const StreamState then = made.state_at(2);  // The region and the block.
   const LiveBlock& block = *then.slots().begin();

@@ -1,0 +1,251 @@
+#include "app/cli/replay_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "allocator/jax/settings.h"
+#include "analysis/query/device_requests.h"
+#include "analysis/read/file_bytes.h"
+#include "analysis/read/requests/read_requests.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "app/cli/load.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+namespace {
+
+using allocator::AllocatorOptions;
+using allocator::Kind;
+using allocator::Setting;
+using allocator::StreamConfig;
+namespace xla_gpu = allocator::xla_gpu;
+
+constexpr std::string_view pytorch_conf = "PYTORCH_CUDA_ALLOC_CONF";
+constexpr std::string_view jax_allocator = "XLA_PYTHON_CLIENT_ALLOCATOR";
+
+Failure usage(std::string what, std::string remedy) {
+  return Failure(Error{std::move(what), std::move(remedy), {}, {}, false});
+}
+
+Result<xla_gpu::Version> version_from(const std::string& name, xla_gpu::Version usual) {
+  if (name.empty()) return usual;
+  if (const auto found = xla_gpu::find_version(name)) return *found;
+  std::string known;
+  for (const xla_gpu::VersionRules& rules : xla_gpu::all_versions())
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", rules.name);
+  return usage(fmt::format("there is no version '{}'", name), fmt::format("Known: {}.", known));
+}
+
+// Nothing: as JAX's settings choose it.
+Result<std::optional<Kind>> kind_from(const std::string& name) {
+  if (name.empty()) return std::optional<Kind>();
+  if (const auto found = allocator::find_allocator(name)) return std::optional(*found);
+  std::string known;
+  for (const allocator::AllocatorRow& row : allocator::all_allocators())
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
+  return usage(fmt::format("there is no allocator '{}'", name), fmt::format("Known: {}.", known));
+}
+
+Result<std::vector<Setting>> settings_from(const std::vector<std::string>& texts) {
+  std::vector<Setting> settings;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) return usage(fmt::format("'{}' is no setting", text), "Write NAME=VALUE.");
+    settings.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  return settings;
+}
+
+// PyTorch's, of its one variable.
+Result<allocator::pytorch::Options> pytorch_from(std::span<const Setting> settings, std::uint64_t device_bytes) {
+  for (const Setting& setting : settings)
+    if (setting.name != pytorch_conf)
+      return usage(fmt::format("{} is no setting of PyTorch's allocator that is known here", setting.name),
+                   fmt::format("Known: {}.", pytorch_conf));
+  auto options = allocator::pytorch::options_from_conf(allocator::find_setting(settings, pytorch_conf).value_or(""));
+  if (!options) return usage(options.error(), "allocator/pytorch/README.md lists the settings.");
+  options->device_bytes = device_bytes;
+  return *options;
+}
+
+// JAX's, which may choose the allocator; one that was asked for by name must be the one that they choose.
+Result<AllocatorOptions> jax_from(std::vector<Setting> settings, std::optional<Kind> kind, xla_gpu::Version version,
+                                  std::uint64_t device_bytes, ReplayPlan& plan) {
+  if (kind && *kind != Kind::xla_gpu && !allocator::find_setting(settings, jax_allocator))
+    settings.push_back({std::string(jax_allocator), *kind == Kind::platform ? "platform" : "cuda_async"});
+  auto memory = allocator::memory_from_settings(settings, device_bytes, version);
+  if (!memory) return usage(memory.error(), "allocator/jax/README.md lists the settings.");
+  if (kind && *kind != allocator::kind_of(memory->options))
+    return usage(fmt::format("{} names another allocator than --allocator", jax_allocator), "Leave one of them out.");
+  plan.stream.config.upstream.granularity = memory->granularity;
+  if (memory->is_unified) plan.stream.config.upstream.device_bytes.reset();
+  plan.notes.insert(plan.notes.end(), memory->notes.begin(), memory->notes.end());
+  const bool asks_for_collective =
+      std::any_of(plan.stream.operations.begin(), plan.stream.operations.end(),
+                  [](const auto& operation) { return operation.request.space == allocator::Space::collective; });
+  if (memory->collective_limit_bytes > 0 && asks_for_collective)
+    plan.notes.push_back(
+        fmt::format("JAX has a pool of its own for collective memory, {} {}; here it is asked of the same pool",
+                    memory->is_collective_preallocated ? "claimed at once," : "which grows up to",
+                    text_from_bytes(memory->collective_limit_bytes)));
+  return std::move(memory->options);
+}
+
+// By settings, on a device of a size.
+Result<void> plan_for_device(const ReplayOptions& asked, std::optional<Kind> kind, ReplayPlan& plan) {
+  const auto device_bytes = parse_bytes(asked.device_bytes);
+  if (!device_bytes || *device_bytes <= 0)
+    return usage(fmt::format("'{}' is no size of a device", asked.device_bytes), "Write e.g. 80GiB.");
+  const auto bytes = static_cast<std::uint64_t>(*device_bytes);
+  const auto settings = settings_from(asked.settings);
+  if (!settings) return Failure(settings.error());
+  const auto version = version_from(asked.version, xla_gpu::Version::spatial_v1);
+  if (!version) return Failure(version.error());
+  plan.stream.config.upstream.device_bytes = bytes;
+  plan.stream.config.upstream.granularity = 1;
+  if (kind == Kind::naive) {
+    if (!settings->empty()) return usage("naive has no settings", "Leave out --set.");
+    plan.options = allocator::first_fit::Options{bytes};
+  } else if (kind == Kind::pytorch) {
+    const auto options = pytorch_from(*settings, bytes);
+    if (!options) return Failure(options.error());
+    plan.options = *options;
+  } else {
+    auto options = jax_from(*settings, kind, *version, bytes, plan);
+    if (!options) return Failure(options.error());
+    plan.options = std::move(*options);
+  }
+  if (const auto* xla = std::get_if<xla_gpu::Options>(&plan.options)) plan.stream.config.total_bytes = xla->limit_bytes;
+  return {};
+}
+
+// What the configuration of a stream gives: its limit is all that there is.
+Result<void> plan_by_configuration(const ReplayOptions& asked, Kind kind, ReplayPlan& plan) {
+  StreamConfig& config = plan.stream.config;
+  const auto version = version_from(asked.version, allocator::version_of(config));
+  if (!version) return Failure(version.error());
+  if (kind == Kind::xla_gpu) {
+    const xla_gpu::Options options = allocator::options_of(config, *version);
+    if (const char* fault = xla_gpu::find_fault_of(options))
+      return usage(fmt::format("{} can't run this: {}", xla_gpu::rules_of(*version).name, fault),
+                   "Choose another --version.");
+    plan.options = options;
+    return {};
+  }
+  if (!config.upstream.device_bytes) config.upstream.device_bytes = config.total_bytes;
+  allocator::cuda_async::Options pool;
+  pool.release_threshold_bytes = config.total_bytes;
+  pool.reserved_bytes = config.allow_growth ? 0 : config.total_bytes;
+  allocator::pytorch::Options pytorch;
+  pytorch.device_bytes = *config.upstream.device_bytes;
+  if (kind == Kind::platform) plan.options = allocator::platform::Options{};
+  if (kind == Kind::cuda_async) plan.options = pool;
+  if (kind == Kind::pytorch) plan.options = pytorch;
+  if (kind == Kind::naive) plan.options = allocator::first_fit::Options{config.total_bytes};
+  return {};
+}
+
+Result<ReplayPlan> plan_from_stream(const ReplayOptions& asked, std::optional<Kind> kind,
+                                    std::span<const std::uint8_t> bytes, std::uint64_t max_bytes) {
+  if (auto allowed = asked.given.refuse({"--device"}, "is for traces"); !allowed) return Failure(allowed.error());
+  const bool has_device = !asked.device_bytes.empty();
+  if (!has_device)
+    if (auto allowed = asked.given.refuse(
+            {"--set"}, "needs --device-bytes too: without it a stream of requests brings its configuration");
+        !allowed)
+      return Failure(allowed.error());
+  if (asked.check && (has_device || kind.value_or(Kind::xla_gpu) != Kind::xla_gpu))
+    return usage("the answers in a stream of requests are those of xla_gpu by its configuration",
+                 "Leave out --check, or --allocator and --device-bytes.");
+  auto read = read_requests(bytes, file_name_of(asked), max_bytes);
+  if (!read) return Failure(read.error());
+  ReplayPlan plan;
+  plan.stream = std::move(read->stream);
+  for (const std::string& key : read->unknown_config)
+    plan.notes.push_back(fmt::format("the configuration's '{}' is not known here and has no effect", printable(key)));
+  const auto planned = has_device ? plan_for_device(asked, kind, plan)
+                                  : plan_by_configuration(asked, kind.value_or(Kind::xla_gpu), plan);
+  if (!planned) return Failure(planned.error());
+  return plan;
+}
+
+void note_what_was_taken(const DeviceRequests& requests, ReplayPlan& plan) {
+  if (requests.other_devices > 0)
+    plan.notes.push_back(fmt::format("these are the requests of {}{}{}; {} more had some: --device names one",
+                                     requests.device ? fmt::format("device {}", *requests.device) : "an unknown device",
+                                     requests.file.empty() ? "" : " in ", printable(requests.file),
+                                     requests.other_devices));
+  if (requests.lived_before > 0)
+    plan.notes.push_back(fmt::format("{} blocks lived before the first event; they are asked for first, by address",
+                                     text_from_count(requests.lived_before)));
+  if (requests.unknown_requests > 0)
+    plan.notes.push_back(fmt::format("of {} blocks the request is not told; what they took is asked for",
+                                     text_from_count(requests.unknown_requests)));
+}
+
+Result<ReplayPlan> plan_from_trace(const ReplayOptions& asked, std::optional<Kind> kind) {
+  if (auto allowed = asked.given.refuse({"--check"}, "is for streams of requests, which have recorded answers");
+      !allowed)
+    return Failure(allowed.error());
+  const auto sources = load_sources({asked.file}, {asked.max_size, {}, {}});
+  if (!sources) return Failure(sources.error());
+  const Source& source = sources->front();
+  if (!source.trace)
+    return Failure(Error{"a profile has no requests in it, only what lived",
+                         "Give a snapshot, a log, a profiler's trace, a recording or a stream of requests.",
+                         file_name_of(asked),
+                         {},
+                         false});
+  if (asked.device_bytes.empty())
+    return usage("how much memory the device has is not told", "Give it: --device-bytes 80GiB.");
+  std::optional<std::uint32_t> device;
+  if (!asked.device.empty()) device = static_cast<std::uint32_t>(std::min(std::stoull(asked.device), 0xffffffffULL));
+  auto requests = find_device_requests(*source.trace, device);
+  if (!requests) return Failure(requests.error());
+  ReplayPlan plan;
+  note_what_was_taken(*requests, plan);
+  plan.stream = std::move(requests->stream);
+  plan.trace = source.trace;
+  plan.trace_stream = requests->trace_stream;
+  if (auto planned = plan_for_device(asked, kind, plan); !planned) return Failure(planned.error());
+  return plan;
+}
+
+// By its first bytes. Standard input can be read once: it is a stream of requests.
+bool is_stream_of_requests(const std::string& file) {
+  if (file == "-") return true;
+  std::array<char, 64> beginning{};
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(beginning.data(), beginning.size());
+  return looks_like_requests(
+      {reinterpret_cast<const std::uint8_t*>(beginning.data()), static_cast<std::size_t>(stream.gcount())});
+}
+
+}  // namespace
+
+std::string file_name_of(const ReplayOptions& asked) {
+  return asked.file == "-" ? "standard input" : asked.file;
+}
+
+Result<ReplayPlan> make_replay_plan(const ReplayOptions& asked) {
+  const auto kind = kind_from(asked.allocator);
+  if (!kind) return Failure(kind.error());
+  if (*kind == Kind::pytorch || *kind == Kind::naive)
+    if (auto allowed = asked.given.refuse({"--version"}, "is of JAX's allocators"); !allowed)
+      return Failure(allowed.error());
+  if (!is_stream_of_requests(asked.file)) return plan_from_trace(asked, *kind);
+  const auto limit = parse_bytes(asked.max_size);
+  if (!limit) return Failure(limit.error());
+  const auto max_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, *limit));
+  ReadControl control;
+  const ProgressLine progress(asked.file, control);
+  const auto bytes = read_file(asked.file, max_bytes, &control);
+  if (!bytes) return Failure(bytes.error());
+  return plan_from_stream(asked, *kind, bytes->bytes(), max_bytes);
+}
+
+}  // namespace hbmscope::cli
