@@ -83,6 +83,21 @@ struct RecordedState {
   std::optional<std::vector<ChunkRow>> chunk_list;
 };
 
+// Where blocks and regions lay, as a trace tells it that the requests were taken from.
+struct RecordedPlaces {
+  struct Region {
+    std::uint64_t operation = 0;  // During which it came or went, from 0; before the first that follows it.
+    Claim claim;
+    bool is_released = false;
+    bool is_expandable = false;
+  };
+  std::vector<Claim> regions_before;     // That were there before the first event,
+  bool is_expandable_before = false;     // one of them at least a part of an expandable segment,
+  std::vector<Piece> blocks_before;      // and what lived in them: the first operations ask for these.
+  std::vector<std::uint64_t> addresses;  // One an operation; 0: a free, or a request that was refused.
+  std::vector<Region> regions;           // By operation.
+};
+
 struct RequestStream {
   StreamConfig config;
   std::vector<Operation> operations;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "allocator/replay/check_places.h"
 #include "analysis/read/requests/replay_recorder.h"
 #include "analysis/write/json.h"
 #include "analysis/write/recording.h"
@@ -63,9 +64,16 @@ int run_replay(const ReplayOptions& options) {
   answers.config = plan->stream.config;
   answers.options = plan->options;
   if (options.check) {
-    if (!plan->stream.has_answers())
+    if (plan->trace) {
+      auto checked =
+          allocator::check_places(plan->stream, plan->places, std::get<allocator::pytorch::Options>(plan->options));
+      if (!checked) return fail({checked.error(), "Leave out --check.", options.file, {}, false});
+      answers.check = std::move(*checked);
+    } else if (!plan->stream.has_answers()) {
       return fail({"the file has no answers to check against", "Leave out --check.", options.file, {}, false});
-    answers.check = allocator::check(plan->stream, *xla);
+    } else {
+      answers.check = allocator::check(plan->stream, *xla);
+    }
   } else {
     auto result = play_with_files(options, *plan);
     if (!result) return fail(result.error());

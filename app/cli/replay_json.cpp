@@ -75,7 +75,7 @@ void add_result(Json& json, const allocator::ReplayResult& result, std::string_v
 Json json_from_check(const allocator::CheckResult& check) {
   Json difference = nullptr;
   if (check.difference)
-    difference = {{"line", check.difference->line},
+    difference = {{"line", check.difference->line == 0 ? Json(nullptr) : Json(check.difference->line)},
                   {"what", check.difference->what},
                   {"recorded", check.difference->recorded},
                   {"replayed", check.difference->replayed}};

@@ -173,13 +173,13 @@ Result<ReplayPlan> plan_from_stream(const ReplayOptions& asked, std::optional<Ki
   return plan;
 }
 
-void note_what_was_taken(const DeviceRequests& requests, ReplayPlan& plan) {
+void note_what_was_taken(const DeviceRequests& requests, bool is_checked, ReplayPlan& plan) {
   if (requests.other_devices > 0)
     plan.notes.push_back(fmt::format("these are the requests of {}{}{}; {} more had some: --device names one",
                                      requests.device ? fmt::format("device {}", *requests.device) : "an unknown device",
                                      requests.file.empty() ? "" : " in ", printable(requests.file),
                                      requests.other_devices));
-  if (requests.lived_before > 0)
+  if (requests.lived_before > 0 && !is_checked)
     plan.notes.push_back(fmt::format("{} blocks lived before the first event; they are asked for first, by address",
                                      text_from_count(requests.lived_before)));
   if (requests.unknown_requests > 0)
@@ -188,9 +188,11 @@ void note_what_was_taken(const DeviceRequests& requests, ReplayPlan& plan) {
 }
 
 Result<ReplayPlan> plan_from_trace(const ReplayOptions& asked, std::optional<Kind> kind) {
-  if (auto allowed = asked.given.refuse({"--check"}, "is for streams of requests, which have recorded answers");
-      !allowed)
-    return Failure(allowed.error());
+  if (kind != Kind::pytorch)
+    if (auto allowed =
+            asked.given.refuse({"--check"}, "is for streams of requests, and of traces for --allocator pytorch");
+        !allowed)
+      return Failure(allowed.error());
   const auto sources = load_sources({asked.file}, {asked.max_size, {}, {}});
   if (!sources) return Failure(sources.error());
   const Source& source = sources->front();
@@ -200,18 +202,29 @@ Result<ReplayPlan> plan_from_trace(const ReplayOptions& asked, std::optional<Kin
                          file_name_of(asked),
                          {},
                          false});
-  if (asked.device_bytes.empty())
+  // A check needs none: the driver gives what it gave then.
+  if (asked.device_bytes.empty() && !asked.check)
     return usage("how much memory the device has is not told", "Give it: --device-bytes 80GiB.");
   std::optional<std::uint32_t> device;
   if (!asked.device.empty()) device = static_cast<std::uint32_t>(std::min(std::stoull(asked.device), 0xffffffffULL));
   auto requests = find_device_requests(*source.trace, device);
   if (!requests) return Failure(requests.error());
   ReplayPlan plan;
-  note_what_was_taken(*requests, plan);
+  note_what_was_taken(*requests, asked.check, plan);
   plan.stream = std::move(requests->stream);
   plan.trace = source.trace;
   plan.trace_stream = requests->trace_stream;
-  if (auto planned = plan_for_device(asked, kind, plan); !planned) return Failure(planned.error());
+  plan.places = std::move(requests->places);
+  ReplayOptions on_device = asked;
+  if (asked.device_bytes.empty()) on_device.device_bytes = "80GiB";
+  // PyTorch's allocator as the program had it, unless it is asked for otherwise.
+  const Definitions& definitions = plan.trace->streams[plan.trace_stream].definitions();
+  if (kind == Kind::pytorch && asked.settings.empty() &&
+      definitions.job_fact("torch.allocator.expandable_segments") == "True") {
+    on_device.settings.push_back(fmt::format("{}=expandable_segments:True", pytorch_conf));
+    plan.notes.push_back("with expandable segments, as the program had them; --set chooses otherwise");
+  }
+  if (auto planned = plan_for_device(on_device, kind, plan); !planned) return Failure(planned.error());
   return plan;
 }
 

@@ -19,6 +19,7 @@ struct ReplayPlan {
   std::vector<std::string> notes;      // For stderr.
   std::shared_ptr<const Trace> trace;  // That the requests were taken from; null: a stream of requests.
   std::size_t trace_stream = 0;
+  allocator::RecordedPlaces places;  // Where the trace says that the requests were served.
 };
 
 // Errors: options that do not apply, settings that JAX or PyTorch would refuse, a file that can't be read.

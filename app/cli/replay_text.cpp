@@ -122,8 +122,10 @@ std::string check_text(const CheckResult& check, const Terminal& terminal) {
   std::string text;
   if (check.difference) {
     const allocator::Difference& difference = *check.difference;
-    text += row("first difference",
-                terminal.paint(fmt::format("line {}: {}", difference.line, printable(difference.what)), Ink::bad));
+    text += row("first difference", terminal.paint(difference.line == 0 ? printable(difference.what)
+                                                                        : fmt::format("line {}: {}", difference.line,
+                                                                                      printable(difference.what)),
+                                                   Ink::bad));
     text += row("  recorded", difference.recorded) + row("  replayed", difference.replayed);
   } else {
     text += row("check", terminal.paint("all answers are the same", Ink::good));

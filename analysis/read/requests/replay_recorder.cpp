@@ -33,6 +33,8 @@ ReplayRecorder::ReplayRecorder(const std::string& file, const allocator::Allocat
                wire::heap_flag::is_complete_at_start | (has_two_ends ? wire::heap_flag::has_two_ends : 0);
   heap_ = writer_.events().define_heap(heap, allocator_name, "device");
   writer_.events().add_job_fact(name + ".certainty", allocator::text_from_certainty(allocator::certainty_of(options)));
+  // As a snapshot of PyTorch says it.
+  if (joins_regions(options)) writer_.events().add_job_fact("torch.allocator.expandable_segments", "True");
   if (xla == nullptr) return;
   writer_.events().add_job_fact("xla_gpu.version", allocator::xla_gpu::rules_of(xla->version).name);
   writer_.events().add_job_fact("xla_gpu.limit_bytes", fmt::to_string(xla->limit_bytes));
