@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/jax/settings.h"
+#include "allocator/setup/setup.h"
 #include "analysis/query/device_requests.h"
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/requests/read_requests.h"
@@ -18,36 +18,17 @@
 namespace hbmscope::cli {
 namespace {
 
-using allocator::AllocatorOptions;
 using allocator::Kind;
 using allocator::Setting;
 using allocator::StreamConfig;
 namespace xla_gpu = allocator::xla_gpu;
 
 constexpr std::string_view pytorch_conf = "PYTORCH_CUDA_ALLOC_CONF";
-constexpr std::string_view jax_allocator = "XLA_PYTHON_CLIENT_ALLOCATOR";
+constexpr const char* how_to_set =
+    "allocator/README.md lists allocators and versions, allocator/jax/README.md settings.";
 
 Failure usage(std::string what, std::string remedy) {
   return Failure(Error{std::move(what), std::move(remedy), {}, {}, false});
-}
-
-Result<xla_gpu::Version> version_from(const std::string& name, xla_gpu::Version usual) {
-  if (name.empty()) return usual;
-  if (const auto found = xla_gpu::find_version(name)) return *found;
-  std::string known;
-  for (const xla_gpu::VersionRules& rules : xla_gpu::all_versions())
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", rules.name);
-  return usage(fmt::format("there is no version '{}'", name), fmt::format("Known: {}.", known));
-}
-
-// Nothing: as JAX's settings choose it.
-Result<std::optional<Kind>> kind_from(const std::string& name) {
-  if (name.empty()) return std::optional<Kind>();
-  if (const auto found = allocator::find_allocator(name)) return std::optional(*found);
-  std::string known;
-  for (const allocator::AllocatorRow& row : allocator::all_allocators())
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
-  return usage(fmt::format("there is no allocator '{}'", name), fmt::format("Known: {}.", known));
 }
 
 Result<std::vector<Setting>> settings_from(const std::vector<std::string>& texts) {
@@ -60,74 +41,38 @@ Result<std::vector<Setting>> settings_from(const std::vector<std::string>& texts
   return settings;
 }
 
-// PyTorch's, of its one variable.
-Result<allocator::pytorch::Options> pytorch_from(std::span<const Setting> settings, std::uint64_t device_bytes) {
-  for (const Setting& setting : settings)
-    if (setting.name != pytorch_conf)
-      return usage(fmt::format("{} is no setting of PyTorch's allocator that is known here", setting.name),
-                   fmt::format("Known: {}.", pytorch_conf));
-  auto options = allocator::pytorch::options_from_conf(allocator::find_setting(settings, pytorch_conf).value_or(""));
-  if (!options) return usage(options.error(), "allocator/pytorch/README.md lists the settings.");
-  options->device_bytes = device_bytes;
-  return *options;
-}
-
-// JAX's, which may choose the allocator; one that was asked for by name must be the one that they choose.
-Result<AllocatorOptions> jax_from(std::vector<Setting> settings, std::optional<Kind> kind, xla_gpu::Version version,
-                                  std::uint64_t device_bytes, ReplayPlan& plan) {
-  if (kind && *kind != Kind::xla_gpu && !allocator::find_setting(settings, jax_allocator))
-    settings.push_back({std::string(jax_allocator), *kind == Kind::platform ? "platform" : "cuda_async"});
-  auto memory = allocator::memory_from_settings(settings, device_bytes, version);
-  if (!memory) return usage(memory.error(), "allocator/jax/README.md lists the settings.");
-  if (kind && *kind != allocator::kind_of(memory->options))
-    return usage(fmt::format("{} names another allocator than --allocator", jax_allocator), "Leave one of them out.");
-  plan.stream.config.upstream.granularity = memory->granularity;
-  if (memory->is_unified) plan.stream.config.upstream.device_bytes.reset();
-  plan.notes.insert(plan.notes.end(), memory->notes.begin(), memory->notes.end());
-  const bool asks_for_collective =
-      std::any_of(plan.stream.operations.begin(), plan.stream.operations.end(),
-                  [](const auto& operation) { return operation.request.space == allocator::Space::collective; });
-  if (memory->collective_limit_bytes > 0 && asks_for_collective)
-    plan.notes.push_back(
-        fmt::format("JAX has a pool of its own for collective memory, {} {}; here it is asked of the same pool",
-                    memory->is_collective_preallocated ? "claimed at once," : "which grows up to",
-                    text_from_bytes(memory->collective_limit_bytes)));
-  return std::move(memory->options);
-}
-
 // By settings, on a device of a size.
-Result<void> plan_for_device(const ReplayOptions& asked, std::optional<Kind> kind, ReplayPlan& plan) {
+Result<void> plan_for_device(const ReplayOptions& asked, ReplayPlan& plan) {
   const auto device_bytes = parse_bytes(asked.device_bytes);
   if (!device_bytes || *device_bytes <= 0)
     return usage(fmt::format("'{}' is no size of a device", asked.device_bytes), "Write e.g. 80GiB.");
-  const auto bytes = static_cast<std::uint64_t>(*device_bytes);
   const auto settings = settings_from(asked.settings);
   if (!settings) return Failure(settings.error());
-  const auto version = version_from(asked.version, xla_gpu::Version::spatial_v1);
-  if (!version) return Failure(version.error());
-  plan.stream.config.upstream.device_bytes = bytes;
-  plan.stream.config.upstream.granularity = 1;
-  if (kind == Kind::naive) {
-    if (!settings->empty()) return usage("naive has no settings", "Leave out --set.");
-    plan.options = allocator::first_fit::Options{bytes};
-  } else if (kind == Kind::pytorch) {
-    const auto options = pytorch_from(*settings, bytes);
-    if (!options) return Failure(options.error());
-    plan.options = *options;
-  } else {
-    auto options = jax_from(*settings, kind, *version, bytes, plan);
-    if (!options) return Failure(options.error());
-    plan.options = std::move(*options);
-  }
+  auto setup =
+      allocator::set_up({asked.allocator, asked.version, *settings, static_cast<std::uint64_t>(*device_bytes)});
+  if (!setup) return usage(setup.error(), how_to_set);
+  const allocator::Placement placement = plan.stream.config.upstream.placement;
+  plan.options = std::move(setup->options);
+  plan.stream.config.upstream = setup->upstream;
+  plan.stream.config.upstream.placement = placement;
+  plan.notes.insert(plan.notes.end(), setup->notes.begin(), setup->notes.end());
   if (const auto* xla = std::get_if<xla_gpu::Options>(&plan.options)) plan.stream.config.total_bytes = xla->limit_bytes;
+  const bool asks_for_collective =
+      std::any_of(plan.stream.operations.begin(), plan.stream.operations.end(),
+                  [](const auto& operation) { return operation.request.space == allocator::Space::collective; });
+  if (setup->collective_limit_bytes > 0 && asks_for_collective)
+    plan.notes.push_back(
+        fmt::format("JAX has a pool of its own for collective memory, {} {}; here it is asked of the same pool",
+                    setup->is_collective_preallocated ? "claimed at once," : "which grows up to",
+                    text_from_bytes(setup->collective_limit_bytes)));
   return {};
 }
 
 // What the configuration of a stream gives: its limit is all that there is.
 Result<void> plan_by_configuration(const ReplayOptions& asked, Kind kind, ReplayPlan& plan) {
   StreamConfig& config = plan.stream.config;
-  const auto version = version_from(asked.version, allocator::version_of(config));
-  if (!version) return Failure(version.error());
+  const auto version = allocator::version_named(asked.version, allocator::version_of(config));
+  if (!version) return usage(version.error(), how_to_set);
   if (kind == Kind::xla_gpu) {
     const xla_gpu::Options options = allocator::options_of(config, *version);
     if (const char* fault = xla_gpu::find_fault_of(options))
@@ -167,8 +112,8 @@ Result<ReplayPlan> plan_from_stream(const ReplayOptions& asked, std::optional<Ki
   plan.stream = std::move(read->stream);
   for (const std::string& key : read->unknown_config)
     plan.notes.push_back(fmt::format("the configuration's '{}' is not known here and has no effect", printable(key)));
-  const auto planned = has_device ? plan_for_device(asked, kind, plan)
-                                  : plan_by_configuration(asked, kind.value_or(Kind::xla_gpu), plan);
+  const auto planned =
+      has_device ? plan_for_device(asked, plan) : plan_by_configuration(asked, kind.value_or(Kind::xla_gpu), plan);
   if (!planned) return Failure(planned.error());
   return plan;
 }
@@ -224,7 +169,7 @@ Result<ReplayPlan> plan_from_trace(const ReplayOptions& asked, std::optional<Kin
     on_device.settings.push_back(fmt::format("{}=expandable_segments:True", pytorch_conf));
     plan.notes.push_back("with expandable segments, as the program had them; --set chooses otherwise");
   }
-  if (auto planned = plan_for_device(on_device, kind, plan); !planned) return Failure(planned.error());
+  if (auto planned = plan_for_device(on_device, plan); !planned) return Failure(planned.error());
   return plan;
 }
 
@@ -245,8 +190,8 @@ std::string file_name_of(const ReplayOptions& asked) {
 }
 
 Result<ReplayPlan> make_replay_plan(const ReplayOptions& asked) {
-  const auto kind = kind_from(asked.allocator);
-  if (!kind) return Failure(kind.error());
+  const auto kind = allocator::kind_named(asked.allocator);
+  if (!kind) return usage(kind.error(), how_to_set);
   if (*kind == Kind::pytorch || *kind == Kind::naive)
     if (auto allowed = asked.given.refuse({"--version"}, "is of JAX's allocators"); !allowed)
       return Failure(allowed.error());
