@@ -147,7 +147,7 @@ Result<ReplayPlan> plan_from_trace(const ReplayOptions& asked, std::optional<Kin
                          file_name_of(asked),
                          {},
                          false});
-  // A check needs none: the driver gives what it gave then.
+  // A check needs none: the driver gives what it gave then, and how much is reserved at a time decides nothing.
   if (asked.device_bytes.empty() && !asked.check)
     return usage("how much memory the device has is not told", "Give it: --device-bytes 80GiB.");
   std::optional<std::uint32_t> device;
@@ -170,6 +170,7 @@ Result<ReplayPlan> plan_from_trace(const ReplayOptions& asked, std::optional<Kin
     plan.notes.push_back("with expandable segments, as the program had them; --set chooses otherwise");
   }
   if (auto planned = plan_for_device(on_device, plan); !planned) return Failure(planned.error());
+  if (asked.device_bytes.empty()) plan.stream.config.upstream.device_bytes.reset();  // Not told, and not shown.
   return plan;
 }
 
