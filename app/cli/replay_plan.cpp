@@ -31,16 +31,6 @@ Failure usage(std::string what, std::string remedy) {
   return Failure(Error{std::move(what), std::move(remedy), {}, {}, false});
 }
 
-Result<std::vector<Setting>> settings_from(const std::vector<std::string>& texts) {
-  std::vector<Setting> settings;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) return usage(fmt::format("'{}' is no setting", text), "Write NAME=VALUE.");
-    settings.push_back({text.substr(0, equals), text.substr(equals + 1)});
-  }
-  return settings;
-}
-
 // By settings, on a device of a size.
 Result<void> plan_for_device(const ReplayOptions& asked, ReplayPlan& plan) {
   const auto device_bytes = parse_bytes(asked.device_bytes);
@@ -185,6 +175,16 @@ bool is_stream_of_requests(const std::string& file) {
 }
 
 }  // namespace
+
+Result<std::vector<Setting>> settings_from(const std::vector<std::string>& texts) {
+  std::vector<Setting> settings;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) return usage(fmt::format("'{}' is no setting", text), "Write NAME=VALUE.");
+    settings.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  return settings;
+}
 
 std::string file_name_of(const ReplayOptions& asked) {
   return asked.file == "-" ? "standard input" : asked.file;

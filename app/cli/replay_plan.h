@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "allocator/catalog/catalog.h"
+#include "allocator/jax/plugin_options.h"
 #include "allocator/replay/request_stream.h"
 #include "analysis/model/result.h"
 #include "analysis/trace/trace.h"
@@ -25,5 +26,8 @@ struct ReplayPlan {
 // Errors: options that do not apply, settings that JAX or PyTorch would refuse, a file that can't be read.
 Result<ReplayPlan> make_replay_plan(const ReplayOptions& asked);
 std::string file_name_of(const ReplayOptions& asked);
+
+// Of NAME=VALUE each. Error: one that is not.
+Result<std::vector<allocator::Setting>> settings_from(const std::vector<std::string>& texts);
 
 }  // namespace hbmscope::cli

@@ -1,5 +1,7 @@
 #include "analysis/read/requests/replay_recorder.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace hbmscope {
@@ -90,10 +92,12 @@ void ReplayRecorder::on_refused(const Allocator& allocator, const allocator::Req
   record.asked = request.bytes;
   record.heap = heap_;
   record.stack = stack_of(origin_.stack);
-  // What could still be claimed up to the limit; a pool above it claims on, and nobody knows how much.
+  // What could still be claimed, up to the limit and of the device; a pool above it claims on, and nobody knows how
+  // much.
   const allocator::Statistics statistics = allocator.statistics();
-  if (statistics.limit_bytes != allocator::no_limit && statistics.limit_bytes >= statistics.pool_bytes)
-    record.available = statistics.limit_bytes - statistics.pool_bytes;
+  const std::uint64_t most =
+      std::min(statistics.limit_bytes, stream_.config.upstream.device_bytes.value_or(allocator::no_limit));
+  if (most != allocator::no_limit && most >= statistics.pool_bytes) record.available = most - statistics.pool_bytes;
   writer_.events().add(record, origin_.time_ns);
 }
 
