@@ -1,5 +1,6 @@
 #include "allocator/replay/player.h"
 
+#include "allocator/replay/verdict.h"
 #include "tests/allocator/stream_text.h"
 
 namespace hbmscope::allocator {
@@ -48,6 +49,16 @@ TEST(Player, what_the_driver_has_left_is_the_least_of_limit_and_device) {
   ASSERT_TRUE(result.first_failure);
   EXPECT_EQ(result.first_failure->driver_left_bytes, 4194304U);
   EXPECT_GT(result.driver_refusals, 0U);
+}
+
+TEST(Player, a_request_may_fail_for_the_region_that_would_have_served_it) {
+  RequestStream stream = stream_of("{\"config\":{\"total_bytes\":16777216}}\n[\"a\",1,9437184]\n");
+  stream.config.upstream.device_bytes = 16 << 20;
+  const ReplayResult result = play(stream, pytorch::Options{});
+  ASSERT_TRUE(result.first_failure);
+  EXPECT_EQ(result.first_failure->last_refused_bytes, 20U << 20);  // A segment.
+  EXPECT_EQ(result.first_failure->driver_left_bytes, 16U << 20);
+  EXPECT_EQ(verdict_of(*result.first_failure), ReplayVerdict::segment);
 }
 
 TEST(Player, a_fault_ends_it) {
