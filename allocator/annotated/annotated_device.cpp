@@ -8,7 +8,8 @@ AnnotatedDevice::AnnotatedDevice(std::string name, const xla_gpu::Options& optio
     : name_(std::move(name)),
       device_bytes_(upstream.device_bytes),
       upstream_(upstream),
-      allocator_(upstream_, options, this) {
+      allocator_(upstream_, options) {
+  allocator_.set_sink(this);
   heap_ = HBMSCOPE_HEAP(name_.c_str(), "device", 0);
   if (allocator_.rules().is_spatial) heap_.flags |= HBMSCOPE_HAS_TWO_ENDS;
   heap_.user = this;
@@ -35,8 +36,8 @@ AnnotatedDevice::Known& AnnotatedDevice::known(const workload::Site& site) {
 
 std::uint64_t AnnotatedDevice::allocate(std::uint64_t bytes, const workload::Site& site) {
   Known& by = known(site);
-  const xla_gpu::Allocation got = allocator_.allocate({.bytes = bytes});
-  if (got.outcome != xla_gpu::Outcome::allocated) {
+  const Allocation got = allocator_.allocate({.bytes = bytes});
+  if (got.outcome != Outcome::allocated) {
     const std::uint64_t left = device_bytes_ ? *device_bytes_ - upstream_.claimed_bytes() : HBMSCOPE_UNKNOWN;
     const hbmscope_failure failure{bytes, left, "RESOURCE_EXHAUSTED", &by.stack};
     hbmscope_fail(&heap_, &failure);

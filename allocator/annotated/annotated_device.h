@@ -16,7 +16,7 @@
 
 namespace hbmscope::allocator {
 
-class AnnotatedDevice final : public workload::Device, private xla_gpu::Sink {
+class AnnotatedDevice final : public workload::Device, private Sink {
  public:
   // `name` as XLA names the pool: "GPU_0_bfc".
   AnnotatedDevice(std::string name, const xla_gpu::Options& options, const VirtualOptions& upstream);

@@ -1,30 +1,35 @@
-// What JAX makes of its environment variables: how large the pool is, whether it is claimed at once, and whether it has
-// two ends (jaxlib/xla_client.py, xla/pjrt/gpu/gpu_helpers.cc; the table is in README.md).
+// What becomes of JAX's environment on a device of a size: which allocator, how large its pool, claimed at once or
+// growing, with one end or two (xla/pjrt/c/pjrt_c_api_gpu_internal.cc, xla/pjrt/gpu/gpu_helpers.cc; the table is in
+// README.md).
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <tl/expected.hpp>
 
-#include "allocator/xla_gpu/bfc.h"
+#include "allocator/catalog/catalog.h"
+#include "allocator/jax/plugin_options.h"
 
 namespace hbmscope::allocator {
 
-struct Setting {
-  std::string name, value;  // "XLA_CLIENT_MEM_FRACTION", ".9"
-};
-
-struct JaxPool {
-  xla_gpu::Options options;
+struct JaxMemory {
+  AllocatorOptions options;       // Of default memory: xla_gpu, platform or cuda_async.
   std::uint64_t granularity = 1;  // Of regions, as the driver hands them out.
+  bool is_unified = false;        // Memory of the host counts too: the device's size is no limit.
+  // Of the pool that collective memory has of its own, where there are not two ends: the most that it may become, or
+  // what it claims at once. 0: there is none.
+  std::uint64_t collective_limit_bytes = 0;
+  bool is_collective_preallocated = false;
+  std::vector<std::string> notes;  // What a person may not expect; sentences without a full stop.
 };
 
-// Of the pool for default memory on a device with so many bytes in all, under the wanted version. Without
+// On a device with so many bytes in all, under the wanted version of the allocator and the jaxlib that has it. Without
 // preallocation, or with partitioning switched off, a version with two ends runs as classic_align. Error: what JAX
-// would refuse, or what has no effect here and is not JAX's; a sentence without a full stop.
-tl::expected<JaxPool, std::string> pool_from_settings(std::span<const Setting> settings, std::uint64_t device_bytes,
-                                                      xla_gpu::Version version);
+// would refuse, with what it then does, or what is not known here; a sentence without a full stop.
+tl::expected<JaxMemory, std::string> memory_from_settings(std::span<const Setting> settings, std::uint64_t device_bytes,
+                                                          xla_gpu::Version version);
 
 }  // namespace hbmscope::allocator

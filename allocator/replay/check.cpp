@@ -12,7 +12,7 @@
 namespace hbmscope::allocator {
 namespace {
 
-class EventSink final : public xla_gpu::Sink {
+class EventSink final : public Sink {
  public:
   void on_region_claimed(std::uint32_t number, const Claim& claim, std::uint64_t asked_bytes) override {
     events.push_back({RegionEvent::Kind::claimed, number, claim.bytes, asked_bytes, claim.base});
@@ -62,7 +62,12 @@ bool is_equal(const RecordedAnswer& a, const RecordedAnswer& b) {
 class Checker {
  public:
   Checker(const RequestStream& stream, const xla_gpu::Options& options)
-      : stream_(stream), player_(stream, options, &sink_) {}
+      : stream_(stream),
+        upstream_(stream.config.upstream),
+        allocator_(upstream_, options),
+        player_(stream, allocator_) {
+    allocator_.set_sink(&sink_);
+  }
 
   CheckResult run() {
     for (at_ = 0; at_ < stream_.operations.size(); ++at_)
@@ -85,26 +90,26 @@ class Checker {
 
   RecordedAnswer play_free(const Operation& operation) {
     RecordedAnswer answer;
-    const bool is_freed = player_.free(operation) == xla_gpu::FreeOutcome::freed;
+    const bool is_freed = player_.free(operation) == FreeOutcome::freed;
     answer.outcome = is_freed ? RecordedOutcome::freed : RecordedOutcome::nothing_freed;
     return answer;
   }
 
   RecordedAnswer play_allocate(const Operation& operation) {
-    const xla_gpu::Allocation answer = player_.allocate(operation);
-    if (answer.outcome == xla_gpu::Outcome::allocated)
+    const Allocation answer = player_.allocate(operation);
+    if (answer.outcome == Outcome::allocated)
       return {RecordedOutcome::allocated, answer.region, answer.address - sink_.bases[answer.region], answer.bytes};
     RecordedAnswer refused;
     refused.outcome =
-        answer.outcome == xla_gpu::Outcome::zero_bytes ? RecordedOutcome::zero_bytes : RecordedOutcome::out_of_memory;
+        answer.outcome == Outcome::zero_bytes ? RecordedOutcome::zero_bytes : RecordedOutcome::out_of_memory;
     return refused;
   }
 
   bool check_answer(const Operation& operation, const RecordedAnswer& replayed) {
     const RecordedAnswer& recorded = stream_.answers[at_];
-    if (player_.allocator().fault() != xla_gpu::Fault::none)
+    if (allocator_.fault() != Fault::none)
       return differ(operation.line, "the answer", text_from_answer(recorded),
-                    std::string(xla_gpu::text_from_fault(player_.allocator().fault())));
+                    std::string(text_from_fault(allocator_.fault())));
     if (recorded.outcome == RecordedOutcome::unknown) {
       ++result_.without_answer;
       return true;
@@ -145,7 +150,7 @@ class Checker {
     if (recorded.told_operations != at_)
       return differ(recorded.line, "the number of operations so far", fmt::to_string(recorded.told_operations),
                     fmt::to_string(at_));
-    const WalkedState state = compute_state(player_.allocator(), recorded.chunk_list.has_value());
+    const WalkedState state = compute_state(allocator_, recorded.chunk_list.has_value());
     for (const RecordedState::Number& number : recorded.numbers) {
       const auto replayed = find_number(state, number.name);
       if (!replayed) {
@@ -160,7 +165,7 @@ class Checker {
 
   bool check_fragmentation(const RecordedState& recorded, const WalkedState& state) {
     if (!recorded.has_fragmentation) return true;
-    const auto replayed = static_cast<float>(xla_gpu::fragmentation_of(state.statistics));
+    const auto replayed = static_cast<float>(fragmentation_of(state.statistics));
     const bool is_same = recorded.fragmentation ? *recorded.fragmentation == replayed : std::isnan(replayed);
     if (is_same) return true;
     const auto text = [](float value) { return std::isnan(value) ? "undefined" : fmt::format("{:.9g}", value); };
@@ -175,7 +180,7 @@ class Checker {
 
   bool check_bins(const RecordedState& recorded) {
     if (!recorded.bins) return true;
-    const auto totals = player_.allocator().bin_totals();
+    const auto totals = allocator_.bin_totals();
     if (recorded.bins->size() != totals.size())
       return differ(recorded.line, "the number of bins", fmt::to_string(recorded.bins->size()),
                     fmt::to_string(totals.size()));
@@ -194,7 +199,7 @@ class Checker {
   bool check_order(const RecordedState& recorded) {
     if (!recorded.region_order) return true;
     std::vector<std::uint64_t> replayed;
-    for (const xla_gpu::Region& region : player_.allocator().regions()) replayed.push_back(region.number);
+    for (const xla_gpu::Region& region : allocator_.regions()) replayed.push_back(region.number);
     if (*recorded.region_order == replayed) return true;
     return differ(recorded.line, "region_order", fmt::format("{}", fmt::join(*recorded.region_order, ", ")),
                   fmt::format("{}", fmt::join(replayed, ", ")));
@@ -218,6 +223,8 @@ class Checker {
 
   const RequestStream& stream_;
   EventSink sink_;
+  VirtualAddresses upstream_;
+  xla_gpu::Bfc allocator_;
   Player player_;
   CheckResult result_;
   std::uint64_t at_ = 0;

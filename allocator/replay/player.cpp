@@ -6,122 +6,150 @@
 namespace hbmscope::allocator {
 namespace {
 
-// Counts what happens to regions, and tells the watcher.
-class CountingSink final : public xla_gpu::Sink {
+class Run final : public Sink {
  public:
-  CountingSink(ReplayResult& result, Watcher* watcher) : result_(result), watcher_(watcher) {}
-  void on_region_claimed(std::uint32_t, const Claim& claim, std::uint64_t) override {
-    ++result_.driver_claims;
-    if (watcher_) watcher_->on_region_claimed(claim);
+  Run(const RequestStream& stream, const AllocatorOptions& options, std::span<Watcher* const> watchers)
+      : stream_(stream),
+        watchers_(watchers),
+        upstream_(stream.config.upstream),
+        allocator_(make_allocator(options, upstream_)),
+        player_(stream, *allocator_),
+        blocks_(stream.slots) {
+    allocator_->set_sink(this);
   }
-  void on_claim_refused(std::uint64_t asked_bytes) override {
-    ++result_.driver_refusals;
-    if (watcher_) watcher_->on_claim_refused(asked_bytes);
-  }
-  void on_region_released(std::uint32_t, const Claim& claim) override {
-    ++result_.driver_releases;
-    if (watcher_) watcher_->on_region_released(claim);
-  }
-
- private:
-  ReplayResult& result_;
-  Watcher* watcher_;
-};
-
-ReplayFailure failure_of(const Player& player, std::uint64_t operation, xla_gpu::Fault fault) {
-  const Operation& failed = player.stream().operations[operation];
-  const xla_gpu::Statistics statistics = player.allocator().statistics();
-  ReplayFailure failure;
-  failure.operation = operation;
-  failure.line = failed.line;
-  failure.request = failed.request;
-  failure.fault = fault;
-  failure.statistics = statistics;
-  failure.free_bytes = statistics.pool_bytes - statistics.in_use_bytes;
-  failure.largest_usable_bytes = player.allocator().largest_free_bytes(failed.request.space);
-  const auto left = [&](std::uint64_t bytes) {
-    return bytes > statistics.pool_bytes ? bytes - statistics.pool_bytes : 0;
-  };
-  failure.driver_left_bytes = left(statistics.limit_bytes);
-  if (const auto device = player.stream().config.upstream.device_bytes)
-    failure.driver_left_bytes = std::min(failure.driver_left_bytes, left(*device));
-  return failure;
-}
-
-class Run {
- public:
-  Run(const RequestStream& stream, const xla_gpu::Options& options, Watcher* watcher)
-      : stream_(stream), sink_(result_, watcher), player_(stream, options, &sink_), watcher_(watcher) {}
 
   ReplayResult run() {
-    for (at_ = 0; at_ < stream_.operations.size() && result_.fault == xla_gpu::Fault::none; ++at_) {
+    for (at_ = 0; at_ < stream_.operations.size() && result_.fault == Fault::none; ++at_) {
       const Operation& operation = stream_.operations[at_];
       ++result_.operations;
-      if (watcher_) watcher_->on_operation(at_);
+      first_refused_bytes_ = last_refused_bytes_ = 0;
+      tell([&](Watcher& watcher) { watcher.on_operation(at_); });
       if (operation.is_free)
         free(operation);
       else
         allocate(operation);
-      result_.fault = player_.allocator().fault();
+      result_.fault = allocator_->fault();
     }
-    result_.statistics = player_.allocator().statistics();
-    result_.in_use_bytes = result_.statistics.in_use_bytes;
-    result_.chunks = player_.allocator().chunks();
+    result_.statistics = allocator_->statistics();
+    result_.chunks = allocator_->chunks();
+    allocator_->set_sink(nullptr);
     return result_;
   }
 
+  void on_region_claimed(std::uint32_t, const Claim& claim, std::uint64_t) override {
+    ++result_.driver_claims;
+    tell([&](Watcher& watcher) { watcher.on_region_claimed(claim); });
+  }
+  void on_claim_refused(std::uint64_t asked_bytes) override {
+    ++result_.driver_refusals;
+    if (first_refused_bytes_ == 0) first_refused_bytes_ = asked_bytes;
+    last_refused_bytes_ = asked_bytes;
+    tell([&](Watcher& watcher) { watcher.on_claim_refused(asked_bytes); });
+  }
+  void on_region_released(std::uint32_t, const Claim& claim) override {
+    ++result_.driver_releases;
+    if (is_freeing_)
+      released_.push_back(claim);
+    else
+      tell([&](Watcher& watcher) { watcher.on_region_released(claim); });
+  }
+
  private:
+  template <class What>
+  void tell(const What& what) {
+    for (Watcher* watcher : watchers_) what(*watcher);
+  }
+
   void free(const Operation& operation) {
-    const xla_gpu::Chunk* found = player_.find_block(operation);
-    if (found == nullptr) return;
-    const xla_gpu::Chunk block = *found;
+    ReplayBlock& block = blocks_[operation.slot];
+    if (block.bytes == 0) return;
+    is_freeing_ = true;
+    const bool is_freed = player_.free(operation) == FreeOutcome::freed;
+    is_freeing_ = false;
     result_.requested_bytes -= block.requested_bytes;
-    if (player_.free(operation) != xla_gpu::FreeOutcome::freed) return;
-    ++result_.frees;
-    if (watcher_) watcher_->on_freed(player_.allocator(), block);
+    result_.in_use_bytes -= block.bytes;
+    if (is_freed) {
+      ++result_.frees;
+      tell([&](Watcher& watcher) { watcher.on_freed(*allocator_, block); });
+    }
+    for (const Claim& claim : released_) tell([&](Watcher& watcher) { watcher.on_region_released(claim); });
+    released_.clear();
+    block = {};
   }
 
   void allocate(const Operation& operation) {
-    const xla_gpu::Allocation answer = player_.allocate(operation);
-    if (answer.outcome == xla_gpu::Outcome::zero_bytes) {
+    const Allocation answer = player_.allocate(operation);
+    ReplayBlock& block = blocks_[operation.slot];
+    block = {};
+    if (answer.outcome == Outcome::zero_bytes) {
       ++result_.zero_requests;
       return;
     }
-    if (answer.outcome != xla_gpu::Outcome::allocated) {
+    if (answer.outcome != Outcome::allocated) {
       ++result_.refused;
-      if (!result_.first_failure) result_.first_failure = failure_of(player_, at_, answer.fault);
-      if (watcher_ && answer.outcome == xla_gpu::Outcome::out_of_memory)
-        watcher_->on_refused(player_.allocator(), operation.request);
+      if (!result_.first_failure) result_.first_failure = failure_of(operation, answer.fault);
+      if (answer.outcome == Outcome::out_of_memory)
+        tell([&](Watcher& watcher) { watcher.on_refused(*allocator_, operation.request); });
       return;
     }
+    block = {answer.address, answer.bytes, operation.request.bytes, operation.request.stream, answer.is_at_upper_end};
     ++result_.allocations;
-    result_.requested_bytes += operation.request.bytes;
+    result_.requested_bytes += block.requested_bytes;
     result_.peak_requested_bytes = std::max(result_.peak_requested_bytes, result_.requested_bytes);
-    const std::uint64_t peak = player_.allocator().peak_in_use_bytes();
-    if (peak > result_.peak_in_use_bytes) result_.peak_operation = at_ + 1;
-    result_.peak_in_use_bytes = peak;
-    if (watcher_) watcher_->on_allocated(player_.allocator(), *player_.find_block(operation));
+    result_.in_use_bytes += block.bytes;
+    if (result_.in_use_bytes > result_.peak_in_use_bytes) result_.peak_operation = at_ + 1;
+    result_.peak_in_use_bytes = std::max(result_.peak_in_use_bytes, result_.in_use_bytes);
+    tell([&](Watcher& watcher) { watcher.on_allocated(*allocator_, block); });
+  }
+
+  ReplayFailure failure_of(const Operation& failed, Fault fault) const {
+    const Statistics statistics = allocator_->statistics();
+    ReplayFailure failure;
+    failure.operation = at_;
+    failure.line = failed.line;
+    failure.request = failed.request;
+    failure.rounded_bytes = failed.request.bytes > request_bytes_max ? failed.request.bytes
+                                                                     : allocator_->rounded_bytes(failed.request.bytes);
+    failure.fault = fault;
+    failure.statistics = statistics;
+    failure.free_bytes = statistics.pool_bytes - statistics.in_use_bytes;
+    failure.largest_usable_bytes = allocator_->largest_usable_bytes(failed.request.space);
+    const auto left = [&](std::uint64_t bytes) {
+      if (bytes == no_limit) return no_limit;
+      return bytes > statistics.pool_bytes ? bytes - statistics.pool_bytes : 0;
+    };
+    failure.driver_left_bytes =
+        std::min(left(statistics.limit_bytes), left(stream_.config.upstream.device_bytes.value_or(no_limit)));
+    failure.first_refused_bytes = first_refused_bytes_;
+    failure.last_refused_bytes = last_refused_bytes_;
+    return failure;
   }
 
   const RequestStream& stream_;
+  std::span<Watcher* const> watchers_;
   ReplayResult result_;
-  CountingSink sink_;
+  VirtualAddresses upstream_;
+  std::unique_ptr<Allocator> allocator_;
   Player player_;
-  Watcher* watcher_;
-  std::uint64_t at_ = 0;
+  std::vector<ReplayBlock> blocks_;  // One a slot.
+  std::uint64_t at_ = 0, first_refused_bytes_ = 0, last_refused_bytes_ = 0;
+  bool is_freeing_ = false;
+  std::vector<Claim> released_;  // During the free at hand.
 };
 
 }  // namespace
 
-ReplayResult play(const RequestStream& stream, const xla_gpu::Options& options, Watcher* watcher) {
-  return Run(stream, options, watcher).run();
+ReplayResult play(const RequestStream& stream, const AllocatorOptions& options, std::span<Watcher* const> watchers) {
+  return Run(stream, options, watchers).run();
 }
 
-std::optional<ReplaySpeed> measure_speed(const RequestStream& stream, const xla_gpu::Options& options, int passes) {
+std::optional<ReplaySpeed> measure_speed(const RequestStream& stream, const AllocatorOptions& options, int passes) {
   if (stream.operations.empty()) return {};
   std::optional<ReplaySpeed> best;
   for (int pass = 0; pass < passes; ++pass) {
-    Player player(stream, options);
+    VirtualAddresses upstream(stream.config.upstream);
+    const std::unique_ptr<Allocator> allocator = make_allocator(options, upstream);
+    Player player(stream, *allocator);
     std::uint64_t largest_sum = 0;
     const auto start = std::chrono::steady_clock::now();
     for (const Operation& operation : stream.operations) {
@@ -129,7 +157,7 @@ std::optional<ReplaySpeed> measure_speed(const RequestStream& stream, const xla_
         player.free(operation);
       else
         player.allocate(operation);
-      largest_sum += player.allocator().largest_free_bytes();
+      largest_sum += allocator->largest_free_bytes();
     }
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
     const double ns = took.count() / static_cast<double>(stream.operations.size());

@@ -23,7 +23,7 @@ struct Operation {
   bool is_free = false;
   std::uint32_t slot = 0;
   std::uint32_t line = 0;  // Of the file, from 1; of 2^32 and more unknown: 0.
-  xla_gpu::Request request;
+  Request request;
 };
 
 // When and where a program asked, in the numbers of the trace that the operation was taken from; 0: not told.
@@ -81,6 +81,21 @@ struct RecordedState {
   std::optional<std::vector<std::vector<std::uint64_t>>> bins;  // bin, bytes in use, bytes, chunks in use, chunks
   std::optional<std::vector<std::uint64_t>> region_order;
   std::optional<std::vector<ChunkRow>> chunk_list;
+};
+
+// Where blocks and regions lay, as a trace tells it that the requests were taken from.
+struct RecordedPlaces {
+  struct Region {
+    std::uint64_t operation = 0;  // During which it came or went, from 0; before the first that follows it.
+    Claim claim;
+    bool is_released = false;
+    bool is_expandable = false;
+  };
+  std::vector<Claim> regions_before;     // That were there before the first event,
+  bool is_expandable_before = false;     // one of them at least a part of an expandable segment,
+  std::vector<Piece> blocks_before;      // and what lived in them: the first operations ask for these.
+  std::vector<std::uint64_t> addresses;  // One an operation; 0: a free, or a request that was refused.
+  std::vector<Region> regions;           // By operation.
 };
 
 struct RequestStream {

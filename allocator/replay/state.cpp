@@ -44,7 +44,7 @@ WalkedState compute_state(const xla_gpu::Bfc& allocator, bool with_rows) {
 }
 
 std::optional<std::uint64_t> find_number(const WalkedState& state, std::string_view name) {
-  const xla_gpu::Statistics& statistics = state.statistics;
+  const Statistics& statistics = state.statistics;
   const struct {
     std::string_view name;
     std::uint64_t value;

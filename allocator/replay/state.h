@@ -12,7 +12,7 @@ namespace hbmscope::allocator {
 
 // All that needs a walk over the chunks, made in one.
 struct WalkedState {
-  xla_gpu::Statistics statistics;
+  Statistics statistics;
   std::uint64_t chunks = 0, free_chunks = 0, free_bytes = 0;
   std::uint64_t hash = 0;      // FNV-1a over region, offset, bytes and 1 if in use of each, regions by base.
   std::vector<ChunkRow> rows;  // By address; only if asked for.

@@ -14,6 +14,7 @@ enum class ReplayVerdict : std::uint8_t {
   had_room,      // A free chunk was large enough, and has no aligned place for it.
   scattered,     // Enough was free in the pool, in pieces that are each too small.
   stepped_over,  // The driver had enough left, and the steps of nine tenths went past it.
+  segment,       // The driver had enough for the request, but not for the region that would have served it.
   split,         // Enough only together: some in the pool, some at the driver.
 };
 ReplayVerdict verdict_of(const ReplayFailure& failure);

@@ -20,6 +20,16 @@ class Upstream {
   virtual std::optional<Claim> claim(std::uint64_t bytes) = 0;
   // Exactly what claim() gave, once.
   virtual void release(const Claim& claim) = 0;
+
+  // Addresses alone, to put memory under piece by piece, as cuMemAddressReserve does; their first. Nothing where there
+  // are not so many left, or the upstream knows no such thing.
+  virtual std::optional<std::uint64_t> reserve(std::uint64_t /*bytes*/) { return {}; }
+  // Exactly what reserve() gave, once, with no memory under it any more.
+  virtual void unreserve(const Claim& /*addresses*/) {}
+  // Memory under reserved addresses that have none (cuMemCreate and cuMemMap), or away from them again: any part of
+  // what was mapped. False: it has no more memory.
+  virtual bool map(const Claim& /*addresses*/) { return false; }
+  virtual void unmap(const Claim& /*addresses*/) {}
 };
 
 }  // namespace hbmscope::allocator

@@ -19,7 +19,7 @@ std::optional<std::uint64_t> round_up(std::uint64_t value, std::uint64_t step) {
 
 std::optional<std::uint64_t> VirtualAddresses::find_gap(std::uint64_t bytes) const {
   std::uint64_t base = lowest;
-  for (const auto& [begin, size] : claimed_) {
+  for (const auto& [begin, size] : taken_) {
     // Room for the region and 2 MiB before the next one begins.
     if (begin >= base && begin - base >= apart && begin - base - apart >= bytes) return base;
     const auto behind = round_up(begin + size + apart, apart);
@@ -42,25 +42,46 @@ std::optional<std::uint64_t> VirtualAddresses::place(std::uint64_t bytes) {
   return base;
 }
 
+bool VirtualAddresses::has_left(std::uint64_t bytes) const {
+  if (!options_.device_bytes) return true;
+  return claimed_bytes_ <= *options_.device_bytes && bytes <= *options_.device_bytes - claimed_bytes_;
+}
+
 std::optional<Claim> VirtualAddresses::claim(std::uint64_t bytes) {
   const auto rounded = round_up(bytes, options_.granularity);
-  if (!rounded || *rounded == 0) return {};
-  if (options_.device_bytes) {
-    const std::uint64_t device = *options_.device_bytes;
-    if (claimed_bytes_ > device || *rounded > device - claimed_bytes_) return {};
-  }
+  if (!rounded || *rounded == 0 || !has_left(*rounded)) return {};
   const auto base = place(*rounded);
   if (!base) return {};
-  claimed_.emplace(*base, *rounded);
+  taken_.emplace(*base, *rounded);
   claimed_bytes_ += *rounded;
   return Claim{*base, *rounded};
 }
 
 void VirtualAddresses::release(const Claim& claim) {
-  const auto found = claimed_.find(claim.base);
-  if (found == claimed_.end()) return;
+  const auto found = taken_.find(claim.base);
+  if (found == taken_.end()) return;
   claimed_bytes_ -= found->second;
-  claimed_.erase(found);
+  taken_.erase(found);
+}
+
+std::optional<std::uint64_t> VirtualAddresses::reserve(std::uint64_t bytes) {
+  const auto base = place(bytes);
+  if (base) taken_.emplace(*base, bytes);
+  return base;
+}
+
+void VirtualAddresses::unreserve(const Claim& addresses) {
+  taken_.erase(addresses.base);
+}
+
+bool VirtualAddresses::map(const Claim& addresses) {
+  if (!has_left(addresses.bytes)) return false;
+  claimed_bytes_ += addresses.bytes;
+  return true;
+}
+
+void VirtualAddresses::unmap(const Claim& addresses) {
+  claimed_bytes_ -= addresses.bytes;
 }
 
 }  // namespace hbmscope::allocator

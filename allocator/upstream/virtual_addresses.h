@@ -28,9 +28,14 @@ class VirtualAddresses final : public Upstream {
 
   std::optional<Claim> claim(std::uint64_t bytes) override;
   void release(const Claim& claim) override;
+  std::optional<std::uint64_t> reserve(std::uint64_t bytes) override;
+  void unreserve(const Claim& addresses) override;
+  bool map(const Claim& addresses) override;
+  void unmap(const Claim& addresses) override;
   std::uint64_t claimed_bytes() const { return claimed_bytes_; }
 
  private:
+  bool has_left(std::uint64_t bytes) const;
   std::optional<std::uint64_t> place(std::uint64_t bytes);
   std::optional<std::uint64_t> find_gap(std::uint64_t bytes) const;
 
@@ -39,9 +44,9 @@ class VirtualAddresses final : public Upstream {
 
   VirtualOptions options_;
   std::uint64_t claimed_bytes_ = 0;
-  std::uint64_t next_ = lowest;                     // Ascending: no region begins below.
-  std::uint64_t ceiling_ = 0x600000000000;          // Descending: no region ends above.
-  std::map<std::uint64_t, std::uint64_t> claimed_;  // Base -> bytes.
+  std::uint64_t next_ = lowest;                   // Ascending: no region begins below.
+  std::uint64_t ceiling_ = 0x600000000000;        // Descending: no region ends above.
+  std::map<std::uint64_t, std::uint64_t> taken_;  // Base -> bytes, of claims and of reservations.
 };
 
 }  // namespace hbmscope::allocator

@@ -23,14 +23,13 @@ const char* find_fault_of(const Options& options) {
   return nullptr;
 }
 
-Bfc::Bfc(Upstream& upstream, const Options& options, Sink* sink)
-    : upstream_(upstream),
-      sink_(sink),
+Bfc::Bfc(Upstream& upstream, const Options& options)
+    : Allocator(upstream),
       options_(options),
       rules_(rules_of(options.version)),
       internal_fragmentation_max_(internal_fragmentation_max_of(options)),
-      next_region_bytes_(rounded_bytes(options.allow_growth ? std::min(options.limit_bytes, first_growth_bytes)
-                                                            : options.limit_bytes)) {
+      next_region_bytes_(xla_gpu::rounded_bytes(options.allow_growth ? std::min(options.limit_bytes, first_growth_bytes)
+                                                                     : options.limit_bytes)) {
   statistics_.limit_bytes = options.limit_bytes;
 }
 
@@ -51,13 +50,13 @@ Allocation Bfc::fail() {
 
 Allocation Bfc::allocate(const Request& request) {
   if (fault_ != Fault::none) return fail();
-  if (request.bytes == 0) return {Outcome::zero_bytes, Fault::none, 0, 0, 0, 0};
+  if (request.bytes == 0) return {Outcome::zero_bytes, Fault::none, false, 0, 0, 0, 0};
   if (!std::has_single_bit(request.alignment)) {
     fault_ = Fault::bad_alignment;
     return fail();
   }
   if (request.bytes > request_bytes_max || request.alignment > request_bytes_max) return fail();
-  const std::uint64_t bytes = rounded_bytes(request.bytes);
+  const std::uint64_t bytes = xla_gpu::rounded_bytes(request.bytes);
   const std::uint64_t alignment =
       rules_.honours_alignment ? std::max(request.alignment, min_chunk_bytes) : min_chunk_bytes;
   if (const auto served = serve(bytes, alignment, request)) return *served;
@@ -105,11 +104,9 @@ Allocation Bfc::finish(ChunkIndex index, Tag tag, std::uint64_t requested_bytes)
   chunk.in_use = true;
   chunk.requested_bytes = requested_bytes;
   blocks_.insert(chunk.address, index);
-  ++statistics_.allocations;
-  statistics_.in_use_bytes += chunk.bytes;
-  statistics_.peak_in_use_bytes = std::max(statistics_.peak_in_use_bytes, statistics_.in_use_bytes);
-  statistics_.largest_allocation_bytes = std::max(statistics_.largest_allocation_bytes, chunk.bytes);
-  return {Outcome::allocated, Fault::none, chunk.region, chunk.address, chunk.bytes, ++allocation_ids_};
+  statistics_.count_taken(chunk.bytes);
+  return {Outcome::allocated, Fault::none, tag == Tag::upper, chunk.region,
+          chunk.address,      chunk.bytes, ++allocation_ids_};
 }
 
 FreeOutcome Bfc::free(std::uint64_t address) {
@@ -175,7 +172,7 @@ std::uint64_t Bfc::largest_free_bytes() const {
   return gap_ == no_chunk ? holes : std::max(holes, pool_[gap_].bytes);
 }
 
-std::uint64_t Bfc::largest_free_bytes(Space space) const {
+std::uint64_t Bfc::largest_usable_bytes(Space space) const {
   const std::uint64_t holes = free_of(policy_of(space).end).largest_bytes(pool_);
   return gap_ == no_chunk ? holes : std::max(holes, pool_[gap_].bytes);
 }
@@ -184,6 +181,20 @@ Statistics Bfc::statistics() const {
   Statistics statistics = statistics_;
   statistics.largest_free_bytes = largest_free_bytes();
   return statistics;
+}
+
+std::vector<Claim> Bfc::claims() const {
+  std::vector<Claim> claims;
+  for (const Region& region : regions_) claims.push_back(region.claim);
+  return claims;
+}
+
+std::vector<Piece> Bfc::pieces() const {
+  std::vector<Piece> pieces;
+  for_each_chunk([&](ChunkIndex, const Chunk& chunk) {
+    pieces.push_back({chunk.address, chunk.bytes, chunk.in_use ? chunk.requested_bytes : 0, chunk.in_use});
+  });
+  return pieces;
 }
 
 std::array<BinTotals, bin_count> Bfc::bin_totals() const {

@@ -17,8 +17,7 @@
 #include <optional>
 #include <vector>
 
-#include "allocator/upstream/upstream.h"
-#include "allocator/xla_gpu/answers.h"
+#include "allocator/interface/allocator.h"
 #include "allocator/xla_gpu/block_table.h"
 #include "allocator/xla_gpu/chunk_pool.h"
 #include "allocator/xla_gpu/free_chunks.h"
@@ -39,15 +38,6 @@ struct Options {
 // Null: possible. Else why not, a sentence without a full stop.
 const char* find_fault_of(const Options& options);
 
-// What happens, as it happens. By default nobody is told.
-class Sink {
- public:
-  virtual ~Sink() = default;
-  virtual void on_region_claimed(std::uint32_t number, const Claim& claim, std::uint64_t asked_bytes) = 0;
-  virtual void on_claim_refused(std::uint64_t asked_bytes) = 0;
-  virtual void on_region_released(std::uint32_t number, const Claim& claim) = 0;
-};
-
 struct Region {
   std::uint32_t number;
   Claim claim;
@@ -61,25 +51,23 @@ struct BinTotals {
   std::uint64_t chunks_in_use = 0, chunks = 0;
 };
 
-class Bfc {
+class Bfc final : public Allocator {
  public:
-  // The upstream must outlive it. Options must be possible (find_fault_of).
-  Bfc(Upstream& upstream, const Options& options, Sink* sink = nullptr);
-  ~Bfc();
-  Bfc(const Bfc&) = delete;
-  Bfc& operator=(const Bfc&) = delete;
+  // Options must be possible (find_fault_of).
+  Bfc(Upstream& upstream, const Options& options);
+  ~Bfc() override;
 
-  Allocation allocate(const Request& request);
-  FreeOutcome free(std::uint64_t address);
+  Allocation allocate(const Request& request) override;
+  FreeOutcome free(std::uint64_t address) override;
 
   const Options& options() const { return options_; }
   const VersionRules& rules() const { return rules_; }
-  Fault fault() const { return fault_; }
-  Statistics statistics() const;
-  std::uint64_t peak_in_use_bytes() const { return statistics_.peak_in_use_bytes; }
-  std::uint64_t largest_free_bytes() const;
-  // Of what `space` may take: without alignment, a request of this size fits without growing the pool.
-  std::uint64_t largest_free_bytes(Space space) const;
+  Statistics statistics() const override;
+  std::uint64_t largest_free_bytes() const override;
+  std::uint64_t largest_usable_bytes(Space space) const override;
+  std::uint64_t rounded_bytes(std::uint64_t bytes) const override { return xla_gpu::rounded_bytes(bytes); }
+  std::vector<Claim> claims() const override;
+  std::vector<Piece> pieces() const override;
   std::uint64_t largest_hole_bytes(Tag end) const { return free_of(end).largest_bytes(pool_); }  // Less the gap.
   std::uint64_t next_region_bytes() const { return next_region_bytes_; }
 
@@ -87,7 +75,7 @@ class Bfc {
   const std::vector<Region>& regions() const { return regions_; }
   const Chunk& chunk(ChunkIndex chunk) const { return pool_[chunk]; }
   ChunkIndex gap() const { return gap_; }  // no_chunk: there is none.
-  std::size_t chunks() const { return pool_.used(); }
+  std::size_t chunks() const override { return pool_.used(); }
   ChunkIndex find_block(std::uint64_t address) const { return blocks_.find(address); }
   // -1: in no bin, as blocks and the gap are.
   int bin_number_of(ChunkIndex chunk) const;
@@ -130,8 +118,6 @@ class Bfc {
   bool is_free(const Region& region) const;
   void drop_chunks(const Region& region);
 
-  Upstream& upstream_;
-  Sink* sink_;
   const Options options_;
   const VersionRules& rules_;
   std::uint64_t internal_fragmentation_max_;
@@ -145,7 +131,6 @@ class Bfc {
   std::uint32_t regions_claimed_ = 0;
   Statistics statistics_;  // All but largest_free_bytes.
   std::uint64_t allocation_ids_ = 0;
-  Fault fault_ = Fault::none;
 };
 
 }  // namespace hbmscope::allocator::xla_gpu

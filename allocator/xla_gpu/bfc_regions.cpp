@@ -62,8 +62,7 @@ void Bfc::add_region(const Claim& claim, std::uint64_t asked_bytes) {
   regions_.insert(std::upper_bound(regions_.begin(), regions_.end(), region,
                                    [](const Region& a, const Region& b) { return a.end() < b.end(); }),
                   region);
-  statistics_.pool_bytes += claim.bytes;
-  statistics_.peak_pool_bytes = std::max(statistics_.peak_pool_bytes, statistics_.pool_bytes);
+  statistics_.count_claimed(claim.bytes);
   if (claim.base % min_chunk_bytes != 0 || claim.bytes % min_chunk_bytes != 0)
     fault_ = Fault::bad_region;
   else

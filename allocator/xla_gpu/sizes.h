@@ -12,9 +12,6 @@ inline constexpr unsigned bin_count = 21;
 inline constexpr std::uint64_t usual_internal_fragmentation_max = std::uint64_t{128} << 20;
 inline constexpr std::uint64_t first_growth_bytes = std::uint64_t{2} << 20;
 
-// Requests above this would wrap around in the arithmetic below; no device has so much.
-inline constexpr std::uint64_t request_bytes_max = (std::uint64_t{1} << 63) - 1;
-
 constexpr std::uint64_t rounded_bytes(std::uint64_t bytes) {
   return (bytes + min_chunk_bytes - 1) / min_chunk_bytes * min_chunk_bytes;
 }

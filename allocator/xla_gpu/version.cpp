@@ -45,9 +45,4 @@ std::optional<Version> find_version(std::string_view name) {
   return found->version;
 }
 
-std::string_view text_from_certainty(Certainty certainty) {
-  constexpr std::array<std::string_view, 3> texts = {"exact", "reconstructed", "unverified"};
-  return texts[static_cast<std::size_t>(certainty)];
-}
-
 }  // namespace hbmscope::allocator::xla_gpu

@@ -7,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "allocator/interface/allocator.h"
+
 namespace hbmscope::allocator::xla_gpu {
 
 enum class Version : std::uint8_t {
@@ -15,13 +17,6 @@ enum class Version : std::uint8_t {
   spatial_v1,     // One arena with two ends and a gap between them.
   spatial_v2,     // Pieces of the gap are always exact; upper holes follow the split rule.
   spatial_v3,     // Default memory at the upper end. From a proposal's text, checked against nothing.
-};
-
-// How sure it is that the answers are those of the original.
-enum class Certainty : std::uint8_t {
-  exact,          // Equals the original's answers, operation by operation.
-  reconstructed,  // Equals a reconstruction of the original.
-  unverified,     // Written from a description; nothing was run.
 };
 
 enum class Tag : std::uint8_t { lower, gap, upper };
@@ -46,6 +41,5 @@ struct VersionRules {
 std::span<const VersionRules> all_versions();
 const VersionRules& rules_of(Version version);
 std::optional<Version> find_version(std::string_view name);
-std::string_view text_from_certainty(Certainty certainty);  // "exact", "reconstructed", "unverified"
 
 }  // namespace hbmscope::allocator::xla_gpu

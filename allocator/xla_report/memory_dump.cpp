@@ -55,13 +55,13 @@ std::string mem_chunk(const xla_gpu::Chunk& chunk, int bin) {
   return message.bytes();
 }
 
-std::string allocator_stats(const xla_gpu::Statistics& statistics) {
+std::string allocator_stats(const Statistics& statistics) {
   Message message;
   message.add_number(1, statistics.allocations);
   message.add_number(2, statistics.in_use_bytes);
   message.add_number(3, statistics.peak_in_use_bytes);
   message.add_number(4, statistics.largest_allocation_bytes);
-  const auto fragmentation = static_cast<float>(xla_gpu::fragmentation_of(statistics));
+  const auto fragmentation = static_cast<float>(fragmentation_of(statistics));
   // 0 / 0 is a NaN with its sign set on the machines that XLA runs on.
   message.add_float(5, std::isnan(fragmentation) ? std::bit_cast<float>(0xffc00000U) : fragmentation);
   return message.bytes();

@@ -38,7 +38,7 @@ std::uint64_t handle_of(ChunkIndex chunk) {
 
 class OomLog {
  public:
-  OomLog(const Bfc& allocator, const xla_gpu::Request& request, const OomLogOptions& options)
+  OomLog(const Bfc& allocator, const Request& request, const OomLogOptions& options)
       : allocator_(allocator),
         request_(request),
         options_(options),
@@ -64,7 +64,7 @@ class OomLog {
  private:
   Tag end_tag() const {
     const xla_gpu::VersionRules& rules = allocator_.rules();
-    const bool is_collective = request_.space == xla_gpu::Space::collective;
+    const bool is_collective = request_.space == Space::collective;
     return is_collective ? rules.collective_memory.end : rules.default_memory.end;
   }
   void add(char severity, int line, std::string_view words) {
@@ -142,7 +142,7 @@ class OomLog {
   }
 
   void add_old_pool() {
-    const xla_gpu::Statistics statistics = allocator_.statistics();
+    const Statistics statistics = allocator_.statistics();
     add('I', lines_.pool,
         fmt::format("Total bytes in pool: {} memory_limit_: {} available bytes: {} curr_region_allocation_bytes_: {}",
                     statistics.pool_bytes, statistics.limit_bytes, statistics.limit_bytes - statistics.pool_bytes,
@@ -150,13 +150,14 @@ class OomLog {
   }
 
   void add_pool() {
-    const xla_gpu::Statistics statistics = allocator_.statistics();
+    const Statistics statistics = allocator_.statistics();
     add('I', lines_.pool,
         fmt::format("Allocator memory summary: rounded request {}, total free in pool {}, largest free chunk usable by "
                     "{} end {}, unallocated bytes {}, pool size {}, pool limit {}",
                     xla_human_bytes(rounded_bytes_), xla_human_bytes(statistics.pool_bytes - statistics.in_use_bytes),
-                    end_, xla_human_bytes(allocator_.largest_free_bytes(request_.space)), unallocated_text(statistics),
-                    xla_human_bytes(statistics.pool_bytes), xla_human_bytes(statistics.limit_bytes)));
+                    end_, xla_human_bytes(allocator_.largest_usable_bytes(request_.space)),
+                    unallocated_text(statistics), xla_human_bytes(statistics.pool_bytes),
+                    xla_human_bytes(statistics.limit_bytes)));
     if (allocator_.gap() != no_chunk)
       add('I', lines_.gap,
           fmt::format("Spatial partitioning summary for {} end: central gap {}, largest same-end binned free chunk {}, "
@@ -175,14 +176,14 @@ class OomLog {
   }
 
   // A pool above its limit leaves a negative number, which XLA writes as one.
-  static std::string unallocated_text(const xla_gpu::Statistics& statistics) {
+  static std::string unallocated_text(const Statistics& statistics) {
     if (statistics.pool_bytes <= statistics.limit_bytes)
       return xla_human_bytes(statistics.limit_bytes - statistics.pool_bytes);
     return "-" + xla_human_bytes(statistics.pool_bytes - statistics.limit_bytes);
   }
 
   void add_statistics() {
-    const xla_gpu::Statistics statistics = allocator_.statistics();
+    const Statistics statistics = allocator_.statistics();
     const auto size = [&](std::uint64_t bytes) { return is_old_ ? fmt::to_string(bytes) : xla_human_bytes(bytes); };
     std::string text = "Stats: \n";
     const auto add_row = [&](std::string_view label, const std::string& value) {
@@ -209,7 +210,7 @@ class OomLog {
   }
 
   const Bfc& allocator_;
-  const xla_gpu::Request& request_;
+  const Request& request_;
   const OomLogOptions& options_;
   const bool is_old_;
   const SourceLines& lines_;
@@ -224,7 +225,7 @@ Wording wording_of(xla_gpu::Version version) {
   return version == xla_gpu::Version::classic ? Wording::jax_0_7_1 : Wording::august_2026;
 }
 
-std::string oom_log(const Bfc& allocator, const xla_gpu::Request& request, const OomLogOptions& options) {
+std::string oom_log(const Bfc& allocator, const Request& request, const OomLogOptions& options) {
   return OomLog(allocator, request, options).text();
 }
 

@@ -23,6 +23,6 @@ struct OomLogOptions {
 };
 
 // Of an allocator that has just refused the request. Lines begin as the log's do, less the time: "W bfc_allocator.cc:".
-std::string oom_log(const xla_gpu::Bfc& allocator, const xla_gpu::Request& request, const OomLogOptions& options);
+std::string oom_log(const xla_gpu::Bfc& allocator, const Request& request, const OomLogOptions& options);
 
 }  // namespace hbmscope::allocator

@@ -14,9 +14,9 @@ std::string double_text(double value) {
 
 }  // namespace
 
-std::string trace_event_text(std::string_view name, const xla_gpu::Bfc& allocator, const TracedBlock& block,
+std::string trace_event_text(std::string_view name, const Allocator& allocator, const TracedBlock& block,
                              std::string_view allocator_name) {
-  const xla_gpu::Statistics statistics = allocator.statistics();
+  const Statistics statistics = allocator.statistics();
   // Signed, as in XLA: of the limit, and not of the pool.
   const auto available = static_cast<std::int64_t>(statistics.limit_bytes - statistics.in_use_bytes);
   return fmt::format(

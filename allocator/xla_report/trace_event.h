@@ -15,7 +15,7 @@ struct TracedBlock {
 };
 
 // Of an allocator behind the change; `name` is MemoryAllocation or MemoryDeallocation. No line end.
-std::string trace_event_text(std::string_view name, const xla_gpu::Bfc& allocator, const TracedBlock& block,
+std::string trace_event_text(std::string_view name, const Allocator& allocator, const TracedBlock& block,
                              std::string_view allocator_name = "GPU_0_bfc");
 
 }  // namespace hbmscope::allocator

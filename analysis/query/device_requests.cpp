@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -21,12 +22,16 @@ constexpr std::uint64_t from_before = std::uint64_t{1} << 63;  // With the slot:
 // One device's requests, as they are found.
 class Collector {
  public:
-  void allocate(std::uint64_t key, std::uint64_t requested, std::uint64_t size, const allocator::Origin& origin) {
-    if (requested == wire::unknown_bytes) {
-      ++found.unknown_requests;
-      requested = size;
-    }
-    slots_[key] = add_request(requested, origin);
+  struct Asked {
+    std::uint64_t address, requested, size;
+    std::uint32_t heap, device_stream;
+  };
+  void allocate(std::uint64_t key, const Asked& asked, const allocator::Origin& origin) {
+    const bool is_told = asked.requested != wire::unknown_bytes;
+    if (!is_told) ++found.unknown_requests;
+    note_heap(asked.heap);
+    slots_[key] = add_request(is_told ? asked.requested : asked.size, asked.device_stream, origin);
+    found.places.addresses.back() = asked.address;
   }
   void free(std::uint64_t key, std::int64_t time_ns) {
     const auto slot = slots_.find(key);
@@ -34,12 +39,22 @@ class Collector {
     add_free(slot->second, {time_ns, 0, 0});
     slots_.erase(slot);
   }
-  void fail(std::uint64_t asked, const allocator::Origin& origin) { add_free(add_request(asked, origin), origin); }
+  void fail(std::uint64_t asked, const allocator::Origin& origin) { add_free(add_request(asked, 0, origin), origin); }
+
+  void note_region(std::uint32_t heap, AddressRange range, bool is_released, bool is_expandable) {
+    note_heap(heap);
+    found.places.regions.push_back(
+        {found.stream.operations.size(), {range.begin, range.size()}, is_released, is_expandable});
+  }
+  void note_heap(std::uint32_t heap) {
+    heaps_.insert(heap);
+    found.heaps = heaps_.size();
+  }
 
   DeviceRequests found;
 
  private:
-  std::uint32_t add_request(std::uint64_t bytes, const allocator::Origin& origin) {
+  std::uint32_t add_request(std::uint64_t bytes, std::uint32_t device_stream, const allocator::Origin& origin) {
     std::uint32_t slot = found.stream.slots;
     if (unused_.empty()) {
       ++found.stream.slots;
@@ -50,6 +65,7 @@ class Collector {
     Operation operation;
     operation.slot = slot;
     operation.request.bytes = bytes;
+    operation.request.stream = device_stream;
     add(operation, origin);
     return slot;
   }
@@ -64,10 +80,12 @@ class Collector {
     found.stream.operations.push_back(operation);
     found.stream.answers.emplace_back();
     found.stream.origins.push_back(origin);
+    found.places.addresses.push_back(0);
   }
 
   std::unordered_map<std::uint64_t, std::uint32_t> slots_;  // By allocation id.
   std::vector<std::uint32_t> unused_;
+  std::set<std::uint32_t> heaps_;
 };
 
 std::uint64_t key_of(const LiveBlock& block) {
@@ -85,7 +103,7 @@ class StreamRequests {
     collect_before();
     pass_over_heaps(
         stream_, stream_.end_position(), nullptr,
-        [&](const StreamState&, const HeapChange& change, const wire::DecodedBlock&) { take(change); },
+        [&](const StreamState&, const HeapChange& change, const wire::DecodedBlock& block) { take(change, block); },
         [&](const wire::DecodedBlock& block, const RecordPlace& place) { take_failure(block, place); });
   }
 
@@ -103,21 +121,47 @@ class StreamRequests {
       if (block.is_live() && of_heap(block.heap) != nullptr) blocks.push_back(block);
     std::sort(blocks.begin(), blocks.end(),
               [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
+    for (std::uint32_t heap = 1; heap < counts_.size(); ++heap) {
+      Collector* collector = of_heap(heap);
+      if (collector == nullptr) continue;
+      allocator::RecordedPlaces& places = collector->found.places;
+      state.heap(heap).space.for_each_region([&](AddressRange range, Joining joining) {
+        collector->note_heap(heap);
+        places.regions_before.push_back({range.begin, range.size()});
+        places.is_expandable_before |= joining == Joining::with_neighbours;
+      });
+    }
     for (const LiveBlock& block : blocks) {
       Collector& collector = *of_heap(block.heap);
       ++collector.found.lived_before;
-      collector.allocate(key_of(block), block.requested, block.size, {stream_.first_time_ns(), block.stack, block.tag});
+      collector.found.places.blocks_before.push_back({block.address, block.size, block.requested, true});
+      collector.allocate(key_of(block), {block.address, block.requested, block.size, block.heap, block.stream},
+                         {stream_.first_time_ns(), block.stack, block.tag});
     }
   }
 
-  void take(const HeapChange& change) {
+  void take(const HeapChange& change, const wire::DecodedBlock& block) {
     Collector* collector = of_heap(change.heap);
     if (collector == nullptr) return;
+    take_region(change, block, *collector);
+    const wire::AllocRecord& taken = change.allocated;
     if (change.what == HeapChange::What::allocated)
-      collector->allocate(change.place.event, change.allocated.requested, change.allocated.size,
-                          {change.time_ns, change.allocated.stack, change.allocated.tag});
+      collector->allocate(change.place.event, {taken.address, taken.requested, taken.size, taken.heap, taken.stream},
+                          {change.time_ns, taken.stack, taken.tag});
     if (change.what == HeapChange::What::freed) collector->free(key_of(*change.block), change.time_ns);
-    for (const LiveBlock& block : change.went) collector->free(key_of(block), change.time_ns);
+    for (const LiveBlock& went : change.went) collector->free(key_of(went), change.time_ns);
+  }
+
+  void take_region(const HeapChange& change, const wire::DecodedBlock& block, Collector& collector) {
+    if (change.place.kind == wire::RecordKind::region_grow) {
+      const auto& record = block.rows<wire::RegionGrowRecord>()[change.place.row];
+      collector.note_region(change.heap, {record.address, record.address + record.size}, false,
+                            (record.flags & wire::region_flag::joins_neighbours) != 0);
+    }
+    if (change.place.kind == wire::RecordKind::region_shrink) {
+      const auto& record = block.rows<wire::RegionShrinkRecord>()[change.place.row];
+      collector.note_region(change.heap, {record.address, record.address + record.size}, true, false);
+    }
   }
 
   void take_failure(const wire::DecodedBlock& block, const RecordPlace& place) {

@@ -16,6 +16,8 @@ struct DeviceRequests {
   std::size_t trace_stream = 0;         // Its number in the trace.
   std::optional<std::uint32_t> device;  // Absent: not told.
   std::string file;                     // Of a trace of several; else empty.
+  allocator::RecordedPlaces places;     // Where the trace says that they were served.
+  std::size_t heaps = 0;                // Of the device, that had any.
   std::size_t other_devices = 0;        // That also had requests, and are left out.
   std::uint64_t lived_before = 0;       // Blocks from before the first event: asked for first, by address.
   std::uint64_t unknown_requests = 0;   // Blocks whose request is not told: what they take was asked.

@@ -133,22 +133,24 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
 
 void add_replay(CLI::App& app, ReplayOptions& options) {
   CLI::App& command = *app.add_subcommand(
-      "replay", "Play recorded requests into the allocator that JAX has on GPUs, decision by decision");
+      "replay", "Play recorded requests into an allocator that decides as an original does: JAX's, PyTorch's, ...");
   command
       .add_option("FILE", options.file,
                   "A stream of requests: JSON lines, plain or in zstd, with the allocator's configuration in the first "
                   "(app/cli/README.md has the format); or a trace that report opens; - is standard input")
       ->required();
-  command.add_option(
-      "--version", options.version,
-      "The allocator's version: classic, classic_align, spatial_v1, spatial_v2, spatial_v3 (unverified); "
-      "default: by the configuration, classic_align or spatial_v1");
-  command.add_option("--device-bytes", options.device_bytes, "Of a trace: all memory of the device, e.g. 80GiB");
+  command.add_option("--allocator", options.allocator,
+                     "xla_gpu, platform, cuda_async (approximate both), pytorch (checked) or naive; default: as JAX's "
+                     "settings choose it, xla_gpu");
+  command.add_option("--version", options.version,
+                     "Of JAX's allocators: classic, classic_align, spatial_v1, spatial_v2, spatial_v3 (unverified); "
+                     "default: by the configuration, classic_align or spatial_v1");
+  command.add_option("--device-bytes", options.device_bytes,
+                     "All memory of the device, e.g. 80GiB; of a stream of requests it replaces its configuration");
   command
       .add_option("--set", options.settings,
-                  "Of a trace: a setting of JAX, e.g. XLA_CLIENT_MEM_FRACTION=.9; also "
-                  "XLA_PYTHON_CLIENT_PREALLOCATE "
-                  "and, of XLA_FLAGS, partitioning")
+                  "A setting of JAX, e.g. XLA_CLIENT_MEM_FRACTION=.9 (allocator/jax/README.md lists them), or of "
+                  "PyTorch: PYTORCH_CUDA_ALLOC_CONF")
       ->allow_extra_args(false);
   command.add_option("--device", options.device, "Of a trace: the device's number; default: with the most requests")
       ->check(find_count_fault);
@@ -165,7 +167,8 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
                      "Write the MemoryDump protobuf of the first failure to this file, as TF_BFC_MEMORY_DUMP does");
   command.add_option("--traceme", options.trace_events,
                      "Write the trace event of each block, as XLA's profiler gets it, to this file, a line each");
-  command.add_option("--allocator-name", options.allocator_name, "As these three name it")->capture_default_str();
+  command.add_option("--allocator-name", options.allocator_name,
+                     "As these three, and the recording, name it; default: GPU_0_bfc, or GPU_0_ and the allocator");
   command.add_flag("--json", options.json, "Print JSON (described in app/cli/README.md)");
   add_max_size_option(command, options.max_size);
 }

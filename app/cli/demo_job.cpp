@@ -14,11 +14,12 @@
 #include <fmt/format.h>
 
 #include "allocator/annotated/annotated_device.h"
-#include "allocator/jax/settings.h"
+#include "allocator/setup/setup.h"
 #include "allocator/workload/workloads.h"
 #include "analysis/units/format.h"
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
+#include "app/cli/replay_plan.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -101,26 +102,17 @@ class PacedDevice final : public workload::Device {
   Pace& pace_;
 };
 
-Result<allocator::JaxPool> pool_of(const DemoOptions& options, std::uint64_t& device_bytes) {
+// The demo announces JAX's own allocator; settings that choose another one are refused.
+Result<allocator::Setup> setup_of(const DemoOptions& options) {
   const auto bytes = parse_bytes(options.device_bytes);
   if (!bytes || *bytes <= 0)
     return Failure(
         Error{fmt::format("'{}' is no size of a device", options.device_bytes), "Write e.g. 80GiB.", {}, {}, false});
-  device_bytes = static_cast<std::uint64_t>(*bytes);
-  const std::string name = options.version.empty() ? "spatial_v1" : options.version;
-  const auto version = allocator::xla_gpu::find_version(name);
-  if (!version)
-    return Failure(Error{fmt::format("there is no version '{}'", name), "replay --help lists them.", {}, {}, false});
-  std::vector<allocator::Setting> settings;
-  for (const std::string& text : options.settings) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos)
-      return Failure(Error{fmt::format("'{}' is no setting", text), "Write NAME=VALUE.", {}, {}, false});
-    settings.push_back({text.substr(0, equals), text.substr(equals + 1)});
-  }
-  auto pool = allocator::pool_from_settings(settings, device_bytes, *version);
-  if (!pool) return Failure(Error{pool.error(), "allocator/jax/README.md lists the settings.", {}, {}, false});
-  return *pool;
+  const auto settings = settings_from(options.settings);
+  if (!settings) return Failure(settings.error());
+  auto setup = allocator::set_up({"xla_gpu", options.version, *settings, static_cast<std::uint64_t>(*bytes)});
+  if (!setup) return Failure(Error{setup.error(), "allocator/jax/README.md lists the settings.", {}, {}, false});
+  return std::move(*setup);
 }
 
 }  // namespace
@@ -141,16 +133,13 @@ std::vector<std::string> words_of_demo_job(const DemoOptions& options) {
 }
 
 int run_demo_job(const DemoOptions& options) {
-  std::uint64_t device_bytes = 0;
-  const auto pool = pool_of(options, device_bytes);
-  if (!pool) return fail(pool.error());
+  const auto setup = setup_of(options);
+  if (!setup) return fail(setup.error());
   prctl(PR_SET_PDEATHSIG, SIGTERM);  // It is there to be watched.
   std::signal(SIGTERM, end_it);
   std::signal(SIGINT, end_it);
-  allocator::VirtualOptions upstream;
-  upstream.device_bytes = device_bytes;
-  upstream.granularity = pool->granularity;
-  allocator::AnnotatedDevice device("GPU_0_bfc", pool->options, upstream);
+  allocator::AnnotatedDevice device("GPU_0_bfc", std::get<allocator::xla_gpu::Options>(setup->options),
+                                    setup->upstream);
   const auto work = workload::make_workload(options.workload, options.seed);  // Its arrays go before their device.
   if (work == nullptr)
     return fail({fmt::format("there is no workload '{}'", options.workload),

@@ -63,15 +63,16 @@ struct ConvertOptions {
 
 struct ReplayOptions {
   std::string file;
-  std::string version;  // Empty: the one that the stream was made under.
+  std::string allocator;  // Empty: as JAX's settings choose it.
+  std::string version;    // Empty: the one that the stream was made under.
   std::string max_size = "4GiB";
   Given given;
-  std::vector<std::string> settings;  // NAME=VALUE, of a trace.
-  std::string device_bytes, device;   // Of a trace; the device: empty, the one with the most requests.
+  std::vector<std::string> settings;  // NAME=VALUE
+  std::string device_bytes, device;   // The device, of a trace: empty, the one with the most requests.
   bool check = false, json = false, time = false;
-  bool with_hang = false;  // As before 2026-08-14.
+  bool with_hang = false;                                  // As before 2026-08-14.
   std::string oom_log, memory_dump, trace_events, output;  // Files to write; empty: none.
-  std::string allocator_name = "GPU_0_bfc";
+  std::string allocator_name;                              // Empty: GPU_0_bfc, or of others GPU_0_ and their name.
 };
 
 struct ExportOptions {

@@ -15,7 +15,7 @@ namespace hbmscope::cli {
 struct ReplayAnswers {
   std::string file;
   allocator::StreamConfig config;
-  allocator::xla_gpu::Options options;
+  allocator::AllocatorOptions options;
   std::optional<allocator::ReplayResult> result;  // Absent with --check.
   std::optional<allocator::CheckResult> check;
   std::optional<allocator::ReplaySpeed> speed;

@@ -16,29 +16,36 @@ Json share_or_null(std::uint64_t part, std::uint64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-Json json_from_failure(const allocator::ReplayFailure& failure) {
-  const bool is_collective = failure.request.space == xla_gpu::Space::collective;
+Json limit_or_null(std::uint64_t bytes) {
+  return bytes == allocator::no_limit ? Json(nullptr) : Json(bytes);
+}
+
+Json json_from_failure(const allocator::ReplayFailure& failure, std::string_view allocator_name) {
+  Json unknowns = Json::array({"device"});
+  if (failure.driver_left_bytes == allocator::no_limit) unknowns.push_back("available_bytes");
+  if (failure.statistics.limit_bytes == allocator::no_limit) unknowns.push_back("limit_bytes");
+  const bool is_collective = failure.request.space == allocator::Space::collective;
   return {{"operation", failure.operation},
           {"line", failure.line == 0 ? Json(nullptr) : Json(failure.line)},
           {"asked_bytes", failure.request.bytes},
-          {"rounded_bytes", xla_gpu::rounded_bytes(failure.request.bytes)},
+          {"rounded_bytes", failure.rounded_bytes},
           {"alignment_bytes", failure.request.alignment},
-          {"available_bytes", failure.driver_left_bytes},
+          {"available_bytes", limit_or_null(failure.driver_left_bytes)},
           {"used_bytes", failure.statistics.in_use_bytes},
           {"total_free_bytes", failure.free_bytes},
           {"largest_free_bytes", failure.largest_usable_bytes},
           {"pool_bytes", failure.statistics.pool_bytes},
-          {"limit_bytes", failure.statistics.limit_bytes},
+          {"limit_bytes", limit_or_null(failure.statistics.limit_bytes)},
           {"memory_space", is_collective ? "collective" : "default"},
           {"device", nullptr},
-          {"allocator", "xla_gpu"},
+          {"allocator", allocator_name},
           {"verdict", text_from_verdict(verdict_of(failure))},
-          {"fault", failure.fault == xla_gpu::Fault::none ? Json(nullptr) : Json(text_from_fault(failure.fault))},
-          {"unknowns", Json::array({"device"})}};
+          {"fault", failure.fault == allocator::Fault::none ? Json(nullptr) : Json(text_from_fault(failure.fault))},
+          {"unknowns", std::move(unknowns)}};
 }
 
-void add_result(Json& json, const allocator::ReplayResult& result) {
-  const xla_gpu::Statistics& statistics = result.statistics;
+void add_result(Json& json, const allocator::ReplayResult& result, std::string_view allocator_name) {
+  const allocator::Statistics& statistics = result.statistics;
   const std::uint64_t free = statistics.pool_bytes - result.in_use_bytes;
   json["operations"] = result.operations;
   json["allocations"] = result.allocations;
@@ -60,15 +67,15 @@ void add_result(Json& json, const allocator::ReplayResult& result) {
   json["driver_claims"] = result.driver_claims;
   json["driver_refusals"] = result.driver_refusals;
   json["driver_releases"] = result.driver_releases;
-  json["fault"] = result.fault == xla_gpu::Fault::none ? Json(nullptr) : Json(text_from_fault(result.fault));
+  json["fault"] = result.fault == allocator::Fault::none ? Json(nullptr) : Json(text_from_fault(result.fault));
   json["failures"] = Json::array();
-  if (result.first_failure) json["failures"].push_back(json_from_failure(*result.first_failure));
+  if (result.first_failure) json["failures"].push_back(json_from_failure(*result.first_failure, allocator_name));
 }
 
 Json json_from_check(const allocator::CheckResult& check) {
   Json difference = nullptr;
   if (check.difference)
-    difference = {{"line", check.difference->line},
+    difference = {{"line", check.difference->line == 0 ? Json(nullptr) : Json(check.difference->line)},
                   {"what", check.difference->what},
                   {"recorded", check.difference->recorded},
                   {"replayed", check.difference->replayed}};
@@ -84,15 +91,20 @@ Json json_from_check(const allocator::CheckResult& check) {
 }  // namespace
 
 nlohmann::ordered_json json_from_replay(const ReplayAnswers& answers) {
-  const xla_gpu::VersionRules& rules = xla_gpu::rules_of(answers.options.version);
+  const auto* xla = std::get_if<xla_gpu::Options>(&answers.options);
+  const auto* naive = std::get_if<allocator::first_fit::Options>(&answers.options);
+  const std::string_view name = allocator::name_of(answers.options);
+  Json limit = nullptr;
+  if (xla != nullptr) limit = xla->limit_bytes;
+  if (naive != nullptr) limit = naive->limit_bytes;
   Json json = {{"schema", json_schema},
                {"file", answers.file},
-               {"allocator", "xla_gpu"},
-               {"version", rules.name},
-               {"certainty", text_from_certainty(rules.certainty)},
-               {"limit_bytes", answers.options.limit_bytes},
+               {"allocator", name},
+               {"version", xla != nullptr ? Json(xla_gpu::rules_of(xla->version).name) : Json(nullptr)},
+               {"certainty", text_from_certainty(allocator::certainty_of(answers.options))},
+               {"limit_bytes", std::move(limit)},
                {"device_bytes", or_null(answers.config.upstream.device_bytes)}};
-  if (answers.result) add_result(json, *answers.result);
+  if (answers.result) add_result(json, *answers.result, name);
   if (answers.check) json["check"] = json_from_check(*answers.check);
   if (answers.speed) json["ns_per_op"] = answers.speed->ns_per_operation;
   return json;

@@ -5,14 +5,13 @@
 #include "allocator/xla_report/memory_dump.h"
 #include "allocator/xla_report/oom_log.h"
 #include "allocator/xla_report/trace_event.h"
-#include "analysis/write/recording.h"
 #include "app/cli/output_file.h"
 
 namespace hbmscope::cli {
 namespace {
 
-using allocator::xla_gpu::Bfc;
-using allocator::xla_gpu::Chunk;
+using allocator::Allocator;
+using allocator::ReplayBlock;
 
 // XLA logs no more than that, without retries.
 constexpr int logged_failures_max = 10;
@@ -23,12 +22,8 @@ Failure not_written(const std::string& file) {
 
 }  // namespace
 
-Result<void> ReplayReports::open(const ReplayOptions& options, const allocator::xla_gpu::Options& rules,
-                                 const allocator::RequestStream& stream, const Definitions* source) {
+Result<void> ReplayReports::open(const ReplayOptions& options) {
   allocator_name_ = options.allocator_name;
-  output_ = options.output;
-  if (auto allowed = check_output({options.file}, output_); !allowed) return allowed;
-  if (!output_.empty()) recorder_.emplace(options.file, rules, allocator_name_, stream, source);
   const std::pair<File*, const std::string*> files[] = {
       {&oom_log_, &options.oom_log}, {&memory_dump_, &options.memory_dump}, {&trace_events_, &options.trace_events}};
   for (const auto& [file, name] : files) {
@@ -41,55 +36,37 @@ Result<void> ReplayReports::open(const ReplayOptions& options, const allocator::
   return {};
 }
 
-void ReplayReports::trace(std::string_view event, const Bfc& allocator, const Chunk& block) {
+void ReplayReports::trace(std::string_view event, const Allocator& allocator, const ReplayBlock& block) {
   if (trace_events_.name.empty()) return;
   trace_events_.stream << allocator::trace_event_text(
                               event, allocator, {block.address, block.requested_bytes, block.bytes}, allocator_name_)
                        << '\n';
 }
 
-void ReplayReports::on_operation(std::uint64_t number) {
-  if (recorder_) recorder_->on_operation(number);
-}
-
-void ReplayReports::on_allocated(const Bfc& allocator, const Chunk& block) {
+void ReplayReports::on_allocated(const Allocator& allocator, const ReplayBlock& block) {
   trace("MemoryAllocation", allocator, block);
-  if (recorder_) recorder_->on_allocated(allocator, block);
 }
 
-void ReplayReports::on_freed(const Bfc& allocator, const Chunk& block) {
+void ReplayReports::on_freed(const Allocator& allocator, const ReplayBlock& block) {
   trace("MemoryDeallocation", allocator, block);
-  if (recorder_) recorder_->on_freed(allocator, block);
 }
 
-void ReplayReports::on_refused(const Bfc& allocator, const allocator::xla_gpu::Request& request) {
+void ReplayReports::on_refused(const Allocator& allocator, const allocator::Request& request) {
   ++failures_;
-  if (recorder_) recorder_->on_refused(allocator, request);
+  // These two are asked for with xla_gpu only.
   if (!oom_log_.name.empty() && failures_ <= logged_failures_max) {
+    const auto& bfc = dynamic_cast<const allocator::xla_gpu::Bfc&>(allocator);
     allocator::OomLogOptions options;
     options.allocator_name = allocator_name_;
-    options.wording = allocator::wording_of(allocator.options().version);
-    oom_log_.stream << allocator::oom_log(allocator, request, options);
+    options.wording = allocator::wording_of(bfc.options().version);
+    oom_log_.stream << allocator::oom_log(bfc, request, options);
   }
   if (!memory_dump_.name.empty() && failures_ == 1)
-    memory_dump_.stream << allocator::memory_dump(allocator, allocator_name_);
-}
-
-void ReplayReports::on_region_claimed(const allocator::Claim& claim) {
-  if (recorder_) recorder_->on_region_claimed(claim);
-}
-
-void ReplayReports::on_region_released(const allocator::Claim& claim) {
-  if (recorder_) recorder_->on_region_released(claim);
-}
-
-void ReplayReports::on_claim_refused(std::uint64_t asked_bytes) {
-  if (recorder_) recorder_->on_claim_refused(asked_bytes);
+    memory_dump_.stream << allocator::memory_dump(dynamic_cast<const allocator::xla_gpu::Bfc&>(allocator),
+                                                  allocator_name_);
 }
 
 Result<void> ReplayReports::close() {
-  if (recorder_)
-    if (auto written = write_recording(recorder_->close(), output_); !written) return Failure(written.error());
   for (File* file : {&oom_log_, &memory_dump_, &trace_events_}) {
     if (file->name.empty()) continue;
     file->stream.close();

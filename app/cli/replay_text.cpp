@@ -9,6 +9,7 @@ namespace hbmscope::cli {
 namespace {
 
 namespace xla_gpu = allocator::xla_gpu;
+using allocator::AllocatorOptions;
 using allocator::CheckResult;
 using allocator::ReplayFailure;
 using allocator::ReplayResult;
@@ -26,14 +27,41 @@ std::string row(std::string_view name, const std::string& text) {
   return fmt::format("  {}{}\n", pad_right(name, 24), text);
 }
 
+// How it takes memory, under "limit" where it has one.
+std::string pool_rows(const AllocatorOptions& options) {
+  struct Rows {
+    std::string operator()(const xla_gpu::Options& of) const {
+      return row("limit", text_from_bytes(of.limit_bytes) +
+                              (of.allow_growth ? ", in regions that grow" : ", one region at the first request"));
+    }
+    std::string operator()(const allocator::platform::Options& of) const {
+      return row("pool", fmt::format("none: each request and each free is a call to the driver, in steps of {}",
+                                     text_from_bytes(of.granularity_bytes)));
+    }
+    std::string operator()(const allocator::cuda_async::Options& of) const {
+      return row("pool", fmt::format("keeps {}{}", text_from_bytes(of.release_threshold_bytes),
+                                     of.reserved_bytes > 0 ? ", claimed at the first request" : ", and grows"));
+    }
+    std::string operator()(const allocator::pytorch::Options& of) const {
+      return row("pool", of.expandable_segments ? "expandable segments, kept until the driver refuses"
+                                                : "segments, kept until the driver refuses");
+    }
+    std::string operator()(const allocator::first_fit::Options& of) const {
+      return row("limit", text_from_bytes(of.limit_bytes) + ", one region at the first request");
+    }
+  };
+  return std::visit(Rows(), options);
+}
+
 std::string head_text(const ReplayAnswers& answers, const Terminal& terminal) {
-  const xla_gpu::VersionRules& rules = xla_gpu::rules_of(answers.options.version);
-  std::string text = terminal.paint(fmt::format("{}: xla_gpu, version {} ({})", printable(answers.file), rules.name,
-                                                xla_gpu::text_from_certainty(rules.certainty)),
-                                    Ink::bold);
-  text += "\n" + row("limit", text_from_bytes(answers.options.limit_bytes) +
-                                  (answers.options.allow_growth ? ", in regions that grow"
-                                                                : ", one region at the first request"));
+  std::string name(allocator::name_of(answers.options));
+  if (const auto* xla = std::get_if<xla_gpu::Options>(&answers.options))
+    name += fmt::format(", version {}", xla_gpu::rules_of(xla->version).name);
+  std::string text =
+      terminal.paint(fmt::format("{}: {} ({})", printable(answers.file), name,
+                                 allocator::text_from_certainty(allocator::certainty_of(answers.options))),
+                     Ink::bold);
+  text += "\n" + pool_rows(answers.options);
   if (answers.config.upstream.device_bytes)
     text += row("device", text_from_bytes(*answers.config.upstream.device_bytes));
   return text;
@@ -41,12 +69,14 @@ std::string head_text(const ReplayAnswers& answers, const Terminal& terminal) {
 
 std::string verdict_text(const ReplayFailure& failure) {
   switch (verdict_of(failure)) {
-    case ReplayVerdict::fault: return std::string(xla_gpu::text_from_fault(failure.fault));
+    case ReplayVerdict::fault: return std::string(allocator::text_from_fault(failure.fault));
     case ReplayVerdict::too_big: return "more than all that was free and all that could still be claimed";
     case ReplayVerdict::had_room: return "a free chunk was large enough, but not where the alignment allows it";
     case ReplayVerdict::scattered: return "enough was free in the pool, in pieces that are each too small";
     case ReplayVerdict::stepped_over:
       return "the driver had enough, but the steps of nine tenths after a refusal went past it";
+    case ReplayVerdict::segment:
+      return "the driver had enough for the request, but not for the region that would have served it";
     case ReplayVerdict::split: return "enough only together: some free in the pool, some left at the driver";
   }
   return {};
@@ -59,7 +89,9 @@ std::string failure_text(const ReplayFailure& failure, const Terminal& terminal)
                                              Ink::bad)) +
          row("", fmt::format("{} free in the pool, the largest usable piece {}, {} left to claim",
                              text_from_bytes(failure.free_bytes), text_from_bytes(failure.largest_usable_bytes),
-                             text_from_bytes(failure.driver_left_bytes))) +
+                             failure.driver_left_bytes == allocator::no_limit
+                                 ? std::string("?")
+                                 : text_from_bytes(failure.driver_left_bytes))) +
          row("", verdict_text(failure));
 }
 
@@ -90,8 +122,10 @@ std::string check_text(const CheckResult& check, const Terminal& terminal) {
   std::string text;
   if (check.difference) {
     const allocator::Difference& difference = *check.difference;
-    text += row("first difference",
-                terminal.paint(fmt::format("line {}: {}", difference.line, printable(difference.what)), Ink::bad));
+    text += row("first difference", terminal.paint(difference.line == 0 ? printable(difference.what)
+                                                                        : fmt::format("line {}: {}", difference.line,
+                                                                                      printable(difference.what)),
+                                                   Ink::bad));
     text += row("  recorded", difference.recorded) + row("  replayed", difference.replayed);
   } else {
     text += row("check", terminal.paint("all answers are the same", Ink::good));

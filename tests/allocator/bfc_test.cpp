@@ -26,7 +26,7 @@ struct Bench {
   }
 
   Allocation take(std::uint64_t bytes, Space space = Space::default_memory, std::uint64_t alignment = 1) {
-    return bfc.allocate({bytes, space, alignment});
+    return bfc.allocate({bytes, space, 0, alignment});
   }
   std::uint64_t offset_of(std::uint64_t bytes, Space space = Space::default_memory, std::uint64_t alignment = 1) {
     const Allocation answer = take(bytes, space, alignment);
@@ -64,7 +64,7 @@ TEST(Bfc, regions_go_back_with_the_allocator) {
   VirtualAddresses upstream({});
   {
     Bfc bfc(upstream, Bench::options_of(Version::classic, 64 * mib));
-    bfc.allocate({1, Space::default_memory, 1});
+    bfc.allocate({1, Space::default_memory, 0, 1});
     EXPECT_EQ(upstream.claimed_bytes(), 64 * mib);
   }
   EXPECT_EQ(upstream.claimed_bytes(), 0U);
@@ -210,8 +210,8 @@ TEST(Bfc, the_largest_free_chunk_counts_the_gap_and_for_one_space_only_its_own_h
   EXPECT_EQ(bench.bfc.largest_free_bytes(), 2 * mib);
   bench.free(0);
   EXPECT_EQ(bench.bfc.largest_free_bytes(), 20 * mib);
-  EXPECT_EQ(bench.bfc.largest_free_bytes(Space::default_memory), 20 * mib);
-  EXPECT_EQ(bench.bfc.largest_free_bytes(Space::collective), 2 * mib);
+  EXPECT_EQ(bench.bfc.largest_usable_bytes(Space::default_memory), 20 * mib);
+  EXPECT_EQ(bench.bfc.largest_usable_bytes(Space::collective), 2 * mib);
 }
 
 TEST(Bfc, fragmentation_is_undefined_with_nothing_free) {

@@ -9,11 +9,8 @@
 namespace hbmscope::allocator {
 namespace {
 
-using xla_gpu::Allocation;
 using xla_gpu::Bfc;
 using xla_gpu::Chunk;
-using xla_gpu::Outcome;
-using xla_gpu::Statistics;
 using xla_gpu::Tag;
 
 constexpr std::uint64_t mib = 1 << 20;
@@ -89,19 +86,19 @@ std::string run_trial(std::uint64_t seed, Trial& trial) {
       if (fast.free(address) != naive.free(address)) difference = "the free differs";
       if (address == live[at]) live.erase(live.begin() + static_cast<std::ptrdiff_t>(at));
     } else {
-      xla_gpu::Request request;
+      Request request;
       request.bytes =
           random() % 3 != 0 ? hot[random() % hot.size()] : random() % (trial.options.limit_bytes >> random() % 20);
       if (random() % 4 == 0) request.alignment = std::uint64_t{1} << random() % 23;
-      if (random() % 3 == 0) request.space = xla_gpu::Space::collective;
+      if (random() % 3 == 0) request.space = Space::collective;
       const Allocation answer = fast.allocate(request);
       difference = find_difference(answer, naive.allocate(request));
       if (answer.outcome == Outcome::allocated) live.push_back(answer.address);
     }
     // Behind a fault there is no state that anybody could see.
-    if (difference.empty() && fast.fault() == xla_gpu::Fault::none) difference = find_difference(fast, naive);
+    if (difference.empty() && fast.fault() == Fault::none) difference = find_difference(fast, naive);
     if (!difference.empty()) return "operation " + std::to_string(i) + ": " + difference;
-    if (fast.fault() != xla_gpu::Fault::none) {
+    if (fast.fault() != Fault::none) {
       trial.ends_in_fault = true;
       return {};
     }

@@ -20,7 +20,7 @@ Options options_of(Version version, std::uint64_t limit_bytes) {
 
 void expect_end(Bfc& bfc, Fault fault) {
   EXPECT_EQ(bfc.fault(), fault);
-  const Allocation again = bfc.allocate({256, Space::default_memory, 1});
+  const Allocation again = bfc.allocate({256, Space::default_memory, 0, 1});
   EXPECT_EQ(again.outcome, Outcome::fault);
   EXPECT_EQ(again.fault, fault);
   EXPECT_EQ(bfc.free(0), FreeOutcome::fault);
@@ -37,17 +37,17 @@ VirtualOptions coarse_device() {
 TEST(Faults, a_second_region_beside_a_gap) {
   VirtualAddresses upstream(coarse_device());
   Bfc bfc(upstream, options_of(Version::spatial_v1, 17 * mib));
-  EXPECT_EQ(bfc.allocate({mib, Space::default_memory, 1}).outcome, Outcome::allocated);
-  EXPECT_EQ(bfc.allocate({33 * mib, Space::default_memory, 1}).outcome, Outcome::fault);
+  EXPECT_EQ(bfc.allocate({mib, Space::default_memory, 0, 1}).outcome, Outcome::allocated);
+  EXPECT_EQ(bfc.allocate({33 * mib, Space::default_memory, 0, 1}).outcome, Outcome::fault);
   expect_end(bfc, Fault::second_gap);
 }
 
 TEST(Faults, a_gap_that_is_born_beside_another_by_a_free) {
   VirtualAddresses upstream(coarse_device());
   Bfc bfc(upstream, options_of(Version::spatial_v1, 31 * mib));
-  const Allocation whole = bfc.allocate({31 * mib, Space::default_memory, 1});
+  const Allocation whole = bfc.allocate({31 * mib, Space::default_memory, 0, 1});
   EXPECT_EQ(whole.bytes, 32 * mib);  // No gap is left, so a second region is no trouble yet.
-  EXPECT_EQ(bfc.allocate({mib, Space::default_memory, 1}).outcome, Outcome::allocated);
+  EXPECT_EQ(bfc.allocate({mib, Space::default_memory, 0, 1}).outcome, Outcome::allocated);
   EXPECT_EQ(bfc.free(whole.address), FreeOutcome::fault);
   expect_end(bfc, Fault::second_gap);
 }
@@ -61,10 +61,10 @@ TEST(Faults, a_small_request_with_the_driver_full) {
     options.hangs_on_small_refusal = hangs;
     VirtualAddresses upstream(device);
     Bfc bfc(upstream, options);
-    EXPECT_EQ(bfc.allocate({2 * mib, Space::default_memory, 1}).outcome, Outcome::allocated);
+    EXPECT_EQ(bfc.allocate({2 * mib, Space::default_memory, 0, 1}).outcome, Outcome::allocated);
     // From 2,560 bytes the next step is below what is needed.
-    EXPECT_EQ(bfc.allocate({2560, Space::default_memory, 1}).outcome, Outcome::out_of_memory);
-    const Allocation small = bfc.allocate({2304, Space::default_memory, 1});
+    EXPECT_EQ(bfc.allocate({2560, Space::default_memory, 0, 1}).outcome, Outcome::out_of_memory);
+    const Allocation small = bfc.allocate({2304, Space::default_memory, 0, 1});
     EXPECT_EQ(small.outcome, hangs ? Outcome::fault : Outcome::out_of_memory);
     if (hangs) expect_end(bfc, Fault::endless_backpedal);
   }
@@ -91,12 +91,12 @@ TEST(Faults, doubling_the_next_region_beyond_64_bits) {
   Bfc bfc(upstream, options);
   Allocation answer;
   for (int i = 0; i < 43; ++i) {
-    answer = bfc.allocate({2 * mib, Space::default_memory, 1});
+    answer = bfc.allocate({2 * mib, Space::default_memory, 0, 1});
     ASSERT_EQ(answer.outcome, Outcome::allocated) << i;
     // Half of each region is left over: take it, so that the next request needs another region.
-    while (bfc.largest_free_bytes() >= 2 * mib) bfc.allocate({2 * mib, Space::default_memory, 1});
+    while (bfc.largest_free_bytes() >= 2 * mib) bfc.allocate({2 * mib, Space::default_memory, 0, 1});
   }
-  answer = bfc.allocate({2 * mib, Space::default_memory, 1});
+  answer = bfc.allocate({2 * mib, Space::default_memory, 0, 1});
   EXPECT_EQ(answer.outcome, Outcome::fault);
   expect_end(bfc, Fault::endless_growth);
 }
@@ -104,7 +104,7 @@ TEST(Faults, doubling_the_next_region_beyond_64_bits) {
 TEST(Faults, an_alignment_that_is_no_power_of_two) {
   VirtualAddresses upstream({});
   Bfc bfc(upstream, options_of(Version::classic_align, 16 * mib));
-  EXPECT_EQ(bfc.allocate({256, Space::default_memory, 48}).outcome, Outcome::fault);
+  EXPECT_EQ(bfc.allocate({256, Space::default_memory, 0, 48}).outcome, Outcome::fault);
   expect_end(bfc, Fault::bad_alignment);
 }
 
@@ -113,7 +113,7 @@ TEST(Faults, a_region_that_is_no_multiple_of_256_bytes) {
   odd.granularity = 1000;
   VirtualAddresses upstream(odd);
   Bfc bfc(upstream, options_of(Version::classic, 16 * mib));
-  EXPECT_EQ(bfc.allocate({256, Space::default_memory, 1}).outcome, Outcome::fault);
+  EXPECT_EQ(bfc.allocate({256, Space::default_memory, 0, 1}).outcome, Outcome::fault);
   expect_end(bfc, Fault::bad_region);
 }
 
@@ -134,10 +134,10 @@ TEST(Faults, options_that_are_not_possible_are_named) {
 TEST(Faults, a_request_beyond_all_devices_is_out_of_memory) {
   VirtualAddresses upstream({});
   Bfc bfc(upstream, options_of(Version::classic_align, 16 * mib));
-  EXPECT_EQ(bfc.allocate({~std::uint64_t{0}, Space::default_memory, 1}).outcome, Outcome::out_of_memory);
-  EXPECT_EQ(bfc.allocate({request_bytes_max, Space::default_memory, std::uint64_t{1} << 62}).outcome,
+  EXPECT_EQ(bfc.allocate({~std::uint64_t{0}, Space::default_memory, 0, 1}).outcome, Outcome::out_of_memory);
+  EXPECT_EQ(bfc.allocate({request_bytes_max, Space::default_memory, 0, std::uint64_t{1} << 62}).outcome,
             Outcome::out_of_memory);
-  EXPECT_EQ(bfc.allocate({256, Space::default_memory, std::uint64_t{1} << 63}).outcome, Outcome::out_of_memory);
+  EXPECT_EQ(bfc.allocate({256, Space::default_memory, 0, std::uint64_t{1} << 63}).outcome, Outcome::out_of_memory);
 }
 
 }  // namespace

@@ -6,12 +6,6 @@
 namespace hbmscope::allocator {
 namespace {
 
-using xla_gpu::Allocation;
-using xla_gpu::Fault;
-using xla_gpu::FreeOutcome;
-using xla_gpu::Outcome;
-using xla_gpu::Request;
-using xla_gpu::Space;
 using xla_gpu::Version;
 
 constexpr std::uint64_t mib = 1 << 20;
@@ -106,7 +100,8 @@ std::optional<Allocation> NaiveBfc::serve(std::uint64_t bytes, std::uint64_t ali
   statistics_.in_use_bytes += place->second.bytes;
   statistics_.peak_in_use_bytes = std::max(statistics_.peak_in_use_bytes, statistics_.in_use_bytes);
   statistics_.largest_allocation_bytes = std::max(statistics_.largest_allocation_bytes, place->second.bytes);
-  return Allocation{Outcome::allocated, Fault::none, place->second.region, start, place->second.bytes, ++ids_};
+  return Allocation{Outcome::allocated,  Fault::none, place->second.owner == Owner::upper, place->second.region, start,
+                    place->second.bytes, ++ids_};
 }
 
 void NaiveBfc::check_gaps() {
@@ -205,8 +200,8 @@ FreeOutcome NaiveBfc::free(std::uint64_t address) {
   return fault_ == Fault::none ? FreeOutcome::freed : FreeOutcome::fault;
 }
 
-xla_gpu::Statistics NaiveBfc::statistics() const {
-  xla_gpu::Statistics statistics = statistics_;
+Statistics NaiveBfc::statistics() const {
+  Statistics statistics = statistics_;
   for (const auto& [address, piece] : pieces_)
     if (!piece.in_use) statistics.largest_free_bytes = std::max(statistics.largest_free_bytes, piece.bytes);
   return statistics;

@@ -26,9 +26,9 @@ class NaiveBfc {
 
   NaiveBfc(Upstream& upstream, const xla_gpu::Options& options);
 
-  xla_gpu::Allocation allocate(const xla_gpu::Request& request);
-  xla_gpu::FreeOutcome free(std::uint64_t address);
-  xla_gpu::Statistics statistics() const;
+  Allocation allocate(const Request& request);
+  FreeOutcome free(std::uint64_t address);
+  Statistics statistics() const;
   const std::map<std::uint64_t, Piece>& pieces() const { return pieces_; }
 
  private:
@@ -44,13 +44,12 @@ class NaiveBfc {
   bool leaves_whole(std::uint64_t piece_bytes, std::uint64_t bytes) const;
   std::optional<std::uint64_t> start_in(Place place, std::uint64_t bytes, std::uint64_t alignment, Owner end) const;
   std::optional<Place> find(std::uint64_t bytes, std::uint64_t alignment, Owner end) const;
-  std::optional<xla_gpu::Allocation> serve(std::uint64_t bytes, std::uint64_t alignment,
-                                           const xla_gpu::Request& request);
+  std::optional<Allocation> serve(std::uint64_t bytes, std::uint64_t alignment, const Request& request);
   bool grow(std::uint64_t bytes);
   bool collect(std::uint64_t bytes);
   Place cut(Place place, std::uint64_t at);
   bool is_same_region(Place a, Place b) const { return a->second.region == b->second.region; }
-  xla_gpu::Allocation refusal() const;
+  Allocation refusal() const;
   void check_gaps();
 
   Upstream& upstream_;
@@ -59,9 +58,9 @@ class NaiveBfc {
   std::map<std::uint64_t, Piece> pieces_;  // By address.
   std::vector<Area> areas_;
   std::uint32_t claims_ = 0;
-  xla_gpu::Statistics statistics_;
+  Statistics statistics_;
   std::uint64_t ids_ = 0;
-  xla_gpu::Fault fault_ = xla_gpu::Fault::none;
+  Fault fault_ = Fault::none;
 };
 
 }  // namespace hbmscope::allocator

@@ -1,5 +1,6 @@
 #include "allocator/replay/player.h"
 
+#include "allocator/replay/verdict.h"
 #include "tests/allocator/stream_text.h"
 
 namespace hbmscope::allocator {
@@ -34,7 +35,7 @@ TEST(Player, the_first_failure_is_kept_as_it_was) {
   EXPECT_EQ(failure.operation, 6U);
   EXPECT_EQ(failure.line, 9U);
   EXPECT_EQ(failure.request.bytes, 30000000U);
-  EXPECT_EQ(failure.fault, xla_gpu::Fault::none);
+  EXPECT_EQ(failure.fault, Fault::none);
   EXPECT_EQ(failure.free_bytes, 12000256U);
   EXPECT_EQ(failure.largest_usable_bytes, 12000256U);
   EXPECT_EQ(failure.driver_left_bytes, 0U);
@@ -50,16 +51,26 @@ TEST(Player, what_the_driver_has_left_is_the_least_of_limit_and_device) {
   EXPECT_GT(result.driver_refusals, 0U);
 }
 
+TEST(Player, a_request_may_fail_for_the_region_that_would_have_served_it) {
+  RequestStream stream = stream_of("{\"config\":{\"total_bytes\":16777216}}\n[\"a\",1,9437184]\n");
+  stream.config.upstream.device_bytes = 16 << 20;
+  const ReplayResult result = play(stream, pytorch::Options{});
+  ASSERT_TRUE(result.first_failure);
+  EXPECT_EQ(result.first_failure->last_refused_bytes, 20U << 20);  // A segment.
+  EXPECT_EQ(result.first_failure->driver_left_bytes, 16U << 20);
+  EXPECT_EQ(verdict_of(*result.first_failure), ReplayVerdict::segment);
+}
+
 TEST(Player, a_fault_ends_it) {
   const ReplayResult result = play_text(R"({"config":{"total_bytes":17825792,"spatial":1,"granularity":16777216}}
 ["a",1,1]
 ["a",2,34603008]
 ["a",3,1]
 )");
-  EXPECT_EQ(result.fault, xla_gpu::Fault::second_gap);
+  EXPECT_EQ(result.fault, Fault::second_gap);
   EXPECT_EQ(result.operations, 2U);
   ASSERT_TRUE(result.first_failure);
-  EXPECT_EQ(result.first_failure->fault, xla_gpu::Fault::second_gap);
+  EXPECT_EQ(result.first_failure->fault, Fault::second_gap);
 }
 
 TEST(Player, an_id_that_was_refused_can_be_freed_and_asked_for_again) {

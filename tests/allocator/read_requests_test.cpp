@@ -49,10 +49,10 @@ TEST(ReadRequests, requests_with_ends_and_alignments) {
       head + "[\"a\",7,1000,0,0,1024,{\"end\":\"u\",\"align\":4096}]\n[\"a\",8,5,{\"align\":1}]\n[\"f\",7]\n");
   ASSERT_EQ(stream.operations.size(), 3U);
   EXPECT_EQ(stream.operations[0].request.bytes, 1000U);
-  EXPECT_EQ(stream.operations[0].request.space, xla_gpu::Space::collective);
+  EXPECT_EQ(stream.operations[0].request.space, Space::collective);
   EXPECT_EQ(stream.operations[0].request.alignment, 4096U);
   EXPECT_EQ(stream.operations[0].line, 2U);
-  EXPECT_EQ(stream.operations[1].request.space, xla_gpu::Space::default_memory);
+  EXPECT_EQ(stream.operations[1].request.space, Space::default_memory);
   EXPECT_EQ(stream.answers[1].outcome, RecordedOutcome::unknown);
   EXPECT_TRUE(stream.operations[2].is_free);
   EXPECT_EQ(stream.operations[2].slot, stream.operations[0].slot);

@@ -13,12 +13,11 @@ struct Replayed {
   EventCounts counts;
 };
 
-Replayed replay_text(const std::string& text) {
-  const RequestStream stream = stream_of(text);
-  const xla_gpu::Options options = options_of(stream.config, version_of(stream.config));
+Replayed replay(const RequestStream& stream, const AllocatorOptions& options) {
   ReplayRecorder recorder("a.jsonl", options, "GPU_0_bfc", stream, nullptr);
   Replayed replayed;
-  replayed.result = play(stream, options, &recorder);
+  Watcher* const watchers[] = {&recorder};
+  replayed.result = play(stream, options, watchers);
   const Trace& trace = recorder.close();
   EXPECT_EQ(trace.import.count_of("encoding"), 0);
   replayed.heap = trace.streams.front().last_state().heap(1);
@@ -28,8 +27,13 @@ Replayed replay_text(const std::string& text) {
   return replayed;
 }
 
+Replayed replay_text(const std::string& text) {
+  const RequestStream stream = stream_of(text);
+  return replay(stream, options_of(stream.config, version_of(stream.config)));
+}
+
 void expect_same(const Replayed& replayed) {
-  const xla_gpu::Statistics& statistics = replayed.result.statistics;
+  const Statistics& statistics = replayed.result.statistics;
   EXPECT_EQ(replayed.heap.in_use_bytes, statistics.in_use_bytes);
   EXPECT_EQ(replayed.heap.known_requested_bytes(), replayed.result.requested_bytes);
   EXPECT_EQ(replayed.heap.space.region_bytes(), statistics.pool_bytes);
@@ -68,6 +72,38 @@ TEST(ReplayRecorder, regions_that_come_are_refused_and_go) {
   EXPECT_GT(replayed.result.driver_refusals, 0U);
 }
 
+// Regions that a free gives back are told behind it, so that no block is ever outside of all regions.
+TEST(ReplayRecorder, every_allocator) {
+  RequestStream stream = stream_of(R"({"config":{"total_bytes":134217728}}
+["a",1,3000000]
+["a",2,70000]
+["a",3,60000000]
+["f",1]
+["a",4,50000000]
+["f",3]
+["a",5,110000000]
+["f",4]
+["a",6,90000000]
+["f",2]
+)");
+  stream.config.upstream.device_bytes = std::uint64_t{128} << 20;
+  pytorch::Options expandable;
+  expandable.expandable_segments = true;
+  expandable.device_bytes = *stream.config.upstream.device_bytes;
+  std::uint64_t releases = 0;
+  for (const AllocatorOptions& options :
+       {AllocatorOptions(platform::Options{}), AllocatorOptions(cuda_async::Options{}),
+        AllocatorOptions(pytorch::Options{}), AllocatorOptions(expandable),
+        AllocatorOptions(first_fit::Options{std::uint64_t{128} << 20})}) {
+    SCOPED_TRACE(name_of(options));
+    const Replayed replayed = replay(stream, options);
+    expect_same(replayed);
+    EXPECT_GT(replayed.result.refused, 0U);
+    releases += replayed.result.driver_releases;
+  }
+  EXPECT_GT(releases, 5U);
+}
+
 TEST(ReplayRecorder, times_stacks_and_tags_are_those_of_the_source) {
   TraceWriter source({"a.pickle", "torch", "Test", "pytorch", 0});
   wire::StreamWriter& events = source.events();
@@ -80,7 +116,8 @@ TEST(ReplayRecorder, times_stacks_and_tags_are_those_of_the_source) {
   stream.origins = {{100, inner, tag}, {200, outer, 0}, {300, 0, 0}};
   ReplayRecorder recorder("a.pickle", options_of(stream.config, xla_gpu::Version::classic), "GPU_0_bfc", stream,
                           &source.stream().definitions());
-  play(stream, options_of(stream.config, xla_gpu::Version::classic), &recorder);
+  Watcher* const watchers[] = {&recorder};
+  play(stream, options_of(stream.config, xla_gpu::Version::classic), watchers);
   const Stream& made = recorder.close().streams.front();
   const StreamState then = made.state_at(2);  // The region and the block.
   const LiveBlock& block = *then.slots().begin();

@@ -12,15 +12,16 @@
 namespace hbmscope::allocator {
 
 struct ReportWatcher final : Watcher {
-  void on_allocated(const xla_gpu::Bfc& allocator, const xla_gpu::Chunk& block) override {
+  void on_allocated(const Allocator& allocator, const ReplayBlock& block) override {
     trace +=
         trace_event_text("MemoryAllocation", allocator, {block.address, block.requested_bytes, block.bytes}) + "\n";
   }
-  void on_freed(const xla_gpu::Bfc& allocator, const xla_gpu::Chunk& block) override {
+  void on_freed(const Allocator& allocator, const ReplayBlock& block) override {
     trace +=
         trace_event_text("MemoryDeallocation", allocator, {block.address, block.requested_bytes, block.bytes}) + "\n";
   }
-  void on_refused(const xla_gpu::Bfc& allocator, const xla_gpu::Request& request) override {
+  void on_refused(const Allocator& refusing, const Request& request) override {
+    const auto& allocator = dynamic_cast<const xla_gpu::Bfc&>(refusing);
     OomLogOptions options;
     options.wording = wording_of(allocator.options().version);
     log += oom_log(allocator, request, options);
@@ -32,7 +33,8 @@ struct ReportWatcher final : Watcher {
 
 inline ReportWatcher play_with_reports(const RequestStream& stream, xla_gpu::Version version) {
   ReportWatcher reports;
-  play(stream, options_of(stream.config, version), &reports);
+  Watcher* const watchers[] = {&reports};
+  play(stream, options_of(stream.config, version), watchers);
   return reports;
 }
 

@@ -172,12 +172,14 @@ void print_resident(std::uint64_t pool_gib) {
     const RequestStream stream = make_stream(pool_gib << 30, 50'000);
     xla_gpu::Options options = options_of(stream.config, xla_gpu::Version::spatial_v1);
     const std::size_t before = resident_bytes();
-    Player player(stream, options);
+    VirtualAddresses upstream(stream.config.upstream);
+    xla_gpu::Bfc allocator(upstream, options);
+    Player player(stream, allocator);
     for (const Operation& operation : stream.operations)
       operation.is_free ? static_cast<void>(player.free(operation)) : static_cast<void>(player.allocate(operation));
     std::printf("  pool %5llu GiB: %5.1f MiB resident, %zu chunks (XLA's table: %8.1f MiB)\n",
                 static_cast<unsigned long long>(pool_gib), static_cast<double>(resident_bytes() - before) / (1 << 20),
-                player.allocator().chunks(), static_cast<double>(pool_gib) * 1024 / 32);
+                allocator.chunks(), static_cast<double>(pool_gib) * 1024 / 32);
     std::fflush(stdout);
     _exit(0);
   }

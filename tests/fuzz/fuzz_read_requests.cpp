@@ -6,7 +6,6 @@
 
 #include "allocator/replay/check.h"
 #include "allocator/replay/player.h"
-#include "allocator/replay/state.h"
 #include "analysis/read/requests/read_requests.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -22,23 +21,23 @@ void require(bool holds, const char* what) {
   std::abort();
 }
 
-void require_sums(const xla_gpu::Bfc& allocator) {
-  const WalkedState state = compute_state(allocator, true);
+void require_sums(const Allocator& allocator) {
+  const Statistics statistics = allocator.statistics();
   std::uint64_t in_use = 0, largest = 0, pool = 0;
-  for (const ChunkRow& row : state.rows) {
+  for (const Piece& row : allocator.pieces()) {
     pool += row.bytes;
     if (row.in_use) in_use += row.bytes;
     if (!row.in_use && row.bytes > largest) largest = row.bytes;
   }
-  require(in_use == state.statistics.in_use_bytes, "in use is not the sum of blocks");
-  require(pool == state.statistics.pool_bytes, "the pool is not the sum of chunks");
-  require(largest == state.statistics.largest_free_bytes, "the largest free chunk is not the largest");
+  require(in_use == statistics.in_use_bytes, "in use is not the sum of blocks");
+  require(pool == statistics.pool_bytes, "the pool is not the sum of chunks");
+  require(largest == statistics.largest_free_bytes, "the largest free chunk is not the largest");
 }
 
 struct SumWatcher final : Watcher {
-  void on_allocated(const xla_gpu::Bfc& allocator, const xla_gpu::Chunk&) override { require_sums(allocator); }
-  void on_freed(const xla_gpu::Bfc& allocator, const xla_gpu::Chunk&) override { require_sums(allocator); }
-  void on_refused(const xla_gpu::Bfc& allocator, const xla_gpu::Request&) override { require_sums(allocator); }
+  void on_allocated(const Allocator& allocator, const ReplayBlock&) override { require_sums(allocator); }
+  void on_freed(const Allocator& allocator, const ReplayBlock&) override { require_sums(allocator); }
+  void on_refused(const Allocator& allocator, const Request&) override { require_sums(allocator); }
 };
 
 void read(const std::string& text) {
@@ -51,8 +50,9 @@ void read(const std::string& text) {
     const xla_gpu::Options options = options_of(read->stream.config, rules.version);
     if (xla_gpu::find_fault_of(options) != nullptr) continue;
     SumWatcher watcher;
-    const ReplayResult result = play(read->stream, options, &watcher);
-    require(result.fault != xla_gpu::Fault::none || result.operations == read->stream.operations.size(),
+    Watcher* const watchers[] = {&watcher};
+    const ReplayResult result = play(read->stream, options, watchers);
+    require(result.fault != Fault::none || result.operations == read->stream.operations.size(),
             "a replay that ended early");
     check(read->stream, options);
   }

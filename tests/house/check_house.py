@@ -38,6 +38,7 @@ MAY_INCLUDE = {
     "app/gui/platform": ["app/gui/core", "app/gui/views", "analysis/model", "third_party"],
     "app": ["app/cli", "app/gui/platform"],
     "third_party": [],
+    "samples": ["allocator"],
     "tests": ["analysis", "app", "collector", "allocator", "third_party"],
 }
 

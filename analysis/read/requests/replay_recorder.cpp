@@ -1,31 +1,46 @@
 #include "analysis/read/requests/replay_recorder.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace hbmscope {
 namespace {
 
+using allocator::Allocator;
 using allocator::Claim;
-using allocator::xla_gpu::Bfc;
-using allocator::xla_gpu::Chunk;
+using allocator::ReplayBlock;
+
+bool joins_regions(const allocator::AllocatorOptions& options) {
+  const auto* pytorch = std::get_if<allocator::pytorch::Options>(&options);
+  return pytorch != nullptr && pytorch->expandable_segments;
+}
 
 }  // namespace
 
-ReplayRecorder::ReplayRecorder(const std::string& file, const allocator::xla_gpu::Options& options,
+ReplayRecorder::ReplayRecorder(const std::string& file, const allocator::AllocatorOptions& options,
                                const std::string& allocator_name, const allocator::RequestStream& stream,
                                const Definitions* source)
-    : writer_({file, "replay", "hbmscope replay", "xla_gpu", 0}), stream_(stream), source_(source) {
-  const allocator::xla_gpu::VersionRules& rules = allocator::xla_gpu::rules_of(options.version);
+    : writer_({file, "replay", "hbmscope replay", std::string(allocator::name_of(options)), 0}),
+      stream_(stream),
+      source_(source),
+      region_flags_(joins_regions(options) ? wire::region_flag::joins_neighbours : 0) {
+  const std::string name(allocator::name_of(options));
+  const auto* xla = std::get_if<allocator::xla_gpu::Options>(&options);
+  const bool has_two_ends = xla != nullptr && allocator::xla_gpu::rules_of(xla->version).is_spatial;
   wire::HeapRecord heap;
   heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
   heap.device = 0;
   heap.flags = wire::heap_flag::has_regions | wire::heap_flag::has_requested | wire::heap_flag::has_addresses |
-               wire::heap_flag::is_complete_at_start | (rules.is_spatial ? wire::heap_flag::has_two_ends : 0);
+               wire::heap_flag::is_complete_at_start | (has_two_ends ? wire::heap_flag::has_two_ends : 0);
   heap_ = writer_.events().define_heap(heap, allocator_name, "device");
-  writer_.events().add_job_fact("xla_gpu.version", rules.name);
-  writer_.events().add_job_fact("xla_gpu.certainty", allocator::xla_gpu::text_from_certainty(rules.certainty));
-  writer_.events().add_job_fact("xla_gpu.limit_bytes", fmt::to_string(options.limit_bytes));
-  writer_.events().add_job_fact("xla_gpu.preallocate", options.allow_growth ? "false" : "true");
+  writer_.events().add_job_fact(name + ".certainty", allocator::text_from_certainty(allocator::certainty_of(options)));
+  // As a snapshot of PyTorch says it.
+  if (joins_regions(options)) writer_.events().add_job_fact("torch.allocator.expandable_segments", "True");
+  if (xla == nullptr) return;
+  writer_.events().add_job_fact("xla_gpu.version", allocator::xla_gpu::rules_of(xla->version).name);
+  writer_.events().add_job_fact("xla_gpu.limit_bytes", fmt::to_string(xla->limit_bytes));
+  writer_.events().add_job_fact("xla_gpu.preallocate", xla->allow_growth ? "false" : "true");
 }
 
 void ReplayRecorder::on_operation(std::uint64_t number) {
@@ -55,31 +70,34 @@ std::uint32_t ReplayRecorder::stack_of(std::uint32_t source_stack) {
   return known;
 }
 
-void ReplayRecorder::on_allocated(const Bfc&, const Chunk& block) {
+void ReplayRecorder::on_allocated(const Allocator&, const ReplayBlock& block) {
   wire::AllocRecord record;
   record.address = block.address;
   record.size = block.bytes;
   record.requested = block.requested_bytes;
   record.heap = heap_;
   record.stack = stack_of(origin_.stack);
+  record.stream = block.stream;
   if (source_ != nullptr) record.tag = writer_.events().define_string(source_->text(origin_.tag));
-  if (block.tag == allocator::xla_gpu::Tag::upper) record.flags = wire::block_flag::upper_end;
+  if (block.is_at_upper_end) record.flags = wire::block_flag::upper_end;
   writer_.events().alloc(record, origin_.time_ns);
 }
 
-void ReplayRecorder::on_freed(const Bfc&, const Chunk& block) {
+void ReplayRecorder::on_freed(const Allocator&, const ReplayBlock& block) {
   writer_.events().free(heap_, block.address, block.bytes, 0, origin_.time_ns);
 }
 
-void ReplayRecorder::on_refused(const Bfc& allocator, const allocator::xla_gpu::Request& request) {
+void ReplayRecorder::on_refused(const Allocator& allocator, const allocator::Request& request) {
   wire::OutOfMemoryRecord record;
   record.asked = request.bytes;
   record.heap = heap_;
   record.stack = stack_of(origin_.stack);
-  // What could still be claimed up to the limit; a pool above it claims on, and nobody knows how much.
-  const allocator::xla_gpu::Statistics statistics = allocator.statistics();
-  if (statistics.limit_bytes >= statistics.pool_bytes)
-    record.available = statistics.limit_bytes - statistics.pool_bytes;
+  // What could still be claimed, up to the limit and of the device; a pool above it claims on, and nobody knows how
+  // much.
+  const allocator::Statistics statistics = allocator.statistics();
+  const std::uint64_t most =
+      std::min(statistics.limit_bytes, stream_.config.upstream.device_bytes.value_or(allocator::no_limit));
+  if (most != allocator::no_limit && most >= statistics.pool_bytes) record.available = most - statistics.pool_bytes;
   writer_.events().add(record, origin_.time_ns);
 }
 
@@ -88,6 +106,7 @@ void ReplayRecorder::on_region_claimed(const Claim& claim) {
   record.address = claim.base;
   record.size = claim.bytes;
   record.heap = heap_;
+  record.flags = region_flags_;
   writer_.events().add(record, origin_.time_ns);
 }
 

@@ -15,13 +15,13 @@ class ReplayRecorder final : public allocator::Watcher {
  public:
   // `file`: what is replayed, as the person named it. `source`: what the stream's origins are numbers of; null: it has
   // none. All must outlive the recorder.
-  ReplayRecorder(const std::string& file, const allocator::xla_gpu::Options& options, const std::string& allocator_name,
+  ReplayRecorder(const std::string& file, const allocator::AllocatorOptions& options, const std::string& allocator_name,
                  const allocator::RequestStream& stream, const Definitions* source);
 
   void on_operation(std::uint64_t number) override;
-  void on_allocated(const allocator::xla_gpu::Bfc& allocator, const allocator::xla_gpu::Chunk& block) override;
-  void on_freed(const allocator::xla_gpu::Bfc& allocator, const allocator::xla_gpu::Chunk& block) override;
-  void on_refused(const allocator::xla_gpu::Bfc& allocator, const allocator::xla_gpu::Request& request) override;
+  void on_allocated(const allocator::Allocator& allocator, const allocator::ReplayBlock& block) override;
+  void on_freed(const allocator::Allocator& allocator, const allocator::ReplayBlock& block) override;
+  void on_refused(const allocator::Allocator& allocator, const allocator::Request& request) override;
   void on_region_claimed(const allocator::Claim& claim) override;
   void on_region_released(const allocator::Claim& claim) override;
   void on_claim_refused(std::uint64_t asked_bytes) override;
@@ -39,6 +39,7 @@ class ReplayRecorder final : public allocator::Watcher {
   allocator::Origin origin_;                                 // Of the operation at hand.
   std::unordered_map<std::uint32_t, std::uint32_t> stacks_;  // By their numbers in the source.
   std::uint32_t heap_ = 0;
+  std::uint32_t region_flags_ = 0;
 };
 
 }  // namespace hbmscope

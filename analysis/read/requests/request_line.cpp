@@ -54,11 +54,11 @@ LineResult<allocator::Placement> placement_from_json(const json& value) {
 }
 
 // {"end": "u", "align": n}
-LineResult<bool> take_details(const json& details, allocator::xla_gpu::Request& request) {
+LineResult<bool> take_details(const json& details, allocator::Request& request) {
   for (const auto& [key, value] : details.items()) {
     if (key == "end") {
       if (value != "u" && value != "l") return wrong("end is neither \"u\" nor \"l\"");
-      request.space = value == "u" ? allocator::xla_gpu::Space::collective : allocator::xla_gpu::Space::default_memory;
+      request.space = value == "u" ? allocator::Space::collective : allocator::Space::default_memory;
     } else if (key == "align") {
       const auto alignment = number_from_json(value, "align");
       if (!alignment) return LineFailure(alignment.error());

@@ -19,7 +19,7 @@ using LineFailure = tl::unexpected<std::string>;
 
 struct AllocLine {
   std::uint64_t id = 0;
-  allocator::xla_gpu::Request request;
+  allocator::Request request;
   allocator::RecordedAnswer answer;
 };
 struct FreeLine {

@@ -1,8 +1,13 @@
-#include "allocator/xla_gpu/answers.h"
+#include "allocator/interface/allocator.h"
 
 #include <limits>
 
-namespace hbmscope::allocator::xla_gpu {
+namespace hbmscope::allocator {
+
+std::string_view text_from_certainty(Certainty certainty) {
+  constexpr std::string_view texts[] = {"exact", "checked", "reconstructed", "unverified", "approximate"};
+  return texts[static_cast<std::size_t>(certainty)];
+}
 
 std::string_view text_from_fault(Fault fault) {
   switch (fault) {
@@ -23,4 +28,4 @@ double fragmentation_of(const Statistics& statistics) {
   return static_cast<double>(free - statistics.largest_free_bytes) / static_cast<double>(free);
 }
 
-}  // namespace hbmscope::allocator::xla_gpu
+}  // namespace hbmscope::allocator

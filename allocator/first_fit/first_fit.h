@@ -1,0 +1,41 @@
+// First fit, as a textbook has it: one region, claimed at the first request; each request goes to the lowest address
+// where it fits, rounded up to 256 B and aligned as asked; what is freed joins its neighbours. What others do better,
+// or worse, is seen beside it. A request costs a walk over all chunks below its place.
+#pragma once
+
+#include "allocator/chunk_map/chunk_map.h"
+
+namespace hbmscope::allocator::first_fit {
+
+struct Options {
+  std::uint64_t limit_bytes = 0;  // Of the one region; above 0.
+};
+inline constexpr Certainty certainty = Certainty::exact;  // It is its own original.
+
+class FirstFit final : public Allocator {
+ public:
+  FirstFit(Upstream& upstream, const Options& options) : Allocator(upstream) {
+    statistics_.limit_bytes = options.limit_bytes;
+  }
+  ~FirstFit() override;
+
+  Allocation allocate(const Request& request) override;
+  FreeOutcome free(std::uint64_t address) override;
+  Statistics statistics() const override;
+  std::uint64_t largest_free_bytes() const override { return map_.largest_free_bytes(); }
+  std::uint64_t rounded_bytes(std::uint64_t bytes) const override;
+  std::vector<Claim> claims() const override;
+  std::vector<Piece> pieces() const override { return map_.pieces(); }
+  std::size_t chunks() const override { return map_.chunks().size(); }
+
+ private:
+  bool claim();
+  ChunkMap::At find_place(std::uint64_t bytes, std::uint64_t alignment);
+
+  ChunkMap map_;
+  Claim region_;  // Of 0 bytes: not claimed yet.
+  Statistics statistics_;
+  std::uint64_t allocation_ids_ = 0;
+};
+
+}  // namespace hbmscope::allocator::first_fit

@@ -1,0 +1,156 @@
+#include "allocator/replay/check_places.h"
+
+#include <fmt/format.h>
+
+namespace hbmscope::allocator {
+namespace {
+
+using Region = RecordedPlaces::Region;
+
+// The driver as the trace saw it: gives what it gave next, refuses all else.
+class RecordedDriver final : public Upstream {
+ public:
+  explicit RecordedDriver(const std::vector<Region>& regions) : regions_(regions) {}
+
+  void begin_operation(std::uint64_t operation) { operation_ = operation; }
+  // What the trace says next of this operation; null: nothing more.
+  const Region* next() const {
+    const bool has_more = next_ < regions_.size() && regions_[next_].operation == operation_;
+    return has_more ? &regions_[next_] : nullptr;
+  }
+  void take() { ++next_; }
+
+  std::optional<Claim> claim(std::uint64_t bytes) override {
+    const Region* region = next();
+    if (region == nullptr || region->is_released || region->is_expandable || region->claim.bytes != bytes) return {};
+    return region->claim;
+  }
+  std::optional<std::uint64_t> reserve(std::uint64_t) override {
+    const Region* region = next();
+    if (region == nullptr || region->is_released) return {};
+    return region->claim.base;
+  }
+  bool map(const Claim& addresses) override {
+    const Region* region = next();
+    return region != nullptr && !region->is_released && region->claim.base == addresses.base &&
+           region->claim.bytes == addresses.bytes;
+  }
+  void release(const Claim&) override {}
+
+ private:
+  const std::vector<Region>& regions_;
+  std::size_t next_ = 0;
+  std::uint64_t operation_ = 0;
+};
+
+std::string text_from(const Region& region) {
+  return fmt::format("{} B at {:#x} {}", region.claim.bytes, region.claim.base,
+                     region.is_released ? "given back" : "claimed");
+}
+
+class PlaceChecker final : public Sink {
+ public:
+  PlaceChecker(const RequestStream& stream, const RecordedPlaces& places, const pytorch::Options& options)
+      : stream_(stream), places_(places), driver_(places.regions), allocator_(driver_, options), slots_(stream) {}
+
+  CheckResult run() {
+    const std::uint64_t before = places_.blocks_before.size();
+    adopt();
+    allocator_.set_sink(this);
+    for (at_ = before; at_ < stream_.operations.size() && !result_.difference; ++at_) check(stream_.operations[at_]);
+    allocator_.set_sink(nullptr);
+    return std::move(result_);
+  }
+
+  void on_region_claimed(std::uint32_t, const Claim& claim, std::uint64_t) override {
+    expect({at_, claim, false, false});
+  }
+  void on_claim_refused(std::uint64_t) override {}
+  void on_region_released(std::uint32_t, const Claim& claim) override { expect({at_, claim, true, false}); }
+
+ private:
+  // Which address is in which slot.
+  class Slots {
+   public:
+    explicit Slots(const RequestStream& stream) : addresses_(stream.slots) {}
+    std::uint64_t& operator[](const Operation& operation) { return addresses_[operation.slot]; }
+
+   private:
+    std::vector<std::uint64_t> addresses_;
+  };
+
+  void adopt() {
+    for (const Claim& region : places_.regions_before) {
+      std::vector<Piece> blocks;
+      std::uint32_t device_stream = 0;
+      for (std::size_t i = 0; i < places_.blocks_before.size(); ++i) {
+        const Piece& block = places_.blocks_before[i];
+        if (block.address < region.base || block.address >= region.base + region.bytes) continue;
+        blocks.push_back(block);
+        device_stream = stream_.operations[i].request.stream;
+        slots_[stream_.operations[i]] = block.address;
+      }
+      allocator_.adopt(region, device_stream, blocks);
+    }
+  }
+
+  void differ(const char* what, std::string recorded, std::string replayed) {
+    if (result_.difference) return;
+    result_.difference =
+        Difference{0, fmt::format("{} of operation {}", what, at_ + 1), std::move(recorded), std::move(replayed)};
+  }
+
+  void expect(const Region& replayed) {
+    const Region* recorded = driver_.next();
+    if (recorded == nullptr) return differ("a segment", "nothing more", text_from(replayed));
+    if (recorded->is_released != replayed.is_released || recorded->claim.base != replayed.claim.base ||
+        recorded->claim.bytes != replayed.claim.bytes)
+      return differ("a segment", text_from(*recorded), text_from(replayed));
+    driver_.take();
+    ++result_.events;
+  }
+
+  void check(const Operation& operation) {
+    driver_.begin_operation(at_);
+    // The cache was given back: by the program, or because the driver had refused what is asked here.
+    if (driver_.next() != nullptr && driver_.next()->is_released) allocator_.release_cached();
+    if (operation.is_free) {
+      if (slots_[operation] != 0) allocator_.free(slots_[operation]);
+      slots_[operation] = 0;
+      return finish();
+    }
+    const Allocation answer = allocator_.allocate(operation.request);
+    const std::uint64_t replayed = answer.outcome == Outcome::allocated ? answer.address : 0;
+    const std::uint64_t recorded = places_.addresses[at_];
+    slots_[operation] = replayed;
+    finish();
+    if (operation.request.bytes == 0) return;
+    const auto text = [](std::uint64_t address) { return address == 0 ? "refused" : fmt::format("{:#x}", address); };
+    if (replayed != recorded) return differ("the address", text(recorded), text(replayed));
+    ++result_.answers;
+  }
+
+  void finish() {
+    if (driver_.next() != nullptr) differ("a segment", text_from(*driver_.next()), "nothing");
+  }
+
+  const RequestStream& stream_;
+  const RecordedPlaces& places_;
+  RecordedDriver driver_;
+  pytorch::CachingAllocator allocator_;
+  Slots slots_;
+  CheckResult result_;
+  std::uint64_t at_ = 0;
+};
+
+}  // namespace
+
+tl::expected<CheckResult, std::string> check_places(const RequestStream& stream, const RecordedPlaces& places,
+                                                    const pytorch::Options& options) {
+  if (places.is_expandable_before)
+    return tl::unexpected<std::string>(
+        "the trace begins with expandable segments, and does not tell which addresses they had reserved");
+  return PlaceChecker(stream, places, options).run();
+}
+
+}  // namespace hbmscope::allocator

@@ -1,0 +1,210 @@
+#include "app/cli/replay_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "allocator/setup/setup.h"
+#include "analysis/query/device_requests.h"
+#include "analysis/read/file_bytes.h"
+#include "analysis/read/requests/read_requests.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "app/cli/load.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+namespace {
+
+using allocator::Kind;
+using allocator::Setting;
+using allocator::StreamConfig;
+namespace xla_gpu = allocator::xla_gpu;
+
+constexpr std::string_view pytorch_conf = "PYTORCH_CUDA_ALLOC_CONF";
+constexpr const char* how_to_set =
+    "allocator/README.md lists allocators and versions, allocator/jax/README.md settings.";
+
+Failure usage(std::string what, std::string remedy) {
+  return Failure(Error{std::move(what), std::move(remedy), {}, {}, false});
+}
+
+// By settings, on a device of a size.
+Result<void> plan_for_device(const ReplayOptions& asked, ReplayPlan& plan) {
+  const auto device_bytes = parse_bytes(asked.device_bytes);
+  if (!device_bytes || *device_bytes <= 0)
+    return usage(fmt::format("'{}' is no size of a device", asked.device_bytes), "Write e.g. 80GiB.");
+  const auto settings = settings_from(asked.settings);
+  if (!settings) return Failure(settings.error());
+  auto setup =
+      allocator::set_up({asked.allocator, asked.version, *settings, static_cast<std::uint64_t>(*device_bytes)});
+  if (!setup) return usage(setup.error(), how_to_set);
+  const allocator::Placement placement = plan.stream.config.upstream.placement;
+  plan.options = std::move(setup->options);
+  plan.stream.config.upstream = setup->upstream;
+  plan.stream.config.upstream.placement = placement;
+  plan.notes.insert(plan.notes.end(), setup->notes.begin(), setup->notes.end());
+  if (const auto* xla = std::get_if<xla_gpu::Options>(&plan.options)) plan.stream.config.total_bytes = xla->limit_bytes;
+  const bool asks_for_collective =
+      std::any_of(plan.stream.operations.begin(), plan.stream.operations.end(),
+                  [](const auto& operation) { return operation.request.space == allocator::Space::collective; });
+  if (setup->collective_limit_bytes > 0 && asks_for_collective)
+    plan.notes.push_back(
+        fmt::format("JAX has a pool of its own for collective memory, {} {}; here it is asked of the same pool",
+                    setup->is_collective_preallocated ? "claimed at once," : "which grows up to",
+                    text_from_bytes(setup->collective_limit_bytes)));
+  return {};
+}
+
+// What the configuration of a stream gives: its limit is all that there is.
+Result<void> plan_by_configuration(const ReplayOptions& asked, Kind kind, ReplayPlan& plan) {
+  StreamConfig& config = plan.stream.config;
+  const auto version = allocator::version_named(asked.version, allocator::version_of(config));
+  if (!version) return usage(version.error(), how_to_set);
+  if (kind == Kind::xla_gpu) {
+    const xla_gpu::Options options = allocator::options_of(config, *version);
+    if (const char* fault = xla_gpu::find_fault_of(options))
+      return usage(fmt::format("{} can't run this: {}", xla_gpu::rules_of(*version).name, fault),
+                   "Choose another --version.");
+    plan.options = options;
+    return {};
+  }
+  if (!config.upstream.device_bytes) config.upstream.device_bytes = config.total_bytes;
+  allocator::cuda_async::Options pool;
+  pool.release_threshold_bytes = config.total_bytes;
+  pool.reserved_bytes = config.allow_growth ? 0 : config.total_bytes;
+  allocator::pytorch::Options pytorch;
+  pytorch.device_bytes = *config.upstream.device_bytes;
+  if (kind == Kind::platform) plan.options = allocator::platform::Options{};
+  if (kind == Kind::cuda_async) plan.options = pool;
+  if (kind == Kind::pytorch) plan.options = pytorch;
+  if (kind == Kind::naive) plan.options = allocator::first_fit::Options{config.total_bytes};
+  return {};
+}
+
+Result<ReplayPlan> plan_from_stream(const ReplayOptions& asked, std::optional<Kind> kind,
+                                    std::span<const std::uint8_t> bytes, std::uint64_t max_bytes) {
+  if (auto allowed = asked.given.refuse({"--device"}, "is for traces"); !allowed) return Failure(allowed.error());
+  const bool has_device = !asked.device_bytes.empty();
+  if (!has_device)
+    if (auto allowed = asked.given.refuse(
+            {"--set"}, "needs --device-bytes too: without it a stream of requests brings its configuration");
+        !allowed)
+      return Failure(allowed.error());
+  if (asked.check && (has_device || kind.value_or(Kind::xla_gpu) != Kind::xla_gpu))
+    return usage("the answers in a stream of requests are those of xla_gpu by its configuration",
+                 "Leave out --check, or --allocator and --device-bytes.");
+  auto read = read_requests(bytes, file_name_of(asked), max_bytes);
+  if (!read) return Failure(read.error());
+  ReplayPlan plan;
+  plan.stream = std::move(read->stream);
+  for (const std::string& key : read->unknown_config)
+    plan.notes.push_back(fmt::format("the configuration's '{}' is not known here and has no effect", printable(key)));
+  const auto planned =
+      has_device ? plan_for_device(asked, plan) : plan_by_configuration(asked, kind.value_or(Kind::xla_gpu), plan);
+  if (!planned) return Failure(planned.error());
+  return plan;
+}
+
+void note_what_was_taken(const DeviceRequests& requests, bool is_checked, ReplayPlan& plan) {
+  if (requests.other_devices > 0)
+    plan.notes.push_back(fmt::format("these are the requests of {}{}{}; {} more had some: --device names one",
+                                     requests.device ? fmt::format("device {}", *requests.device) : "an unknown device",
+                                     requests.file.empty() ? "" : " in ", printable(requests.file),
+                                     requests.other_devices));
+  if (requests.lived_before > 0 && !is_checked)
+    plan.notes.push_back(fmt::format("{} blocks lived before the first event; they are asked for first, by address",
+                                     text_from_count(requests.lived_before)));
+  if (requests.unknown_requests > 0)
+    plan.notes.push_back(fmt::format("of {} blocks the request is not told; what they took is asked for",
+                                     text_from_count(requests.unknown_requests)));
+}
+
+Result<ReplayPlan> plan_from_trace(const ReplayOptions& asked, std::optional<Kind> kind) {
+  if (kind != Kind::pytorch)
+    if (auto allowed =
+            asked.given.refuse({"--check"}, "is for streams of requests, and of traces for --allocator pytorch");
+        !allowed)
+      return Failure(allowed.error());
+  const auto sources = load_sources({asked.file}, {asked.max_size, {}, {}});
+  if (!sources) return Failure(sources.error());
+  const Source& source = sources->front();
+  if (!source.trace)
+    return Failure(Error{"a profile has no requests in it, only what lived",
+                         "Give a snapshot, a log, a profiler's trace, a recording or a stream of requests.",
+                         file_name_of(asked),
+                         {},
+                         false});
+  // A check needs none: the driver gives what it gave then, and how much is reserved at a time decides nothing.
+  if (asked.device_bytes.empty() && !asked.check)
+    return usage("how much memory the device has is not told", "Give it: --device-bytes 80GiB.");
+  std::optional<std::uint32_t> device;
+  if (!asked.device.empty()) device = static_cast<std::uint32_t>(std::min(std::stoull(asked.device), 0xffffffffULL));
+  auto requests = find_device_requests(*source.trace, device);
+  if (!requests) return Failure(requests.error());
+  ReplayPlan plan;
+  note_what_was_taken(*requests, asked.check, plan);
+  plan.stream = std::move(requests->stream);
+  plan.trace = source.trace;
+  plan.trace_stream = requests->trace_stream;
+  plan.places = std::move(requests->places);
+  ReplayOptions on_device = asked;
+  if (asked.device_bytes.empty()) on_device.device_bytes = "80GiB";
+  // PyTorch's allocator as the program had it, unless it is asked for otherwise.
+  const Definitions& definitions = plan.trace->streams[plan.trace_stream].definitions();
+  if (kind == Kind::pytorch && asked.settings.empty() &&
+      definitions.job_fact("torch.allocator.expandable_segments") == "True") {
+    on_device.settings.push_back(fmt::format("{}=expandable_segments:True", pytorch_conf));
+    plan.notes.push_back("with expandable segments, as the program had them; --set chooses otherwise");
+  }
+  if (auto planned = plan_for_device(on_device, plan); !planned) return Failure(planned.error());
+  if (asked.device_bytes.empty()) plan.stream.config.upstream.device_bytes.reset();  // Not told, and not shown.
+  return plan;
+}
+
+// By its first bytes. Standard input can be read once: it is a stream of requests.
+bool is_stream_of_requests(const std::string& file) {
+  if (file == "-") return true;
+  std::array<char, 64> beginning{};
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(beginning.data(), beginning.size());
+  return looks_like_requests(
+      {reinterpret_cast<const std::uint8_t*>(beginning.data()), static_cast<std::size_t>(stream.gcount())});
+}
+
+}  // namespace
+
+Result<std::vector<Setting>> settings_from(const std::vector<std::string>& texts) {
+  std::vector<Setting> settings;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) return usage(fmt::format("'{}' is no setting", text), "Write NAME=VALUE.");
+    settings.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  return settings;
+}
+
+std::string file_name_of(const ReplayOptions& asked) {
+  return asked.file == "-" ? "standard input" : asked.file;
+}
+
+Result<ReplayPlan> make_replay_plan(const ReplayOptions& asked) {
+  const auto kind = allocator::kind_named(asked.allocator);
+  if (!kind) return usage(kind.error(), how_to_set);
+  if (*kind == Kind::pytorch || *kind == Kind::naive)
+    if (auto allowed = asked.given.refuse({"--version"}, "is of JAX's allocators"); !allowed)
+      return Failure(allowed.error());
+  if (!is_stream_of_requests(asked.file)) return plan_from_trace(asked, *kind);
+  const auto limit = parse_bytes(asked.max_size);
+  if (!limit) return Failure(limit.error());
+  const auto max_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, *limit));
+  ReadControl control;
+  const ProgressLine progress(asked.file, control);
+  const auto bytes = read_file(asked.file, max_bytes, &control);
+  if (!bytes) return Failure(bytes.error());
+  return plan_from_stream(asked, *kind, bytes->bytes(), max_bytes);
+}
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,33 @@
+// What `replay` plays, and into which allocator: from the file and the options.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "allocator/catalog/catalog.h"
+#include "allocator/jax/plugin_options.h"
+#include "allocator/replay/request_stream.h"
+#include "analysis/model/result.h"
+#include "analysis/trace/trace.h"
+#include "app/cli/options.h"
+
+namespace hbmscope::cli {
+
+struct ReplayPlan {
+  allocator::RequestStream stream;
+  allocator::AllocatorOptions options;
+  std::vector<std::string> notes;      // For stderr.
+  std::shared_ptr<const Trace> trace;  // That the requests were taken from; null: a stream of requests.
+  std::size_t trace_stream = 0;
+  allocator::RecordedPlaces places;  // Where the trace says that the requests were served.
+};
+
+// Errors: options that do not apply, settings that JAX or PyTorch would refuse, a file that can't be read.
+Result<ReplayPlan> make_replay_plan(const ReplayOptions& asked);
+std::string file_name_of(const ReplayOptions& asked);
+
+// Of NAME=VALUE each. Error: one that is not.
+Result<std::vector<allocator::Setting>> settings_from(const std::vector<std::string>& texts);
+
+}  // namespace hbmscope::cli

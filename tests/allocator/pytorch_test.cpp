@@ -1,0 +1,120 @@
+// The rules of PyTorch's allocator one by one, as c10/cuda/CUDACachingAllocator.cpp has them.
+#include "allocator/pytorch/caching_allocator.h"
+
+#include <gtest/gtest.h>
+
+#include "allocator/upstream/virtual_addresses.h"
+
+namespace hbmscope::allocator::pytorch {
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+
+struct Bench {
+  explicit Bench(std::string_view conf = "", std::uint64_t device_bytes = 1024 * mib)
+      : upstream({device_bytes, 1, Placement::ascending}), allocator(upstream, options_of(conf, device_bytes)) {}
+
+  static Options options_of(std::string_view conf, std::uint64_t device_bytes) {
+    auto options = options_from_conf(conf);
+    EXPECT_TRUE(options) << options.error();
+    options->device_bytes = device_bytes;
+    return *options;
+  }
+  Allocation take(std::uint64_t bytes, std::uint32_t stream = 0) {
+    return allocator.allocate({bytes, Space::default_memory, stream, 1});
+  }
+  void free(const Allocation& block) { EXPECT_EQ(allocator.free(block.address), FreeOutcome::freed); }
+  std::uint64_t pool_bytes() const { return allocator.statistics().pool_bytes; }
+
+  VirtualAddresses upstream;
+  CachingAllocator allocator;
+};
+
+TEST(PytorchAllocator, segments_are_2_mib_20_mib_or_what_is_asked) {
+  Bench bench;
+  bench.take(mib);
+  EXPECT_EQ(bench.pool_bytes(), 2 * mib);
+  bench.take(mib + 1);
+  EXPECT_EQ(bench.pool_bytes(), 22 * mib);
+  bench.take(10 * mib - 1);  // The rest of the 20 MiB has room.
+  EXPECT_EQ(bench.pool_bytes(), 22 * mib);
+  bench.take(11 * mib + 1);
+  EXPECT_EQ(bench.pool_bytes(), 34 * mib);
+}
+
+TEST(PytorchAllocator, small_blocks_are_split_always_large_ones_only_above_a_rest_of_1_mib) {
+  Bench bench;
+  EXPECT_EQ(bench.take(1).bytes, 512U);
+  EXPECT_EQ(bench.take(2 * mib).bytes, 2 * mib);
+  EXPECT_EQ(bench.take(17 * mib).bytes, 18 * mib);  // Of 18: a rest of 1 MiB stays with it.
+}
+
+TEST(PytorchAllocator, streams_have_pools_of_their_own) {
+  Bench bench;
+  const Allocation first = bench.take(4 * mib, 0);
+  bench.free(first);
+  EXPECT_NE(bench.take(4 * mib, 1).address, first.address);
+  EXPECT_EQ(bench.take(4 * mib, 0).address, first.address);
+}
+
+TEST(PytorchAllocator, the_cache_goes_back_when_the_driver_refuses) {
+  Bench bench("", 100 * mib);
+  const Allocation whole = bench.take(60 * mib);
+  const Allocation kept = bench.take(mib);
+  bench.free(whole);
+  EXPECT_EQ(bench.pool_bytes(), 62 * mib);  // Cached.
+  EXPECT_EQ(bench.take(80 * mib).outcome, Outcome::allocated);
+  EXPECT_EQ(bench.pool_bytes(), 82 * mib);
+  EXPECT_EQ(bench.take(20 * mib).outcome, Outcome::out_of_memory);
+  bench.free(kept);
+  EXPECT_EQ(bench.take(20 * mib).outcome, Outcome::allocated);  // The small segment went.
+}
+
+TEST(PytorchAllocator, a_segment_with_one_block_in_it_stays) {
+  Bench bench;
+  const Allocation first = bench.take(4 * mib);
+  bench.take(4 * mib);
+  bench.free(first);
+  bench.allocator.release_cached();
+  EXPECT_EQ(bench.pool_bytes(), 20 * mib);
+}
+
+TEST(PytorchAllocator, expandable_segments_grow_at_their_end_and_shrink_by_whole_pieces) {
+  Bench bench("expandable_segments:True");
+  const Allocation first = bench.take(30 * mib);
+  EXPECT_EQ(bench.pool_bytes(), 40 * mib);
+  const Allocation second = bench.take(30 * mib);
+  EXPECT_EQ(second.address, first.address + 30 * mib);  // The 10 MiB that were left, and a piece more.
+  EXPECT_EQ(bench.pool_bytes(), 60 * mib);
+  bench.free(first);
+  bench.allocator.release_cached();
+  EXPECT_EQ(bench.pool_bytes(), 40 * mib);  // The piece that both stand in stays.
+  EXPECT_EQ(bench.take(25 * mib).address, first.address);
+  bench.free(second);
+  EXPECT_EQ(bench.allocator.claims().size(), 1U);
+}
+
+TEST(PytorchAllocator, a_block_above_the_split_size_is_not_split_and_not_given_to_small_requests) {
+  Bench bench("max_split_size_mb:32", 200 * mib);
+  const Allocation large = bench.take(100 * mib);
+  bench.free(large);
+  EXPECT_NE(bench.take(20 * mib).address, large.address);  // Less than 32 MiB: not out of a block of 100.
+  EXPECT_EQ(bench.take(90 * mib).bytes, 100 * mib);        // Less than 20 MiB too large: whole.
+}
+
+TEST(PytorchAllocator, sizes_are_rounded_to_steps_between_powers_of_two_if_asked) {
+  Bench bench("roundup_power2_divisions:4");
+  EXPECT_EQ(bench.allocator.rounded_bytes(1200 * 1024), 1280U * 1024);
+  EXPECT_EQ(bench.allocator.rounded_bytes(1024 * 1024), 1024U * 1024);
+  EXPECT_EQ(bench.allocator.rounded_bytes(1000), 1024U);  // Up to 512 B a division: by 512 B.
+}
+
+TEST(PytorchAllocator, settings_that_pytorch_refuses_or_that_do_nothing_are_refused) {
+  for (const char* conf : {"expandable_segments:true", "max_split_size_mb:20", "roundup_power2_divisions:3",
+                           "garbage_collection_threshold:0.8", "backend:cudaMallocAsync", "max_split_size_mb"})
+    EXPECT_FALSE(options_from_conf(conf)) << conf;
+  EXPECT_EQ(options_from_conf("max_split_size_mb:128,expandable_segments:True")->max_split_bytes, 128 * mib);
+}
+
+}  // namespace
+}  // namespace hbmscope::allocator::pytorch
