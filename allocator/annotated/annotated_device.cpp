@@ -1,17 +1,23 @@
 #include "allocator/annotated/annotated_device.h"
 
-#include <utility>
-
 namespace hbmscope::allocator {
+namespace {
 
-AnnotatedDevice::AnnotatedDevice(std::string name, const xla_gpu::Options& options, const VirtualOptions& upstream)
-    : name_(std::move(name)),
+bool has_two_ends(const AllocatorOptions& options) {
+  const auto* xla = std::get_if<xla_gpu::Options>(&options);
+  return xla != nullptr && xla_gpu::rules_of(xla->version).is_spatial;
+}
+
+}  // namespace
+
+AnnotatedDevice::AnnotatedDevice(const AllocatorOptions& options, const VirtualOptions& upstream)
+    : name_(kind_of(options) == Kind::xla_gpu ? "GPU_0_bfc" : "GPU_0_" + std::string(name_of(options))),
       device_bytes_(upstream.device_bytes),
       upstream_(upstream),
-      allocator_(upstream_, options) {
-  allocator_.set_sink(this);
+      allocator_(make_allocator(options, upstream_)) {
+  allocator_->set_sink(this);
   heap_ = HBMSCOPE_HEAP(name_.c_str(), "device", 0);
-  if (allocator_.rules().is_spatial) heap_.flags |= HBMSCOPE_HAS_TWO_ENDS;
+  if (has_two_ends(options)) heap_.flags |= HBMSCOPE_HAS_TWO_ENDS;
   heap_.user = this;
   heap_.enumerate = [](hbmscope_heap* heap, const hbmscope_listing* listing) {
     static_cast<AnnotatedDevice*>(heap->user)->enumerate(*listing);
@@ -20,6 +26,7 @@ AnnotatedDevice::AnnotatedDevice(std::string name, const xla_gpu::Options& optio
 }
 
 AnnotatedDevice::~AnnotatedDevice() {
+  allocator_->set_sink(nullptr);
   hbmscope_heap_remove(&heap_);
 }
 
@@ -36,22 +43,23 @@ AnnotatedDevice::Known& AnnotatedDevice::known(const workload::Site& site) {
 
 std::uint64_t AnnotatedDevice::allocate(std::uint64_t bytes, const workload::Site& site) {
   Known& by = known(site);
-  const Allocation got = allocator_.allocate({.bytes = bytes});
+  const Allocation got = allocator_->allocate({.bytes = bytes});
   if (got.outcome != Outcome::allocated) {
     const std::uint64_t left = device_bytes_ ? *device_bytes_ - upstream_.claimed_bytes() : HBMSCOPE_UNKNOWN;
     const hbmscope_failure failure{bytes, left, "RESOURCE_EXHAUSTED", &by.stack};
     hbmscope_fail(&heap_, &failure);
     throw workload::OutOfMemory{bytes};
   }
-  blocks_[got.address] = &by;
-  hbmscope_alloc(&heap_, got.address, got.bytes, bytes, &by.stack, by.has_tag ? &by.tag : nullptr);
+  blocks_[got.address] = {&by, got.bytes, bytes, got.is_at_upper_end ? std::uint32_t{HBMSCOPE_UPPER_END} : 0};
+  const hbmscope_block block{got.address, got.bytes, bytes, 0, blocks_[got.address].flags, &by.stack, by.tag_or_null()};
+  hbmscope_alloc_block(&heap_, &block);
   return got.address;
 }
 
 void AnnotatedDevice::free(std::uint64_t address) noexcept {
   hbmscope_free(&heap_, address, nullptr);
   blocks_.erase(address);
-  allocator_.free(address);
+  allocator_->free(address);
 }
 
 void AnnotatedDevice::mark(const char* name, workload::Phase phase) {
@@ -60,13 +68,10 @@ void AnnotatedDevice::mark(const char* name, workload::Phase phase) {
 }
 
 void AnnotatedDevice::enumerate(const hbmscope_listing& listing) {
-  for (const xla_gpu::Region& region : allocator_.regions())
-    listing.region(listing.listener, region.claim.base, region.claim.bytes);
-  for (const auto& [address, by] : blocks_) {
-    const xla_gpu::Chunk& chunk = allocator_.chunk(allocator_.find_block(address));
-    listing.block(listing.listener, address, chunk.bytes, chunk.requested_bytes, 0, &by->stack,
-                  by->has_tag ? &by->tag : nullptr);
-  }
+  for (const Claim& claim : allocator_->claims()) listing.region(listing.listener, claim.base, claim.bytes);
+  for (const auto& [address, block] : blocks_)
+    listing.block(listing.listener, address, block.bytes, block.asked, block.flags, &block.by->stack,
+                  block.by->tag_or_null());
 }
 
 void AnnotatedDevice::on_region_claimed(std::uint32_t, const Claim& claim, std::uint64_t) {

@@ -1,25 +1,25 @@
-// XLA's allocator over addresses without memory, as a workload's device, announced to whoever listens: its pool, its
+// An allocator over addresses without memory, as a workload's device, announced to whoever listens: its pool, its
 // regions, its blocks with the code that made them, its failures and the workload's marks. One thread uses it.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "allocator/catalog/catalog.h"
 #include "allocator/upstream/virtual_addresses.h"
 #include "allocator/workload/device.h"
-#include "allocator/xla_gpu/bfc.h"
 #include "collector/annotate/hbmscope.h"
 
 namespace hbmscope::allocator {
 
 class AnnotatedDevice final : public workload::Device, private Sink {
  public:
-  // `name` as XLA names the pool: "GPU_0_bfc".
-  AnnotatedDevice(std::string name, const xla_gpu::Options& options, const VirtualOptions& upstream);
+  // Options must be possible (catalog.h). XLA's pool is named as XLA does: "GPU_0_bfc".
+  AnnotatedDevice(const AllocatorOptions& options, const VirtualOptions& upstream);
   ~AnnotatedDevice() override;
   AnnotatedDevice(const AnnotatedDevice&) = delete;
   AnnotatedDevice& operator=(const AnnotatedDevice&) = delete;
@@ -28,7 +28,6 @@ class AnnotatedDevice final : public workload::Device, private Sink {
   void free(std::uint64_t address) noexcept override;
   void mark(const char* name, workload::Phase phase) override;
   void rest(double) override {}
-  const xla_gpu::Bfc& allocator() const { return allocator_; }
 
  private:
   // A site as the listener knows it. Stays where it is until the process ends, as the header asks for.
@@ -37,6 +36,12 @@ class AnnotatedDevice final : public workload::Device, private Sink {
     hbmscope_stack stack{};
     hbmscope_text tag{};
     bool has_tag = false;
+    hbmscope_text* tag_or_null() { return has_tag ? &tag : nullptr; }
+  };
+  struct Block {
+    Known* by = nullptr;
+    std::uint64_t bytes = 0, asked = 0;
+    std::uint32_t flags = 0;  // hbmscope_block_flag
   };
   Known& known(const workload::Site& site);
   void enumerate(const hbmscope_listing& listing);
@@ -50,8 +55,8 @@ class AnnotatedDevice final : public workload::Device, private Sink {
   VirtualAddresses upstream_;
   std::map<const workload::Site*, Known> sites_;
   std::map<const char*, hbmscope_text> marks_;
-  std::map<std::uint64_t, Known*> blocks_;  // Who made the block at an address.
-  xla_gpu::Bfc allocator_;                  // Last: it gives its regions back while the heap is still there.
+  std::map<std::uint64_t, Block> blocks_;  // By address.
+  std::unique_ptr<Allocator> allocator_;   // Last: it gives its regions back while the heap is still there.
 };
 
 }  // namespace hbmscope::allocator

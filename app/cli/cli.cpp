@@ -194,6 +194,8 @@ void add_watch(CLI::App& app, WatchOptions& options) {
 void add_demo_options(CLI::App& command, DemoOptions& options) {
   command.add_option("--workload", options.workload, "Which: --list names them")->capture_default_str();
   command.add_option("--set", options.settings, "A variable as JAX reads it: XLA_CLIENT_MEM_FRACTION=.9");
+  command.add_option("--allocator", options.allocator,
+                     "xla_gpu, platform, cuda_async, pytorch, naive; default: as JAX's variables say");
   command.add_option("--version", options.version, "Of XLA's allocator: classic, classic_align, spatial_v1, ...");
   command.add_option("--device-bytes", options.device_bytes, "What the device has in all")->capture_default_str();
   command.add_option("--speed", options.speed, "1: some hundred events a second")

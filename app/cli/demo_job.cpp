@@ -102,7 +102,6 @@ class PacedDevice final : public workload::Device {
   Pace& pace_;
 };
 
-// The demo announces JAX's own allocator; settings that choose another one are refused.
 Result<allocator::Setup> setup_of(const DemoOptions& options) {
   const auto bytes = parse_bytes(options.device_bytes);
   if (!bytes || *bytes <= 0)
@@ -110,7 +109,7 @@ Result<allocator::Setup> setup_of(const DemoOptions& options) {
         Error{fmt::format("'{}' is no size of a device", options.device_bytes), "Write e.g. 80GiB.", {}, {}, false});
   const auto settings = settings_from(options.settings);
   if (!settings) return Failure(settings.error());
-  auto setup = allocator::set_up({"xla_gpu", options.version, *settings, static_cast<std::uint64_t>(*bytes)});
+  auto setup = allocator::set_up({options.allocator, options.version, *settings, static_cast<std::uint64_t>(*bytes)});
   if (!setup) return Failure(Error{setup.error(), "allocator/jax/README.md lists the settings.", {}, {}, false});
   return std::move(*setup);
 }
@@ -127,6 +126,7 @@ std::vector<std::string> words_of_demo_job(const DemoOptions& options) {
                                  fmt::format("{}", options.speed),
                                  "--seed",
                                  std::to_string(options.seed)};
+  if (!options.allocator.empty()) words.insert(words.end(), {"--allocator", options.allocator});
   if (!options.version.empty()) words.insert(words.end(), {"--version", options.version});
   for (const std::string& setting : options.settings) words.insert(words.end(), {"--set", setting});
   return words;
@@ -138,8 +138,7 @@ int run_demo_job(const DemoOptions& options) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);  // It is there to be watched.
   std::signal(SIGTERM, end_it);
   std::signal(SIGINT, end_it);
-  allocator::AnnotatedDevice device("GPU_0_bfc", std::get<allocator::xla_gpu::Options>(setup->options),
-                                    setup->upstream);
+  allocator::AnnotatedDevice device(setup->options, setup->upstream);
   const auto work = workload::make_workload(options.workload, options.seed);  // Its arrays go before their device.
   if (work == nullptr)
     return fail({fmt::format("there is no workload '{}'", options.workload),

@@ -10,6 +10,7 @@ namespace hbmscope::cli {
 
 struct DemoOptions {
   std::string workload = "training";
+  std::string allocator;              // By name; empty: as the settings choose it, as JAX does.
   std::string version;                // Of the allocator; empty: the newest that is exact.
   std::vector<std::string> settings;  // NAME=VALUE, as JAX reads them.
   std::string device_bytes = "24GiB";

@@ -68,6 +68,15 @@ class Demo(unittest.TestCase):
         found = self.demo("checkpointing", "--set", "XLA_PYTHON_CLIENT_PREALLOCATE=false")
         self.assertLess(found["heaps"][0]["pool_bytes"], 18 * GIB)
 
+    def test_any_allocator_serves_it(self):
+        for words, name in ((("--set", "XLA_PYTHON_CLIENT_ALLOCATOR=platform"), "GPU_0_platform"),
+                            (("--set", "XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async"), "GPU_0_cuda_async"),
+                            (("--allocator", "pytorch"), "GPU_0_pytorch"), (("--allocator", "naive"), "GPU_0_naive")):
+            found = self.demo("checkpointing", *words)
+            self.assertEqual(found["heaps"][0]["name"], name)
+            self.assertGreater(found["events"]["alloc"], 50)
+            self.assertEqual(found["events"]["oom"], 0)
+
     def test_what_it_can_not_do_is_said(self):
         for words, said in ((("--workload", "tetris"), "there is no workload 'tetris'"),
                             (("--device-bytes", "much"), "'much' is no size of a device"),

@@ -10,11 +10,16 @@ namespace hbmscope::gui {
 namespace {
 
 constexpr std::string_view fraction_name = "XLA_CLIENT_MEM_FRACTION=";
+constexpr std::string_view allocator_name = "XLA_PYTHON_CLIENT_ALLOCATOR=";
 constexpr std::string_view preallocate_name = "XLA_PYTHON_CLIENT_PREALLOCATE=";
 
 bool take_setting(std::string_view setting, DemoSettings& settings) {
   if (setting.starts_with(fraction_name)) {
     settings.fraction = setting.substr(fraction_name.size());
+    return true;
+  }
+  if (setting.starts_with(allocator_name)) {
+    settings.allocator = setting.substr(allocator_name.size());
     return true;
   }
   if (setting != std::string(preallocate_name) + "false") return false;
@@ -46,6 +51,8 @@ std::vector<std::string> words_of(const DemoSettings& settings) {
   std::vector<std::string> words{"--workload",          settings.workload, "--device-bytes",
                                  settings.device_bytes, "--speed",         fmt::format("{}", settings.speed)};
   if (!settings.fraction.empty()) words.insert(words.end(), {"--set", std::string(fraction_name) + settings.fraction});
+  if (!settings.allocator.empty())
+    words.insert(words.end(), {"--set", std::string(allocator_name) + settings.allocator});
   if (!settings.preallocates) words.insert(words.end(), {"--set", std::string(preallocate_name) + "false"});
   words.insert(words.end(), settings.others.begin(), settings.others.end());
   return words;
@@ -58,6 +65,11 @@ std::string text_from_change(const DemoSettings& before, const DemoSettings& now
     return fmt::format("{}{}{}", preallocate_name, now.preallocates ? "true (not set)" : "false", is_read);
   if (before.fraction != now.fraction)
     return fmt::format("{}{}, was {}{}", fraction_name, fraction(now), fraction(before), is_read);
+  const auto allocator = [](const DemoSettings& of) {
+    return of.allocator.empty() ? "default (not set)" : of.allocator;
+  };
+  if (before.allocator != now.allocator)
+    return fmt::format("{}{}, was {}{}", allocator_name, allocator(now), allocator(before), is_read);
   if (before.device_bytes != now.device_bytes)
     return fmt::format("A device of {}, was {}: the pool is a share of all of it, not of what is free.",
                        now.device_bytes, before.device_bytes);

@@ -12,6 +12,7 @@ struct DemoSettings {
   std::string workload = "training";
   std::string device_bytes = "24GiB";
   std::string fraction;      // XLA_CLIENT_MEM_FRACTION; empty: not set, which is .75.
+  std::string allocator;     // XLA_PYTHON_CLIENT_ALLOCATOR; empty: not set, which is XLA's BFC.
   bool preallocates = true;  // XLA_PYTHON_CLIENT_PREALLOCATE; not set where true.
   double speed = 1;
   std::vector<std::string> others;

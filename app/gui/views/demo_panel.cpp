@@ -58,6 +58,16 @@ void draw_variables(const DemoState& demo, CommandQueue& commands) {
     settings.fraction = choice.name;
     start_with(settings, commands);
   });
+  dim_text("XLA_PYTHON_CLIENT_ALLOCATOR");
+  constexpr std::array<DemoChoice, 3> allocators{
+      DemoChoice{"", "default: XLA's BFC (not set)"}, {"platform", "platform"}, {"cuda_async", "cuda_async"}};
+  std::string allocator = settings.allocator;
+  for (const DemoChoice& choice : allocators)
+    if (choice.name == settings.allocator) allocator = choice.title;
+  choose("##allocator", allocator, allocators, [&](const DemoChoice& choice) {
+    settings.allocator = choice.name;
+    start_with(settings, commands);
+  });
   dim_text("Device");
   constexpr std::array<DemoChoice, 5> devices{DemoChoice{"16GiB", "16 GiB"},
                                               {"24GiB", "24 GiB"},
@@ -72,7 +82,7 @@ void draw_variables(const DemoState& demo, CommandQueue& commands) {
     start_with(settings, commands);
   });
   wrapped_text(demo.change.empty()
-                   ? "Both are read once, at the first use of the device. A change here starts the program anew."
+                   ? "All three are read once, at the first use of the device. A change here starts the program anew."
                    : demo.change,
                true);
 }
