@@ -4,6 +4,7 @@
 
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/gzip.h"
+#include "analysis/read/hlo/read_hlo.h"
 #include "analysis/read/kineto/read_kineto.h"
 #include "analysis/read/pprof/read_pprof.h"
 #include "analysis/read/recording/read_recording.h"
@@ -31,7 +32,7 @@ Result<Trace> read_torch_trace(Bytes bytes, const std::string& name, const Sourc
   return trace_from_torch(*snapshot);
 }
 
-// Texts, bare or gzipped.
+// Texts and messages, bare or gzipped.
 template <Result<Trace> (*read)(Bytes, const std::string&, ReadControl*)>
 Result<Trace> read_text_trace(Bytes bytes, const std::string& name, const SourceOptions& options,
                               ReadControl* control) {
@@ -75,6 +76,7 @@ ReadTrace find_trace_reader(Bytes bytes) {
   if (looks_like_torch(beginning)) return read_torch_trace;
   if (looks_like_rmm(beginning)) return read_text_trace<read_rmm>;
   if (looks_like_kineto(beginning)) return read_text_trace<read_kineto>;
+  if (looks_like_hlo(beginning)) return read_text_trace<read_hlo>;
   if (has_tpu_report(bytes, beginning)) return read_text_trace<read_tpu_oom>;
   return nullptr;
 }
