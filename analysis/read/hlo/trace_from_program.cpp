@@ -55,6 +55,8 @@ class TraceMaker {
     std::stable_sort(order.begin(), order.end(),
                      [](const Allocation* a, const Allocation* b) { return rank_of(*a) < rank_of(*b); });
     for (const Allocation* allocation : order) lay_out(*allocation);
+    for (const Allocation* allocation : order)
+      if (!allocation->is_temporary()) add_lasting(*allocation);
     add_temporaries(order);
     report();
     out_.close();
@@ -99,7 +101,6 @@ class TraceMaker {
     return heaps_[color] = writer_.define_heap(heap, name, space);
   }
 
-  // Its memory, and what lives in it as long as the program runs.
   void lay_out(const Allocation& allocation) {
     const std::uint32_t heap = heap_of(allocation.color);
     std::uint64_t& next = next_address_[allocation.color];
@@ -110,7 +111,10 @@ class TraceMaker {
     region.heap = heap;
     writer_.add(region, 0);
     next += allocation.size;
-    if (allocation.is_temporary()) return;
+  }
+
+  // Lives as long as the program runs.
+  void add_lasting(const Allocation& allocation) {
     const LogicalBuffer* first =
         allocation.assigned.empty() ? nullptr : &program_.buffers[allocation.assigned.front().buffer];
     add_block(allocation, first, 0, allocation.size);
