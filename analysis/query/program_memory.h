@@ -16,6 +16,8 @@ struct ProgramMemoryRow {
   std::optional<std::uint64_t> argument_bytes, output_bytes, alias_bytes, temp_bytes;
   // The temporaries packed anew by XLA's published algorithm, from the compiler's order of events.
   std::optional<std::uint64_t> replayed_temp_bytes;
+  // Of outputs that are as large as an argument that is kept, and could take its place if it were donated.
+  std::optional<std::uint64_t> donatable_bytes;
   struct Space {
     std::string name;
     std::uint64_t bytes = 0;

@@ -12,7 +12,8 @@ inline constexpr std::string_view used = "used_bytes", free = "free_bytes", larg
 // Of a compiled program: counters of no heap.
 inline constexpr std::string_view program_argument = "program_argument_bytes", program_output = "program_output_bytes",
                                   program_alias = "program_alias_bytes", program_temp = "program_temp_bytes",
-                                  program_replayed_temp = "program_replayed_temp_bytes";
+                                  program_replayed_temp = "program_replayed_temp_bytes",
+                                  program_donatable = "program_donatable_bytes";
 // Of a heap: all that the program has in that memory.
 inline constexpr std::string_view program_space = "program_bytes";
 

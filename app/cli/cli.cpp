@@ -41,6 +41,7 @@ Examples:
   hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
   hbmscope replay requests.jsonl.zst --version spatial_v1   which addresses JAX's allocator gives, and what fails
   hbmscope tpu layout --generation v5e --dtype f32 --shape 1000x1   what padding makes of an array
+  hbmscope tpu fit module.hlo.pb --generation v5e       does the compiled program fit?
   hbmscope export memory.prof --to html -o report.html a page that opens anywhere
   hbmscope open memory.prof --screenshot out.png       a picture of the window, with no display
 

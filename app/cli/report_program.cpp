@@ -21,8 +21,11 @@ std::string text_from_program(const Trace& trace) {
   const auto row = find_program_memory(trace);
   if (!row) return {};
   std::string text = row->name.empty() ? "Program" : fmt::format("Program {}", printable(row->name));
-  text += fmt::format(": arguments {} + outputs {} - in both {} + temporaries {}", known_text(row->argument_bytes),
-                      known_text(row->output_bytes), known_text(row->alias_bytes), known_text(row->temp_bytes));
+  if (!row->argument_bytes)
+    text += ", by memory space; what of it are arguments, outputs and temporaries is not told";
+  else
+    text += fmt::format(": arguments {} + outputs {} - in both {} + temporaries {}", known_text(row->argument_bytes),
+                        known_text(row->output_bytes), known_text(row->alias_bytes), known_text(row->temp_bytes));
   if (const auto needed = row->needed_without_code_bytes())
     text += fmt::format(" = {} of device memory, and its code", text_from_bytes(*needed));
   text += ".\n";
@@ -50,6 +53,7 @@ void add_program(nlohmann::ordered_json& json, const Trace& trace) {
                      {"generated_code_bytes", nullptr},  // No dump tells it.
                      {"needed_without_code_bytes", or_null(row->needed_without_code_bytes())},
                      {"replayed_temp_bytes", or_null(row->replayed_temp_bytes)},
+                     {"donatable_bytes", or_null(row->donatable_bytes)},
                      {"by_space", std::move(by_space)}};
 }
 

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/cli/options.h"
+
 namespace hbmscope::cli {
 
 CLI::App& add_tpu(CLI::App& app, TpuOptions& options) {
@@ -22,6 +24,12 @@ CLI::App& add_tpu(CLI::App& app, TpuOptions& options) {
                     "A file of rows between tabs, with a head line: layout, or generation, dtype and shape; prints it "
                     "with the bytes of each");
   layout.add_flag("--json", wanted.json, "Print JSON (described in app/cli/README.md)");
+  CLI::App& fit = *command.add_subcommand("fit", "Does a compiled program fit, and on which generation?");
+  fit.add_option("FILE", options.fit.files, "Dumps of XLA's buffer assignment: HloProto or buffer-assignment.txt")
+      ->required();
+  fit.add_option("--generation", options.fit.generations, "Only this one; may be given several times");
+  fit.add_flag("--json", options.fit.json, "Print JSON (described in app/cli/README.md)");
+  add_max_size_option(fit, options.fit.max_size);
   CLI::App& generations =
       *command.add_subcommand("generations", "The memories of each generation, and where each figure is from");
   generations.add_flag("--json", options.json, "Print JSON");
@@ -30,6 +38,7 @@ CLI::App& add_tpu(CLI::App& app, TpuOptions& options) {
 
 int run_tpu(const CLI::App& command, const TpuOptions& options) {
   if (command.got_subcommand("layout")) return run_tpu_layout(options.layout);
+  if (command.got_subcommand("fit")) return run_tpu_fit(options.fit);
   return run_tpu_generations(options.json);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -17,8 +18,15 @@ struct TpuLayoutOptions {
   bool json = false;
 };
 
+struct TpuFitOptions {
+  std::vector<std::string> files, generations;  // No generation: all.
+  std::string max_size = "4GiB";
+  bool json = false;
+};
+
 struct TpuOptions {
   TpuLayoutOptions layout;
+  TpuFitOptions fit;
   bool json = false;  // Of generations.
 };
 
@@ -29,5 +37,6 @@ int run_tpu(const CLI::App& command, const TpuOptions& options);
 
 int run_tpu_layout(const TpuLayoutOptions& options);
 int run_tpu_generations(bool json);
+int run_tpu_fit(const TpuFitOptions& options);
 
 }  // namespace hbmscope::cli

@@ -210,6 +210,7 @@ TEST(Hlo, the_text_is_read_with_and_without_pages) {
   EXPECT_EQ(program->output_bytes, 16'384);
   EXPECT_EQ(program->alias_bytes, 16'384);
   EXPECT_EQ(program->temp_bytes, 128 * kib);
+  EXPECT_EQ(program->donatable_bytes, 0);      // The one output has an argument's place already.
   EXPECT_FALSE(program->replayed_temp_bytes);  // Nothing tells when they live.
   EXPECT_EQ(trace.import.count_of("arenas_without_times"), 1);
   EXPECT_EQ(trace.import.count_of("unknown_buffers"), 0);
@@ -221,6 +222,13 @@ TEST(Hlo, an_arena_of_tables_alone_counts_as_nothing_on_a_tpu) {
       " value: <4 copy-start{} @0> (size=512,offset=0): (f32[128,128]{1,0:T(8,128)}, u32[]{:S(2)})\n");
   EXPECT_EQ(find_program_memory(trace)->temp_bytes, 0);
   EXPECT_EQ(find_program_memory(trace)->replayed_temp_bytes, 0);
+}
+
+TEST(Hlo, an_output_as_large_as_a_kept_argument_could_take_its_place) {
+  const Trace trace = trace_of(
+      "BufferAssignment:\nallocation 0: size 4096, parameter 0:\nallocation 1: size 4096, maybe-live-out:\n"
+      "allocation 2: size 4096, maybe-live-out:\nallocation 3: size 8192, parameter 1:\n");
+  EXPECT_EQ(find_program_memory(trace)->donatable_bytes, 4096);  // One argument serves one output.
 }
 
 TEST(Hlo, sizes_on_other_devices_are_as_they_stand) {
@@ -239,6 +247,49 @@ TEST(Hlo, what_no_memory_holds_is_counted_and_left_out) {
       " value: <5 dot.1 @0> (size=8,offset=18446744073709551615): f32[2]{0}\n");
   EXPECT_EQ(trace.import.count_of("impossible_sizes"), 3);
   EXPECT_EQ(find_program_memory(trace)->temp_bytes, 100);
+}
+
+const std::string text_report = R"(Memory Space: default (color=0)
+Total bytes: 3146240 (3.00MiB)
+  cumulative_size;       size;       offset; used_by_n_values; shapes_list
+  ------------------------------------------------------------
+    1.00MiB( 50%);    1.00MiB;      1048576;                1; f32[512,512]
+    2.00MiB(100%);    1.00MiB;            0;                2; 2xf32[512,512]
+
+  cumulative_size;       size;       offset; used_by_n_values; shapes_list
+  ------------------------------------------------------------
+    1.00MiB(100%);    1.00MiB;            0;                1; f32[512,512]
+
+
+Memory Space: vmem (color=1)
+Total bytes: 512 (512B)
+  cumulative_size;       size;       offset; used_by_n_values; shapes_list
+  ------------------------------------------------------------
+       512B(100%);       512B;            0;                1; f32[]
+)";
+
+TEST(Hlo, a_memory_usage_report_tells_spaces_and_no_kinds) {
+  Message vmem, hbm, one, other, report;
+  one.number(2, 2'097'664).number(3, 1).text(5, "fusion.1").text(5, "fusion.2").text(6, "table");
+  other.number(1, 1).number(2, 1'048'576).text(5, "arg0");
+  hbm.number(1, 3'146'240).add(3, one).add(3, other);
+  vmem.number(1, 512).number(2, 1).add(3, Message().number(1, 2).number(2, 512).text(5, "copy"));
+  report.add(1, hbm).add(1, vmem);
+  for (const std::string& bytes : {text_report, report.bytes}) {
+    const Trace trace = trace_of(bytes);
+    const auto program = find_program_memory(trace);
+    ASSERT_TRUE(program);
+    EXPECT_FALSE(program->argument_bytes);
+    EXPECT_FALSE(program->temp_bytes);
+    ASSERT_EQ(program->by_space.size(), 2);
+    EXPECT_EQ(program->by_space[0].name, "hbm");
+    EXPECT_EQ(program->by_space[0].bytes, 3'146'240);
+    EXPECT_EQ(program->by_space[1].bytes, 512);
+    const auto rows = compute_heap_rows(trace, {trace.streams.front().last_state()});
+    EXPECT_EQ(rows[0].live_blocks, 2);
+    EXPECT_EQ(rows[1].in_use_bytes, 512);
+    EXPECT_EQ(trace.import.count_of("kinds_not_told"), 3);
+  }
 }
 
 TEST(Hlo, damage_is_said_and_others_are_refused) {
@@ -300,6 +351,29 @@ TEST(HloRecorded, programs_take_what_the_compiler_says) {
       const auto rows = compute_heap_rows(trace, {trace.streams.front().last_state()});
       for (const HeapRow& row : rows) EXPECT_LE(row.peak_in_use_bytes, row.pool_bytes.value_or(0)) << row.name;
     }
+  }
+}
+
+TEST(HloRecorded, usage_reports_agree_with_assignments) {
+  const auto programs = real_programs();
+  if (programs.empty()) GTEST_SKIP() << no_programs;
+  for (const auto& folder : programs) {
+    SCOPED_TRACE(folder.string());
+    const Trace assignment = trace_of(inflated(folder / "buffer-assignment.txt.gz"));
+    const Trace text = trace_of(inflated(folder / "memory-usage-report.txt.gz"));
+    const Trace message = trace_of(inflated(folder / "memory-usage-report.pb.gz"));
+    const auto told = find_program_memory(text), exact = find_program_memory(message);
+    ASSERT_TRUE(told && exact);
+    const auto spaces = find_program_memory(assignment)->by_space;
+    for (const auto* row : {&*told, &*exact}) {
+      ASSERT_FALSE(row->by_space.empty());
+      EXPECT_EQ(row->by_space.front().name, "hbm");
+      // Thread-local memory is in the report's total.
+      EXPECT_GE(row->by_space.front().bytes, spaces.front().bytes);
+      EXPECT_LE(row->by_space.front().bytes, spaces.front().bytes + 64 * kib);
+    }
+    const auto rows = compute_heap_rows(message, {message.streams.front().last_state()});
+    EXPECT_EQ(rows.front().in_use_bytes, exact->by_space.front().bytes);
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,9 +52,11 @@ struct Program {
   std::vector<LogicalBuffer> buffers;
   std::vector<Allocation> allocations;
   std::vector<HeapTrace> traces;
-  bool is_tpu = false;                // Its layouts have tiles.
-  std::uint64_t unknown_buffers = 0;  // Named, and defined nowhere: left out.
-  std::uint64_t impossible = 0;       // leave_out_impossible.
+  bool knows_kinds = true;                                  // What is an argument, an output, a temporary.
+  std::map<std::uint64_t, std::uint64_t> told_space_bytes;  // By color, where the dump tells a total.
+  bool is_tpu = false;                                      // Its layouts have tiles.
+  std::uint64_t unknown_buffers = 0;                        // Named, and defined nowhere: left out.
+  std::uint64_t impossible = 0;                             // leave_out_impossible.
 };
 
 // Sizes that no memory holds become 0, and what lies outside of its allocation is left out: both are counted, so that

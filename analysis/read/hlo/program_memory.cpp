@@ -1,6 +1,7 @@
 #include "analysis/read/hlo/program_memory.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -67,6 +68,21 @@ std::uint64_t table_bytes(const Program& program, const Allocation& arena, const
   return bytes;
 }
 
+std::uint64_t compute_donatable_bytes(const Program& program) {
+  std::multiset<std::uint64_t> kept;
+  for (const Allocation& each : program.allocations)
+    if (each.is_parameter && !each.maybe_live_out && each.color == device_color) kept.insert(each.size);
+  std::uint64_t bytes = 0;
+  for (const Allocation& each : program.allocations) {
+    if (each.is_parameter || each.is_thread_local || !each.maybe_live_out || each.color != device_color) continue;
+    const auto same = kept.find(each.size);
+    if (same == kept.end() || (program.is_tpu && !has_values(program, each))) continue;
+    bytes += each.size;
+    kept.erase(same);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 void leave_out_impossible(Program& program) {
@@ -79,6 +95,8 @@ void leave_out_impossible(Program& program) {
     }
     sum += size;
   };
+  std::uint64_t told = 0;
+  for (auto& [color, bytes] : program.told_space_bytes) limit(bytes, told);
   for (LogicalBuffer& buffer : program.buffers) limit(buffer.size, buffers);
   for (Allocation& allocation : program.allocations) {
     limit(allocation.size, allocations);
@@ -107,9 +125,10 @@ std::string space_name(const Program& program, std::uint64_t color) {
 
 ProgramMemory compute_program_memory(const Program& program) {
   ProgramMemory memory;
+  for (const auto& [color, bytes] : program.told_space_bytes) memory.by_space[space_name(program, color)] = bytes;
   for (const Allocation& allocation : program.allocations) {
     if (allocation.is_thread_local) continue;
-    memory.by_space[space_name(program, allocation.color)] += allocation.size;
+    if (program.told_space_bytes.empty()) memory.by_space[space_name(program, allocation.color)] += allocation.size;
     if (allocation.color == host_color) continue;
     if (allocation.is_parameter) memory.argument_bytes += allocation.size;
     if (allocation.maybe_live_out) memory.output_bytes += allocation.size;
@@ -117,6 +136,7 @@ ProgramMemory compute_program_memory(const Program& program) {
     if (allocation.is_temporary() && allocation.color == device_color)
       memory.temp_bytes += counted_bytes(program, allocation, allocation.size);
   }
+  memory.donatable_bytes = compute_donatable_bytes(program);
   return memory;
 }
 

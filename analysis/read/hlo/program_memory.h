@@ -16,6 +16,7 @@ struct ProgramMemory {
   std::uint64_t output_bytes = 0;  // Those that alias arguments too.
   std::uint64_t alias_bytes = 0;   // Of both.
   std::uint64_t temp_bytes = 0;
+  std::uint64_t donatable_bytes = 0;  // Outputs as large as an argument that is no output; each argument counts once.
   std::map<std::string, std::uint64_t> by_space;  // All allocations, by space_name.
 };
 ProgramMemory compute_program_memory(const Program& program);

@@ -1,4 +1,5 @@
-// XLA's dumps of a compiled program's memory, as a trace: HloProto, BufferAssignmentProto, buffer-assignment.txt.
+// XLA's dumps of a compiled program's memory, as a trace: HloProto, BufferAssignmentProto, buffer-assignment.txt,
+// memory-usage-report.
 #pragma once
 
 #include <cstdint>

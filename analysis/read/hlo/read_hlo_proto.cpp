@@ -167,10 +167,14 @@ bool begins_with_name(ByteRange rest) {
 bool is_buffer(ByteRange message) {
   bool has_place = false, has_others = false;
   const bool is_whole = for_each_field(message, [&](const WireField& field) {
-    if (field.key == bytes_key(3))
+    if (field.key == bytes_key(3)) {
       has_place = true;
-    else if (field.key != varint_key(1) && field.key != varint_key(2) && field.key != varint_key(4))
+      for_each_field(field.bytes, [&](const WireField& place) {
+        if ((place.key & 7) == 0 && !is_field(place, 3) && !is_field(place, 4)) has_others = true;
+      });
+    } else if (field.key != varint_key(1) && field.key != varint_key(2) && field.key != varint_key(4)) {
       has_others = true;
+    }
   });
   return is_whole && has_place && !has_others;
 }

@@ -76,11 +76,14 @@ class TraceMaker {
     const ProgramMemory memory = compute_program_memory(program_);
     for (const Allocation& allocation : program_.allocations)
       if (!allocation.is_thread_local) heap_of(allocation.color);
-    add_figure(told_figure::program_argument, memory.argument_bytes);
-    add_figure(told_figure::program_output, memory.output_bytes);
-    add_figure(told_figure::program_alias, memory.alias_bytes);
-    add_figure(told_figure::program_temp, memory.temp_bytes);
-    if (const auto replayed = replay_temp_bytes(program_)) add_figure(told_figure::program_replayed_temp, *replayed);
+    if (program_.knows_kinds) {
+      add_figure(told_figure::program_argument, memory.argument_bytes);
+      add_figure(told_figure::program_output, memory.output_bytes);
+      add_figure(told_figure::program_alias, memory.alias_bytes);
+      add_figure(told_figure::program_temp, memory.temp_bytes);
+      add_figure(told_figure::program_donatable, memory.donatable_bytes);
+      if (const auto replayed = replay_temp_bytes(program_)) add_figure(told_figure::program_replayed_temp, *replayed);
+    }
     for (const auto& [color, heap] : heaps_) {
       const auto space = memory.by_space.find(space_name(program_, color));
       if (space != memory.by_space.end()) add_figure(told_figure::program_space, space->second, heap);
@@ -151,9 +154,11 @@ class TraceMaker {
     block.requested = wire::unknown_bytes;
     block.heap = heap_of(allocation.color);
     block.stack = buffer != nullptr ? stack_of(*buffer) : 0;
-    block.tag = writer_.define_string(buffer != nullptr ? name_of(*buffer) : std::string(kind_of(allocation)));
+    block.tag = writer_.define_string(buffer != nullptr      ? name_of(*buffer)
+                                      : program_.knows_kinds ? std::string(kind_of(allocation))
+                                                             : fmt::format("allocation {}", allocation.index));
     const std::uint64_t number = writer_.alloc(block, 0);
-    attribute(number, "kind", kind_of(allocation));
+    if (program_.knows_kinds) attribute(number, "kind", kind_of(allocation));
     if (buffer != nullptr) attribute(number, "shape", buffer->shape);
   }
 
@@ -204,7 +209,7 @@ class TraceMaker {
         continue;
       }
       const bool is_single = allocation->assigned.size() == 1;
-      if (!is_single) ++untimed_;
+      if (!is_single && program_.knows_kinds) ++untimed_;
       add_block(*allocation, is_single ? &program_.buffers[allocation->assigned.front().buffer] : nullptr, 0,
                 allocation->size);
     }
@@ -266,6 +271,10 @@ class TraceMaker {
     note(
         "written_in_place", Severity::notice, in_place_,
         "Values whose memory the compiler gives to a value made from them before their own time ends: they end there.");
+    if (!program_.knows_kinds)
+      note("kinds_not_told", Severity::notice, program_.allocations.size(),
+           "A memory usage report does not say what is an argument, an output or a temporary: each allocation is one "
+           "block. The HloProto and buffer-assignment.txt do.");
     note("unknown_buffers", Severity::warning, program_.unknown_buffers,
          "Buffers that are named and described nowhere were left out.");
     note("unplaced_buffers", Severity::warning, unplaced_, "Events of buffers that have no place in their arena.");

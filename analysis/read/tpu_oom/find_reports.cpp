@@ -72,9 +72,9 @@ bool read_scoped(std::string_view text, WordCursor& cursor, Report& report) {
   WordCursor name = cursor;
   name.take("%");
   report.program = name.take_name();
-  const std::size_t found = find_words(text.substr(0, std::min(text.size(), cursor.offset() + headline_bytes_max)),
-                                       "Scoped allocation with size", cursor.offset());
-  const std::size_t next = find_words(text, "Ran out of memory", cursor.offset());
+  const std::string_view near = text.substr(0, std::min(text.size(), cursor.offset() + headline_bytes_max));
+  const std::size_t found = find_words(near, "Scoped allocation with size", cursor.offset());
+  const std::size_t next = find_words(near, "Ran out of memory", cursor.offset());
   if (found == npos || next < found) return true;  // The sizes are cut off.
   cursor.move_to(found);
   cursor.take("Scoped allocation with size");
@@ -293,40 +293,60 @@ bool read_at(std::string_view text, Anchor anchor, WordCursor& cursor, Report& r
 
 // Behind a report some clients print it once more as a serialised message, cut off: "[type.googleapis.com/...='\x08".
 bool is_in_serialised_copy(std::string_view text, std::size_t at) {
-  const std::size_t line = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0.
-  return text.substr(line, at - line).find("type.googleapis.com/") != npos;
+  constexpr std::size_t look_back = 512;
+  const std::size_t from = at > look_back ? at - look_back : 0;
+  const std::string_view before = text.substr(from, at - from);
+  return before.substr(before.rfind('\n') + 1).find("type.googleapis.com/") != npos;  // npos + 1 is 0.
 }
 
-std::optional<Report> find_report(std::string_view text, std::size_t from) {
-  std::array<std::size_t, anchors.size()> next;
-  for (std::size_t i = 0; i < anchors.size(); ++i) next[i] = find_words(text, anchors[i].words, from);
-  while (true) {
-    const auto first = std::min_element(next.begin(), next.end());
-    if (*first == npos) return std::nullopt;
-    const AnchorWords& found = anchors[static_cast<std::size_t>(first - next.begin())];
-    Report report;
-    report.begin = *first;
-    WordCursor cursor(text, report.begin);
-    if (!is_in_serialised_copy(text, report.begin) && read_at(text, found.anchor, cursor, report)) {
-      report.end = cursor.offset();
-      report.headline = in_one_line(text.substr(report.begin, report.end - report.begin), reason_bytes_max);
-      return report;
+// Goes through a text once for each of the anchors, however many reports there are.
+class ReportFinder {
+ public:
+  explicit ReportFinder(std::string_view text) : text_(text) { next_.fill(0); }
+
+  // The next one that begins at `from` or behind it.
+  std::optional<Report> find(std::size_t from) {
+    for (std::size_t i = 0; i < anchors.size(); ++i)
+      if (next_[i] != npos && (next_[i] < from || !is_found_[i])) look(i, from);
+    while (true) {
+      const auto first = std::min_element(next_.begin(), next_.end());
+      if (*first == npos) return std::nullopt;
+      const auto number = static_cast<std::size_t>(first - next_.begin());
+      Report report;
+      report.begin = *first;
+      WordCursor cursor(text_, report.begin);
+      if (!is_in_serialised_copy(text_, report.begin) && read_at(text_, anchors[number].anchor, cursor, report)) {
+        report.end = cursor.offset();
+        report.headline = in_one_line(text_.substr(report.begin, report.end - report.begin), reason_bytes_max);
+        return report;
+      }
+      look(number, *first + 1);
     }
-    *first = find_words(text, found.words, *first + 1);
   }
-}
+
+ private:
+  void look(std::size_t anchor, std::size_t from) {
+    next_[anchor] = find_words(text_, anchors[anchor].words, from);
+    is_found_[anchor] = true;
+  }
+
+  std::string_view text_;
+  std::array<std::size_t, anchors.size()> next_;
+  std::array<bool, anchors.size()> is_found_{};
+};
 
 }  // namespace
 
 bool has_report(std::string_view text) {
-  return find_report(text, 0).has_value();
+  return ReportFinder(text).find(0).has_value();
 }
 
 std::vector<Report> find_reports(std::string_view text, std::size_t most) {
   std::vector<Report> reports;
+  ReportFinder finder(text);
   std::size_t from = 0;
   while (reports.size() < most) {
-    auto report = find_report(text, from);
+    auto report = finder.find(from);
     if (!report) break;
     from = std::max(report->end, report->begin + 1);
     reports.push_back(std::move(*report));
