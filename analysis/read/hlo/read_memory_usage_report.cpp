@@ -132,6 +132,21 @@ Program read_text(std::string_view text) {
   return program;
 }
 
+// A report lists the largest allocations; its totals are of all.
+void add_what_is_not_listed(Program& program) {
+  for (const auto& [color, total] : program.told_space_bytes) {
+    std::uint64_t listed = 0;
+    for (const Allocation& allocation : program.allocations)
+      if (allocation.color == color) listed += allocation.size;
+    if (listed >= total) continue;
+    Allocation& rest = program.allocations.emplace_back();
+    rest.index = program.allocations.size() - 1;
+    rest.color = color;
+    rest.size = total - listed;
+    add_buffer(program, rest, "not listed", {}, 0, rest.size);
+  }
+}
+
 }  // namespace
 
 bool looks_like_memory_usage_report(std::span<const std::uint8_t> bytes) {
@@ -163,6 +178,7 @@ Result<Program> read_memory_usage_report(std::span<const std::uint8_t> bytes, co
   program.knows_kinds = false;
   program.is_tpu = program.told_space_bytes.contains(1);  // VMEM; a GPU or CPU has no such color.
   leave_out_impossible(program);
+  add_what_is_not_listed(program);
   return program;
 }
 

@@ -7,8 +7,8 @@
 //     ------------------------------------------------------------
 //      32.00MiB(100%);   32.00MiB;       114688;                3; 3xbf16[4096,4096]
 //
-// An allocation begins with the line of column names. Sizes of the text are rounded, totals are not; the message has
-// all to the byte.
+// Only the largest allocations are listed; the rest of a total is one block of its own. An allocation begins with the
+// line of column names. Sizes of the text are rounded, totals are not; the message has all to the byte.
 #pragma once
 
 #include <cstdint>
