@@ -27,6 +27,7 @@ class AnnotatedDevice final : public workload::Device, private xla_gpu::Sink {
   std::uint64_t allocate(std::uint64_t bytes, const workload::Site& site) override;
   void free(std::uint64_t address) noexcept override;
   void mark(const char* name, workload::Phase phase) override;
+  void rest(double) override {}
   const xla_gpu::Bfc& allocator() const { return allocator_; }
 
  private:

@@ -34,6 +34,8 @@ class Device {
   virtual void free(std::uint64_t address) noexcept = 0;
   // `name` is static.
   virtual void mark(const char* name, Phase phase) = 0;
+  // The program does something else meanwhile.
+  virtual void rest(double seconds) = 0;
 };
 
 class Array {

@@ -226,11 +226,21 @@ class Fragments final : public Workload {
     const Marked marked(device, "load, index, join");
     std::vector<Array> tables, indices;
     for (int i = 0; i < 8; ++i) {
+      device.rest(0.2);
       tables.emplace_back(device, 3 * gib / 2, table);
       indices.emplace_back(device, 3 * gib / 4 - 64 * kib, index_site);
     }
-    for (Array& one : tables) one.reset();
-    const Array result(device, 3 * gib, joined);
+    for (Array& one : tables) {
+      device.rest(0.1);
+      one.reset();
+    }
+    try {
+      const Array result(device, 3 * gib, joined);
+      device.rest(2);
+    } catch (const OutOfMemory&) {
+      device.rest(4);  // As it is then.
+      throw;
+    }
   }
 };
 

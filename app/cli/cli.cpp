@@ -16,6 +16,7 @@
 #ifdef HBMSCOPE_RUN
 #include "app/cli/demo.h"
 #include "app/cli/run.h"
+#include "app/cli/watch.h"
 #endif
 #include "app/cli/terminal.h"
 #include "app/cli/tpu.h"
@@ -35,7 +36,7 @@ Examples:
   hbmscope report snapshot.pickle --at oom             a PyTorch snapshot: the heap as the request failed
   hbmscope report snapshot.pickle --at oom --blocks 20 --where 'size>1GiB age>10s'   block by block
   hbmscope diff snapshot.pickle --from start --at peak what came in between
-  hbmscope demo                                         a training step in an emulated pool, live
+  hbmscope demo                                        a training step in an emulated pool, live
   hbmscope run -- ./train                              records what an annotated allocator does
   hbmscope convert snapshot.pickle -o snapshot.hbm     a thirtieth of the bytes, or less, the same answers
   hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
@@ -180,6 +181,16 @@ void add_run(CLI::App& app, RunOptions& options) {
   command.add_option("COMMAND", options.command, "What to run, after two dashes: -- python train.py")->required();
 }
 
+void add_watch(CLI::App& app, WatchOptions& options) {
+  CLI::App& command = *app.add_subcommand("watch", "A running job, one line a second");
+  command.add_option("JOB", options.job, "The number of an hbmscope run, or of the job that it started")->required();
+  command.add_option("--for", options.seconds, "Seconds to watch; 0: until it ends")->check(CLI::Range(0.0, 1e9));
+  command.add_option("--every", options.interval, "Seconds between lines")
+      ->capture_default_str()
+      ->check(CLI::Range(0.05, 3600.0));
+  command.add_flag("--json", options.json, "An object a line");
+}
+
 void add_demo_options(CLI::App& command, DemoOptions& options) {
   command.add_option("--workload", options.workload, "Which: --list names them")->capture_default_str();
   command.add_option("--set", options.settings, "A variable as JAX reads it: XLA_CLIENT_MEM_FRACTION=.9");
@@ -306,6 +317,8 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
 #ifdef HBMSCOPE_RUN
   RunOptions run_options;
   add_run(app, run_options);
+  WatchOptions watch;
+  add_watch(app, watch);
   DemoRequest demo;
   DemoOptions demo_job;
   add_demo(app, demo, demo_job);
@@ -352,6 +365,7 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
     if (app.got_subcommand(&tpu_command)) return run_tpu(tpu_command, tpu);
 #ifdef HBMSCOPE_RUN
     if (app.got_subcommand("run")) return run_job(run_options, open_window != nullptr);
+    if (app.got_subcommand("watch")) return run_watch(watch);
     if (app.got_subcommand("demo")) return run_demo(demo, open_window);
     if (app.got_subcommand("demo-job")) return run_demo_job(demo_job);
 #endif

@@ -1,6 +1,7 @@
 #include "app/cli/demo_job.h"
 
 #include <poll.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ namespace workload = allocator::workload;
 using Clock = std::chrono::steady_clock;
 
 constexpr double events_per_second = 600;  // At speed 1.
-constexpr auto after_a_failure = std::chrono::milliseconds(700);
+constexpr double seconds_after_a_failure = 0.5;
 
 volatile std::sig_atomic_t is_over = 0;
 void end_it(int) {
@@ -40,7 +41,7 @@ class Pace {
  public:
   explicit Pace(double speed) : speed_(speed), next_(Clock::now()) {}
 
-  void wait(Clock::duration pause = {}) {
+  void wait(std::chrono::duration<double> pause = {}) {
     next_ += std::chrono::duration_cast<Clock::duration>(
         (std::chrono::duration<double>(1 / events_per_second) + pause) / speed_);
     do {
@@ -93,6 +94,7 @@ class PacedDevice final : public workload::Device {
   }
   void free(std::uint64_t address) noexcept override { device_.free(address); }
   void mark(const char* name, workload::Phase phase) override { device_.mark(name, phase); }
+  void rest(double seconds) override { pace_.wait(std::chrono::duration<double>(seconds)); }
 
  private:
   allocator::AnnotatedDevice& device_;
@@ -142,6 +144,7 @@ int run_demo_job(const DemoOptions& options) {
   std::uint64_t device_bytes = 0;
   const auto pool = pool_of(options, device_bytes);
   if (!pool) return fail(pool.error());
+  prctl(PR_SET_PDEATHSIG, SIGTERM);  // It is there to be watched.
   std::signal(SIGTERM, end_it);
   std::signal(SIGINT, end_it);
   allocator::VirtualOptions upstream;
@@ -166,7 +169,7 @@ int run_demo_job(const DemoOptions& options) {
         if (!std::exchange(has_failed, true))
           fmt::print(stderr, "RESOURCE_EXHAUSTED: Out of memory while trying to allocate {} bytes.\n",
                      failed.asked_bytes);
-        pace.wait(after_a_failure);
+        paced.rest(seconds_after_a_failure);
       }
     }
   } catch (const Over&) {

@@ -59,7 +59,7 @@ Result<std::vector<const tpu::Generation*>> generations_from(const std::vector<s
 std::string text_of(const Fit& fit, const std::vector<const tpu::Generation*>& generations, const Terminal& terminal) {
   std::string text = terminal.paint(printable(fit.file), Ink::bold) +
                      fmt::format(": {} of HBM, and its code\n", text_from_bytes(fit.needed));
-  text += terminal.paint(fmt::format("{:10}  {:>10}  {:>10}", "device", "usable", ""), Ink::dim) + "\n";
+  text += terminal.paint(fmt::format("{:10}  {:>10}", "device", "usable"), Ink::dim) + "\n";
   for (const tpu::Generation* generation : generations) {
     const std::uint64_t usable = generation->hbm_usable.value;
     const bool fits = fit.needed <= usable;

@@ -4,6 +4,7 @@
 
 #include "app/gui/core/app_impl.h"
 #include "app/gui/core/read_file.h"
+#include "app/gui/core/running_work.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -65,8 +66,9 @@ void App::Impl::close_live(const Source& source) {
 
 void App::Impl::want_versions() {
   const auto now = std::chrono::steady_clock::now();
-  const Answers& answers = state.answers();
-  const bool is_drawn = !answers.moment.pending() && !answers.heap_map.pending() && !answers.timeline.pending();
+  // All that is asked about one version is answered before the next one comes: nothing is worked out in vain, and a
+  // long recording is renewed less often instead of never.
+  const bool is_drawn = running_work(state.answers()).empty();
   for (auto& [control, live] : live_) {
     if (!live.is_shown || !is_drawn || now - live.shown_at < age_of_a_version) continue;
     live.is_shown = false;
