@@ -308,6 +308,10 @@ TEST(Hlo, damage_is_said_and_others_are_refused) {
   Message type, profile;
   profile.add(1, type.number(1, 5).number(2, 6)).number(9, 1);
   EXPECT_FALSE(looks_like_hlo(bytes_of(profile.bytes)));
+  // And may go on with its mappings.
+  Message value, mapping, short_profile;
+  short_profile.add(1, value.number(1, 5).number(2, 6)).add(3, mapping.number(1, 1).number(2, 4096));
+  EXPECT_FALSE(looks_like_hlo(bytes_of(short_profile.bytes)));
 }
 
 std::vector<std::filesystem::path> real_programs() {

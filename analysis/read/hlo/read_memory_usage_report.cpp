@@ -154,10 +154,13 @@ bool looks_like_memory_usage_report(std::span<const std::uint8_t> bytes) {
   if (bytes.size() < 8 || bytes[0] != bytes_key(1)) return false;
   // A space: its total, its color where that is not 0, then an allocation, which has numbers of its own and no name of
   // an instruction's place.
-  pprof::WireCursor cursor({bytes.data() + 1, bytes.data() + bytes.size()});
+  const std::uint8_t* end = bytes.data() + bytes.size();
+  pprof::WireCursor outer({bytes.data() + 1, end});
   std::uint64_t length = 0, key = 0, number = 0;
-  if (!cursor.read_varint(length) || !cursor.read_varint(key) || key != varint_key(1) || !cursor.read_varint(number))
-    return false;
+  if (!outer.read_varint(length)) return false;
+  const auto there = std::min<std::uint64_t>(length, static_cast<std::uint64_t>(end - outer.at()));
+  pprof::WireCursor cursor({outer.at(), outer.at() + there});
+  if (!cursor.read_varint(key) || key != varint_key(1) || !cursor.read_varint(number)) return false;
   if (!cursor.read_varint(key)) return false;
   if (key == varint_key(2) && (!cursor.read_varint(number) || !cursor.read_varint(key))) return false;
   if (key != bytes_key(3) || !cursor.read_varint(length) || !cursor.read_varint(key)) return false;
