@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/trace/pass_from.h"
+#include "analysis/trace/told_figures.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -46,8 +47,10 @@ std::optional<std::int64_t> since_start(const Stream& stream, std::int64_t time_
 }
 
 FailureVerdict verdict_of(const FailureFacts& facts) {
-  if (!facts.free_bytes || !facts.largest_free_bytes) return FailureVerdict::unknown;
   const std::uint64_t needed = facts.needed_bytes;
+  if (!facts.free_bytes && facts.limit_bytes && needed >= *facts.limit_bytes) return FailureVerdict::too_big;
+  if (!facts.free_bytes) return FailureVerdict::unknown;
+  if (!facts.largest_free_bytes) return needed > *facts.free_bytes ? FailureVerdict::too_big : FailureVerdict::unknown;
   if (needed <= *facts.largest_free_bytes) return FailureVerdict::had_room;
   if (needed <= *facts.free_bytes) return FailureVerdict::scattered;
   if (facts.driver_bytes && needed <= *facts.driver_bytes) return FailureVerdict::limit;
@@ -143,6 +146,10 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
   facts.free_bytes = space.free_bytes();
   facts.largest_free_bytes = space.largest_free();
   if (facts.free_bytes) facts.free_pieces = space.free_chunks();
+  const auto told = [&](std::string_view name) { return find_told(stream, name, failure.heap, failure.event); };
+  if (!facts.free_bytes) facts.free_bytes = told(told_figure::free);
+  if (!facts.largest_free_bytes) facts.largest_free_bytes = told(told_figure::largest_free);
+  facts.limit_bytes = told(told_figure::limit);
   facts.driver_bytes = failure.available_bytes;
   facts.stack = failure.stack;
   facts.verdict = verdict_of(facts);
@@ -154,8 +161,31 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
   return facts;
 }
 
+namespace {
+
+// Where the source tells figures of the heap, and not its pieces.
+std::string sentence_of_told(const FailureFacts& facts) {
+  const auto bytes = [](std::uint64_t value) { return text_from_bytes(value); };
+  if (!facts.free_bytes) {
+    const TextPair pair = texts_from_bytes(signed_from(facts.asked_bytes), signed_from(*facts.limit_bytes));
+    return pair.first + " was asked for, and there may be " + pair.second + ": too big.";
+  }
+  std::string text = bytes(facts.asked_bytes) + " was asked for; " + bytes(*facts.free_bytes) + " was free";
+  if (facts.largest_free_bytes) text += ", the largest piece " + bytes(*facts.largest_free_bytes);
+  switch (facts.verdict) {
+    case FailureVerdict::too_big: return text + ": too big, all of it together would not have held it.";
+    case FailureVerdict::scattered: return text + ": fragmented, it is enough, and no piece is large enough.";
+    case FailureVerdict::had_room: return text + ": a free piece would have held it, and it was not used.";
+    default: return text + ".";
+  }
+}
+
+}  // namespace
+
 std::string sentence_of(const FailureFacts& facts) {
   const std::string asked = text_from_bytes(facts.asked_bytes) + " was asked for";
+  const bool is_told = facts.free_bytes || facts.verdict == FailureVerdict::too_big;
+  if (!facts.free_pieces && is_told) return sentence_of_told(facts);
   if (facts.verdict == FailureVerdict::unknown) return asked + "; what was free is not told.";
   const std::uint64_t free = *facts.free_bytes, pieces = *facts.free_pieces;
   const TextPair pair = texts_from_bytes(signed_from(facts.asked_bytes), signed_from(*facts.largest_free_bytes));

@@ -17,7 +17,8 @@ namespace hbmscope {
 
 enum class FailureVerdict : std::uint8_t {
   unknown,    // What was free is not told.
-  too_big,    // More than all that was free in the pool, and all that the driver had left where that is told.
+  too_big,    // More than all that was free in the pool, and all that the driver had left where that is told; or all
+              // of the limit and more, as it is printed.
   scattered,  // Enough was free in the pool, in pieces that are each too small.
   split,      // Enough only together: some free in the pool, some left at the driver, neither large enough.
   limit,      // The driver had more than that left: a limit of the process, or of the allocator, forbade it.
@@ -47,6 +48,7 @@ struct FailureFacts {
   std::uint64_t needed_bytes = 0;  // Rounded as the allocator would have, where its rule is known; else what was asked.
   std::optional<std::uint64_t> free_bytes, free_pieces, largest_free_bytes;
   std::optional<std::uint64_t> driver_bytes;  // What the driver had left, where that is told.
+  std::optional<std::uint64_t> limit_bytes;   // The most that there may be, where that is told.
   FailureVerdict verdict = FailureVerdict::unknown;
   std::optional<std::uint64_t> last_fit;  // So many events had happened then.
   std::optional<std::int64_t> last_fit_since_start_ns;

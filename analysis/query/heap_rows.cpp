@@ -6,6 +6,7 @@
 
 #include "analysis/query/trace_own_code.h"
 #include "analysis/trace/join_traces.h"
+#include "analysis/trace/told_figures.h"
 
 namespace hbmscope {
 namespace {
@@ -27,6 +28,19 @@ std::string find_own_line(const Definitions& definitions, std::uint32_t stack) {
 
 void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> bytes) {
   if (bytes) sum = sum.value_or(0) + *bytes;
+}
+
+// Where the heap itself does not know.
+void take_told_figures(const Stream& stream, const FailureEvent& failure, FailureRow& row) {
+  const auto told = [&](std::string_view name) { return find_told(stream, name, failure.heap, failure.event); };
+  // A heap that tells no blocks, and has none, is not empty: nobody knows what was in it.
+  const bool is_untold = !stream.definitions().heap(failure.heap).has(wire::heap_flag::has_addresses) &&
+                         stream.peak(failure.heap).in_use_bytes == 0;
+  if (is_untold) row.used_bytes.reset();
+  if (const auto used = told(told_figure::used)) row.used_bytes = used;
+  if (!row.total_free_bytes) row.total_free_bytes = told(told_figure::free);
+  if (!row.largest_free_bytes) row.largest_free_bytes = told(told_figure::largest_free);
+  if (!row.limit_bytes) row.limit_bytes = told(told_figure::limit);
 }
 
 FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, const StreamState* state) {
@@ -58,6 +72,7 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
     if (const auto largest = then.space.largest_free())
       row.largest_free_bytes = std::max(row.largest_free_bytes.value_or(0), *largest);
   }
+  take_told_figures(stream, failure, row);
   return row;
 }
 
@@ -67,6 +82,16 @@ std::optional<std::uint64_t> find_rounded_request(const Definitions& definitions
   if (definitions.job_fact("framework") != "pytorch" || asked_bytes >= ~std::uint64_t{0} - pytorch_granularity)
     return std::nullopt;
   return (asked_bytes + pytorch_granularity - 1) / pytorch_granularity * pytorch_granularity;
+}
+
+std::optional<std::uint64_t> find_told(const Stream& stream, std::string_view name, std::uint32_t heap,
+                                       std::uint64_t position) {
+  for (const auto& [key, series] : stream.counters().series()) {
+    if (key.second != heap || stream.definitions().text(key.first) != name) continue;
+    const auto sample = series.at(position);
+    if (sample && sample->value >= 0) return static_cast<std::uint64_t>(sample->value);
+  }
+  return std::nullopt;
 }
 
 std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<StreamState>& states) {

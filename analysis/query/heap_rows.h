@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/trace/moment.h"
@@ -38,13 +39,16 @@ struct FailureRow {
   std::uint64_t asked_bytes = 0;
   std::optional<std::uint64_t> rounded_bytes;    // What the allocator would have taken.
   std::optional<std::uint64_t> available_bytes;  // What the driver had left, as told.
-  // Of all heaps of that layer on the device, just before it.
+  // Of all heaps of that layer on the device, just before it; or as the source told of the one that was asked.
   std::optional<std::uint64_t> used_bytes, total_free_bytes, largest_free_bytes, pool_bytes, limit_bytes;
   std::string memory_space;
   std::optional<std::uint32_t> device;
   std::string allocator, reason;  // Empty: not told.
   std::string own_line;           // "forward model.py:54", the innermost line of the person's own code; may be empty.
 };
+// What the source told last of a heap among the first `position` events (trace/told_figures.h); absent: nothing.
+std::optional<std::uint64_t> find_told(const Stream& stream, std::string_view name, std::uint32_t heap,
+                                       std::uint64_t position);
 // What the job's allocator would have taken for a request; nothing where its rule is not known.
 std::optional<std::uint64_t> find_rounded_request(const Definitions& definitions, std::uint64_t asked_bytes);
 

@@ -19,6 +19,7 @@
 #include "app/cli/watch.h"
 #endif
 #include "app/cli/terminal.h"
+#include "app/cli/tpu.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -40,6 +41,8 @@ Examples:
   hbmscope convert snapshot.pickle -o snapshot.hbm     a thirtieth of the bytes, or less, the same answers
   hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
   hbmscope replay requests.jsonl.zst --version spatial_v1   which addresses JAX's allocator gives, and what fails
+  hbmscope tpu layout --generation v5e --dtype f32 --shape 1000x1   what padding makes of an array
+  hbmscope tpu fit module.hlo.pb --generation v5e       does the compiled program fit?
   hbmscope export memory.prof --to html -o report.html a page that opens anywhere
   hbmscope open memory.prof --screenshot out.png       a picture of the window, with no display
 
@@ -314,6 +317,8 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   add_export(app, export_options);
   add_convert(app, convert);
   add_replay(app, replay);
+  TpuOptions tpu;
+  CLI::App& tpu_command = add_tpu(app, tpu);
 #ifdef HBMSCOPE_RUN
   RunOptions run_options;
   add_run(app, run_options);
@@ -362,6 +367,7 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
     if (app.got_subcommand("export")) return run_export(export_options);
     if (app.got_subcommand("convert")) return run_convert(convert);
     if (app.got_subcommand("replay")) return run_replay(replay);
+    if (app.got_subcommand(&tpu_command)) return run_tpu(tpu_command, tpu);
 #ifdef HBMSCOPE_RUN
     if (app.got_subcommand("run")) return run_job(run_options, open_window != nullptr);
     if (app.got_subcommand("watch")) return run_watch(watch);

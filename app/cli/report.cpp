@@ -20,6 +20,7 @@
 #include "app/cli/options.h"
 #include "app/cli/report_failures.h"
 #include "app/cli/report_metrics.h"
+#include "app/cli/report_program.h"
 #include "app/cli/report_range.h"
 #include "app/cli/report_text.h"
 #include "app/cli/report_told.h"
@@ -74,6 +75,7 @@ void add_trace(nlohmann::ordered_json& json, const Source& source, const std::ve
   json["events"] = json_from_event_counts(compute_event_counts(*source.trace));
   json["failures"] = json_from_failure_rows(compute_failure_rows(*source.trace));
   add_told(json, source);
+  add_program(json, *source.trace);
   add_failure_facts(json["failures"], *source.trace);
 }
 
@@ -121,7 +123,9 @@ std::string text_report(const ReportOptions& options, const Source& source, cons
       text_from_value(whole.bytes, printable(summary.unit)) + (options.view.relative ? " after filtering" : " in all"),
       printable(summary.unit), options.top};
   std::string text = text_from_summary(summary, view, style) +
-                     (source.trace ? "\n" + text_from_trace(source, terminal) + text_from_told(source, terminal) : "") +
+                     (source.trace ? "\n" + text_from_trace(source, terminal) + text_from_program(*source.trace) +
+                                         text_from_told(source, terminal)
+                                   : "") +
                      (extras.metrics.empty() ? "" : "\n" + text_from_metrics(source, extras.metrics, terminal)) +
                      text_from_import_badge(view.profile->import, terminal) + "\n";
   if (!extras.peeked.empty()) {

@@ -1,13 +1,17 @@
 #include "analysis/read/source/read_source.h"
 
+#include <algorithm>
+
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/gzip.h"
+#include "analysis/read/hlo/read_hlo.h"
 #include "analysis/read/kineto/read_kineto.h"
 #include "analysis/read/pprof/read_pprof.h"
 #include "analysis/read/recording/read_recording.h"
 #include "analysis/read/rmm/read_rmm.h"
 #include "analysis/read/torch/read_torch.h"
 #include "analysis/read/torch/trace_from_torch.h"
+#include "analysis/read/tpu_oom/read_tpu_oom.h"
 
 namespace hbmscope {
 namespace {
@@ -28,7 +32,7 @@ Result<Trace> read_torch_trace(Bytes bytes, const std::string& name, const Sourc
   return trace_from_torch(*snapshot);
 }
 
-// Texts, bare or gzipped.
+// Texts and messages, bare or gzipped.
 template <Result<Trace> (*read)(Bytes, const std::string&, ReadControl*)>
 Result<Trace> read_text_trace(Bytes bytes, const std::string& name, const SourceOptions& options,
                               ReadControl* control) {
@@ -47,6 +51,21 @@ Result<Trace> read_text_trace(Bytes bytes, const std::string& name, const Source
   return trace;
 }
 
+// Anywhere in a log, so that all of it has to be looked at; profiles, which are no text, are not.
+bool has_tpu_report(Bytes bytes, Bytes beginning) {
+  constexpr std::size_t looked_at = 64;
+  constexpr std::uint64_t log_bytes_max = std::uint64_t{1} << 30;
+  const auto is_text = [](std::uint8_t byte) {
+    return byte >= ' ' || (byte >= '\t' && byte <= '\r') || byte == '\x1b';
+  };
+  const Bytes first = beginning.first(std::min(beginning.size(), looked_at));
+  if (first.empty() || !std::all_of(first.begin(), first.end(), is_text)) return false;
+  if (!is_gzip(bytes)) return looks_like_tpu_oom(bytes);
+  ImportStatistics unused;  // The reader counts what it meets.
+  const auto inflated = inflate_gzip(bytes, {}, log_bytes_max, unused);
+  return inflated && looks_like_tpu_oom(inflated->bytes());
+}
+
 // How a file's trace is read, by its first bytes; gzip may hold a snapshot or a log as well as a profile. Null: no
 // trace.
 using ReadTrace = Result<Trace> (*)(Bytes, const std::string&, const SourceOptions&, ReadControl*);
@@ -57,6 +76,8 @@ ReadTrace find_trace_reader(Bytes bytes) {
   if (looks_like_torch(beginning)) return read_torch_trace;
   if (looks_like_rmm(beginning)) return read_text_trace<read_rmm>;
   if (looks_like_kineto(beginning)) return read_text_trace<read_kineto>;
+  if (looks_like_hlo(beginning)) return read_text_trace<read_hlo>;
+  if (has_tpu_report(bytes, beginning)) return read_text_trace<read_tpu_oom>;
   return nullptr;
 }
 

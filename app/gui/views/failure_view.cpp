@@ -67,7 +67,7 @@ void draw_last_fit(const FailureAnswer& answer, CommandQueue& commands) {
     ImGui::SameLine();
     if (link(when_text(*facts.last_fit, facts.last_fit_since_start_ns).c_str()))
       go_to(answer, *facts.last_fit, commands);
-  } else if (facts.free_bytes && facts.verdict != FailureVerdict::had_room) {
+  } else if (facts.free_pieces && facts.verdict != FailureVerdict::had_room) {
     dim_text("at no moment before was a free piece large enough");
   }
 }
@@ -95,6 +95,7 @@ void draw_blocker(const AppState& state, const FailureAnswer& answer, const Live
 void draw_place(const AppState& state, const Look& look, const FailureAnswer& answer, CommandQueue& commands) {
   const FailureFacts& facts = answer.facts;
   if (facts.verdict == FailureVerdict::unknown || facts.verdict == FailureVerdict::had_room) return;
+  if (!facts.free_pieces) return;  // Where regions are not told, nothing is known of places.
   if (!facts.place) {
     dim_text("No region of the pool is as large as the request, so no freed block could have made room for it.");
     return;

@@ -1,0 +1,36 @@
+#include "analysis/query/program_memory.h"
+
+#include "analysis/query/heap_rows.h"
+#include "analysis/trace/told_figures.h"
+
+namespace hbmscope {
+
+std::optional<std::uint64_t> ProgramMemoryRow::needed_without_code_bytes() const {
+  if (!argument_bytes || !output_bytes || !alias_bytes || !temp_bytes) return std::nullopt;
+  const std::uint64_t all = *argument_bytes + *output_bytes + *temp_bytes;
+  return all < *alias_bytes ? std::nullopt : std::optional(all - *alias_bytes);
+}
+
+std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace) {
+  for (const Stream& stream : trace.streams) {
+    const auto told = [&](std::string_view name, std::uint32_t heap) {
+      return find_told(stream, name, heap, stream.end_position());
+    };
+    ProgramMemoryRow row;
+    row.argument_bytes = told(told_figure::program_argument, 0);
+    row.output_bytes = told(told_figure::program_output, 0);
+    row.alias_bytes = told(told_figure::program_alias, 0);
+    row.temp_bytes = told(told_figure::program_temp, 0);
+    row.replayed_temp_bytes = told(told_figure::program_replayed_temp, 0);
+    row.donatable_bytes = told(told_figure::program_donatable, 0);
+    row.name = stream.definitions().job_fact("hlo_module");
+    for (const HeapInfo& heap : stream.definitions().heaps())
+      if (heap.id != 0)
+        if (const auto bytes = told(told_figure::program_space, heap.id))
+          row.by_space.push_back({heap.memory_kind, *bytes});
+    if (row.argument_bytes || !row.by_space.empty()) return row;
+  }
+  return std::nullopt;
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,104 @@
+#include "analysis/read/hlo/read_buffer_assignment.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace hbmscope::hlo {
+namespace {
+
+constexpr std::string_view head = "BufferAssignment:";
+constexpr std::size_t npos = std::string_view::npos;
+
+std::string_view text_of(std::span<const std::uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// The number behind `key`, wherever that stands in the text.
+std::optional<std::uint64_t> number_after(std::string_view text, std::string_view key) {
+  const std::size_t found = text.find(key);
+  if (found == npos) return std::nullopt;
+  const char* begin = text.data() + found + key.size();
+  std::uint64_t number = 0;
+  if (std::from_chars(begin, text.data() + text.size(), number).ec != std::errc()) return std::nullopt;
+  return number;
+}
+
+// "allocation 18: size 34340864, color 1, page 0, preallocated-temp:"
+std::optional<Allocation> read_allocation(std::string_view line) {
+  const auto index = number_after(line, "allocation "), size = number_after(line, ": size ");
+  if (!index || !size) return std::nullopt;
+  Allocation allocation;
+  allocation.index = *index;
+  allocation.size = *size;
+  // Shapes stand between bars and may have anything in them.
+  const std::string_view flags = line.substr(line.find(','));
+  allocation.color = number_after(flags, ", color ").value_or(0);
+  allocation.parameter = number_after(flags, ", parameter ");
+  allocation.is_parameter = allocation.parameter.has_value();
+  allocation.is_constant = flags.find(", constant") != npos;
+  allocation.is_thread_local = flags.find(", thread-local") != npos;
+  allocation.maybe_live_out = flags.find(", maybe-live-out") != npos;
+  return allocation;
+}
+
+// " value: <110 copy-start.1{0} @1> (size=16777216,offset=16777216): bf16[...]{...}"
+bool read_value(std::string_view line, Allocation& allocation, Program& program) {
+  const std::size_t begin = line.find('<'), end = line.find("> (");
+  if (begin == npos || end == npos || end < begin) return false;
+  const std::string_view inside = line.substr(begin + 1, end - begin - 1), figures = line.substr(end);
+  const auto size = number_after(figures, "(size="), offset = number_after(figures, "offset=");
+  const std::size_t space = inside.find(' '), at = inside.rfind(" @");
+  if (!size || !offset || space == npos || at == npos || at <= space) return false;
+  LogicalBuffer buffer;
+  buffer.id = number_after(inside, "").value_or(0);
+  buffer.size = *size;
+  buffer.color = allocation.color;
+  const std::string_view name = inside.substr(space + 1, at - space - 1);
+  const std::size_t brace = name.find('{');
+  buffer.instruction = name.substr(0, brace);
+  if (brace != npos) buffer.index = name.substr(brace);
+  const std::size_t shape = figures.find("): ");
+  if (shape != npos) buffer.shape = figures.substr(shape + 3);
+  buffer.is_tuple = buffer.shape.starts_with('(');
+  buffer.position = program.buffers.size();
+  program.is_tpu = program.is_tpu || buffer.shape.find(":T(") != npos;
+  allocation.assigned.push_back({program.buffers.size(), *offset, *size});
+  program.buffers.push_back(std::move(buffer));
+  return true;
+}
+
+}  // namespace
+
+bool looks_like_buffer_assignment(std::span<const std::uint8_t> bytes) {
+  return text_of(bytes).starts_with(head);
+}
+
+Result<Program> read_buffer_assignment(std::span<const std::uint8_t> bytes, const std::string& name) {
+  const std::string_view text = text_of(bytes);
+  Program program;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = text.substr(begin, end - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.starts_with("allocation ")) {
+      auto allocation = read_allocation(line);
+      if (!allocation)
+        return Failure(Error{"an allocation has no size", "Is this XLA's buffer-assignment.txt?", name, begin, false});
+      program.allocations.push_back(std::move(*allocation));
+    } else if (line.starts_with(" value: ") && !program.allocations.empty()) {
+      if (!read_value(line, program.allocations.back(), program)) ++program.unknown_buffers;
+    } else if (line.empty() && !program.allocations.empty()) {
+      break;  // What follows sums it up.
+    }
+    begin = end + 1;
+  }
+  if (program.allocations.empty())
+    return Failure(
+        Error{"there is no allocation in this buffer assignment", "Was the dump copied whole?", name, 0, false});
+  leave_out_impossible(program);
+  return program;
+}
+
+}  // namespace hbmscope::hlo

@@ -1,0 +1,231 @@
+#include "analysis/read/hlo/read_hlo_proto.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "analysis/read/hlo/hlo_module.h"
+#include "analysis/read/hlo/wire_values.h"
+
+namespace hbmscope::hlo {
+namespace {
+
+using pprof::ByteRange;
+using pprof::bytes_key;
+using pprof::varint_key;
+using pprof::WireField;
+using Numbers = std::vector<std::uint64_t>;
+
+ByteRange range_of(std::span<const std::uint8_t> bytes) {
+  return {bytes.data(), bytes.data() + bytes.size()};
+}
+
+class AssignmentReader {
+ public:
+  AssignmentReader(const Module& module, Program& program) : module_(module), program_(program) {}
+
+  bool read(ByteRange message) {
+    std::vector<ByteRange> allocations, traces;
+    const bool is_whole = for_each_field(message, [&](const WireField& field) {
+      if (field.key == bytes_key(1)) read_buffer(field.bytes);
+      if (field.key == bytes_key(3)) allocations.push_back(field.bytes);
+      if (field.key == bytes_key(4)) traces.push_back(field.bytes);
+    });
+    for (const ByteRange each : allocations) read_allocation(each);
+    for (const ByteRange each : traces) read_trace(each);
+    return is_whole;
+  }
+
+ private:
+  void read_buffer(ByteRange message) {
+    LogicalBuffer buffer;
+    Numbers index;
+    std::uint64_t instruction = 0;
+    for_each_field(message, [&](const WireField& field) {
+      if (field.key == varint_key(1)) buffer.id = field.varint;
+      if (field.key == varint_key(2)) buffer.size = field.varint;
+      if (field.key == varint_key(4)) buffer.color = field.varint;
+      if (field.key == bytes_key(3))
+        for_each_field(field.bytes, [&](const WireField& place) {
+          if (place.key == bytes_key(2)) buffer.instruction = text_of(place.bytes);
+          if (is_field(place, 3)) add_numbers(place, index);
+          if (place.key == varint_key(4)) instruction = place.varint;
+        });
+    });
+    const auto found = module_.instructions.find(instruction);
+    if (found != module_.instructions.end()) describe(found->second, index, buffer);
+    places_[buffer.id] = program_.buffers.size();
+    program_.buffers.push_back(std::move(buffer));
+  }
+
+  static void describe(const Instruction& instruction, const Numbers& index, LogicalBuffer& buffer) {
+    buffer.instruction = instruction.name;
+    buffer.op_name = instruction.op_name;
+    buffer.source_file = instruction.source_file;
+    buffer.source_line = instruction.source_line;
+    buffer.position = instruction.position;
+    const ShapeText shape = shape_text(instruction.shape, index);
+    buffer.shape = shape.text;
+    buffer.is_tuple = shape.is_tuple;
+    if (!index.empty() || shape.is_tuple) buffer.index = fmt::format("{{{}}}", fmt::join(index, ","));
+  }
+
+  std::optional<std::uint64_t> place_of(std::uint64_t id) {
+    const auto found = places_.find(id);
+    if (found != places_.end()) return found->second;
+    ++program_.unknown_buffers;
+    return std::nullopt;
+  }
+
+  void read_allocation(ByteRange message) {
+    Allocation allocation;
+    std::uint64_t parameter = 0;
+    for_each_field(message, [&](const WireField& field) {
+      switch (field.key) {
+        case varint_key(1): allocation.index = field.varint; break;
+        case varint_key(2): allocation.size = field.varint; break;
+        case varint_key(3): allocation.is_thread_local = field.varint != 0; break;
+        case varint_key(5): allocation.is_parameter = field.varint != 0; break;
+        case varint_key(6): parameter = field.varint; break;
+        case varint_key(7): allocation.maybe_live_out = field.varint != 0; break;
+        case varint_key(8): allocation.color = field.varint; break;
+        case varint_key(12): allocation.is_constant = field.varint != 0; break;
+        case bytes_key(9): read_assigned(field.bytes, allocation); break;
+        default: break;
+      }
+    });
+    if (allocation.is_parameter) allocation.parameter = parameter;
+    program_.allocations.push_back(std::move(allocation));
+  }
+
+  void read_assigned(ByteRange message, Allocation& allocation) {
+    Assigned assigned;
+    std::uint64_t id = 0;
+    for_each_field(message, [&](const WireField& field) {
+      if (field.key == varint_key(1)) id = field.varint;
+      if (field.key == varint_key(2)) assigned.offset = field.varint;
+      if (field.key == varint_key(3)) assigned.size = field.varint;
+    });
+    const auto place = place_of(id);
+    if (!place) return;
+    assigned.buffer = *place;
+    allocation.assigned.push_back(assigned);
+  }
+
+  void read_trace(ByteRange message) {
+    HeapTrace trace;
+    for_each_field(message, [&](const WireField& field) {
+      if (field.key == varint_key(3)) trace.allocation = field.varint;
+      if (field.key == bytes_key(1)) read_event(field.bytes, trace);
+    });
+    program_.traces.push_back(std::move(trace));
+  }
+
+  void read_event(ByteRange message, HeapTrace& trace) {
+    std::uint64_t kind = 0, buffer = 0, canonical = 0;
+    for_each_field(message, [&](const WireField& field) {
+      if (field.key == varint_key(1)) kind = field.varint;
+      if (field.key == varint_key(2)) buffer = field.varint;
+      if (field.key == varint_key(5)) canonical = field.varint;
+    });
+    constexpr std::uint64_t kinds = 3;
+    const auto place = place_of(buffer);
+    if (!place || kind >= kinds) return;
+    HeapEvent event{static_cast<HeapEventKind>(kind), *place, *place};
+    if (event.kind == HeapEventKind::share_with) {
+      const auto other = place_of(canonical);
+      if (!other) return;
+      event.canonical = *other;
+    }
+    trace.events.push_back(event);
+  }
+
+  const Module& module_;
+  Program& program_;
+  std::unordered_map<std::uint64_t, std::uint64_t> places_;  // By id.
+};
+
+// Printable, as a name is.
+bool is_name(ByteRange bytes) {
+  return bytes.begin != bytes.end &&
+         std::all_of(bytes.begin, bytes.end, [](std::uint8_t c) { return c > ' ' && c < 0x7f; });
+}
+
+// Behind the field's key and length: as much of it as there is.
+bool begins_with_name(ByteRange rest) {
+  if (rest.end - rest.begin < 4 || *rest.begin != bytes_key(1)) return false;
+  pprof::WireCursor cursor({rest.begin + 1, rest.end});
+  std::uint64_t length = 0;
+  if (!cursor.read_varint(length) || length == 0) return false;
+  const auto there = static_cast<std::uint64_t>(rest.end - cursor.at());
+  if (!is_name({cursor.at(), cursor.at() + std::min(there, length)})) return false;
+  return there <= length || *(cursor.at() + length) == bytes_key(2);  // entry_computation_name follows.
+}
+
+// A LogicalBufferProto: numbers, and the place where it is defined, which no message of a profile has.
+bool is_buffer(ByteRange message) {
+  bool has_place = false, has_others = false;
+  const bool is_whole = for_each_field(message, [&](const WireField& field) {
+    if (field.key == bytes_key(3)) {
+      has_place = true;
+      for_each_field(field.bytes, [&](const WireField& place) {
+        if ((place.key & 7) == 0 && !is_field(place, 3) && !is_field(place, 4)) has_others = true;
+      });
+    } else if (field.key != varint_key(1) && field.key != varint_key(2) && field.key != varint_key(4)) {
+      has_others = true;
+    }
+  });
+  return is_whole && has_place && !has_others;
+}
+
+}  // namespace
+
+bool looks_like_hlo_proto(std::span<const std::uint8_t> bytes) {
+  if (bytes.size() < 8 || bytes[0] != bytes_key(1)) return false;
+  const ByteRange all = range_of(bytes);
+  pprof::WireCursor cursor({all.begin + 1, all.end});
+  std::uint64_t length = 0;
+  if (!cursor.read_varint(length)) return false;
+  const auto there = static_cast<std::uint64_t>(all.end - cursor.at());
+  if (begins_with_name({cursor.at(), all.end}) && length > 8) return true;
+  return length <= there && is_buffer({cursor.at(), cursor.at() + length});
+}
+
+Result<Program> read_hlo_proto(std::span<const std::uint8_t> bytes, const std::string& name) {
+  const ByteRange all = range_of(bytes);
+  ByteRange module_bytes, assignment;
+  bool is_whole = true;
+  pprof::WireCursor cursor({all.begin + 1, all.end});
+  std::uint64_t length = 0;
+  const bool is_module = cursor.read_varint(length) && begins_with_name({cursor.at(), all.end});
+  if (is_module) {
+    is_whole = for_each_field(all, [&](const WireField& field) {
+      if (field.key == bytes_key(1)) module_bytes = field.bytes;
+      if (field.key == bytes_key(3)) assignment = field.bytes;
+    });
+  } else {
+    assignment = all;
+  }
+  if (!is_whole)
+    return Failure(Error{"the message is cut off, or damaged", "Was the dump copied whole?", name, {}, false});
+  if (assignment.begin == nullptr)
+    return Failure(Error{"this HLO module has no buffer assignment",
+                         "XLA writes it for the module after optimizations: --xla_dump_hlo_as_proto.",
+                         name,
+                         {},
+                         false});
+  Program program;
+  const Module module = is_module ? read_module(module_bytes) : Module{};
+  program.name = module.name;
+  if (!AssignmentReader(module, program).read(assignment))
+    return Failure(
+        Error{"the buffer assignment is cut off, or damaged", "Was the dump copied whole?", name, {}, false});
+  const bool has_vmem = std::any_of(program.allocations.begin(), program.allocations.end(),
+                                    [](const Allocation& each) { return each.color == 1; });
+  leave_out_impossible(program);
+  program.is_tpu = module.has_tiles || (!is_module && has_vmem);
+  return program;
+}
+
+}  // namespace hbmscope::hlo

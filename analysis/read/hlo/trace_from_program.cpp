@@ -1,0 +1,302 @@
+#include "analysis/read/hlo/trace_from_program.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "analysis/read/hlo/program_memory.h"
+#include "analysis/trace/told_figures.h"
+#include "analysis/trace/trace_writer.h"
+
+namespace hbmscope::hlo {
+namespace {
+
+std::string name_of(const LogicalBuffer& buffer) {
+  return buffer.instruction + buffer.index;
+}
+
+std::string_view kind_of(const Allocation& allocation) {
+  if (allocation.is_parameter) return allocation.maybe_live_out ? "argument, also an output" : "argument";
+  if (allocation.maybe_live_out) return "output";
+  return allocation.is_constant ? "constant" : "temporary";
+}
+
+// In the order in which they lie in their space.
+int rank_of(const Allocation& allocation) {
+  if (allocation.is_parameter) return 0;
+  if (allocation.maybe_live_out) return 1;
+  return allocation.is_constant ? 2 : 3;
+}
+
+// An event of an arena, with its place in the program's order: of a free the last one that it may have.
+struct TimedEvent {
+  std::uint64_t position = 0;
+  bool is_free = false;
+  const Allocation* arena = nullptr;
+  std::uint64_t buffer = 0;  // The first one of those that share a place.
+};
+
+class TraceMaker {
+ public:
+  TraceMaker(const Program& program, const std::string& name, std::uint64_t bytes)
+      : program_(program), out_({name, "hlo", "XLA buffer assignment", "xla", bytes}) {
+    if (!program.name.empty()) writer_.add_job_fact("hlo_module", program.name);
+  }
+
+  Trace make() {
+    add_figures();
+    std::vector<const Allocation*> order;
+    for (const Allocation& allocation : program_.allocations)
+      if (!allocation.is_thread_local && allocation.size > 0) order.push_back(&allocation);
+    std::stable_sort(order.begin(), order.end(),
+                     [](const Allocation* a, const Allocation* b) { return rank_of(*a) < rank_of(*b); });
+    for (const Allocation* allocation : order) lay_out(*allocation);
+    for (const Allocation* allocation : order)
+      if (!allocation->is_temporary()) add_lasting(*allocation);
+    add_temporaries(order);
+    report();
+    out_.close();
+    return std::move(out_.trace());
+  }
+
+ private:
+  void add_figure(std::string_view name, std::uint64_t value, std::uint32_t heap = 0) {
+    wire::CounterRecord counter;
+    counter.value = static_cast<std::int64_t>(value);
+    counter.name = writer_.define_string(name);
+    counter.heap = heap;
+    writer_.add(counter, 0);
+  }
+
+  void add_figures() {
+    const ProgramMemory memory = compute_program_memory(program_);
+    for (const Allocation& allocation : program_.allocations)
+      if (!allocation.is_thread_local) heap_of(allocation.color);
+    if (program_.knows_kinds) {
+      add_figure(told_figure::program_argument, memory.argument_bytes);
+      add_figure(told_figure::program_output, memory.output_bytes);
+      add_figure(told_figure::program_alias, memory.alias_bytes);
+      add_figure(told_figure::program_temp, memory.temp_bytes);
+      add_figure(told_figure::program_donatable, memory.donatable_bytes);
+      if (const auto replayed = replay_temp_bytes(program_)) add_figure(told_figure::program_replayed_temp, *replayed);
+    }
+    for (const auto& [color, heap] : heaps_) {
+      const auto space = memory.by_space.find(space_name(program_, color));
+      if (space != memory.by_space.end()) add_figure(told_figure::program_space, space->second, heap);
+    }
+  }
+
+  std::uint32_t heap_of(std::uint64_t color) {
+    const auto found = heaps_.find(color);
+    if (found != heaps_.end()) return found->second;
+    wire::HeapRecord heap;
+    heap.device = wire::no_device;
+    heap.layer = static_cast<std::uint8_t>(wire::Layer::program);
+    heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_regions;
+    const std::string space = space_name(program_, color);
+    std::string name = space;
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return heaps_[color] = writer_.define_heap(heap, name, space);
+  }
+
+  void lay_out(const Allocation& allocation) {
+    const std::uint32_t heap = heap_of(allocation.color);
+    std::uint64_t& next = next_address_[allocation.color];
+    bases_[&allocation] = next;
+    wire::RegionGrowRecord region;
+    region.address = next;
+    region.size = allocation.size;
+    region.heap = heap;
+    writer_.add(region, 0);
+    next += allocation.size;
+  }
+
+  // Lives as long as the program runs.
+  void add_lasting(const Allocation& allocation) {
+    const LogicalBuffer* first =
+        allocation.assigned.empty() ? nullptr : &program_.buffers[allocation.assigned.front().buffer];
+    add_block(allocation, first, 0, allocation.size);
+  }
+
+  std::uint32_t stack_of(const LogicalBuffer& buffer) {
+    std::uint32_t stack = 0;
+    std::string_view rest = buffer.op_name;
+    while (!rest.empty()) {
+      const std::size_t slash = rest.find('/');
+      const bool is_last = slash == std::string_view::npos;
+      const std::uint32_t frame = is_last ? writer_.define_frame(rest, buffer.source_file, buffer.source_line)
+                                          : writer_.define_frame(rest.substr(0, slash), {}, 0);
+      stack = writer_.define_stack(stack, frame);
+      rest = is_last ? std::string_view() : rest.substr(slash + 1);
+    }
+    return stack;
+  }
+
+  void attribute(std::uint64_t block, std::string_view key, std::string_view value) {
+    if (value.empty()) return;
+    wire::AttributeRecord record;
+    record.allocation = block;
+    record.key = writer_.define_string(key);
+    record.value = writer_.define_string(value);
+    writer_.add(record, 0);
+  }
+
+  // `buffer`: null where none is told.
+  void add_block(const Allocation& allocation, const LogicalBuffer* buffer, std::uint64_t offset, std::uint64_t size) {
+    wire::AllocRecord block;
+    block.address = bases_[&allocation] + offset;
+    block.size = size;
+    block.requested = wire::unknown_bytes;
+    block.heap = heap_of(allocation.color);
+    block.stack = buffer != nullptr ? stack_of(*buffer) : 0;
+    block.tag = writer_.define_string(buffer != nullptr      ? name_of(*buffer)
+                                      : program_.knows_kinds ? std::string(kind_of(allocation))
+                                                             : fmt::format("allocation {}", allocation.index));
+    const std::uint64_t number = writer_.alloc(block, 0);
+    if (program_.knows_kinds) attribute(number, "kind", kind_of(allocation));
+    if (buffer != nullptr) attribute(number, "shape", buffer->shape);
+  }
+
+  // Of one arena, in the order of the compiler's simulator: buffers that share a place are one block, from the first
+  // that begins to the last that ends.
+  void collect(const Allocation& arena, const HeapTrace& trace, std::vector<TimedEvent>& events) {
+    std::unordered_map<std::uint64_t, std::uint64_t> root_of;
+    std::unordered_map<std::uint64_t, std::uint64_t> users;  // By root.
+    const std::size_t begin = events.size();
+    for (const HeapEvent& event : trace.events) {
+      const std::uint64_t position = program_.buffers[event.buffer].position;
+      if (event.kind == HeapEventKind::free) {
+        const auto root = root_of.find(event.buffer);
+        if (root == root_of.end() || users[root->second] == 0 || --users[root->second] > 0) continue;
+        events.push_back({0, true, &arena, root->second});
+        continue;
+      }
+      const auto canonical = root_of.find(event.canonical);
+      const bool shares = event.kind == HeapEventKind::share_with && canonical != root_of.end();
+      const std::uint64_t root = shares ? canonical->second : event.buffer;
+      root_of[event.buffer] = root;
+      if (users[root]++ == 0) events.push_back({position, false, &arena, root});
+    }
+    set_free_positions(events, begin);
+  }
+
+  // A free stands before the next allocation of its arena; behind the last one, at the end.
+  static void set_free_positions(std::vector<TimedEvent>& events, std::size_t begin) {
+    std::uint64_t next = ~std::uint64_t{0};
+    for (std::size_t i = events.size(); i-- > begin;) {
+      if (events[i].is_free)
+        events[i].position = next;
+      else
+        next = events[i].position = std::min(next, events[i].position);
+    }
+  }
+
+  void add_temporaries(const std::vector<const Allocation*>& order) {
+    std::vector<TimedEvent> events;
+    places_.resize(program_.buffers.size());
+    for (const Allocation* allocation : order) {
+      if (!allocation->is_temporary()) continue;
+      for (const Assigned& assigned : allocation->assigned) places_[assigned.buffer] = &assigned;
+      const auto trace = std::find_if(program_.traces.begin(), program_.traces.end(),
+                                      [&](const HeapTrace& each) { return each.allocation == allocation->index; });
+      if (trace != program_.traces.end() && !trace->events.empty()) {
+        collect(*allocation, *trace, events);
+        continue;
+      }
+      const bool is_single = allocation->assigned.size() == 1;
+      if (!is_single && program_.knows_kinds) ++untimed_;
+      add_block(*allocation, is_single ? &program_.buffers[allocation->assigned.front().buffer] : nullptr, 0,
+                allocation->size);
+    }
+    // Frees first where they meet: the next allocation may lie where something was freed.
+    std::stable_sort(events.begin(), events.end(), [](const TimedEvent& a, const TimedEvent& b) {
+      return a.position != b.position ? a.position < b.position : false;
+    });
+    for (const TimedEvent& event : events) play(event);
+  }
+
+  void play(const TimedEvent& event) {
+    const Assigned* place = places_[event.buffer];
+    if (place == nullptr) {
+      ++unplaced_;
+    } else if (event.is_free) {
+      const auto live = live_[event.arena].find(place->offset);
+      if (live != live_[event.arena].end() && live->second == place) end_block(*event.arena, place->offset);
+    } else {
+      make_room(*event.arena, *place);
+      live_[event.arena][place->offset] = place;
+      add_block(*event.arena, &program_.buffers[event.buffer], place->offset, place->size);
+    }
+  }
+
+  void end_block(const Allocation& arena, std::uint64_t offset) {
+    const auto live = live_[&arena].find(offset);
+    writer_.free(heap_of(arena.color), bases_[&arena] + offset, live->second->size, 0, 0);
+    live_[&arena].erase(live);
+  }
+
+  // The compiler lets a value be written over those that it is made from, before their time ends: from then on the
+  // memory is that of the new one.
+  void make_room(const Allocation& arena, const Assigned& place) {
+    auto& live = live_[&arena];
+    auto each = live.lower_bound(place.offset);
+    if (each != live.begin() && std::prev(each)->first + std::prev(each)->second->size > place.offset) --each;
+    while (each != live.end() && each->first < place.offset + place.size) {
+      const std::uint64_t offset = each->first;
+      ++each;
+      end_block(arena, offset);
+      ++in_place_;
+    }
+  }
+
+  void report() {
+    ImportStatistics& import = out_.trace().import;
+    import.add("buffers", Severity::info, static_cast<std::int64_t>(program_.buffers.size()));
+    import.add("allocations", Severity::info, static_cast<std::int64_t>(program_.allocations.size()));
+    const auto note = [&](std::string_view name, Severity severity, std::uint64_t count, std::string_view remedy) {
+      if (count > 0) import.add(name, severity, static_cast<std::int64_t>(count), remedy);
+    };
+    const auto is_local = [](const Allocation& each) { return each.is_thread_local; };
+    note("thread_local_allocations", Severity::notice,
+         static_cast<std::uint64_t>(std::count_if(program_.allocations.begin(), program_.allocations.end(), is_local)),
+         "Memory of a computation while it runs; they may lie over each other, and are in no sum.");
+    note("arenas_without_times", Severity::notice, untimed_,
+         "The dump does not tell when the values of these arenas live: each is one block. The HloProto "
+         "(--xla_dump_hlo_as_proto) does.");
+    note(
+        "written_in_place", Severity::notice, in_place_,
+        "Values whose memory the compiler gives to a value made from them before their own time ends: they end there.");
+    if (!program_.knows_kinds)
+      note("kinds_not_told", Severity::notice, program_.allocations.size(),
+           "A memory usage report does not say what is an argument, an output or a temporary: each allocation is one "
+           "block. The HloProto and buffer-assignment.txt do.");
+    note("unknown_buffers", Severity::warning, program_.unknown_buffers,
+         "Buffers that are named and described nowhere were left out.");
+    note("unplaced_buffers", Severity::warning, unplaced_, "Events of buffers that have no place in their arena.");
+    note("impossible_sizes", Severity::loss, program_.impossible,
+         "Sizes that no memory holds count as 0; values outside of their allocation were left out.");
+  }
+
+  const Program& program_;
+  TraceWriter out_;
+  wire::StreamWriter& writer_ = out_.events();
+  std::map<std::uint64_t, std::uint32_t> heaps_;         // By color.
+  std::map<std::uint64_t, std::uint64_t> next_address_;  // By color.
+  std::unordered_map<const Allocation*, std::uint64_t> bases_;
+  std::vector<const Assigned*> places_;                                                   // By buffer, of temporaries.
+  std::unordered_map<const Allocation*, std::map<std::uint64_t, const Assigned*>> live_;  // By offset.
+  std::uint64_t untimed_ = 0, unplaced_ = 0, in_place_ = 0;
+};
+
+}  // namespace
+
+Trace trace_from_program(const Program& program, const std::string& name, std::uint64_t bytes) {
+  return TraceMaker(program, name, bytes).make();
+}
+
+}  // namespace hbmscope::hlo

@@ -1,0 +1,130 @@
+#include "analysis/read/tpu_oom/word_cursor.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace hbmscope::tpu_oom {
+namespace {
+
+constexpr bool is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+constexpr bool is_name(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '-';
+}
+
+// 1024^1 and so on.
+constexpr std::string_view units = "KMGTP";
+
+}  // namespace
+
+void WordCursor::skip_space() {
+  while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+}
+
+bool WordCursor::take(std::string_view words) {
+  std::size_t at = at_;
+  while (at < text_.size() && is_space(text_[at])) ++at;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] != ' ') {
+      if (at >= text_.size() || text_[at] != words[i]) return false;
+      ++at;
+      continue;
+    }
+    const std::size_t before = at;
+    while (at < text_.size() && is_space(text_[at])) ++at;
+    if (at == before) return false;
+  }
+  at_ = at;
+  return true;
+}
+
+MaybeBytes WordCursor::take_size() {
+  const std::size_t before = at_;
+  skip_space();
+  double value = 0;
+  const char* begin = text_.data() + at_;
+  const auto parsed = std::from_chars(begin, text_.data() + text_.size(), value, std::chars_format::fixed);
+  if (parsed.ec != std::errc() || !is_digit(*begin)) {
+    at_ = before;
+    return std::nullopt;
+  }
+  const std::string_view number(begin, static_cast<std::size_t>(parsed.ptr - begin));
+  at_ += number.size();
+  const std::size_t point = number.find('.');
+  double last_digit =
+      point == std::string_view::npos ? 1 : std::pow(10.0, -static_cast<double>(number.size() - point - 1));
+  if (at_ < text_.size() && text_[at_] == ' ' && text_.substr(at_ + 2).starts_with("iB")) ++at_;
+  double unit = 1;
+  if (at_ < text_.size()) {
+    const std::size_t power = units.find(text_[at_]);
+    if (power != std::string_view::npos) {
+      unit = std::pow(1024.0, static_cast<double>(power + 1));
+      ++at_;
+      if (text_.substr(at_).starts_with("iB")) at_ += 2;
+    } else if (text_[at_] == 'B') {
+      ++at_;
+    }
+  }
+  constexpr double most = 9e18;
+  if (value * unit > most) return std::nullopt;
+  if (unit == 1 && point == std::string_view::npos) last_digit = 0;  // Bytes are exact.
+  return PrintedBytes{static_cast<std::uint64_t>(std::llround(value * unit)),
+                      static_cast<std::uint64_t>(std::ceil(last_digit * unit / 2))};
+}
+
+std::optional<std::uint64_t> WordCursor::take_number() {
+  skip_space();
+  const bool is_hexadecimal = text_.substr(at_).starts_with("0x");
+  const char* begin = text_.data() + at_ + (is_hexadecimal ? 2 : 0);
+  std::uint64_t value = 0;
+  const auto parsed = std::from_chars(begin, text_.data() + text_.size(), value, is_hexadecimal ? 16 : 10);
+  if (parsed.ec != std::errc()) return std::nullopt;
+  at_ = static_cast<std::size_t>(parsed.ptr - text_.data());
+  return value;
+}
+
+std::string WordCursor::take_name() {
+  skip_space();
+  const std::size_t begin = at_;
+  while (at_ < text_.size() && is_name(text_[at_])) ++at_;
+  std::string name(text_.substr(begin, at_ - begin));
+  while (name.ends_with('.')) name.pop_back();  // The sentence's.
+  return name;
+}
+
+std::optional<std::string> WordCursor::take_until(std::string_view end, std::size_t bytes_max) {
+  const std::size_t found = text_.substr(at_, bytes_max + end.size()).find(end);
+  if (found == std::string_view::npos) return std::nullopt;
+  std::string before(text_.substr(at_, found));
+  at_ += found + end.size();
+  return before;
+}
+
+std::size_t find_words(std::string_view text, std::string_view words, std::size_t at) {
+  const std::string_view first = words.substr(0, words.find(' '));
+  for (; (at = text.find(first, at)) != std::string_view::npos; ++at) {
+    WordCursor cursor(text, at);
+    if (cursor.take(words)) return at;
+  }
+  return std::string_view::npos;
+}
+
+std::string in_one_line(std::string_view text, std::size_t bytes_max) {
+  std::string line;
+  for (const char c : text) {
+    if (line.size() >= bytes_max) break;
+    if (!is_space(c))
+      line += c;
+    else if (!line.empty() && line.back() != ' ')
+      line += ' ';
+  }
+  while (line.ends_with(' ')) line.pop_back();
+  return line;
+}
+
+}  // namespace hbmscope::tpu_oom

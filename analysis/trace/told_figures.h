@@ -1,0 +1,20 @@
+// What a source tells of a heap as a whole where it does not tell each block: counters of these names, of the heap. A
+// failure's figures come from them where the heap itself does not know.
+#pragma once
+
+#include <string_view>
+
+namespace hbmscope::told_figure {
+
+inline constexpr std::string_view used = "used_bytes", free = "free_bytes", largest_free = "largest_free_bytes",
+                                  limit = "limit_bytes", reserved = "reserved_bytes";
+
+// Of a compiled program: counters of no heap.
+inline constexpr std::string_view program_argument = "program_argument_bytes", program_output = "program_output_bytes",
+                                  program_alias = "program_alias_bytes", program_temp = "program_temp_bytes",
+                                  program_replayed_temp = "program_replayed_temp_bytes",
+                                  program_donatable = "program_donatable_bytes";
+// Of a heap: all that the program has in that memory.
+inline constexpr std::string_view program_space = "program_bytes";
+
+}  // namespace hbmscope::told_figure

@@ -1,0 +1,45 @@
+#include "app/cli/tpu.h"
+
+#include <CLI/CLI.hpp>
+
+#include "app/cli/options.h"
+
+namespace hbmscope::cli {
+
+CLI::App& add_tpu(CLI::App& app, TpuOptions& options) {
+  CLI::App& command = *app.add_subcommand("tpu", "What the TPU compiler makes of arrays: layouts, padding, memories");
+  command.require_subcommand(1);
+  CLI::App& layout = *command.add_subcommand("layout", "How an array lies in tiles, and the bytes that it takes");
+  TpuLayoutOptions& wanted = options.layout;
+  layout.add_option("LAYOUT", wanted.layout, "As XLA writes it, e.g. 'f32[129,1024]{1,0:T(8,128)}'");
+  layout.add_option("--generation", wanted.generation, "v2, v3, v4, v5e, v5p, v6e or tpu7x: the compiler's own layout");
+  layout.add_option("--dtype", wanted.dtype, "Of the array, as XLA writes it: f32, bf16, s8, ...");
+  layout.add_option("--shape", wanted.shape, "Of the array, e.g. 100x200, or scalar");
+  layout
+      .add_option("--second-minor", wanted.second_minor,
+                  "How many rows a tile has: compiled (what parameters get), compact (at most 8) or large")
+      ->check(CLI::IsMember({"compiled", "compact", "large"}))
+      ->capture_default_str();
+  layout.add_option("--batch", wanted.batch,
+                    "A file of rows between tabs, with a head line: layout, or generation, dtype and shape; prints it "
+                    "with the bytes of each");
+  layout.add_flag("--json", wanted.json, "Print JSON (described in app/cli/README.md)");
+  CLI::App& fit = *command.add_subcommand("fit", "Does a compiled program fit, and on which generation?");
+  fit.add_option("FILE", options.fit.files, "Dumps of XLA's buffer assignment: HloProto or buffer-assignment.txt")
+      ->required();
+  fit.add_option("--generation", options.fit.generations, "Only this one; may be given several times");
+  fit.add_flag("--json", options.fit.json, "Print JSON (described in app/cli/README.md)");
+  add_max_size_option(fit, options.fit.max_size);
+  CLI::App& generations =
+      *command.add_subcommand("generations", "The memories of each generation, and where each figure is from");
+  generations.add_flag("--json", options.json, "Print JSON");
+  return command;
+}
+
+int run_tpu(const CLI::App& command, const TpuOptions& options) {
+  if (command.got_subcommand("layout")) return run_tpu_layout(options.layout);
+  if (command.got_subcommand("fit")) return run_tpu_fit(options.fit);
+  return run_tpu_generations(options.json);
+}
+
+}  // namespace hbmscope::cli

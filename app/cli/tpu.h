@@ -1,0 +1,42 @@
+// hbmscope tpu: what the TPU compiler makes of arrays. More of it may follow; each is a subcommand.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace hbmscope::cli {
+
+struct TpuLayoutOptions {
+  std::string layout;                     // "f32[129,1024]{1,0:T(8,128)}"; empty: by generation, type and shape.
+  std::string generation, dtype, shape;   // "v5e", "bf16", "100x200".
+  std::string second_minor = "compiled";  // Or compact, large.
+  std::string batch;                      // A file of rows; "-": standard input.
+  bool json = false;
+};
+
+struct TpuFitOptions {
+  std::vector<std::string> files, generations;  // No generation: all.
+  std::string max_size = "4GiB";
+  bool json = false;
+};
+
+struct TpuOptions {
+  TpuLayoutOptions layout;
+  TpuFitOptions fit;
+  bool json = false;  // Of generations.
+};
+
+// Adds `tpu` and what belongs to it.
+CLI::App& add_tpu(CLI::App& app, TpuOptions& options);
+// Returns the exit code. `command` is what add_tpu made, parsed.
+int run_tpu(const CLI::App& command, const TpuOptions& options);
+
+int run_tpu_layout(const TpuLayoutOptions& options);
+int run_tpu_generations(bool json);
+int run_tpu_fit(const TpuFitOptions& options);
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,51 @@
+// Any bytes, as they are and behind the first line of the text, into the reader of XLA's buffer assignments. Heaps must
+// be the sums of their blocks, and no block may lie outside of its memory.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "analysis/read/hlo/read_hlo.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace {
+
+using namespace hbmscope;
+
+// libFuzzer keeps the input of a run that aborts.
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+void read(const std::string& text) {
+  const auto trace = read_hlo({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "fuzz");
+  if (!trace) {
+    require(!trace.error().what.empty() && trace.error().file == "fuzz", "an error without words or file");
+    return;
+  }
+  const Stream& stream = trace->streams.front();
+  require(trace->import.count_of("encoding") == 0, "a block of the writer that the reader refuses");
+  require(stream.last_state().problems().undefined_heaps == 0, "an event of no heap");
+  require(stream.last_state().problems().unknown_frees == 0, "a free of nothing");
+  for (std::uint64_t third = 0; third <= 3; ++third) {
+    const StreamState state = stream.state_at(stream.end_position() * third / 3);
+    for (const HeapInfo& heap : stream.definitions().heaps()) {
+      if (heap.id == 0) continue;
+      std::uint64_t bytes = 0;
+      for (const LiveBlock& block : state.slots())
+        if (block.is_live() && block.heap == heap.id) bytes += block.size;
+      require(state.heap(heap.id).in_use_bytes == bytes, "a heap is not the sum of its blocks");
+      require(bytes <= state.heap(heap.id).space.region_bytes().value_or(0), "more is in use than there is");
+    }
+  }
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  read(bytes);
+  read("BufferAssignment:\n" + bytes);
+  return 0;
+}

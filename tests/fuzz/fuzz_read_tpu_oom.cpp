@@ -1,0 +1,50 @@
+// Any bytes, alone and behind the beginning of a report, into the reader of TPU out-of-memory texts. A heap must be the
+// sum of its blocks, an out-of-memory must have a heap, and what is no report must be refused in words.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "analysis/read/tpu_oom/read_tpu_oom.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace {
+
+using namespace hbmscope;
+
+// libFuzzer keeps the input of a run that aborts.
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+void read(const std::string& text) {
+  const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  const bool is_report = looks_like_tpu_oom(bytes);
+  const auto trace = read_tpu_oom(bytes, "fuzz");
+  require(is_report == trace.has_value(), "what looks like a report is none, or the other way round");
+  if (!trace) {
+    require(!trace.error().what.empty() && trace.error().file == "fuzz", "an error without words or file");
+    return;
+  }
+  const Stream& stream = trace->streams.front();
+  require(trace->import.count_of("encoding") == 0, "a block of the writer that the reader refuses");
+  require(stream.last_state().problems().undefined_heaps == 0, "an event of no heap");
+  for (const FailureEvent& failure : stream.failures()) require(failure.heap != 0, "a failure of no heap");
+  const StreamState& state = stream.last_state();
+  for (const HeapInfo& heap : stream.definitions().heaps()) {
+    std::uint64_t bytes_of_blocks = 0;
+    for (const LiveBlock& block : state.slots())
+      if (block.is_live() && block.heap == heap.id) bytes_of_blocks += block.size;
+    require(heap.id == 0 || state.heap(heap.id).in_use_bytes == bytes_of_blocks, "a heap is not the sum of its blocks");
+  }
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  read(bytes);
+  read("Ran out of memory in memory space hbm. Used 2.00G of 1.00G hbm.\nTotal hbm usage >= 2.25G:\n" + bytes);
+  return 0;
+}
