@@ -33,7 +33,7 @@ Examples:
   hbmscope report snapshot.pickle --at oom             a PyTorch snapshot: the heap as the request failed
   hbmscope report snapshot.pickle --at oom --blocks 20 --where 'size>1GiB age>10s'   block by block
   hbmscope diff snapshot.pickle --from start --at peak what came in between
-  hbmscope run -- ./train                              records what an annotated allocator does
+  hbmscope run -- ./train                              records its device memory
   hbmscope convert snapshot.pickle -o snapshot.hbm     a thirtieth of the bytes, or less, the same answers
   hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
   hbmscope replay requests.jsonl.zst --version spatial_v1   which addresses JAX's allocator gives, and what fails
@@ -171,6 +171,8 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
 void add_run(CLI::App& app, RunOptions& options) {
   CLI::App& command = *app.add_subcommand("run", "Run a job and record its device memory");
   command.add_option("--record", options.record, "The recording to write; default: COMMAND.PID.hbm in this folder");
+  command.add_flag("--no-window", options.no_window, "Record only; so far nothing else is done in any case");
+  command.add_flag("--no-follow", options.no_follow, "Watch the process that is started, none that it starts");
   command.add_option("COMMAND", options.command, "What to run, after two dashes: -- python train.py")->required();
 }
 #endif

@@ -62,6 +62,10 @@ pid_t start(const RunOptions& options, const std::string& collector, const std::
     std::signal(SIGQUIT, SIG_DFL);
     setenv("LD_PRELOAD", preload.c_str(), 1);
     setenv(serve::Observer::variable, observer.c_str(), 1);
+    if (options.no_follow)
+      setenv(wire::no_follow_variable, "1", 1);
+    else
+      unsetenv(wire::no_follow_variable);
     execvp(words.front(), words.data());
     const int failed = errno;
     [[maybe_unused]] const ssize_t written = write(pipe_ends[1], &failed, sizeof(failed));
@@ -85,8 +89,9 @@ void print_summary(const serve::Observer& observer, const std::string& path, std
   if (processes.empty()) {
     fmt::print(
         stderr,
-        "hbmscope: no process of this command told of device memory, so nothing was recorded. An allocator tells "
-        "it with collector/annotate/hbmscope.h; a statically linked program can't be watched from its start.\n");
+        "hbmscope: no process of this command told of device memory, so nothing was recorded: none called the CUDA "
+        "driver (libcuda.so.1) for memory, or had an allocator with collector/annotate/hbmscope.h. A statically linked "
+        "program can't be watched from its start.\n");
     return;
   }
   std::uint64_t events = 0, lost = 0;

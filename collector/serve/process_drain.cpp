@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <functional>
 #include <queue>
 #include <utility>
@@ -50,14 +51,19 @@ void ProcessDrain::drain(bool is_last) {
   const TickClock::Reading now = clock_.read();
   clock_.note(now);
   std::size_t busy = 0;
+  std::uint64_t until = now.ticks;
+  const std::uint64_t held_longest = clock_.ticks_from_ns(now.ns - hold_max_ns);
   for (std::uint32_t i = 0; i < rings_.size(); ++i) {
+    // Before the head: a call that is over by now has put its row behind it.
+    const std::uint64_t giving_since = memory_->giving_since(i);
+    if (giving_since > held_longest) until = std::min(until, giving_since - 1);
     rings_[i].head = memory_->head(i);
-    busy += rings_[i].head != 0 ? 1 : 0;
+    busy += rings_[i].head != 0 || giving_since != 0 ? 1 : 0;
   }
   // After the heads: what they reach is defined by now.
   take_definitions();
-  const bool may_wait = !is_last && busy > 1;
-  const std::uint64_t until = may_wait ? clock_.ticks_from_ns(now.ns - merge_window_ns) : ~std::uint64_t{0};
+  if (busy > 1) until = std::min(until, clock_.ticks_from_ns(now.ns - merge_window_ns));
+  if (is_last) until = ~std::uint64_t{0};
   take_rows(until);
   note_losses(now.ns);
   tell_clock(now);
@@ -172,7 +178,10 @@ Record ProcessDrain::translated(const Row& row) const {
   if constexpr (requires { record.stack; }) record.stack = stack(record.stack);
   if constexpr (requires { record.tag; }) record.tag = string(record.tag);
   if constexpr (requires { record.name; }) record.name = string(record.name);
+  if constexpr (requires { record.key; }) record.key = string(record.key);
+  if constexpr (requires { record.key; }) record.value = string(record.value);
   if constexpr (requires { record.reason; }) record.reason = string(record.reason);
+  if constexpr (requires { record.call; }) record.call = string(record.call);
   return record;
 }
 
@@ -190,9 +199,42 @@ void ProcessDrain::write_listing(const wire::ListingRecord& listing, std::int64_
   if (listing.heap != 0) writer_.list_heap(listing.heap, regions, blocks, time_ns);
 }
 
+bool ProcessDrain::write_of_driver(const Row& row, std::int64_t time_ns) {
+  switch (row.kind) {
+    case wire::RecordKind::alloc: {
+      const auto record = translated<wire::AllocRecord>(row);
+      if ((record.flags & wire::driver_block) != 0) driver_.take(record, time_ns);
+      return (record.flags & wire::driver_block) != 0;
+    }
+    case wire::RecordKind::free_at: {
+      const auto of_job = row.as<wire::FreeAtRecord>().heap;
+      if (of_job == wire::block_of_handle) driver_.give_handle(translated<wire::FreeAtRecord>(row), time_ns);
+      if (of_job == wire::block_at) driver_.give(translated<wire::FreeAtRecord>(row), time_ns);
+      return of_job == wire::block_at || of_job == wire::block_of_handle;
+    }
+    case wire::RecordKind::attribute: driver_.note(translated<wire::AttributeRecord>(row), time_ns); break;
+    case wire::RecordKind::physical_create: driver_.create(translated<wire::PhysicalCreateRecord>(row), time_ns); break;
+    case wire::RecordKind::physical_import: driver_.import(translated<wire::PhysicalImportRecord>(row), time_ns); break;
+    case wire::RecordKind::physical_export:
+      driver_.export_handle(translated<wire::PhysicalExportRecord>(row), time_ns);
+      break;
+    case wire::RecordKind::physical_release:
+      driver_.release(translated<wire::PhysicalReleaseRecord>(row), time_ns);
+      break;
+    case wire::RecordKind::reserve: driver_.reserve(translated<wire::ReserveRecord>(row), time_ns); break;
+    case wire::RecordKind::unreserve: driver_.unreserve(translated<wire::UnreserveRecord>(row), time_ns); break;
+    case wire::RecordKind::map: driver_.map(translated<wire::MapRecord>(row), time_ns); break;
+    case wire::RecordKind::unmap: driver_.unmap(translated<wire::UnmapRecord>(row), time_ns); break;
+    case wire::RecordKind::driver_refusal: writer_.add(translated<wire::DriverRefusalRecord>(row), time_ns); break;
+    default: return false;
+  }
+  return true;
+}
+
 void ProcessDrain::write(const Row& row) {
   const std::int64_t time_ns = clock_.ns_from_ticks(row.ticks);
   ++events_;
+  if (write_of_driver(row, time_ns)) return;
   switch (row.kind) {
     case wire::RecordKind::alloc: writer_.alloc(translated<wire::AllocRecord>(row), time_ns); break;
     case wire::RecordKind::free_at: {

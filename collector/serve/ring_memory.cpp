@@ -106,6 +106,10 @@ std::uint64_t RingMemory::lost(std::uint32_t number) const {
   return load(ring(number).lost);
 }
 
+std::uint64_t RingMemory::giving_since(std::uint32_t number) const {
+  return load(ring(number).giving_since);
+}
+
 std::uint64_t RingMemory::events_without_ring() const {
   return load(header().events_without_ring);
 }

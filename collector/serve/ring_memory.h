@@ -46,6 +46,7 @@ class RingMemory {
   bool ticks_are_ns() const { return ticks_are_ns_; }
   std::uint64_t head(std::uint32_t ring) const;
   std::uint64_t lost(std::uint32_t ring) const;
+  std::uint64_t giving_since(std::uint32_t ring) const;
   std::uint64_t events_without_ring() const;
 
   // The row at `at` of a ring, and where the next begins; `at` passes padding. Nothing at `head`. A row that makes no
