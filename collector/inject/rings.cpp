@@ -152,6 +152,7 @@ wire::RingHeader* Rings::take_ring() {
   for (std::uint32_t i = 0; i + 1 < header_->rings; ++i) {
     std::uint64_t nobody = 0;
     wire::RingHeader* taken = ring(i);
+    if (std::atomic_ref(taken->thread).load(std::memory_order_relaxed) != 0) continue;
     if (!std::atomic_ref(taken->thread).compare_exchange_strong(nobody, thread, std::memory_order_acquire)) continue;
     thread_word = reinterpret_cast<std::uintptr_t>(taken) | (thread_word & in_driver_call);
     __cxa_thread_atexit_impl(give_ring_back, taken, &__dso_handle);

@@ -9,9 +9,10 @@ void DriverMemory::take(wire::AllocRecord block, std::int64_t time_ns) {
   const bool has_handle = (block.flags & wire::named_by_handle) != 0;
   block.flags &= ~(wire::driver_block | wire::named_by_handle);
   if (first_heap_ == 0) first_heap_ = block.heap;
-  Block& known = (has_handle ? array_blocks_ : blocks_)[block.address];
-  // In another heap: the free of a block that lived there was missed. In the same one the writer sees to it.
-  if (known.event != 0 && known.is_told && (known.heap != block.heap || has_handle)) free(known, 0, time_ns);
+  const auto [found, is_new] = (has_handle ? array_blocks_ : blocks_).try_emplace(block.address);
+  Block& known = found->second;
+  // Its free was missed. In the heap where it lived at this address the writer sees to it.
+  if (!is_new && known.is_told && (known.heap != block.heap || has_handle)) free(known, 0, time_ns);
   known = {block.heap, block.address, 0, !has_handle || block.size != 0};
   if (!known.is_told) return;
   if (has_handle) {

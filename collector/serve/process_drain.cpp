@@ -233,8 +233,12 @@ bool ProcessDrain::write_of_driver(const Row& row, std::int64_t time_ns) {
 
 void ProcessDrain::write(const Row& row) {
   const std::int64_t time_ns = clock_.ns_from_ticks(row.ticks);
+  const std::uint64_t before = writer_.next_event();
+  if (write_of_driver(row, time_ns)) {
+    events_ += writer_.next_event() - before;  // Not each row is one.
+    return;
+  }
   ++events_;
-  if (write_of_driver(row, time_ns)) return;
   switch (row.kind) {
     case wire::RecordKind::alloc: writer_.alloc(translated<wire::AllocRecord>(row), time_ns); break;
     case wire::RecordKind::free_at: {

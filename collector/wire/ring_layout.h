@@ -17,7 +17,7 @@
 // Calls of the driver (rows with `driver_block`, `block_at`, `block_of_handle`, and the physical layer's) wait for room as
 // long as the observer takes rows out. What a call gives back is stamped when it begins and written when it has
 // succeeded; meanwhile the ring's `giving_since` says that stamp, and the observer holds back what came later. Threads
-// that have no ring of their own write into the last one, in turns.
+// that have no ring of their own write into the last one, in turns, and hold nothing back.
 //
 // Everything in here is hostile to the observer, as bytes of any peer: the job's own bugs can write over it.
 #pragma once
@@ -69,7 +69,7 @@ constexpr std::uint64_t ring_stride(std::uint64_t ring_bytes) {
 }
 
 // Sparse: memory is taken where it was written.
-constexpr std::uint32_t rings_wanted = 64;  // And one more, for all that find none.
+constexpr std::uint32_t rings_wanted = 256;  // And one more, for all that find none.
 constexpr std::uint64_t ring_bytes_wanted = std::uint64_t{8} << 20;
 constexpr std::uint64_t definitions_bytes_wanted = std::uint64_t{64} << 20;
 constexpr std::uint64_t listing_bytes_wanted = std::uint64_t{256} << 20;
