@@ -51,6 +51,10 @@ pid_t start(const RunOptions& options, const std::string& collector, const std::
   words.push_back(nullptr);
   const char* others = std::getenv("LD_PRELOAD");
   const std::string preload = others != nullptr && *others != 0 ? collector + ":" + others : collector;
+  // AddressSanitizer refuses to start where it is not the first library; in front of what it stands for nothing is.
+  const char* sanitizer_options = std::getenv("ASAN_OPTIONS");
+  const std::string sanitizer = (sanitizer_options != nullptr ? sanitizer_options + std::string(":") : std::string()) +
+                                "verify_asan_link_order=0";
   int pipe_ends[2] = {-1, -1};
   if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
     start_errno = errno;
@@ -61,6 +65,7 @@ pid_t start(const RunOptions& options, const std::string& collector, const std::
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGQUIT, SIG_DFL);
     setenv("LD_PRELOAD", preload.c_str(), 1);
+    setenv("ASAN_OPTIONS", sanitizer.c_str(), 1);
     setenv(serve::Observer::variable, observer.c_str(), 1);
     if (options.no_follow)
       setenv(wire::no_follow_variable, "1", 1);

@@ -150,7 +150,7 @@ using LookUpVersion = void* (*)(void*, const char*, const char*);
 extern "C" {
 __attribute__((visibility("hidden"))) void* hbmscope_next_dlsym[2] = {nullptr, nullptr};
 __attribute__((visibility("hidden"))) void* hbmscope_find_next_dlsym(int is_versioned) {
-  void* next = hbmscope::inject::find_next_function(is_versioned != 0 ? "dlvsym" : "dlsym");
+  void* next = hbmscope::inject::find_next_at_start(is_versioned != 0 ? "dlvsym" : "dlsym");
   __atomic_store_n(&hbmscope_next_dlsym[is_versioned], next, __ATOMIC_RELEASE);
   return next;
 }

@@ -4,7 +4,6 @@
 #include <link.h>
 
 #include <cstdint>
-#include <cstring>
 
 namespace hbmscope::inject {
 namespace {
@@ -19,28 +18,30 @@ struct Symbols {
 
 // The loader has made the addresses in there absolute, but for the kernel's own object.
 template <class T>
-const T* address_of(const dl_phdr_info& object, ElfW(Addr) value) {
-  return reinterpret_cast<const T*>(value < object.dlpi_addr ? object.dlpi_addr + value : value);
+const T* address_of(ElfW(Addr) base, ElfW(Addr) value) {
+  return reinterpret_cast<const T*>(value < base ? base + value : value);
 }
 
-Symbols find_symbols(const dl_phdr_info& object) {
+Symbols find_symbols(ElfW(Addr) base, const ElfW(Dyn) * entry) {
   Symbols found;
-  for (int i = 0; i < object.dlpi_phnum; ++i) {
-    if (object.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
-    for (; entry->d_tag != DT_NULL; ++entry) {
-      const ElfW(Addr) value = entry->d_un.d_ptr;
-      switch (entry->d_tag) {
-        case DT_SYMTAB: found.symbols = address_of<ElfW(Sym)>(object, value); break;
-        case DT_STRTAB: found.texts = address_of<char>(object, value); break;
-        case DT_GNU_HASH: found.gnu_hash = address_of<std::uint32_t>(object, value); break;
-        case DT_HASH: found.hash = address_of<std::uint32_t>(object, value); break;
-        case DT_VERSYM: found.versions = address_of<ElfW(Half)>(object, value); break;
-        default: break;
-      }
+  for (; entry->d_tag != DT_NULL; ++entry) {
+    const ElfW(Addr) value = entry->d_un.d_ptr;
+    switch (entry->d_tag) {
+      case DT_SYMTAB: found.symbols = address_of<ElfW(Sym)>(base, value); break;
+      case DT_STRTAB: found.texts = address_of<char>(base, value); break;
+      case DT_GNU_HASH: found.gnu_hash = address_of<std::uint32_t>(base, value); break;
+      case DT_HASH: found.hash = address_of<std::uint32_t>(base, value); break;
+      case DT_VERSYM: found.versions = address_of<ElfW(Half)>(base, value); break;
+      default: break;
     }
   }
   return found;
+}
+
+// The C library's own may be intercepted, by a sanitizer that is not ready yet.
+bool are_equal(const char* one, const char* other) {
+  while (*one != 0 && *one == *other) ++one, ++other;
+  return *one == *other;
 }
 
 bool is_it(const Symbols& in, std::uint32_t index, const char* name) {
@@ -48,7 +49,7 @@ bool is_it(const Symbols& in, std::uint32_t index, const char* name) {
   constexpr ElfW(Half) hidden_version = 0x8000;  // An older one than who links today gets.
   if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) return false;
   if (in.versions != nullptr && (in.versions[index] & hidden_version) != 0) return false;
-  return std::strcmp(in.texts + symbol.st_name, name) == 0;
+  return are_equal(in.texts + symbol.st_name, name);
 }
 
 // Index of the symbol; 0: there is none.
@@ -76,15 +77,24 @@ std::uint32_t look_up_by_hash(const Symbols& in, const char* name) {
   return 0;
 }
 
-void* look_up(const dl_phdr_info& object, const char* name) {
-  const Symbols in = find_symbols(object);
+void* look_up(ElfW(Addr) base, const ElfW(Dyn) * dynamic, const char* name) {
+  const Symbols in = find_symbols(base, dynamic);
   if (in.symbols == nullptr || in.texts == nullptr) return nullptr;
   std::uint32_t index = 0;
   if (in.gnu_hash != nullptr)
     index = look_up_by_gnu_hash(in, name);
   else if (in.hash != nullptr)
     index = look_up_by_hash(in, name);
-  return index == 0 ? nullptr : reinterpret_cast<void*>(object.dlpi_addr + in.symbols[index].st_value);
+  return index == 0 ? nullptr : reinterpret_cast<void*>(base + in.symbols[index].st_value);
+}
+
+void* look_up(const dl_phdr_info& object, const char* name) {
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = object.dlpi_phdr[i];
+    if (part.p_type != PT_DYNAMIC) continue;
+    return look_up(object.dlpi_addr, reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + part.p_vaddr), name);
+  }
+  return nullptr;
 }
 
 bool contains(const dl_phdr_info& object, const void* address) {
@@ -135,6 +145,16 @@ bool is_in_program(const void* address) {
   Place place{address};
   dl_iterate_phdr(look_into_first, &place);
   return place.is_inside;
+}
+
+void* find_next_at_start(const char* name) {
+  bool has_passed_us = false;
+  for (const link_map* object = _r_debug.r_map; object != nullptr; object = object->l_next) {
+    if (has_passed_us)
+      if (void* found = look_up(object->l_addr, object->l_ld, name)) return found;
+    has_passed_us = has_passed_us || object->l_ld == _DYNAMIC;
+  }
+  return nullptr;
 }
 
 void* find_next_function(const char* name) {

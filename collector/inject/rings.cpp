@@ -27,9 +27,10 @@ namespace {
 
 constexpr std::size_t text_bytes_max = 4096;
 
-// How long a full ring is waited for while nobody takes anything out of it.
+// How long a full ring is waited for while nobody takes anything out of it: longer than the observer holds rows back
+// (collector/serve/process_drain.h), and than a busy machine lets it wait.
 constexpr timespec wait_step{0, 100'000};
-constexpr unsigned wait_steps_max = 1'000;
+constexpr unsigned wait_steps_max = 10'000;
 
 bool is_tsc_even() {
 #if defined(__x86_64__)

@@ -16,6 +16,8 @@ std::uint64_t realtime_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+constexpr std::uint64_t told_bytes = 1 << 16;  // A thread may wait for the room.
+
 // The job's ids are dense and come in order; one that does not is left out, and its id stays 0.
 void add_id(std::vector<std::uint32_t>& ids, std::uint32_t of_job, std::uint32_t id) {
   if (of_job == ids.size()) ids.push_back(id);
@@ -127,7 +129,6 @@ void ProcessDrain::take_rows(std::uint64_t until_ticks) {
   };
   for (std::uint32_t i = 0; i < rings_.size(); ++i)
     if (rings_[i].tail != rings_[i].head) read(i);
-  std::uint32_t since_told = 0;
   while (!queue.empty()) {
     const std::uint32_t number = queue.top().second;
     queue.pop();
@@ -146,7 +147,7 @@ void ProcessDrain::take_rows(std::uint64_t until_ticks) {
       write(*ring.row);
     }
     ring.tail = places[number];
-    if (++since_told % 1024 == 0) memory_->set_tail(number, ring.tail);
+    if (ring.tail - ring.told_tail >= told_bytes) memory_->set_tail(number, ring.told_tail = ring.tail);
     read(number);
   }
   for (std::uint32_t i = 0; i < rings_.size(); ++i) memory_->set_tail(i, rings_[i].tail);

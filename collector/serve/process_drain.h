@@ -40,7 +40,7 @@ class ProcessDrain {
 
  private:
   struct Ring {
-    std::uint64_t tail = 0, head = 0;
+    std::uint64_t tail = 0, head = 0, told_tail = 0;
     std::uint64_t told_lost = 0;
     std::optional<Row> row;  // The next one, read already.
   };
