@@ -155,6 +155,10 @@ wire::RingHeader* Rings::take_ring() {
     wire::RingHeader* taken = ring(i);
     if (std::atomic_ref(taken->thread).load(std::memory_order_relaxed) != 0) continue;
     if (!std::atomic_ref(taken->thread).compare_exchange_strong(nobody, thread, std::memory_order_acquire)) continue;
+    std::atomic_ref rings_taken(header_->rings_taken);
+    std::uint64_t before = rings_taken.load(std::memory_order_relaxed);
+    while (before <= i && !rings_taken.compare_exchange_weak(before, i + std::uint64_t{1})) {
+    }
     thread_word = reinterpret_cast<std::uintptr_t>(taken) | (thread_word & in_driver_call);
     __cxa_thread_atexit_impl(give_ring_back, taken, &__dso_handle);
     return taken;

@@ -55,7 +55,8 @@ void ProcessDrain::drain(bool is_last) {
   std::size_t busy = 0;
   std::uint64_t until = now.ticks;
   const std::uint64_t held_longest = clock_.ticks_from_ns(now.ns - hold_max_ns);
-  for (std::uint32_t i = 0; i < rings_.size(); ++i) {
+  used_rings_ = memory_->used_rings();
+  for (const std::uint32_t i : used_rings_) {
     // Before the head: a call that is over by now has put its row behind it.
     const std::uint64_t giving_since = memory_->giving_since(i);
     if (giving_since > held_longest) until = std::min(until, giving_since - 1);
@@ -122,12 +123,12 @@ void ProcessDrain::take_rows(std::uint64_t until_ticks) {
     places[number] = ring.tail;
     ring.row = memory_->next(number, places[number], ring.head, is_broken_);
     if (!ring.row) {
-      if (ring.tail != ring.head) memory_->set_tail(number, ring.tail = ring.head);
+      ring.tail = ring.head;
     } else if (ring.row->ticks <= until_ticks) {
       queue.emplace(ring.row->ticks, number);
     }
   };
-  for (std::uint32_t i = 0; i < rings_.size(); ++i)
+  for (const std::uint32_t i : used_rings_)
     if (rings_[i].tail != rings_[i].head) read(i);
   while (!queue.empty()) {
     const std::uint32_t number = queue.top().second;
@@ -150,13 +151,14 @@ void ProcessDrain::take_rows(std::uint64_t until_ticks) {
     if (ring.tail - ring.told_tail >= told_bytes) memory_->set_tail(number, ring.told_tail = ring.tail);
     read(number);
   }
-  for (std::uint32_t i = 0; i < rings_.size(); ++i) memory_->set_tail(i, rings_[i].tail);
+  for (const std::uint32_t i : used_rings_)
+    if (rings_[i].told_tail != rings_[i].tail) memory_->set_tail(i, rings_[i].told_tail = rings_[i].tail);
 }
 
 // What was lost and has not been told in a ring: of threads that have been silent since, or had no ring.
 void ProcessDrain::note_losses(std::int64_t now_ns) {
   std::uint64_t more = 0;
-  for (std::uint32_t i = 0; i < rings_.size(); ++i) {
+  for (const std::uint32_t i : used_rings_) {
     Ring& ring = rings_[i];
     const std::uint64_t lost = ring.tail == memory_->head(i) ? memory_->lost(i) : ring.told_lost;
     if (lost <= ring.told_lost) continue;
@@ -200,19 +202,25 @@ void ProcessDrain::write_listing(const wire::ListingRecord& listing, std::int64_
   if (listing.heap != 0) writer_.list_heap(listing.heap, regions, blocks, time_ns);
 }
 
-bool ProcessDrain::write_of_driver(const Row& row, std::int64_t time_ns) {
+// Blocks of the driver's, and what only the driver has.
+bool ProcessDrain::is_of_driver(const Row& row) {
   switch (row.kind) {
-    case wire::RecordKind::alloc: {
-      const auto record = translated<wire::AllocRecord>(row);
-      if ((record.flags & wire::driver_block) != 0) driver_.take(record, time_ns);
-      return (record.flags & wire::driver_block) != 0;
-    }
-    case wire::RecordKind::free_at: {
-      const auto of_job = row.as<wire::FreeAtRecord>().heap;
-      if (of_job == wire::block_of_handle) driver_.give_handle(translated<wire::FreeAtRecord>(row), time_ns);
-      if (of_job == wire::block_at) driver_.give(translated<wire::FreeAtRecord>(row), time_ns);
-      return of_job == wire::block_at || of_job == wire::block_of_handle;
-    }
+    case wire::RecordKind::alloc: return (row.as<wire::AllocRecord>().flags & wire::driver_block) != 0;
+    case wire::RecordKind::free_at: return row.as<wire::FreeAtRecord>().heap >= wire::block_of_handle;
+    case wire::RecordKind::attribute: return true;
+    default: return row.kind >= wire::RecordKind::physical_create && row.kind <= wire::RecordKind::unmap;
+  }
+}
+
+void ProcessDrain::write_of_driver(const Row& row, std::int64_t time_ns) {
+  switch (row.kind) {
+    case wire::RecordKind::alloc: driver_.take(translated<wire::AllocRecord>(row), time_ns); break;
+    case wire::RecordKind::free_at:
+      if (row.as<wire::FreeAtRecord>().heap == wire::block_of_handle)
+        driver_.give_handle(translated<wire::FreeAtRecord>(row), time_ns);
+      else
+        driver_.give(translated<wire::FreeAtRecord>(row), time_ns);
+      break;
     case wire::RecordKind::attribute: driver_.note(translated<wire::AttributeRecord>(row), time_ns); break;
     case wire::RecordKind::physical_create: driver_.create(translated<wire::PhysicalCreateRecord>(row), time_ns); break;
     case wire::RecordKind::physical_import: driver_.import(translated<wire::PhysicalImportRecord>(row), time_ns); break;
@@ -225,17 +233,15 @@ bool ProcessDrain::write_of_driver(const Row& row, std::int64_t time_ns) {
     case wire::RecordKind::reserve: driver_.reserve(translated<wire::ReserveRecord>(row), time_ns); break;
     case wire::RecordKind::unreserve: driver_.unreserve(translated<wire::UnreserveRecord>(row), time_ns); break;
     case wire::RecordKind::map: driver_.map(translated<wire::MapRecord>(row), time_ns); break;
-    case wire::RecordKind::unmap: driver_.unmap(translated<wire::UnmapRecord>(row), time_ns); break;
-    case wire::RecordKind::driver_refusal: writer_.add(translated<wire::DriverRefusalRecord>(row), time_ns); break;
-    default: return false;
+    default: driver_.unmap(translated<wire::UnmapRecord>(row), time_ns); break;
   }
-  return true;
 }
 
 void ProcessDrain::write(const Row& row) {
   const std::int64_t time_ns = clock_.ns_from_ticks(row.ticks);
-  const std::uint64_t before = writer_.next_event();
-  if (write_of_driver(row, time_ns)) {
+  if (is_of_driver(row)) {
+    const std::uint64_t before = writer_.next_event();
+    write_of_driver(row, time_ns);
     events_ += writer_.next_event() - before;  // Not each row is one.
     return;
   }
@@ -260,6 +266,7 @@ void ProcessDrain::write(const Row& row) {
     case wire::RecordKind::region_grow: writer_.add(translated<wire::RegionGrowRecord>(row), time_ns); break;
     case wire::RecordKind::region_shrink: writer_.add(translated<wire::RegionShrinkRecord>(row), time_ns); break;
     case wire::RecordKind::heap_gone: writer_.add(translated<wire::HeapGoneRecord>(row), time_ns); break;
+    case wire::RecordKind::driver_refusal: writer_.add(translated<wire::DriverRefusalRecord>(row), time_ns); break;
     case wire::RecordKind::out_of_memory: writer_.add(translated<wire::OutOfMemoryRecord>(row), time_ns); break;
     case wire::RecordKind::marker: writer_.add(translated<wire::MarkerRecord>(row), time_ns); break;
     case wire::RecordKind::counter: writer_.add(translated<wire::CounterRecord>(row), time_ns); break;

@@ -48,7 +48,8 @@ class ProcessDrain {
   void take_definitions();
   void take_rows(std::uint64_t until_ticks);
   void write(const Row& row);
-  bool write_of_driver(const Row& row, std::int64_t time_ns);  // False: it is not about the driver's memory.
+  static bool is_of_driver(const Row& row);
+  void write_of_driver(const Row& row, std::int64_t time_ns);
   void write_listing(const wire::ListingRecord& listing, std::int64_t time_ns);
   void note_losses(std::int64_t now_ns);
   void tell_clock(const TickClock::Reading& now);
@@ -68,6 +69,7 @@ class ProcessDrain {
   DriverMemory driver_{writer_};
   TickClock clock_;
   std::vector<Ring> rings_;
+  std::vector<std::uint32_t> used_rings_;                                     // Of this round.
   std::vector<std::uint32_t> strings_{0}, frames_{0}, stacks_{0}, heaps_{0};  // The stream's ids, by the job's.
   std::vector<std::string> texts_{""};
   std::uint64_t events_ = 0, lost_ = 0, told_without_ring_ = 0;

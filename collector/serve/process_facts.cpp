@@ -1,11 +1,10 @@
 #include "collector/serve/process_facts.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
 namespace hbmscope::serve {
@@ -31,9 +30,16 @@ constexpr std::array<std::string_view, 16> allowed_variables{
     "CUDA_VISIBLE_DEVICES",
 };
 
+// The process may end at any moment, which makes a stream throw that reads its files.
 std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string all;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return all;
+  std::array<char, 4096> part{};
+  for (ssize_t bytes = 0; (bytes = read(file, part.data(), part.size())) > 0;)
+    all.append(part.data(), static_cast<std::size_t>(bytes));
+  close(file);
+  return all;
 }
 
 }  // namespace

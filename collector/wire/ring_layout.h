@@ -45,6 +45,7 @@ struct RingsHeader {
   alignas(64) std::uint64_t definitions_end = 0;  // Bytes that are whole.
   std::uint64_t definitions_lost = 0;             // For want of room; ids of them are 0.
   std::uint64_t events_without_ring = 0;          // Lost, because every ring had its thread.
+  std::uint64_t rings_taken = 0;                  // Rings from here on never had one, but for the last.
   alignas(64) std::uint64_t listing_end = 0;      // Bytes of the listing that waits; 0: none does.
   // The observer's.
   alignas(64) std::uint32_t listing_round = 1;  // Heaps that were not listed since it was raised want to be.

@@ -99,6 +99,14 @@ Result take_block(Address* out, Size bytes, Device device) {
   return success;
 }
 
+Result take_host(void** out, Size bytes) {
+  const std::lock_guard lock(fake.mutex);
+  const Address address = fake.new_address(bytes);
+  fake.blocks[address] = {};
+  *out = reinterpret_cast<void*>(address);
+  return success;
+}
+
 Result give_block(Address address) {
   if (address == 0) return success;
   const std::lock_guard lock(fake.mutex);
@@ -380,28 +388,23 @@ EXPORTED Result cuMipmappedArrayDestroy(Object array) {
 
 EXPORTED Result cuMemHostAlloc(void** out, Size bytes, unsigned) {
   MAY_FAIL;
-  *out = std::malloc(bytes);
-  return success;
+  return take_host(out, bytes);
 }
 EXPORTED Result cuMemHostAlloc_v2(void** out, Size bytes, unsigned) {
   MAY_FAIL;
-  *out = std::malloc(bytes);
-  return success;
+  return take_host(out, bytes);
 }
 EXPORTED Result cuMemAllocHost_v2(void** out, Size bytes) {
   MAY_FAIL;
-  *out = std::malloc(bytes);
-  return success;
+  return take_host(out, bytes);
 }
 EXPORTED Result cuMemAllocHost(void** out, unsigned bytes) {
   MAY_FAIL;
-  *out = std::malloc(bytes);
-  return success;
+  return take_host(out, bytes);
 }
 EXPORTED Result cuMemFreeHost(void* address) {
   MAY_FAIL;
-  std::free(address);
-  return success;
+  return give_block(reinterpret_cast<Address>(address));
 }
 EXPORTED Result cuMemHostRegister(void*, Size, unsigned) {
   MAY_FAIL;
