@@ -123,7 +123,7 @@ void ProcessDrain::take_rows(std::uint64_t until_ticks) {
     places[number] = ring.tail;
     ring.row = memory_->next(number, places[number], ring.head, is_broken_);
     if (!ring.row) {
-      ring.tail = ring.head;
+      if (ring.tail != ring.head) memory_->set_tail(number, ring.told_tail = ring.tail = ring.head);
     } else if (ring.row->ticks <= until_ticks) {
       queue.emplace(ring.row->ticks, number);
     }

@@ -90,6 +90,12 @@ Result failure_of(const char* name) {
 #define MAY_FAIL \
   if (const Result failure = failure_of(__func__); failure != success) return failure
 
+#define DOES_NOTHING(name, parameters) \
+  EXPORTED Result name parameters {    \
+    MAY_FAIL;                          \
+    return success;                    \
+  }
+
 Result take_block(Address* out, Size bytes, Device device) {
   if (out == nullptr || bytes == 0) return invalid_value;
   const std::lock_guard lock(fake.mutex);
@@ -262,10 +268,7 @@ EXPORTED Result cuDeviceGetMemPool(Object* out, Device device) {
   MAY_FAIL;
   return cuDeviceGetDefaultMemPool(out, device);
 }
-EXPORTED Result cuMemPoolExportPointer(void*, Address) {
-  MAY_FAIL;
-  return success;
-}
+DOES_NOTHING(cuMemPoolExportPointer, (void*, Address))
 // What another process shares: a megabyte at an address of its own.
 EXPORTED Result cuMemPoolImportPointer(Address* out, Object, void*) {
   MAY_FAIL;
@@ -283,10 +286,7 @@ EXPORTED Result cuMemAddressReserve(Address* out, Size bytes, Size, Address, Fla
   *out = fake.new_address(bytes);
   return success;
 }
-EXPORTED Result cuMemAddressFree(Address, Size) {
-  MAY_FAIL;
-  return success;
-}
+DOES_NOTHING(cuMemAddressFree, (Address, Size))
 EXPORTED Result cuMemCreate(MemHandle* out, Size bytes, const AllocationProperties* properties, Flags) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
@@ -335,10 +335,7 @@ EXPORTED Result cuMemUnmap(Address address, Size bytes) {
   }
   return has_any ? success : invalid_value;
 }
-EXPORTED Result cuMemExportToShareableHandle(void*, MemHandle, int, Flags) {
-  MAY_FAIL;
-  return success;
-}
+DOES_NOTHING(cuMemExportToShareableHandle, (void*, MemHandle, int, Flags))
 // Of another process: a handle that takes nothing here.
 EXPORTED Result cuMemImportFromShareableHandle(MemHandle* out, void*, int) {
   MAY_FAIL;
@@ -406,23 +403,11 @@ EXPORTED Result cuMemFreeHost(void* address) {
   MAY_FAIL;
   return give_block(reinterpret_cast<Address>(address));
 }
-EXPORTED Result cuMemHostRegister(void*, Size, unsigned) {
-  MAY_FAIL;
-  return success;
-}
-EXPORTED Result cuMemHostRegister_v2(void*, Size, unsigned) {
-  MAY_FAIL;
-  return success;
-}
-EXPORTED Result cuMemHostUnregister(void*) {
-  MAY_FAIL;
-  return success;
-}
+DOES_NOTHING(cuMemHostRegister, (void*, Size, unsigned))
+DOES_NOTHING(cuMemHostRegister_v2, (void*, Size, unsigned))
+DOES_NOTHING(cuMemHostUnregister, (void*))
 
-EXPORTED Result cuIpcGetMemHandle(IpcHandle*, Address) {
-  MAY_FAIL;
-  return success;
-}
+DOES_NOTHING(cuIpcGetMemHandle, (IpcHandle*, Address))
 EXPORTED Result cuIpcOpenMemHandle(Address* out, IpcHandle, unsigned) {
   MAY_FAIL;
   return cuMemPoolImportPointer(out, nullptr, nullptr);
@@ -449,16 +434,9 @@ EXPORTED Result cuExternalMemoryGetMappedMipmappedArray(Object* out, Object, con
   MAY_FAIL;
   return new_array(out, 0);
 }
-EXPORTED Result cuDestroyExternalMemory(Object) {
-  MAY_FAIL;
-  return success;
-}
+DOES_NOTHING(cuDestroyExternalMemory, (Object))
 
-#define REFUSES(name, since, parameters, arguments) \
-  EXPORTED Result name parameters {                 \
-    MAY_FAIL;                                       \
-    return success;                                 \
-  }
+#define REFUSES(name, since, parameters, arguments) DOES_NOTHING(name, parameters)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "collector/inject/driver_entries.inc"
