@@ -8,7 +8,7 @@ BASELINE = samples/leak_step_010.pprof.gz
 .PHONY: help run build test install server test-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean
 
 help:
-	@echo "make run             install what is missing, build, open the window on a sample profile"
+	@echo "make run             install what is missing, build, open the window on the demo"
 	@echo "make test            install what is missing, build, run the tests"
 	@echo "make build           build/release/app/hbmscope"
 	@echo "make install         to PREFIX=$(PREFIX)"
@@ -18,15 +18,18 @@ help:
 	@echo "make tidy format     clang-tidy, clang-format"
 	@echo "make test-real test-gpu test-slow   tests with real frameworks, with a GPU, and the long ones"
 
-# A display is a Mac, X11 or Wayland; elsewhere the answer is text and a picture.
+# A display is X11 or Wayland; elsewhere the answer is text and a picture. Live needs Linux; a Mac opens the sample.
 run: build
-	@if [ "$$(uname)" = Darwin ] || [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then \
+	@if [ "$$(uname)" = Darwin ]; then \
 	  echo "hbmscope open $(SAMPLE) --baseline $(BASELINE)"; \
 	  $(HBMSCOPE) open $(SAMPLE) --baseline $(BASELINE); \
+	elif [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then \
+	  echo "hbmscope demo"; \
+	  $(HBMSCOPE) demo; \
 	else \
-	  echo "There is no display here: this is the report; the picture of the window is build/window.png."; echo; \
-	  $(HBMSCOPE) report $(SAMPLE) --top 10 && \
-	  $(HBMSCOPE) open $(SAMPLE) --baseline $(BASELINE) --screenshot build/window.png; \
+	  echo "There is no display here: the demo runs without one for some seconds; the window's picture of it is build/window.png."; echo; \
+	  $(HBMSCOPE) demo --headless --workload fragments --for 4 --record build/demo.hbm && \
+	  $(HBMSCOPE) open build/demo.hbm --at oom --screenshot build/window.png; \
 	fi
 
 build: build/release/build.ninja

@@ -24,6 +24,7 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   window.at = request.at;
   window.theme = request.theme;
   window.scale = request.scale;
+  window.demo = request.demo;
   window.screenshot = request.screenshot;
   window.width = request.width;
   window.height = request.height;

@@ -14,7 +14,9 @@
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #ifdef HBMSCOPE_RUN
+#include "app/cli/demo.h"
 #include "app/cli/run.h"
+#include "app/cli/watch.h"
 #endif
 #include "app/cli/terminal.h"
 
@@ -33,7 +35,8 @@ Examples:
   hbmscope report snapshot.pickle --at oom             a PyTorch snapshot: the heap as the request failed
   hbmscope report snapshot.pickle --at oom --blocks 20 --where 'size>1GiB age>10s'   block by block
   hbmscope diff snapshot.pickle --from start --at peak what came in between
-  hbmscope run -- ./train                              records its device memory
+  hbmscope demo                                        a training step in an emulated pool, live
+  hbmscope run -- ./train                              shows its device memory live and records it
   hbmscope convert snapshot.pickle -o snapshot.hbm     a thirtieth of the bytes, or less, the same answers
   hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
   hbmscope replay requests.jsonl.zst --version spatial_v1   which addresses JAX's allocator gives, and what fails
@@ -169,11 +172,46 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
 
 #ifdef HBMSCOPE_RUN
 void add_run(CLI::App& app, RunOptions& options) {
-  CLI::App& command = *app.add_subcommand("run", "Run a job and record its device memory");
+  CLI::App& command = *app.add_subcommand("run", "Run a job, watch its device memory live, and record it");
   command.add_option("--record", options.record, "The recording to write; default: COMMAND.PID.hbm in this folder");
-  command.add_flag("--no-window", options.no_window, "Record only; so far nothing else is done in any case");
+  command.add_flag("--no-window", options.no_window, "Only record; without a display that is so anyway");
   command.add_flag("--no-follow", options.no_follow, "Watch the process that is started, none that it starts");
   command.add_option("COMMAND", options.command, "What to run, after two dashes: -- python train.py")->required();
+}
+
+void add_watch(CLI::App& app, WatchOptions& options) {
+  CLI::App& command = *app.add_subcommand("watch", "A running job, one line a second");
+  command.add_option("JOB", options.job, "The number of an hbmscope run, or of the job that it started")->required();
+  command.add_option("--for", options.seconds, "Seconds to watch; 0: until it ends")->check(CLI::Range(0.0, 1e9));
+  command.add_option("--every", options.interval, "Seconds between lines")
+      ->capture_default_str()
+      ->check(CLI::Range(0.05, 3600.0));
+  command.add_flag("--json", options.json, "An object a line");
+}
+
+void add_demo_options(CLI::App& command, DemoOptions& options) {
+  command.add_option("--workload", options.workload, "Which: --list names them")->capture_default_str();
+  command.add_option("--set", options.settings, "A variable as JAX reads it: XLA_CLIENT_MEM_FRACTION=.9");
+  command.add_option("--version", options.version, "Of XLA's allocator: classic, classic_align, spatial_v1, ...");
+  command.add_option("--device-bytes", options.device_bytes, "What the device has in all")->capture_default_str();
+  command.add_option("--speed", options.speed, "1: some hundred events a second")
+      ->capture_default_str()
+      ->check(CLI::Range(0.01, 1e6));
+  command.add_option("--seed", options.seed, "The same number makes the same requests")->capture_default_str();
+}
+
+void add_demo(CLI::App& app, DemoRequest& request, DemoOptions& job) {
+  CLI::App& command = *app.add_subcommand("demo", "A workload on an emulated device, live in the window or without");
+  add_demo_options(command, request.job);
+  command.add_flag("--headless", request.headless, "No window: run for a while, then print what was there at the peak");
+  command.add_option("--for", request.seconds, "Seconds to run without a window; 0: until it is ended")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e9));
+  command.add_option("--record", request.record, "Keep its recording in this file");
+  command.add_flag("--json", request.json, "Print the summary as JSON, as report does; without a window");
+  command.add_flag("--list", request.list, "Print the workloads");
+  // What demo starts and watches.
+  add_demo_options(*app.add_subcommand("demo-job", "")->group(""), job);
 }
 #endif
 
@@ -256,7 +294,7 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
       "hbmscope shows every byte of device memory: what holds it, what changed, and where in the code it came from.",
       "hbmscope");
   app.footer(examples);
-  app.set_version_flag("--version", "hbmscope " HBMSCOPE_VERSION);
+  app.set_version_flag("--version", "hbmscope " HBMSCOPE_PROGRAM_VERSION);
   app.require_subcommand(0, 1);
   ReportOptions report;
   DiffOptions diff;
@@ -275,9 +313,15 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
 #ifdef HBMSCOPE_RUN
   RunOptions run_options;
   add_run(app, run_options);
+  WatchOptions watch;
+  add_watch(app, watch);
+  DemoRequest demo;
+  DemoOptions demo_job;
+  add_demo(app, demo, demo_job);
 #endif
   CLI::App& open_command = *app.add_subcommand("open", "Open files in the window");
-  open_command.add_option("FILE", open.files, "Profiles, snapshots, recordings, or folders of them");
+  open_command.add_option("FILE", open.files,
+                          "Profiles, snapshots, recordings, folders of them, or live:PID of a running hbmscope run");
   add_open_options(open_command, open, size);
   // `hbmscope memory.prof` opens it, as every viewer does; a first word that is no command is a file.
   std::vector<std::string> words(argv + 1, argv + argc);
@@ -315,7 +359,10 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
     if (app.got_subcommand("convert")) return run_convert(convert);
     if (app.got_subcommand("replay")) return run_replay(replay);
 #ifdef HBMSCOPE_RUN
-    if (app.got_subcommand("run")) return run_job(run_options);
+    if (app.got_subcommand("run")) return run_job(run_options, open_window != nullptr);
+    if (app.got_subcommand("watch")) return run_watch(watch);
+    if (app.got_subcommand("demo")) return run_demo(demo, open_window);
+    if (app.got_subcommand("demo-job")) return run_demo_job(demo_job);
 #endif
     return run_open(open, size, open_window);
   } catch (const std::bad_alloc&) {

@@ -19,6 +19,7 @@ inline constexpr int exit_unreadable = 3;  // A file that can't be read, or a re
 struct OpenRequest {
   std::vector<std::string> files;
   std::string baseline, view, select, where, find, from, at, pin, color, rows, theme, screenshot;
+  std::vector<std::string> demo;  // The words of a demo's job: the window starts it, and shows it live.
   double scale = 0;
   int width = 1600, height = 1000;
 };

@@ -1,4 +1,4 @@
-// hbmscope run: starts a job, watches its device memory, keeps a recording.
+// hbmscope run: starts a job, watches its device memory, keeps a recording, and shows it in the window meanwhile.
 #pragma once
 
 #include <string>
@@ -8,12 +8,13 @@ namespace hbmscope::cli {
 
 struct RunOptions {
   std::string record;  // Empty: named after the command, in the current folder.
+  bool no_window = false;
+  bool no_follow = false;  // Only the process that is started is watched, none that it starts.
   std::vector<std::string> command;
-  bool no_window = false;  // There is none yet, so it changes nothing: for scripts that must never get one.
-  bool no_follow = false;  // Only the process that is started, none that it starts.
 };
 
-// The job's own exit code; 128 and the signal where one ended it, as a shell has it.
-int run_job(const RunOptions& options);
+// The job's own exit code; 128 and the signal where one ended it, as a shell has it. The window is another process,
+// where this program has one (`has_window`) and there is a display.
+int run_job(const RunOptions& options, bool has_window);
 
 }  // namespace hbmscope::cli

@@ -234,6 +234,10 @@ static inline void hbmscope_out_of_memory(hbmscope_heap* heap, uint64_t asked, c
   hbmscope_failure failure = {asked, HBMSCOPE_UNKNOWN, reason, stack};
   HBMSCOPE_TELL(failure, heap, &failure);
 }
+/* With what the device had left. */
+static inline void hbmscope_fail(hbmscope_heap* heap, const hbmscope_failure* failed) {
+  HBMSCOPE_TELL(failure, heap, failed);
+}
 static inline void hbmscope_mark(hbmscope_text* name, uint32_t device, uint32_t phase) {
   HBMSCOPE_TELL(marker, name, device, phase);
 }

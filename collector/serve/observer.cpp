@@ -1,17 +1,15 @@
 #include "collector/serve/observer.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 
+#include "collector/link/meeting_place.h"
 #include "collector/serve/process_facts.h"
 
 namespace hbmscope::serve {
@@ -19,23 +17,6 @@ namespace {
 
 constexpr std::uint64_t busy_events = 10'000;  // A ring holds thirteen times as many.
 constexpr std::size_t processes_max = wire::streams_max;
-
-// Of this user, and nobody else may enter; made where it is missing. Empty: it is somebody else's.
-std::string private_folder() {
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  std::string folder = runtime != nullptr && *runtime == '/' ? std::string(runtime) + "/hbmscope"
-                                                             : "/tmp/hbmscope-" + std::to_string(getuid());
-  struct stat found {};
-  const auto is_ours = [&] {
-    return lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == getuid() &&
-           (found.st_mode & 077) == 0;
-  };
-  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST && runtime != nullptr) {
-    folder = "/tmp/hbmscope-" + std::to_string(getuid());
-    mkdir(folder.c_str(), 0700);
-  }
-  return is_ours() ? folder : "";
-}
 
 }  // namespace
 
@@ -45,18 +26,14 @@ Observer::~Observer() {
 }
 
 std::optional<std::string> Observer::open() {
-  const std::string folder = private_folder();
+  const std::string folder = link::private_folder();
   if (folder.empty()) return "there is no folder that only this user may enter, neither in XDG_RUNTIME_DIR nor in /tmp";
   const std::string path = folder + "/run-" + std::to_string(getpid());
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) return "the path of its socket is too long: " + path;
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  unlink(path.c_str());  // Of a process that had our number before us.
-  listening_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (listening_ < 0 || bind(listening_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
-      chmod(path.c_str(), 0600) != 0 || listen(listening_, 128) != 0)
-    return "no socket can be made at " + path + ": " + std::strerror(errno);
+  // A job's collector knows no other way than the address itself.
+  if (path.size() >= sizeof(sockaddr_un::sun_path)) return "the path of its socket is too long: " + path;
+  std::string wrong;
+  listening_ = link::listen_at(path, SOCK_SEQPACKET, wrong);
+  if (listening_ < 0) return wrong;
   path_ = path;
   return std::nullopt;
 }
@@ -108,17 +85,16 @@ void Observer::accept_all() {
   }
 }
 
-void Observer::refuse(const std::string& who, const std::string& why) {
+void Observer::refuse(const std::string& why) {
   constexpr std::size_t refused_max = 100;  // A hostile peer may come ten thousand times.
-  if (refused_.size() < refused_max) refused_.push_back(who + ": " + why);
+  if (refused_.size() < refused_max) refused_.push_back(why);
 }
 
 void Observer::take_in(int connection) {
-  ucred peer{};
-  socklen_t peer_bytes = sizeof(peer);
-  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) != 0) return;
-  const std::string who = "process " + std::to_string(peer.pid);
-  if (peer.uid != getuid() && peer.uid != 0 && getuid() != 0) return refuse(who, "it is another user's");
+  std::string wrong;
+  const auto peer = link::trusted_peer(connection, wrong);
+  if (!peer) return refuse(wrong);
+  const std::string who = "process " + std::to_string(peer->pid) + ": ";
   // It has said all before it connected, or says it at once.
   const timeval patience{0, 200'000};
   setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
@@ -147,20 +123,19 @@ void Observer::take_in(int connection) {
   if (received != static_cast<ssize_t>(sizeof(hello)) || memory < 0 ||
       std::memcmp(hello.magic, wire::Hello{}.magic, sizeof(hello.magic)) != 0) {
     if (memory >= 0) close(memory);
-    return refuse(who, "it is no collector");
+    return refuse(who + "it is no collector");
   }
   if (jobs_.size() == processes_max) {
     close(memory);
-    return refuse(who, "there are too many processes");
+    return refuse(who + "there are too many processes");
   }
-  std::string wrong;
   std::unique_ptr<RingMemory> rings = RingMemory::map(memory, wrong);
-  if (!rings) return refuse(who, wrong);
+  if (!rings) return refuse(who + wrong);
   Job job;
   job.process.stream = static_cast<std::uint32_t>(jobs_.size());
-  job.process.pid = peer.pid;
+  job.process.pid = peer->pid;
   job.drain = std::make_unique<ProcessDrain>(std::move(rings), job.process.stream, sink_);
-  for (const auto& [key, value] : read_process_facts(peer.pid)) {
+  for (const auto& [key, value] : read_process_facts(peer->pid)) {
     job.drain->add_job_fact(key, value);
     if (key == "command") job.process.command = value;
   }

@@ -55,7 +55,7 @@ class Observer {
   static void close_job(Job& job);
   void accept_all();
   void take_in(int connection);
-  void refuse(const std::string& who, const std::string& why);
+  void refuse(const std::string& why);
 
   Sink sink_;
   std::string path_;

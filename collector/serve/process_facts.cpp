@@ -30,16 +30,17 @@ constexpr std::array<std::string_view, 16> allowed_variables{
     "CUDA_VISIBLE_DEVICES",
 };
 
-// The process may end at any moment, which makes a stream throw that reads its files.
+// What there is of it. A process that ends meanwhile makes reading fail (ESRCH), which a stream of the standard library
+// answers by throwing.
 std::string read_file(const std::string& path) {
-  std::string all;
+  std::string text;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return all;
+  if (file < 0) return text;
   std::array<char, 4096> part{};
   for (ssize_t bytes = 0; (bytes = read(file, part.data(), part.size())) > 0;)
-    all.append(part.data(), static_cast<std::size_t>(bytes));
+    text.append(part.data(), static_cast<std::size_t>(bytes));
   close(file);
-  return all;
+  return text;
 }
 
 }  // namespace

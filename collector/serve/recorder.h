@@ -1,9 +1,10 @@
-// The recording that is written while a job runs. The job goes on whatever happens to it.
+// The recording that is written while a job runs, and what its viewers read of it. The job goes on whatever happens.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "collector/wire/recording_file.h"
 
@@ -11,21 +12,44 @@ namespace hbmscope::serve {
 
 class Recorder {
  public:
+  Recorder() = default;
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
   // Nothing, or why not, in the system's words.
-  std::optional<std::string> open(const std::string& path) { return file_.open(path); }
-  // After the first failure (disk full) nothing is written any more; what was written stays readable.
-  void append(const wire::Block& block) {
-    if (!failure_) failure_ = file_.append(block);
-  }
-  void finish() {
-    if (!failure_) failure_ = file_.finish();
-  }
+  std::optional<std::string> open(const std::string& path);
+  // After the first failure (disk full) the recording ends; what was written stays readable, and viewers go on.
+  void append(const wire::Block& block);
+  // The recording ends here, by somebody's wish.
+  void stop();
+  void finish();
+
+  const std::string& path() const { return path_; }
+  bool is_recording() const { return is_recording_; }
   const std::optional<std::string>& failure() const { return failure_; }
-  std::uint64_t bytes() const { return file_.bytes(); }  // Written so far.
+  std::uint64_t bytes() const { return recording_bytes_; }  // Of the recording.
+
+  // All blocks so far, in files one after the other: the recording, and after its end an unnamed file that is gone with
+  // this process. `place` counts bytes of whole blocks.
+  struct Part {
+    int file = -1;
+    std::uint64_t place = 0;   // Of its first block.
+    std::uint64_t offset = 0;  // Of that block in the file.
+  };
+  const std::vector<Part>& parts() const { return parts_; }
+  std::uint64_t end_place() const { return end_place_; }
 
  private:
+  std::optional<std::string> begin_part(const std::string& path);
+  void end_recording();
+
+  std::string path_;
   wire::RecordingWriter file_;
+  bool is_recording_ = false, is_lost_ = false;
   std::optional<std::string> failure_;
+  std::uint64_t recording_bytes_ = 0, end_place_ = 0;
+  std::vector<Part> parts_;
 };
 
 }  // namespace hbmscope::serve

@@ -32,6 +32,8 @@ class Run(unittest.TestCase):
         self.folder = Path(folder.name)
         self.recording = str(self.folder / "run.hbm")
         self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name)
+        for display in ("DISPLAY", "WAYLAND_DISPLAY"):  # No window.
+            self.environment.pop(display, None)
 
     def command(self, *command):
         return [HBMSCOPE, "run", "--record", self.recording, "--", *command]
@@ -92,7 +94,7 @@ class Run(unittest.TestCase):
         self.assertEqual(report(self.recording)["events"]["total"], 100 + 1 + 200 + 1)
 
     def test_the_rings_of_a_process_that_ended_are_given_up(self):
-        process = self.start("sh", "-c", f"for i in $(seq 40); do {PROGRAM} --events 10; done >/dev/null; echo done; sleep 60")
+        process = self.start("sh", "-c", f"for i in $(seq 40); do {PROGRAM} --events 10; done >/dev/null; echo done; exec sleep 60")
         self.assertEqual(process.stdout.readline(), "done\n")
         deadline = time.monotonic() + 30
         mapped = 1
@@ -100,11 +102,18 @@ class Run(unittest.TestCase):
             mapped = Path(f"/proc/{process.pid}/maps").read_text().count("memfd:hbmscope")
             time.sleep(0.01)
         process.terminate()
-        process.wait()
+        err = process.communicate()[1]
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, err)
         self.assertEqual(mapped, 0)
         found = report(self.recording)
-        self.assertEqual(found["events"]["total"], 40 * 11)
+        self.assertEqual(found["events"]["total"], 40 * 11, err)
         self.assertEqual(found["events"]["lost"], 0)
+
+    def test_processes_that_end_while_they_are_taken_in_are_taken_in(self):
+        for _ in range(5):
+            done = self.run_it("sh", "-c", f"for i in $(seq 40); do {PROGRAM} --events 10; done >/dev/null")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(" of 40 processes, 0 lost", done.stderr)
 
     def test_a_command_that_tells_nothing_leaves_no_recording(self):
         done = self.run_it("sh", "-c", "exit 7")

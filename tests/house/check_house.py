@@ -16,8 +16,9 @@ MAY_INCLUDE = {
     "collector/wire": [],
     "collector/annotate": [],
     "collector/inject": ["collector/wire", "collector/annotate"],
-    "collector/serve": ["collector/wire"],
-    "collector/view": ["collector/wire"],
+    "collector/link": ["collector/wire"],
+    "collector/serve": ["collector/wire", "collector/link"],
+    "collector/view": ["collector/wire", "collector/link"],
     "collector/attach": ["collector/wire", "collector/serve"],
     "allocator": ["collector/annotate", "collector/wire"],
     # Inside of analysis, from the ground up: each folder knows those above it in this list.
@@ -30,7 +31,7 @@ MAY_INCLUDE = {
     "analysis/diagnose": ["analysis/model", "analysis/units", "analysis/query", "allocator"],
     "analysis/write": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "collector/wire"],
     "app/cli": ["analysis", "collector/attach", "collector/serve", "collector/view", "allocator"],
-    "app/gui/core": ["analysis", "collector/view"],
+    "app/gui/core": ["analysis", "allocator", "collector/view"],
     # What gui/core hands out is made of analysis' rows, so those who may include core may name these types; reading and
     # writing files stays behind core.
     "app/gui/views": ["app/gui/core", "analysis/model", "analysis/units", "analysis/query"],

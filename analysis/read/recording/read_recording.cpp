@@ -4,26 +4,17 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/recording/growing_trace.h"
 #include "analysis/trace/told_losses.h"
 #include "collector/wire/recording_file.h"
 
 namespace hbmscope {
 namespace {
 
-// Of the first stream that knows it: a recording is of one job.
-std::string find_job_fact(const Trace& trace, std::string_view key) {
-  for (const Stream& stream : trace.streams)
-    if (const std::string_view fact = stream.definitions().job_fact(key); !fact.empty()) return std::string(fact);
-  return {};
-}
-
 class RecordingReader {
  public:
   RecordingReader(const std::string& name, std::uint64_t max_bytes, ReadControl* control)
-      : max_bytes_(max_bytes), control_(control) {
-    trace_.files = {name};
-    trace_.format = "recording";
-  }
+      : growing_(name), max_bytes_(max_bytes), control_(control) {}
   bool is_too_large() const { return inflated_bytes_ > max_bytes_; }
 
   bool is_stopped() const { return control_ != nullptr && control_->stop_here; }
@@ -33,36 +24,27 @@ class RecordingReader {
     if (control_ != nullptr && (control_->cancelled || control_->stop_here)) return false;
     inflated_bytes_ += block->header.raw_bytes;
     if (is_too_large()) return false;
-    // Streams are numbered from 0 by their writer; the number of one that is damaged must not make a million of them.
-    if (block->header.stream >= wire::streams_max) {
-      ++bad_blocks_;
-      return true;
-    }
-    while (trace_.streams.size() <= block->header.stream) trace_.streams.emplace_back();
-    if (const auto fault = trace_.streams[block->header.stream].append(block)) {
-      if (bad_blocks_++ == 0) fault_ = *fault;
-    }
+    growing_.take(block);
     if (control_ == nullptr) return true;
     control_->done_bytes += sizeof(block->header) + block->payload.size();
-    events_ += block->header.events;
-    if (events_ >= next_part_events_ && control_->take_part) {
-      next_part_events_ = events_ * 4;
-      control_->take_part(part());
+    if (growing_.events() >= next_part_events_ && control_->take_part) {
+      next_part_events_ = growing_.events() * 4;
+      control_->take_part(growing_.version());
     }
     return true;
   }
 
   Trace finish(const wire::RecordingScan& scan, std::uint64_t bytes) {
-    trace_.file_bytes = bytes;
-    name_producer(trace_);
+    Trace trace = growing_.finish();
+    trace.file_bytes = bytes;
     for (const auto& [number, written] : scan.written) {
-      if (trace_.streams.empty()) break;  // Nothing is whole: an error, not a trace.
-      while (trace_.streams.size() <= number) trace_.streams.emplace_back();
-      trace_.streams[number].note_written(written.end_event, written.blocks);
+      if (trace.streams.empty()) break;  // Nothing is whole: an error, not a trace.
+      while (trace.streams.size() <= number) trace.streams.emplace_back();
+      trace.streams[number].note_written(written.end_event, written.blocks);
     }
-    ImportStatistics& import = trace_.import;
+    ImportStatistics& import = trace.import;
     std::uint64_t blocks = 0, events = 0, missing = 0;
-    for (const Stream& stream : trace_.streams) {
+    for (const Stream& stream : trace.streams) {
       blocks += stream.blocks().size();
       events += stream.counts().total;
       missing += stream.counts().lost;
@@ -72,7 +54,7 @@ class RecordingReader {
     // What this file met, and the one that it was written from.
     const auto add_loss = [&](std::string_view name, Severity severity, std::uint64_t count, std::string_view remedy,
                               std::string_view example = {}) {
-      const ToldLoss told = find_told_loss(trace_, name);
+      const ToldLoss told = find_told_loss(trace, name);
       const std::int64_t all = static_cast<std::int64_t>(count) + told.count;
       if (all > 0) import.add(name, severity, all, remedy, count > 0 ? example : std::string_view(told.example));
     };
@@ -87,35 +69,19 @@ class RecordingReader {
              fmt::format("byte {}: {}", scan.first_fault_offset.value_or(0), scan.first_fault));
     add_loss("unknown_blocks", Severity::notice, scan.unknown_blocks,
              "Blocks of a kind that this version does not know were passed over; a newer hbmscope reads them.");
-    add_loss("bad_blocks", Severity::loss, bad_blocks_, "Whole blocks that make no sense were left out.", fault_);
+    add_loss("bad_blocks", Severity::loss, growing_.bad_blocks(), "Whole blocks that make no sense were left out.",
+             growing_.fault());
     if (missing > 0)
       import.add("lost_events", Severity::loss, static_cast<std::int64_t>(missing),
                  "Events that were lost while recording, or with damaged blocks; heaps are inexact from there on.");
-    return std::move(trace_);
+    return trace;
   }
 
  private:
-  static void name_producer(Trace& trace) {
-    const std::string source = find_job_fact(trace, "hbmscope.source");
-    trace.producer = source.empty() ? "Recording" : fmt::format("Recording of a {}", source);
-    trace.drop_frames = find_job_fact(trace, "hbmscope.drop_frames");
-  }
-  // What is there so far, for readers on other threads; it shares what is sealed.
-  std::shared_ptr<const Trace> part() const {
-    auto part = std::make_shared<Trace>();
-    part->files = trace_.files;
-    part->format = trace_.format;
-    for (const Stream& stream : trace_.streams) part->streams.push_back(stream.version());
-    name_producer(*part);
-    return part;
-  }
-
-  Trace trace_;
+  GrowingTrace growing_;
   std::uint64_t max_bytes_, inflated_bytes_ = 0;
   ReadControl* control_;
-  std::uint64_t events_ = 0, next_part_events_ = first_part_events;
-  std::uint64_t bad_blocks_ = 0;
-  std::string fault_;
+  std::uint64_t next_part_events_ = first_part_events;
 };
 
 }  // namespace

@@ -40,6 +40,7 @@ bool App::Impl::update() {
     apply(command);
     changed = true;
   }
+  want_versions();
   changed = advance_play(std::chrono::steady_clock::now()) || changed;
   keep_recent();
   changed = ask_what_is_missing() || changed;

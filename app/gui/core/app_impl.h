@@ -13,6 +13,7 @@
 #include "analysis/write/trace_csv.h"
 #include "app/gui/core/answer_cache.h"
 #include "app/gui/core/app.h"
+#include "app/gui/core/read_file.h"
 #include "app/gui/core/worker_pool.h"
 
 namespace hbmscope::gui {
@@ -72,6 +73,11 @@ class App::Impl {
   void step_event_here(bool forward);
   void go_to_failure(bool forward);
 
+  // apply_to_demo.cpp
+  bool apply_to_demo(const Command& command);
+  void start_demo(const DemoSettings& settings);
+  void end_demo();
+
   // play.cpp
   void toggle_play();
   bool advance_play(std::chrono::steady_clock::time_point now);  // True where the moment moved, or playing ended.
@@ -93,7 +99,6 @@ class App::Impl {
   SourceId open_file(const std::string& path, OpenAs as);
   void enter_source(ViewPosition& position, SourceId id);
   void start_reading(SourceId id);
-  struct ReadFile;
   WorkerPool::Finish read_to_end(const std::string& path, const std::shared_ptr<ReadControl>& control);
   void show_part(const std::shared_ptr<ReadControl>& control, const ReadFile& part);
   void renew_id(Source& source);
@@ -109,6 +114,16 @@ class App::Impl {
   void start_trace_export(const std::string& path, TraceTable table);
   void write_text(const std::string& path, std::string text);
   void start_listing(const std::string& folder);
+
+  // live_sources.cpp
+  void start_live(const Source& source, const std::string& socket);
+  WorkerPool::Finish end_live(const std::shared_ptr<ReadControl>& control, const std::string& name,
+                              const LiveSource::Version& trace, const std::string& wrong);
+  void close_live(const Source& source);
+  void want_versions();
+  void note_version(const ReadControl* control);
+  bool toggle_hold();  // False: what is in front is no running job.
+  void end_recording();
 
   // ask_questions.cpp
   bool ask_what_is_missing();
@@ -173,13 +188,21 @@ class App::Impl {
   std::string viewed_at_;                    // The moment that the present view is of.
   TimelineSpan span_seen_;                   // The stretch that the timeline showed last,
   std::chrono::steady_clock::time_point span_seen_at_;  // since then;
+  std::uint64_t free_history_events_ = 0;               // That the last one was asked about.
   bool waits_for_rest_ = false;                         // what is exact about it is asked when it rests.
   const FlameAnswer* hued_ = nullptr;                   // The last flame graph whose files were given hues.
   const bool leaves_no_trace_;
   AnswerCache cache_;
   std::uint32_t next_source_ = 1;
   bool recent_changed_ = false, recent_being_written_ = false;
-  WorkerPool pool_;  // Last, so that its threads end before anything that they could touch.
+  WorkerPool pool_;  // After all that its threads could touch.
+  struct Live {
+    std::unique_ptr<LiveSource> source;
+    std::chrono::steady_clock::time_point shown_at;
+    bool is_shown = true;  // The version that came last; else one is on its way.
+  };
+  std::map<const ReadControl*, Live> live_;  // Their threads post to the pool.
+  std::unique_ptr<DemoProcess> demo_;
 };
 
 }  // namespace hbmscope::gui

@@ -5,7 +5,29 @@
 
 namespace hbmscope::gui {
 
+namespace {
+
+// What runs, and its number: "train.py (4711)". Empty where the trace does not say.
+std::string name_of_job(const Trace& trace) {
+  if (trace.streams.empty()) return {};
+  const Definitions& definitions = trace.streams.front().definitions();
+  const std::string command(definitions.job_fact("command"));
+  std::string name;
+  // The script, not what interprets it: the first word after the program that is no option and has a name of a file.
+  for (std::size_t begin = 0; begin < command.size();) {
+    const std::size_t end = std::min(command.find(' ', begin), command.size());
+    const std::string word = std::filesystem::path(command.substr(begin, end - begin)).filename().string();
+    if (begin == 0 || word.ends_with(".py")) name = word;
+    begin = end + 1;
+  }
+  return name.empty() ? name : name + " (" + std::string(definitions.job_fact("process")) + ")";
+}
+
+}  // namespace
+
 std::string Source::name() const {
+  if (live && trace)
+    if (std::string job = name_of_job(*trace); !job.empty()) return job;
   const std::string last = std::filesystem::path(path).filename().string();
   return last.empty() ? path : last;
 }

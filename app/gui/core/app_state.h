@@ -31,12 +31,14 @@
 #include "app/gui/core/answer.h"
 #include "app/gui/core/block_answers.h"
 #include "app/gui/core/color_keeper.h"
+#include "app/gui/core/demo.h"
 #include "app/gui/core/device_heaps.h"
 #include "app/gui/core/event_table.h"
 #include "app/gui/core/folder_listing.h"
 #include "app/gui/core/frame_detail.h"
 #include "app/gui/core/frame_key.h"
 #include "app/gui/core/heap_pieces.h"
+#include "app/gui/core/live_source.h"
 #include "app/gui/core/palette.h"
 #include "app/gui/core/settings.h"
 #include "app/gui/core/source_listing.h"
@@ -48,8 +50,9 @@ namespace hbmscope::gui {
 
 enum class SourceId : std::uint32_t { none = 0 };
 
-// A file that was opened: being read, there, or not readable. While a long recording is read, what is there so far is
-// ready already, and is replaced as it grows; `control` is there until all is read.
+// A file that was opened, or a running job: being read, there, or not readable. While a long recording is read, or a
+// job runs, what is there so far is ready already, and is replaced as it grows; `control` is there until that has an
+// end.
 struct Source {
   SourceId id = SourceId::none;
   std::string path;
@@ -62,6 +65,7 @@ struct Source {
   std::string opening_at;                         // Of a trace: the moment at which it is shown first.
   std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, whatever the filter says.
   std::vector<DeviceAccount> accounts;            // Likewise.
+  std::optional<LiveStatus> live;                 // Of a running job.
   Error error;
 
   std::string name() const;  // The path's last part.
@@ -106,6 +110,7 @@ struct ViewPosition {
   std::optional<AddressRange> cell;      // It was the largest of many in this pixel of the heap map.
   BlockQuery blocks;                     // The table of blocks: order, and what is looked for.
 
+  bool is_at_end() const { return at.empty() || at == "end"; }
   friend bool operator==(const ViewPosition&, const ViewPosition&) = default;
 };
 
@@ -251,6 +256,7 @@ struct AppState {
   WindowState window;
   Settings settings;
   std::vector<RecentFile> recent;
+  std::optional<DemoState> demo;
   Answer<FolderListing> folder;  // Of the file dialog.
   std::string sample;            // A profile that comes with the program; empty where it isn't found.
   ColorKeeper colors;            // Of files.

@@ -72,7 +72,7 @@ void App::Impl::apply(const Command& command) {
     if (state.context().position != before) remember(before);
     return;
   }
-  if (apply_to_window(command) || apply_to_files(command)) return;
+  if (apply_to_window(command) || apply_to_files(command) || apply_to_demo(command)) return;
   // What is left changes the position, and Alt+Left brings back what it was.
   Context& context = state.context();
   if (command.id == CommandId::back) return go(context.back, context.forward);

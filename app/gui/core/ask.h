@@ -34,7 +34,11 @@ void App::Impl::ask(int kind, Answer<T> Answers::*member, QueryKey key, Compute<
   }
   answer.state = AnswerState::pending;
   answer.is_stopped = false;
-  answer.asked = std::chrono::steady_clock::now();
+  // Of a running job every answer is renewed some times a second: the one before stays on the screen, and no words come
+  // and go beside it.
+  const Source* source = find_source(key.source);
+  const bool is_renewal = source != nullptr && source->live && answer.value != nullptr;
+  answer.asked = is_renewal ? std::chrono::steady_clock::time_point::max() : std::chrono::steady_clock::now();
   slot.work = std::make_shared<Work>();
   answer.work = slot.work;
   pool_.post([this, kind, member, key, compute = std::move(compute), work = slot.work]() -> WorkerPool::Finish {

@@ -40,6 +40,11 @@ std::string_view why_not(const AppState& state, CommandId id) {
       if (!source->trace) return "This file has no addresses and times.";
       if (id == CommandId::show_failure && !has_failures(*source->trace)) return "No request failed in this file.";
       return {};
+    case Needs::live:
+      if (source == nullptr || !source->live) return "What is in front is no running job.";
+      if ((source->live->told.flags & link::status_flag::is_recording) == 0) return "It is not recorded any more.";
+      return {};
+    case Needs::demo: return state.demo ? std::string_view{} : "No demo is running.";
     case Needs::baseline:
       return state.baseline() != nullptr ? std::string_view{} : "Choose a baseline first (menu Compare).";
     case Needs::selection:

@@ -14,7 +14,7 @@
 namespace hbmscope::gui {
 
 // What must be there for a command to make sense; the reason stands where it can't be given.
-enum class Needs { nothing, profile, trace, baseline, selection, two_files, pinned, hidden };
+enum class Needs { nothing, profile, trace, live, demo, baseline, selection, two_files, pinned, hidden };
 
 // X(name, title, keys, menu, needs, help). `hidden` commands need an argument that only a view can give; they are in
 // neither menu nor palette. Single letters act only while no text is being typed.
@@ -80,7 +80,8 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, pinn
     "The next block that comes to or goes from the selected address.")                                                 \
   X(previous_event_here, "Previous event of this address", "Shift+,", "View", trace, "The one before.")                \
   X(play, "Play or pause", "Space", "View", trace,                                                                     \
-    "Moves the moment on in real time; more than 10 s in 10 s, less than 3 s in 3 s.")                                 \
+    "Moves the moment on in real time; more than 10 s in 10 s, less than 3 s in 3 s. Of a running job: holds, or "     \
+    "follows.")                                                                                                        \
   X(toggle_regions, "Rows by region", "R", "View", trace, "Each region of the heap map begins a row.")                 \
   X(by_function, "Group by function", "", "View", profile, "Two lines of one function are one frame.")                 \
   X(by_line, "Group by line", "", "View", profile, "Two lines of one function are two frames.")                        \
@@ -112,9 +113,17 @@ enum class Needs { nothing, profile, trace, baseline, selection, two_files, pinn
   X(toggle_match_line, "Match stacks by line", "", "Compare", baseline, "Strict: a moved line is a new stack.")        \
   X(stop_comparing, "Stop comparing", "", "Compare", baseline, "Forgets the baseline.")                                \
   X(palette, "Command palette", "Ctrl+Shift+P", "Help", nothing, "Finds any command by a few letters.")                \
+  X(stop_recording, "Stop recording", "", "File", live,                                                                \
+    "The recording ends here; the job goes on, and is still shown.")                                                   \
   X(stop_work, "Stop working out", "", "View", nothing, "Keeps what is shown, and gives up what is not there yet.")    \
   X(go_on_working, "Go on working out", "", "View", nothing, "Asks again for what was stopped.")                       \
   X(help, "Keys and commands", "F1", "Help", nothing, "All commands with their keys.")                                 \
+  X(start_demo, "Start the demo", "", "File", nothing, "A training step on an emulated device, live.")                 \
+  X(pause_demo, "Pause or go on with the demo", "", "File", demo, "Its program stands still.")                         \
+  X(step_demo, "Step of the demo", "", "File", demo, "One allocation, while it is paused.")                            \
+  X(end_demo, "End the demo", "", "File", demo, "What was seen of it stays.")                                          \
+  X(set_demo, "", "", "", hidden, "Starts the demo anew with the settings in `texts`.")                                \
+  X(set_demo_speed, "", "", "", hidden, "`text` times as fast as at first.")                                           \
   X(open_paths, "", "", "", hidden, "Opens the files in `texts`; the last one comes to the front.")                    \
   X(open_baseline_path, "", "", "", hidden, "Opens `text` and compares with it.")                                      \
   X(open_folder_path, "", "", "", hidden, "Opens all profiles of the folder `text`.")                                  \

@@ -36,6 +36,12 @@ void for_all_positions(std::vector<Context>& contexts, const F& apply) {
   }
 }
 
+std::uint64_t count_events(const Trace& trace) {
+  std::uint64_t events = 0;
+  for (const Stream& stream : trace.streams) events += stream.end_position();
+  return events;
+}
+
 }  // namespace
 
 Source* App::Impl::find_source(SourceId id) {
@@ -121,36 +127,6 @@ void App::Impl::enter_source(ViewPosition& position, SourceId id) {
   position.lit.clear();
 }
 
-// What the window wants to know of a file at once.
-struct App::Impl::ReadFile {
-  std::shared_ptr<const Profile> profile;
-  std::shared_ptr<const Trace> trace;
-  std::shared_ptr<const ProfileSummary> summary;
-  std::vector<DeviceAccount> accounts;
-  std::vector<DeviceHeaps> devices;
-  std::string opening_at;
-
-  static Result<ReadFile> from(const hbmscope::Source& read) {
-    ReadFile file{read.profile, read.trace, nullptr, {}, {}, {}};
-    const auto view = make_view(file.profile, {});
-    if (!view) return Failure(view.error());
-    file.summary = std::make_shared<const ProfileSummary>(compute_summary(*view));
-    file.accounts = compute_accounts(*view);
-    if (!file.trace) return file;
-    file.devices = find_device_heaps(*file.trace);
-    file.opening_at = opening_moment(*file.trace);
-    return file;
-  }
-  void fill(Source& source) const {
-    source.state = AnswerState::ready;
-    source.profile = profile;
-    source.trace = trace;
-    source.summary = summary;
-    source.accounts = accounts;
-    source.devices = devices;
-  }
-};
-
 void App::Impl::start_reading(SourceId id) {
   Source& source = *find_source(id);
   source.state = AnswerState::pending;
@@ -168,6 +144,7 @@ void App::Impl::start_reading(SourceId id) {
       return [this, control, part = *part] { show_part(control, part); };
     });
   };
+  if (const std::string socket = view::socket_of(source.path); !socket.empty()) return start_live(source, socket);
   pool_.post([this, path = source.path, control = source.control] { return read_to_end(path, control); });
 }
 
@@ -206,9 +183,10 @@ void App::Impl::show_part(const std::shared_ptr<ReadControl>& control, const Rea
   Source* source = find_reading(control);
   if (source == nullptr) return;  // All of it is there by now, or it was closed.
   const bool is_first = !source->is_part();
-  if (!is_first && source->trace->streams.front().end_position() > part.trace->streams.front().end_position()) return;
+  if (!is_first && count_events(*source->trace) > count_events(*part.trace)) return;
   if (!is_first) renew_id(*source);
   part.fill(*source);
+  note_version(control.get());
   if (is_first && state.position().source == source->id && state.window.view_serial == 0) show_view(ViewKind::heap_map);
 }
 
@@ -241,6 +219,7 @@ void App::Impl::close_source(SourceId id) {
       std::find_if(state.sources.begin(), state.sources.end(), [id](const Source& source) { return source.id == id; });
   if (found == state.sources.end()) return;
   if (found->control) found->control->cancelled = true;
+  close_live(*found);
   const auto next = state.sources.erase(found);
   SourceId front = SourceId::none;
   if (next != state.sources.end())
@@ -267,6 +246,7 @@ void App::Impl::reload_source(SourceId id) {
   Source* source = find_source(id);
   if (source == nullptr) return;
   if (source->control) source->control->cancelled = true;
+  close_live(*source);
   const auto renewed = static_cast<SourceId>(next_source_++);
   Source fresh;
   fresh.id = renewed;

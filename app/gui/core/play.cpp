@@ -25,6 +25,7 @@ double seconds_for(const Stream& stream, TimelineSpan span) {
 // Along the selected range, else what the timeline shows: from the moment on, or from the begin where the moment is not
 // within.
 void App::Impl::toggle_play() {
+  if (toggle_hold()) return;
   Context& context = state.context();
   if (context.is_playing) {
     context.is_playing = false;

@@ -20,6 +20,7 @@ void push_open(CommandQueue& commands, const std::vector<std::string>& paths) {
 void push_initial_commands(CommandQueue& commands, const WindowRequest& request) {
   if (!request.theme.empty()) commands.push(CommandId::set_theme, request.theme);
   push_open(commands, request.files);
+  if (!request.demo.empty()) commands.push(Command{CommandId::set_demo, {}, request.demo, SourceId::none, {}, {}});
   if (!request.baseline.empty()) commands.push(CommandId::open_baseline_path, request.baseline);
   if (!request.where.empty()) commands.push(CommandId::set_filter, request.where);
   const std::string at = request.at.empty() && !request.from.empty() ? "end" : request.at;

@@ -22,6 +22,7 @@ struct WindowRequest {
   std::string at;                   // A moment; files without times have one only.
   std::string theme;                // "dark", "light"; empty: as the settings say.
   double scale = 0;                 // Font and spacing scale; 0: the display's.
+  std::vector<std::string> demo;    // Not empty: the demo is started with these words of its command.
   std::string screenshot;           // Not empty: render with no display to this PNG and return.
   int width = 1600, height = 1000;  // In pixels.
 };

@@ -5,6 +5,7 @@
 #include <imgui.h>
 
 #include "app/gui/views/drawing.h"
+#include "app/gui/views/live_head.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -73,6 +74,8 @@ void draw_menu(const AppState& state, const char* name, CommandQueue& commands) 
 void draw_menu_bar(const AppState& state, CommandQueue& commands) {
   if (!ImGui::BeginMenuBar()) return;
   for (const char* name : {"File", "Edit", "View", "Compare", "Help"}) draw_menu(state, name, commands);
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + 2 * ImGui::GetFontSize());
+  draw_live_head(state, commands);
   // What fits is said on the right: the way to the palette and the theme.
   const std::string palette = "Find a command   Ctrl+Shift+P";
   const std::string theme = state.settings.theme == Theme::dark ? "Light" : "Dark";

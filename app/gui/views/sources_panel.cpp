@@ -6,6 +6,7 @@
 #include "app/gui/core/amounts.h"
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/views/answer_state.h"
+#include "app/gui/views/demo_panel.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/heap_tree.h"
 
@@ -120,7 +121,7 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Co
   draw_file_menu(state, source, commands);
   tooltip(source.path);
   ImGui::Indent(look.px(10));
-  if (source.control) draw_reading(source, commands);
+  if (source.control && !source.live) draw_reading(source, commands);
   if (source.state == AnswerState::failed) {
     ImGui::PushStyleColor(ImGuiCol_Text, look.role(Role::failure));
     text("! not readable");
@@ -152,6 +153,7 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Co
 
 void draw_sources(const AppState& state, CommandQueue& commands) {
   const Look look(state);
+  draw_demo_panel(state, commands);
   for (const Source& source : state.sources) {
     draw_file(state, look, source, commands);
     ImGui::Spacing();

@@ -1,0 +1,57 @@
+#include "analysis/read/recording/growing_trace.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace hbmscope {
+namespace {
+
+// Of the first stream that knows it: a recording is of one job.
+std::string find_job_fact(const Trace& trace, std::string_view key) {
+  for (const Stream& stream : trace.streams)
+    if (const std::string_view fact = stream.definitions().job_fact(key); !fact.empty()) return std::string(fact);
+  return {};
+}
+
+void name_producer(Trace& trace) {
+  const std::string source = find_job_fact(trace, "hbmscope.source");
+  trace.producer = source.empty() ? "Recording" : fmt::format("Recording of a {}", source);
+  trace.drop_frames = find_job_fact(trace, "hbmscope.drop_frames");
+}
+
+}  // namespace
+
+GrowingTrace::GrowingTrace(const std::string& name) {
+  trace_.files = {name};
+  trace_.format = "recording";
+}
+
+void GrowingTrace::take(const wire::SharedBlock& block) {
+  // Streams are numbered from 0 by their writer; the number of one that is damaged must not make a million of them.
+  if (block->header.stream >= wire::streams_max) {
+    ++bad_blocks_;
+    return;
+  }
+  while (trace_.streams.size() <= block->header.stream) trace_.streams.emplace_back();
+  if (const auto fault = trace_.streams[block->header.stream].append(block)) {
+    if (bad_blocks_++ == 0) fault_ = *fault;
+  }
+  events_ += block->header.events;
+}
+
+std::shared_ptr<const Trace> GrowingTrace::version() const {
+  auto version = std::make_shared<Trace>();
+  version->files = trace_.files;
+  version->format = trace_.format;
+  for (const Stream& stream : trace_.streams) version->streams.push_back(stream.version());
+  name_producer(*version);
+  return version;
+}
+
+Trace GrowingTrace::finish() {
+  name_producer(trace_);
+  return std::move(trace_);
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,20 @@
+// hbmscope demo: a workload in a process of its own, watched live; in the window, or for a while without one.
+#pragma once
+
+#include <string>
+
+#include "app/cli/cli.h"
+#include "app/cli/demo_job.h"
+
+namespace hbmscope::cli {
+
+struct DemoRequest {
+  DemoOptions job;
+  std::string record;   // Empty: nothing is kept.
+  double seconds = 10;  // Without a window; 0: until a signal, and then no summary.
+  bool headless = false, json = false, list = false;
+};
+
+int run_demo(const DemoRequest& request, const OpenWindow& open_window);
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,53 @@
+// A job that is started with the collector in it, watched, recorded, and offered to viewers. One thread, the caller's.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/serve/observer.h"
+#include "collector/serve/recorder.h"
+#include "collector/serve/viewer_port.h"
+
+namespace hbmscope::cli {
+
+class ObservedJob {
+ public:
+  ObservedJob();
+  ObservedJob(const ObservedJob&) = delete;
+  ObservedJob& operator=(const ObservedJob&) = delete;
+
+  // Where it failed: the text has been printed, and this is the exit code. The recording is made before the job starts.
+  // `is_followed`: the processes that it starts are watched too.
+  std::optional<int> start(const std::vector<std::string>& command, const std::string& recording,
+                           bool is_followed = true);
+  // Waits for events, a little while at most, and takes in what came. False: the job has ended, and so has all of this.
+  bool serve();
+  // The job's own exit code; 128 and the signal where one ended it, as a shell has it.
+  int exit_code() const;
+  // What was recorded, on standard error. A recording without a process is removed.
+  void print_summary() const;
+
+  void send_signal(int signal) const;
+  const std::string& recording() const { return recorder_.path(); }
+  const std::string& viewer_socket() const { return port_.socket_path(); }
+  bool has_recorded() const { return !observer_.processes().empty(); }
+
+ private:
+  pid_t start_job(const std::vector<std::string>& command, const std::string& collector, bool is_followed,
+                  int& start_errno) const;
+  link::Status status() const;
+  void finish();
+
+  serve::Recorder recorder_;
+  serve::Observer observer_;
+  serve::ViewerPort port_;
+  pid_t job_ = -1;
+  int status_ = 0;
+  bool is_busy_ = false, has_ended_ = false;
+};
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,124 @@
+#include "app/cli/watch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/query/heap_rows.h"
+#include "analysis/read/recording/growing_trace.h"
+#include "analysis/trace/moment.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "analysis/write/json.h"
+#include "analysis/write/json_trace.h"
+#include "app/cli/cli.h"
+#include "app/cli/load.h"
+#include "app/cli/terminal.h"
+#include "collector/link/meeting_place.h"
+#include "collector/view/live_link.h"
+
+namespace hbmscope::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// An observer's number, or that of one of its children: the job.
+std::string socket_for(const std::string& job) {
+  if (job.starts_with("live:")) return view::socket_of(job);
+  for (const std::int64_t observer : link::find_observers()) {
+    const std::string name = std::to_string(observer);
+    std::ifstream children("/proc/" + name + "/task/" + name + "/children");
+    std::string child;
+    bool is_it = name == job;
+    while (!is_it && children >> child) is_it = child == job;
+    if (is_it) return view::socket_of("live:" + name);
+  }
+  return {};
+}
+
+class Watch {
+ public:
+  explicit Watch(const WatchOptions& options)
+      : options_(options),
+        trace_(options.job),
+        link_([this](const wire::SharedBlock& block) { trace_.take(block); },
+              [this](const link::Status& status) { status_ = status; }) {}
+
+  int run(const std::string& socket) {
+    if (const auto wrong = link_.open(socket))
+      return fail({*wrong, "Is its hbmscope run still there?", options_.job, {}, false});
+    const auto begun = Clock::now();
+    auto next = begun;
+    bool is_there = true;
+    while (is_there) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next - Clock::now()).count();
+      is_there = link_.read(static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000)));
+      const auto now = Clock::now();
+      if (now < next && is_there) continue;
+      next = now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.interval));
+      if (trace_.events() > 0) print(std::chrono::duration<double>(now - begun).count());
+      if (options_.seconds > 0 && now - begun >= std::chrono::duration<double>(options_.seconds)) break;
+    }
+    return link_.why().empty() ? exit_ok : fail({link_.why(), {}, options_.job, {}, false});
+  }
+
+ private:
+  void print(double seconds) {
+    const auto trace = trace_.version();
+    const auto moment = find_moment(*trace, {});
+    if (!moment) return;
+    const std::vector<HeapRow> rows = compute_heap_rows(*trace, compute_states(*trace, *moment));
+    const double rate = static_cast<double>(trace_.events() - events_) / std::max(seconds - seconds_, 1e-3);
+    events_ = trace_.events();
+    seconds_ = seconds;
+    if (options_.json) {
+      nlohmann::ordered_json json;
+      json["schema"] = 1;
+      json["events"] = json_from_event_counts(compute_event_counts(*trace));
+      json["events_per_second"] = rate;
+      json["heaps"] = json_from_heap_rows(rows);
+      fmt::print("{}\n", json.dump());
+    } else {
+      for (const HeapRow& row : rows) fmt::print("{}\n", line_of(row, rate));
+    }
+    std::fflush(stdout);
+  }
+
+  std::string line_of(const HeapRow& row, double rate) const {
+    const auto bytes = [](std::uint64_t count) { return text_from_bytes(static_cast<std::int64_t>(count)); };
+    std::string line = fmt::format("{:>8.1f} s  {}  {}", seconds_, printable(row.name), bytes(row.in_use_bytes));
+    if (row.pool_bytes) line += fmt::format(" of {}", bytes(*row.pool_bytes));
+    line += " in use";
+    if (row.largest_free_bytes) line += fmt::format(", fits up to {}", bytes(*row.largest_free_bytes));
+    if (row.external_fragmentation) line += fmt::format(", external {:.1f} %", *row.external_fragmentation * 100);
+    return line + fmt::format(", {:.0f} events/s, {} lost", rate,
+                              text_from_count(static_cast<std::int64_t>(status_.lost_events)));
+  }
+
+  const WatchOptions& options_;
+  GrowingTrace trace_;
+  link::Status status_;
+  view::LiveLink link_;
+  std::uint64_t events_ = 0;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+int run_watch(const WatchOptions& options) {
+  const std::string socket = socket_for(options.job);
+  if (socket.empty())
+    return fail({fmt::format("no job {} is observed by a hbmscope of yours", options.job),
+                 "Start it with hbmscope run -- COMMAND, and give the number of either process.",
+                 {},
+                 {},
+                 false});
+  Watch watch(options);
+  return watch.run(socket);
+}
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,17 @@
+// hbmscope watch: how a running job stands, one line a second, for those who have only a terminal.
+#pragma once
+
+#include <string>
+
+namespace hbmscope::cli {
+
+struct WatchOptions {
+  std::string job;      // "4711": an observer, or the job that it runs; "live:/path/to/socket".
+  double seconds = 0;   // 0: until the job ends.
+  double interval = 1;  // Of the lines, in seconds.
+  bool json = false;    // An object a line.
+};
+
+int run_watch(const WatchOptions& options);
+
+}  // namespace hbmscope::cli

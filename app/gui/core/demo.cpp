@@ -1,0 +1,114 @@
+#include "app/gui/core/demo.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr std::string_view fraction_name = "XLA_CLIENT_MEM_FRACTION=";
+constexpr std::string_view preallocate_name = "XLA_PYTHON_CLIENT_PREALLOCATE=";
+
+bool take_setting(std::string_view setting, DemoSettings& settings) {
+  if (setting.starts_with(fraction_name)) {
+    settings.fraction = setting.substr(fraction_name.size());
+    return true;
+  }
+  if (setting != std::string(preallocate_name) + "false") return false;
+  settings.preallocates = false;
+  return true;
+}
+
+}  // namespace
+
+DemoSettings demo_settings_from(const std::vector<std::string>& words) {
+  DemoSettings settings;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const std::string &word = words[i], &value = words[i + 1];
+    if (!word.starts_with("--")) continue;
+    ++i;
+    if (word == "--workload")
+      settings.workload = value;
+    else if (word == "--device-bytes")
+      settings.device_bytes = value;
+    else if (word == "--speed")
+      settings.speed = std::atof(value.c_str());
+    else if (word != "--set" || !take_setting(value, settings))
+      settings.others.insert(settings.others.end(), {word, value});
+  }
+  return settings;
+}
+
+std::vector<std::string> words_of(const DemoSettings& settings) {
+  std::vector<std::string> words{"--workload",          settings.workload, "--device-bytes",
+                                 settings.device_bytes, "--speed",         fmt::format("{}", settings.speed)};
+  if (!settings.fraction.empty()) words.insert(words.end(), {"--set", std::string(fraction_name) + settings.fraction});
+  if (!settings.preallocates) words.insert(words.end(), {"--set", std::string(preallocate_name) + "false"});
+  words.insert(words.end(), settings.others.begin(), settings.others.end());
+  return words;
+}
+
+std::string text_from_change(const DemoSettings& before, const DemoSettings& now) {
+  const std::string is_read = ": read once, at the first use of the device; so the program was started anew.";
+  const auto fraction = [](const DemoSettings& of) { return of.fraction.empty() ? ".75 (not set)" : of.fraction; };
+  if (before.preallocates != now.preallocates)
+    return fmt::format("{}{}{}", preallocate_name, now.preallocates ? "true (not set)" : "false", is_read);
+  if (before.fraction != now.fraction)
+    return fmt::format("{}{}, was {}{}", fraction_name, fraction(now), fraction(before), is_read);
+  if (before.device_bytes != now.device_bytes)
+    return fmt::format("A device of {}, was {}: the pool is a share of all of it, not of what is free.",
+                       now.device_bytes, before.device_bytes);
+  return {};
+}
+
+std::unique_ptr<DemoProcess> DemoProcess::start(const DemoSettings& settings, std::string& wrong) {
+  std::vector<std::string> words{"hbmscope", "demo", "--headless", "--for", "0"};
+  for (std::string& word : words_of(settings)) words.push_back(std::move(word));
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  int ends[2] = {-1, -1};
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    wrong = std::strerror(errno);
+    return nullptr;
+  }
+  const pid_t pid = fork();
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);  // It does not outlive its window.
+    dup2(ends[0], STDIN_FILENO);
+    execv("/proc/self/exe", arguments.data());
+    _exit(1);
+  }
+  close(ends[0]);
+  if (pid > 0) return std::unique_ptr<DemoProcess>(new DemoProcess(pid, ends[1]));
+  wrong = std::strerror(errno);
+  close(ends[1]);
+  return nullptr;
+}
+
+DemoProcess::~DemoProcess() {
+  close(input_);
+  kill(static_cast<pid_t>(pid_), SIGTERM);
+  waitpid(static_cast<pid_t>(pid_), nullptr, 0);
+}
+
+std::string DemoProcess::source_name() const {
+  return "live:" + std::to_string(pid_);
+}
+
+void DemoProcess::tell(const std::string& line) const {
+  const std::string text = line + "\n";
+  [[maybe_unused]] const ssize_t written = write(input_, text.data(), text.size());
+}
+
+}  // namespace hbmscope::gui

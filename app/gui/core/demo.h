@@ -1,0 +1,53 @@
+// The demo: a program that the window starts by its own command (hbmscope demo), watches like any other, and can hold,
+// step, and start anew with other settings. Linux only, as everything live.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hbmscope::gui {
+
+// What a person chooses; the rest of the command's words are kept as they came.
+struct DemoSettings {
+  std::string workload = "training";
+  std::string device_bytes = "24GiB";
+  std::string fraction;      // XLA_CLIENT_MEM_FRACTION; empty: not set, which is .75.
+  bool preallocates = true;  // XLA_PYTHON_CLIENT_PREALLOCATE; not set where true.
+  double speed = 1;
+  std::vector<std::string> others;
+
+  friend bool operator==(const DemoSettings&, const DemoSettings&) = default;
+};
+DemoSettings demo_settings_from(const std::vector<std::string>& words);
+std::vector<std::string> words_of(const DemoSettings& settings);
+
+// What changed, and when JAX reads it: for the line that says why the program was started anew.
+std::string text_from_change(const DemoSettings& before, const DemoSettings& now);
+
+class DemoProcess {
+ public:
+  // Null, and why in `wrong`.
+  static std::unique_ptr<DemoProcess> start(const DemoSettings& settings, std::string& wrong);
+  ~DemoProcess();  // Ends it.
+  DemoProcess(const DemoProcess&) = delete;
+  DemoProcess& operator=(const DemoProcess&) = delete;
+
+  std::string source_name() const;  // "live:4711"
+  void tell(const std::string& line) const;
+
+ private:
+  DemoProcess(std::int64_t pid, int input) : pid_(pid), input_(input) {}
+  std::int64_t pid_;
+  int input_;
+};
+
+struct DemoState {
+  DemoSettings settings;
+  bool is_paused = false;
+  std::string change;  // What was changed last; empty: nothing yet.
+};
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,69 @@
+#include "app/gui/core/live_source.h"
+
+#include <utility>
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr int wait_ms = 1000;
+constexpr double rate_seconds = 1;
+// An observer that is just being started.
+constexpr int connect_tries = 30;
+constexpr auto connect_pause = std::chrono::milliseconds(100);
+
+}  // namespace
+
+LiveSource::LiveSource(const std::string& name, const std::string& socket, Sinks sinks)
+    : growing_(name),
+      sinks_(std::move(sinks)),
+      link_([this](const wire::SharedBlock& block) { growing_.take(block); },
+            [this](const link::Status& told) { note_status(told); }) {
+  thread_ = std::thread([this, socket] { run(socket); });
+}
+
+LiveSource::~LiveSource() {
+  is_over_ = true;
+  link_.wake();
+  thread_.join();
+}
+
+void LiveSource::want_version() {
+  is_wanted_ = true;
+  link_.wake();
+}
+
+void LiveSource::stop_recording() {
+  stops_recording_ = true;
+  link_.wake();
+}
+
+void LiveSource::run(const std::string& socket) {
+  auto wrong = link_.open(socket);
+  for (int tries = 0; wrong && tries < connect_tries && !is_over_; ++tries) {
+    std::this_thread::sleep_for(connect_pause);
+    wrong = link_.open(socket);
+  }
+  if (wrong) return sinks_.end(nullptr, std::move(*wrong));
+  while (!is_over_ && link_.read(wait_ms)) {
+    if (stops_recording_.exchange(false)) link_.request(link::RequestKind::stop_recording);
+    if (growing_.events() == events_handed_out_ || !is_wanted_.exchange(false)) continue;
+    events_handed_out_ = growing_.events();
+    sinks_.version(growing_.version());
+  }
+  if (is_over_) return;
+  sinks_.end(growing_.events() == 0 ? nullptr : std::make_shared<const Trace>(growing_.finish()), link_.why());
+}
+
+void LiveSource::note_status(const link::Status& told) {
+  const auto now = std::chrono::steady_clock::now();
+  const double passed = std::chrono::duration<double>(now - before_.told_at).count();
+  if (before_.told_at == std::chrono::steady_clock::time_point{}) {
+    before_ = {told, 0, now};
+  } else if (passed >= rate_seconds) {
+    rate_ = static_cast<double>(told.events - std::min(told.events, before_.told.events)) / passed;
+    before_ = {told, 0, now};
+  }
+  sinks_.status({told, rate_, now});
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,57 @@
+// A running job as a source: reads the link on a thread of its own and keeps the trace that grows. It never waits for
+// whoever draws: a version of the trace is handed out when one is wanted, and only then.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "analysis/read/recording/growing_trace.h"
+#include "collector/view/live_link.h"
+
+namespace hbmscope::gui {
+
+// What the observer told last, and what follows from it.
+struct LiveStatus {
+  link::Status told;
+  double events_per_second = 0;  // Over the last second or so.
+  std::chrono::steady_clock::time_point told_at;
+};
+
+class LiveSource {
+ public:
+  using Version = std::shared_ptr<const Trace>;
+  struct Sinks {  // Called from its thread.
+    std::function<void(Version)> version;
+    std::function<void(const LiveStatus&)> status;
+    // The link has ended, with all that there is; `wrong` is empty where the observer has hung up. Null: nothing came.
+    std::function<void(Version, std::string wrong)> end;
+  };
+  LiveSource(const std::string& name, const std::string& socket, Sinks sinks);
+  ~LiveSource();  // Hangs up.
+  LiveSource(const LiveSource&) = delete;
+  LiveSource& operator=(const LiveSource&) = delete;
+
+  // One version, as soon as there is something new.
+  void want_version();
+  void stop_recording();
+
+ private:
+  void run(const std::string& socket);
+  void note_status(const link::Status& told);
+
+  GrowingTrace growing_;
+  Sinks sinks_;
+  view::LiveLink link_;
+  std::atomic<bool> is_wanted_{true}, is_over_{false}, stops_recording_{false};
+  std::uint64_t events_handed_out_ = 0;
+  LiveStatus before_;
+  double rate_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,110 @@
+// Running jobs as sources: each version that comes is shown like a part of a file that is being read, and the next one
+// is asked for when the pictures of the one before are there.
+#include <algorithm>
+
+#include "app/gui/core/app_impl.h"
+#include "app/gui/core/read_file.h"
+#include "app/gui/core/running_work.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr auto age_of_a_version = std::chrono::milliseconds(100);
+
+Error lost_link(const std::string& name, const std::string& wrong) {
+  return {"no running job answers: " + wrong, "Is its hbmscope run still there? What it recorded is in its .hbm file.",
+          name, std::nullopt, false};
+}
+
+}  // namespace
+
+void App::Impl::start_live(const Source& source, const std::string& socket) {
+  const std::weak_ptr control = source.control;
+  LiveSource::Sinks sinks;
+  sinks.version = source.control->take_part;
+  sinks.status = [this, control](const LiveStatus& status) {
+    pool_.post([this, control, status]() -> WorkerPool::Finish {
+      return [this, control, status] {
+        if (Source* live = find_reading(control.lock())) live->live = status;
+      };
+    });
+  };
+  sinks.end = [this, control, name = source.path](const LiveSource::Version& trace, const std::string& wrong) {
+    pool_.post([this, control, name, trace, wrong] { return end_live(control.lock(), name, trace, wrong); });
+  };
+  live_[source.control.get()] = {std::make_unique<LiveSource>(source.path, socket, std::move(sinks)), {}, true};
+}
+
+// What was shown stays; a link that never told anything leaves its error.
+WorkerPool::Finish App::Impl::end_live(const std::shared_ptr<ReadControl>& control, const std::string& name,
+                                       const LiveSource::Version& trace, const std::string& wrong) {
+  if (control == nullptr) return nullptr;
+  const auto read = trace ? source_at(trace, {}) : Result<hbmscope::Source>(Failure(lost_link(name, wrong)));
+  const auto file = read ? ReadFile::from(*read) : Result<ReadFile>(Failure(read.error()));
+  return [this, control, file, wrong] {
+    live_.erase(control.get());
+    finish_reading(control, [&](Source& source) {
+      const bool has_ended = source.live && (source.live->told.flags & link::status_flag::job_has_ended) != 0;
+      source.live.reset();
+      if (!file) {
+        source.state = AnswerState::failed;
+        source.error = file.error();
+        return;
+      }
+      if (source.is_part()) renew_id(source);
+      file->fill(source);
+      state.window.notice = has_ended       ? "The job has ended."
+                            : wrong.empty() ? "The observer has ended; the job may go on."
+                                            : "The connection was lost: " + wrong + ".";
+    });
+  };
+}
+
+void App::Impl::close_live(const Source& source) {
+  if (source.control) live_.erase(source.control.get());
+}
+
+void App::Impl::want_versions() {
+  const auto now = std::chrono::steady_clock::now();
+  // All that is asked about one version is answered before the next one comes: nothing is worked out in vain, and a
+  // long recording is renewed less often instead of never.
+  const bool is_drawn = running_work(state.answers()).empty();
+  for (auto& [control, live] : live_) {
+    if (!live.is_shown || !is_drawn || now - live.shown_at < age_of_a_version) continue;
+    live.is_shown = false;
+    live.source->want_version();
+  }
+}
+
+void App::Impl::note_version(const ReadControl* control) {
+  const auto live = live_.find(control);
+  if (live == live_.end()) return;
+  live->second.is_shown = true;
+  live->second.shown_at = std::chrono::steady_clock::now();
+  unread_source_ = SourceId::none;  // It stays at the end, whatever happens there.
+}
+
+// Hold: the moment stands, the job and its recording go on. Once more: the end is followed again.
+bool App::Impl::toggle_hold() {
+  const Source* source = state.source();
+  if (source == nullptr || !source->live) return false;
+  ViewPosition& position = state.context().position;
+  if (!position.is_at_end()) {
+    position.at.clear();
+    return true;
+  }
+  const auto moment = state.answers().moment.value;
+  if (moment == nullptr) return true;
+  const HeapKey heap = choose_heap(*moment->trace, position.heap);
+  if (!heap.empty()) position.at = text_from_position(*moment->trace, heap.stream, moment->position(heap));
+  return true;
+}
+
+void App::Impl::end_recording() {
+  const Source* source = state.source();
+  if (source == nullptr || !source->control) return;
+  const auto live = live_.find(source->control.get());
+  if (live != live_.end()) live->second.source->stop_recording();
+}
+
+}  // namespace hbmscope::gui

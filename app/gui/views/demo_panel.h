@@ -1,0 +1,11 @@
+// The demo's own controls: what it does, how fast, and the variables that JAX reads.
+#pragma once
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+void draw_demo_panel(const AppState& state, CommandQueue& commands);
+
+}  // namespace hbmscope::gui

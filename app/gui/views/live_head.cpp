@@ -1,0 +1,67 @@
+#include "app/gui/views/live_head.h"
+
+#include <string>
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/views/drawing.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr auto silence_that_is_said = std::chrono::seconds(2);
+
+std::string rate_text(double events_per_second) {
+  if (events_per_second < 10'000) return fmt::format("{:.0f} events/s", events_per_second);
+  if (events_per_second < 1e6) return fmt::format("{:.0f} k events/s", events_per_second / 1e3);
+  return fmt::format("{:.1f} M events/s", events_per_second / 1e6);
+}
+
+// Solid: live. A ring: held. A square: nothing is heard of it.
+void draw_dot(const Look& look, bool is_held, bool is_silent) {
+  const float size = ImGui::GetTextLineHeight() * 0.3F;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 center{at.x + size, at.y + ImGui::GetStyle().FramePadding.y + ImGui::GetTextLineHeight() / 2};
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const ImU32 color = look.role(Role::largest_free);
+  if (is_silent)
+    draw.AddRect({center.x - size, center.y - size}, {center.x + size, center.y + size}, color, 0, look.px(2));
+  else if (is_held)
+    draw.AddCircle(center, size - look.px(1), color, 0, look.px(2));
+  else
+    draw.AddCircleFilled(center, size, color);
+  ImGui::Dummy({2 * size, ImGui::GetTextLineHeight()});
+  ImGui::SameLine();
+}
+
+}  // namespace
+
+void draw_live_head(const AppState& state, CommandQueue& commands) {
+  const Source* source = state.source();
+  if (source == nullptr || !source->live) return;
+  const LiveStatus& live = *source->live;
+  const Look look(state);
+  const auto silence = std::chrono::steady_clock::now() - live.told_at;
+  const bool is_silent = silence > silence_that_is_said, is_held = !state.position().is_at_end();
+  draw_dot(look, is_held, is_silent);
+  const bool is_recording = (live.told.flags & link::status_flag::is_recording) != 0;
+  std::string words = is_silent ? fmt::format("not heard of for {} s",
+                                              std::chrono::duration_cast<std::chrono::seconds>(silence).count())
+                                : std::string(is_held ? "held" : "live");
+  words += "  |  " + rate_text(live.events_per_second);
+  words += "  |  " + text_from_count(static_cast<std::int64_t>(live.told.lost_events)) + " lost";
+  words += is_recording ? "  |  recording " + text_from_bytes(static_cast<std::int64_t>(live.told.recording_bytes))
+                        : std::string("  |  not recorded");
+  text(words);
+  tooltip(text_from_count(static_cast<std::int64_t>(live.told.events)) + " events of " +
+          text_from_count(live.told.processes) + (live.told.processes == 1 ? " process" : " processes") +
+          (live.told.lost_events == 0 ? "" : "\nLost: the job wrote faster than they were read.") +
+          (is_held ? "\nThe view stands; the job and its recording go on. End follows again." : ""));
+  ImGui::SameLine();
+  if (ImGui::SmallButton(is_held ? "Follow" : "Hold")) commands.push(is_held ? CommandId::go_to_end : CommandId::play);
+  tooltip(is_held ? "Shows the newest again (End)." : "The view stands; the job and its recording go on (Space).");
+}
+
+}  // namespace hbmscope::gui

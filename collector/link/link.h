@@ -1,0 +1,69 @@
+// The link between an observer and a viewer, over a stream socket.
+//
+//   viewer:   Greeting, then Requests, whenever a person asks for something
+//   observer: Welcome, then frames: FrameHeader and so many bytes
+//
+// Frames of `recording` carry the blocks of the recording one after the other, as they are in the file, from its first
+// block on: a block may be cut anywhere between two frames. So a viewer gets all that happened, then what happens. It
+// is served from the file: a viewer that is slow or stopped costs the observer no memory and the job nothing, and finds
+// everything there when it goes on. Frames of other kinds are passed over by who does not know them.
+//
+// Structs are little-endian and only grow at their end; what is beyond a reader's own struct it passes over.
+#pragma once
+
+#include <cstdint>
+
+namespace hbmscope::link {
+
+constexpr std::uint32_t version = 1;
+constexpr std::uint32_t frame_bytes_max = 1U << 20;
+
+struct Greeting {
+  char magic[8] = {'h', 'b', 'm', 'v', 'i', 'e', 'w', 'r'};
+  std::uint32_t oldest_version = 1, newest_version = version;
+};
+static_assert(sizeof(Greeting) == 16);
+
+struct Welcome {
+  char magic[8] = {'h', 'b', 'm', 's', 'e', 'r', 'v', 'e'};
+  std::uint32_t version = 0;  // That both speak; 0: there is none, and the observer hangs up.
+  std::uint32_t newest_version = link::version;
+};
+static_assert(sizeof(Welcome) == 16);
+
+enum class FrameKind : std::uint32_t { recording = 1, status = 2 };
+
+struct FrameHeader {
+  std::uint32_t magic = 0x4c6d6268;  // "hbmL"
+  FrameKind kind = FrameKind::recording;
+  std::uint64_t bytes = 0;
+};
+static_assert(sizeof(FrameHeader) == 16);
+
+// How the observation is, some times a second.
+struct Status {
+  std::uint64_t struct_bytes = sizeof(Status);
+  std::uint64_t blocks_bytes = 0;     // Of blocks so far: what a viewer that lags behind has still to come.
+  std::uint64_t recording_bytes = 0;  // Of the recording that is kept.
+  std::uint64_t events = 0, lost_events = 0;
+  std::int64_t now_ns = 0;      // CLOCK_MONOTONIC of the observer's machine, as the times of events.
+  std::uint32_t processes = 0;  // That told something.
+  std::uint32_t flags = 0;      // status_flag
+};
+static_assert(sizeof(Status) == 64 - 8);
+
+namespace status_flag {
+constexpr std::uint32_t is_recording = 1;  // Else it was stopped, or failed (disk full).
+constexpr std::uint32_t job_has_ended = 2;
+constexpr std::uint32_t is_detached = 4;  // Asked for by somebody: the job goes on unseen.
+}  // namespace status_flag
+
+enum class RequestKind : std::uint32_t { stop_recording = 1, detach = 2 };
+
+struct Request {
+  std::uint32_t magic = 0x526d6268;  // "hbmR"
+  RequestKind kind{};
+};
+static_assert(sizeof(Request) == 8);
+
+}  // namespace hbmscope::link

@@ -1,0 +1,129 @@
+#include "collector/link/meeting_place.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+namespace hbmscope::link {
+namespace {
+
+constexpr const char* viewer_prefix = "view-";
+
+bool is_private(const std::string& folder) {
+  struct stat found {};
+  return lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == getuid() &&
+         (found.st_mode & 077) == 0;
+}
+
+// An address that names the path, if need be through a descriptor of its folder, which must stay open meanwhile.
+class Address {
+ public:
+  explicit Address(const std::string& path) {
+    address_.sun_family = AF_UNIX;
+    std::string name = path;
+    if (name.size() >= sizeof(address_.sun_path)) {
+      const std::size_t slash = path.rfind('/');
+      folder_ = ::open(path.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+      if (folder_ < 0) return;
+      name = "/proc/self/fd/" + std::to_string(folder_) + path.substr(slash);
+    }
+    if (name.size() >= sizeof(address_.sun_path)) return;
+    std::memcpy(address_.sun_path, name.c_str(), name.size() + 1);
+    is_good_ = true;
+  }
+  ~Address() {
+    if (folder_ >= 0) close(folder_);
+  }
+  Address(const Address&) = delete;
+  Address& operator=(const Address&) = delete;
+  bool is_good() const { return is_good_; }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address_); }
+  static constexpr socklen_t bytes() { return sizeof(sockaddr_un); }
+
+ private:
+  sockaddr_un address_{};
+  int folder_ = -1;
+  bool is_good_ = false;
+};
+
+}  // namespace
+
+std::string private_folder() {
+  const std::string in_tmp = "/tmp/hbmscope-" + std::to_string(getuid());
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  const bool has_runtime = runtime != nullptr && *runtime == '/';
+  std::string folder = has_runtime ? std::string(runtime) + "/hbmscope" : in_tmp;
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST && has_runtime) {
+    folder = in_tmp;
+    mkdir(folder.c_str(), 0700);
+  }
+  return is_private(folder) ? folder : "";
+}
+
+int listen_at(const std::string& path, int type, std::string& wrong) {
+  const Address address(path);
+  unlink(path.c_str());  // Of a process that had our number before us.
+  const int listening = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (address.is_good() && listening >= 0 && bind(listening, address.get(), Address::bytes()) == 0 &&
+      chmod(path.c_str(), 0600) == 0 && listen(listening, 128) == 0)
+    return listening;
+  wrong =
+      "no socket can be made at " + path + ": " + (address.is_good() ? std::strerror(errno) : "the path is too long");
+  if (listening >= 0) close(listening);
+  return -1;
+}
+
+int connect_to(const std::string& path, int type, std::string& wrong) {
+  const Address address(path);
+  const int connection = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+  if (address.is_good() && connection >= 0 && connect(connection, address.get(), Address::bytes()) == 0 &&
+      fcntl(connection, F_SETFL, fcntl(connection, F_GETFL) | O_NONBLOCK) == 0)
+    return connection;
+  wrong = address.is_good() ? std::strerror(errno) : "the path is too long";
+  if (connection >= 0) close(connection);
+  return -1;
+}
+
+std::optional<Peer> trusted_peer(int connection, std::string& wrong) {
+  ucred peer{};
+  socklen_t bytes = sizeof(peer);
+  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) {
+    wrong = std::strerror(errno);
+    return std::nullopt;
+  }
+  if (peer.uid != getuid() && peer.uid != 0 && getuid() != 0) {
+    wrong = "process " + std::to_string(peer.pid) + ": it is another user's";
+    return std::nullopt;
+  }
+  return Peer{peer.pid, peer.uid};
+}
+
+std::string viewer_socket(const std::string& folder, std::int64_t observer) {
+  return folder + "/" + viewer_prefix + std::to_string(observer);
+}
+
+std::vector<std::int64_t> find_observers() {
+  std::vector<std::int64_t> found;
+  const std::string folder = private_folder();
+  DIR* names = folder.empty() ? nullptr : opendir(folder.c_str());
+  if (names == nullptr) return found;
+  while (const dirent* name = readdir(names)) {
+    if (std::strncmp(name->d_name, viewer_prefix, std::strlen(viewer_prefix)) != 0) continue;
+    const std::int64_t pid = std::strtoll(name->d_name + std::strlen(viewer_prefix), nullptr, 10);
+    if (pid > 0 && (kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM)) found.push_back(pid);
+  }
+  closedir(names);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace hbmscope::link

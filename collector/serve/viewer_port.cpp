@@ -1,0 +1,232 @@
+#include "collector/serve/viewer_port.h"
+
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "collector/link/meeting_place.h"
+
+namespace hbmscope::serve {
+namespace {
+
+constexpr std::size_t viewers_max = 64, refused_max = 100;
+constexpr std::int64_t status_age_ns = 100'000'000;
+constexpr std::int64_t greeting_patience_ns = 5'000'000'000;
+constexpr int socket_bytes = 1 << 20;
+
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+class ViewerPort::Viewer {
+ public:
+  explicit Viewer(int connection) : connection_(connection), since_ns_(now_ns()) {}
+  ~Viewer() { close(connection_); }
+  Viewer(const Viewer&) = delete;
+  Viewer& operator=(const Viewer&) = delete;
+
+  bool is_greeted() const { return is_greeted_; }
+  bool has_all(std::uint64_t bytes) const { return place_ == bytes && !is_in_frame(); }
+  std::uint64_t sent() const { return sent_; }
+
+  // False: it has gone, or is none, or speaks no version of ours.
+  bool read(std::vector<link::RequestKind>& requests) {
+    for (;;) {
+      const std::size_t wanted = is_greeted_ ? sizeof(link::Request) : sizeof(link::Greeting);
+      const ssize_t bytes = recv(connection_, said_.data() + said_bytes_, wanted - said_bytes_, 0);
+      if (bytes == 0) return false;
+      if (bytes < 0) {
+        if (errno == EINTR) continue;
+        const bool is_late = !is_greeted_ && now_ns() - since_ns_ > greeting_patience_ns;
+        return (errno == EAGAIN || errno == EWOULDBLOCK) && !is_late;
+      }
+      said_bytes_ += static_cast<std::size_t>(bytes);
+      if (said_bytes_ < wanted) continue;
+      said_bytes_ = 0;
+      if (!(is_greeted_ ? take_request(requests) : take_greeting())) return false;
+    }
+  }
+
+  // False: it has gone.
+  bool send(const Recorder& recorder, const link::Status& status) {
+    if (!is_greeted_) return true;
+    for (;;) {
+      if (!head_.empty()) {
+        const ssize_t bytes = ::send(connection_, head_.data(), head_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (bytes < 0) return is_full();
+        note_sent(bytes);
+        head_.erase(head_.begin(), head_.begin() + bytes);
+      } else if (frame_left_ > 0) {
+        const Recorder::Part& part = *part_of(recorder, place_);
+        auto offset = static_cast<off_t>(part.offset + (place_ - part.place));
+        const ssize_t bytes = sendfile(connection_, part.file, &offset, frame_left_);
+        if (bytes < 0) return is_full();
+        if (bytes == 0) return false;  // The file was cut by somebody.
+        note_sent(bytes);
+        place_ += static_cast<std::uint64_t>(bytes);
+        frame_left_ -= static_cast<std::size_t>(bytes);
+      } else if (status.now_ns - told_ns_ >= status_age_ns || status.flags != told_flags_) {
+        begin_frame(link::FrameKind::status, sizeof(status));
+        append(status);
+        told_ns_ = status.now_ns;
+        told_flags_ = status.flags;
+      } else if (place_ < status.blocks_bytes) {
+        const auto next = std::next(part_of(recorder, place_));
+        const std::uint64_t end = next == recorder.parts().end() ? status.blocks_bytes : next->place;
+        frame_left_ = std::min<std::uint64_t>(end - place_, link::frame_bytes_max);
+        begin_frame(link::FrameKind::recording, frame_left_);
+      } else {
+        return true;
+      }
+    }
+  }
+
+ private:
+  static std::vector<Recorder::Part>::const_iterator part_of(const Recorder& recorder, std::uint64_t place) {
+    const auto after = std::upper_bound(recorder.parts().begin(), recorder.parts().end(), place,
+                                        [](std::uint64_t wanted, const auto& part) { return wanted < part.place; });
+    return std::prev(after);
+  }
+  static bool is_full() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+  bool is_in_frame() const { return !head_.empty() || frame_left_ > 0; }
+  void note_sent(ssize_t bytes) { sent_ += static_cast<std::uint64_t>(bytes); }
+  template <class Struct>
+  void append(const Struct& from) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&from);
+    head_.insert(head_.end(), bytes, bytes + sizeof(from));
+  }
+  void begin_frame(link::FrameKind kind, std::uint64_t bytes) {
+    link::FrameHeader header;
+    header.kind = kind;
+    header.bytes = bytes;
+    append(header);
+  }
+
+  bool take_greeting() {
+    link::Greeting greeting;
+    std::memcpy(&greeting, said_.data(), sizeof(greeting));
+    if (std::memcmp(greeting.magic, link::Greeting{}.magic, sizeof(greeting.magic)) != 0) return false;
+    link::Welcome welcome;
+    if (greeting.oldest_version <= link::version) welcome.version = std::min(greeting.newest_version, link::version);
+    append(welcome);
+    is_greeted_ = true;
+    if (welcome.version != 0) return true;
+    ::send(connection_, &welcome, sizeof(welcome), MSG_NOSIGNAL | MSG_DONTWAIT);
+    return false;
+  }
+
+  bool take_request(std::vector<link::RequestKind>& requests) const {
+    link::Request request;
+    std::memcpy(&request, said_.data(), sizeof(request));
+    if (request.magic != link::Request{}.magic) return false;
+    if (requests.size() < viewers_max) requests.push_back(request.kind);
+    return true;
+  }
+
+  int connection_;
+  std::int64_t since_ns_;
+  bool is_greeted_ = false;
+  std::array<char, 16> said_{};
+  std::size_t said_bytes_ = 0;
+  std::vector<std::uint8_t> head_;  // Still to be sent, before the frame's bytes of the file.
+  std::uint64_t place_ = 0;         // In the blocks of the recording.
+  std::size_t frame_left_ = 0;
+  std::uint64_t sent_ = 0;
+  std::int64_t told_ns_ = 0;
+  std::uint32_t told_flags_ = 0;
+};
+
+ViewerPort::ViewerPort(const Recorder& recorder) : recorder_(recorder) {}
+
+ViewerPort::~ViewerPort() {
+  viewers_.clear();
+  if (listening_ >= 0) close(listening_);
+  if (!path_.empty()) unlink(path_.c_str());
+}
+
+std::optional<std::string> ViewerPort::open() {
+  const std::string folder = link::private_folder();
+  if (folder.empty()) return "there is no folder that only this user may enter, neither in XDG_RUNTIME_DIR nor in /tmp";
+  const std::string path = link::viewer_socket(folder, getpid());
+  std::string wrong;
+  listening_ = link::listen_at(path, SOCK_STREAM, wrong);
+  if (listening_ < 0) return wrong;
+  path_ = path;
+  return std::nullopt;
+}
+
+void ViewerPort::accept_all() {
+  for (;;) {
+    const int connection = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (connection < 0) return;
+    std::string wrong;
+    if (!link::trusted_peer(connection, wrong) || viewers_.size() == viewers_max) {
+      if (refused_.size() < refused_max) refused_.push_back(wrong.empty() ? "a viewer: there are too many" : wrong);
+      close(connection);
+      continue;
+    }
+    setsockopt(connection, SOL_SOCKET, SO_SNDBUF, &socket_bytes, sizeof(socket_bytes));
+    viewers_.push_back(std::make_unique<Viewer>(connection));
+  }
+}
+
+void ViewerPort::serve(link::Status status) {
+  if (listening_ < 0) return;
+  status.now_ns = now_ns();
+  status.blocks_bytes = recorder_.end_place();
+  status.recording_bytes = recorder_.bytes();
+  if (recorder_.is_recording()) status.flags |= link::status_flag::is_recording;
+  accept_all();
+  std::erase_if(viewers_, [&](const std::unique_ptr<Viewer>& viewer) {
+    return !viewer->read(requests_) || !viewer->send(recorder_, status);
+  });
+}
+
+std::vector<link::RequestKind> ViewerPort::take_requests() {
+  return std::exchange(requests_, {});
+}
+
+bool ViewerPort::is_all_sent() const {
+  return std::all_of(viewers_.begin(), viewers_.end(), [&](const std::unique_ptr<Viewer>& viewer) {
+    return !viewer->is_greeted() || viewer->has_all(recorder_.end_place());
+  });
+}
+
+void ViewerPort::finish(link::Status status, int patience_ms) {
+  const auto count_sent = [&] {
+    std::uint64_t sent = 0;
+    for (const auto& viewer : viewers_) sent += viewer->sent();
+    return sent;
+  };
+  std::int64_t moved_ns = now_ns();
+  serve(status);
+  for (std::uint64_t sent = count_sent(); !is_all_sent();) {
+    const timespec pause{0, 1'000'000};
+    nanosleep(&pause, nullptr);
+    serve(status);
+    if (count_sent() != sent) {
+      sent = count_sent();
+      moved_ns = now_ns();
+    } else if (now_ns() - moved_ns > std::int64_t{patience_ms} * 1'000'000) {
+      break;
+    }
+  }
+  viewers_.clear();
+}
+
+std::size_t ViewerPort::viewers() const {
+  return viewers_.size();
+}
+
+}  // namespace hbmscope::serve

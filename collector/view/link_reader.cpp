@@ -1,0 +1,97 @@
+#include "collector/view/link_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "collector/wire/block_decoder.h"
+
+namespace hbmscope::view {
+
+std::optional<std::string> LinkReader::feed(std::span<const std::uint8_t> bytes) {
+  constexpr std::size_t status_bytes_max = 4096;
+  while (!bytes.empty()) {
+    if (frame_left_ > 0 && frame_.kind == link::FrameKind::recording) {
+      const auto now = bytes.first(std::min<std::size_t>(bytes.size(), frame_left_));
+      if (auto wrong = take_blocks(now)) return wrong;
+      frame_left_ -= now.size();
+      bytes = bytes.subspan(now.size());
+      continue;
+    }
+    const bool is_in_frame = frame_left_ > 0;
+    const std::size_t head_bytes = is_welcome_ ? sizeof(link::FrameHeader) : sizeof(link::Welcome);
+    const std::size_t wanted = is_in_frame ? frame_left_ : head_bytes - part_.size();
+    const auto now = bytes.first(std::min(bytes.size(), wanted));
+    bytes = bytes.subspan(now.size());
+    // What a newer observer tells beyond this much is passed over.
+    const std::size_t kept = std::min(now.size(), status_bytes_max - std::min(part_.size(), status_bytes_max));
+    part_.insert(part_.end(), now.begin(), now.begin() + static_cast<std::ptrdiff_t>(kept));
+    if (is_in_frame) frame_left_ -= now.size();
+    if (now.size() < wanted) break;
+    std::optional<std::string> wrong;
+    if (is_in_frame) {
+      if (frame_.kind == link::FrameKind::status) take_status();
+    } else {
+      wrong = is_welcome_ ? begin_frame() : take_welcome();
+    }
+    if (wrong) return wrong;
+    part_.clear();
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> LinkReader::take_welcome() {
+  link::Welcome welcome;
+  std::memcpy(&welcome, part_.data(), sizeof(welcome));
+  if (std::memcmp(welcome.magic, link::Welcome{}.magic, sizeof(welcome.magic)) != 0)
+    return "what answers there is no hbmscope";
+  if (welcome.version == 0)
+    return "the hbmscope there speaks version " + std::to_string(welcome.newest_version) +
+           " of the link, this one version " + std::to_string(link::version);
+  is_welcome_ = true;
+  return std::nullopt;
+}
+
+std::optional<std::string> LinkReader::begin_frame() {
+  std::memcpy(&frame_, part_.data(), sizeof(frame_));
+  if (frame_.magic != link::FrameHeader{}.magic || frame_.bytes > link::frame_bytes_max)
+    return "its bytes make no sense: no frame begins where one should";
+  frame_left_ = frame_.bytes;
+  return std::nullopt;
+}
+
+std::optional<std::string> LinkReader::take_blocks(std::span<const std::uint8_t> bytes) {
+  while (!bytes.empty()) {
+    std::size_t wanted = sizeof(wire::BlockHeader);
+    wire::BlockHeader header;
+    const bool has_header = block_.size() >= sizeof(header);
+    if (has_header) {
+      std::memcpy(&header, block_.data(), sizeof(header));
+      wanted += header.stored_bytes;
+    }
+    const auto now = bytes.first(std::min(bytes.size(), wanted - block_.size()));
+    block_.insert(block_.end(), now.begin(), now.end());
+    bytes = bytes.subspan(now.size());
+    if (block_.size() < wanted) break;
+    if (!has_header) {
+      std::memcpy(&header, block_.data(), sizeof(header));
+      if (auto fault = wire::find_header_fault(header)) return "its bytes make no sense: " + *fault;
+      if (header.stored_bytes > 0) continue;
+    }
+    if (wire::is_known(header) && header.type == wire::BlockType::events) {
+      auto block = std::make_shared<wire::Block>();
+      block->header = header;
+      block->payload.assign(block_.begin() + sizeof(header), block_.end());
+      blocks_(std::move(block));
+    }
+    block_.clear();
+  }
+  return std::nullopt;
+}
+
+void LinkReader::take_status() {
+  link::Status status;
+  std::memcpy(&status, part_.data(), std::min(part_.size(), sizeof(status)));
+  statuses_(status);
+}
+
+}  // namespace hbmscope::view

@@ -1,0 +1,42 @@
+// What an observer sends, taken apart. The bytes come from anywhere: whatever they hold, this ends with blocks that a
+// decoder may try, statuses, or a text that says what is wrong; it never keeps more than the largest block.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collector/link/link.h"
+#include "collector/wire/block.h"
+
+namespace hbmscope::view {
+
+class LinkReader {
+ public:
+  using BlockSink = std::function<void(wire::SharedBlock)>;
+  using StatusSink = std::function<void(const link::Status&)>;
+  LinkReader(BlockSink blocks, StatusSink statuses) : blocks_(std::move(blocks)), statuses_(std::move(statuses)) {}
+
+  // The next bytes, cut anywhere. Nothing, or what is wrong; nothing more may be fed then.
+  std::optional<std::string> feed(std::span<const std::uint8_t> bytes);
+  bool is_welcome() const { return is_welcome_; }
+
+ private:
+  std::optional<std::string> take_welcome();
+  std::optional<std::string> begin_frame();
+  std::optional<std::string> take_blocks(std::span<const std::uint8_t> bytes);
+  void take_status();
+
+  BlockSink blocks_;
+  StatusSink statuses_;
+  bool is_welcome_ = false;
+  link::FrameHeader frame_;
+  std::uint64_t frame_left_ = 0;     // Bytes of the frame that have not come yet.
+  std::vector<std::uint8_t> part_;   // Of a welcome, a frame's header, or a status.
+  std::vector<std::uint8_t> block_;  // What has come of a block.
+};
+
+}  // namespace hbmscope::view

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""hbmscope demo and watch: each workload shows what it is there to show, and can be held and stepped.
+
+    demo_test.py HBMSCOPE
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+HBMSCOPE = sys.argv[1]
+GIB = 1 << 30
+WORKLOADS = ["training", "checkpointing", "growing", "inference", "two-models", "leak", "fragments"]
+
+
+class Demo(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name)
+        for display in ("DISPLAY", "WAYLAND_DISPLAY"):
+            self.environment.pop(display, None)
+
+    def run_it(self, *words):
+        return subprocess.run([HBMSCOPE, *words], capture_output=True, text=True, env=self.environment, stdin=subprocess.DEVNULL, timeout=120)
+
+    def demo(self, workload, *words):
+        done = self.run_it("demo", "--json", "--workload", workload, "--speed", "500", "--for", "1.5", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_every_workload_is_listed_and_runs(self):
+        listed = self.run_it("demo", "--list").stdout.splitlines()
+        self.assertEqual([line.split()[0] for line in listed], WORKLOADS)
+        for workload in WORKLOADS:
+            found = self.demo(workload)
+            heap = found["heaps"][0]
+            self.assertEqual(heap["name"], "GPU_0_bfc")
+            self.assertEqual(heap["pool_bytes"], 18 * GIB, workload)  # Three quarters of 24 GiB.
+            self.assertGreater(found["events"]["alloc"], 50, workload)
+            self.assertEqual(found["events"]["lost"], 0, workload)
+            fails = workload in ("growing", "inference", "leak", "fragments")
+            self.assertEqual(found["events"]["oom"] > 0, fails, workload)
+        self.assertEqual(os.listdir(self.folder / "hbmscope"), [])  # Nothing is left behind.
+
+    def test_three_gib_fail_with_twelve_free(self):
+        failure = self.demo("fragments")["failures"][0]
+        self.assertEqual(failure["asked_bytes"], 3 * GIB)
+        self.assertAlmostEqual(failure["total_free_bytes"] / GIB, 12, places=2)
+        self.assertEqual(failure["largest_free_bytes"], 3 * GIB // 2)
+        self.assertEqual(failure["available_bytes"], 6 * GIB)
+
+    def test_half_of_the_device_is_enough_with_checkpoints_only(self):
+        self.assertGreater(self.demo("training", "--set", "XLA_CLIENT_MEM_FRACTION=.5")["events"]["oom"], 0)
+        found = self.demo("checkpointing", "--set", "XLA_CLIENT_MEM_FRACTION=.5")
+        self.assertEqual(found["events"]["oom"], 0)
+        self.assertEqual(found["heaps"][0]["pool_bytes"], 12 * GIB)
+
+    def test_without_preallocation_the_pool_grows(self):
+        found = self.demo("checkpointing", "--set", "XLA_PYTHON_CLIENT_PREALLOCATE=false")
+        self.assertLess(found["heaps"][0]["pool_bytes"], 18 * GIB)
+
+    def test_what_it_can_not_do_is_said(self):
+        for words, said in ((("--workload", "tetris"), "there is no workload 'tetris'"),
+                            (("--device-bytes", "much"), "'much' is no size of a device"),
+                            (("--set", "XLA_CLIENT_MEM_FRACTION"), "is no setting"),
+                            (("--version", "spatial_v9"), "there is no version 'spatial_v9'")):
+            done = self.run_it("demo", "--headless", *words)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(said, done.stderr)
+
+    def test_it_can_be_held_stepped_and_watched(self):
+        demo = subprocess.Popen([HBMSCOPE, "demo", "--headless", "--for", "0", "--speed", "20"], stdin=subprocess.PIPE,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, env=self.environment)
+        self.addCleanup(demo.wait)
+        self.addCleanup(demo.kill)
+        self.addCleanup(demo.stdin.close)
+        while not (self.folder / "hbmscope" / f"view-{demo.pid}").exists():
+            time.sleep(0.01)
+        watch = subprocess.Popen([HBMSCOPE, "watch", str(demo.pid), "--json", "--every", "0.05"], stdout=subprocess.PIPE,
+                                 text=True, env=self.environment)
+        self.addCleanup(watch.stdout.close)
+        self.addCleanup(watch.wait)
+        said = {"allocations": 0, "lines": 0}
+
+        def listen():
+            for line in watch.stdout:
+                said["allocations"] = json.loads(line)["events"]["alloc"]
+                said["lines"] += 1
+
+        listening = threading.Thread(target=listen)
+        listening.start()
+        self.addCleanup(listening.join)
+
+        def tell(line):
+            demo.stdin.write(line + "\n")
+            demo.stdin.flush()
+
+        def wait_until(is_so):
+            deadline = time.monotonic() + 30
+            while not is_so():
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.01)
+
+        def allocations_at_rest():
+            before = -1
+            while before != said["allocations"]:
+                before, seen = said["allocations"], said["lines"]
+                wait_until(lambda: said["lines"] > seen + 5)
+            return before
+
+        wait_until(lambda: said["allocations"] > 100)
+        tell("pause")
+        held = allocations_at_rest()
+        for _ in range(3):
+            tell("step")
+        wait_until(lambda: said["allocations"] == held + 3)
+        self.assertEqual(allocations_at_rest(), held + 3)
+        tell("go")
+        wait_until(lambda: said["allocations"] > held + 100)
+        demo.send_signal(signal.SIGTERM)
+        self.assertEqual(watch.wait(timeout=30), 0)
+
+    def test_nobody_to_watch(self):
+        done = self.run_it("watch", "1")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no job 1 is observed by a hbmscope of yours", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]])

@@ -1,0 +1,271 @@
+// The link between an observer and its viewers, both ends in one process.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <random>
+
+#include "analysis/read/recording/growing_trace.h"
+#include "collector/link/meeting_place.h"
+#include "collector/serve/viewer_port.h"
+#include "collector/view/live_link.h"
+#include "collector/wire/stream_writer.h"
+
+namespace hbmscope {
+namespace {
+
+class Viewer {
+ public:
+  bool open(const std::string& socket) {
+    link_ = std::make_unique<view::LiveLink>([this](const wire::SharedBlock& block) { trace.take(block); },
+                                             [this](const link::Status& status) { last = status; });
+    return !link_->open(socket);
+  }
+  bool read() { return link_->read(0); }
+  void ask(link::RequestKind kind) { link_->request(kind); }
+  const std::string& why() const { return link_->why(); }
+  std::uint64_t events() const { return trace.events(); }
+
+  GrowingTrace trace{"live"};
+  link::Status last;
+
+ private:
+  std::unique_ptr<view::LiveLink> link_;
+};
+
+class Link : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("hbmscope-view-test-" + std::to_string(getpid()));
+    // Longer than the address of a socket can be.
+    folder_ /= std::string(60, 'l');
+    folder_ /= std::string(60, 'l');
+    std::filesystem::create_directories(folder_);
+    setenv("XDG_RUNTIME_DIR", folder_.c_str(), 1);
+    ASSERT_EQ(recorder.open(folder_ / "r.hbm"), std::nullopt);
+    ASSERT_EQ(port.open(), std::nullopt);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_.parent_path().parent_path()); }
+
+  // So many events, in blocks of at most 1,000.
+  void record(int events) {
+    if (heap_ == 0) {
+      wire::HeapRecord heap;
+      heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::is_complete_at_start;
+      heap_ = writer.define_heap(heap, "pool", "device");
+    }
+    for (int i = 0; i < events; ++i) {
+      wire::AllocRecord block;
+      block.heap = heap_;
+      block.address = (++allocated_) * 512;
+      block.size = 512;
+      writer.alloc(block, static_cast<std::int64_t>(allocated_));
+      if (i % 1000 == 999) writer.flush();
+    }
+    writer.flush();
+  }
+  void turn(Viewer& viewer, int turns = 1) {
+    for (int i = 0; i < turns; ++i) {
+      port.serve({});
+      viewer.read();
+    }
+  }
+
+  std::filesystem::path folder_;
+  serve::Recorder recorder;
+  serve::ViewerPort port{recorder};
+  wire::StreamWriter writer{0, [this](const wire::SharedBlock& block) { recorder.append(*block); }};
+  std::uint32_t heap_ = 0;
+  std::uint64_t allocated_ = 0;
+};
+
+TEST_F(Link, WhoeverComesGetsAllThatWasAndThenAllThatIs) {
+  record(2500);
+  Viewer early, late;
+  ASSERT_TRUE(early.open(port.socket_path()));
+  turn(early, 4);
+  EXPECT_EQ(early.events(), 2500U);
+  record(10'000);
+  ASSERT_TRUE(late.open(port.socket_path()));
+  turn(early, 4);
+  turn(late, 4);
+  EXPECT_EQ(early.events(), 12'500U);
+  EXPECT_EQ(late.events(), 12'500U);
+  const auto trace = late.trace.version();
+  EXPECT_EQ(trace->streams[0].counts().lost, 0U);
+  EXPECT_EQ(trace->streams[0].state_at(12'500).in_use_bytes(1), 12'500U * 512);
+  EXPECT_EQ(late.last.blocks_bytes, recorder.end_place());
+  EXPECT_NE(late.last.flags & link::status_flag::is_recording, 0U);
+}
+
+TEST_F(Link, OneThatDoesNotReadCostsTheOthersNothingAndFindsAllLater) {
+  Viewer stopped, reading;
+  ASSERT_TRUE(stopped.open(port.socket_path()));
+  ASSERT_TRUE(reading.open(port.socket_path()));
+  std::mt19937_64 source(1);
+  for (int round = 0; round < 50; ++round) {  // Some megabytes: more than sockets hold.
+    for (int i = 0; i < 20'000; ++i) {
+      wire::CounterRecord noise;
+      noise.value = static_cast<std::int64_t>(source());
+      writer.add(noise, i);
+    }
+    writer.flush();
+    turn(reading, 2);
+  }
+  turn(reading, 3);
+  EXPECT_EQ(reading.events(), 1'000'000U);
+  EXPECT_GT(recorder.end_place(), 4U << 20);
+  for (int i = 0; i < 100 && stopped.events() < 1'000'000; ++i) turn(stopped);
+  EXPECT_EQ(stopped.events(), 1'000'000U);
+  EXPECT_EQ(stopped.trace.version()->streams[0].counts().lost, 0U);
+}
+
+TEST_F(Link, ViewersGoOnWhenTheRecordingWasStopped) {
+  Viewer viewer;
+  ASSERT_TRUE(viewer.open(port.socket_path()));
+  record(1000);
+  turn(viewer, 3);
+  viewer.ask(link::RequestKind::stop_recording);
+  turn(viewer);
+  ASSERT_EQ(port.take_requests(), std::vector{link::RequestKind::stop_recording});
+  recorder.stop();
+  const std::uint64_t kept = std::filesystem::file_size(recorder.path());
+  record(1000);
+  turn(viewer, 3);
+  EXPECT_EQ(viewer.events(), 2000U);
+  EXPECT_EQ(viewer.last.flags & link::status_flag::is_recording, 0U);
+  EXPECT_EQ(std::filesystem::file_size(recorder.path()), kept);
+  // And who comes now gets both parts.
+  Viewer late;
+  ASSERT_TRUE(late.open(port.socket_path()));
+  turn(late, 4);
+  EXPECT_EQ(late.events(), 2000U);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "hbmscope"), {}), 1) << "the socket alone";
+}
+
+TEST_F(Link, WhatIsNoViewerIsHungUpOn) {
+  const auto says = [&](const void* bytes, std::size_t count) {
+    std::string wrong;
+    const int peer = link::connect_to(port.socket_path(), SOCK_STREAM, wrong);
+    EXPECT_GE(peer, 0) << wrong;
+    EXPECT_EQ(send(peer, bytes, count, MSG_NOSIGNAL), static_cast<ssize_t>(count));
+    port.serve({});
+    port.serve({});
+    link::Welcome welcome;
+    const ssize_t got = recv(peer, &welcome, sizeof(welcome), 0);
+    close(peer);
+    return got == static_cast<ssize_t>(sizeof(welcome)) ? welcome.version : ~0U;
+  };
+  link::Greeting good, newer;
+  EXPECT_EQ(says(&good, sizeof(good)), link::version);
+  newer.oldest_version = newer.newest_version = link::version + 5;
+  EXPECT_EQ(says(&newer, sizeof(newer)), 0U) << "told that there is no common version";
+  EXPECT_EQ(says("GET / HTTP/1.1\r\n\r\n", 18), ~0U);
+  port.serve({});
+  EXPECT_EQ(port.viewers(), 0U);
+  // One that greets well and then says nonsense.
+  Viewer viewer;
+  ASSERT_TRUE(viewer.open(port.socket_path()));
+  turn(viewer);
+  EXPECT_EQ(port.viewers(), 1U);
+  viewer.ask(static_cast<link::RequestKind>(77));  // A newer viewer's: passed on, nobody knows it.
+  turn(viewer);
+  EXPECT_EQ(port.viewers(), 1U);
+}
+
+TEST_F(Link, TenThousandConnectionsAreBounded) {
+  std::vector<int> open;
+  std::size_t most = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    std::string wrong;
+    const int peer = link::connect_to(port.socket_path(), SOCK_STREAM, wrong);
+    ASSERT_GE(peer, 0) << wrong;
+    open.push_back(peer);
+    port.serve({});
+    most = std::max(most, port.viewers());
+    if (open.size() == 100) {
+      for (const int one : open) close(one);
+      open.clear();
+    }
+  }
+  for (const int one : open) close(one);
+  port.serve({});
+  EXPECT_LE(most, 64U);
+  EXPECT_LE(port.refused().size(), 100U);
+  record(100);
+  Viewer viewer;
+  ASSERT_TRUE(viewer.open(port.socket_path()));
+  turn(viewer, 3);
+  EXPECT_EQ(viewer.events(), 100U);
+}
+
+TEST_F(Link, NobodyAnswers) {
+  Viewer viewer;
+  EXPECT_FALSE(viewer.open((folder_ / "hbmscope" / "view-1").string()));
+  EXPECT_EQ(view::socket_of("live:4711"), (folder_ / "hbmscope" / "view-4711").string());
+  EXPECT_EQ(view::socket_of("live:/tmp/a"), "/tmp/a");
+  EXPECT_EQ(view::socket_of("live:"), "");
+  EXPECT_EQ(view::socket_of("live:47x"), "");
+  EXPECT_EQ(view::socket_of("snapshot.pickle"), "");
+}
+
+// Whatever comes, cut anywhere: blocks, or words that say what is wrong.
+TEST(LinkReader, TakesBytesOneByOneAndAnyBytes) {
+  link::Welcome welcome;
+  welcome.version = link::version;
+  wire::BlockEncoder encoder;
+  for (int i = 0; i < 10; ++i) encoder.add(wire::CounterRecord{}, i);
+  const wire::Block block = encoder.close();
+  std::vector<std::uint8_t> blocks;
+  const auto append = [](std::vector<std::uint8_t>& to, const void* bytes, std::size_t count) {
+    to.insert(to.end(), static_cast<const std::uint8_t*>(bytes), static_cast<const std::uint8_t*>(bytes) + count);
+  };
+  for (int i = 0; i < 3; ++i) {
+    append(blocks, &block.header, sizeof(block.header));
+    append(blocks, block.payload.data(), block.payload.size());
+  }
+  std::vector<std::uint8_t> said;
+  append(said, &welcome, sizeof(welcome));
+  const auto frame = [&](link::FrameKind kind, const void* bytes, std::size_t count) {
+    link::FrameHeader header;
+    header.kind = kind;
+    header.bytes = count;
+    append(said, &header, sizeof(header));
+    append(said, bytes, count);
+  };
+  const link::Status status;
+  frame(link::FrameKind::status, &status, sizeof(status));
+  frame(link::FrameKind::recording, blocks.data(), 17);  // Cut inside of a header.
+  frame(static_cast<link::FrameKind>(99), "what a newer one says", 21);
+  frame(link::FrameKind::recording, blocks.data() + 17, blocks.size() - 17);
+  frame(link::FrameKind::status, &status, sizeof(status));
+
+  int found = 0, statuses = 0;
+  const auto make = [&] {
+    found = statuses = 0;
+    return view::LinkReader([&](const wire::SharedBlock&) { ++found; }, [&](const link::Status&) { ++statuses; });
+  };
+  for (const std::size_t step : {std::size_t{1}, std::size_t{7}, said.size()}) {
+    view::LinkReader reader = make();
+    for (std::size_t at = 0; at < said.size(); at += step)
+      ASSERT_EQ(reader.feed(std::span(said).subspan(at, std::min(step, said.size() - at))), std::nullopt) << step;
+    EXPECT_EQ(found, 3) << step;
+    EXPECT_EQ(statuses, 2) << step;
+  }
+  std::mt19937_64 random(7);
+  int refused = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::vector<std::uint8_t> damaged = said;
+    for (int flips = 0; flips < 3; ++flips)
+      damaged[random() % damaged.size()] ^= static_cast<std::uint8_t>(1 << random() % 8);
+    view::LinkReader reader = make();
+    if (reader.feed(damaged)) ++refused;
+    EXPECT_LE(found, 3);
+  }
+  EXPECT_GT(refused, 1000);
+}
+
+}  // namespace
+}  // namespace hbmscope

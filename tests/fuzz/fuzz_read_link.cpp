@@ -1,0 +1,56 @@
+// Any bytes as what an observer sends to a viewer: they end in a trace, or in words that say what is wrong; and it is
+// the same however they are cut.
+//
+// The first byte is the size of the pieces that they are fed in. A welcome stands before them, so that short inputs get
+// to the frames.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "analysis/read/recording/growing_trace.h"
+#include "collector/view/link_reader.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace {
+
+using namespace hbmscope;
+
+struct Heard {
+  std::uint64_t blocks = 0, statuses = 0, events = 0;
+  std::string wrong;
+  friend bool operator==(const Heard&, const Heard&) = default;
+};
+
+Heard hear(const std::vector<std::uint8_t>& said, std::size_t step) {
+  Heard heard;
+  GrowingTrace trace("fuzz");
+  view::LinkReader reader(
+      [&](const wire::SharedBlock& block) {
+        ++heard.blocks;
+        trace.take(block);
+      },
+      [&](const link::Status&) { ++heard.statuses; });
+  for (std::size_t at = 0; at < said.size() && heard.wrong.empty(); at += step)
+    if (auto wrong = reader.feed(std::span(said).subspan(at, std::min(step, said.size() - at)))) heard.wrong = *wrong;
+  heard.events = trace.events();
+  return heard;
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  link::Welcome welcome;
+  welcome.version = link::version;
+  std::vector<std::uint8_t> said(sizeof(welcome));
+  std::memcpy(said.data(), &welcome, sizeof(welcome));
+  said.insert(said.end(), data + 1, data + size);
+  if (hear(said, said.size()) != hear(said, data[0] + std::size_t{1})) {
+    std::fprintf(stderr, "cut otherwise it is heard otherwise\n");
+    std::abort();
+  }
+  return 0;
+}

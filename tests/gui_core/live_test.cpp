@@ -1,0 +1,151 @@
+// A running job in the window: it grows, is held and followed, its recording is stopped, and what was seen stays.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include "app/gui/core/app.h"
+#include "collector/serve/viewer_port.h"
+#include "collector/wire/stream_writer.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr std::uint64_t block_bytes = 512;
+
+class Live : public testing::Test {
+ protected:
+  Live() {
+    home_ = std::filesystem::path(testing::TempDir()) / ("hbmscope-live-" + std::to_string(getpid()));
+    std::filesystem::create_directories(home_);
+    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
+    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
+    setenv("XDG_RUNTIME_DIR", home_.c_str(), 1);
+  }
+  ~Live() override { std::filesystem::remove_all(home_); }
+
+  void SetUp() override {
+    ASSERT_EQ(recorder_.open(home_ / "r.hbm"), std::nullopt);
+    port_.emplace(recorder_);
+    ASSERT_EQ(port_->open(), std::nullopt);
+    writer_.add_job_fact("command", "/usr/bin/python3 -u /home/me/train.py --steps 7");
+    writer_.add_job_fact("process", "4711");
+    wire::HeapRecord heap;
+    heap.device = 0;
+    heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_regions | wire::heap_flag::is_complete_at_start;
+    heap_ = writer_.define_heap(heap, "pool", "device");
+    wire::RegionGrowRecord region;
+    region.size = 1000 * block_bytes;
+    region.heap = heap_;
+    writer_.add(region, 0);
+  }
+
+  void alloc(int count) {
+    for (int i = 0; i < count; ++i) {
+      wire::AllocRecord block;
+      block.heap = heap_;
+      block.size = block_bytes;
+      block.address = blocks_++ * block_bytes;
+      writer_.alloc(block, static_cast<std::int64_t>(blocks_) * 1'000'000);
+    }
+    writer_.flush();
+  }
+  void run_until(const std::function<bool()>& happened) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!happened() && std::chrono::steady_clock::now() < give_up) {
+      for (const Question question : {Question::heap_map, Question::timeline, Question::free_history})
+        app_.commands().ask(question);
+      app_.update();
+      if (port_) {
+        port_->serve(status_);
+        for (const link::RequestKind request : port_->take_requests())
+          if (request == link::RequestKind::stop_recording) recorder_.stop();
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_TRUE(happened());
+  }
+  void open() {
+    const std::string name = "live:" + std::to_string(getpid());
+    app_.commands().push(Command{CommandId::open_paths, {}, {name}, SourceId::none, {}, {}});
+  }
+  const Source* source() const { return app_.state().source(); }
+  // In the picture that is shown.
+  std::uint64_t in_use() const {
+    const auto& map = app_.state().answers().heap_map;
+    return map.value ? map.value->moment->heap(map.value->heap).in_use_bytes : 0;
+  }
+
+  std::filesystem::path home_;
+  serve::Recorder recorder_;
+  std::optional<serve::ViewerPort> port_;
+  wire::StreamWriter writer_{0, [this](const wire::SharedBlock& block) { recorder_.append(*block); }};
+  std::uint32_t heap_ = 0;
+  std::uint64_t blocks_ = 0;
+  link::Status status_;
+  App app_{[] {}};
+};
+
+TEST_F(Live, the_heap_map_follows_is_held_and_follows_again) {
+  alloc(10);
+  open();
+  run_until([&] { return in_use() == 10 * block_bytes; });
+  EXPECT_TRUE(source()->live);
+  EXPECT_EQ(source()->name(), "train.py (4711)");
+  EXPECT_EQ(app_.state().position().view, ViewKind::heap_map);
+  EXPECT_TRUE(app_.state().position().is_at_end());
+  alloc(10);
+  run_until([&] { return in_use() == 20 * block_bytes; });
+
+  app_.commands().push(CommandId::play);
+  run_until([&] { return !app_.state().position().is_at_end(); });
+  alloc(10);
+  run_until([&] { return source()->trace->streams[0].end_position() == 31; });
+  run_until([&] { return app_.state().answers().heap_map.state == AnswerState::ready; });
+  EXPECT_EQ(in_use(), 20 * block_bytes) << "held";
+
+  app_.commands().push(CommandId::go_to_end);
+  run_until([&] { return in_use() == 30 * block_bytes; });
+}
+
+TEST_F(Live, the_recording_ends_and_the_picture_goes_on) {
+  alloc(10);
+  open();
+  run_until([&] { return in_use() == 10 * block_bytes; });
+  EXPECT_EQ(why_not(app_.state(), CommandId::stop_recording), "");
+  app_.commands().push(CommandId::stop_recording);
+  run_until([&] { return !recorder_.is_recording(); });
+  alloc(5);
+  run_until([&] { return in_use() == 15 * block_bytes; });
+  run_until([&] { return !why_not(app_.state(), CommandId::stop_recording).empty(); });
+}
+
+TEST_F(Live, what_was_seen_stays_when_the_job_has_ended) {
+  alloc(10);
+  open();
+  run_until([&] { return in_use() == 10 * block_bytes; });
+  alloc(7);
+  status_.flags |= link::status_flag::job_has_ended;
+  run_until([&] { return source()->live && source()->live->told.flags != 0; });
+  port_->finish(status_, 100);
+  port_.reset();
+  run_until([&] { return !source()->live; });
+  EXPECT_EQ(source()->state, AnswerState::ready);
+  EXPECT_FALSE(source()->is_part());
+  EXPECT_EQ(app_.state().window.notice, "The job has ended.");
+  run_until([&] { return in_use() == 17 * block_bytes; });
+}
+
+TEST_F(Live, nobody_answers) {
+  app_.commands().push(
+      Command{CommandId::open_paths, {}, {"live:" + (home_ / "none").string()}, SourceId::none, {}, {}});
+  run_until([&] { return source() != nullptr && source()->state == AnswerState::failed; });
+  EXPECT_NE(source()->error.what.find("no running job answers"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hbmscope::gui
