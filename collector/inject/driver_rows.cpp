@@ -52,6 +52,7 @@ std::uint32_t heap_of(std::size_t index) {
 // A small table of the driver's objects. What does not fit is not found.
 template <std::size_t size>
 struct Objects {
+  static constexpr std::size_t none = size;
   std::atomic<void*> objects[size];
   std::atomic<std::uint32_t> values[size];
 
@@ -76,7 +77,7 @@ std::uint32_t number_of_stream(driver::Object stream) {
   constexpr std::uintptr_t special_streams = 2;  // CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
   if (reinterpret_cast<std::uintptr_t>(stream) <= special_streams) return 0;
   std::size_t place = streams.find(stream);
-  if (place == 256) place = streams.add(stream);
+  if (place == streams.none) place = streams.add(stream);
   return static_cast<std::uint32_t>(place + 1);
 }
 
@@ -140,13 +141,13 @@ std::uint32_t host_heap() {
 
 std::uint32_t heap_of_pool(Object pool) {
   const std::size_t place = pools.find(pool);
-  return place == 1024 ? device_heap() : heap_of(pools.values[place].load(std::memory_order_relaxed));
+  return place == pools.none ? device_heap() : heap_of(pools.values[place].load(std::memory_order_relaxed));
 }
 
 static void add_pool(Object pool, std::size_t heap) {
   std::size_t place = pools.find(pool);
-  if (place == 1024) place = pools.add(pool);
-  if (place != 1024) pools.values[place].store(static_cast<std::uint32_t>(heap), std::memory_order_relaxed);
+  if (place == pools.none) place = pools.add(pool);
+  if (place != pools.none) pools.values[place].store(static_cast<std::uint32_t>(heap), std::memory_order_relaxed);
 }
 void note_pool(Object pool, Device device) {
   add_pool(pool, index_of_device(device));
@@ -156,7 +157,7 @@ void note_pool(Object pool, int type, Location location) {
 }
 void forget_pool(Object pool) {
   const std::size_t place = pools.find(pool);
-  if (place != 1024) pools.objects[place].store(nullptr, std::memory_order_release);
+  if (place != pools.none) pools.objects[place].store(nullptr, std::memory_order_release);
 }
 
 void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size asked, Object stream) {

@@ -30,7 +30,7 @@ constexpr std::size_t text_bytes_max = 4096;
 // How long a full ring is waited for while nobody takes anything out of it: longer than the observer holds rows back
 // (collector/serve/process_drain.h), and than a busy machine lets it wait.
 constexpr timespec wait_step{0, 100'000};
-constexpr unsigned wait_steps_max = 10'000;
+constexpr unsigned wait_steps_max = 6'000;
 
 bool is_tsc_even() {
 #if defined(__x86_64__)
@@ -112,6 +112,7 @@ const char* Rings::open(const char* observer_path) {
     close(memory);
     return "no shared memory can be had";
   }
+  madvise(at, bytes, MADV_DONTDUMP);  // Nobody wants it in the job's core file.
   auto* header = new (at) wire::RingsHeader;
   header->rings = wire::rings_wanted + 1;
   header->ring_bytes = wire::ring_bytes_wanted;
