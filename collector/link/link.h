@@ -6,7 +6,8 @@
 // Frames of `recording` carry the blocks of the recording one after the other, as they are in the file, from its first
 // block on: a block may be cut anywhere between two frames. So a viewer gets all that happened, then what happens. It
 // is served from the file: a viewer that is slow or stopped costs the observer no memory and the job nothing, and finds
-// everything there when it goes on. Frames of other kinds are passed over by who does not know them.
+// everything there when it goes on; one whose link was lost goes on at the place where it was. Frames of other kinds
+// are passed over by who does not know them.
 //
 // Structs are little-endian and only grow at their end; what is beyond a reader's own struct it passes over.
 #pragma once
@@ -21,15 +22,21 @@ constexpr std::uint32_t frame_bytes_max = 1U << 20;
 struct Greeting {
   char magic[8] = {'h', 'b', 'm', 'v', 'i', 'e', 'w', 'r'};
   std::uint32_t oldest_version = 1, newest_version = version;
+  // Of a link that was lost: whose it was (Welcome::session), and how many bytes of whole blocks have come. 0: a new
+  // one.
+  std::uint64_t session = 0, place = 0;
 };
-static_assert(sizeof(Greeting) == 16);
+static_assert(sizeof(Greeting) == 32);
 
 struct Welcome {
   char magic[8] = {'h', 'b', 'm', 's', 'e', 'r', 'v', 'e'};
   std::uint32_t version = 0;  // That both speak; 0: there is none, and the observer hangs up.
   std::uint32_t newest_version = link::version;
+  std::uint64_t session = 0;  // Of this observation; no other one has it.
+  std::uint64_t place =
+      0;  // Where the blocks go on that follow: the greeting's, or 0 where the session is another one.
 };
-static_assert(sizeof(Welcome) == 16);
+static_assert(sizeof(Welcome) == 32);
 
 enum class FrameKind : std::uint32_t { recording = 1, status = 2 };
 

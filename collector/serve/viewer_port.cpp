@@ -20,6 +20,9 @@ constexpr std::size_t viewers_max = 64, refused_max = 100;
 constexpr std::int64_t status_age_ns = 100'000'000;
 constexpr std::int64_t greeting_patience_ns = 5'000'000'000;
 constexpr int socket_bytes = 1 << 20;
+// Of one viewer in one turn: whoever asks or takes without end does not keep the rings waiting.
+constexpr int requests_a_turn = 16;
+constexpr std::uint64_t bytes_a_turn = 4U << 20;
 
 std::int64_t now_ns() {
   timespec now{};
@@ -31,7 +34,7 @@ std::int64_t now_ns() {
 
 class ViewerPort::Viewer {
  public:
-  explicit Viewer(int connection) : connection_(connection), since_ns_(now_ns()) {}
+  Viewer(int connection, std::uint64_t session) : connection_(connection), since_ns_(now_ns()), session_(session) {}
   ~Viewer() { close(connection_); }
   Viewer(const Viewer&) = delete;
   Viewer& operator=(const Viewer&) = delete;
@@ -41,8 +44,8 @@ class ViewerPort::Viewer {
   std::uint64_t sent() const { return sent_; }
 
   // False: it has gone, or is none, or speaks no version of ours.
-  bool read(std::vector<link::RequestKind>& requests) {
-    for (;;) {
+  bool read(const Recorder& recorder, std::vector<link::RequestKind>& requests) {
+    for (int turn = 0; turn < requests_a_turn; ++turn) {
       const std::size_t wanted = is_greeted_ ? sizeof(link::Request) : sizeof(link::Greeting);
       const ssize_t bytes = recv(connection_, said_.data() + said_bytes_, wanted - said_bytes_, 0);
       if (bytes == 0) return false;
@@ -54,14 +57,15 @@ class ViewerPort::Viewer {
       said_bytes_ += static_cast<std::size_t>(bytes);
       if (said_bytes_ < wanted) continue;
       said_bytes_ = 0;
-      if (!(is_greeted_ ? take_request(requests) : take_greeting())) return false;
+      if (!(is_greeted_ ? take_request(requests) : take_greeting(recorder.end_place()))) return false;
     }
+    return true;
   }
 
   // False: it has gone.
   bool send(const Recorder& recorder, const link::Status& status) {
     if (!is_greeted_) return true;
-    for (;;) {
+    for (const std::uint64_t enough = sent_ + bytes_a_turn; sent_ < enough;) {
       if (!head_.empty()) {
         const ssize_t bytes = ::send(connection_, head_.data(), head_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
         if (bytes < 0) return is_full();
@@ -87,9 +91,10 @@ class ViewerPort::Viewer {
         frame_left_ = std::min<std::uint64_t>(end - place_, link::frame_bytes_max);
         begin_frame(link::FrameKind::recording, frame_left_);
       } else {
-        return true;
+        break;
       }
     }
+    return true;
   }
 
  private:
@@ -113,12 +118,15 @@ class ViewerPort::Viewer {
     append(header);
   }
 
-  bool take_greeting() {
+  bool take_greeting(std::uint64_t end_place) {
     link::Greeting greeting;
     std::memcpy(&greeting, said_.data(), sizeof(greeting));
     if (std::memcmp(greeting.magic, link::Greeting{}.magic, sizeof(greeting.magic)) != 0) return false;
     link::Welcome welcome;
     if (greeting.oldest_version <= link::version) welcome.version = std::min(greeting.newest_version, link::version);
+    welcome.session = session_;
+    // The bytes are anybody's: a place between two blocks gives a viewer nonsense, and only that viewer.
+    if (greeting.session == session_ && greeting.place <= end_place) place_ = welcome.place = greeting.place;
     append(welcome);
     is_greeted_ = true;
     if (welcome.version != 0) return true;
@@ -136,8 +144,9 @@ class ViewerPort::Viewer {
 
   int connection_;
   std::int64_t since_ns_;
+  std::uint64_t session_;
   bool is_greeted_ = false;
-  std::array<char, 16> said_{};
+  std::array<char, sizeof(link::Greeting)> said_{};
   std::size_t said_bytes_ = 0;
   std::vector<std::uint8_t> head_;  // Still to be sent, before the frame's bytes of the file.
   std::uint64_t place_ = 0;         // In the blocks of the recording.
@@ -158,6 +167,7 @@ ViewerPort::~ViewerPort() {
 std::optional<std::string> ViewerPort::open() {
   const std::string folder = link::private_folder();
   if (folder.empty()) return "there is no folder that only this user may enter, neither in XDG_RUNTIME_DIR nor in /tmp";
+  session_ = (static_cast<std::uint64_t>(now_ns()) << 22 ^ static_cast<std::uint64_t>(getpid())) | 1;
   const std::string path = link::viewer_socket(folder, getpid());
   std::string wrong;
   listening_ = link::listen_at(path, SOCK_STREAM, wrong);
@@ -177,7 +187,7 @@ void ViewerPort::accept_all() {
       continue;
     }
     setsockopt(connection, SOL_SOCKET, SO_SNDBUF, &socket_bytes, sizeof(socket_bytes));
-    viewers_.push_back(std::make_unique<Viewer>(connection));
+    viewers_.push_back(std::make_unique<Viewer>(connection, session_));
   }
 }
 
@@ -189,7 +199,7 @@ void ViewerPort::serve(link::Status status) {
   if (recorder_.is_recording()) status.flags |= link::status_flag::is_recording;
   accept_all();
   std::erase_if(viewers_, [&](const std::unique_ptr<Viewer>& viewer) {
-    return !viewer->read(requests_) || !viewer->send(recorder_, status);
+    return !viewer->read(recorder_, requests_) || !viewer->send(recorder_, status);
   });
 }
 

@@ -46,6 +46,7 @@ class ViewerPort {
 
   const Recorder& recorder_;
   std::string path_;
+  std::uint64_t session_ = 0;
   int listening_ = -1;
   std::vector<std::unique_ptr<Viewer>> viewers_;
   std::vector<link::RequestKind> requests_;

@@ -7,6 +7,13 @@
 
 namespace hbmscope::view {
 
+void LinkReader::begin() {
+  is_welcome_ = false;
+  frame_left_ = 0;
+  part_.clear();
+  block_.clear();
+}
+
 std::optional<std::string> LinkReader::feed(std::span<const std::uint8_t> bytes) {
   constexpr std::size_t status_bytes_max = 4096;
   while (!bytes.empty()) {
@@ -47,6 +54,8 @@ std::optional<std::string> LinkReader::take_welcome() {
   if (welcome.version == 0)
     return "the hbmscope there speaks version " + std::to_string(welcome.newest_version) +
            " of the link, this one version " + std::to_string(link::version);
+  if (welcome.place != place_) return "the observer there is another one by now";
+  session_ = welcome.session;
   is_welcome_ = true;
   return std::nullopt;
 }
@@ -83,6 +92,7 @@ std::optional<std::string> LinkReader::take_blocks(std::span<const std::uint8_t>
       block->payload.assign(block_.begin() + sizeof(header), block_.end());
       blocks_(std::move(block));
     }
+    place_ += block_.size();
     block_.clear();
   }
   return std::nullopt;

@@ -22,7 +22,12 @@ class LinkReader {
 
   // The next bytes, cut anywhere. Nothing, or what is wrong; nothing more may be fed then.
   std::optional<std::string> feed(std::span<const std::uint8_t> bytes);
-  bool is_welcome() const { return is_welcome_; }
+  // What comes next is another connection's; a block that had not come whole comes again. Blocks go on where they were
+  // if the observer is the same, else an error says that it is not.
+  void begin();
+  // For the greeting of that connection.
+  std::uint64_t session() const { return session_; }
+  std::uint64_t place() const { return place_; }  // Bytes of whole blocks so far.
 
  private:
   std::optional<std::string> take_welcome();
@@ -33,6 +38,7 @@ class LinkReader {
   BlockSink blocks_;
   StatusSink statuses_;
   bool is_welcome_ = false;
+  std::uint64_t session_ = 0, place_ = 0;
   link::FrameHeader frame_;
   std::uint64_t frame_left_ = 0;     // Bytes of the frame that have not come yet.
   std::vector<std::uint8_t> part_;   // Of a welcome, a frame's header, or a status.

@@ -36,9 +36,14 @@ LiveLink::~LiveLink() {
 
 std::optional<std::string> LiveLink::open(const std::string& socket) {
   std::string wrong;
+  if (connection_ >= 0) close(connection_);
   connection_ = link::connect_to(socket, SOCK_STREAM, wrong);
   if (connection_ < 0) return wrong;
-  const link::Greeting greeting;
+  reader_.begin();
+  why_.clear();
+  link::Greeting greeting;
+  greeting.session = reader_.session();
+  greeting.place = reader_.place();
   if (!link::trusted_peer(connection_, wrong)) {
     end(wrong);
   } else if (send(connection_, &greeting, sizeof(greeting), MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof(greeting))) {

@@ -22,7 +22,7 @@ class LiveLink {
   LiveLink(const LiveLink&) = delete;
   LiveLink& operator=(const LiveLink&) = delete;
 
-  // Nothing, or why not, in words.
+  // Nothing, or why not, in words. After an end, to the same observer: goes on where it was.
   std::optional<std::string> open(const std::string& socket);
   // Waits until something comes, wake() is called, or the time is over, and hands out what came: at most some
   // megabytes, so that who shows it gets its turn. False: the link has ended; why() says whether something was wrong.

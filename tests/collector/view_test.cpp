@@ -23,6 +23,7 @@ class Viewer {
                                              [this](const link::Status& status) { last = status; });
     return !link_->open(socket);
   }
+  bool open_again(const std::string& socket) { return !link_->open(socket); }
   bool read() { return link_->read(0); }
   void ask(link::RequestKind kind) { link_->request(kind); }
   const std::string& why() const { return link_->why(); }
@@ -162,7 +163,7 @@ TEST_F(Link, WhatIsNoViewerIsHungUpOn) {
   EXPECT_EQ(says(&good, sizeof(good)), link::version);
   newer.oldest_version = newer.newest_version = link::version + 5;
   EXPECT_EQ(says(&newer, sizeof(newer)), 0U) << "told that there is no common version";
-  EXPECT_EQ(says("GET / HTTP/1.1\r\n\r\n", 18), ~0U);
+  EXPECT_EQ(says("GET / HTTP/1.1\r\nHost: somewhere\r\n\r\n", 34), ~0U);
   port.serve({});
   EXPECT_EQ(port.viewers(), 0U);
   // One that greets well and then says nonsense.
@@ -173,6 +174,30 @@ TEST_F(Link, WhatIsNoViewerIsHungUpOn) {
   viewer.ask(static_cast<link::RequestKind>(77));  // A newer viewer's: passed on, nobody knows it.
   turn(viewer);
   EXPECT_EQ(port.viewers(), 1U);
+}
+
+TEST_F(Link, ALostLinkGoesOnWhereItWas) {
+  record(2500);
+  Viewer viewer;
+  ASSERT_TRUE(viewer.open(port.socket_path()));
+  turn(viewer, 4);
+  ASSERT_EQ(viewer.events(), 2500U);
+  record(1500);
+  ASSERT_TRUE(viewer.open_again(port.socket_path()));  // In the middle of everything.
+  turn(viewer, 4);
+  EXPECT_EQ(viewer.events(), 4000U);
+  EXPECT_EQ(viewer.trace.bad_blocks(), 0U) << "nothing came twice";
+  EXPECT_EQ(viewer.trace.version()->streams[0].counts().lost, 0U);
+  // At the same address another observer by now: its blocks are no continuation of these.
+  serve::Recorder other;
+  ASSERT_EQ(other.open(folder_ / "other.hbm"), std::nullopt);
+  serve::ViewerPort next(other);
+  ASSERT_EQ(next.open(), std::nullopt);
+  ASSERT_TRUE(viewer.open_again(next.socket_path()));
+  next.serve({});
+  next.serve({});
+  while (viewer.read()) next.serve({});
+  EXPECT_NE(viewer.why().find("another one"), std::string::npos);
 }
 
 TEST_F(Link, TenThousandConnectionsAreBounded) {

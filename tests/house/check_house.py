@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     "analysis/query": ["analysis/model", "analysis/units", "analysis/heap", "analysis/trace", "collector/wire", "allocator"],
     "analysis/diagnose": ["analysis/model", "analysis/units", "analysis/query", "allocator"],
     "analysis/write": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "collector/wire"],
-    "app/cli": ["analysis", "collector/attach", "collector/serve", "collector/view", "allocator"],
+    "app/cli": ["analysis", "collector/link", "collector/attach", "collector/serve", "collector/view", "allocator"],
     "app/gui/core": ["analysis", "allocator", "collector/view"],
     # What gui/core hands out is made of analysis' rows, so those who may include core may name these types; reading and
     # writing files stays behind core.

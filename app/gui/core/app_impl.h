@@ -15,6 +15,7 @@
 #include "app/gui/core/app.h"
 #include "app/gui/core/read_file.h"
 #include "app/gui/core/worker_pool.h"
+#include "collector/view/started_command.h"
 
 namespace hbmscope::gui {
 
@@ -202,7 +203,7 @@ class App::Impl {
     bool is_shown = true;  // The version that came last; else one is on its way.
   };
   std::map<const ReadControl*, Live> live_;  // Their threads post to the pool.
-  std::unique_ptr<DemoProcess> demo_;
+  std::unique_ptr<view::StartedCommand> demo_;
 };
 
 }  // namespace hbmscope::gui

@@ -6,23 +6,30 @@
 #include "app/gui/core/app_impl.h"
 
 namespace hbmscope::gui {
+namespace {
+
+std::string name_of(const view::StartedCommand& demo) {
+  return "live:" + std::to_string(demo.pid());
+}
+
+}  // namespace
 
 // In the place of the one that ran before.
 void App::Impl::start_demo(const DemoSettings& settings) {
   const DemoSettings before = state.demo ? state.demo->settings : settings;
   SourceId old = SourceId::none;
   for (const Source& source : state.sources)
-    if (demo_ != nullptr && source.path == demo_->source_name()) old = source.id;
+    if (demo_ != nullptr && source.path == name_of(*demo_)) old = source.id;
   demo_.reset();
   std::string wrong;
-  demo_ = DemoProcess::start(settings, wrong);
+  demo_ = view::StartedCommand::start(command_of(settings), wrong);
   if (demo_ == nullptr) {
     state.demo.reset();
     state.window.notice = "The demo can't be started: " + wrong + ".";
     return;
   }
   state.demo = DemoState{settings, false, text_from_change(before, settings)};
-  open_file(demo_->source_name(), OpenAs::source);
+  open_file(name_of(*demo_), OpenAs::source);
   close_source(old);
 }
 

@@ -1,15 +1,8 @@
 #include "app/gui/core/demo.h"
 
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -71,44 +64,10 @@ std::string text_from_change(const DemoSettings& before, const DemoSettings& now
   return {};
 }
 
-std::unique_ptr<DemoProcess> DemoProcess::start(const DemoSettings& settings, std::string& wrong) {
-  std::vector<std::string> words{"hbmscope", "demo", "--headless", "--for", "0"};
+std::vector<std::string> command_of(const DemoSettings& settings) {
+  std::vector<std::string> words{"demo", "--headless", "--for", "0"};
   for (std::string& word : words_of(settings)) words.push_back(std::move(word));
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  int ends[2] = {-1, -1};
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    wrong = std::strerror(errno);
-    return nullptr;
-  }
-  const pid_t pid = fork();
-  if (pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);  // It does not outlive its window.
-    dup2(ends[0], STDIN_FILENO);
-    execv("/proc/self/exe", arguments.data());
-    _exit(1);
-  }
-  close(ends[0]);
-  if (pid > 0) return std::unique_ptr<DemoProcess>(new DemoProcess(pid, ends[1]));
-  wrong = std::strerror(errno);
-  close(ends[1]);
-  return nullptr;
-}
-
-DemoProcess::~DemoProcess() {
-  close(input_);
-  kill(static_cast<pid_t>(pid_), SIGTERM);
-  waitpid(static_cast<pid_t>(pid_), nullptr, 0);
-}
-
-std::string DemoProcess::source_name() const {
-  return "live:" + std::to_string(pid_);
-}
-
-void DemoProcess::tell(const std::string& line) const {
-  const std::string text = line + "\n";
-  [[maybe_unused]] const ssize_t written = write(input_, text.data(), text.size());
+  return words;
 }
 
 }  // namespace hbmscope::gui

@@ -1,10 +1,7 @@
 // The demo: a program that the window starts by its own command (hbmscope demo), watches like any other, and can hold,
-// step, and start anew with other settings. Linux only, as everything live.
+// step, and start anew with other settings.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,26 +20,11 @@ struct DemoSettings {
 };
 DemoSettings demo_settings_from(const std::vector<std::string>& words);
 std::vector<std::string> words_of(const DemoSettings& settings);
+// The command that runs it without a window, until it is ended.
+std::vector<std::string> command_of(const DemoSettings& settings);
 
 // What changed, and when JAX reads it: for the line that says why the program was started anew.
 std::string text_from_change(const DemoSettings& before, const DemoSettings& now);
-
-class DemoProcess {
- public:
-  // Null, and why in `wrong`.
-  static std::unique_ptr<DemoProcess> start(const DemoSettings& settings, std::string& wrong);
-  ~DemoProcess();  // Ends it.
-  DemoProcess(const DemoProcess&) = delete;
-  DemoProcess& operator=(const DemoProcess&) = delete;
-
-  std::string source_name() const;  // "live:4711"
-  void tell(const std::string& line) const;
-
- private:
-  DemoProcess(std::int64_t pid, int input) : pid_(pid), input_(input) {}
-  std::int64_t pid_;
-  int input_;
-};
 
 struct DemoState {
   DemoSettings settings;

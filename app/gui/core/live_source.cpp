@@ -44,17 +44,24 @@ void LiveSource::run(const std::string& socket) {
     wrong = link_.open(socket);
   }
   if (wrong) return sinks_.end(nullptr, std::move(*wrong));
+  // A link that was lost goes on where it was, as long as its observer is there.
+  do follow();
+  while (!is_over_ && !has_ended_ && !link_.open(socket));
+  if (is_over_) return;
+  sinks_.end(growing_.events() == 0 ? nullptr : std::make_shared<const Trace>(growing_.finish()), link_.why());
+}
+
+void LiveSource::follow() {
   while (!is_over_ && link_.read(wait_ms)) {
     if (stops_recording_.exchange(false)) link_.request(link::RequestKind::stop_recording);
     if (growing_.events() == events_handed_out_ || !is_wanted_.exchange(false)) continue;
     events_handed_out_ = growing_.events();
     sinks_.version(growing_.version());
   }
-  if (is_over_) return;
-  sinks_.end(growing_.events() == 0 ? nullptr : std::make_shared<const Trace>(growing_.finish()), link_.why());
 }
 
 void LiveSource::note_status(const link::Status& told) {
+  has_ended_ = (told.flags & link::status_flag::job_has_ended) != 0;
   const auto now = std::chrono::steady_clock::now();
   const double passed = std::chrono::duration<double>(now - before_.told_at).count();
   if (before_.told_at == std::chrono::steady_clock::time_point{}) {

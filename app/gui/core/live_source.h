@@ -42,6 +42,7 @@ class LiveSource {
 
  private:
   void run(const std::string& socket);
+  void follow();
   void note_status(const link::Status& told);
 
   GrowingTrace growing_;
@@ -51,6 +52,7 @@ class LiveSource {
   std::uint64_t events_handed_out_ = 0;
   LiveStatus before_;
   double rate_ = 0;
+  bool has_ended_ = false;  // The job, as the observer told.
   std::thread thread_;
 };
 

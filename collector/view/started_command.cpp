@@ -1,0 +1,52 @@
+#include "collector/view/started_command.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace hbmscope::view {
+
+std::unique_ptr<StartedCommand> StartedCommand::start(const std::vector<std::string>& words, std::string& wrong) {
+  std::vector<std::string> kept{"hbmscope"};
+  kept.insert(kept.end(), words.begin(), words.end());
+  std::vector<char*> arguments;
+  for (std::string& word : kept) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  // A pair of sockets, not a pipe: to write to one that nobody reads any more is an error, and no signal.
+  int ends[2] = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    wrong = std::strerror(errno);
+    return nullptr;
+  }
+  const pid_t pid = fork();
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    dup2(ends[0], STDIN_FILENO);
+    execv("/proc/self/exe", arguments.data());
+    _exit(1);
+  }
+  close(ends[0]);
+  if (pid > 0) return std::unique_ptr<StartedCommand>(new StartedCommand(pid, ends[1]));
+  wrong = std::strerror(errno);
+  close(ends[1]);
+  return nullptr;
+}
+
+StartedCommand::~StartedCommand() {
+  close(input_);
+  kill(static_cast<pid_t>(pid_), SIGTERM);
+  waitpid(static_cast<pid_t>(pid_), nullptr, 0);
+}
+
+void StartedCommand::tell(const std::string& line) const {
+  const std::string text = line + "\n";
+  send(input_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+}  // namespace hbmscope::view
