@@ -37,7 +37,7 @@ Examples:
   hbmscope report snapshot.pickle --at oom --blocks 20 --where 'size>1GiB age>10s'   block by block
   hbmscope diff snapshot.pickle --from start --at peak what came in between
   hbmscope demo                                        a training step in an emulated pool, live
-  hbmscope run -- ./train                              records what an annotated allocator does
+  hbmscope run -- ./train                              shows its device memory live and records it
   hbmscope convert snapshot.pickle -o snapshot.hbm     a thirtieth of the bytes, or less, the same answers
   hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
   hbmscope replay requests.jsonl.zst --version spatial_v1   which addresses JAX's allocator gives, and what fails
@@ -181,6 +181,7 @@ void add_run(CLI::App& app, RunOptions& options) {
   CLI::App& command = *app.add_subcommand("run", "Run a job, watch its device memory live, and record it");
   command.add_option("--record", options.record, "The recording to write; default: COMMAND.PID.hbm in this folder");
   command.add_flag("--no-window", options.no_window, "Only record; without a display that is so anyway");
+  command.add_flag("--no-follow", options.no_follow, "Watch the process that is started, none that it starts");
   command.add_option("COMMAND", options.command, "What to run, after two dashes: -- python train.py")->required();
 }
 

@@ -51,13 +51,17 @@ ObservedJob::ObservedJob()
 
 // Starts the command with the collector in front of its other libraries. The child's errno where it could not be
 // started comes through a pipe that a started program closes.
-pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std::string& collector,
+pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std::string& collector, bool is_followed,
                              int& start_errno) const {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   const char* others = std::getenv("LD_PRELOAD");
   const std::string preload = others != nullptr && *others != 0 ? collector + ":" + others : collector;
+  // AddressSanitizer refuses to start where it is not the first library; in front of what it stands for nothing is.
+  const char* sanitizer_options = std::getenv("ASAN_OPTIONS");
+  const std::string sanitizer = (sanitizer_options != nullptr ? sanitizer_options + std::string(":") : std::string()) +
+                                "verify_asan_link_order=0";
   int pipe_ends[2] = {-1, -1};
   if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
     start_errno = errno;
@@ -68,7 +72,12 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGQUIT, SIG_DFL);
     setenv("LD_PRELOAD", preload.c_str(), 1);
+    setenv("ASAN_OPTIONS", sanitizer.c_str(), 1);
     setenv(serve::Observer::variable, observer_.socket_path().c_str(), 1);
+    if (is_followed)
+      unsetenv(wire::no_follow_variable);
+    else
+      setenv(wire::no_follow_variable, "1", 1);
     execvp(words.front(), words.data());
     const int failed = errno;
     [[maybe_unused]] const ssize_t written = write(pipe_ends[1], &failed, sizeof(failed));
@@ -81,7 +90,8 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
   return job;
 }
 
-std::optional<int> ObservedJob::start(const std::vector<std::string>& command, const std::string& recording) {
+std::optional<int> ObservedJob::start(const std::vector<std::string>& command, const std::string& recording,
+                                      bool is_followed) {
   const auto collector = find_collector();
   if (!collector || collector->string().find_first_of(" :") != std::string::npos)
     return fail({collector ? fmt::format("the path of the collector has a blank or a colon: {}", collector->string())
@@ -97,7 +107,7 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   if (wrong)
     return fail({*wrong, "Set XDG_RUNTIME_DIR to a folder of yours that nobody else may enter.", {}, {}, false});
   int start_errno = 0;
-  job_ = start_job(command, collector->string(), start_errno);
+  job_ = start_job(command, collector->string(), is_followed, start_errno);
   if (start_errno == 0) return std::nullopt;
   if (job_ > 0) waitpid(job_, &status_, 0);
   std::filesystem::remove(recording);
@@ -156,8 +166,9 @@ void ObservedJob::print_summary() const {
   if (processes.empty()) {
     fmt::print(
         stderr,
-        "hbmscope: no process of this command told of device memory, so nothing was recorded. An allocator tells "
-        "it with collector/annotate/hbmscope.h; a statically linked program can't be watched from its start.\n");
+        "hbmscope: no process of this command told of device memory, so nothing was recorded: none called the CUDA "
+        "driver (libcuda.so.1) for memory, or had an allocator with collector/annotate/hbmscope.h. A statically linked "
+        "program can't be watched from its start.\n");
     std::filesystem::remove(recording());
     return;
   }

@@ -21,7 +21,9 @@ class ObservedJob {
   ObservedJob& operator=(const ObservedJob&) = delete;
 
   // Where it failed: the text has been printed, and this is the exit code. The recording is made before the job starts.
-  std::optional<int> start(const std::vector<std::string>& command, const std::string& recording);
+  // `is_followed`: the processes that it starts are watched too.
+  std::optional<int> start(const std::vector<std::string>& command, const std::string& recording,
+                           bool is_followed = true);
   // Waits for events, a little while at most, and takes in what came. False: the job has ended, and so has all of this.
   bool serve();
   // The job's own exit code; 128 and the signal where one ended it, as a shell has it.
@@ -35,7 +37,8 @@ class ObservedJob {
   bool has_recorded() const { return !observer_.processes().empty(); }
 
  private:
-  pid_t start_job(const std::vector<std::string>& command, const std::string& collector, int& start_errno) const;
+  pid_t start_job(const std::vector<std::string>& command, const std::string& collector, bool is_followed,
+                  int& start_errno) const;
   link::Status status() const;
   void finish();
 

@@ -46,7 +46,7 @@ int run_job(const RunOptions& options, bool has_window) {
   std::signal(SIGTERM, remember_signal);
   std::signal(SIGHUP, remember_signal);
   ObservedJob job;
-  if (const auto failed = job.start(options.command, path)) return *failed;
+  if (const auto failed = job.start(options.command, path, !options.no_follow)) return *failed;
   if (has_window && !options.no_window && has_display()) open_window(job.viewer_socket());
   while (job.serve())
     if (asked_to_end != 0) job.send_signal(std::exchange(asked_to_end, 0));

@@ -9,6 +9,7 @@ namespace hbmscope::cli {
 struct RunOptions {
   std::string record;  // Empty: named after the command, in the current folder.
   bool no_window = false;
+  bool no_follow = false;  // Only the process that is started is watched, none that it starts.
   std::vector<std::string> command;
 };
 

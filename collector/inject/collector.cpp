@@ -1,5 +1,9 @@
 // libhbmscope_collector.so, in the job: finds what can be listened to, and connects to the observer when there is
-// something. Without an observer, or with nothing to listen to, it does nothing at all.
+// something: an annotated allocator, or a call of the CUDA driver that takes memory. Without an observer, or with
+// nothing to listen to, it does nothing at all.
+#include "collector/inject/collector.h"
+
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -15,7 +19,9 @@ extern "C" void* __dso_handle;
 namespace hbmscope::inject {
 namespace {
 
-const char* observer = nullptr;
+const char* observer = nullptr;  // Null: there is none, or we are done with it.
+bool follows = true;
+SpinLock opening;
 
 // Once, in one line, on the host's standard error; the job goes on without us.
 void say(const char* what) {
@@ -25,31 +31,58 @@ void say(const char* what) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, std::strlen(line));
 }
 
+// The rings are the parent's. What the child does with the driver it tells through its own.
 void after_fork_in_child() {
   stop_listening();
   rings.forget();
-  observer = nullptr;
+  forget_driver_ids();
+  opening.unlock();
+  if (!follows) observer = nullptr;
+}
+
+// Programs that this one starts get the environment that it would have without us. Ours is the first of the preloaded.
+void keep_to_this_process() {
+  follows = false;
+  unsetenv(wire::no_follow_variable);
+  unsetenv(wire::observer_variable);
+  const char* preloaded = std::getenv("LD_PRELOAD");
+  const char* others = preloaded == nullptr ? nullptr : std::strchr(preloaded, ':');
+  if (others != nullptr)
+    setenv("LD_PRELOAD", others + 1, 1);
+  else
+    unsetenv("LD_PRELOAD");
 }
 
 void connect_and_listen(hbmscope_table* table) {
-  if (observer == nullptr) return;
-  if (!rings.is_open()) {
-    if (const char* wrong = rings.open(observer)) {
-      observer = nullptr;
-      say(wrong);
-      return;
-    }
-    __register_atfork(nullptr, nullptr, after_fork_in_child, __dso_handle);
-  }
-  listen_to(table);
+  if (open_rings()) listen_to(table);
 }
 
 __attribute__((constructor)) void begin() {
   observer = std::getenv(wire::observer_variable);
+  if (observer != nullptr && std::getenv(wire::no_follow_variable) != nullptr) keep_to_this_process();
   if (observer != nullptr) find_annotated_tables(connect_and_listen);
 }
 
 }  // namespace
+
+bool open_rings() {
+  if (__atomic_load_n(&observer, __ATOMIC_ACQUIRE) == nullptr) return false;
+  const int errno_of_job = errno;
+  opening.lock();
+  if (observer != nullptr && !rings.is_open()) {
+    static bool is_told_of_forks = false;
+    if (!is_told_of_forks) __register_atfork(nullptr, nullptr, after_fork_in_child, __dso_handle);
+    is_told_of_forks = true;
+    if (const char* wrong = rings.open(observer)) {
+      __atomic_store_n(&observer, nullptr, __ATOMIC_RELEASE);
+      say(wrong);
+    }
+  }
+  opening.unlock();
+  errno = errno_of_job;
+  return rings.is_open();
+}
+
 }  // namespace hbmscope::inject
 
 // A library that is loaded later calls this from its constructor (collector/annotate/hbmscope.h).

@@ -1,7 +1,9 @@
 #include "collector/inject/rings.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -25,7 +27,10 @@ namespace {
 
 constexpr std::size_t text_bytes_max = 4096;
 
-thread_local wire::RingHeader* my_ring __attribute__((tls_model("initial-exec"))) = nullptr;
+// How long a full ring is waited for while nobody takes anything out of it: longer than the observer holds rows back
+// (collector/serve/process_drain.h), and than a busy machine lets it wait.
+constexpr timespec wait_step{0, 100'000};
+constexpr unsigned wait_steps_max = 6'000;
 
 bool is_tsc_even() {
 #if defined(__x86_64__)
@@ -37,12 +42,14 @@ bool is_tsc_even() {
 }
 
 void give_ring_back(void* ring) {
-  my_ring = nullptr;
-  std::atomic_ref(static_cast<wire::RingHeader*>(ring)->thread).store(0, std::memory_order_release);
+  thread_word &= in_driver_call;
+  auto& mine = *static_cast<wire::RingHeader*>(ring);
+  std::atomic_ref(mine.giving_since).store(0, std::memory_order_release);  // Of a thread that was cancelled in a call.
+  std::atomic_ref(mine.thread).store(0, std::memory_order_release);
 }
 
 // The observer may be slow to take it, not the job to go on: a second at most.
-const char* hand_over(int memory, const char* observer_path) {
+const char* hand_over(int memory, const char* observer_path, int& observer) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (std::strlen(observer_path) >= sizeof(address.sun_path)) return "the path of its socket is too long";
@@ -66,6 +73,9 @@ const char* hand_over(int memory, const char* observer_path) {
   std::memcpy(CMSG_DATA(rights), &memory, sizeof(int));
   const bool is_told = connect(socket_fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
                        sendmsg(socket_fd, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(hello));
+  ucred peer{};
+  socklen_t peer_bytes = sizeof(peer);
+  if (is_told && getsockopt(socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0) observer = peer.pid;
   close(socket_fd);
   return is_told ? nullptr : "it does not answer";
 }
@@ -73,6 +83,7 @@ const char* hand_over(int memory, const char* observer_path) {
 }  // namespace
 
 Rings rings;
+__thread std::uintptr_t thread_word = 0;
 
 std::uint64_t read_ticks(bool are_ns) {
 #if defined(__x86_64__)
@@ -90,7 +101,7 @@ void SpinLock::lock() {
 const char* Rings::open(const char* observer_path) {
   const std::uint64_t definitions = 4096, listing = definitions + wire::definitions_bytes_wanted;
   const std::uint64_t first_ring = listing + wire::listing_bytes_wanted;
-  const std::uint64_t bytes = first_ring + wire::rings_wanted * wire::ring_stride(wire::ring_bytes_wanted);
+  const std::uint64_t bytes = first_ring + (wire::rings_wanted + 1) * wire::ring_stride(wire::ring_bytes_wanted);
   const auto memory = static_cast<int>(syscall(SYS_memfd_create, "hbmscope", 3U /* close on exec, may be sealed */));
   if (memory < 0) return "no shared memory can be had";
   void* at = MAP_FAILED;
@@ -101,8 +112,9 @@ const char* Rings::open(const char* observer_path) {
     close(memory);
     return "no shared memory can be had";
   }
+  madvise(at, bytes, MADV_DONTDUMP);  // Nobody wants it in the job's core file.
   auto* header = new (at) wire::RingsHeader;
-  header->rings = wire::rings_wanted;
+  header->rings = wire::rings_wanted + 1;
   header->ring_bytes = wire::ring_bytes_wanted;
   header->definitions_offset = definitions;
   header->definitions_bytes = wire::definitions_bytes_wanted;
@@ -110,7 +122,7 @@ const char* Rings::open(const char* observer_path) {
   header->listing_bytes = wire::listing_bytes_wanted;
   header->rings_offset = first_ring;
   header->ticks_are_ns = is_tsc_even() ? 0 : 1;
-  const char* wrong = hand_over(memory, observer_path);
+  const char* wrong = hand_over(memory, observer_path, observer_);
   close(memory);
   if (wrong != nullptr) {
     munmap(at, bytes);
@@ -119,17 +131,18 @@ const char* Rings::open(const char* observer_path) {
   bytes_ = static_cast<std::uint8_t*>(at);
   ring_bytes_ = header->ring_bytes;
   ticks_are_ns_ = header->ticks_are_ns != 0;
-  header_ = header;
+  __atomic_store_n(&header_, header, __ATOMIC_RELEASE);
   return nullptr;
 }
 
 void Rings::forget() {
   header_ = nullptr;
-  my_ring = nullptr;
+  thread_word &= in_driver_call;
   strings_ = frames_ = stacks_ = heaps_ = 0;
   // Another thread of the parent's may have held them; it does not exist here.
   definitions_lock_.unlock();
   listing_lock_.unlock();
+  shared_ring_lock_.unlock();
 }
 
 wire::RingHeader* Rings::ring(std::uint32_t number) const {
@@ -138,43 +151,82 @@ wire::RingHeader* Rings::ring(std::uint32_t number) const {
 
 wire::RingHeader* Rings::take_ring() {
   const auto thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
-  for (std::uint32_t i = 0; i < header_->rings; ++i) {
+  for (std::uint32_t i = 0; i + 1 < header_->rings; ++i) {
     std::uint64_t nobody = 0;
-    if (!std::atomic_ref(ring(i)->thread).compare_exchange_strong(nobody, thread, std::memory_order_acquire)) continue;
-    my_ring = ring(i);
-    __cxa_thread_atexit_impl(give_ring_back, my_ring, &__dso_handle);
-    return my_ring;
+    wire::RingHeader* taken = ring(i);
+    if (std::atomic_ref(taken->thread).load(std::memory_order_relaxed) != 0) continue;
+    if (!std::atomic_ref(taken->thread).compare_exchange_strong(nobody, thread, std::memory_order_acquire)) continue;
+    std::atomic_ref rings_taken(header_->rings_taken);
+    std::uint64_t before = rings_taken.load(std::memory_order_relaxed);
+    while (before <= i && !rings_taken.compare_exchange_weak(before, i + std::uint64_t{1})) {
+    }
+    thread_word = reinterpret_cast<std::uintptr_t>(taken) | (thread_word & in_driver_call);
+    __cxa_thread_atexit_impl(give_ring_back, taken, &__dso_handle);
+    return taken;
   }
   return nullptr;
 }
 
-std::uint8_t* Rings::begin_event(std::uint64_t bytes) {
-  if (my_ring == nullptr && take_ring() == nullptr) {
-    std::atomic_ref(header_->events_without_ring).fetch_add(1, std::memory_order_relaxed);
-    return nullptr;
-  }
-  wire::RingHeader& mine = *my_ring;
+wire::RingHeader* Rings::lock_shared_ring() {
+  shared_ring_lock_.lock();
+  return ring(header_->rings - 1);
+}
+
+bool Rings::note_no_ring() {
+  std::atomic_ref(header_->events_without_ring).fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
+std::uint64_t Rings::begin_giving() {
+  const std::uint64_t ticks = read_ticks(ticks_are_ns_);
+  if (wire::RingHeader* mine = ring_of_thread())
+    std::atomic_ref(mine->giving_since).store(ticks, std::memory_order_seq_cst);
+  return ticks;
+}
+
+void Rings::end_giving() {
+  const std::uintptr_t mine = thread_word & ~in_driver_call;
+  if (mine == 0) return;
+  std::atomic_ref(reinterpret_cast<wire::RingHeader*>(mine)->giving_since).store(0, std::memory_order_release);
+}
+
+std::uint8_t* Rings::begin_event(wire::RingHeader& mine, std::uint64_t bytes, bool may_wait) {
   if (__builtin_expect(mine.lost != mine.lost_told, 0)) {
     wire::LossRecord loss;
     loss.count = mine.lost;
     loss.since_ns = mine.lost_since;
-    if (std::uint8_t* row = find_room(row_bytes(sizeof(loss)))) {
-      publish(put_row(row, read_ticks(ticks_are_ns_), loss));
+    if (std::uint8_t* row = find_room(mine, row_bytes(sizeof(loss)))) {
+      publish(mine, put_row(row, read_ticks(ticks_are_ns_), loss));
       mine.lost_told = mine.lost;
     }
   }
-  if (std::uint8_t* row = find_room(bytes)) return row;
+  if (std::uint8_t* row = find_room(mine, bytes)) return row;
+  if (may_wait)
+    if (std::uint8_t* row = wait_for_room(mine, bytes)) return row;
   if (mine.lost == mine.lost_told) mine.lost_since = read_ticks(ticks_are_ns_);
   std::atomic_ref(mine.lost).store(mine.lost + 1, std::memory_order_release);
   return nullptr;
 }
 
-void Rings::publish(std::uint64_t bytes) {
-  std::atomic_ref(my_ring->head).store(my_ring->head + bytes, std::memory_order_release);
+// While rows are taken out; once in vain, and then not again before one was. Not at all where the observer has died.
+std::uint8_t* Rings::wait_for_room(wire::RingHeader& mine, std::uint64_t bytes) {
+  if (mine.gave_up_at == mine.tail_seen + 1) return nullptr;
+  const int errno_of_job = errno;
+  std::uint64_t tail = mine.tail_seen;
+  std::uint8_t* row = nullptr;
+  for (unsigned steps = 0; row == nullptr && steps < wait_steps_max; ++steps) {
+    if (observer_ != 0 && kill(observer_, 0) != 0 && errno == ESRCH) break;
+    nanosleep(&wait_step, nullptr);
+    row = find_room(mine, bytes);
+    if (mine.tail_seen != tail) steps = 0;
+    tail = mine.tail_seen;
+  }
+  if (row == nullptr) mine.gave_up_at = mine.tail_seen + 1;
+  errno = errno_of_job;
+  return row;
 }
 
-std::uint8_t* Rings::find_room(std::uint64_t bytes) {
-  wire::RingHeader& mine = *my_ring;
+std::uint8_t* Rings::find_room(wire::RingHeader& mine, std::uint64_t bytes) {
   const std::uint64_t at = mine.head & (ring_bytes_ - 1);
   const std::uint64_t padding = at + bytes > ring_bytes_ ? ring_bytes_ - at : 0;
   if (mine.head + padding + bytes - mine.tail_seen > ring_bytes_) {

@@ -1,5 +1,6 @@
-// The job's side of the shared memory (collector/wire/ring_layout.h): rows go in, nothing waits, what does not fit is
-// counted. One for the process, because a thread has one ring whatever library its events come from.
+// The job's side of the shared memory (collector/wire/ring_layout.h): rows go in, what does not fit is counted; only
+// calls of the driver, which take a microsecond and more, wait for room. One for the process, because a thread has one
+// ring whatever library its events come from.
 #pragma once
 
 #include <atomic>
@@ -21,6 +22,10 @@ class SpinLock {
  private:
   std::atomic<bool> is_held_{false};
 };
+
+// All that a thread has of us: its ring, and in the lowest bit whether it is inside a call of the driver's.
+extern __thread std::uintptr_t thread_word __attribute__((tls_model("initial-exec"), visibility("hidden")));
+constexpr std::uintptr_t in_driver_call = 1;
 
 // The time stamp counter, or nanoseconds of the monotonic clock where it does not run evenly.
 std::uint64_t read_ticks(bool are_ns);
@@ -52,16 +57,35 @@ class Rings {
   const char* open(const char* observer_path);
   // In a child after fork(): the memory is the parent's, so nothing may be written any more.
   void forget();
-  bool is_open() const { return header_ != nullptr; }
+  bool is_open() const { return __atomic_load_n(&header_, __ATOMIC_ACQUIRE) != nullptr; }
 
   // Of an event of this thread, at this moment. False: it was lost, and counted.
   template <class Record>
   bool add(const Record& record) {
-    std::uint8_t* row = begin_event(row_bytes(sizeof(Record)));
+    wire::RingHeader* mine = ring_of_thread();
+    if (mine == nullptr) return note_no_ring();
+    std::uint8_t* row = begin_event(*mine, row_bytes(sizeof(Record)), false);
     if (row == nullptr) return false;
-    publish(put_row(row, read_ticks(ticks_are_ns_), record));
+    publish(*mine, put_row(row, read_ticks(ticks_are_ns_), record));
     return true;
   }
+
+  // Of a call of the driver's: waits for room while the observer makes some, and needs no ring of the thread's own.
+  // `ticks`: when it took effect; 0: now.
+  template <class Record>
+  bool add_of_driver(const Record& record, std::uint64_t ticks = 0) {
+    wire::RingHeader* mine = ring_of_thread();
+    const bool is_shared = mine == nullptr;
+    if (is_shared) mine = lock_shared_ring();
+    std::uint8_t* row = begin_event(*mine, row_bytes(sizeof(Record)), true);
+    if (row != nullptr)
+      publish(*mine, put_row(row, ticks == 0 || is_shared ? read_ticks(ticks_are_ns_) : ticks, record));
+    if (is_shared) shared_ring_lock_.unlock();
+    return row != nullptr;
+  }
+  // Around a call that gives memory back: what others do meanwhile is not taken out before its row. Returns the stamp.
+  std::uint64_t begin_giving();
+  void end_giving();
 
   // Definitions; 0 where there was no room. Long texts are cut.
   std::uint32_t define_string(const char* text);
@@ -84,10 +108,19 @@ class Rings {
 
  private:
   wire::RingHeader* ring(std::uint32_t number) const;
+  wire::RingHeader* ring_of_thread() {
+    const std::uintptr_t mine = thread_word & ~in_driver_call;
+    return mine != 0 ? reinterpret_cast<wire::RingHeader*>(mine) : take_ring();
+  }
   wire::RingHeader* take_ring();
-  std::uint8_t* begin_event(std::uint64_t bytes);
-  std::uint8_t* find_room(std::uint64_t bytes);  // In this thread's ring.
-  void publish(std::uint64_t bytes);             // What was put there may be read.
+  wire::RingHeader* lock_shared_ring();
+  bool note_no_ring();
+  std::uint8_t* begin_event(wire::RingHeader& mine, std::uint64_t bytes, bool may_wait);
+  std::uint8_t* find_room(wire::RingHeader& mine, std::uint64_t bytes);
+  std::uint8_t* wait_for_room(wire::RingHeader& mine, std::uint64_t bytes);
+  void publish(wire::RingHeader& mine, std::uint64_t bytes) {  // What was put there may be read.
+    std::atomic_ref(mine.head).store(mine.head + bytes, std::memory_order_release);
+  }
   std::uint8_t* begin_listed(std::uint64_t bytes);
   template <class Record>
   std::uint32_t define(Record record, std::uint32_t& last, const char* text = "", std::size_t text_bytes = 0);
@@ -96,7 +129,8 @@ class Rings {
   std::uint8_t* bytes_ = nullptr;
   std::uint64_t ring_bytes_ = 0;
   bool ticks_are_ns_ = false;
-  SpinLock definitions_lock_, listing_lock_;
+  int observer_ = 0;  // Its process; 0: not known.
+  SpinLock definitions_lock_, listing_lock_, shared_ring_lock_;
   std::uint32_t strings_ = 0, frames_ = 0, stacks_ = 0, heaps_ = 0;  // The last number of each.
   std::uint64_t listed_bytes_ = 0;
   bool is_listing_cut_ = false;

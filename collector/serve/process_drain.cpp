@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <functional>
 #include <queue>
 #include <utility>
@@ -14,6 +15,8 @@ std::uint64_t realtime_ns() {
   clock_gettime(CLOCK_REALTIME, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
+
+constexpr std::uint64_t told_bytes = 1 << 16;  // A thread may wait for the room.
 
 // The job's ids are dense and come in order; one that does not is left out, and its id stays 0.
 void add_id(std::vector<std::uint32_t>& ids, std::uint32_t of_job, std::uint32_t id) {
@@ -50,14 +53,20 @@ void ProcessDrain::drain(bool is_last) {
   const TickClock::Reading now = clock_.read();
   clock_.note(now);
   std::size_t busy = 0;
-  for (std::uint32_t i = 0; i < rings_.size(); ++i) {
+  std::uint64_t until = now.ticks;
+  const std::uint64_t held_longest = clock_.ticks_from_ns(now.ns - hold_max_ns);
+  used_rings_ = memory_->used_rings();
+  for (const std::uint32_t i : used_rings_) {
+    // Before the head: a call that is over by now has put its row behind it.
+    const std::uint64_t giving_since = memory_->giving_since(i);
+    if (giving_since > held_longest) until = std::min(until, giving_since - 1);
     rings_[i].head = memory_->head(i);
-    busy += rings_[i].head != 0 ? 1 : 0;
+    busy += rings_[i].head != 0 || giving_since != 0 ? 1 : 0;
   }
   // After the heads: what they reach is defined by now.
   take_definitions();
-  const bool may_wait = !is_last && busy > 1;
-  const std::uint64_t until = may_wait ? clock_.ticks_from_ns(now.ns - merge_window_ns) : ~std::uint64_t{0};
+  if (busy > 1) until = std::min(until, clock_.ticks_from_ns(now.ns - merge_window_ns));
+  if (is_last) until = ~std::uint64_t{0};
   take_rows(until);
   note_losses(now.ns);
   tell_clock(now);
@@ -114,14 +123,13 @@ void ProcessDrain::take_rows(std::uint64_t until_ticks) {
     places[number] = ring.tail;
     ring.row = memory_->next(number, places[number], ring.head, is_broken_);
     if (!ring.row) {
-      if (ring.tail != ring.head) memory_->set_tail(number, ring.tail = ring.head);
+      if (ring.tail != ring.head) memory_->set_tail(number, ring.told_tail = ring.tail = ring.head);
     } else if (ring.row->ticks <= until_ticks) {
       queue.emplace(ring.row->ticks, number);
     }
   };
-  for (std::uint32_t i = 0; i < rings_.size(); ++i)
+  for (const std::uint32_t i : used_rings_)
     if (rings_[i].tail != rings_[i].head) read(i);
-  std::uint32_t since_told = 0;
   while (!queue.empty()) {
     const std::uint32_t number = queue.top().second;
     queue.pop();
@@ -140,16 +148,17 @@ void ProcessDrain::take_rows(std::uint64_t until_ticks) {
       write(*ring.row);
     }
     ring.tail = places[number];
-    if (++since_told % 1024 == 0) memory_->set_tail(number, ring.tail);
+    if (ring.tail - ring.told_tail >= told_bytes) memory_->set_tail(number, ring.told_tail = ring.tail);
     read(number);
   }
-  for (std::uint32_t i = 0; i < rings_.size(); ++i) memory_->set_tail(i, rings_[i].tail);
+  for (const std::uint32_t i : used_rings_)
+    if (rings_[i].told_tail != rings_[i].tail) memory_->set_tail(i, rings_[i].told_tail = rings_[i].tail);
 }
 
 // What was lost and has not been told in a ring: of threads that have been silent since, or had no ring.
 void ProcessDrain::note_losses(std::int64_t now_ns) {
   std::uint64_t more = 0;
-  for (std::uint32_t i = 0; i < rings_.size(); ++i) {
+  for (const std::uint32_t i : used_rings_) {
     Ring& ring = rings_[i];
     const std::uint64_t lost = ring.tail == memory_->head(i) ? memory_->lost(i) : ring.told_lost;
     if (lost <= ring.told_lost) continue;
@@ -172,7 +181,10 @@ Record ProcessDrain::translated(const Row& row) const {
   if constexpr (requires { record.stack; }) record.stack = stack(record.stack);
   if constexpr (requires { record.tag; }) record.tag = string(record.tag);
   if constexpr (requires { record.name; }) record.name = string(record.name);
+  if constexpr (requires { record.key; }) record.key = string(record.key);
+  if constexpr (requires { record.key; }) record.value = string(record.value);
   if constexpr (requires { record.reason; }) record.reason = string(record.reason);
+  if constexpr (requires { record.call; }) record.call = string(record.call);
   return record;
 }
 
@@ -190,8 +202,49 @@ void ProcessDrain::write_listing(const wire::ListingRecord& listing, std::int64_
   if (listing.heap != 0) writer_.list_heap(listing.heap, regions, blocks, time_ns);
 }
 
+// Blocks of the driver's, and what only the driver has.
+bool ProcessDrain::is_of_driver(const Row& row) {
+  switch (row.kind) {
+    case wire::RecordKind::alloc: return (row.as<wire::AllocRecord>().flags & wire::driver_block) != 0;
+    case wire::RecordKind::free_at: return row.as<wire::FreeAtRecord>().heap >= wire::block_of_handle;
+    case wire::RecordKind::attribute: return true;
+    default: return row.kind >= wire::RecordKind::physical_create && row.kind <= wire::RecordKind::unmap;
+  }
+}
+
+void ProcessDrain::write_of_driver(const Row& row, std::int64_t time_ns) {
+  switch (row.kind) {
+    case wire::RecordKind::alloc: driver_.take(translated<wire::AllocRecord>(row), time_ns); break;
+    case wire::RecordKind::free_at:
+      if (row.as<wire::FreeAtRecord>().heap == wire::block_of_handle)
+        driver_.give_handle(translated<wire::FreeAtRecord>(row), time_ns);
+      else
+        driver_.give(translated<wire::FreeAtRecord>(row), time_ns);
+      break;
+    case wire::RecordKind::attribute: driver_.note(translated<wire::AttributeRecord>(row), time_ns); break;
+    case wire::RecordKind::physical_create: driver_.create(translated<wire::PhysicalCreateRecord>(row), time_ns); break;
+    case wire::RecordKind::physical_import: driver_.import(translated<wire::PhysicalImportRecord>(row), time_ns); break;
+    case wire::RecordKind::physical_export:
+      driver_.export_handle(translated<wire::PhysicalExportRecord>(row), time_ns);
+      break;
+    case wire::RecordKind::physical_release:
+      driver_.release(translated<wire::PhysicalReleaseRecord>(row), time_ns);
+      break;
+    case wire::RecordKind::reserve: driver_.reserve(translated<wire::ReserveRecord>(row), time_ns); break;
+    case wire::RecordKind::unreserve: driver_.unreserve(translated<wire::UnreserveRecord>(row), time_ns); break;
+    case wire::RecordKind::map: driver_.map(translated<wire::MapRecord>(row), time_ns); break;
+    default: driver_.unmap(translated<wire::UnmapRecord>(row), time_ns); break;
+  }
+}
+
 void ProcessDrain::write(const Row& row) {
   const std::int64_t time_ns = clock_.ns_from_ticks(row.ticks);
+  if (is_of_driver(row)) {
+    const std::uint64_t before = writer_.next_event();
+    write_of_driver(row, time_ns);
+    events_ += writer_.next_event() - before;  // Not each row is one.
+    return;
+  }
   ++events_;
   switch (row.kind) {
     case wire::RecordKind::alloc: writer_.alloc(translated<wire::AllocRecord>(row), time_ns); break;
@@ -213,6 +266,7 @@ void ProcessDrain::write(const Row& row) {
     case wire::RecordKind::region_grow: writer_.add(translated<wire::RegionGrowRecord>(row), time_ns); break;
     case wire::RecordKind::region_shrink: writer_.add(translated<wire::RegionShrinkRecord>(row), time_ns); break;
     case wire::RecordKind::heap_gone: writer_.add(translated<wire::HeapGoneRecord>(row), time_ns); break;
+    case wire::RecordKind::driver_refusal: writer_.add(translated<wire::DriverRefusalRecord>(row), time_ns); break;
     case wire::RecordKind::out_of_memory: writer_.add(translated<wire::OutOfMemoryRecord>(row), time_ns); break;
     case wire::RecordKind::marker: writer_.add(translated<wire::MarkerRecord>(row), time_ns); break;
     case wire::RecordKind::counter: writer_.add(translated<wire::CounterRecord>(row), time_ns); break;

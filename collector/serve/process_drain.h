@@ -3,7 +3,9 @@
 // A thread notes the time and then publishes the event; in between it may be put aside. So with several threads, events
 // younger than `merge_window_ns` wait for the next round, and what comes later than that is written late, never sorted
 // anew. Threads of their own order (an alloc after the free that made room for it) are ordered by their allocator's
-// lock, which takes longer than reading the clock.
+// lock, which takes longer than reading the clock. A thread that is inside a call that gives memory back to the driver
+// holds back what is younger than the call, `hold_max_ns` long: the driver may give the same addresses to another
+// thread before the call has returned and is told.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/serve/driver_memory.h"
 #include "collector/serve/ring_memory.h"
 #include "collector/serve/tick_clock.h"
 #include "collector/wire/stream_writer.h"
@@ -19,6 +22,7 @@
 namespace hbmscope::serve {
 
 constexpr std::int64_t merge_window_ns = 1'000'000;
+constexpr std::int64_t hold_max_ns = 200'000'000;
 constexpr std::int64_t clock_record_ns = 10'000'000'000;
 
 class ProcessDrain {
@@ -36,7 +40,7 @@ class ProcessDrain {
 
  private:
   struct Ring {
-    std::uint64_t tail = 0, head = 0;
+    std::uint64_t tail = 0, head = 0, told_tail = 0;
     std::uint64_t told_lost = 0;
     std::optional<Row> row;  // The next one, read already.
   };
@@ -44,6 +48,8 @@ class ProcessDrain {
   void take_definitions();
   void take_rows(std::uint64_t until_ticks);
   void write(const Row& row);
+  static bool is_of_driver(const Row& row);
+  void write_of_driver(const Row& row, std::int64_t time_ns);
   void write_listing(const wire::ListingRecord& listing, std::int64_t time_ns);
   void note_losses(std::int64_t now_ns);
   void tell_clock(const TickClock::Reading& now);
@@ -60,8 +66,10 @@ class ProcessDrain {
 
   std::unique_ptr<RingMemory> memory_;
   wire::StreamWriter writer_;
+  DriverMemory driver_{writer_};
   TickClock clock_;
   std::vector<Ring> rings_;
+  std::vector<std::uint32_t> used_rings_;                                     // Of this round.
   std::vector<std::uint32_t> strings_{0}, frames_{0}, stacks_{0}, heaps_{0};  // The stream's ids, by the job's.
   std::vector<std::string> texts_{""};
   std::uint64_t events_ = 0, lost_ = 0, told_without_ring_ = 0;

@@ -98,12 +98,24 @@ wire::RingHeader& RingMemory::ring(std::uint32_t number) const {
   return *reinterpret_cast<wire::RingHeader*>(bytes_ + rings_offset_ + number * wire::ring_stride(ring_bytes_));
 }
 
+std::vector<std::uint32_t> RingMemory::used_rings() const {
+  std::vector<std::uint32_t> used;
+  const std::uint64_t taken = load(header().rings_taken);
+  for (std::uint32_t i = 0; i + 1 < rings_ && i < taken; ++i) used.push_back(i);
+  used.push_back(rings_ - 1);
+  return used;
+}
+
 std::uint64_t RingMemory::head(std::uint32_t number) const {
   return load(ring(number).head);
 }
 
 std::uint64_t RingMemory::lost(std::uint32_t number) const {
   return load(ring(number).lost);
+}
+
+std::uint64_t RingMemory::giving_since(std::uint32_t number) const {
+  return load(ring(number).giving_since);
 }
 
 std::uint64_t RingMemory::events_without_ring() const {

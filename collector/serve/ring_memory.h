@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "collector/wire/ring_layout.h"
 
@@ -44,8 +45,11 @@ class RingMemory {
 
   std::uint32_t rings() const { return rings_; }
   bool ticks_are_ns() const { return ticks_are_ns_; }
+  // Of the rings: those that may have been written to, the last of which is rings() - 1.
+  std::vector<std::uint32_t> used_rings() const;
   std::uint64_t head(std::uint32_t ring) const;
   std::uint64_t lost(std::uint32_t ring) const;
+  std::uint64_t giving_since(std::uint32_t ring) const;
   std::uint64_t events_without_ring() const;
 
   // The row at `at` of a ring, and where the next begins; `at` passes padding. Nothing at `head`. A row that makes no

@@ -10,9 +10,14 @@
 // in the ring is their remainder. A row never wraps: where it does not fit before the end, a row of kind 0 fills the
 // rest. A record names strings, stacks and heaps that are in the definitions already, so that an observer who reads the
 // heads first and the definitions then knows all that it reads after that.
-// Nothing waits. A full ring loses the event and counts it; as soon as there is room again a row of kind loss says so
+// Nothing waits, but for a call of the driver's. A full ring loses the event and counts it; as soon as there is room again a row of kind loss says so
 // (`count`: all that this ring ever lost, `since_ns`: ticks). The observer then asks for listings by raising
 // `listing_round`, and the next call about each heap writes one.
+//
+// Calls of the driver (rows with `driver_block`, `block_at`, `block_of_handle`, and the physical layer's) wait for room as
+// long as the observer takes rows out. What a call gives back is stamped when it begins and written when it has
+// succeeded; meanwhile the ring's `giving_since` says that stamp, and the observer holds back what came later. Threads
+// that have no ring of their own write into the last one, in turns, and hold nothing back.
 //
 // Everything in here is hostile to the observer, as bytes of any peer: the job's own bugs can write over it.
 #pragma once
@@ -24,7 +29,7 @@
 
 namespace hbmscope::wire {
 
-constexpr std::uint32_t rings_version = 1;
+constexpr std::uint32_t rings_version = 2;
 
 struct RingsHeader {
   char magic[8] = {'h', 'b', 'm', 'r', 'i', 'n', 'g', 's'};
@@ -40,6 +45,7 @@ struct RingsHeader {
   alignas(64) std::uint64_t definitions_end = 0;  // Bytes that are whole.
   std::uint64_t definitions_lost = 0;             // For want of room; ids of them are 0.
   std::uint64_t events_without_ring = 0;          // Lost, because every ring had its thread.
+  std::uint64_t rings_taken = 0;                  // Rings from here on never had one, but for the last.
   alignas(64) std::uint64_t listing_end = 0;      // Bytes of the listing that waits; 0: none does.
   // The observer's.
   alignas(64) std::uint32_t listing_round = 1;  // Heaps that were not listed since it was raised want to be.
@@ -53,6 +59,8 @@ struct RingHeader {
   std::uint64_t tail_seen = 0;         // Where the tail was when the thread last looked.
   std::uint64_t lost_told = 0;         // Of `lost`, those that a row of kind loss has told of.
   std::uint64_t lost_since = 0;        // Ticks of the first that none has.
+  std::uint64_t giving_since = 0;      // Ticks when the thread's call began that gives memory back; 0: it is in none.
+  std::uint64_t gave_up_at = 0;        // One more than the tail at which the thread waited in vain; 0: it never did.
   alignas(64) std::uint64_t tail = 0;  // Bytes ever read. The observer's.
 };
 static_assert(sizeof(RingHeader) == 128);
@@ -62,12 +70,19 @@ constexpr std::uint64_t ring_stride(std::uint64_t ring_bytes) {
 }
 
 // Sparse: memory is taken where it was written.
-constexpr std::uint32_t rings_wanted = 64;
+constexpr std::uint32_t rings_wanted = 256;  // And one more, for all that find none.
 constexpr std::uint64_t ring_bytes_wanted = std::uint64_t{8} << 20;
 constexpr std::uint64_t definitions_bytes_wanted = std::uint64_t{64} << 20;
 constexpr std::uint64_t listing_bytes_wanted = std::uint64_t{256} << 20;
 
 constexpr RecordKind padding_kind{0};
+
+// The job keeps no table of what lives; the observer has one (collector/serve/driver_memory.h) and fills in what these
+// leave open.
+constexpr std::uint32_t driver_block = 1U << 31;         // AllocRecord::flags: taken from the driver.
+constexpr std::uint32_t named_by_handle = 1U << 30;      // And: `address` is a handle (of an array), no address.
+constexpr std::uint32_t block_at = ~std::uint32_t{0};    // FreeAtRecord::heap: whichever has a block at that address.
+constexpr std::uint32_t block_of_handle = block_at - 1;  // FreeAtRecord::heap: `address` is the handle of a block.
 
 // What a job says when it connects to its observer; the memfd comes with it, and says the rest.
 struct Hello {
@@ -76,5 +91,7 @@ struct Hello {
 static_assert(sizeof(Hello) == 8);
 
 constexpr const char* observer_variable = "HBMSCOPE_OBSERVER";  // The path of the observer's socket.
+// Set: only the process that finds it is observed, none that it starts.
+constexpr const char* no_follow_variable = "HBMSCOPE_NO_FOLLOW";
 
 }  // namespace hbmscope::wire

@@ -116,7 +116,7 @@ TEST_F(Rings, a_full_ring_loses_and_the_next_row_says_how_many) {
 
 TEST_F(Rings, more_threads_than_rings_lose_and_count) {
   connect();
-  constexpr std::ptrdiff_t threads = 70;
+  constexpr std::ptrdiff_t threads = wire::rings_wanted + 6;
   std::barrier all(threads);
   std::vector<std::thread> running;
   for (std::ptrdiff_t i = 0; i < threads; ++i)
@@ -128,6 +128,82 @@ TEST_F(Rings, more_threads_than_rings_lose_and_count) {
   observer.finish();
   EXPECT_EQ(observer.processes().at(0).events, wire::rings_wanted);
   EXPECT_EQ(observer.processes().at(0).lost, threads - wire::rings_wanted);
+}
+
+TEST_F(Rings, calls_of_the_driver_need_no_ring_of_their_own) {
+  connect();
+  constexpr std::ptrdiff_t threads = wire::rings_wanted + 20;
+  std::barrier all(threads);
+  std::vector<std::thread> running;
+  for (std::ptrdiff_t i = 0; i < threads; ++i)
+    running.emplace_back([&, i] {
+      wire::AllocRecord record;
+      record.address = static_cast<std::uint64_t>(i) * 512;
+      record.size = 512;
+      record.heap = 1;
+      record.flags = wire::driver_block;
+      inject::rings.add_of_driver(record);
+      all.arrive_and_wait();
+    });
+  for (std::thread& thread : running) thread.join();
+  observer.finish();
+  EXPECT_EQ(observer.processes().at(0).events, static_cast<std::uint64_t>(threads));
+  EXPECT_EQ(observer.processes().at(0).lost, 0U);
+  EXPECT_EQ(stream.last_state().heap(1).live_blocks, static_cast<std::uint64_t>(threads));
+}
+
+TEST_F(Rings, a_call_of_the_driver_waits_for_an_observer_that_is_slow) {
+  connect();
+  constexpr std::uint64_t blocks = 400'000;  // Three times what a ring holds.
+  std::atomic<bool> is_done = false;
+  std::thread job([&] {
+    for (std::uint64_t i = 0; i < blocks; ++i) {
+      wire::AllocRecord record;
+      record.address = i * 512;
+      record.size = 512;
+      record.heap = 1;
+      record.flags = wire::driver_block;
+      EXPECT_TRUE(inject::rings.add_of_driver(record));
+    }
+    is_done = true;
+  });
+  while (!is_done) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    observer.serve(0);
+  }
+  job.join();
+  observer.finish();
+  EXPECT_EQ(observer.processes().at(0).events, blocks);
+  EXPECT_EQ(observer.processes().at(0).lost, 0U);
+}
+
+TEST_F(Rings, a_call_that_gives_back_holds_what_is_younger) {
+  connect();
+  alloc(512);
+  std::barrier turn(2);
+  std::thread frees([&] {
+    turn.arrive_and_wait();
+    const std::uint64_t since = inject::rings.begin_giving();
+    turn.arrive_and_wait();  // The driver has the address again,
+    turn.arrive_and_wait();  // and gives it to somebody else, whose call is told first.
+    wire::FreeAtRecord record;
+    record.address = 512;
+    record.heap = 1;
+    inject::rings.add_of_driver(record, since);
+    inject::rings.end_giving();
+  });
+  turn.arrive_and_wait();
+  turn.arrive_and_wait();
+  alloc(512);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  observer.serve(0);
+  EXPECT_EQ(observer.processes().at(0).events, 1U);
+  turn.arrive_and_wait();
+  frees.join();
+  observer.finish();
+  EXPECT_EQ(observer.processes().at(0).events, 3U);
+  EXPECT_EQ(stream.last_state().heap(1).live_blocks, 1U);
+  EXPECT_EQ(stream.last_state().problems().unknown_frees, 0U);
 }
 
 TEST_F(Rings, a_thread_that_ends_leaves_its_ring_to_the_next) {

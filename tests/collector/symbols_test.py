@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """What the collector asks of the process that it is loaded into: glibc alone, no symbol newer than 2.31, and nothing of
-its own that could be taken for the host's.
+its own that could be taken for the host's, but for what it stands in front of: the driver's memory calls and dlsym.
 
-    symbols_test.py LIBRARY
+    symbols_test.py LIBRARY DRIVER_ENTRIES
 """
 
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 NEWEST = (2, 31)
-EXPORTED = {"hbmscope_announce"}
+INTERPOSED = re.findall(r"^(?:TAKES|GIVES|REFUSES|RESOLVES)\((cu\w+)", Path(sys.argv[2]).read_text(), re.MULTILINE)
+EXPORTED = {"hbmscope_announce", "dlsym", "dlvsym", *INTERPOSED}
 
 
 def main():
@@ -25,6 +27,8 @@ def main():
         wrong.append(f"exports {sorted(defined)}")
     if not re.search(r"GLIBC_", symbols):
         wrong.append("no symbol of glibc was found: what was read is no collector")
+    if len(INTERPOSED) < 90:
+        wrong.append(f"the table of entry points was not read: {INTERPOSED}")
     for line in wrong:
         print(line)
     sys.exit(1 if wrong else 0)

@@ -1,0 +1,53 @@
+// The entry points themselves, made from driver_entries.inc: each goes on to the driver's, returns what that returned,
+// and tells of it.
+#include "collector/inject/driver_rows.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+namespace hbmscope::inject::driver {
+
+#define FIND_TARGET(name, parameters)                                                   \
+  const auto target = reinterpret_cast<Result(*) parameters>(find_target(Entry::name)); \
+  if (target == nullptr) return no_device
+
+#define TAKES(name, since, parameters, arguments, asked, ...) \
+  extern "C" EXPORTED Result name parameters {                \
+    FIND_TARGET(name, parameters);                            \
+    const DriverCall call(Entry::name);                       \
+    const Result result = target arguments;                   \
+    if (result == success) {                                  \
+      if (call.is_told()) __VA_ARGS__;                        \
+    } else if (result == out_of_memory && call.is_told()) {   \
+      call.refuse(asked);                                     \
+    }                                                         \
+    return result;                                            \
+  }
+#define GIVES(name, since, parameters, arguments, ...)                         \
+  extern "C" EXPORTED Result name parameters {                                 \
+    FIND_TARGET(name, parameters);                                             \
+    const GivingCall call(Entry::name);                                        \
+    const Result result = target arguments;                                    \
+    if (result == success && call.is_told()) __VA_ARGS__;                      \
+    if (result == out_of_memory && call.DriverCall::is_told()) call.refuse(0); \
+    return result;                                                             \
+  }
+#define REFUSES(name, since, parameters, arguments)                \
+  extern "C" EXPORTED Result name parameters {                     \
+    FIND_TARGET(name, parameters);                                 \
+    const DriverCall call(Entry::name);                            \
+    const Result result = target arguments;                        \
+    if (result == out_of_memory && call.is_told()) call.refuse(0); \
+    return result;                                                 \
+  }
+#define RESOLVES(name, since, parameters, arguments)                                 \
+  extern "C" EXPORTED Result name parameters {                                       \
+    FIND_TARGET(name, parameters);                                                   \
+    const DriverCall call(Entry::name);                                              \
+    const Result result = target arguments;                                          \
+    if (result == success && symbol != nullptr && out != nullptr && *out != nullptr) \
+      *out = replace_found(symbol, *out, version, flags);                            \
+    return result;                                                                   \
+  }
+#include "collector/inject/driver_entries.inc"
+
+}  // namespace hbmscope::inject::driver

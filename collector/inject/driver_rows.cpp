@@ -1,0 +1,360 @@
+#include "collector/inject/driver_rows.h"
+
+#include <atomic>
+
+#include "collector/inject/collector.h"
+
+namespace hbmscope::inject {
+namespace {
+
+constexpr std::size_t devices_max = 64;
+constexpr std::size_t managed = devices_max, host = devices_max + 1, heap_count = devices_max + 2;
+
+// Ids that the rings gave out; 0: not yet. Those of before a fork are nothing to the child.
+struct Known {
+  std::atomic<std::uint32_t> texts[entry_count];
+  std::atomic<std::uint32_t> heaps[heap_count];
+  SpinLock heaps_lock;
+};
+Known known;
+
+std::uint32_t text_of(Entry entry) {
+  std::atomic<std::uint32_t>& text = known.texts[static_cast<std::size_t>(entry)];
+  std::uint32_t id = text.load(std::memory_order_relaxed);
+  if (id == 0) text.store(id = rings.define_string(name_of(entry)), std::memory_order_relaxed);
+  return id;
+}
+
+std::uint32_t define_heap(std::size_t index) {
+  wire::HeapRecord heap;
+  heap.layer = static_cast<std::uint8_t>(wire::Layer::physical);
+  heap.flags = wire::heap_flag::has_requested | wire::heap_flag::has_addresses | wire::heap_flag::is_complete_at_start;
+  heap.device = index < devices_max ? static_cast<std::uint32_t>(index) : wire::no_device;
+  if (index == managed) return rings.define_heap(heap, "managed memory", "managed");
+  if (index == host) return rings.define_heap(heap, "pinned host memory", "host_pinned");
+  char name[] = "GPU 00 memory";
+  char* digit = name + 4;
+  if (index >= 10) *digit++ = static_cast<char>('0' + index / 10);
+  *digit++ = static_cast<char>('0' + index % 10);
+  std::strcpy(digit, " memory");
+  return rings.define_heap(heap, name, "device");
+}
+
+std::uint32_t heap_of(std::size_t index) {
+  std::atomic<std::uint32_t>& heap = known.heaps[index];
+  if (const std::uint32_t id = heap.load(std::memory_order_acquire)) return id;
+  known.heaps_lock.lock();
+  if (heap.load(std::memory_order_relaxed) == 0) heap.store(define_heap(index), std::memory_order_release);
+  known.heaps_lock.unlock();
+  return heap.load(std::memory_order_relaxed);
+}
+
+// A small table of the driver's objects. What does not fit is not found.
+template <std::size_t size>
+struct Objects {
+  static constexpr std::size_t none = size;
+  std::atomic<void*> objects[size];
+  std::atomic<std::uint32_t> values[size];
+
+  std::size_t find(void* object) const {
+    std::size_t place = 0;
+    while (place < size && objects[place].load(std::memory_order_acquire) != object) ++place;
+    return place;
+  }
+  std::size_t add(void* object) {
+    for (std::size_t place = 0; place < size; ++place) {
+      void* nothing = nullptr;
+      if (objects[place].compare_exchange_strong(nothing, object)) return place;
+    }
+    return size;
+  }
+};
+Objects<1024> pools;   // To indices of heaps.
+Objects<256> streams;  // Their places are their numbers.
+
+// 0: the default stream, of whichever kind.
+std::uint32_t number_of_stream(driver::Object stream) {
+  constexpr std::uintptr_t special_streams = 2;  // CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
+  if (reinterpret_cast<std::uintptr_t>(stream) <= special_streams) return 0;
+  std::size_t place = streams.find(stream);
+  if (place == streams.none) place = streams.add(stream);
+  return static_cast<std::uint32_t>(place + 1);
+}
+
+std::size_t index_of_device(driver::Device device) {
+  return device >= 0 && static_cast<std::size_t>(device) < devices_max ? static_cast<std::size_t>(device) : 0;
+}
+
+std::size_t index_of_location(driver::Location location) {
+  return location.type >= driver::LocationType::host && location.type <= driver::LocationType::host_numa_current
+             ? host
+             : index_of_device(location.id);
+}
+
+// The driver is called from within its own wrapper: it has returned, and holds nothing of its own.
+driver::Device current_device() {
+  driver::Device device = 0;
+  const auto ask = reinterpret_cast<driver::Result (*)(driver::Device*)>(find_device_helper());
+  return ask(&device) == driver::success ? device : 0;
+}
+
+template <class Record>
+void tell(Record record, std::uint64_t ticks = 0) {
+  rings.add_of_driver(record, ticks);
+}
+
+}  // namespace
+
+bool is_observed() {
+  return rings.is_open() || open_rings();
+}
+
+void forget_driver_ids() {
+  for (auto& text : known.texts) text.store(0, std::memory_order_relaxed);
+  for (auto& heap : known.heaps) heap.store(0, std::memory_order_relaxed);
+  known.heaps_lock.unlock();
+}
+
+void DriverCall::refuse(std::uint64_t asked) const {
+  wire::DriverRefusalRecord record;
+  record.asked = asked;
+  record.heap = driver::device_heap();
+  record.call = text_of(entry);
+  record.error = driver::out_of_memory;
+  tell(record);
+}
+
+namespace driver {
+
+std::uint32_t device_heap(Device device) {
+  return heap_of(index_of_device(device));
+}
+std::uint32_t device_heap() {
+  return device_heap(current_device());
+}
+std::uint32_t managed_heap() {
+  return heap_of(managed);
+}
+std::uint32_t host_heap() {
+  return heap_of(host);
+}
+
+std::uint32_t heap_of_pool(Object pool) {
+  const std::size_t place = pools.find(pool);
+  return place == pools.none ? device_heap() : heap_of(pools.values[place].load(std::memory_order_relaxed));
+}
+
+static void add_pool(Object pool, std::size_t heap) {
+  std::size_t place = pools.find(pool);
+  if (place == pools.none) place = pools.add(pool);
+  if (place != pools.none) pools.values[place].store(static_cast<std::uint32_t>(heap), std::memory_order_relaxed);
+}
+void note_pool(Object pool, Device device) {
+  add_pool(pool, index_of_device(device));
+}
+void note_pool(Object pool, int type, Location location) {
+  add_pool(pool, type == managed_allocation ? managed : index_of_location(location));
+}
+void forget_pool(Object pool) {
+  const std::size_t place = pools.find(pool);
+  if (place != pools.none) pools.objects[place].store(nullptr, std::memory_order_release);
+}
+
+void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size asked, Object stream) {
+  if (at == 0) return;
+  wire::AllocRecord record;
+  record.address = at;
+  record.size = bytes;
+  record.requested = asked;
+  record.heap = heap;
+  record.stream = number_of_stream(stream);
+  record.tag = text_of(call.entry);
+  record.flags = wire::driver_block;
+  tell(record);
+}
+
+void take_array(const DriverCall& call, Object array, Size bytes) {
+  wire::AllocRecord record;
+  record.address = number_of(array);
+  record.size = bytes;
+  record.requested = bytes;
+  record.heap = device_heap();
+  record.tag = text_of(call.entry);
+  record.flags = wire::driver_block | wire::named_by_handle;
+  tell(record);
+}
+
+void take_host(const DriverCall& call, void* at, Size bytes) {
+  wire::AllocRecord record;
+  record.address = number_of(at);
+  record.size = bytes;
+  record.requested = bytes;
+  record.heap = host_heap();
+  record.tag = text_of(call.entry);
+  tell(record);
+}
+
+static void give_from(std::uint32_t heap, const GivingCall& call, Address at) {
+  if (at == 0) return;
+  wire::FreeAtRecord record;
+  record.address = at;
+  record.heap = heap;
+  tell(record, call.since);
+}
+void give(const GivingCall& call, Address at) {
+  give_from(wire::block_at, call, at);
+}
+void give_array(const GivingCall& call, Object array) {
+  give_from(wire::block_of_handle, call, number_of(array));
+}
+void give_host(const GivingCall& call, void* at) {
+  give_from(host_heap(), call, number_of(at));
+}
+
+void create(MemHandle handle, Size bytes, Location location) {
+  wire::PhysicalCreateRecord record;
+  record.handle = handle;
+  record.size = bytes;
+  record.heap = heap_of(index_of_location(location));
+  tell(record);
+}
+
+void create_view(MemHandle handle) {
+  wire::PhysicalCreateRecord record;
+  record.handle = handle;
+  tell(record);
+}
+
+void import(MemHandle handle, std::uint64_t bytes) {
+  wire::PhysicalImportRecord record;
+  record.handle = handle;
+  record.size = bytes;
+  record.heap = device_heap();
+  tell(record);
+}
+
+void note_export(MemHandle handle) {
+  wire::PhysicalExportRecord record;
+  record.handle = handle;
+  tell(record);
+}
+
+void release(const GivingCall& call, MemHandle handle) {
+  wire::PhysicalReleaseRecord record;
+  record.handle = handle;
+  tell(record, call.since);
+}
+
+void map(Address at, Size bytes, Size offset, MemHandle handle) {
+  wire::MapRecord record;
+  record.address = at;
+  record.size = bytes;
+  record.handle = handle;
+  record.offset = offset;
+  record.heap = device_heap();
+  tell(record);
+}
+
+void unmap(const GivingCall& call, Address at, Size bytes) {
+  wire::UnmapRecord record;
+  record.address = at;
+  record.size = bytes;
+  record.heap = device_heap();
+  tell(record, call.since);
+}
+
+void reserve(Address at, Size bytes) {
+  wire::ReserveRecord record;
+  record.address = at;
+  record.size = bytes;
+  record.heap = device_heap();
+  tell(record);
+}
+
+void unreserve(const GivingCall& call, Address at, Size bytes) {
+  wire::UnreserveRecord record;
+  record.address = at;
+  record.size = bytes;
+  record.heap = device_heap();
+  tell(record, call.since);
+}
+
+// It has no handle here, so its address is its handle's number too.
+void open_foreign(std::uint32_t heap, Address at) {
+  Address base = 0;
+  Size bytes = 0;
+  if (void* helper = find_helper("cuMemGetAddressRange_v2"))
+    if (reinterpret_cast<Result (*)(Address*, Size*, Address)>(helper)(&base, &bytes, at) != success) bytes = 0;
+  if (bytes == 0) return;  // Nothing can be said of it.
+  wire::PhysicalImportRecord import;
+  import.handle = at;
+  import.size = bytes;
+  import.heap = heap;
+  tell(import);
+  wire::MapRecord map;
+  map.address = at;
+  map.size = bytes;
+  map.handle = at;
+  map.heap = heap;
+  tell(map);
+}
+
+void close_foreign(const GivingCall& call, Address at) {
+  give(call, at);
+}
+
+void note_sharing(const DriverCall& call, Address at) {
+  wire::AttributeRecord record;
+  record.allocation = at;
+  record.key = rings.define_string("shared with another process by");
+  record.value = text_of(call.entry);
+  tell(record);
+}
+
+Size array_bytes(unsigned format, unsigned channels, unsigned flags, Size width, Size height, Size depth,
+                 unsigned levels) {
+  if ((flags & (array_flag::sparse | array_flag::deferred_mapping)) != 0) return 0;  // Memory comes by a mapping.
+  // Bytes of an element, or where `block` is 4 of a block of 4 x 4 of them (BC1 to BC7).
+  Size element = 0, block = 1;
+  switch (format) {
+    case 0x01:  // Eight bits a channel, signed and not.
+    case 0x08: element = channels; break;
+    case 0x02:
+    case 0x09:
+    case 0x10: element = Size{channels} * 2; break;
+    case 0x03:
+    case 0x0a:
+    case 0x20: element = Size{channels} * 4; break;
+    case 0xc0:  // Normalized: one, two or four channels of eight bits, then of sixteen.
+    case 0xc6: element = 1; break;
+    case 0xc1:
+    case 0xc3:
+    case 0xc7:
+    case 0xc9: element = 2; break;
+    case 0x50:
+    case 0xc2:
+    case 0xc4:
+    case 0xc8:
+    case 0xca: element = 4; break;
+    case 0xc5:
+    case 0xcb: element = 8; break;
+    default:
+      if (format < 0x91 || format > 0x9e) return width * (height > 0 ? height : 1) * (depth > 0 ? depth : 1) * channels;
+      block = 4;
+      element = format <= 0x92 || format == 0x97 || format == 0x98 ? 8 : 16;
+      break;
+  }
+  const auto at_least_1 = [](Size extent) { return extent > 0 ? extent : 1; };
+  const auto blocks = [block](Size extent) { return (extent + block - 1) / block; };
+  const bool is_layered = (flags & array_flag::layered) != 0;
+  Size bytes = 0;
+  for (unsigned level = 0; level < levels && level < 32; ++level) {
+    const Size layers = at_least_1(is_layered ? depth : depth >> level);
+    bytes += blocks(at_least_1(width >> level)) * blocks(at_least_1(height >> level)) * layers * element;
+    if (width >> level <= 1 && height >> level <= 1 && (is_layered || depth >> level <= 1)) break;
+  }
+  return bytes;
+}
+
+}  // namespace driver
+}  // namespace hbmscope::inject

@@ -1,0 +1,111 @@
+// What calls of the driver say, as rows. The calls below are what driver_entries.inc is made of. None may be made
+// before is_observed() was true.
+#pragma once
+
+#include "collector/inject/driver_symbols.h"
+#include "collector/inject/rings.h"
+
+namespace hbmscope::inject {
+
+// Connects to the observer at the first call. False: there is none.
+bool is_observed();
+
+// One call of the program's into the driver, until the end of its block. What the driver calls for itself meanwhile is
+// part of it, and is not told.
+class DriverCall {
+ public:
+  explicit DriverCall(Entry which) : entry(which), is_outermost_((thread_word & in_driver_call) == 0) {
+    thread_word |= in_driver_call;
+  }
+  ~DriverCall() {
+    if (is_outermost_) thread_word &= ~in_driver_call;
+  }
+  DriverCall(const DriverCall&) = delete;
+  DriverCall& operator=(const DriverCall&) = delete;
+
+  bool is_told() const { return is_outermost_ && is_observed(); }
+  bool is_outermost() const { return is_outermost_; }
+  void refuse(std::uint64_t asked) const;  // The driver is out of memory.
+
+  const Entry entry;
+
+ private:
+  bool is_outermost_;
+};
+
+// A call that gives memory back: its rows have the time before it, and are written when it has succeeded.
+class GivingCall : public DriverCall {
+ public:
+  explicit GivingCall(Entry which) : DriverCall(which) {
+    if (is_outermost() && rings.is_open()) since = rings.begin_giving();
+  }
+  ~GivingCall() {
+    if (since != 0) rings.end_giving();
+  }
+  // Where nothing was told yet, nothing is given back.
+  bool is_told() const { return since != 0; }
+
+  std::uint64_t since = 0;
+};
+
+namespace driver {
+
+// Heaps by their numbers in the rings; made where they are missing.
+std::uint32_t device_heap(Device device);
+std::uint32_t device_heap();  // Of the thread's device.
+std::uint32_t managed_heap();
+std::uint32_t host_heap();
+std::uint32_t heap_of_pool(Object pool);
+
+void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size asked, Object stream = nullptr);
+inline void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes) {
+  take_of(heap, call, at, bytes, bytes);
+}
+inline void take(const DriverCall& call, Address at, Size bytes, Size asked, Object stream = nullptr) {
+  take_of(device_heap(), call, at, bytes, asked, stream);
+}
+inline void take(const DriverCall& call, Address at, Size bytes) {
+  take(call, at, bytes, bytes);
+}
+void take_host(const DriverCall& call, void* at, Size bytes);
+void take_array(const DriverCall& call, Object array, Size bytes);  // 0: of memory that is counted elsewhere.
+void give(const GivingCall& call, Address at);
+void give_host(const GivingCall& call, void* at);
+void give_array(const GivingCall& call, Object array);
+
+void note_pool(Object pool, Device device);
+void note_pool(Object pool, int type, Location location);
+void forget_pool(Object pool);
+
+inline std::uint64_t number_of(Object object) {
+  return reinterpret_cast<std::uint64_t>(object);
+}
+void create(MemHandle handle, Size bytes, Location location);
+void create_view(MemHandle handle);                      // A handle that shows others' memory and owns none.
+void import(MemHandle handle, std::uint64_t bytes = 0);  // 0: not told.
+void note_export(MemHandle handle);
+void release(const GivingCall& call, MemHandle handle);
+void map(Address at, Size bytes, Size offset, MemHandle handle);
+void unmap(const GivingCall& call, Address at, Size bytes);
+void reserve(Address at, Size bytes);
+void unreserve(const GivingCall& call, Address at, Size bytes);
+
+// Another process' block became visible here, or is no more.
+void open_foreign(std::uint32_t heap, Address at);
+void close_foreign(const GivingCall& call, Address at);
+void note_sharing(const DriverCall& call, Address at);  // A block of ours was given to another process.
+
+// What an array's elements take; the driver rounds up and does not say how far.
+Size array_bytes(unsigned format, unsigned channels, unsigned flags, Size width, Size height, Size depth,
+                 unsigned levels);
+template <class Extent>
+Size array_bytes(const ArrayDescriptor<Extent>& array) {
+  return array_bytes(array.format, array.channels, 0, array.width, array.height, 0, 1);
+}
+template <class Extent>
+Size array_bytes(const Array3dDescriptor<Extent>& array, unsigned levels = 1) {
+  return array_bytes(array.format, array.channels, array.flags, array.width, array.height, array.depth, levels);
+}
+
+}  // namespace driver
+}  // namespace hbmscope::inject

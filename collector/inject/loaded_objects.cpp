@@ -1,0 +1,172 @@
+#include "collector/inject/loaded_objects.h"
+
+#include <elf.h>
+#include <link.h>
+
+#include <cstdint>
+
+namespace hbmscope::inject {
+namespace {
+
+struct Symbols {
+  const ElfW(Sym) * symbols = nullptr;
+  const char* texts = nullptr;
+  const std::uint32_t* gnu_hash = nullptr;
+  const std::uint32_t* hash = nullptr;
+  const ElfW(Half) * versions = nullptr;
+};
+
+// The loader has made the addresses in there absolute, but for the kernel's own object.
+template <class T>
+const T* address_of(ElfW(Addr) base, ElfW(Addr) value) {
+  return reinterpret_cast<const T*>(value < base ? base + value : value);
+}
+
+Symbols find_symbols(ElfW(Addr) base, const ElfW(Dyn) * entry) {
+  Symbols found;
+  for (; entry->d_tag != DT_NULL; ++entry) {
+    const ElfW(Addr) value = entry->d_un.d_ptr;
+    switch (entry->d_tag) {
+      case DT_SYMTAB: found.symbols = address_of<ElfW(Sym)>(base, value); break;
+      case DT_STRTAB: found.texts = address_of<char>(base, value); break;
+      case DT_GNU_HASH: found.gnu_hash = address_of<std::uint32_t>(base, value); break;
+      case DT_HASH: found.hash = address_of<std::uint32_t>(base, value); break;
+      case DT_VERSYM: found.versions = address_of<ElfW(Half)>(base, value); break;
+      default: break;
+    }
+  }
+  return found;
+}
+
+// The C library's own may be intercepted, by a sanitizer that is not ready yet.
+bool are_equal(const char* one, const char* other) {
+  while (*one != 0 && *one == *other) ++one, ++other;
+  return *one == *other;
+}
+
+bool is_it(const Symbols& in, std::uint32_t index, const char* name) {
+  const ElfW(Sym)& symbol = in.symbols[index];
+  constexpr ElfW(Half) hidden_version = 0x8000;  // An older one than who links today gets.
+  if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) return false;
+  if (in.versions != nullptr && (in.versions[index] & hidden_version) != 0) return false;
+  return are_equal(in.texts + symbol.st_name, name);
+}
+
+// Index of the symbol; 0: there is none.
+std::uint32_t look_up_by_gnu_hash(const Symbols& in, const char* name) {
+  std::uint32_t hash = 5381;
+  for (const char* at = name; *at != 0; ++at) hash = hash * 33 + static_cast<unsigned char>(*at);
+  const std::uint32_t buckets = in.gnu_hash[0], first = in.gnu_hash[1], filter_words = in.gnu_hash[2];
+  const auto* filter = reinterpret_cast<const ElfW(Addr)*>(in.gnu_hash + 4);
+  const auto* bucket = reinterpret_cast<const std::uint32_t*>(filter + filter_words);
+  const std::uint32_t* chain = bucket + buckets;
+  if (buckets == 0) return 0;
+  std::uint32_t index = bucket[hash % buckets];
+  if (index < first) return 0;
+  for (;; ++index) {
+    const std::uint32_t other = chain[index - first];
+    if ((other | 1) == (hash | 1) && is_it(in, index, name)) return index;
+    if ((other & 1) != 0) return 0;
+  }
+}
+
+std::uint32_t look_up_by_hash(const Symbols& in, const char* name) {
+  const std::uint32_t symbols = in.hash[1];
+  for (std::uint32_t index = 1; index < symbols; ++index)
+    if (is_it(in, index, name)) return index;
+  return 0;
+}
+
+void* look_up(ElfW(Addr) base, const ElfW(Dyn) * dynamic, const char* name) {
+  const Symbols in = find_symbols(base, dynamic);
+  if (in.symbols == nullptr || in.texts == nullptr) return nullptr;
+  std::uint32_t index = 0;
+  if (in.gnu_hash != nullptr)
+    index = look_up_by_gnu_hash(in, name);
+  else if (in.hash != nullptr)
+    index = look_up_by_hash(in, name);
+  return index == 0 ? nullptr : reinterpret_cast<void*>(base + in.symbols[index].st_value);
+}
+
+void* look_up(const dl_phdr_info& object, const char* name) {
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = object.dlpi_phdr[i];
+    if (part.p_type != PT_DYNAMIC) continue;
+    return look_up(object.dlpi_addr, reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + part.p_vaddr), name);
+  }
+  return nullptr;
+}
+
+bool contains(const dl_phdr_info& object, const void* address) {
+  const auto at = reinterpret_cast<ElfW(Addr)>(address);
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = object.dlpi_phdr[i];
+    if (part.p_type == PT_LOAD && at - object.dlpi_addr - part.p_vaddr < part.p_memsz) return true;
+  }
+  return false;
+}
+
+struct Search {
+  const char* name;
+  const void* beside;  // Null: in what was loaded after us.
+  bool has_passed_us = false;
+  void* found = nullptr;
+};
+
+int look_into(dl_phdr_info* object, std::size_t, void* data) {
+  auto& search = *static_cast<Search*>(data);
+  if (search.beside != nullptr) {
+    if (!contains(*object, search.beside)) return 0;
+    search.found = look_up(*object, search.name);
+    return 1;
+  }
+  if (!search.has_passed_us) {
+    search.has_passed_us = contains(*object, reinterpret_cast<const void*>(&look_into));
+    return 0;
+  }
+  search.found = look_up(*object, search.name);
+  return search.found != nullptr ? 1 : 0;
+}
+
+struct Place {
+  const void* address;
+  bool is_inside = false;
+};
+
+int look_into_first(dl_phdr_info* object, std::size_t, void* data) {
+  auto& place = *static_cast<Place*>(data);
+  place.is_inside = contains(*object, place.address);
+  return 1;
+}
+
+}  // namespace
+
+bool is_in_program(const void* address) {
+  Place place{address};
+  dl_iterate_phdr(look_into_first, &place);
+  return place.is_inside;
+}
+
+void* find_next_at_start(const char* name) {
+  bool has_passed_us = false;
+  for (const link_map* object = _r_debug.r_map; object != nullptr; object = object->l_next) {
+    if (has_passed_us)
+      if (void* found = look_up(object->l_addr, object->l_ld, name)) return found;
+    has_passed_us = has_passed_us || object->l_ld == _DYNAMIC;
+  }
+  return nullptr;
+}
+
+void* find_next_function(const char* name) {
+  Search search{name, nullptr};
+  dl_iterate_phdr(look_into, &search);
+  return search.found;
+}
+
+void* find_function_beside(const void* address, const char* name) {
+  Search search{name, address};
+  dl_iterate_phdr(look_into, &search);
+  return search.found;
+}
+
+}  // namespace hbmscope::inject

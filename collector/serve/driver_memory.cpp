@@ -1,0 +1,162 @@
+#include "collector/serve/driver_memory.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace hbmscope::serve {
+
+void DriverMemory::take(wire::AllocRecord block, std::int64_t time_ns) {
+  const bool has_handle = (block.flags & wire::named_by_handle) != 0;
+  block.flags &= ~(wire::driver_block | wire::named_by_handle);
+  if (first_heap_ == 0) first_heap_ = block.heap;
+  const auto [found, is_new] = (has_handle ? array_blocks_ : blocks_).try_emplace(block.address);
+  Block& known = found->second;
+  // Its free was missed. In the heap where it lived at this address the writer sees to it.
+  if (!is_new && known.is_told && (known.heap != block.heap || has_handle)) free(known, 0, time_ns);
+  known = {block.heap, block.address, 0, !has_handle || block.size != 0};
+  if (!known.is_told) return;
+  if (has_handle) {
+    constexpr std::uint64_t spacing = 512;
+    constexpr std::uint64_t size_max = std::uint64_t{1} << 48;  // So that a hostile job does not use them all up.
+    known.address = block.address = next_address_;
+    next_address_ += (std::min(block.size, size_max) / spacing + 1) * spacing;
+  }
+  known.event = writer_.alloc(block, time_ns);
+}
+
+void DriverMemory::free(const Block& block, std::uint32_t stack, std::int64_t time_ns) {
+  writer_.free(block.heap, block.address, 0, stack, time_ns);
+}
+
+void DriverMemory::give(const wire::FreeAtRecord& free_at, std::int64_t time_ns) {
+  if (const auto found = blocks_.find(free_at.address); found != blocks_.end()) {
+    free(found->second, free_at.stack, time_ns);
+    blocks_.erase(found);
+  } else if (mappings_.contains(free_at.address)) {
+    unmap_at(free_at.address, time_ns);
+    // Another process' block has its address as its handle.
+    wire::PhysicalReleaseRecord release_of_block;
+    release_of_block.handle = free_at.address;
+    if (handles_.contains(free_at.address)) release(release_of_block, time_ns);
+  } else {
+    writer_.free(first_heap_, free_at.address, 0, free_at.stack, time_ns);
+  }
+}
+
+void DriverMemory::give_handle(const wire::FreeAtRecord& free_at, std::int64_t time_ns) {
+  const auto found = array_blocks_.find(free_at.address);
+  if (found == array_blocks_.end()) return;
+  if (found->second.is_told) free(found->second, free_at.stack, time_ns);
+  array_blocks_.erase(found);
+}
+
+void DriverMemory::note(wire::AttributeRecord attribute, std::int64_t time_ns) {
+  const auto found = blocks_.find(attribute.allocation);
+  if (found == blocks_.end()) return;
+  attribute.allocation = found->second.event;
+  writer_.add(attribute, time_ns);
+}
+
+void DriverMemory::create(const wire::PhysicalCreateRecord& record, std::int64_t time_ns) {
+  if (first_heap_ == 0) first_heap_ = record.heap;
+  Handle handle;
+  handle.heap = record.heap;
+  handle.size = record.size;
+  handle.owns_nothing = record.size == 0;
+  handles_[record.handle] = handle;
+  if (!handle.owns_nothing) writer_.add(record, time_ns);
+}
+
+void DriverMemory::import(wire::PhysicalImportRecord record, std::int64_t time_ns) {
+  if (const auto found = handles_.find(record.handle); found != handles_.end()) {
+    ++found->second.references;
+    record.heap = found->second.heap;
+    record.size = found->second.size;
+    if (record.size == 0) return;
+  } else {
+    Handle handle;
+    handle.heap = record.heap;
+    handle.size = record.size;
+    handles_[record.handle] = handle;
+  }
+  if (record.size != 0) writer_.add(record, time_ns);
+}
+
+void DriverMemory::export_handle(const wire::PhysicalExportRecord& record, std::int64_t time_ns) {
+  const auto found = handles_.find(record.handle);
+  if (found == handles_.end() || found->second.size != 0) writer_.add(record, time_ns);
+}
+
+void DriverMemory::release(const wire::PhysicalReleaseRecord& record, std::int64_t time_ns) {
+  const auto found = handles_.find(record.handle);
+  const bool is_told = found == handles_.end() || found->second.size != 0;
+  if (found != handles_.end() && --found->second.references == 0) handles_.erase(found);
+  if (is_told) writer_.add(record, time_ns);
+}
+
+void DriverMemory::map(wire::MapRecord record, std::int64_t time_ns) {
+  if (const auto there = mappings_.find(record.address);
+      there != mappings_.end() && there->second.handle == record.handle && there->second.size == record.size) {
+    ++there->second.count;
+    return;
+  }
+  Mapping mapping;
+  mapping.size = record.size;
+  mapping.handle = record.handle;
+  if (const auto found = handles_.find(record.handle); found != handles_.end()) {
+    Handle& handle = found->second;
+    record.heap = handle.heap;
+    mapping.is_told = !handle.owns_nothing;
+    if (handle.size == 0 && !handle.owns_nothing) {
+      handle.size = record.offset + record.size;
+      wire::PhysicalImportRecord import;
+      import.handle = record.handle;
+      import.size = handle.size;
+      import.heap = handle.heap;
+      for (std::uint32_t i = 0; i < handle.references; ++i) writer_.add(import, time_ns);
+    }
+  }
+  mapping.heap = record.heap;
+  mappings_[record.address] = mapping;
+  if (mapping.is_told) writer_.add(record, time_ns);
+}
+
+bool DriverMemory::unmap_at(std::uint64_t address, std::int64_t time_ns) {
+  const auto found = mappings_.find(address);
+  if (found == mappings_.end()) return false;
+  if (--found->second.count > 0) return true;
+  wire::UnmapRecord record;
+  record.address = address;
+  record.size = found->second.size;
+  record.heap = found->second.heap;
+  const bool is_told = found->second.is_told;
+  mappings_.erase(found);
+  if (is_told) writer_.add(record, time_ns);
+  return true;
+}
+
+void DriverMemory::unmap(const wire::UnmapRecord& range, std::int64_t time_ns) {
+  bool has_any = false;
+  for (auto at = mappings_.lower_bound(range.address);
+       at != mappings_.end() && at->first - range.address < range.size;) {
+    const std::uint64_t address = at->first;
+    ++at;
+    has_any = unmap_at(address, time_ns) || has_any;
+  }
+  if (!has_any) writer_.add(range, time_ns);
+}
+
+void DriverMemory::reserve(const wire::ReserveRecord& range, std::int64_t time_ns) {
+  reservations_[range.address] = range.heap;
+  writer_.add(range, time_ns);
+}
+
+void DriverMemory::unreserve(wire::UnreserveRecord range, std::int64_t time_ns) {
+  if (const auto found = reservations_.find(range.address); found != reservations_.end()) {
+    range.heap = found->second;
+    reservations_.erase(found);
+  }
+  writer_.add(range, time_ns);
+}
+
+}  // namespace hbmscope::serve

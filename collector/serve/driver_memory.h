@@ -1,0 +1,67 @@
+// What a process has of the driver's memory. Its own rows name a block by its address alone, a mapping by its handle;
+// here is known which heap that is, and what is nobody's memory anew: a mapping, another process' block.
+//
+// - Blocks that have a handle and no address (arrays) get addresses of their own, above all that a device has.
+// - A handle of which the driver does not tell how large it is (an import) is told of with its first mapping.
+// - A handle that owns nothing (multicast) is not told at all, nor are its mappings.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+
+#include "collector/wire/ring_layout.h"
+#include "collector/wire/stream_writer.h"
+
+namespace hbmscope::serve {
+
+class DriverMemory {
+ public:
+  explicit DriverMemory(wire::StreamWriter& writer) : writer_(writer) {}
+
+  // Records with the stream's ids, except where a heap is what is looked up here: it is used where nothing is found.
+  void take(wire::AllocRecord block, std::int64_t time_ns);
+  void give(const wire::FreeAtRecord& free, std::int64_t time_ns);
+  void give_handle(const wire::FreeAtRecord& free, std::int64_t time_ns);
+  // `allocation` is the block's address. Nothing is told of a block that is not known.
+  void note(wire::AttributeRecord attribute, std::int64_t time_ns);
+
+  void create(const wire::PhysicalCreateRecord& handle, std::int64_t time_ns);
+  void import(wire::PhysicalImportRecord handle, std::int64_t time_ns);
+  void export_handle(const wire::PhysicalExportRecord& handle, std::int64_t time_ns);
+  void release(const wire::PhysicalReleaseRecord& handle, std::int64_t time_ns);
+  void map(wire::MapRecord mapping, std::int64_t time_ns);
+  void unmap(const wire::UnmapRecord& range, std::int64_t time_ns);
+  void reserve(const wire::ReserveRecord& range, std::int64_t time_ns);
+  void unreserve(wire::UnreserveRecord range, std::int64_t time_ns);
+
+ private:
+  struct Block {
+    std::uint32_t heap = 0;
+    std::uint64_t address = 0;  // As it was told.
+    std::uint64_t event = 0;
+    bool is_told = true;
+  };
+  struct Handle {
+    std::uint32_t heap = 0, references = 1;
+    std::uint64_t size = 0;  // 0: not known yet.
+    bool owns_nothing = false;
+  };
+  struct Mapping {
+    std::uint32_t heap = 0, count = 1;
+    std::uint64_t size = 0, handle = 0;
+    bool is_told = true;
+  };
+  bool unmap_at(std::uint64_t address, std::int64_t time_ns);
+  void free(const Block& block, std::uint32_t stack, std::int64_t time_ns);
+
+  wire::StreamWriter& writer_;
+  std::unordered_map<std::uint64_t, Block> blocks_, array_blocks_;  // By address, by handle.
+  std::unordered_map<std::uint64_t, Handle> handles_;
+  std::map<std::uint64_t, Mapping> mappings_;                      // By address.
+  std::unordered_map<std::uint64_t, std::uint32_t> reservations_;  // Heaps by address.
+  std::uint64_t next_address_ = std::uint64_t{1} << 60;            // Of blocks that have none.
+  std::uint32_t first_heap_ = 0;                                   // For what nothing is known of.
+};
+
+}  // namespace hbmscope::serve

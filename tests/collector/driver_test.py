@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""hbmscope run on jobs that call a pretend CUDA driver in every way there is: what they did must be what the recording
+holds.
+
+    driver_test.py HBMSCOPE ENTRIES FAKE_FOLDER LINKED_JOB JOB EVERY_REFUSAL NEXT_IN_LINE
+
+FAKE_FOLDER/bound has a driver whose calls of itself stay inside, as NVIDIA's do; in FAKE_FOLDER/loose they can be
+intercepted.
+"""
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import unittest
+from pathlib import Path
+
+HBMSCOPE, ENTRIES, FAKES, LINKED_JOB, JOB, EVERY_REFUSAL, NEXT_IN_LINE = sys.argv[1:8]
+HERE = Path(__file__).parent
+GPU_0, GPU_1 = "GPU 0 memory", "GPU 1 memory"
+STARTED_IN_PYTHON = "import ctypes as C; cuda = C.CDLL('libcuda.so.1'); at = C.c_uint64()\n"
+
+
+def names(*kinds):
+    return re.findall(rf"^(?:{'|'.join(kinds)})\((\w+)", Path(ENTRIES).read_text(), re.MULTILINE)
+
+
+class Driver(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.recording = str(self.folder / "run.hbm")
+
+    def environment(self, fake="bound", **variables):
+        return dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{FAKES}/{fake}", **variables)
+
+    def command(self, *command, options=()):
+        return [HBMSCOPE, "run", "--no-window", *options, "--record", self.recording, "--", *command]
+
+    def run_it(self, *command, options=(), code=0, **environment):
+        done = subprocess.run(self.command(*command, options=options), capture_output=True, text=True, timeout=300, env=self.environment(**environment))
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def run_python(self, script, **more):
+        return self.run_it(sys.executable, "-c", STARTED_IN_PYTHON + textwrap.dedent(script), **more)
+
+    def wait_for_job(self, process):
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        for _ in range(5000):
+            if process.poll() is not None or children.read_text():
+                return
+            time.sleep(0.001)
+
+    def report(self):
+        done = subprocess.run([HBMSCOPE, "report", self.recording, "--json"], capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+    def heaps(self):
+        return {heap["name"]: heap for heap in self.report()["heaps"]}
+
+    def rows(self):
+        done = subprocess.run([HBMSCOPE, "export", self.recording, "--to", "csv", "--what", "events"], capture_output=True, text=True, check=True)
+        return list(csv.DictReader(io.StringIO(done.stdout)))
+
+    def assert_nothing_was_odd(self):
+        """No free of an unknown block, no block over another one, no loss: order and heaps are right."""
+        done = subprocess.run([HBMSCOPE, "check", self.recording], capture_output=True, text=True, check=True)
+        found = [line.split()[0] for line in done.stdout.splitlines()[2:] if line.strip()]
+        self.assertEqual(found, ["blocks", "events"], done.stdout)
+
+    def assert_is(self, truth):
+        found = self.report()
+        self.assertEqual({key: found["events"][key] for key in ("alloc", "free", "driver_refusals", "oom", "lost")},
+                         {"alloc": truth["alloc"], "free": truth["free"], "driver_refusals": truth["driver_refusals"], "oom": 0, "lost": 0})
+        by_name = {heap["name"]: heap for heap in found["heaps"]}
+        for device, name in enumerate((GPU_0, GPU_1)):
+            self.assertEqual(by_name[name]["layer"], "physical")
+            self.assertEqual(by_name[name]["device"], device)
+            self.assertEqual(by_name[name]["in_use_bytes"], truth["in_use_bytes"][device])
+            self.assertEqual(by_name[name]["live_blocks"], truth["live_blocks"][device])
+        self.assert_nothing_was_odd()
+
+    def test_totals_are_exact_however_the_driver_is_called(self):
+        for fake in ("bound", "loose"):
+            for how in ("linked", "dlsym", "dlvsym", "proc"):
+                if (fake, how) == ("loose", "dlvsym"):  # It has no versions to ask for.
+                    continue
+                with self.subTest(fake=fake, how=how):
+                    job = LINKED_JOB if how == "linked" else JOB
+                    done = self.run_it(job, how, "4", "60000", "7", fake=fake, FAKE_CUDA_BYTES="100000")
+                    truth = json.loads(done.stdout)
+                    self.assertGreater(truth["driver_refusals"], 0)
+                    self.assert_is(truth)
+
+    def test_a_million_operations_of_eight_threads(self):
+        done = self.run_it(LINKED_JOB, "linked", "8", "1000000", "1", FAKE_CUDA_BYTES="2000000")
+        self.assertIn(", 0 lost, in ", done.stderr)
+        self.assert_is(json.loads(done.stdout))
+
+    def test_many_threads(self):
+        done = self.run_it(LINKED_JOB, "linked", "100", "200000", "3")
+        truth, found = json.loads(done.stdout), self.report()
+        self.assertEqual(found["events"]["lost"], 0)
+        self.assertEqual((found["events"]["alloc"], found["events"]["free"]), (truth["alloc"], truth["free"]))
+
+    def test_a_slow_observer_is_waited_for(self):
+        # More events than the rings of two threads hold, while it sleeps.
+        process = subprocess.Popen(self.command(LINKED_JOB, "linked", "2", "600000", "5"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=self.environment())
+        self.wait_for_job(process)
+        for _ in range(20):
+            os.kill(process.pid, signal.SIGSTOP)
+            time.sleep(0.02)
+            os.kill(process.pid, signal.SIGCONT)
+            time.sleep(0.01)
+        out, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 0, err)
+        self.assert_is(json.loads(out))
+
+    def test_every_entry_point_is_told_with_its_fields(self):
+        for fake in ("bound", "loose"):
+            with self.subTest(fake=fake):
+                done = self.run_it(sys.executable, str(HERE / "fake_cuda" / "every_call.py"), fake=fake)
+                truth = json.loads(done.stdout)
+                self.assertEqual(set(truth["called"]), set(names("TAKES", "GIVES")))
+                found = self.rows()
+                for wanted, row in zip(truth["rows"], found):
+                    for key, value in wanted.items():
+                        self.assertEqual(row[key], hex(value) if key in ("address", "handle") else str(value), f"{key} of {wanted}: {row}")
+                self.assertEqual(len(found), len(truth["rows"]))
+                self.assert_nothing_was_odd()
+
+    def test_every_entry_point_returns_the_drivers_error_and_tells_a_refusal(self):
+        done = self.run_it(EVERY_REFUSAL)
+        called = done.stdout.split()
+        self.assertEqual(called, names("TAKES", "GIVES", "REFUSES"))
+        self.assertEqual([(row["kind"], row["text"], row["value"]) for row in self.rows()], [("driver_refusal", name, "2") for name in called])
+        events = self.report()["events"]
+        self.assertEqual((events["driver_refusals"], events["oom"]), (len(called), 0))
+
+    def test_peak_of_blocks_and_handles(self):
+        self.run_python("""
+            import struct
+            on_gpu_0 = struct.pack("iiii", 1, 0, 1, 0) + bytes(80)
+            blocks = []
+            for size in (1000, 2000, 3000):
+                assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(size)) == 0
+                blocks.append(at.value)
+            handle = C.c_uint64()
+            assert cuda.cuMemCreate(C.byref(handle), C.c_size_t(1 << 20), on_gpu_0, C.c_uint64(0)) == 0
+            for address in (0x100000000, 0x200000000):
+                assert cuda.cuMemMap(C.c_uint64(address), C.c_size_t(1 << 20), C.c_size_t(0), handle, C.c_uint64(0)) == 0
+            assert cuda.cuMemRelease(handle) == 0
+            assert cuda.cuMemFreeAsync(C.c_uint64(blocks[2]), None) == 0
+            assert cuda.cuMemUnmap(C.c_uint64(0x100000000), C.c_size_t(1 << 20)) == 0
+            assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(500)) == 0
+            assert cuda.cuMemUnmap(C.c_uint64(0x200000000), C.c_size_t(1 << 20)) == 0
+            assert cuda.cuMemFree_v2(C.c_uint64(12345)) == 1  # A failed free takes nothing away.
+        """)
+        heap, events = self.heaps()[GPU_0], self.report()["events"]
+        self.assertEqual(heap["peak_in_use_bytes"], 6000 + (1 << 20))
+        self.assertEqual(heap["in_use_bytes"], 3500)
+        self.assertEqual((events["alloc"], events["free"]), (4, 1))
+
+    def test_host_and_managed_memory_is_no_devices(self):
+        self.run_python("""
+            host = C.c_void_p()
+            assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(100)) == 0
+            assert cuda.cuMemAllocManaged(C.byref(at), C.c_size_t(1 << 30), 1) == 0
+            assert cuda.cuMemFree_v2(at) == 0
+            assert cuda.cuMemAllocManaged(C.byref(at), C.c_size_t(1 << 20), 1) == 0
+            assert cuda.cuMemHostAlloc(C.byref(host), C.c_size_t(4096), 0) == 0
+        """)
+        heaps = self.heaps()
+        self.assertEqual({name: (heap["kind"], heap["in_use_bytes"], heap["peak_in_use_bytes"]) for name, heap in heaps.items()},
+                         {GPU_0: ("device", 100, 100), "managed memory": ("managed", 1 << 20, 1 << 30), "pinned host memory": ("host_pinned", 4096, 4096)})
+
+    def test_a_third_party_in_between_finds_who_comes_next(self):
+        told = self.folder / "told"
+        done = self.run_it(LINKED_JOB, "linked", "1", "1000", "1", fake="loose", LD_PRELOAD=NEXT_IN_LINE, NEXT_IN_LINE=str(told))
+        self.assert_is(json.loads(done.stdout))
+        allocations = [int(line.split()[0]) for line in told.read_text().splitlines()]
+        self.assertEqual(sum(1 for row in self.rows() if row["text"] == "cuMemAlloc_v2"), sum(allocations))
+        self.assertGreater(sum(allocations), 0)
+        told.unlink()
+        # In Python, through dlsym of the driver itself, nobody is in between; and dlsym(RTLD_NEXT) of other names works.
+        self.run_python("import os; os.getppid(); assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(7)) == 0", LD_PRELOAD=NEXT_IN_LINE, NEXT_IN_LINE=str(told))
+        self.assertIn("0 1\n", told.read_text())
+        self.assertEqual(self.heaps()[GPU_0]["in_use_bytes"], 7)
+
+    def test_a_driver_that_is_closed_and_loaded_again(self):
+        self.run_it(sys.executable, "-c", textwrap.dedent("""
+            import _ctypes, ctypes as C
+            for size in (10, 20, 30):
+                cuda, at = C.CDLL("libcuda.so.1"), C.c_uint64()
+                assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(size)) == 0
+                assert cuda.cuMemFree_v2(at) == 0
+                _ctypes.dlclose(cuda._handle)
+        """))
+        self.assertEqual(self.heaps()[GPU_0]["peak_in_use_bytes"], 30)
+        self.assertEqual(self.report()["events"]["free"], 3)
+
+    def test_children_are_followed_with_and_without_exec(self):
+        script = """
+            import os
+            assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(100)) == 0
+            child = os.fork()
+            assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(1000 if child == 0 else 10)) == 0
+            if child == 0: os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+        """
+        self.run_python(script)
+        self.assertEqual(sorted(heap["in_use_bytes"] for heap in self.report()["heaps"]), [110, 1000])
+        self.run_it("sh", "-c", f"{LINKED_JOB} linked 1 500 1 >/dev/null; exec {LINKED_JOB} linked 1 500 2")
+        self.assertEqual(len({heap["stream"] for heap in self.report()["heaps"]}), 2)
+
+    def test_children_are_not_followed_where_asked(self):
+        self.run_python("""
+            import os, subprocess, sys
+            assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(100)) == 0
+            again = "import ctypes as C; C.CDLL('libcuda.so.1').cuMemAlloc_v2(C.byref(C.c_uint64()), C.c_size_t(5))"
+            subprocess.run([sys.executable, "-c", again], check=True)
+            assert "LD_PRELOAD" not in os.environ and "HBMSCOPE_OBSERVER" not in os.environ
+            if os.fork() == 0: os._exit(cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(6)))
+        """, options=("--no-follow",))
+        self.assertEqual([heap["in_use_bytes"] for heap in self.report()["heaps"]], [100])
+
+    def test_a_job_without_a_driver_is_left_alone(self):
+        done = self.run_it(sys.executable, "-c", textwrap.dedent("""
+            import ctypes, os
+            everything = ctypes.CDLL(None)
+            assert not hasattr(everything, "cuMemAlloc_v2") and not hasattr(everything, "cuInit")
+            assert hasattr(everything, "malloc")
+            assert "hbmscope" not in open("/proc/self/maps").read().replace("libhbmscope_collector.so", "").replace(os.environ["HBMSCOPE_OBSERVER"], "")
+            raise SystemExit(5)
+        """), code=5, fake="none")
+        self.assertIn("told of device memory", done.stderr)
+
+    def test_threads_that_end_and_a_job_that_is_killed(self):
+        process = subprocess.Popen(self.command(sys.executable, "-c", STARTED_IN_PYTHON + textwrap.dedent("""
+            import os, signal, threading
+            def take():
+                for _ in range(10): assert cuda.cuMemAlloc_v2(C.byref(C.c_uint64()), C.c_size_t(100)) == 0
+            for _ in range(200):
+                thread = threading.Thread(target=take)
+                thread.start()
+                thread.join()
+            os.kill(os.getpid(), signal.SIGKILL)
+        """)), stderr=subprocess.PIPE, text=True, env=self.environment())
+        self.assertEqual(process.wait(), 128 + signal.SIGKILL, process.stderr.read())
+        process.stderr.close()
+        self.assertEqual(self.heaps()[GPU_0]["in_use_bytes"], 200 * 10 * 100)
+
+    def test_a_slow_free_and_whoever_gets_the_address_next(self):
+        # The pretend driver gives the address out again before the call that freed it has returned.
+        done = self.run_it(LINKED_JOB, "linked", "4", "2000", "11", FAKE_CUDA_SLOW_US="300")
+        self.assert_is(json.loads(done.stdout))
+
+    def test_no_observer_lives_and_the_job_goes_on(self):
+        process = subprocess.Popen(self.command(LINKED_JOB, "linked", "2", "3000000", "1"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                   env=self.environment())
+        self.wait_for_job(process)
+        time.sleep(0.05)
+        process.kill()  # The observer; the job has the other end of the pipe.
+        self.assertIn('"alloc"', process.stdout.read())
+        process.stdout.close()
+        process.wait()
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[8:]])

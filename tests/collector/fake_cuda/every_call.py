@@ -1,0 +1,176 @@
+"""A job that calls every entry point that takes memory or gives it back, once, and prints what a recording of it should
+hold: one JSON object, `rows` with the fields that are known, `called` with the names.
+"""
+
+import ctypes
+import json
+import struct
+from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
+
+cuda = ctypes.CDLL("libcuda.so.1")
+rows, called = [], []
+GPU_0, GPU_1, MANAGED, HOST = "GPU 0 memory", "GPU 1 memory", "managed memory", "pinned host memory"
+
+
+def call(name, *arguments):
+    called.append(name)
+    result = getattr(cuda, name)(*arguments)
+    assert result == 0, (name, result)
+
+
+def row(kind, **fields):
+    rows.append({"kind": kind, **fields})
+
+
+def took(name, heap, address, size, requested=None, stream=0):
+    fields = {"heap": heap, "size_bytes": size, "requested_bytes": size if requested is None else requested, "text": name, "device_stream": stream}
+    row("alloc", **fields, **({} if address is None else {"address": address}))
+
+
+def gave(heap, address, size):
+    row("free", heap=heap, size_bytes=size, **({} if address is None else {"address": address}))
+
+
+def block(name, size, *rest, heap=GPU_0, stream=0, free="cuMemFree_v2", free_rest=()):
+    at = c_uint64()
+    call(name, byref(at), *rest)
+    took(name, heap, at.value, size, stream=stream)
+    call(free, at, *free_rest)
+    gave(heap, at.value, size)
+
+
+# Device memory
+block("cuMemAlloc_v2", 1000, c_size_t(1000))
+for name, free in (("cuMemAlloc", "cuMemFree"),):
+    at = c_uint()
+    call(name, byref(at), c_uint(2000))
+    took(name, GPU_0, at.value, 2000)
+    call(free, at)
+    gave(GPU_0, at.value, 2000)
+at, at_32, pitch, pitch_32 = c_uint64(), c_uint(), c_size_t(), c_uint()
+call("cuMemAllocPitch_v2", byref(at), byref(pitch), c_size_t(1000), c_size_t(3), c_uint(4))
+took("cuMemAllocPitch_v2", GPU_0, at.value, 3 * 1024, 3 * 1000)
+call("cuMemAllocPitch", byref(at_32), byref(pitch_32), c_uint(500), c_uint(2), c_uint(4))
+took("cuMemAllocPitch", GPU_0, at_32.value, 2 * 512, 2 * 500)
+block("cuMemAllocManaged", 3000, c_size_t(3000), c_uint(1), heap=MANAGED)
+
+# Streams and pools
+stream = c_void_p(0x5000)
+block("cuMemAllocAsync", 4000, c_size_t(4000), stream, stream=1, free="cuMemFreeAsync", free_rest=(stream,))
+block("cuMemAllocAsync_ptsz", 5000, c_size_t(5000), None, free="cuMemFreeAsync_ptsz", free_rest=(None,))
+pool, other_pool = c_void_p(), c_void_p()
+on_gpu_1 = struct.pack("iiii", 1, 0, 1, 1) + bytes(80)
+call("cuMemPoolCreate", byref(pool), on_gpu_1)
+for name in ("cuMemAllocFromPoolAsync", "cuMemAllocFromPoolAsync_ptsz"):
+    block(name, 6000, c_size_t(6000), pool, stream, heap=GPU_1, stream=1)
+call("cuMemPoolDestroy", pool)
+for name in ("cuDeviceGetDefaultMemPool", "cuDeviceGetMemPool"):
+    call(name, byref(other_pool), c_int(1))
+block("cuMemAllocFromPoolAsync", 7000, c_size_t(7000), other_pool, None, heap=GPU_1)
+
+# Physical memory apart from addresses: a handle under two addresses, released first; one that is retained
+MIB = 1 << 20
+reserved, handle, retained = c_uint64(), c_uint64(), c_uint64()
+call("cuMemAddressReserve", byref(reserved), c_size_t(8 * MIB), c_size_t(0), c_uint64(0), c_uint64(0))
+row("reserve", heap=GPU_0, address=reserved.value, size_bytes=8 * MIB)
+call("cuMemCreate", byref(handle), c_size_t(2 * MIB), on_gpu_1, c_uint64(0))
+row("physical_create", heap=GPU_1, handle=handle.value, size_bytes=2 * MIB)
+for offset in (0, 2 * MIB):
+    call("cuMemMap", c_uint64(reserved.value + offset), c_size_t(2 * MIB), c_size_t(0), handle, c_uint64(0))
+    row("map", heap=GPU_1, address=reserved.value + offset, size_bytes=2 * MIB, handle=handle.value, offset_bytes=0)
+call("cuMemExportToShareableHandle", byref(c_int()), handle, c_int(1), c_uint64(0))
+row("physical_export", handle=handle.value)
+call("cuMemRetainAllocationHandle", byref(retained), c_void_p(reserved.value))
+row("physical_import", handle=handle.value, size_bytes=2 * MIB)
+for _ in range(2):
+    call("cuMemRelease", handle)
+    row("physical_release", handle=handle.value)
+call("cuMemUnmap", c_uint64(reserved.value), c_size_t(4 * MIB))  # Both at once.
+for offset in (0, 2 * MIB):
+    row("unmap", heap=GPU_1, address=reserved.value + offset, size_bytes=2 * MIB)
+# An import's size is told with its first mapping.
+call("cuMemImportFromShareableHandle", byref(handle), None, c_int(1))
+call("cuMemMap", reserved, c_size_t(MIB), c_size_t(MIB), handle, c_uint64(0))
+row("physical_import", heap=GPU_0, handle=handle.value, size_bytes=2 * MIB)
+row("map", heap=GPU_0, address=reserved.value, size_bytes=MIB, handle=handle.value, offset_bytes=MIB)
+call("cuMemUnmap", reserved, c_size_t(MIB))
+row("unmap", heap=GPU_0, address=reserved.value, size_bytes=MIB)
+call("cuMemRelease", handle)
+row("physical_release", handle=handle.value)
+# A multicast object owns nothing.
+call("cuMulticastCreate", byref(handle), None)
+call("cuMemMap", reserved, c_size_t(MIB), c_size_t(0), handle, c_uint64(0))
+call("cuMemUnmap", reserved, c_size_t(MIB))
+call("cuMemRelease", handle)
+call("cuMemAddressFree", reserved, c_size_t(8 * MIB))
+row("unreserve", heap=GPU_0, address=reserved.value, size_bytes=8 * MIB)
+
+# Arrays: of 32-bit floats
+FLOAT, BYTE, LAYERED = 0x20, 1, 1
+array = c_void_p()
+for name, description, size, rest in (
+    ("cuArrayCreate", struct.pack("IIII", 100, 10, FLOAT, 2), 100 * 10 * 8, ()),
+    ("cuArrayCreate_v2", struct.pack("QQII", 100, 0, BYTE, 4), 100 * 4, ()),
+    ("cuArray3DCreate", struct.pack("IIIIII", 8, 8, 8, FLOAT, 1, 0), 8 * 8 * 8 * 4, ()),
+    ("cuArray3DCreate_v2", struct.pack("QQQIII", 8, 8, 3, FLOAT, 1, LAYERED), 8 * 8 * 3 * 4, ()),
+    ("cuMipmappedArrayCreate", struct.pack("QQQIII4x", 8, 4, 0, FLOAT, 1, 0), (8 * 4 + 4 * 2 + 2 + 1) * 4, (c_uint(9),)),
+):
+    call(name, byref(array), description, *rest)
+    took(name, GPU_0, None, size)
+    call("cuMipmappedArrayDestroy" if rest else "cuArrayDestroy", array)
+    gave(GPU_0, None, size)
+
+# The host's
+host = c_void_p()
+for name, size in (
+    ("cuMemAllocHost", c_uint(11)), ("cuMemAllocHost_v2", c_size_t(12)), ("cuMemHostAlloc", c_size_t(13)), ("cuMemHostAlloc_v2", c_size_t(14)),
+):
+    call(name, byref(host), size, c_uint(0))
+    took(name, HOST, host.value, size.value)
+    call("cuMemFreeHost", host)
+    gave(HOST, host.value, size.value)
+mine = ctypes.create_string_buffer(4096)
+for name in ("cuMemHostRegister", "cuMemHostRegister_v2"):
+    call(name, mine, c_size_t(4096), c_uint(0))
+    took(name, HOST, ctypes.addressof(mine), 4096)
+    call("cuMemHostUnregister", mine)
+    gave(HOST, ctypes.addressof(mine), 4096)
+
+
+# Other processes' memory and other libraries': it is mapped here, and counted there.
+class IpcHandle(ctypes.Structure):
+    _fields_ = [("bytes", ctypes.c_char * 64)]
+
+
+def foreign(name, *arguments, free="cuMemFree_v2"):
+    call(name, byref(at), *arguments)
+    row("physical_import", heap=GPU_0, handle=at.value, size_bytes=MIB)
+    row("map", heap=GPU_0, address=at.value, size_bytes=MIB, handle=at.value)
+    call(free, at)
+    row("unmap", heap=GPU_0, address=at.value, size_bytes=MIB)
+    row("physical_release", handle=at.value)
+
+
+call("cuMemAlloc_v2", byref(at), c_size_t(512))
+took("cuMemAlloc_v2", GPU_0, at.value, 512)
+for name, arguments in (("cuIpcGetMemHandle", (byref(IpcHandle()), at)), ("cuMemPoolExportPointer", (ctypes.create_string_buffer(64), at))):
+    call(name, *arguments)
+    row("attribute", key="shared with another process by", text=name)
+call("cuMemFree_v2", at)
+gave(GPU_0, at.value, 512)
+foreign("cuIpcOpenMemHandle", IpcHandle(), c_uint(1), free="cuIpcCloseMemHandle")
+foreign("cuIpcOpenMemHandle_v2", IpcHandle(), c_uint(1), free="cuIpcCloseMemHandle")
+foreign("cuMemPoolImportPointer", pool, None)
+external = c_void_p()
+call("cuImportExternalMemory", byref(external), struct.pack("i4x16xQ68x", 1, 4 * MIB))
+row("physical_import", heap=GPU_0, handle=external.value, size_bytes=4 * MIB)
+call("cuExternalMemoryGetMappedBuffer", byref(at), external, struct.pack("QQ68x", 4096, MIB))
+row("map", heap=GPU_0, address=at.value, size_bytes=MIB, handle=external.value, offset_bytes=4096)
+call("cuExternalMemoryGetMappedMipmappedArray", byref(array), external, None)
+call("cuMipmappedArrayDestroy", array)
+call("cuMemFree_v2", at)
+row("unmap", heap=GPU_0, address=at.value, size_bytes=MIB)
+call("cuDestroyExternalMemory", external)
+row("physical_release", handle=external.value)
+
+print(json.dumps({"rows": rows, "called": called}))
