@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/read/hlo/program_memory.h"
+#include "analysis/read/op_name_stack.h"
 #include "analysis/trace/told_figures.h"
 #include "analysis/trace/trace_writer.h"
 
@@ -124,17 +125,7 @@ class TraceMaker {
   }
 
   std::uint32_t stack_of(const LogicalBuffer& buffer) {
-    std::uint32_t stack = 0;
-    std::string_view rest = buffer.op_name;
-    while (!rest.empty()) {
-      const std::size_t slash = rest.find('/');
-      const bool is_last = slash == std::string_view::npos;
-      const std::uint32_t frame = is_last ? writer_.define_frame(rest, buffer.source_file, buffer.source_line)
-                                          : writer_.define_frame(rest.substr(0, slash), {}, 0);
-      stack = writer_.define_stack(stack, frame);
-      rest = is_last ? std::string_view() : rest.substr(slash + 1);
-    }
-    return stack;
+    return define_op_name_stack(writer_, buffer.op_name, buffer.source_file, buffer.source_line);
   }
 
   void attribute(std::uint64_t block, std::string_view key, std::string_view value) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/op_name_stack.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
 #include "analysis/trace/told_figures.h"
 #include "analysis/trace/trace_writer.h"
@@ -132,19 +133,8 @@ class TraceMaker {
     return writer_.alloc(block, 0);
   }
 
-  // The parts of op_name from the outermost in: "jit(step)/jvp()/sub".
   std::uint32_t stack_of(const Allocation& allocation) {
-    std::uint32_t stack = 0;
-    std::string_view rest = allocation.op_name;
-    while (!rest.empty()) {
-      const std::size_t slash = rest.find('/');
-      const bool is_last = slash == std::string_view::npos;
-      const std::uint32_t frame = is_last ? writer_.define_frame(rest, allocation.source_file, allocation.source_line)
-                                          : writer_.define_frame(rest.substr(0, slash), {}, 0);
-      stack = writer_.define_stack(stack, frame);
-      rest = is_last ? std::string_view() : rest.substr(slash + 1);
-    }
-    return stack;
+    return define_op_name_stack(writer_, allocation.op_name, allocation.source_file, allocation.source_line);
   }
 
   // Returns the sum.
