@@ -55,7 +55,8 @@ void draw_heap(const Look& look, const DeviceHeap& heap, const TraceMoment& mome
   const auto pool = state.space.region_bytes();
   const TextPair sizes =
       texts_from_bytes(static_cast<std::int64_t>(in_use), static_cast<std::int64_t>(pool.value_or(0)));
-  const std::string figure = pool ? sizes.first + " of " + sizes.second : text_from_bytes(in_use);
+  std::string figure = pool ? sizes.first + " of " + sizes.second : text_from_bytes(in_use);
+  if (room_for_name(figure) < 3 * ImGui::GetFontSize()) figure = text_from_bytes(in_use);  // With large text.
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
   const std::string words = heap.name + (heap.layer.empty() ? std::string() : "  " + std::string(heap.layer));
   const std::string label = shortened(words, room_for_name(figure)) + "###heap " + text_from_heap_key(heap.key);
@@ -66,18 +67,31 @@ void draw_heap(const Look& look, const DeviceHeap& heap, const TraceMoment& mome
   draw_bar(look, in_use, pool.value_or(heap.peak_bytes));
 }
 
+// Of a running job a version may be there whose moment is on its way: the tree stays, less what is new in it.
+bool is_same_source(const Source& source, const TraceMoment& moment) {
+  return moment.trace == source.trace || (source.live && moment.trace->files == source.trace->files);
+}
+DeviceHeaps known_by(const TraceMoment& moment, DeviceHeaps device) {
+  std::erase_if(device.heaps, [&](const DeviceHeap& heap) {
+    const auto& streams = moment.trace->streams;
+    return heap.key.stream >= streams.size() || heap.key.heap >= streams[heap.key.stream].definitions().heaps().size();
+  });
+  return device;
+}
+
 }  // namespace
 
 void draw_heap_tree(const AppState& state, CommandQueue& commands) {
   const Source* source = state.source();
   const auto& moment = state.answers().moment.value;
-  if (source == nullptr || !source->trace || !moment || moment->trace != source->trace) return;
+  if (source == nullptr || !source->trace || !moment || !is_same_source(*source, *moment)) return;
   const Look look(state);
   const HeapKey shown = choose_heap(*source->trace, state.position().heap);
   const std::string head = "Heaps " + phrase_of(moment->moment);
   dim_text(shortened(head.substr(0, head.find(" (")), ImGui::GetContentRegionAvail().x));
   tooltip(head);
-  for (const DeviceHeaps& device : source->devices) {
+  for (const DeviceHeaps& all : source->devices) {
+    const DeviceHeaps device = known_by(*moment, all);
     const std::string figure = text_from_bytes(total_of(device, *moment));
     const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
     bold_text(shortened(device.name, room_for_name(figure)));

@@ -37,7 +37,9 @@ void draw_trace(const AppState& state, const Source& source) {
   text(text_from_count(static_cast<std::int64_t>(events)) + " events" + (source.is_part() ? " so far" : "") +
        (lost == 0 ? "" : ", " + text_from_count(static_cast<std::int64_t>(lost)) + " lost"));
   const auto& map = state.answers().heap_map;
-  if (map.state != AnswerState::ready || map.value->moment->trace.get() != &trace) return;
+  // Of a running job the figures before stay until the next ones are there.
+  const bool is_newest = map.state == AnswerState::ready && map.value->moment->trace.get() == &trace;
+  if (!map.value || (!is_newest && !source.live)) return;
   const HeapMapAnswer& answer = *map.value;
   const HeapState& heap = answer.moment->heap(answer.heap);
   const auto external = external_fragmentation(heap);

@@ -59,8 +59,9 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQu
   };
   button("<", CommandId::previous_event, "One event earlier (Left, ,)");
   button(">", CommandId::next_event, "One event later (Right, .)");
-  button(state.context().is_playing ? "Pause" : "Play", CommandId::play,
-         "Moves the moment on: in real time, more than 10 s in 10 s, less than 3 s in 3 s (Space)");
+  if (!state.source()->live)  // It plays by itself: Hold stands in the head of the window.
+    button(state.context().is_playing ? "Pause" : "Play", CommandId::play,
+           "Moves the moment on: in real time, more than 10 s in 10 s, less than 3 s in 3 s (Space)");
   button("Peak", CommandId::go_to_peak, "The moment with the most in use (P)");
   if (!timeline.failures.empty()) {
     button("< Failure", CommandId::previous_failure, "The out-of-memory before ([)");
