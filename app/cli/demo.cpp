@@ -43,12 +43,17 @@ int print_summary(const std::string& recording, bool json) {
 
 int run_headless(const DemoRequest& request) {
   const bool is_kept = !request.record.empty();
-  const std::string recording =
-      is_kept ? request.record : link::private_folder() + "/demo-" + std::to_string(getpid()) + ".hbm";
+  const std::string folder = link::private_folder();
+  if (!is_kept && folder.empty())
+    return fail({"there is no folder that only this user may enter, neither in XDG_RUNTIME_DIR nor in /tmp",
+                 "Set XDG_RUNTIME_DIR to one, or keep the recording: --record demo.hbm.",
+                 {},
+                 {},
+                 false});
+  const std::string recording = is_kept ? request.record : folder + "/demo-" + std::to_string(getpid()) + ".hbm";
   std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string()};
   for (std::string& word : words_of_demo_job(request.job)) command.push_back(std::move(word));
   std::signal(SIGTERM, remember);
-  std::signal(SIGINT, remember);
   std::signal(SIGHUP, remember);
   ObservedJob job;
   if (const auto failed = job.start(command, recording)) return *failed;

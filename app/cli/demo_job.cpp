@@ -47,7 +47,7 @@ class Pace {
         (std::chrono::duration<double>(1 / events_per_second) + pause) / speed_);
     do {
       if (is_over != 0) throw Over{};
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next_ - Clock::now()).count();
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_ - Clock::now()).count();
       const bool is_due = left <= 0 && !is_paused_;
       listen(is_due ? 0 : is_paused_ ? 100 : static_cast<int>(std::min<std::int64_t>(left, 100)));
     } while ((is_paused_ && steps_ == 0) || next_ > Clock::now());

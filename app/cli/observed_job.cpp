@@ -69,8 +69,7 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
   }
   const pid_t job = fork();
   if (job == 0) {
-    std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGQUIT, SIG_DFL);
+    for (const Ignored& one : ignored_) std::signal(one.signal, one.before);  // As nohup and shells have set them.
     setenv("LD_PRELOAD", preload.c_str(), 1);
     setenv("ASAN_OPTIONS", sanitizer.c_str(), 1);
     setenv(serve::Observer::variable, observer_.socket_path().c_str(), 1);
@@ -100,23 +99,38 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
                  {},
                  {},
                  false});
-  if (const auto wrong = recorder_.open(recording))
-    return fail({*wrong, "Name another file with --record.", recording, {}, false});
+  // Only tried: what lies there is replaced when the job has started.
+  const bool was_there = std::filesystem::exists(recording);
+  const int tried = open(recording.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (tried < 0) return fail({std::strerror(errno), "Name another file with --record.", recording, {}, false});
+  close(tried);
   auto wrong = observer_.open();
   if (!wrong) wrong = port_.open();
-  if (wrong)
+  if (wrong) {
+    if (!was_there) std::filesystem::remove(recording);
     return fail({*wrong, "Set XDG_RUNTIME_DIR to a folder of yours that nobody else may enter.", {}, {}, false});
+  }
+  ignore_signals();
   int start_errno = 0;
   job_ = start_job(command, collector->string(), is_followed, start_errno);
-  if (start_errno == 0) return std::nullopt;
+  if (start_errno == 0) {
+    const auto failed = recorder_.open(recording);
+    if (!failed) return std::nullopt;
+    kill(job_, SIGTERM);
+    return fail({*failed, "Name another file with --record.", recording, {}, false});
+  }
   if (job_ > 0) waitpid(job_, &status_, 0);
-  std::filesystem::remove(recording);
+  if (!was_there) std::filesystem::remove(recording);
   fail({fmt::format("{} can't be started: {}", command.front(), std::strerror(start_errno)),
         "Write the command after two dashes: hbmscope run -- python train.py",
         {},
         {},
         false});
   return exit_not_started;
+}
+
+void ObservedJob::ignore_signals() {
+  for (Ignored& one : ignored_) one.before = std::signal(one.signal, SIG_IGN);
 }
 
 link::Status ObservedJob::status() const {
@@ -169,7 +183,7 @@ void ObservedJob::print_summary() const {
         "hbmscope: no process of this command told of device memory, so nothing was recorded: none called the CUDA "
         "driver (libcuda.so.1) for memory, or had an allocator with collector/annotate/hbmscope.h. A statically linked "
         "program can't be watched from its start.\n");
-    std::filesystem::remove(recording());
+    if (std::filesystem::is_regular_file(recording())) std::filesystem::remove(recording());
     return;
   }
   std::uint64_t events = 0, lost = 0;

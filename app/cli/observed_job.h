@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <array>
+#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -42,6 +44,14 @@ class ObservedJob {
   link::Status status() const;
   void finish();
 
+  // A terminal's Ctrl+C reaches the job too, and it is the job's to end; a viewer that has gone is no reason to end.
+  struct Ignored {
+    int signal;
+    void (*before)(int);
+  };
+  void ignore_signals();
+
+  std::array<Ignored, 3> ignored_{Ignored{SIGINT, SIG_DFL}, {SIGQUIT, SIG_DFL}, {SIGPIPE, SIG_DFL}};
   serve::Recorder recorder_;
   serve::Observer observer_;
   serve::ViewerPort port_;

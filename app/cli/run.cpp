@@ -40,11 +40,8 @@ int run_job(const RunOptions& options, bool has_window) {
       options.record.empty()
           ? fmt::format("{}.{}.hbm", std::filesystem::path(options.command.front()).filename().string(), getpid())
           : options.record;
-  // A terminal's Ctrl+C reaches the job too, and it is the job's to end.
-  std::signal(SIGINT, SIG_IGN);
-  std::signal(SIGQUIT, SIG_IGN);
-  std::signal(SIGTERM, remember_signal);
-  std::signal(SIGHUP, remember_signal);
+  for (const int one : {SIGTERM, SIGHUP})
+    if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);  // Under nohup.
   ObservedJob job;
   if (const auto failed = job.start(options.command, path, !options.no_follow)) return *failed;
   if (has_window && !options.no_window && has_display()) open_window(job.viewer_socket());

@@ -99,14 +99,17 @@ void* replace_found(const char* symbol, void* found, int version, Flags flags) {
   constexpr Flags per_thread_stream = 2;
   const bool is_per_thread = (flags & per_thread_stream) != 0;
   std::size_t best = entry_count;
+  bool is_exported = false;
   for (std::size_t i = 0; i < entry_count; ++i) {
     const char* ending = find_ending(entry_points[i].name, symbol);
     if (ending == nullptr) continue;
     // What a name means depends on version and flags; the address is what it is.
-    if (find_function_beside(found, entry_points[i].name) == found) {
-      best = i;
-      break;
+    const void* beside = find_function_beside(found, entry_points[i].name);
+    if (beside == found) {
+      set_target(i, found);
+      return entry_points[i].ours;
     }
+    is_exported = is_exported || beside != nullptr;
     const bool may_be = entry_points[i].since <= version && (is_per_thread || !ends_a_thread_variant(ending));
     const auto rank = [&](std::size_t entry) {
       const char* its_ending = find_ending(entry_points[entry].name, symbol);
@@ -114,7 +117,8 @@ void* replace_found(const char* symbol, void* found, int version, Flags flags) {
     };
     if (may_be && (best == entry_count || rank(i) >= rank(best))) best = i;
   }
-  if (best == entry_count) return found;
+  // A driver that exports its variants has found a newer one than we know, whose arguments may be others.
+  if (best == entry_count || is_exported) return found;
   set_target(best, found);
   return entry_points[best].ours;
 }
@@ -204,6 +208,10 @@ extern "C" __attribute__((visibility("hidden"))) void* hbmscope_look_up_version(
       "  jne 1f\n"                                 \
       "  cmpb $'u', 1(%rsi)\n"                     \
       "  jne 1f\n"                                 \
+      "  cmpb $'A', 2(%rsi)\n"                     \
+      "  jb 1f\n"                                  \
+      "  cmpb $'Z', 2(%rsi)\n"                     \
+      "  ja 1f\n"                                  \
       "  cmpq $-1, %rdi\n"                         \
       "  jne " ours                                \
       "\n"                                         \

@@ -42,6 +42,8 @@ bool is_tsc_even() {
 }
 
 void give_ring_back(void* ring) {
+  // In a child after fork() the ring is the parent's, and its thread goes on with it.
+  if ((thread_word & ~in_driver_call) != reinterpret_cast<std::uintptr_t>(ring)) return;
   thread_word &= in_driver_call;
   auto& mine = *static_cast<wire::RingHeader*>(ring);
   std::atomic_ref(mine.giving_since).store(0, std::memory_order_release);  // Of a thread that was cancelled in a call.

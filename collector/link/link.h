@@ -62,10 +62,9 @@ static_assert(sizeof(Status) == 64 - 8);
 namespace status_flag {
 constexpr std::uint32_t is_recording = 1;  // Else it was stopped, or failed (disk full).
 constexpr std::uint32_t job_has_ended = 2;
-constexpr std::uint32_t is_detached = 4;  // Asked for by somebody: the job goes on unseen.
 }  // namespace status_flag
 
-enum class RequestKind : std::uint32_t { stop_recording = 1, detach = 2 };
+enum class RequestKind : std::uint32_t { stop_recording = 1 };
 
 struct Request {
   std::uint32_t magic = 0x526d6268;  // "hbmR"

@@ -95,6 +95,7 @@ void DriverMemory::release(const wire::PhysicalReleaseRecord& record, std::int64
 }
 
 void DriverMemory::map(wire::MapRecord record, std::int64_t time_ns) {
+  if (record.size == 0 || record.offset + record.size < record.size) return;  // No driver maps that.
   if (const auto there = mappings_.find(record.address);
       there != mappings_.end() && there->second.handle == record.handle && there->second.size == record.size) {
     ++there->second.count;

@@ -41,7 +41,7 @@ std::optional<std::string> Observer::open() {
 bool Observer::serve(int wait_ms) {
   pollfd waited{listening_, POLLIN, 0};
   poll(&waited, 1, wait_ms);
-  accept_all();
+  accept_some();
   bool is_busy = false;
   for (Job& job : jobs_) {
     if (!job.drain) continue;
@@ -71,18 +71,23 @@ Observer::Process Observer::told_of(const Job& job) {
 }
 
 void Observer::finish() {
-  accept_all();
+  constexpr int rounds_max = 64;  // As many as can wait at a socket, and more.
+  for (int round = 0; round < rounds_max && accept_some() > 0; ++round) {
+  }
   for (Job& job : jobs_)
     if (job.drain) job.drain->drain(true);
 }
 
-void Observer::accept_all() {
-  for (;;) {
+// A few: one that says nothing takes a while, and the rings wait meanwhile.
+int Observer::accept_some() {
+  constexpr int a_round = 4;
+  for (int i = 0; i < a_round; ++i) {
     const int connection = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0) return;
+    if (connection < 0) return i;
     take_in(connection);
     close(connection);
   }
+  return a_round;
 }
 
 void Observer::refuse(const std::string& why) {

@@ -53,7 +53,7 @@ class Observer {
   };
   static Process told_of(const Job& job);
   static void close_job(Job& job);
-  void accept_all();
+  int accept_some();  // Returns how many came.
   void take_in(int connection);
   void refuse(const std::string& why);
 

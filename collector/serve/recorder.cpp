@@ -34,8 +34,8 @@ void Recorder::append(const wire::Block& block) {
   if (is_lost_) return;
   if (file_.append(block)) {
     if (is_recording_) {
-      failure_ = file_.append(block);  // It keeps its first failure.
-      end_recording();
+      failure_ = file_.append(block);                                            // It keeps its first failure.
+      go_on_in(link::private_folder() + "/blocks-" + std::to_string(getpid()));  // Its own disk is full, say.
       if (!is_lost_ && !file_.append(block)) end_place_ += sizeof(block.header) + block.payload.size();
     } else {
       is_lost_ = true;
@@ -46,9 +46,8 @@ void Recorder::append(const wire::Block& block) {
   if (is_recording_) recording_bytes_ = file_.bytes();
 }
 
-void Recorder::end_recording() {
+void Recorder::go_on_in(const std::string& path) {
   is_recording_ = false;
-  const std::string path = link::private_folder() + "/blocks-" + std::to_string(getpid());
   is_lost_ = begin_part(path).has_value();
   unlink(path.c_str());
 }
@@ -56,7 +55,7 @@ void Recorder::end_recording() {
 void Recorder::stop() {
   if (!is_recording_) return;
   finish();
-  end_recording();
+  go_on_in(path_ + "." + std::to_string(getpid()));
 }
 
 void Recorder::finish() {

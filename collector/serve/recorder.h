@@ -42,7 +42,7 @@ class Recorder {
 
  private:
   std::optional<std::string> begin_part(const std::string& path);
-  void end_recording();
+  void go_on_in(const std::string& path);
 
   std::string path_;
   wire::RecordingWriter file_;

@@ -41,7 +41,14 @@ class ViewerPort::Viewer {
 
   bool is_greeted() const { return is_greeted_; }
   bool has_all(std::uint64_t bytes) const { return place_ == bytes && !is_in_frame(); }
-  std::uint64_t sent() const { return sent_; }
+  // It has taken nothing of the recording for so long, as far as it was looked at.
+  bool stands_still(std::int64_t now, std::int64_t patience_ns) {
+    if (moved_ns_ == 0 || place_ != moved_to_) {
+      moved_to_ = place_;
+      moved_ns_ = now;
+    }
+    return now - moved_ns_ > patience_ns;
+  }
 
   // False: it has gone, or is none, or speaks no version of ours.
   bool read(const Recorder& recorder, std::vector<link::RequestKind>& requests) {
@@ -152,6 +159,8 @@ class ViewerPort::Viewer {
   std::uint64_t place_ = 0;         // In the blocks of the recording.
   std::size_t frame_left_ = 0;
   std::uint64_t sent_ = 0;
+  std::uint64_t moved_to_ = 0;  // The place when it was last seen to move, and when.
+  std::int64_t moved_ns_ = 0;
   std::int64_t told_ns_ = 0;
   std::uint32_t told_flags_ = 0;
 };
@@ -207,30 +216,17 @@ std::vector<link::RequestKind> ViewerPort::take_requests() {
   return std::exchange(requests_, {});
 }
 
-bool ViewerPort::is_all_sent() const {
-  return std::all_of(viewers_.begin(), viewers_.end(), [&](const std::unique_ptr<Viewer>& viewer) {
-    return !viewer->is_greeted() || viewer->has_all(recorder_.end_place());
-  });
-}
-
 void ViewerPort::finish(link::Status status, int patience_ms) {
-  const auto count_sent = [&] {
-    std::uint64_t sent = 0;
-    for (const auto& viewer : viewers_) sent += viewer->sent();
-    return sent;
-  };
-  std::int64_t moved_ns = now_ns();
-  serve(status);
-  for (std::uint64_t sent = count_sent(); !is_all_sent();) {
+  const std::int64_t patience_ns = std::int64_t{patience_ms} * 1'000'000, begun_ns = now_ns();
+  for (;;) {
+    serve(status);
+    const std::int64_t now = now_ns();
+    std::erase_if(viewers_, [&](const std::unique_ptr<Viewer>& viewer) {
+      return !viewer->is_greeted() || viewer->has_all(recorder_.end_place()) || viewer->stands_still(now, patience_ns);
+    });
+    if (viewers_.empty() || now - begun_ns > 20 * patience_ns) break;
     const timespec pause{0, 1'000'000};
     nanosleep(&pause, nullptr);
-    serve(status);
-    if (count_sent() != sent) {
-      sent = count_sent();
-      moved_ns = now_ns();
-    } else if (now_ns() - moved_ns > std::int64_t{patience_ms} * 1'000'000) {
-      break;
-    }
   }
   viewers_.clear();
 }

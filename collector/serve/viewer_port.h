@@ -33,7 +33,8 @@ class ViewerPort {
   void serve(link::Status status);
   // What was asked since the last call.
   std::vector<link::RequestKind> take_requests();
-  // Until every viewer has all, or none has taken anything for so long.
+  // Until every viewer has all; one that has taken nothing of the recording for so long is hung up on, and all are
+  // after twenty times as long.
   void finish(link::Status status, int patience_ms);
 
   std::size_t viewers() const;
@@ -42,7 +43,6 @@ class ViewerPort {
  private:
   class Viewer;
   void accept_all();
-  bool is_all_sent() const;
 
   const Recorder& recorder_;
   std::string path_;

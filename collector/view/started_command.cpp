@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -40,8 +41,14 @@ std::unique_ptr<StartedCommand> StartedCommand::start(const std::vector<std::str
 
 StartedCommand::~StartedCommand() {
   close(input_);
-  kill(static_cast<pid_t>(pid_), SIGTERM);
-  waitpid(static_cast<pid_t>(pid_), nullptr, 0);
+  const auto pid = static_cast<pid_t>(pid_);
+  kill(pid, SIGTERM);
+  constexpr int patience_ms = 3000;
+  for (int waited = 0; waitpid(pid, nullptr, WNOHANG) == 0; ++waited) {
+    if (waited == patience_ms) kill(pid, SIGKILL);
+    const timespec pause{0, 1'000'000};
+    nanosleep(&pause, nullptr);
+  }
 }
 
 void StartedCommand::tell(const std::string& line) const {

@@ -121,6 +121,27 @@ class Run(unittest.TestCase):
         self.assertIn("no process of this command told of device memory", done.stderr)
         self.assertFalse(os.path.exists(self.recording))
 
+    def test_a_command_that_is_not_there_leaves_what_was_recorded_before(self):
+        Path(self.recording).write_text("of yesterday")
+        self.assertEqual(self.run_it(str(self.folder / "missing")).returncode, 127)
+        self.assertEqual(Path(self.recording).read_text(), "of yesterday")
+
+    def test_under_nohup_the_job_is_under_nohup_too(self):
+        done = subprocess.run(["sh", "-c", 'trap "" HUP INT; exec "$@"', "sh", *self.command("sh", "-c", "kill -HUP $$; kill -INT $$; echo lives")],
+                              capture_output=True, text=True, env=self.environment, timeout=60)
+        self.assertEqual(done.stdout, "lives\n", done.stderr)
+
+    def test_a_viewer_that_goes_away_in_the_middle_of_all_that_was_ends_nobody(self):
+        process = self.start(PROGRAM, "--forever", "--pace", "300")
+        self.job_of(process)
+        time.sleep(1)
+        for i in range(20):
+            viewer = subprocess.Popen([HBMSCOPE, "watch", str(process.pid), "--every", "0.05"], stdout=subprocess.DEVNULL, env=self.environment)
+            time.sleep(0.02 + 0.005 * i)
+            viewer.kill()
+            viewer.wait()
+        self.assertIsNone(process.poll())
+
     def test_a_command_that_is_not_there(self):
         done = self.run_it(str(self.folder / "missing"))
         self.assertEqual(done.returncode, 127)

@@ -3,9 +3,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <random>
+#include <thread>
 
 #include "analysis/read/recording/growing_trace.h"
 #include "collector/link/meeting_place.h"
@@ -224,6 +226,32 @@ TEST_F(Link, TenThousandConnectionsAreBounded) {
   ASSERT_TRUE(viewer.open(port.socket_path()));
   turn(viewer, 3);
   EXPECT_EQ(viewer.events(), 100U);
+}
+
+// As a person's who has stopped it: the job's end is not kept waiting, whatever others take meanwhile.
+TEST_F(Link, OneThatTakesNothingIsLeftBehindAtTheEnd) {
+  Viewer stopped, reading;
+  ASSERT_TRUE(stopped.open(port.socket_path()));
+  ASSERT_TRUE(reading.open(port.socket_path()));
+  turn(reading, 2);
+  std::mt19937_64 source(1);
+  for (int i = 0; i < 1'000'000; ++i) {
+    wire::CounterRecord noise;
+    noise.value = static_cast<std::int64_t>(source());
+    writer.add(noise, i);
+  }
+  writer.flush();
+  std::atomic<bool> is_over{false};
+  std::thread taking([&] {
+    while (!is_over) reading.read();
+  });
+  port.finish({}, 50);
+  is_over = true;
+  taking.join();
+  while (reading.read()) {
+  }
+  EXPECT_EQ(port.viewers(), 0U);
+  EXPECT_EQ(reading.events(), 1'000'000U);
 }
 
 TEST_F(Link, NobodyAnswers) {

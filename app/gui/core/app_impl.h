@@ -189,9 +189,10 @@ class App::Impl {
   std::string viewed_at_;                    // The moment that the present view is of.
   TimelineSpan span_seen_;                   // The stretch that the timeline showed last,
   std::chrono::steady_clock::time_point span_seen_at_;  // since then;
-  std::uint64_t free_history_events_ = 0;               // That the last one was asked about.
-  bool waits_for_rest_ = false;                         // what is exact about it is asked when it rests.
-  const FlameAnswer* hued_ = nullptr;                   // The last flame graph whose files were given hues.
+  HeapKey free_history_heap_;
+  std::uint64_t free_history_events_ = 0;  // That the last one was asked about.
+  bool waits_for_rest_ = false;            // what is exact about it is asked when it rests.
+  const FlameAnswer* hued_ = nullptr;      // The last flame graph whose files were given hues.
   const bool leaves_no_trace_;
   AnswerCache cache_;
   std::uint32_t next_source_ = 1;

@@ -346,8 +346,12 @@ bool App::Impl::apply_to_files(const Command& command) {
     case CommandId::close_source: this->close_source(command.source); return true;
     case reload_file: reload_source(state.position().source); return true;
     case cancel_loading:
-      if (Source* source = find_source(command.source); source != nullptr && source->control)
-        source->control->cancelled = true;
+      if (Source* source = find_source(command.source); source != nullptr && source->control) {
+        if (live_.count(source->control.get()) > 0)
+          this->close_source(command.source);
+        else
+          source->control->cancelled = true;
+      }
       return true;
     case stop_reading:
       if (Source* source = find_source(command.source); source != nullptr && source->control)

@@ -160,8 +160,11 @@ void App::Impl::ask_free_history() {
   if (heap.empty()) return;
   // A pass over all events: of a trace that grows, again when it is twice as long.
   const std::uint64_t events = source->trace->streams[heap.stream].end_position();
-  if (source->live && state.answers().free_history.value && events < 2 * free_history_events_) return;
+  if (source->live && state.answers().free_history.value && heap == free_history_heap_ &&
+      events < 2 * free_history_events_)
+    return;
   free_history_events_ = events;
+  free_history_heap_ = heap;
   ask<FreeHistory>(static_cast<int>(Question::free_history), &Answers::free_history,
                    {0, source->id, SourceId::none, {}, text_from_heap_key(heap)},
                    [trace = source->trace, heap](Work& work) -> Result<Computed<FreeHistory>> {

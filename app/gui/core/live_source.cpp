@@ -44,11 +44,18 @@ void LiveSource::run(const std::string& socket) {
     wrong = link_.open(socket);
   }
   if (wrong) return sinks_.end(nullptr, std::move(*wrong));
-  // A link that was lost goes on where it was, as long as its observer is there.
-  do follow();
-  while (!is_over_ && !has_ended_ && !link_.open(socket));
-  if (is_over_) return;
-  sinks_.end(growing_.events() == 0 ? nullptr : std::make_shared<const Trace>(growing_.finish()), link_.why());
+  // A link that was lost goes on where it was, as long as its observer is there and something comes.
+  std::string why;
+  for (bool goes_on = true; goes_on;) {
+    const std::uint64_t before = growing_.events();
+    follow();
+    why = link_.why();
+    if (is_over_) return;
+    goes_on = !has_ended_ && why.empty() && growing_.events() > before;
+    if (goes_on) std::this_thread::sleep_for(connect_pause);
+    goes_on = goes_on && !link_.open(socket);
+  }
+  sinks_.end(growing_.events() == 0 ? nullptr : std::make_shared<const Trace>(growing_.finish()), why);
 }
 
 void LiveSource::follow() {

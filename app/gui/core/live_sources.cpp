@@ -25,7 +25,9 @@ void App::Impl::start_live(const Source& source, const std::string& socket) {
   sinks.status = [this, control](const LiveStatus& status) {
     pool_.post([this, control, status]() -> WorkerPool::Finish {
       return [this, control, status] {
-        if (Source* live = find_reading(control.lock())) live->live = status;
+        Source* live = find_reading(control.lock());
+        // They come by way of several workers.
+        if (live != nullptr && (!live->live || live->live->told_at < status.told_at)) live->live = status;
       };
     });
   };

@@ -138,9 +138,8 @@ void App::Impl::start_reading(SourceId id) {
       const auto control = weak.lock();
       if (control == nullptr || control->cancelled) return nullptr;
       const auto read = source_at(trace, {});
-      if (!read) return nullptr;
-      const auto part = ReadFile::from(*read);
-      if (!part) return nullptr;
+      const auto part = read ? ReadFile::from(*read) : Result<ReadFile>(Failure(read.error()));
+      if (!part) return [this, control] { note_version(control.get()); };  // The next one may be better.
       return [this, control, part = *part] { show_part(control, part); };
     });
   };
@@ -191,6 +190,7 @@ void App::Impl::show_part(const std::shared_ptr<ReadControl>& control, const Rea
 }
 
 Source* App::Impl::find_reading(const std::shared_ptr<ReadControl>& control) {
+  if (control == nullptr) return nullptr;
   const auto found = std::find_if(state.sources.begin(), state.sources.end(),
                                   [&](const Source& source) { return source.control == control; });
   return found == state.sources.end() ? nullptr : &*found;
