@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -70,11 +71,14 @@ std::string private_folder() {
 }
 
 int listen_at(const std::string& path, int type, std::string& wrong) {
-  const Address address(path);
-  unlink(path.c_str());  // Of a process that had our number before us.
+  // It gets its name when it listens: who finds it there is not refused.
+  const std::size_t name = path.rfind('/') + 1;
+  const std::string before = path.substr(0, name) + "." + path.substr(name);
+  const Address address(before);
+  unlink(before.c_str());  // Of a process that had our number before us.
   const int listening = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (address.is_good() && listening >= 0 && bind(listening, address.get(), Address::bytes()) == 0 &&
-      chmod(path.c_str(), 0600) == 0 && listen(listening, 128) == 0)
+      chmod(before.c_str(), 0600) == 0 && listen(listening, 128) == 0 && rename(before.c_str(), path.c_str()) == 0)
     return listening;
   wrong =
       "no socket can be made at " + path + ": " + (address.is_good() ? std::strerror(errno) : "the path is too long");
