@@ -250,6 +250,17 @@ TEST(MomentOfAStream, is_named_with_its_number_where_there_are_several) {
   for (const char* text : {"#4", "0#4", "3#4", "2#7", "x#4", "2#"}) EXPECT_FALSE(find_moment(trace, text)) << text;
 }
 
+// As a text of an out-of-memory that lists nothing: who opens it wants to read why.
+TEST(ChooseHeap, one_that_never_held_anything_is_shown_where_a_request_failed_on_it) {
+  test::SmallTrace trace(false);
+  trace.add_heap("other", false);
+  EXPECT_TRUE(choose_heap(trace.trace(), {}).empty());
+  trace.run_out_of_memory(50 * mib);
+  EXPECT_EQ(choose_heap(trace.trace(), {}), (HeapKey{0, 2}));
+  ASSERT_EQ(heaps_of(trace.trace()).size(), 1U);
+  EXPECT_EQ(heaps_of(trace.trace())[0].name, "other");
+}
+
 TEST(HeapKeyText, is_read_back_and_nonsense_is_refused) {
   EXPECT_EQ((HeapKey{2, 7}), parse_heap_key(text_from_heap_key({2, 7})));
   for (const char* text : {"", "1", "1:", ":1", "0:1", "1:2x", "x:1"}) EXPECT_FALSE(parse_heap_key(text)) << text;

@@ -37,14 +37,14 @@ struct NamedHeap {
   HeapKey key;
   std::string name;  // "GPU 0"; with its process where several streams have heaps.
 };
-// Those that ever held something, in the order of the file.
+// Those that ever held something or on which a request failed, in the order of the file.
 std::vector<NamedHeap> heaps_of(const Trace& trace);
 
 // "at the peak (...)", "after 7 of 10 events": how a sentence about the moment begins.
 std::string phrase_of(const Moment& moment);
 
 // `wanted` where the trace has it; else the heap of the last out-of-memory, else the one with the highest peak. Empty
-// where no heap ever held anything.
+// where there is none of them.
 HeapKey choose_heap(const Trace& trace, HeapKey wanted);
 
 // What a device's memory is seen as by each source of one process: the driver's allocations, a pool, buffers. The heap
