@@ -135,11 +135,10 @@ void ObservedJob::ignore_signals() {
 
 link::Status ObservedJob::status() const {
   link::Status status;
-  for (const auto& process : observer_.processes()) {
-    ++status.processes;
-    status.events += process.events;
-    status.lost_events += process.lost;
-  }
+  const serve::Observer::Totals totals = observer_.totals();
+  status.processes = totals.processes;
+  status.events = totals.events;
+  status.lost_events = totals.lost;
   if (has_ended_) status.flags |= link::status_flag::job_has_ended;
   return status;
 }
@@ -186,18 +185,16 @@ void ObservedJob::print_summary() const {
     if (std::filesystem::is_regular_file(recording())) std::filesystem::remove(recording());
     return;
   }
-  std::uint64_t events = 0, lost = 0;
+  const serve::Observer::Totals totals = observer_.totals();
   for (const auto& process : processes) {
-    events += process.events;
-    lost += process.lost;
     if (process.is_broken)
       fmt::print(stderr,
                  "hbmscope: process {} wrote over memory of its collector; what it told after that is missing\n",
                  process.pid);
   }
-  fmt::print(stderr, "hbmscope: {} events of {} {}, {} lost, in {} ({}). hbmscope {} shows them.\n", count(events),
-             count(processes.size()), processes.size() == 1 ? "process" : "processes", count(lost),
-             printable(recording()), text_from_bytes(recorder_.bytes()), printable(recording()));
+  fmt::print(stderr, "hbmscope: {} events of {} {}, {} lost, in {} ({}). hbmscope {} shows them.\n",
+             count(totals.events), count(processes.size()), processes.size() == 1 ? "process" : "processes",
+             count(totals.lost), printable(recording()), text_from_bytes(recorder_.bytes()), printable(recording()));
 }
 
 }  // namespace hbmscope::cli

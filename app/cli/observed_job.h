@@ -36,7 +36,6 @@ class ObservedJob {
   void send_signal(int signal) const;
   const std::string& recording() const { return recorder_.path(); }
   const std::string& viewer_socket() const { return port_.socket_path(); }
-  bool has_recorded() const { return !observer_.processes().empty(); }
 
  private:
   pid_t start_job(const std::vector<std::string>& command, const std::string& collector, bool is_followed,

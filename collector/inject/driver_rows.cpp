@@ -245,38 +245,32 @@ void release(const GivingCall& call, MemHandle handle) {
   tell(record, call.since);
 }
 
-void map(Address at, Size bytes, Size offset, MemHandle handle) {
-  wire::MapRecord record;
+template <class Record>
+static Record range_of(Address at, Size bytes) {
+  Record record;
   record.address = at;
   record.size = bytes;
+  record.heap = device_heap();
+  return record;
+}
+
+void map(Address at, Size bytes, Size offset, MemHandle handle) {
+  auto record = range_of<wire::MapRecord>(at, bytes);
   record.handle = handle;
   record.offset = offset;
-  record.heap = device_heap();
   tell(record);
 }
 
 void unmap(const GivingCall& call, Address at, Size bytes) {
-  wire::UnmapRecord record;
-  record.address = at;
-  record.size = bytes;
-  record.heap = device_heap();
-  tell(record, call.since);
+  tell(range_of<wire::UnmapRecord>(at, bytes), call.since);
 }
 
 void reserve(Address at, Size bytes) {
-  wire::ReserveRecord record;
-  record.address = at;
-  record.size = bytes;
-  record.heap = device_heap();
-  tell(record);
+  tell(range_of<wire::ReserveRecord>(at, bytes));
 }
 
 void unreserve(const GivingCall& call, Address at, Size bytes) {
-  wire::UnreserveRecord record;
-  record.address = at;
-  record.size = bytes;
-  record.heap = device_heap();
-  tell(record, call.since);
+  tell(range_of<wire::UnreserveRecord>(at, bytes), call.since);
 }
 
 // It has no handle here, so its address is its handle's number too.

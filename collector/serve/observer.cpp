@@ -147,6 +147,16 @@ void Observer::take_in(int connection) {
   jobs_.push_back(std::move(job));
 }
 
+Observer::Totals Observer::totals() const {
+  Totals totals;
+  for (const Job& job : jobs_) {
+    ++totals.processes;
+    totals.events += job.drain ? job.drain->events() : job.process.events;
+    totals.lost += job.drain ? job.drain->lost() : job.process.lost;
+  }
+  return totals;
+}
+
 std::vector<Observer::Process> Observer::processes() const {
   std::vector<Process> all;
   for (const Job& job : jobs_) all.push_back(told_of(job));

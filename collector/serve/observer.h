@@ -43,6 +43,11 @@ class Observer {
     bool is_broken = false;
   };
   std::vector<Process> processes() const;
+  struct Totals {
+    std::uint32_t processes = 0;
+    std::uint64_t events = 0, lost = 0;
+  };
+  Totals totals() const;  // Of all of them, for who asks with every round.
   // Who was turned away, and why: "process 4711: its collector is of another version".
   const std::vector<std::string>& refused() const { return refused_; }
 

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <vector>
 
 #include "collector/link/meeting_place.h"
 
@@ -27,7 +26,9 @@ std::string socket_of(std::string_view name) {
 }
 
 LiveLink::LiveLink(LinkReader::BlockSink blocks, LinkReader::StatusSink statuses)
-    : reader_(std::move(blocks), std::move(statuses)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+    : reader_(std::move(blocks), std::move(statuses)),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      bytes_(std::size_t{256} << 10) {}
 
 LiveLink::~LiveLink() {
   if (connection_ >= 0) close(connection_);
@@ -70,15 +71,14 @@ bool LiveLink::read(int wait_ms) {
     [[maybe_unused]] const ssize_t bytes = ::read(wake_, &count, sizeof(count));
   }
   constexpr int turns = 16;
-  std::vector<std::uint8_t> bytes(std::size_t{256} << 10);
   for (int turn = 0; turn < turns; ++turn) {
-    const ssize_t got = recv(connection_, bytes.data(), bytes.size(), 0);
+    const ssize_t got = recv(connection_, bytes_.data(), bytes_.size(), 0);
     if (got == 0) return end({});
     if (got < 0) {
       if (errno == EINTR) continue;
       return errno == EAGAIN || errno == EWOULDBLOCK || end(std::strerror(errno));
     }
-    if (auto wrong = reader_.feed(std::span(bytes).first(static_cast<std::size_t>(got)))) return end(*wrong);
+    if (auto wrong = reader_.feed(std::span(bytes_).first(static_cast<std::size_t>(got)))) return end(*wrong);
   }
   return true;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "collector/link/link.h"
 #include "collector/view/link_reader.h"
@@ -40,6 +41,7 @@ class LiveLink {
   LinkReader reader_;
   int connection_ = -1, wake_ = -1;
   std::string why_;
+  std::vector<std::uint8_t> bytes_;  // What one recv() fills.
 };
 
 }  // namespace hbmscope::view

@@ -1,7 +1,6 @@
 // Any bytes, as they are and behind the first line of the text, into the reader of XLA's buffer assignments. Heaps must
 // be the sums of their blocks, and no block may lie outside of its memory.
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "analysis/read/hlo/read_hlo.h"
@@ -10,13 +9,6 @@
 namespace {
 
 using namespace hbmscope;
-
-// libFuzzer keeps the input of a run that aborts.
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 void read(const std::string& text) {
   const auto trace = read_hlo({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "fuzz");

@@ -1,7 +1,6 @@
 // Any bytes at all into the reader of PyTorch snapshots. Whatever it accepts is walked to its end: every range of rows,
 // every stack, every text must be there, and sizes must be as the header promises.
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "analysis/read/torch/read_torch.h"
@@ -10,13 +9,6 @@
 namespace {
 
 using namespace hbmscope;
-
-// libFuzzer keeps the input of a run that aborts.
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 bool is_size(std::int64_t bytes, bool may_be_absent) {
   return (bytes >= 0 && bytes < TorchSnapshot::size_bytes_max) || (may_be_absent && bytes == absent_bytes);

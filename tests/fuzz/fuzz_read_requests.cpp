@@ -1,7 +1,6 @@
 // Any bytes as a stream of requests, alone and below a configuration. What is read is replayed in every version: chunks
 // must fill their regions, the sums must agree, and a check must end.
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "allocator/replay/check.h"
@@ -13,13 +12,6 @@ namespace {
 
 using namespace hbmscope;
 using namespace hbmscope::allocator;
-
-// libFuzzer keeps the input of a run that aborts.
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 void require_sums(const Allocator& allocator) {
   const Statistics statistics = allocator.statistics();

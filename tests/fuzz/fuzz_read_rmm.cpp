@@ -1,7 +1,6 @@
 // Any bytes, alone and below the column names, into the reader of RMM's logs. What comes out must add up: the heap to
 // its blocks at every third of the way, events to the counts, and nothing may be left that the reader did not count.
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "analysis/read/rmm/read_rmm.h"
@@ -10,13 +9,6 @@
 namespace {
 
 using namespace hbmscope;
-
-// libFuzzer keeps the input of a run that aborts.
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 void require_sums(const StreamState& state) {
   std::uint64_t bytes = 0, blocks = 0;

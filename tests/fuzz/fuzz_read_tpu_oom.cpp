@@ -1,7 +1,6 @@
 // Any bytes, alone and behind the beginning of a report, into the reader of TPU out-of-memory texts. A heap must be the
 // sum of its blocks, an out-of-memory must have a heap, and what is no report must be refused in words.
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "analysis/read/tpu_oom/read_tpu_oom.h"
@@ -10,13 +9,6 @@
 namespace {
 
 using namespace hbmscope;
-
-// libFuzzer keeps the input of a run that aborts.
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 void read(const std::string& text) {
   const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());

@@ -67,6 +67,17 @@ void draw_heap(const Look& look, const DeviceHeap& heap, const TraceMoment& mome
   draw_bar(look, in_use, pool.value_or(heap.peak_bytes));
 }
 
+void draw_device(const Look& look, const DeviceHeaps& device, const TraceMoment& moment, HeapKey shown,
+                 CommandQueue& commands) {
+  const std::string figure = text_from_bytes(total_of(device, moment));
+  const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
+  bold_text(shortened(device.name, room_for_name(figure)));
+  put_figure(figure, right);
+  ImGui::Indent(look.px(8));
+  for (const DeviceHeap& heap : device.heaps) draw_heap(look, heap, moment, heap.key == shown, commands);
+  ImGui::Unindent(look.px(8));
+}
+
 // Of a running job a version may be there whose moment is on its way: the tree stays, less what is new in it.
 bool is_same_source(const Source& source, const TraceMoment& moment) {
   return moment.trace == source.trace || (source.live && moment.trace->files == source.trace->files);
@@ -91,14 +102,10 @@ void draw_heap_tree(const AppState& state, CommandQueue& commands) {
   dim_text(shortened(head.substr(0, head.find(" (")), ImGui::GetContentRegionAvail().x));
   tooltip(head);
   for (const DeviceHeaps& all : source->devices) {
-    const DeviceHeaps device = known_by(*moment, all);
-    const std::string figure = text_from_bytes(total_of(device, *moment));
-    const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
-    bold_text(shortened(device.name, room_for_name(figure)));
-    put_figure(figure, right);
-    ImGui::Indent(look.px(8));
-    for (const DeviceHeap& heap : device.heaps) draw_heap(look, heap, *moment, heap.key == shown, commands);
-    ImGui::Unindent(look.px(8));
+    if (moment->trace == source->trace)
+      draw_device(look, all, *moment, shown, commands);
+    else
+      draw_device(look, known_by(*moment, all), *moment, shown, commands);
   }
 }
 
