@@ -1,6 +1,5 @@
 // Any bytes as the life of a heap: regions, blocks and nonsense, held against the slow and obvious version.
-#include <cstdio>
-#include <cstdlib>
+#include <string>
 
 #include "tests/analysis/address_space_trial.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -21,9 +20,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     trial.step(draw);
     std::string difference = trial.difference_of_figures();
     if (difference.empty()) difference = trial.difference_of_layout();
-    if (difference.empty()) continue;
-    std::fprintf(stderr, "different at byte %zu: %s\n", at, difference.c_str());
-    std::abort();
+    require(difference.empty(), "different at byte " + std::to_string(at) + ": " + difference);
   }
   return 0;
 }

@@ -1,6 +1,5 @@
 // Any bytes as a Chrome trace, and as the list of events in one: whatever they say, the reader makes a trace whose
 // heaps are the sum of their blocks, or says which byte is wrong.
-#include <cstdlib>
 #include <string>
 
 #include "analysis/read/kineto/read_kineto.h"
@@ -9,10 +8,6 @@
 namespace {
 
 using namespace hbmscope;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 void read(const std::string& text) {
   const auto trace = read_kineto({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "fuzz");

@@ -4,8 +4,6 @@
 // The first byte is the size of the pieces that they are fed in. A welcome stands before them, so that short inputs get
 // to the frames.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -48,9 +46,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::vector<std::uint8_t> said(sizeof(welcome));
   std::memcpy(said.data(), &welcome, sizeof(welcome));
   said.insert(said.end(), data + 1, data + size);
-  if (hear(said, said.size()) != hear(said, data[0] + std::size_t{1})) {
-    std::fprintf(stderr, "cut otherwise it is heard otherwise\n");
-    std::abort();
-  }
+  require(hear(said, said.size()) == hear(said, data[0] + std::size_t{1}), "cut otherwise it is heard otherwise");
   return 0;
 }

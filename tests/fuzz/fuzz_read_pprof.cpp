@@ -1,7 +1,5 @@
 // Any bytes at all into the reader. What it accepts and protobuf accepts too must be the same profile in every field,
 // and the queries on it must not fall over what is odd in it.
-#include <cstdio>
-#include <cstdlib>
 
 #include "analysis/query/groups.h"
 #include "analysis/query/top.h"
@@ -12,13 +10,6 @@
 namespace {
 
 using namespace hbmscope;
-
-// libFuzzer keeps the input of a run that aborts.
-void require(bool holds, const std::string& what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what.c_str());
-  std::abort();
-}
 
 Weight sum_of(const std::vector<GroupRow>& rows) {
   Weight sum;

@@ -2,7 +2,6 @@
 // blocks whose headers and check sums are made right here, because no fuzzer guesses a check sum. Whatever is in them,
 // the stream takes it in or says why not, its states can be asked for, sums stay what they are made of, and with small
 // blocks merged it answers as it did.
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -18,10 +17,6 @@
 namespace {
 
 using namespace hbmscope;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 void check_state(const StreamState& state, const Definitions& definitions) {
   std::vector<std::uint64_t> in_use(definitions.heaps().size()), blocks(definitions.heaps().size());

@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -82,18 +80,16 @@ std::vector<std::uint8_t> memory_from(Bytes bytes) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::vector<std::uint8_t> bytes = memory_from(Bytes(data, size));
   const int file = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (file < 0 || ::write(file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()) ||
-      fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
-    std::abort();
+  require(file >= 0 && ::write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()) &&
+              fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0,
+          "the memory was not made");
   std::string wrong;
   auto memory = serve::RingMemory::map(file, wrong);
   if (!memory) return 0;
   Stream stream;
   serve::ProcessDrain drain(std::move(memory), 0, [&](const wire::SharedBlock& block) {
-    if (const auto refused = stream.append(block)) {
-      std::fprintf(stderr, "a block of the drain is refused: %s\n", refused->c_str());
-      std::abort();
-    }
+    const auto refused = stream.append(block);
+    require(!refused, "a block of the drain is refused: " + refused.value_or(""));
   });
   drain.drain(false);
   drain.drain(true);

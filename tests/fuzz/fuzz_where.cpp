@@ -1,19 +1,10 @@
 // Any text into the filter language and into the parser of sizes: both take what people type and paste.
 #include <cmath>
-#include <cstdlib>
 #include <string_view>
 
 #include "analysis/query/where.h"
 #include "analysis/units/format.h"
 #include "tests/fuzz/fuzz_target.h"
-
-namespace {
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hbmscope;

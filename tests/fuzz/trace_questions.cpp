@@ -1,8 +1,6 @@
 #include "tests/fuzz/trace_questions.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 #include <nlohmann/json.hpp>
 
@@ -17,15 +15,10 @@
 #include "analysis/write/strip_paths.h"
 #include "analysis/write/time_axis.h"
 #include "analysis/write/trace_csv.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace hbmscope {
 namespace {
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 std::uint64_t bytes_of(const PowerHistogram& histogram) {
   std::uint64_t sum = 0;
