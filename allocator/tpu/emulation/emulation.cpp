@@ -1,0 +1,438 @@
+#include "allocator/tpu/emulation/emulation.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "allocator/tpu/emulation/checkpointing.h"
+#include "allocator/tpu/emulation/error_text.h"
+#include "allocator/tpu/emulation/event_log.h"
+#include "allocator/tpu/emulation/gpu_runtime.h"
+#include "allocator/tpu/emulation/hbm_memory.h"
+#include "allocator/tpu/emulation/kernel_player.h"
+
+namespace hbmscope::allocator::tpu {
+namespace {
+
+struct Buffer {
+  std::uint64_t address = 0;
+  const Array* array = nullptr;
+  Tier tier = Tier::hbm;
+};
+
+class Emulator {
+ public:
+  explicit Emulator(const Workload& workload)
+      : workload_(workload),
+        generation_(*workload.generation),
+        hbm_(generation_.hbm_usable.value),
+        log_(out_, workload.options.is_timed),
+        bytes_per_second_(generation_.hbm_bytes_per_second.value / generation_.devices_per_chip),
+        kernels_(workload, log_, out_, bytes_per_second_),
+        is_compiled_(workload.programs.size()) {}
+
+  Emulation run() {
+    for (const Program& program : workload_.programs)
+      out_.programs.push_back(compute_program_memory(program, generation_, workload_.options.donates));
+    describe_tiers();
+    const std::uint64_t usable = generation_.hbm_usable.value, total = generation_.hbm_total.value;
+    if (total > usable) log_.alloc(Tier::hbm, usable, total - usable, {}, "reserved by the compiler", nullptr);
+    if (workload_.options.has_gpu) gpu_.emplace(workload_, log_, out_);
+    for (step_ = 0; step_ < workload_.steps.size() && !out_.stopped_at; ++step_) {
+      take(workload_.steps[step_]);
+      if (gpu_) gpu_->take(workload_.steps[step_], step_);
+    }
+    if (gpu_) gpu_->finish();
+    out_.hbm_bytes_per_second = bytes_per_second_;
+    out_.time_ns = log_.now_ns();
+    return std::move(out_);
+  }
+
+ private:
+  void describe_tiers() {
+    const auto set = [&](Tier tier, std::optional<std::uint64_t> capacity) {
+      out_.tier[static_cast<std::size_t>(tier)].capacity_bytes = capacity;
+    };
+    set(Tier::hbm, generation_.hbm_total.known());
+    set(Tier::vmem, generation_.vmem.known());
+    set(Tier::smem, generation_.smem.known());
+    set(Tier::cmem, generation_.cmem.known());
+    set(Tier::accumulator, generation_.accumulators.known());
+    set(Tier::tile_spmem, generation_.sparse_subcore_vmem.known());
+    if (workload_.options.has_gpu) set(Tier::gpu, generation_.hbm_usable.value);
+  }
+
+  void take(const Step& step) {
+    if (step.kind == StepKind::mark) log_.mark(step.name);
+    if (step.kind == StepKind::put) put(step);
+    if (step.kind == StepKind::free) drop(step.name);
+    if (step.kind == StepKind::run) run_program(step);
+  }
+
+  void fail(EmulatedFailure failure, const Step& step) {
+    failure.step = step_;
+    log_.fail(std::move(failure));
+    if (!step.may_fail) out_.stopped_at = step_;
+  }
+
+  // Buffers.
+
+  void put(const Step& step) {
+    const Array& array = workload_.arrays[step.of];
+    drop(step.name);
+    if (const auto address = take_buffer(array, step.name)) {
+      buffers_[step.name] = {*address, &array, tier_of(array)};
+      return;
+    }
+    fail(buffer_failure(array.shard.bytes, step.name), step);
+  }
+
+  static Tier tier_of(const Array& array) { return array.spec.place == Place::host ? Tier::host : Tier::hbm; }
+
+  EmulatedFailure buffer_failure(std::uint64_t bytes, const std::string& name) const {
+    EmulatedFailure failure;
+    failure.text = buffer_text(bytes, hbm_.free_bytes(), hbm_.largest_free_bytes());
+    failure.what = name;
+    failure.asked_bytes = bytes;
+    failure.free_bytes = hbm_.free_bytes();
+    failure.largest_free_bytes = hbm_.largest_free_bytes();
+    failure.limit_bytes = hbm_.usable_bytes();
+    failure.used_bytes = hbm_.usable_bytes() - hbm_.free_bytes();
+    return failure;
+  }
+
+  std::optional<std::uint64_t> take_buffer(const Array& array, const std::string& name) {
+    if (array.spec.place == Place::host) {
+      const std::uint64_t address = host_end_;
+      host_end_ += array.shard.bytes;
+      log_.alloc(Tier::host, address, array.shard.bytes, array.shard.unpadded_bytes, name, &array);
+      return address;
+    }
+    const auto address = find_room(array.shard.bytes);
+    if (address) log_.alloc(Tier::hbm, *address, array.shard.bytes, array.shard.unpadded_bytes, name, &array);
+    return address;
+  }
+
+  // As the runtime goes on after a failure: slide buffers together, then give up loaded programs, one by one.
+  std::optional<std::uint64_t> find_room(std::uint64_t bytes) {
+    auto address = hbm_.allocate(bytes);
+    if (!address && hbm_.free_bytes() >= bytes && defragment(bytes)) address = hbm_.allocate(bytes);
+    while (!address && evict_one(nobody)) {
+      address = hbm_.allocate(bytes);
+      if (!address && hbm_.free_bytes() >= bytes && defragment(bytes)) address = hbm_.allocate(bytes);
+    }
+    return address;
+  }
+
+  bool defragment(std::uint64_t asked_bytes) {
+    if (!workload_.options.defragments) return false;
+    Defragmentation note;
+    note.step = step_;
+    note.asked_bytes = asked_bytes;
+    note.free_bytes = hbm_.free_bytes();
+    note.largest_before = hbm_.largest_free_bytes();
+    const std::vector<Move> moves = hbm_.compact();
+    if (moves.empty()) return false;
+    note.largest_after = hbm_.largest_free_bytes();
+    note.moves = moves.size();
+    for (const Move& move : moves) note.moved_bytes += move.bytes;
+    const double seconds = 2 * static_cast<double>(note.moved_bytes) / static_cast<double>(bytes_per_second_);
+    note.cost_ns = workload_.options.defragmentation_stall_ns + static_cast<std::uint64_t>(seconds * 1e9 + 0.5);
+    log_.begins("defragmentation");
+    std::map<std::uint64_t, std::uint64_t> to_by_from;
+    for (const Move& move : moves) {
+      log_.move(Tier::hbm, move.from, move.to, move.bytes);
+      to_by_from[move.from] = move.to;
+    }
+    for (auto& [name, buffer] : buffers_)
+      if (const auto moved = to_by_from.find(buffer.address); buffer.tier == Tier::hbm && moved != to_by_from.end())
+        buffer.address = moved->second;
+    for (auto& [value, address] : outputs_)
+      if (const auto moved = to_by_from.find(address); moved != to_by_from.end()) address = moved->second;
+    log_.pass(note.cost_ns);
+    log_.ends("defragmentation");
+    out_.defragmentations.push_back(note);
+    return true;
+  }
+
+  void release(const Buffer& buffer) {
+    if (buffer.tier == Tier::hbm) hbm_.free(buffer.address);
+    log_.free(buffer.tier, buffer.address, buffer.array->shard.bytes);
+  }
+
+  // Of a name that was refused there is nothing to give back.
+  void drop(const std::string& name) {
+    const auto found = buffers_.find(name);
+    if (found == buffers_.end()) return;
+    release(found->second);
+    buffers_.erase(found);
+  }
+
+  // Loaded programs.
+
+  static constexpr std::size_t nobody = ~std::size_t{0};
+
+  std::uint64_t reservation_with(std::size_t program) const {
+    std::uint64_t temp = 0, code = 0;
+    const auto add = [&](std::size_t each) {
+      temp = std::max(temp, out_.programs[each].temp_bytes);
+      code += allocated_code(each);
+    };
+    for (const std::size_t each : loaded_) add(each);
+    if (program != nobody) add(program);
+    return temp + code;
+  }
+
+  std::uint64_t allocated_code(std::size_t program) const {
+    const std::uint64_t code = out_.programs[program].code_bytes.value_or(0);
+    return code == 0 ? 0 : allocated_bytes(generation_, code);
+  }
+
+  void set_reservation_block(std::uint64_t before) {
+    const std::uint64_t now = hbm_.reserved_bytes();
+    if (now == before) return;
+    if (before > 0) log_.free(Tier::hbm, 0, before);
+    if (now > 0) log_.alloc(Tier::hbm, 0, now, {}, "reserved for programs", nullptr);
+  }
+
+  // The one that ran longest ago.
+  bool evict_one(std::size_t keep) {
+    const auto victim = std::find_if(loaded_.begin(), loaded_.end(), [&](std::size_t each) {
+      return each != keep && each != running_ && out_.programs[each].temp_bytes + allocated_code(each) > 0;
+    });
+    if (victim == loaded_.end()) return false;
+    log_.mark("evict " + workload_.programs[*victim].name);
+    loaded_.erase(victim);
+    ++out_.evictions;
+    const std::uint64_t before = hbm_.reserved_bytes();
+    hbm_.reserve(reservation_with(nobody));
+    set_reservation_block(before);
+    return true;
+  }
+
+  bool load(std::size_t program, const Step& step) {
+    const auto found = std::find(loaded_.begin(), loaded_.end(), program);
+    if (found != loaded_.end()) {
+      loaded_.erase(found);
+      loaded_.push_back(program);  // The last that ran is the last to go.
+      return true;
+    }
+    std::uint64_t before = hbm_.reserved_bytes();
+    bool fits = hbm_.reserve(reservation_with(program));
+    const auto grows_by = [&] { return reservation_with(program) - hbm_.reserved_bytes(); };
+    if (!fits && hbm_.free_bytes() >= grows_by() && defragment(grows_by()))
+      fits = hbm_.reserve(reservation_with(program));
+    while (!fits && evict_one(program)) {
+      before = hbm_.reserved_bytes();
+      fits = hbm_.reserve(reservation_with(program));
+      if (!fits && hbm_.free_bytes() >= grows_by() && defragment(grows_by()))
+        fits = hbm_.reserve(reservation_with(program));
+    }
+    if (!fits) {
+      EmulatedFailure failure;
+      failure.what = workload_.programs[program].name;
+      failure.asked_bytes = out_.programs[program].temp_bytes + allocated_code(program);
+      failure.free_bytes = hbm_.free_bytes();
+      failure.largest_free_bytes = hbm_.reservable_bytes() - hbm_.reserved_bytes();
+      failure.limit_bytes = hbm_.usable_bytes();
+      failure.used_bytes = hbm_.usable_bytes() - hbm_.free_bytes();
+      failure.text = load_text(failure.what, failure.asked_bytes, hbm_.free_bytes(), hbm_.reserved_bytes(),
+                               *failure.largest_free_bytes);
+      fail(std::move(failure), step);
+      return false;
+    }
+    loaded_.push_back(program);
+    set_reservation_block(before);
+    return true;
+  }
+
+  // What the compiler refuses, once for each program.
+  bool compile(std::size_t number, const Step& step) {
+    if (is_compiled_[number]) return *is_compiled_[number];
+    const Program& program = workload_.programs[number];
+    const ProgramMemory& memory = out_.programs[number];
+    EmulatedFailure failure;
+    failure.what = program.name;
+    if (memory.needed_bytes() > generation_.hbm_usable.value) {
+      std::uint64_t sparse = 0;
+      for (const Value& value : program.values)
+        if (value.array.spec.place == Place::sparse_core) sparse += value.array.shard.bytes;
+      failure.asked_bytes = memory.needed_bytes();
+      failure.limit_bytes = generation_.hbm_usable.value;
+      failure.text = sparse == 0 ? compile_oom_text(program, memory, generation_)
+                                 : cores_text(memory.needed_bytes() - sparse, sparse, generation_.hbm_usable.value);
+    } else if (memory.vmem_bytes > generation_.vmem.value) {
+      failure.tier = Tier::vmem;
+      failure.asked_bytes = memory.vmem_bytes;
+      failure.limit_bytes = generation_.vmem.value;
+      failure.text = vmem_oom_text(program, memory, generation_.vmem.value);
+    } else if (auto kernel = kernels_.find_fault(program)) {
+      failure = std::move(*kernel);
+    }
+    is_compiled_[number] = failure.text.empty();
+    if (!failure.text.empty()) fail(std::move(failure), step);
+    return *is_compiled_[number];
+  }
+
+  // Runs.
+
+  static const std::string& name_with(const Step& step, const std::string& name) {
+    for (const auto& [of, with] : step.with)
+      if (of == name) return with;
+    return name;
+  }
+
+  bool take_outputs(const Step& step, const Program& program, const ProgramMemory& memory) {
+    outputs_.clear();
+    for (std::uint32_t i = 0; i < program.values.size(); ++i) {
+      const Value& value = program.values[i];
+      if (value.role != Role::output || memory.argument_under[i]) continue;
+      const std::string& name = name_with(step, value.binds);
+      const auto address = take_buffer(value.array, name);
+      if (address) {
+        outputs_[i] = *address;
+        continue;
+      }
+      const auto failure = buffer_failure(value.array.shard.bytes, name);
+      for (const auto& [given, at] : outputs_)
+        release({at, &program.values[given].array, tier_of(program.values[given].array)});
+      outputs_.clear();
+      fail(failure, step);
+      return false;
+    }
+    return true;
+  }
+
+  void run_program(const Step& step) {
+    const Program& program = workload_.programs[step.of];
+    const ProgramMemory& memory = out_.programs[step.of];
+    const bool has_arguments = std::all_of(program.values.begin(), program.values.end(), [&](const Value& value) {
+      return value.role != Role::argument || buffers_.count(name_with(step, value.binds)) != 0;
+    });
+    if (!has_arguments) {
+      ++out_.runs_skipped;
+      return;
+    }
+    if (!compile(step.of, step) || !load(step.of, step)) return;
+    running_ = step.of;
+    if (take_outputs(step, program, memory)) {
+      log_.begins(program.name);
+      play(program, memory);
+      log_.ends(program.name);
+      ++out_.runs;
+      bind_outputs(step, program, memory);
+    }
+    running_ = nobody;
+  }
+
+  // Donated buffers become outputs or go; the name of an output is the new array from now on.
+  void bind_outputs(const Step& step, const Program& program, const ProgramMemory& memory) {
+    std::map<std::uint32_t, Buffer> donated;
+    for (std::uint32_t i = 0; i < program.values.size(); ++i) {
+      const Value& value = program.values[i];
+      if (!workload_.options.donates || value.role != Role::argument || !value.is_donated) continue;
+      const auto found = buffers_.find(name_with(step, value.binds));
+      if (found == buffers_.end()) continue;  // Given twice.
+      donated[i] = found->second;
+      buffers_.erase(found);
+    }
+    std::map<std::string, Buffer> made;
+    for (std::uint32_t i = 0; i < program.values.size(); ++i) {
+      const Value& value = program.values[i];
+      if (value.role != Role::output) continue;
+      const std::string& name = name_with(step, value.binds);
+      const auto under = memory.argument_under[i];
+      if (under && donated.count(*under) != 0) {
+        made[name] = donated[*under];
+        made[name].array = &value.array;
+        donated.erase(*under);
+        out_.reused_bytes += value.array.shard.bytes;
+        log_.reused(made[name].tier, made[name].address, value.array.name);
+      } else {
+        made[name] = {outputs_.at(i), &value.array, tier_of(value.array)};
+      }
+    }
+    for (const auto& [value, buffer] : donated) release(buffer);
+    for (const auto& [name, buffer] : made) {
+      drop(name);
+      buffers_[name] = buffer;
+    }
+    outputs_.clear();
+  }
+
+  void play(const Program& program, const ProgramMemory& memory) {
+    std::vector<std::vector<const PlacedValue*>> begins(program.operations.size()), ends(program.operations.size());
+    for (const PlacedValue& placed : memory.placed) {
+      begins[placed.begin].push_back(&placed);
+      ends[placed.end].push_back(&placed);
+    }
+    std::map<std::uint32_t, const PlacedValue*> live;
+    const auto end = [&](std::uint32_t value) {
+      const auto found = live.find(value);
+      if (found == live.end()) return;
+      log_.free(temp_tier(program, value), base_of(program, value) + found->second->offset, found->second->bytes);
+      live.erase(found);
+    };
+    for (std::size_t i = 0; i < program.operations.size(); ++i) {
+      const Operation& operation = program.operations[i];
+      log_.begins(operation.name);
+      for (const PlacedValue* placed : begins[i]) {
+        if (placed->over) end(*placed->over);
+        const Array& array = program.values[placed->value].array;
+        log_.alloc(temp_tier(program, placed->value), base_of(program, placed->value) + placed->offset, placed->bytes,
+                   array.shard.unpadded_bytes, array.name, &array);
+        live[placed->value] = placed;
+      }
+      if (operation.pipeline)
+        kernels_.play(program, *operation.pipeline, memory.vmem_bytes);
+      else
+        log_.pass(duration_of(program, operation));
+      log_.ends(operation.name);
+      for (const PlacedValue* placed : ends[i]) end(placed->value);
+    }
+  }
+
+  static Tier temp_tier(const Program& program, std::uint32_t value) {
+    const Place place = program.values[value].array.spec.place;
+    return place == Place::host ? Tier::host : place == Place::vmem ? Tier::vmem : Tier::temporaries;
+  }
+  std::uint64_t base_of(const Program& program, std::uint32_t value) const {
+    return temp_tier(program, value) == Tier::host ? host_end_ : 0;
+  }
+
+  std::uint64_t duration_of(const Program& program, const Operation& operation) const {
+    std::uint64_t bytes = 0;
+    for (const auto* list : {&operation.reads, &operation.writes})
+      for (const std::uint32_t value : *list) bytes += program.values[value].array.shard.bytes;
+    const double seconds = static_cast<double>(bytes) / static_cast<double>(bytes_per_second_);
+    return std::max(operation.compute_ns, static_cast<std::uint64_t>(seconds * 1e9 + 0.5));
+  }
+
+  const Workload& workload_;
+  const Generation& generation_;
+  HbmMemory hbm_;
+  Emulation out_;
+  EventLog log_;
+  const std::uint64_t bytes_per_second_;
+  KernelPlayer kernels_;
+  std::optional<GpuRuntime> gpu_;
+  std::map<std::string, Buffer> buffers_;
+  std::map<std::uint32_t, std::uint64_t> outputs_;  // Of the run at hand: value -> address.
+  std::vector<std::size_t> loaded_;                 // The one that ran longest ago first.
+  std::vector<std::optional<bool>> is_compiled_;    // By program; nothing: not tried.
+  std::size_t running_ = nobody, step_ = 0;
+  std::uint64_t host_end_ = 0;
+};
+
+}  // namespace
+
+void apply_options(Workload& workload) {
+  for (Program& program : workload.programs) program = apply_checkpointing(program, workload.options.checkpointing);
+}
+
+Emulation emulate(const Workload& workload) {
+  return Emulator(workload).run();
+}
+
+}  // namespace hbmscope::allocator::tpu

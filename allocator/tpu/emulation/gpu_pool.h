@@ -1,0 +1,33 @@
+// The same requests on a GPU: JAX's own pool (allocator/xla_gpu) of as many bytes as the TPU's HBM has usable. It can't
+// move what it gave out. Sizes are the TPU's, so that only the runtimes differ; temporaries are one buffer while their
+// program runs, as XLA:GPU takes them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "allocator/catalog/catalog.h"
+#include "allocator/upstream/virtual_addresses.h"
+
+namespace hbmscope::allocator::tpu {
+
+class GpuPool {
+ public:
+  explicit GpuPool(std::uint64_t bytes);
+
+  std::optional<Allocation> allocate(std::uint64_t bytes);
+  void free(std::uint64_t address) { allocator_->free(address); }
+  const Allocator& allocator() const { return *allocator_; }
+  static std::string_view version();  // Of the allocator, and how sure its answers are.
+  std::uint64_t base() const { return base_; }
+
+ private:
+  VirtualAddresses upstream_;
+  std::unique_ptr<Allocator> allocator_;
+  std::uint64_t base_ = 0;
+};
+
+}  // namespace hbmscope::allocator::tpu

@@ -1,0 +1,35 @@
+// Kernels of a workload at work: their buffers in VMEM, the blocks in them, and the limits that they must keep.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "allocator/tpu/emulation/event_log.h"
+#include "allocator/tpu/emulation/pipeline.h"
+
+namespace hbmscope::allocator::tpu {
+
+class KernelPlayer {
+ public:
+  KernelPlayer(const Workload& workload, EventLog& log, Emulation& out, std::uint64_t bytes_per_second)
+      : workload_(workload), log_(log), out_(out), bytes_per_second_(bytes_per_second) {}
+
+  // What the compiler refuses of the program's kernels: a block or scratch larger than its memory, a stack beyond the
+  // scoped limit.
+  std::optional<EmulatedFailure> find_fault(const Program& program) const;
+  // `vmem_base`: where the kernel's stack begins.
+  void play(const Program& program, std::uint32_t pipeline, std::uint64_t vmem_base);
+
+ private:
+  struct Run;
+  std::optional<EmulatedFailure> find_fault_of(const Pipeline& pipeline) const;
+  std::uint64_t scoped_limit(const Pipeline& pipeline) const;
+
+  const Workload& workload_;
+  EventLog& log_;
+  Emulation& out_;
+  const std::uint64_t bytes_per_second_;
+};
+
+}  // namespace hbmscope::allocator::tpu

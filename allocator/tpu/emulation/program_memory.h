@@ -1,0 +1,42 @@
+// What a program takes on one device: arguments, outputs, what of both is the same memory, and its temporaries packed
+// as XLA packs them, by when they live in the order of the operations.
+//
+// argument, output and alias are XLA's own sums (CompiledMemoryStats); several outputs come in a tuple, whose table of
+// pointers is an output too. Needed = argument + output - alias + temp + code.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "allocator/tpu/emulation/workload.h"
+
+namespace hbmscope::allocator::tpu {
+
+struct PlacedValue {
+  std::uint32_t value = 0;              // In Program::values.
+  std::uint64_t offset = 0, bytes = 0;  // In the memory of its place.
+  std::size_t begin = 0, end = 0;       // Operations, both included.
+  std::optional<std::uint32_t> over;    // The value over which it is written in place, which ends where this begins.
+};
+
+struct ProgramMemory {
+  std::uint64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0;
+  std::uint64_t temp_bytes = 0, temp_peak_bytes = 0;  // The packed heap; the most that lives at a time.
+  std::uint64_t temp_unpadded_bytes = 0;              // Of what lives when the most does.
+  std::uint64_t host_temp_bytes = 0, vmem_bytes = 0;  // Packed heaps too.
+  std::uint64_t tuple_bytes = 0;                      // Of output_bytes: the table of several outputs.
+  std::uint64_t unused_donation_bytes = 0;            // Donated, and no output has such a shape.
+  std::optional<std::uint64_t> code_bytes;
+
+  std::vector<PlacedValue> placed;                           // Temporaries, in the order in which they begin.
+  std::vector<std::optional<std::uint32_t>> argument_under;  // By value: of an output the argument whose memory it is.
+
+  std::uint64_t needed_without_code_bytes() const { return argument_bytes + output_bytes - alias_bytes + temp_bytes; }
+  std::uint64_t needed_bytes() const { return needed_without_code_bytes() + code_bytes.value_or(0); }
+};
+
+// Donated arguments go to outputs of the same shape and type, in order, as jax.jit gives them.
+ProgramMemory compute_program_memory(const Program& program, const Generation& generation, bool donates);
+
+}  // namespace hbmscope::allocator::tpu
