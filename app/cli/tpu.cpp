@@ -30,6 +30,21 @@ CLI::App& add_tpu(CLI::App& app, TpuOptions& options) {
   fit.add_option("--generation", options.fit.generations, "Only this one; may be given several times");
   fit.add_flag("--json", options.fit.json, "Print JSON (described in app/cli/README.md)");
   add_max_size_option(fit, options.fit.max_size);
+  CLI::App& run =
+      *command.add_subcommand("run", "A workload file, emulated: what fits, what fails, and the trace of it");
+  run.add_option("FILE", options.run.file, "The workload (analysis/read/tpu_workload/README.md); samples/tpu has some")
+      ->required();
+  run.add_option("--generation", options.run.generation, "Instead of the one that the file names");
+  run.add_option("--what-if", options.run.what_if,
+                 "KEY=VALUE, several times: a parameter or mesh.AXIS of the file, checkpointing (none, dots, full, "
+                 "offload), donation, defragmentation, gpu (on, off), buffers (of every ring)");
+  run.add_option("--record", options.run.record, "Keep it as a recording (*.hbm), which report and the window open");
+  run.add_option("--oom-log", options.run.oom_log,
+                 "Write what compiler and runtime would say of failures to this file");
+  run.add_flag("--timed", options.run.timed,
+               "Give the events times, modelled by bandwidths; else they are in order only");
+  run.add_flag("--json", options.run.json, "Print JSON (described in app/cli/README.md)");
+  add_max_size_option(run, options.run.max_size);
   CLI::App& generations =
       *command.add_subcommand("generations", "The memories of each generation, and where each figure is from");
   generations.add_flag("--json", options.json, "Print JSON");
@@ -39,6 +54,7 @@ CLI::App& add_tpu(CLI::App& app, TpuOptions& options) {
 int run_tpu(const CLI::App& command, const TpuOptions& options) {
   if (command.got_subcommand("layout")) return run_tpu_layout(options.layout);
   if (command.got_subcommand("fit")) return run_tpu_fit(options.fit);
+  if (command.got_subcommand("run")) return run_tpu_workload(options.run);
   return run_tpu_generations(options.json);
 }
 

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/tpu_run.h"
+
 namespace CLI {
 class App;
 }
@@ -27,6 +29,7 @@ struct TpuFitOptions {
 struct TpuOptions {
   TpuLayoutOptions layout;
   TpuFitOptions fit;
+  TpuRunOptions run;
   bool json = false;  // Of generations.
 };
 

@@ -90,7 +90,7 @@ struct Emulation {
 
 // Programs as checkpointing leaves them: what an emulation is of. Call it once, before emulate().
 void apply_options(Workload& workload);
-// The workload must outlive what comes back.
+// The workload must outlive what comes back; it may be moved, which leaves its arrays where they are.
 Emulation emulate(const Workload& workload);
 
 }  // namespace hbmscope::allocator::tpu

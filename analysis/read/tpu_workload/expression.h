@@ -1,0 +1,25 @@
+// Formulas of a workload file: whole numbers, names of parameters and loops, + - * / % (rounded to zero), comparisons
+// (1 where they hold), min(a, b), max(a, b), ceil(a, b) (a / b rounded up), brackets.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+namespace hbmscope::tpu_workload {
+
+struct Variable {
+  std::string name;
+  std::int64_t value = 0;
+};
+using Variables = std::vector<Variable>;  // Of equal names the last one counts.
+
+// Faults, sentences without a full stop: what is no formula, an unknown name, a division by 0, numbers beyond 2^62.
+tl::expected<std::int64_t, std::string> compute_expression(std::string_view text, const Variables& variables);
+// "kv{i+1}" -> "kv3". Faults: those of the formulas in it, a bracket that is not closed.
+tl::expected<std::string, std::string> fill_in(std::string_view text, const Variables& variables);
+
+}  // namespace hbmscope::tpu_workload

@@ -1,0 +1,59 @@
+// A place in a JSON text, which knows its way there: so that what is wrong can be told with its line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/read/tpu_workload/expression.h"
+
+namespace hbmscope::tpu_workload {
+
+// A key, or of a list "[3]".
+using JsonPath = std::vector<std::string>;
+std::string text_from_path(const JsonPath& path);  // "programs.step.operations[3].reads"
+// Of the value in a text that is valid JSON (comments allowed); the last that is found on the way.
+std::size_t find_line(std::string_view text, const JsonPath& path);
+
+// Thrown while a file is read, and caught by its reader.
+struct Fault {
+  JsonPath path;
+  std::string what, remedy;
+};
+
+class Node {
+ public:
+  using Json = nlohmann::ordered_json;
+  explicit Node(const Json& json) : json_(&json) {}
+
+  const JsonPath& path() const { return path_; }
+  [[noreturn]] void fail(std::string what, std::string remedy = {}) const;
+
+  // Faults: a value of another kind, a key that is missing, or is none of these.
+  void allow_only(std::initializer_list<std::string_view> keys) const;
+  Node at(const char* key) const;
+  std::optional<Node> find(const char* key) const;
+  std::vector<std::pair<std::string, Node>> members() const;
+  std::vector<Node> items() const;
+  bool is_null() const { return json_->is_null(); }
+  bool is_text() const { return json_->is_string(); }
+  bool is_list() const { return json_->is_array(); }
+  const std::string& text() const;
+  bool flag() const;
+  // A number, or a formula.
+  std::int64_t number(const Variables& variables) const;
+  std::uint64_t number_from(std::uint64_t least, const Variables& variables) const;
+  std::string filled_in(const Variables& variables) const;
+
+ private:
+  Node(const Json& json, const JsonPath& parent, std::string step);
+  const Json* json_;
+  JsonPath path_;
+};
+
+}  // namespace hbmscope::tpu_workload

@@ -1,0 +1,214 @@
+#include "analysis/read/tpu_workload/read_tpu_workload.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "allocator/tpu/emulation/emulation.h"
+#include "analysis/read/tpu_workload/workload_scope.h"
+#include "analysis/units/utf8.h"
+
+namespace hbmscope {
+namespace {
+
+using namespace tpu_workload;
+
+constexpr const char* version_key = "hbmscope_tpu_workload";
+constexpr const char* how_to_write_one = "analysis/read/tpu_workload/README.md describes workload files.";
+
+std::string_view text_of(std::span<const std::uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+bool is_on(const std::string& value) {
+  return value == "on" || value == "true";
+}
+bool is_off(const std::string& value) {
+  return value == "off" || value == "false";
+}
+
+std::optional<tpu::Checkpointing> find_checkpointing(const std::string& name) {
+  if (name == "none") return tpu::Checkpointing::none;
+  if (name == "dots") return tpu::Checkpointing::dots;
+  if (name == "full") return tpu::Checkpointing::full;
+  if (name == "offload") return tpu::Checkpointing::offload;
+  return std::nullopt;
+}
+
+class WorkloadReader {
+ public:
+  WorkloadReader(const Node& root, const std::vector<WorkloadChange>& changes) : root_(root), changes_(changes) {}
+
+  Result<tpu::Workload> run() {
+    root_.allow_only({version_key, "name", "about", "generation", "mesh", "parameters", "checkpointing", "donation",
+                      "defragmentation", "defragmentation_stall_us", "gpu", "arrays", "programs", "pipelines",
+                      "steps"});
+    if (root_.at(version_key).number({}) != 1)
+      root_.at(version_key).fail("this version is not known", "It is 1 in files for this hbmscope.");
+    tpu::Workload& workload = scope_.workload;
+    if (const auto name = root_.find("name")) workload.name = name->text();
+    if (const auto about = root_.find("about")) workload.about = about->text();
+    read_generation();
+    read_mesh();
+    read_parameters();
+    read_options();
+    for (const auto& [key, value] : changes_)
+      if (std::find(used_.begin(), used_.end(), key) == used_.end()) return Failure(unknown_change(key));
+    if (!refused_.empty())
+      return Failure(Error{refused_, "hbmscope tpu run --help lists what can be changed.", {}, {}, false});
+    if (const auto arrays = root_.find("arrays")) {
+      scope_.arrays = arrays->members();
+      for (const auto& [name, node] : scope_.arrays) node.allow_only({"dtype", "shape", "sharding", "memory"});
+    }
+    read_pipelines(root_, scope_);
+    read_programs(root_, scope_);
+    read_steps(root_, scope_);
+    tpu::apply_options(workload);
+    return std::move(workload);
+  }
+
+ private:
+  // The last one counts.
+  const std::string* find_change(const std::string& key) {
+    used_.push_back(key);
+    const auto found = std::find_if(changes_.rbegin(), changes_.rend(),
+                                    [&](const WorkloadChange& change) { return change.key == key; });
+    return found == changes_.rend() ? nullptr : &found->value;
+  }
+
+  void refuse(std::string what) {
+    if (refused_.empty()) refused_ = std::move(what);
+  }
+
+  Error unknown_change(const std::string& key) const {
+    std::string known;
+    for (const std::string& each : used_) known += fmt::format("{}{}", known.empty() ? "" : ", ", each);
+    return {fmt::format("the workload has no '{}' to change", printable(key)),
+            fmt::format("Known: {}.", known),
+            {},
+            {},
+            false};
+  }
+
+  void read_generation() {
+    const auto node = root_.find("generation");
+    const std::string* change = find_change("generation");
+    const std::string name = change != nullptr ? *change : node ? node->text() : "v5e";
+    tpu::Workload& workload = scope_.workload;
+    workload.generation = tpu::find_generation(name);
+    if (workload.generation != nullptr) return;
+    const std::string what = fmt::format("there is no TPU generation '{}'", printable(name));
+    if (change == nullptr) node->fail(what, "hbmscope tpu generations lists them.");
+    refuse(what + "; hbmscope tpu generations lists them");
+    workload.generation = tpu::find_generation("v5e");
+  }
+
+  std::int64_t number_from(const std::string& text, const std::string& key, std::int64_t least, std::int64_t most) {
+    std::int64_t value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_good =
+        parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && value >= least && value <= most;
+    if (!is_good) refuse(fmt::format("'{}' is no number of {}", printable(text), printable(key)));
+    return is_good ? value : std::max<std::int64_t>(least, 1);
+  }
+
+  void read_mesh() {
+    constexpr std::int64_t devices_max = 1 << 20;
+    const auto mesh = root_.find("mesh");
+    if (!mesh) return;
+    for (const auto& [name, node] : mesh->members()) {
+      tpu::MeshAxis axis{name, node.number_from(1, {})};
+      if (const std::string* change = find_change("mesh." + name))
+        axis.size = static_cast<std::uint64_t>(number_from(*change, "mesh." + name, 1, devices_max));
+      scope_.workload.mesh.axes.push_back(axis);
+      if (axis.size > devices_max || scope_.workload.mesh.devices() > devices_max)
+        node.fail("the mesh has too many devices", fmt::format("At most {}.", devices_max));
+    }
+  }
+
+  void read_parameters() {
+    const auto parameters = root_.find("parameters");
+    if (!parameters) return;
+    constexpr std::int64_t most = std::int64_t{1} << 40;
+    for (const auto& [name, node] : parameters->members()) {
+      const std::string* change = find_change(name);
+      scope_.parameters.push_back(
+          {name, change != nullptr ? number_from(*change, name, -most, most) : node.number(scope_.parameters)});
+    }
+  }
+
+  bool switched(const char* key, bool otherwise) {
+    const auto node = root_.find(key);
+    const std::string* change = find_change(key);
+    if (change == nullptr) return node ? node->flag() : otherwise;
+    if (!is_on(*change) && !is_off(*change))
+      refuse(fmt::format("'{}' is neither on nor off, for {}", printable(*change), key));
+    return is_on(*change);
+  }
+
+  void read_options() {
+    tpu::WorkloadOptions& options = scope_.workload.options;
+    const auto node = root_.find("checkpointing");
+    const std::string* change = find_change("checkpointing");
+    const std::string name = change != nullptr ? *change : node ? node->text() : "none";
+    const auto policy = find_checkpointing(name);
+    const std::string what =
+        fmt::format("there is no checkpointing '{}': none, dots, full or offload", printable(name));
+    if (!policy && change == nullptr) node->fail(what);
+    if (!policy) refuse(what);
+    options.checkpointing = policy.value_or(tpu::Checkpointing::none);
+    options.donates = switched("donation", true);
+    options.defragments = switched("defragmentation", true);
+    options.has_gpu = switched("gpu", false);
+    if (const auto stall = root_.find("defragmentation_stall_us"))
+      options.defragmentation_stall_ns = std::min<std::uint64_t>(stall->number_from(0, {}), 1'000'000'000) * 1000;
+    constexpr std::int64_t buffers_max = 64;
+    if (const std::string* buffers = find_change("buffers"))
+      scope_.buffers = static_cast<std::uint32_t>(number_from(*buffers, "buffers", 1, buffers_max));
+  }
+
+  const Node& root_;
+  const std::vector<WorkloadChange>& changes_;
+  Scope scope_;
+  std::vector<std::string> used_;  // Keys that can be changed.
+  std::string refused_;
+};
+
+}  // namespace
+
+bool looks_like_tpu_workload(std::span<const std::uint8_t> bytes) {
+  // Comments may stand before it.
+  constexpr std::size_t looked_at = 4096;
+  const std::string_view text = text_of(bytes.first(std::min(bytes.size(), looked_at)));
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '/') &&
+         text.find(fmt::format("\"{}\"", version_key)) != std::string_view::npos;
+}
+
+Result<tpu::Workload> read_tpu_workload(std::span<const std::uint8_t> bytes, const std::string& name,
+                                        const std::vector<WorkloadChange>& changes) {
+  const std::string_view text = text_of(bytes);
+  try {
+    const auto json = nlohmann::ordered_json::parse(text.begin(), text.end(), nullptr, true, true);
+    auto workload = WorkloadReader(Node(json), changes).run();
+    if (!workload && workload.error().file.empty()) workload.error().file = name;
+    return workload;
+  } catch (const nlohmann::json::parse_error& error) {
+    const std::size_t at = std::min<std::size_t>(error.byte, text.size());
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    return Failure(Error{fmt::format("line {}: this is no JSON", line),
+                         "A comma too many or too few, a quote that is not closed? " + std::string(how_to_write_one),
+                         name, at, false});
+  } catch (const Fault& fault) {
+    const std::string way = text_from_path(fault.path);
+    return Failure(Error{fmt::format("line {}{}: {}", find_line(text, fault.path),
+                                     way.empty() ? way : fmt::format(" ({})", printable(way)), printable(fault.what)),
+                         fault.remedy.empty() ? how_to_write_one : printable(fault.remedy),
+                         name,
+                         {},
+                         false});
+  }
+}
+
+}  // namespace hbmscope

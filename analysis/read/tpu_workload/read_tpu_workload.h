@@ -1,0 +1,29 @@
+// A workload file: arrays, programs, kernels and steps of a TPU, as JSON (comments allowed), to what allocator/tpu
+// emulates. The README of this folder describes every key.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "allocator/tpu/emulation/workload.h"
+#include "analysis/model/result.h"
+
+namespace hbmscope {
+
+// What is other than the file says: "layers" = "32", "generation" = "v6e", "checkpointing" = "full", "mesh.fsdp" =
+// "16", "buffers" = "3", "donation", "defragmentation", "gpu" = "on" or "off".
+struct WorkloadChange {
+  std::string key, value;
+};
+
+// By its first key.
+bool looks_like_tpu_workload(std::span<const std::uint8_t> bytes);
+
+// The programs are as their options leave them (checkpointing). Errors: what is no JSON, with its line; what is not as
+// the README says, with its line and the way to it; a change of what the file has not.
+Result<allocator::tpu::Workload> read_tpu_workload(std::span<const std::uint8_t> bytes, const std::string& name,
+                                                   const std::vector<WorkloadChange>& changes = {});
+
+}  // namespace hbmscope

@@ -1,0 +1,46 @@
+// What the parts of a workload file are read with.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "allocator/tpu/emulation/workload.h"
+#include "analysis/read/tpu_workload/json_node.h"
+
+namespace hbmscope::tpu_workload {
+
+namespace tpu = allocator::tpu;
+
+struct Scope {
+  tpu::Workload workload;
+  std::vector<std::pair<std::string, Node>> arrays;  // As they are declared.
+  Variables parameters;
+  std::optional<std::uint32_t> buffers;  // A what-if: of every ring.
+  std::size_t operations = 0;            // So far, of all programs.
+
+  const Node* find_array(const std::string& name) const;
+};
+
+constexpr std::size_t expanded_most = 1'000'000;  // Steps, operations, steps of a grid: a loop may name any number.
+
+// Once for each value of the loops in "for", outermost first; once without.
+void for_each_turn(const Node& node, const Variables& variables, const std::function<void(const Variables&)>& visit);
+
+const tpu::ElementType& read_type(const Node& node);
+std::vector<std::uint64_t> read_shape(const Node& node, const Variables& variables);
+// `may_be_uneven`: inside of a program. Faults as jax has them.
+tpu::Array read_array(const Node& node, const std::string& name, const Scope& scope, const Variables& variables,
+                      bool may_be_uneven);
+// In VMEM, SMEM or an accumulator: dimensions as they are, in tiles.
+tpu::Shape tiled_shape(const Node& node, const tpu::ElementType& type, const std::vector<std::uint64_t>& sizes,
+                       const tpu::Generation& generation);
+std::uint64_t padded_bytes(const Node& node, const tpu::Shape& shape);
+
+void read_programs(const Node& root, Scope& scope);
+void read_pipelines(const Node& root, Scope& scope);
+void read_steps(const Node& root, Scope& scope);
+
+}  // namespace hbmscope::tpu_workload

@@ -1,0 +1,105 @@
+#include "app/cli/tpu_run.h"
+
+#include <fstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/read/file_bytes.h"
+#include "analysis/read/tpu_workload/read_tpu_workload.h"
+#include "analysis/read/tpu_workload/trace_from_emulation.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "analysis/write/json.h"
+#include "analysis/write/recording.h"
+#include "app/cli/cli.h"
+#include "app/cli/load.h"
+#include "app/cli/output_file.h"
+
+namespace hbmscope::cli {
+namespace {
+
+namespace tpu = allocator::tpu;
+
+Result<std::vector<WorkloadChange>> changes_of(const TpuRunOptions& options) {
+  std::vector<WorkloadChange> changes;
+  if (!options.generation.empty()) changes.push_back({"generation", options.generation});
+  for (const std::string& text : options.what_if) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return Failure(Error{fmt::format("'{}' changes nothing", printable(text)),
+                           "Write KEY=VALUE, e.g. checkpointing=full.",
+                           {},
+                           {},
+                           false});
+    changes.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  return changes;
+}
+
+Result<EmulatedWorkload> emulated(const ByteBuffer& bytes, const std::string& name, const TpuRunOptions& options,
+                                  const std::vector<WorkloadChange>& changes) {
+  auto workload = read_tpu_workload(bytes.bytes(), name, changes);
+  if (!workload) return Failure(std::move(workload.error()));
+  workload->options.is_timed = options.timed;
+  EmulatedWorkload run{std::move(*workload), {}};
+  run.emulation = tpu::emulate(run.workload);
+  return run;
+}
+
+Result<void> write_oom_log(const tpu::Emulation& emulation, const std::string& path) {
+  std::ofstream file(path, std::ios::binary);
+  for (const tpu::EmulatedFailure& failure : emulation.failures) file << failure.text << '\n';
+  file.flush();
+  if (!file) return Failure(Error{"it can't be written", "Is there space, and permission?", path, {}, false});
+  return {};
+}
+
+Result<void> write_outputs(const EmulatedWorkload& run, const TpuRunOptions& options, std::size_t file_bytes) {
+  if (!options.oom_log.empty())
+    if (auto written = write_oom_log(run.emulation, options.oom_log); !written) return written;
+  if (options.record.empty()) return {};
+  const Trace trace = trace_from_emulation(run.workload, run.emulation, options.file, file_bytes);
+  const auto written = write_recording(trace, options.record);
+  if (!written) return Failure(written.error());
+  fmt::print(stderr, "{}: {} events in {}; hbmscope open {}\n", printable(options.record),
+             text_from_count(run.emulation.events.size()), text_from_bytes(*written), printable(options.record));
+  return {};
+}
+
+}  // namespace
+
+int run_tpu_workload(const TpuRunOptions& options) {
+  for (const std::string& output : {options.record, options.oom_log})
+    if (auto allowed = check_output({options.file}, output); !allowed) return fail(allowed.error());
+  const auto max_size = parse_bytes(options.max_size);
+  if (!max_size || *max_size <= 0)
+    return fail({fmt::format("'{}' is no size", printable(options.max_size)), "Write e.g. 64MiB.", {}, {}, false});
+  const auto changes = changes_of(options);
+  if (!changes) return fail(changes.error());
+  const auto bytes = read_file(options.file, static_cast<std::uint64_t>(*max_size));
+  if (!bytes) return fail(bytes.error());
+  const std::string name = options.file == "-" ? "standard input" : options.file;
+  const auto run = emulated(*bytes, name, options, *changes);
+  if (!run) return fail(run.error());
+  std::optional<EmulatedWorkload> as_written;
+  if (!options.what_if.empty()) {
+    // The generation is a question, not a change: both are of it.
+    const bool has_generation = !options.generation.empty();
+    const std::vector<WorkloadChange> kept(changes->begin(), changes->begin() + (has_generation ? 1 : 0));
+    auto other = emulated(*bytes, name, options, kept);
+    if (!other) return fail(other.error());
+    as_written = std::move(*other);
+  }
+  if (auto written = write_outputs(*run, options, bytes->bytes().size()); !written) return fail(written.error());
+  if (!options.json)
+    return print_to_stdout(text_from_emulation(*run, as_written ? &*as_written : nullptr, Terminal::of_stdout()))
+               ? exit_ok
+               : exit_unreadable;
+  nlohmann::ordered_json json = {{"schema", json_schema}, {"file", valid_utf8(name)}};
+  json.update(json_from_emulation(*run));
+  json["as_written"] = as_written ? json_from_emulation(*as_written) : nlohmann::ordered_json(nullptr);
+  return print_to_stdout(text_from_json(json)) ? exit_ok : exit_unreadable;
+}
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,34 @@
+// hbmscope tpu run: a workload file, emulated.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "allocator/tpu/emulation/emulation.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+
+struct TpuRunOptions {
+  std::string file, generation;
+  std::vector<std::string> what_if;  // KEY=VALUE
+  std::string record, oom_log;       // Files to write; empty: none.
+  std::string max_size = "64MiB";
+  bool timed = false, json = false;
+};
+int run_tpu_workload(const TpuRunOptions& options);
+
+// A workload, and what came of it.
+struct EmulatedWorkload {
+  allocator::tpu::Workload workload;
+  allocator::tpu::Emulation emulation;
+};
+
+// What a person reads; `other`: as the file has it, beside what-ifs. Null: there are none.
+std::string text_from_emulation(const EmulatedWorkload& run, const EmulatedWorkload* other, const Terminal& terminal);
+// Described in app/cli/README.md.
+nlohmann::ordered_json json_from_emulation(const EmulatedWorkload& run);
+
+}  // namespace hbmscope::cli
