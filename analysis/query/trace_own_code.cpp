@@ -9,7 +9,8 @@ std::optional<TraceFrame> find_own_frame(const Definitions& definitions, std::ui
   for (int frames = 0; stack != 0 && frames < frames_max; ++frames, stack = definitions.stack(stack).parent) {
     const TraceFrame frame = definitions.frame(definitions.stack(stack).frame);
     const std::string_view file = definitions.text(frame.file);
-    if (!file.empty() && file.ends_with(".py") && !is_library_file(file)) return frame;
+    const bool is_program = file.ends_with(".py") || file.ends_with(".json");  // JSON: a workload of `tpu run`.
+    if (is_program && !is_library_file(file)) return frame;
   }
   return std::nullopt;
 }

@@ -67,13 +67,14 @@ Json json_of(const tpu::KernelFigures& kernel, const tpu::Workload& workload) {
 
 Json json_of(const tpu::EmulatedFailure& failure) {
   Json unknowns = Json::array();
+  unknowns.push_back("available_bytes");  // The pool is all of the device.
   if (!failure.used_bytes) unknowns.push_back("used_bytes");
   if (!failure.free_bytes) unknowns.push_back("total_free_bytes");
   if (!failure.largest_free_bytes) unknowns.push_back("largest_free_bytes");
   const bool is_gpu = failure.tier == tpu::Tier::gpu;
   return {{"asked_bytes", failure.asked_bytes},
           {"rounded_bytes", failure.asked_bytes},
-          {"available_bytes", or_null(failure.free_bytes)},
+          {"available_bytes", nullptr},
           {"used_bytes", or_null(failure.used_bytes)},
           {"total_free_bytes", or_null(failure.free_bytes)},
           {"largest_free_bytes", or_null(failure.largest_free_bytes)},

@@ -41,6 +41,7 @@ class TraceMaker {
              std::uint64_t bytes)
       : workload_(workload),
         emulation_(emulation),
+        file_(file),
         devices_(std::min(workload.mesh.devices(), traced_devices_max)),
         out_({file, "tpu_workload", "hbmscope tpu run", "emulated", bytes}) {}
 
@@ -161,9 +162,9 @@ class TraceMaker {
     std::uint32_t stack = 0;
     constexpr std::size_t depth_max = 2;
     for (std::size_t i = 0; i < std::min(open_.size(), depth_max); ++i)
-      stack = writer_.define_stack(stack, writer_.define_frame(open_[i], {}, 0));
+      stack = writer_.define_stack(stack, writer_.define_frame(open_[i], file_, 0));
     const std::string& leaf = event.array != nullptr ? event.array->name : event.name;
-    return writer_.define_stack(stack, writer_.define_frame(leaf, {}, 0));
+    return writer_.define_stack(stack, writer_.define_frame(leaf, file_, 0));
   }
 
   void alloc(const Event& event) {
@@ -228,7 +229,7 @@ class TraceMaker {
     tell(told_figure::limit, failure.limit_bytes, heap, event.time_ns);
     wire::OutOfMemoryRecord record;
     record.asked = failure.asked_bytes;
-    record.available = failure.free_bytes.value_or(wire::unknown_bytes);
+    record.available = wire::unknown_bytes;  // The pool is all of the device.
     record.heap = heap;
     std::string reason = failure.text.substr(0, failure.text.find("\n\n"));
     std::replace(reason.begin(), reason.end(), '\n', ' ');
@@ -246,6 +247,7 @@ class TraceMaker {
 
   const tpu::Workload& workload_;
   const tpu::Emulation& emulation_;
+  const std::string& file_;  // Where all code stands.
   const std::uint64_t devices_;
   TraceWriter out_;
   wire::StreamWriter& writer_ = out_.events();

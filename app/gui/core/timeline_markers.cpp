@@ -1,5 +1,6 @@
 #include "app/gui/core/timeline_markers.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <map>
@@ -19,12 +20,14 @@ class Markers {
   Markers(const Stream& stream, TimelineColumns& timeline)
       : stream_(stream),
         timeline_(timeline),
-        column_(1.0 / static_cast<double>(std::max<std::size_t>(1, timeline.columns.size()))) {}
+        column_(1.0 / static_cast<double>(std::max<std::size_t>(1, timeline.columns.size()))) {
+    last_.fill(std::numeric_limits<std::size_t>::max());
+  }
 
   void add(const Mark& mark) {
     std::vector<OpenStretch>& open = open_[mark.device];
     if (mark.phase == phase_begins) {
-      open.push_back({&mark, static_cast<int>(open.size())});
+      open.push_back({&mark, free_depth(open)});
     } else if (mark.phase == phase_ends) {
       for (std::size_t i = open.size(); i-- > 0;) {
         if (open[i].mark->name != mark.name) continue;
@@ -45,6 +48,12 @@ class Markers {
   }
 
  private:
+  // Stretches that overlap without being nested (a copy beside what computes) have rows of their own.
+  static int free_depth(const std::vector<OpenStretch>& open) {
+    int depth = 0;
+    while (std::any_of(open.begin(), open.end(), [&](const OpenStretch& one) { return one.depth == depth; })) ++depth;
+    return depth;
+  }
   double at(const Mark& mark) const {
     const double axis = timeline_.has_times ? static_cast<double>(mark.time_ns - timeline_.first_time_ns)
                                             : static_cast<double>(mark.event);
@@ -82,9 +91,7 @@ class Markers {
   TimelineColumns& timeline_;
   double column_;
   std::map<std::uint32_t, std::vector<OpenStretch>> open_;  // By device.
-  std::array<std::size_t, marker_depth_max> last_{std::numeric_limits<std::size_t>::max(),
-                                                  std::numeric_limits<std::size_t>::max(),
-                                                  std::numeric_limits<std::size_t>::max()};
+  std::array<std::size_t, marker_depth_max> last_;
 };
 
 }  // namespace

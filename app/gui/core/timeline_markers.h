@@ -6,7 +6,7 @@
 
 namespace hbmscope::gui {
 
-inline constexpr int marker_depth_max = 3;  // Stretches deeper than that are left out.
+inline constexpr int marker_depth_max = 4;  // Stretches deeper than that are left out.
 
 // Into `instants` and `stretches` of the timeline, whose span and columns must be there. A stretch ends at the next end
 // with its name on its device; one that never ends goes on to the end of the trace.

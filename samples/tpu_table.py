@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""The workloads of samples/tpu, emulated, as the table in samples/README.md.
+
+    samples/tpu_table.py HBMSCOPE       from the root of the repository
+"""
+import json
+import subprocess
+import sys
+
+ROWS = [
+    ("decoder_training", []),
+    ("decoder_training", ["donation=off"]),
+    ("decoder_training", ["checkpointing=none"]),
+    ("decoder_training", ["checkpointing=dots"]),
+    ("decoder_training", ["checkpointing=offload"]),
+    ("fsdp", []),
+    ("fsdp", ["mesh.fsdp=4"]),
+    ("flash_attention", []),
+    ("flash_attention", ["block_q=128", "block_k=128"]),
+    ("flash_attention", ["block_q=2048", "block_k=2048"]),
+    ("matmul_buffers", ["rings=1"]),
+    ("matmul_buffers", []),
+    ("matmul_buffers", ["rings=3"]),
+    ("embedding", []),
+    ("embedding", ["gathered=8192"]),
+    ("server", []),
+    ("server", ["defragmentation=off"]),
+]
+
+
+def size(count):
+    """As the commands write it: binary units, three digits."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1000 or unit == "GiB":
+            break
+        count /= 1024
+    digits = 0 if unit == "B" or count >= 99.95 else 1 if count >= 9.995 else 2
+    return f"{count:.{digits}f} {unit}"
+
+
+def run(program, name, changes):
+    command = [program, "tpu", "run", f"samples/tpu/{name}.json", "--json"]
+    for change in changes:
+        command += ["--what-if", change]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def outcome(answer):
+    words = []
+    for kernel in answer["kernels"]:
+        stall = kernel["modelled_stall_ns"] / kernel["modelled_ns"] * 100
+        words.append(f"{size(kernel['vmem_bytes'])} of VMEM, {kernel['modelled_ns'] / 1000:.0f} us modelled, {stall:.0f} % of it stalled")
+    if answer["defragmentations"]:
+        moved = sum(row["moved_bytes"] for row in answer["defragmentations"])
+        words.append(f"defragmented {len(answer['defragmentations'])} times, {size(moved)} moved")
+    if answer["failures"]:
+        first = answer["failures"][0]
+        words.append(f"does not fit: {size(first['asked_bytes'])} asked of {first['memory_space']}, the limit {size(first['limit_bytes'])}")
+        if first["largest_free_bytes"] is not None:
+            words[-1] = f"does not fit: {size(first['asked_bytes'])} asked, {size(first['total_free_bytes'])} free, the largest piece {size(first['largest_free_bytes'])}"
+    else:
+        words.append("fits")
+    if answer["gpu"]:
+        words.append(f"the pool of a GPU refuses {len(answer['gpu']['failures'])}")
+    return "; ".join(words)
+
+
+def main():
+    print("| workload | what if | argument | temp | needed | what comes of it |")
+    print("|---|---|---|---|---|---|")
+    for name, changes in ROWS:
+        answer = run(sys.argv[1], name, changes)
+        program = max(answer["programs"], key=lambda each: each["needed_without_code_bytes"])
+        cells = [f"`{name}`", ", ".join(f"`{change}`" for change in changes), size(program["argument_bytes"]),
+                 size(program["temp_bytes"]), size(program["needed_without_code_bytes"]), outcome(answer)]
+        print("| " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()
