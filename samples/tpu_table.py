@@ -31,7 +31,7 @@ ROWS = [
 def size(count):
     """As the commands write it: binary units, three digits."""
     for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1000 or unit == "GiB":
+        if count < 1024 or unit == "GiB":
             break
         count /= 1024
     digits = 0 if unit == "B" or count >= 99.95 else 1 if count >= 9.995 else 2
@@ -55,7 +55,10 @@ def outcome(answer):
         words.append(f"defragmented {len(answer['defragmentations'])} times, {size(moved)} moved")
     if answer["failures"]:
         first = answer["failures"][0]
-        words.append(f"does not fit: {size(first['asked_bytes'])} asked of {first['memory_space']}, the limit {size(first['limit_bytes'])}")
+        asked, limit = size(first["asked_bytes"]), size(first["limit_bytes"])
+        if asked == limit:
+            asked, limit = f"{first['asked_bytes']:,} B", f"{first['limit_bytes']:,} B"
+        words.append(f"does not fit: {asked} asked of {first['memory_space']}, the limit {limit}")
         if first["largest_free_bytes"] is not None:
             words[-1] = f"does not fit: {size(first['asked_bytes'])} asked, {size(first['total_free_bytes'])} free, the largest piece {size(first['largest_free_bytes'])}"
     else:

@@ -163,6 +163,23 @@ TEST(TpuProgram, what_lives_at_once_never_overlaps) {
   }
 }
 
+TEST(TpuProgram, several_outputs_have_a_table_of_pointers) {
+  const auto table_of = [](const char* generation, std::uint64_t outputs) {
+    return tuple_table_bytes(*find_generation(generation), outputs);
+  };
+  // As libtpu 0.0.51 has it, which was asked with 2 to 200 outputs.
+  for (const char* generation : {"v2", "v3"}) EXPECT_EQ(table_of(generation, 200), 1024);
+  for (const char* generation : {"v4", "v5e"}) {
+    EXPECT_EQ(table_of(generation, 2), 512);
+    EXPECT_EQ(table_of(generation, 129), 1024);
+  }
+  for (const char* generation : {"v5p", "v6e", "tpu7x"}) {
+    EXPECT_EQ(table_of(generation, 8), 32);
+    EXPECT_EQ(table_of(generation, 9), 64);
+    EXPECT_EQ(table_of(generation, 129), 544);
+  }
+}
+
 // Four layers of two values each: what a layer is given (h) and what it makes inside (u, a product, and s).
 Program layers() {
   Program program;

@@ -8,7 +8,7 @@
 namespace hbmscope::allocator::tpu {
 namespace {
 
-constexpr std::uint64_t pointer_bytes = 8;
+constexpr std::uint64_t pointer_bytes = 4;
 
 struct Range {
   bool is_written = false;
@@ -156,6 +156,12 @@ void find_peak(const Program& program, ProgramMemory& memory) {
 
 }  // namespace
 
+std::uint64_t tuple_table_bytes(const Generation& generation, std::uint64_t outputs) {
+  const bool is_newer = generation.name == "v5p" || generation.name == "v6e" || generation.name == "tpu7x";
+  const std::uint64_t piece = is_newer ? 32 : allocation_bytes_least(generation);
+  return (outputs * pointer_bytes + piece - 1) / piece * piece;
+}
+
 ProgramMemory compute_program_memory(const Program& program, const Generation& generation, bool donates) {
   ProgramMemory memory;
   memory.code_bytes = program.code_bytes;
@@ -169,7 +175,7 @@ ProgramMemory compute_program_memory(const Program& program, const Generation& g
       ++outputs;
     }
   }
-  if (outputs > 1) memory.tuple_bytes = allocated_bytes(generation, outputs * pointer_bytes);
+  if (outputs > 1) memory.tuple_bytes = tuple_table_bytes(generation, outputs);
   memory.output_bytes += memory.tuple_bytes;
   const std::vector<Range> ranges = ranges_of(program);
   const std::uint64_t alignment = allocation_bytes_least(generation);

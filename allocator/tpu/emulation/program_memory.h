@@ -36,6 +36,10 @@ struct ProgramMemory {
   std::uint64_t needed_bytes() const { return needed_without_code_bytes() + code_bytes.value_or(0); }
 };
 
+// The table of pointers of so many outputs: 4 bytes each, in whole pieces of 512 bytes, on v2 and v3 of 1,024, on v5p,
+// v6e and tpu7x of 32. What libtpu 0.0.51 gives all seven.
+std::uint64_t tuple_table_bytes(const Generation& generation, std::uint64_t outputs);
+
 // Donated arguments go to outputs of the same shape and type, in order, as jax.jit gives them.
 ProgramMemory compute_program_memory(const Program& program, const Generation& generation, bool donates);
 

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""The workloads of samples/tpu: the README's table is what they give today, and their recordings are whole.
+
+    tests/cli/tpu_samples_test.py HBMSCOPE       from the root of the repository
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = sys.argv[1]
+SAMPLES = sorted(pathlib.Path("samples/tpu").glob("*.json"))
+faults = []
+
+
+def hbmscope(*words):
+    done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True)
+    if done.returncode != 0:
+        faults.append(f"{' '.join(map(str, words))}: exit code {done.returncode}: {done.stderr.strip()}")
+        return "{}"
+    return done.stdout
+
+
+def check(holds, what):
+    if not holds:
+        faults.append(what)
+
+
+def check_table():
+    printed = subprocess.run([sys.executable, "samples/tpu_table.py", PROGRAM], capture_output=True, text=True, check=True).stdout.splitlines()
+    readme = pathlib.Path("samples/README.md").read_text().splitlines()
+    for line in printed:
+        check(line in readme, f"not in samples/README.md: {line}")
+    check(len(printed) > 10, "the table is short")
+
+
+def check_recording(sample, folder):
+    """What the recording says of each memory is what the emulation says."""
+    recording, log = folder / "w.hbm", folder / "oom.txt"
+    told = json.loads(hbmscope("tpu", "run", sample, "--json", "--record", recording, "--oom-log", log))
+    report = json.loads(hbmscope("report", recording, "--json"))
+    hbmscope("check", recording)
+    heaps = {heap["name"]: heap for heap in report["heaps"]}
+    for tier in told["tiers"]:
+        name = tier["memory_space"]
+        heap = heaps.get("HBM" if name == "hbm" else {"tile_spmem": "TileSpmem", "accumulator": "Accumulators", "host": "Host"}.get(name, name.upper()))
+        check(heap is not None, f"{sample}: no heap of {name}")
+        if heap:
+            check(heap["peak_in_use_bytes"] == tier["peak_bytes"], f"{sample}: peak of {name}: {heap['peak_in_use_bytes']}, told {tier['peak_bytes']}")
+            check(heap["in_use_bytes"] == tier["end_bytes"], f"{sample}: in use of {name}: {heap['in_use_bytes']}, told {tier['end_bytes']}")
+    failures = len(told["failures"]) + (len(told["gpu"]["failures"]) if told["gpu"] else 0)
+    check(len(report["failures"]) == failures, f"{sample}: {len(report['failures'])} failures in the recording of {failures}")
+    largest = max(told["programs"], key=lambda each: each["needed_without_code_bytes"])
+    for key in ("argument_bytes", "output_bytes", "alias_bytes", "temp_bytes"):
+        check(report["program"][key] == largest[key], f"{sample}: {key} of the recording")
+    check(told["fits"] and log.read_text() == "", f"{sample} does not fit as it is written")
+
+
+def check_figures(folder):
+    def run(name, *changes):
+        words = [word for change in changes for word in ("--what-if", change)]
+        return json.loads(hbmscope("tpu", "run", f"samples/tpu/{name}.json", "--json", *words))
+
+    donated, copied = run("decoder_training"), run("decoder_training", "donation=off")
+    parameters = 16 * (4 * 2048 * 2048 + 2 * 2048 * 8192) + 32000 * 2048
+    check(donated["programs"][0]["alias_bytes"] == parameters * (2 + 4 + 4), "what the decoder donates")
+    check(copied["programs"][0]["needed_bytes"] is None and copied["programs"][0]["alias_bytes"] == 0, "without donation")
+    check(copied["as_written"]["programs"][0]["alias_bytes"] == donated["programs"][0]["alias_bytes"], "as_written")
+    temps = [run("decoder_training", f"checkpointing={policy}")["programs"][0]["temp_bytes"] for policy in ("none", "dots", "full")]
+    check(temps == sorted(temps, reverse=True) and temps[0] > 3 * temps[2], f"checkpointing: {temps}")
+
+    whole, divided = run("fsdp", "mesh.fsdp=1"), run("fsdp")
+    of = lambda answer, name: next(row for row in answer["arrays"] if row["name"] == name)
+    check(of(whole, "attention")["bytes"] == 8 * of(divided, "attention")["bytes"], "an eighth on each device")
+    check(of(divided, "scales")["bytes"] == 4 * of(divided, "scales")["unpadded_bytes"], "eight columns are padded")
+    check(of(divided, "table")["copies"] == 8, "a copy on each device")
+
+    stalls = [run("matmul_buffers", f"rings={count}")["kernels"][0]["modelled_stall_ns"] for count in (1, 2, 3)]
+    check(stalls[0] > 10 * stalls[1] > 10 * stalls[2], f"stalls by buffers: {stalls}")
+    blocks = run("flash_attention")["kernels"][0]
+    check(blocks["copies_in"] == 8 * 8 * (1 + 2 * 4), f"a block of q for each pair, k and v for each step: {blocks['copies_in']}")
+    check(blocks["vmem_bytes"] == 2 * 4 * 128 * 1024 + 2 * 2 * 128 * 1024 * 2 - 2 * 4 * 128 * 1024 + 512 * 1024 * 4 + 3 * 512 * 128 * 4 + 2 * 2 * 512 * 128 * 2,
+          f"buffers and scratch: {blocks['vmem_bytes']}")
+
+    table = of(run("embedding"), "table")
+    check(table["bytes"] == 100_000_000 * 32 and table["unpadded_bytes"] == 100_000_000 * 12, "rows of 32 bytes")
+
+    slid = run("server")
+    check(len(slid["defragmentations"]) == 3 and not slid["failures"] and len(slid["gpu"]["failures"]) == 3, "the server")
+    for row in slid["defragmentations"]:
+        check(row["largest_free_before_bytes"] < row["asked_bytes"] <= row["largest_free_after_bytes"] == row["free_bytes"], f"{row}")
+        check(abs(row["modelled_cost_ns"] - 1_000_000 - 2 * row["moved_bytes"] / 820) < 2, f"the cost of {row}")
+    # The words of the runtime, read back by the reader of real ones.
+    log = folder / "server.txt"
+    stuck = json.loads(hbmscope("tpu", "run", "samples/tpu/server.json", "--json", "--what-if", "defragmentation=off", "--oom-log", log))
+    read = json.loads(hbmscope("report", log, "--json"))["failures"]
+    check(len(stuck["failures"]) == 3 and len(read) >= 1, "refused without sliding")
+    for row in read:
+        first = stuck["failures"][0]
+        check(row["memory_space"] == "hbm" and row["asked_bytes"] == first["asked_bytes"], f"{row}")
+        check(abs(row["largest_free_bytes"] - first["largest_free_bytes"]) < 2**20, f"{row}")
+
+
+def main():
+    check(len(SAMPLES) == 6, f"{len(SAMPLES)} samples")
+    check_table()
+    with tempfile.TemporaryDirectory() as name:
+        for sample in SAMPLES:
+            check_recording(sample, pathlib.Path(name))
+        check_figures(pathlib.Path(name))
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
