@@ -43,6 +43,7 @@ Examples:
   hbmscope replay requests.jsonl.zst --version spatial_v1   which addresses JAX's allocator gives, and what fails
   hbmscope tpu layout --generation v5e --dtype f32 --shape 1000x1   what padding makes of an array
   hbmscope tpu fit module.hlo.pb --generation v5e       does the compiled program fit?
+  hbmscope tpu run samples/tpu/server.json --what-if defragmentation=off   a workload on an emulated TPU
   hbmscope export memory.prof --to html -o report.html a page that opens anywhere
   hbmscope open memory.prof --screenshot out.png       a picture of the window, with no display
 

@@ -159,7 +159,7 @@ TEST(TimelineMarkers, stretches_nest_and_instants_beside_one_another_are_one) {
   trace.alloc(0, mib);
   const Stream& stream = trace.trace().streams[0];
   const TimelineColumns fine = columns_of(stream, {}, 100'000, TimelineEffort::exact);
-  ASSERT_EQ(7U, fine.stretches.size()) << "the epoch, three steps and three of what is in them; no deeper";
+  ASSERT_EQ(10U, fine.stretches.size()) << "the epoch, three steps and three of what is in them; no deeper";
   EXPECT_EQ("epoch", fine.stretches[0].name);
   EXPECT_GT(fine.stretches[0].end, 1) << "it never ends";
   EXPECT_EQ(1, fine.stretches[1].depth);
@@ -170,7 +170,25 @@ TEST(TimelineMarkers, stretches_nest_and_instants_beside_one_another_are_one) {
   const TimelineColumns coarse = columns_of(stream, {}, 1, TimelineEffort::exact);
   ASSERT_EQ(1U, coarse.instants.size());
   EXPECT_EQ(3U, coarse.instants[0].count);
-  EXPECT_EQ(3U, coarse.stretches.size()) << "one at each depth";
+  EXPECT_EQ(4U, coarse.stretches.size()) << "one at each depth";
+}
+
+TEST(TimelineMarkers, what_overlaps_without_being_nested_has_a_row_of_its_own) {
+  test::SmallTrace trace;
+  trace.mark("program", 1);
+  trace.mark("copy", 1);
+  trace.mark("body", 1);
+  trace.mark("copy", 2);
+  trace.mark("next copy", 1);  // While the body still runs.
+  trace.mark("body", 2);
+  trace.mark("next copy", 2);
+  trace.mark("program", 2);
+  trace.alloc(0, mib);
+  const TimelineColumns fine = columns_of(trace.trace().streams[0], {}, 100'000, TimelineEffort::exact);
+  ASSERT_EQ(4U, fine.stretches.size());
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(static_cast<int>(i), fine.stretches[i].depth) << fine.stretches[i].name;
+  EXPECT_EQ("next copy", fine.stretches[3].name);
+  EXPECT_EQ(1, fine.stretches[3].depth) << "the row that the copy left, not the body's";
 }
 
 TEST(TimelineColumns, cancelled_one_has_no_answer) {
