@@ -45,6 +45,24 @@ CLI::App& add_tpu(CLI::App& app, TpuOptions& options) {
                "Give the events times, modelled by bandwidths; else they are in order only");
   run.add_flag("--json", options.run.json, "Print JSON (described in app/cli/README.md)");
   add_max_size_option(run, options.run.max_size);
+  CLI::App& dumps = *command.add_subcommand("import", "The programs of a folder that XLA dumped into (--xla_dump_to)");
+  dumps.add_option("DIR", options.dumps.folder, "The folder")->required();
+  dumps.add_option("--generation", options.dumps.generations, "Only this one; may be given several times");
+  dumps.add_option("--record", options.dumps.record, "Keep the program that needs the most as a recording (*.hbm)");
+  dumps.add_flag("--json", options.dumps.json, "Print JSON (described in app/cli/README.md)");
+  add_max_size_option(dumps, options.dumps.max_size);
+  CLI::App& compile = *command.add_subcommand(
+      "compile", "What the real compiler makes of a program, with no TPU: needs a Python with jax and libtpu");
+  compile
+      .add_option("SCRIPT:NAME", options.compile.target,
+                  "A function that takes nothing and returns a jax.stages.Lowered, or (function, args, kwargs) of "
+                  "jax.ShapeDtypeStruct")
+      ->required();
+  compile.add_option("--topology", options.compile.topologies, "E.g. v5e:2x2; may be given several times")->required();
+  compile.add_option("--python", options.compile.python, "The Python that has them")->capture_default_str();
+  compile.add_option("--record", options.compile.record, "Keep the program as a recording (*.hbm)");
+  compile.add_flag("--json", options.compile.json, "Print JSON (described in app/cli/README.md)");
+  add_max_size_option(compile, options.compile.max_size);
   CLI::App& generations =
       *command.add_subcommand("generations", "The memories of each generation, and where each figure is from");
   generations.add_flag("--json", options.json, "Print JSON");
@@ -55,6 +73,8 @@ int run_tpu(const CLI::App& command, const TpuOptions& options) {
   if (command.got_subcommand("layout")) return run_tpu_layout(options.layout);
   if (command.got_subcommand("fit")) return run_tpu_fit(options.fit);
   if (command.got_subcommand("run")) return run_tpu_workload(options.run);
+  if (command.got_subcommand("import")) return run_tpu_import(options.dumps);
+  if (command.got_subcommand("compile")) return run_tpu_compile(options.compile);
   return run_tpu_generations(options.json);
 }
 

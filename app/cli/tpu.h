@@ -26,10 +26,29 @@ struct TpuFitOptions {
   bool json = false;
 };
 
+struct TpuImportOptions {
+  std::string folder;
+  std::vector<std::string> generations;  // None: all.
+  std::string record;                    // A file to write; empty: none.
+  std::string max_size = "4GiB";
+  bool json = false;
+};
+
+struct TpuCompileOptions {
+  std::string target;  // "step.py:train_step"
+  std::vector<std::string> topologies;
+  std::string python = "python3";
+  std::string record;  // A file to write; empty: none.
+  std::string max_size = "4GiB";
+  bool json = false;
+};
+
 struct TpuOptions {
   TpuLayoutOptions layout;
   TpuFitOptions fit;
   TpuRunOptions run;
+  TpuImportOptions dumps;
+  TpuCompileOptions compile;
   bool json = false;  // Of generations.
 };
 
@@ -41,5 +60,7 @@ int run_tpu(const CLI::App& command, const TpuOptions& options);
 int run_tpu_layout(const TpuLayoutOptions& options);
 int run_tpu_generations(bool json);
 int run_tpu_fit(const TpuFitOptions& options);
+int run_tpu_import(const TpuImportOptions& options);
+int run_tpu_compile(const TpuCompileOptions& options);
 
 }  // namespace hbmscope::cli

@@ -1,9 +1,8 @@
-// hbmscope tpu fit: dumped programs against the HBM of each generation.
+#include "app/cli/tpu_fit.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "allocator/tpu/generation.h"
-#include "analysis/query/program_memory.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
@@ -14,15 +13,11 @@
 #include "app/cli/tpu.h"
 
 namespace hbmscope::cli {
-namespace {
 
 namespace tpu = allocator::tpu;
 
-struct Fit {
-  std::string file;
-  ProgramMemoryRow program;
-  std::uint64_t needed = 0;
-};
+const char* const fit_caveat =
+    "As compiled for its own target: the compiler of another generation may choose other layouts and temporaries.\n";
 
 Result<Fit> fit_of(const std::string& file, const std::string& max_size) {
   const auto sources = load_sources({file}, {max_size, {}, {}});
@@ -36,7 +31,7 @@ Result<Fit> fit_of(const std::string& file, const std::string& max_size) {
                          file,
                          {},
                          false});
-  return Fit{file, std::move(*program), *needed};
+  return Fit{file, std::move(*program), {}, *needed};
 }
 
 Result<std::vector<const tpu::Generation*>> generations_from(const std::vector<std::string>& names) {
@@ -57,8 +52,9 @@ Result<std::vector<const tpu::Generation*>> generations_from(const std::vector<s
 }
 
 std::string text_of(const Fit& fit, const std::vector<const tpu::Generation*>& generations, const Terminal& terminal) {
-  std::string text = terminal.paint(printable(fit.file), Ink::bold) +
-                     fmt::format(": {} of HBM, and its code\n", text_from_bytes(fit.needed));
+  std::string text =
+      terminal.paint(printable(fit.file), Ink::bold) +
+      fmt::format(": {} of HBM{}\n", text_from_bytes(fit.needed), fit.code_bytes ? "" : ", and its code");
   text += terminal.paint(fmt::format("{:10}  {:>10}", "device", "usable"), Ink::dim) + "\n";
   for (const tpu::Generation* generation : generations) {
     const std::uint64_t usable = generation->hbm_usable.value;
@@ -87,12 +83,10 @@ nlohmann::ordered_json json_of(const Fit& fit, const std::vector<const tpu::Gene
   }
   return {{"file", valid_utf8(fit.file)},
           {"name", or_null(valid_utf8(fit.program.name))},
-          {"needed_without_code_bytes", fit.needed},
+          {"needed_without_code_bytes", or_null(fit.program.needed_without_code_bytes())},
           {"donatable_bytes", or_null(fit.program.donatable_bytes)},
           {"generations", std::move(rows)}};
 }
-
-}  // namespace
 
 int run_tpu_fit(const TpuFitOptions& options) {
   const auto generations = generations_from(options.generations);
@@ -106,8 +100,7 @@ int run_tpu_fit(const TpuFitOptions& options) {
     text += (text.empty() ? "" : "\n") + text_of(*fit, *generations, terminal);
     json["programs"].push_back(json_of(*fit, *generations));
   }
-  text +=
-      "As compiled for its own target: the compiler of another generation may choose other layouts and temporaries.\n";
+  text += fit_caveat;
   return print_to_stdout(options.json ? text_from_json(json) : text) ? exit_ok : exit_unreadable;
 }
 

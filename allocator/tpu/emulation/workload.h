@@ -22,6 +22,7 @@ enum class FigureKind : std::uint8_t {
 
 struct Array {
   std::string name;
+  std::uint32_t line = 0;  // Of its description; 0: it has none.
   ArraySpec spec;
   Shard shard;
 };

@@ -71,6 +71,12 @@ const Node* Scope::find_array(const std::string& name) const {
   return found == arrays.end() ? nullptr : &found->second;
 }
 
+std::uint32_t Scope::line_of(const Node& node) const {
+  const auto [found, is_new] = lines_.emplace(node.path(), 0);
+  if (is_new) found->second = static_cast<std::uint32_t>(find_line(text, node.path()));
+  return found->second;
+}
+
 void for_each_turn(const Node& node, const Variables& variables, const std::function<void(const Variables&)>& visit) {
   const auto loops = node.find("for");
   const auto reverse = node.find("reverse");
@@ -100,6 +106,7 @@ tpu::Array read_array(const Node& node, const std::string& name, const Scope& sc
                       bool may_be_uneven) {
   tpu::Array array;
   array.name = name;
+  array.line = scope.line_of(node);
   array.spec.type = &read_type(node.at("dtype"));
   array.spec.dimensions = read_shape(node.at("shape"), variables);
   if (const auto sharding = node.find("sharding")) array.spec.sharding = read_sharding(*sharding);

@@ -38,7 +38,10 @@ std::optional<tpu::Checkpointing> find_checkpointing(const std::string& name) {
 
 class WorkloadReader {
  public:
-  WorkloadReader(const Node& root, const std::vector<WorkloadChange>& changes) : root_(root), changes_(changes) {}
+  WorkloadReader(const Node& root, std::string_view text, const std::vector<WorkloadChange>& changes)
+      : root_(root), changes_(changes) {
+    scope_.text = text;
+  }
 
   Result<tpu::Workload> run() {
     root_.allow_only({version_key, "name", "about", "generation", "mesh", "parameters", "checkpointing", "donation",
@@ -191,7 +194,7 @@ Result<tpu::Workload> read_tpu_workload(std::span<const std::uint8_t> bytes, con
   const std::string_view text = text_of(bytes);
   try {
     const auto json = nlohmann::ordered_json::parse(text.begin(), text.end(), nullptr, true, true);
-    auto workload = WorkloadReader(Node(json), changes).run();
+    auto workload = WorkloadReader(Node(json), text, changes).run();
     if (!workload && workload.error().file.empty()) workload.error().file = name;
     return workload;
   } catch (const nlohmann::json::parse_error& error) {

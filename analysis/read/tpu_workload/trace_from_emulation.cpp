@@ -162,9 +162,11 @@ class TraceMaker {
     std::uint32_t stack = 0;
     constexpr std::size_t depth_max = 2;
     for (std::size_t i = 0; i < std::min(open_.size(), depth_max); ++i)
-      stack = writer_.define_stack(stack, writer_.define_frame(open_[i], file_, 0));
+      stack = writer_.define_stack(stack, writer_.define_frame(open_[i], {}, 0));
+    const bool is_described = event.array != nullptr && event.array->line > 0;
     const std::string& leaf = event.array != nullptr ? event.array->name : event.name;
-    return writer_.define_stack(stack, writer_.define_frame(leaf, file_, 0));
+    return writer_.define_stack(
+        stack, writer_.define_frame(leaf, is_described ? file_ : std::string(), is_described ? event.array->line : 0));
   }
 
   void alloc(const Event& event) {
@@ -174,7 +176,8 @@ class TraceMaker {
     block.stack = stack_of(event);
     block.tag = writer_.define_string(event.name);
     const std::vector<std::uint32_t> heaps = heaps_of(event.tier);
-    for (std::size_t device = 0; device < heaps.size(); ++device) {
+    // The first device last: where it has its peak, the others have theirs.
+    for (std::size_t device = heaps.size(); device-- > 0;) {
       const bool is_sharded = event.array != nullptr && event.requested;
       block.requested = is_sharded        ? tpu::held_bytes(event.array->spec, workload_.mesh, device)
                         : event.requested ? *event.requested

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ namespace hbmscope::tpu_workload {
 namespace tpu = allocator::tpu;
 
 struct Scope {
+  std::string_view text;  // The file.
   tpu::Workload workload;
   std::vector<std::pair<std::string, Node>> arrays;  // As they are declared.
   Variables parameters;
@@ -22,6 +24,10 @@ struct Scope {
   std::size_t operations = 0;            // So far, of all programs.
 
   const Node* find_array(const std::string& name) const;
+  std::uint32_t line_of(const Node& node) const;
+
+ private:
+  mutable std::map<JsonPath, std::uint32_t> lines_;  // A loop asks for one line a thousand times.
 };
 
 constexpr std::size_t expanded_most = 1'000'000;  // Steps, operations, steps of a grid: a loop may name any number.
