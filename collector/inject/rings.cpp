@@ -50,8 +50,9 @@ void give_ring_back(void* ring) {
   std::atomic_ref(mine.thread).store(0, std::memory_order_release);
 }
 
-// The observer may be slow to take it, not the job to go on: a second at most.
-const char* hand_over(int memory, const char* observer_path, int& observer) {
+// The observer may be slow to take it, not the job to go on: a second at most. Who attached has asked for it, and says
+// that it took it, on a connection that stays.
+const char* hand_over(int memory, const char* observer_path, int& observer, int* link) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (std::strlen(observer_path) >= sizeof(address.sun_path)) return "the path of its socket is too long";
@@ -61,6 +62,7 @@ const char* hand_over(int memory, const char* observer_path, int& observer) {
   const timeval second{1, 0};
   setsockopt(socket_fd, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
   wire::Hello hello;
+  if (link != nullptr) std::memcpy(hello.magic, wire::hello_when_attached, sizeof(hello.magic));
   iovec part{&hello, sizeof(hello)};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   msghdr message{};
@@ -73,13 +75,25 @@ const char* hand_over(int memory, const char* observer_path, int& observer) {
   rights->cmsg_type = SCM_RIGHTS;
   rights->cmsg_len = CMSG_LEN(sizeof(int));
   std::memcpy(CMSG_DATA(rights), &memory, sizeof(int));
-  const bool is_told = connect(socket_fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
-                       sendmsg(socket_fd, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(hello));
+  bool is_told = connect(socket_fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
+                 sendmsg(socket_fd, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(hello));
   ucred peer{};
   socklen_t peer_bytes = sizeof(peer);
   if (is_told && getsockopt(socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0) observer = peer.pid;
+  if (link == nullptr || !is_told) {
+    close(socket_fd);
+    return is_told ? nullptr : "it does not answer";
+  }
+  const timeval patience{5, 0};
+  setsockopt(socket_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  char answer = 0;
+  is_told = recv(socket_fd, &answer, 1, 0) == 1 && answer == wire::attach_taken;
+  if (is_told) {
+    *link = socket_fd;
+    return nullptr;
+  }
   close(socket_fd);
-  return is_told ? nullptr : "it does not answer";
+  return "hbmscope turned it away";
 }
 
 }  // namespace
@@ -100,7 +114,7 @@ void SpinLock::lock() {
   while (!try_lock()) sched_yield();
 }
 
-const char* Rings::open(const char* observer_path) {
+const char* Rings::open(const char* observer_path, int* link) {
   const std::uint64_t definitions = 4096, listing = definitions + wire::definitions_bytes_wanted;
   const std::uint64_t first_ring = listing + wire::listing_bytes_wanted;
   const std::uint64_t bytes = first_ring + (wire::rings_wanted + 1) * wire::ring_stride(wire::ring_bytes_wanted);
@@ -111,7 +125,7 @@ const char* Rings::open(const char* observer_path) {
       fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
     at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
   if (at == MAP_FAILED) {
-    close(memory);
+    ::close(memory);
     return "no shared memory can be had";
   }
   madvise(at, bytes, MADV_DONTDUMP);  // Nobody wants it in the job's core file.
@@ -124,21 +138,43 @@ const char* Rings::open(const char* observer_path) {
   header->listing_bytes = wire::listing_bytes_wanted;
   header->rings_offset = first_ring;
   header->ticks_are_ns = is_tsc_even() ? 0 : 1;
-  const char* wrong = hand_over(memory, observer_path, observer_);
-  close(memory);
+  const char* wrong = hand_over(memory, observer_path, observer_, link);
+  ::close(memory);
   if (wrong != nullptr) {
     munmap(at, bytes);
     return wrong;
   }
+  definitions_lock_.lock();
   bytes_ = static_cast<std::uint8_t*>(at);
+  bytes_count_ = bytes;
   ring_bytes_ = header->ring_bytes;
   ticks_are_ns_ = header->ticks_are_ns != 0;
-  __atomic_store_n(&header_, header, __ATOMIC_RELEASE);
+  header_ = header;
+  strings_ = frames_ = stacks_ = heaps_ = 0;
+  definitions_lock_.unlock();
+  __atomic_store_n(&is_open_, true, __ATOMIC_RELEASE);
   return nullptr;
 }
 
+// Fresh memory with the same header takes the place of the shared one in one step.
+void Rings::close() {
+  if (!is_open_) return;
+  __atomic_store_n(&is_open_, false, __ATOMIC_RELEASE);
+  void* fresh = mmap(nullptr, bytes_count_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (fresh == MAP_FAILED) {
+    madvise(bytes_ + header_->definitions_offset, bytes_count_ - header_->definitions_offset, MADV_REMOVE);
+    return;
+  }
+  auto* header = new (fresh) wire::RingsHeader(*header_);
+  header->listing_end = 1;  // Nobody begins one.
+  if (mremap(fresh, bytes_count_, bytes_count_, MREMAP_MAYMOVE | MREMAP_FIXED, bytes_) == MAP_FAILED)
+    munmap(fresh, bytes_count_);
+}
+
 void Rings::forget() {
+  is_open_ = false;
   header_ = nullptr;
+  bytes_count_ = 0;
   thread_word &= in_driver_call;
   strings_ = frames_ = stacks_ = heaps_ = 0;
   // Another thread of the parent's may have held them; it does not exist here.

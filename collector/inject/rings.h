@@ -53,11 +53,16 @@ std::uint64_t put_row(std::uint8_t* at, std::uint64_t ticks, const Record& recor
 
 class Rings {
  public:
-  // Makes the shared memory and hands it to the observer at that socket. Null, or what went wrong, in words.
-  const char* open(const char* observer_path);
+  // Makes the shared memory and hands it to the observer at that socket. Null, or what went wrong, in words. Where
+  // `link` is given the observer is told that it attached, it has to answer, and the connection stays open: its
+  // descriptor.
+  const char* open(const char* observer_path, int* link = nullptr);
+  // Nothing is told any more, and the observer's memory is the job's no more. Threads that are in the middle of a call
+  // write into memory that nobody reads; so the range of addresses stays taken.
+  void close();
   // In a child after fork(): the memory is the parent's, so nothing may be written any more.
   void forget();
-  bool is_open() const { return __atomic_load_n(&header_, __ATOMIC_ACQUIRE) != nullptr; }
+  bool is_open() const { return __atomic_load_n(&is_open_, __ATOMIC_ACQUIRE); }
 
   // Of an event of this thread, at this moment. False: it was lost, and counted.
   template <class Record>
@@ -108,9 +113,11 @@ class Rings {
 
  private:
   wire::RingHeader* ring(std::uint32_t number) const;
+  // One that is not in this memory is of an observer before this one; none is at 0.
+  bool is_ring(std::uintptr_t place) const { return place - reinterpret_cast<std::uintptr_t>(bytes_) < bytes_count_; }
   wire::RingHeader* ring_of_thread() {
     const std::uintptr_t mine = thread_word & ~in_driver_call;
-    return mine != 0 ? reinterpret_cast<wire::RingHeader*>(mine) : take_ring();
+    return __builtin_expect(is_ring(mine), 1) ? reinterpret_cast<wire::RingHeader*>(mine) : take_ring();
   }
   wire::RingHeader* take_ring();
   wire::RingHeader* lock_shared_ring();
@@ -125,9 +132,10 @@ class Rings {
   template <class Record>
   std::uint32_t define(Record record, std::uint32_t& last, const char* text = "", std::size_t text_bytes = 0);
 
-  wire::RingsHeader* header_ = nullptr;
+  bool is_open_ = false;
+  wire::RingsHeader* header_ = nullptr;  // Stays when closed: a thread may be in a call.
   std::uint8_t* bytes_ = nullptr;
-  std::uint64_t ring_bytes_ = 0;
+  std::uint64_t bytes_count_ = 0, ring_bytes_ = 0;
   bool ticks_are_ns_ = false;
   int observer_ = 0;  // Its process; 0: not known.
   SpinLock definitions_lock_, listing_lock_, shared_ring_lock_;

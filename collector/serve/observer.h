@@ -32,6 +32,9 @@ class Observer {
   // Waits until somebody connects or the time is over, then drains once. True: so much has come that the next round
   // should not wait.
   bool serve(int wait_ms);
+  // Lets go of those that were attached to; serve() until none is left.
+  void detach();
+  bool is_attached() const;  // To any, still.
   // The last round: all that there is, and every stream is closed.
   void finish();
 
@@ -55,12 +58,14 @@ class Observer {
   struct Job {
     Process process;
     std::unique_ptr<ProcessDrain> drain;  // Null: the process has ended, and all that it wrote was drained.
+    int link = -1;                        // Of one that was attached to.
   };
   static Process told_of(const Job& job);
   static void close_job(Job& job);
-  int accept_some();  // Returns how many came.
-  void take_in(int connection);
-  void refuse(const std::string& why);
+  static bool has_ended(const Job& job);
+  int accept_some();                    // Returns how many came.
+  bool take_in(int connection);         // True: it stays open.
+  bool refuse(const std::string& why);  // False.
 
   Sink sink_;
   std::string path_;
