@@ -203,8 +203,11 @@ class Injector {
     if (injection_.at_step != nullptr) injection_.at_step(name);
   }
 
+  static Refusal has_ended() { return {"it has ended meanwhile", "hbmscope ps lists jobs."}; }
+
   std::optional<Refusal> prepare() {
     const auto functions = find_functions(memory_, modules_);
+    if (!functions && !read_status(injection_.process).exists) return has_ended();
     if (!functions)
       return Refusal{"it has no threads' library loaded, in which a thread could be made",
                      "Start the job with hbmscope run."};
@@ -256,7 +259,7 @@ class Injector {
     const auto until = Clock::now() + search_limit;
     for (int round = 0; Clock::now() < until; ++round) {
       const std::vector<pid_t> threads = list_threads(injection_.process);
-      if (threads.empty()) return Refusal{"it has ended", "hbmscope ps lists jobs."};
+      if (threads.empty()) return has_ended();
       for (const SafePoints::Worth wanted : {SafePoints::Worth::sleeps, SafePoints::Worth::runs}) {
         for (const pid_t thread : threads) {
           if (safe_points.look_at(thread) != wanted) continue;
@@ -316,7 +319,7 @@ class Injector {
     while (Clock::now() < until) {
       control = memory_.get<wire::AttachControl>(call_.region);
       if (control && (control->state >= wire::attach_state::is_attached || control->create_error != 0)) break;
-      if (!read_status(injection_.process).exists) return Refusal{"it has ended meanwhile", "hbmscope ps lists jobs."};
+      if (!read_status(injection_.process).exists) return has_ended();
       std::this_thread::sleep_for(microseconds(200));
     }
     step("answered");

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,16 +38,6 @@ void detach_this_thread() {
   if (detach != nullptr) reinterpret_cast<int (*)(pthread_t)>(detach)(pthread_self());
 }
 
-// The memory of the way in goes when the borrowed thread has left it and the attaching hbmscope has read it, who may be
-// dead by now.
-void give_back(wire::AttachControl* control) {
-  constexpr int steps_max = 500;
-  for (int step = 0; step < steps_max && __atomic_load_n(&control->is_read, __ATOMIC_ACQUIRE) == 0; ++step)
-    sleep_ms(10);
-  while (__atomic_load_n(&control->has_left, __ATOMIC_ACQUIRE) == 0) sleep_ms(10);
-  munmap(control, wire::attach_region_bytes);
-}
-
 void answer(wire::AttachControl* control, std::uint32_t state, const char* words) {
   control->words_bytes = static_cast<std::uint32_t>(strnlen(words, sizeof(control->words)));
   std::memcpy(control->words, words, control->words_bytes);
@@ -56,24 +47,39 @@ void answer(wire::AttachControl* control, std::uint32_t state, const char* words
 // A program may close what it thinks is its own, and have opened something else under that number since.
 class Link {
  public:
-  explicit Link(int descriptor) : descriptor_(descriptor) { fstat(descriptor, &found_); }
+  explicit Link(int descriptor) : descriptor_(descriptor) { look(found_); }
   bool is_ours() const {
     struct stat now {};
-    return fstat(descriptor_, &now) == 0 && now.st_dev == found_.st_dev && now.st_ino == found_.st_ino;
+    return look(now) && now.st_dev == found_.st_dev && now.st_ino == found_.st_ino;
   }
   // Whatever the observer says, its end too, is that it is over.
-  bool is_over() const {
+  bool is_over(int wait_ms) const {
     pollfd waited{descriptor_, POLLIN, 0};
-    return !is_ours() || poll(&waited, 1, look_again_ms) > 0;
+    return !is_ours() || poll(&waited, 1, wait_ms) > 0;
   }
   void close() const {
     if (is_ours()) ::close(descriptor_);
   }
 
  private:
+  // The system call itself: glibc's function is there since 2.33 only.
+  bool look(struct stat& at) const { return syscall(SYS_fstat, descriptor_, &at) == 0; }
+
   int descriptor_;
   struct stat found_ {};
 };
+
+// The memory of the way in goes when the borrowed thread has left it and the attaching hbmscope has read it, which may
+// be dead by now.
+void give_back(wire::AttachControl* control, const Link* link) {
+  constexpr int steps_max = 100;
+  for (int step = 0; step < steps_max && __atomic_load_n(&control->is_read, __ATOMIC_ACQUIRE) == 0; ++step) {
+    if (link != nullptr && link->is_over(0)) break;
+    sleep_ms(10);
+  }
+  while (__atomic_load_n(&control->has_left, __ATOMIC_ACQUIRE) == 0) sleep_ms(10);
+  munmap(control, wire::attach_region_bytes);
+}
 
 Link* attached_link = nullptr;
 
@@ -88,8 +94,8 @@ const char* serve_observer(wire::AttachControl* control, const char* observer) {
   forget_driver_ids();
   listen_to_all();
   answer(control, wire::attach_state::is_attached, "");
-  give_back(control);
-  while (!link.is_over()) listen_to_all();
+  give_back(control, &link);
+  while (!link.is_over(look_again_ms)) listen_to_all();
   stop_listening();
   rings.close();
   __atomic_store_n(&attached_link, nullptr, __ATOMIC_RELEASE);
@@ -118,5 +124,5 @@ extern "C" __attribute__((visibility("default"))) void hbmscope_attach(hbmscope:
   if (is_alone) attaching.unlock();
   if (wrong == nullptr) return;
   answer(control, hbmscope::wire::attach_state::failed, wrong);
-  give_back(control);
+  give_back(control, nullptr);
 }
