@@ -20,6 +20,7 @@
 #include "app/cli/window_process.h"
 #include "collector/attach/injector.h"
 #include "collector/attach/job_list.h"
+#include "collector/attach/way_in.h"
 #include "collector/link/meeting_place.h"
 #include "collector/serve/proc_file.h"
 #include "collector/view/live_link.h"
@@ -86,13 +87,15 @@ class AttachedJob {
     if (!collector) return exit_unreadable;
     const std::string recording =
         options_.record.empty() ? fmt::format("{}.{}.hbm", name_of(process), number) : options_.record;
-    if (const auto failed = observation_.open(recording)) return *failed;
+    attach::WayIn way;
+    if (const auto refusal = attach::find_way_in(process, collector->string(), way)) return refuse(number, *refusal);
+    if (const auto failed = observation_.open(recording, way.folder, way.uid)) return *failed;
     for (const int one : {SIGINT, SIGTERM, SIGHUP})
       if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     if (const auto failed = observation_.start_recording())
       return fail({*failed, "Name another file with --record.", recording, {}, false});
-    if (const auto refusal = inject(process, collector->string())) {
+    if (const auto refusal = inject(process, way)) {
       observation_.finish(0);
       observation_.remove_empty_recording();
       return refuse(number, *refusal);
@@ -111,11 +114,12 @@ class AttachedJob {
   }
 
  private:
-  std::optional<attach::Refusal> inject(pid_t process, const std::string& library) {
+  std::optional<attach::Refusal> inject(pid_t process, const attach::WayIn& way) {
     attach::Injection injection;
     injection.process = process;
-    injection.library = library;
+    injection.library = way.library;
     injection.observer = observation_.observer().socket_path();
+    if (!way.folder.empty()) injection.observer.replace(0, way.folder.size(), way.folder_in_job);
     attach::InjectionProcess injector(injection);
     while (!injector.is_over()) {
       if (asked_to_end != 0) return attach::Refusal{"you ended it", "The job runs on as it was."};

@@ -37,13 +37,13 @@ Observation::Observation()
       }),
       port_(recorder_) {}
 
-std::optional<int> Observation::open(const std::string& recording) {
+std::optional<int> Observation::open(const std::string& recording, const std::string& jobs_folder, std::uint32_t uid) {
   recording_path_ = recording;
   was_there_ = std::filesystem::exists(recording);
   const int tried = ::open(recording.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (tried < 0) return fail({std::strerror(errno), "Name another file with --record.", recording, {}, false});
   close(tried);
-  auto wrong = observer_.open();
+  auto wrong = jobs_folder.empty() ? observer_.open() : observer_.open_in(jobs_folder, uid);
   if (!wrong) wrong = port_.open();
   if (!wrong) return std::nullopt;
   remove_empty_recording();

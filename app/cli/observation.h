@@ -20,7 +20,8 @@ class Observation {
 
   // Tries the recording's file and opens both sockets. What lies at that path is replaced when start_recording() is
   // called. Where it failed: the text has been printed, and this is the exit code.
-  std::optional<int> open(const std::string& recording);
+  // `jobs_folder`: where jobs find the observer, for `uid`; empty: where those that it starts do.
+  std::optional<int> open(const std::string& recording, const std::string& jobs_folder = {}, std::uint32_t uid = 0);
   std::optional<std::string> start_recording() { return recorder_.open(recording_path_); }
   // What open() made and nothing was written to.
   void remove_empty_recording() const;

@@ -31,6 +31,10 @@ Observer::~Observer() {
 std::optional<std::string> Observer::open() {
   const std::string folder = link::private_folder();
   if (folder.empty()) return "there is no folder that only this user may enter, neither in XDG_RUNTIME_DIR nor in /tmp";
+  return open_in(folder, geteuid());
+}
+
+std::optional<std::string> Observer::open_in(const std::string& folder, std::uint32_t uid) {
   const std::string path = folder + "/run-" + std::to_string(getpid());
   // A job's collector knows no other way than the address itself.
   if (path.size() >= sizeof(sockaddr_un::sun_path)) return "the path of its socket is too long: " + path;
@@ -38,6 +42,8 @@ std::optional<std::string> Observer::open() {
   listening_ = link::listen_at(path, SOCK_SEQPACKET, wrong);
   if (listening_ < 0) return wrong;
   path_ = path;
+  if (uid != geteuid() && chown(path.c_str(), uid, static_cast<gid_t>(-1)) != 0)
+    return "its socket can't be given to the job's user: " + std::string(std::strerror(errno));
   return std::nullopt;
 }
 

@@ -25,6 +25,8 @@ class Observer {
   // A socket in a folder that only this user may enter (hbmscope in XDG_RUNTIME_DIR, else /tmp/hbmscope-UID). Nothing,
   // or why not, in words.
   std::optional<std::string> open();
+  // The same in another folder, for a job that does not see that one; the socket is given to `uid`.
+  std::optional<std::string> open_in(const std::string& folder, std::uint32_t uid);
   // What a job's environment must say for the job to find it: this variable, this path.
   static constexpr const char* variable = wire::observer_variable;
   const std::string& socket_path() const { return path_; }
