@@ -163,6 +163,12 @@ void* find_next_function(const char* name) {
   return search.found;
 }
 
+void* find_function(const char* name) {
+  Search search{name, nullptr, true};
+  dl_iterate_phdr(look_into, &search);
+  return search.found;
+}
+
 void* find_function_beside(const void* address, const char* name) {
   Search search{name, address};
   dl_iterate_phdr(look_into, &search);
