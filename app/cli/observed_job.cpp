@@ -52,7 +52,7 @@ ObservedJob::ObservedJob()
 // Starts the command with the collector in front of its other libraries. The child's errno where it could not be
 // started comes through a pipe that a started program closes.
 pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std::string& collector, bool is_followed,
-                             int& start_errno) const {
+                             bool wants_cupti, int& start_errno) const {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -77,6 +77,10 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
       unsetenv(wire::no_follow_variable);
     else
       setenv(wire::no_follow_variable, "1", 1);
+    if (wants_cupti)
+      setenv(wire::cupti_variable, "1", 1);
+    else
+      unsetenv(wire::cupti_variable);
     execvp(words.front(), words.data());
     const int failed = errno;
     [[maybe_unused]] const ssize_t written = write(pipe_ends[1], &failed, sizeof(failed));
@@ -90,7 +94,7 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
 }
 
 std::optional<int> ObservedJob::start(const std::vector<std::string>& command, const std::string& recording,
-                                      bool is_followed) {
+                                      bool is_followed, bool wants_cupti) {
   const auto collector = find_collector();
   if (!collector || collector->string().find_first_of(" :") != std::string::npos)
     return fail({collector ? fmt::format("the path of the collector has a blank or a colon: {}", collector->string())
@@ -112,7 +116,7 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   }
   ignore_signals();
   int start_errno = 0;
-  job_ = start_job(command, collector->string(), is_followed, start_errno);
+  job_ = start_job(command, collector->string(), is_followed, wants_cupti, start_errno);
   if (start_errno == 0) {
     const auto failed = recorder_.open(recording);
     if (!failed) return std::nullopt;

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "collector/inject/annotate_sink.h"
+#include "collector/inject/back_end.h"
 #include "collector/inject/rings.h"
 
 // Glibc's own under pthread_atfork, which a shared library would have to link in.
@@ -45,6 +46,7 @@ void keep_to_this_process() {
   follows = false;
   unsetenv(wire::no_follow_variable);
   unsetenv(wire::observer_variable);
+  unsetenv(wire::cupti_variable);
   const char* preloaded = std::getenv("LD_PRELOAD");
   const char* others = preloaded == nullptr ? nullptr : std::strchr(preloaded, ':');
   if (others != nullptr)
@@ -59,6 +61,7 @@ void connect_and_listen(hbmscope_table* table) {
 
 __attribute__((constructor)) void begin() {
   observer = std::getenv(wire::observer_variable);
+  if (observer != nullptr && std::getenv(wire::cupti_variable) != nullptr) prefer_cupti();
   if (observer != nullptr && std::getenv(wire::no_follow_variable) != nullptr) keep_to_this_process();
   if (observer != nullptr) find_annotated_tables(connect_and_listen);
 }

@@ -43,8 +43,8 @@ bool is_tsc_even() {
 
 void give_ring_back(void* ring) {
   // In a child after fork() the ring is the parent's, and its thread goes on with it.
-  if ((thread_word & ~in_driver_call) != reinterpret_cast<std::uintptr_t>(ring)) return;
-  thread_word &= in_driver_call;
+  if ((thread_word & ~thread_flags) != reinterpret_cast<std::uintptr_t>(ring)) return;
+  thread_word &= thread_flags;
   auto& mine = *static_cast<wire::RingHeader*>(ring);
   std::atomic_ref(mine.giving_since).store(0, std::memory_order_release);  // Of a thread that was cancelled in a call.
   std::atomic_ref(mine.thread).store(0, std::memory_order_release);
@@ -162,7 +162,7 @@ wire::RingHeader* Rings::take_ring() {
     std::uint64_t before = rings_taken.load(std::memory_order_relaxed);
     while (before <= i && !rings_taken.compare_exchange_weak(before, i + std::uint64_t{1})) {
     }
-    thread_word = reinterpret_cast<std::uintptr_t>(taken) | (thread_word & in_driver_call);
+    thread_word = reinterpret_cast<std::uintptr_t>(taken) | (thread_word & thread_flags);
     __cxa_thread_atexit_impl(give_ring_back, taken, &__dso_handle);
     return taken;
   }
@@ -187,7 +187,7 @@ std::uint64_t Rings::begin_giving() {
 }
 
 void Rings::end_giving() {
-  const std::uintptr_t mine = thread_word & ~in_driver_call;
+  const std::uintptr_t mine = thread_word & ~thread_flags;
   if (mine == 0) return;
   std::atomic_ref(reinterpret_cast<wire::RingHeader*>(mine)->giving_since).store(0, std::memory_order_release);
 }

@@ -23,9 +23,11 @@ class SpinLock {
   std::atomic<bool> is_held_{false};
 };
 
-// All that a thread has of us: its ring, and in the lowest bit whether it is inside a call of the driver's.
+// All that a thread has of us: its ring, and in the lowest bits, which a ring's address has not, whether it is inside a
+// call of the driver's: one that came through our own entry point, or one that CUPTI has told of (cupti_callbacks.cpp).
 extern __thread std::uintptr_t thread_word __attribute__((tls_model("initial-exec"), visibility("hidden")));
-constexpr std::uintptr_t in_driver_call = 1;
+constexpr std::uintptr_t in_driver_call = 1, cupti_call_step = 2, cupti_call = 62;
+constexpr std::uintptr_t thread_flags = in_driver_call | cupti_call;
 
 // The time stamp counter, or nanoseconds of the monotonic clock where it does not run evenly.
 std::uint64_t read_ticks(bool are_ns);
@@ -109,7 +111,7 @@ class Rings {
  private:
   wire::RingHeader* ring(std::uint32_t number) const;
   wire::RingHeader* ring_of_thread() {
-    const std::uintptr_t mine = thread_word & ~in_driver_call;
+    const std::uintptr_t mine = thread_word & ~thread_flags;
     return mine != 0 ? reinterpret_cast<wire::RingHeader*>(mine) : take_ring();
   }
   wire::RingHeader* take_ring();
