@@ -36,8 +36,6 @@ class InterposedCall : public DriverCall {
   InterposedCall(const InterposedCall&) = delete;
   InterposedCall& operator=(const InterposedCall&) = delete;
 
-  bool is_told() const { return is_outermost_ && is_interposing() && is_observed(); }
-
  protected:
   bool is_outermost() const { return is_outermost_; }
 
@@ -50,14 +48,22 @@ class UsingCall : public InterposedCall {
  public:
   explicit UsingCall(Entry which) : InterposedCall(which) {
     if (is_outermost()) decide_back_end();
+    tells_ = is_outermost() && is_interposing();
   }
+  bool is_told() const { return tells_ && is_observed(); }
+
+ protected:
+  bool tells() const { return tells_; }
+
+ private:
+  bool tells_;  // As it was when the call began: it is told by one back end, whatever comes in between.
 };
 
 // A call that gives memory back: its rows have the time before it, and are written when it has succeeded.
 class GivingCall : public UsingCall {
  public:
   explicit GivingCall(Entry which) : UsingCall(which) {
-    if (is_outermost() && is_interposing() && rings.is_open()) since = rings.begin_giving();
+    if (tells() && rings.is_open()) since = rings.begin_giving();
   }
   ~GivingCall() {
     if (since != 0) rings.end_giving();
