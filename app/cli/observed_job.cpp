@@ -77,6 +77,7 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
       unsetenv(wire::no_follow_variable);
     else
       setenv(wire::no_follow_variable, "1", 1);
+    setenv("NVTX_INJECTION64_PATH", collector.c_str(), 0);  // Its ranges and marks, where nobody else is to have them.
     if (wants_cupti)
       setenv(wire::cupti_variable, "1", 1);
     else

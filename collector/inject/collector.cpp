@@ -68,6 +68,10 @@ __attribute__((constructor)) void begin() {
 
 }  // namespace
 
+bool has_observer() {
+  return __atomic_load_n(&observer, __ATOMIC_ACQUIRE) != nullptr;
+}
+
 bool open_rings() {
   if (__atomic_load_n(&observer, __ATOMIC_ACQUIRE) == nullptr) return false;
   const int errno_of_job = errno;

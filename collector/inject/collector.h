@@ -7,6 +7,9 @@ namespace hbmscope::inject {
 // said on standard error.
 bool open_rings();
 
+// Whether there is one to be reached, as far as is known.
+bool has_observer();
+
 // In a child after fork(): what the rings of its parent knew is nothing to its own.
 void forget_driver_ids();
 

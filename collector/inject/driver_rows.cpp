@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "collector/inject/collector.h"
+#include "collector/inject/nvtx_marks.h"
 
 namespace hbmscope::inject {
 namespace {
@@ -107,6 +108,7 @@ void forget_driver_ids() {
   for (auto& heap : known.heaps) heap.store(0, std::memory_order_relaxed);
   known.heaps_lock.unlock();
   forget_back_end_locks();
+  nvtx::forget_ids();
 }
 
 // Where the driver may be asked it has returned, and holds nothing of its own.

@@ -169,6 +169,15 @@ wire::RingHeader* Rings::take_ring() {
   return nullptr;
 }
 
+std::uint32_t Rings::own_ring(std::uint64_t& thread) {
+  const wire::RingHeader* mine = ring_of_thread();
+  if (mine == nullptr) return wire::rings_wanted;
+  thread = mine->thread;
+  const auto distance =
+      static_cast<std::uint64_t>(reinterpret_cast<const std::uint8_t*>(mine) - (bytes_ + header_->rings_offset));
+  return static_cast<std::uint32_t>(distance / wire::ring_stride(ring_bytes_));
+}
+
 wire::RingHeader* Rings::lock_shared_ring() {
   shared_ring_lock_.lock();
   return ring(header_->rings - 1);

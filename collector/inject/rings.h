@@ -89,6 +89,10 @@ class Rings {
   std::uint64_t begin_giving();
   void end_giving();
 
+  // The number of the thread's own ring, which it has until it ends, and the thread's number; `rings_wanted`: it has
+  // none.
+  std::uint32_t own_ring(std::uint64_t& thread);
+
   // Definitions; 0 where there was no room. Long texts are cut.
   std::uint32_t define_string(const char* text);
   std::uint32_t define_frame(const char* function, const char* file, std::uint32_t line);
