@@ -14,6 +14,7 @@
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #ifdef HBMSCOPE_RUN
+#include "app/cli/attach_options.h"
 #include "app/cli/demo.h"
 #include "app/cli/run.h"
 #include "app/cli/watch.h"
@@ -330,6 +331,8 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   add_run(app, run_options);
   WatchOptions watch;
   add_watch(app, watch);
+  AttachCommands attach;
+  add_attach_commands(app, attach);
   DemoRequest demo;
   DemoOptions demo_job;
   add_demo(app, demo, demo_job);
@@ -377,6 +380,9 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
 #ifdef HBMSCOPE_RUN
     if (app.got_subcommand("run")) return run_job(run_options, open_window != nullptr);
     if (app.got_subcommand("watch")) return run_watch(watch);
+    if (app.got_subcommand("attach")) return run_attach(attach.attach, open_window != nullptr);
+    if (app.got_subcommand("detach")) return run_detach(attach.detach);
+    if (app.got_subcommand("ps")) return run_ps(attach.ps);
     if (app.got_subcommand("demo")) return run_demo(demo, open_window);
     if (app.got_subcommand("demo-job")) return run_demo_job(demo_job);
 #endif

@@ -12,42 +12,17 @@
 
 #include <fmt/format.h>
 
-#include "analysis/units/format.h"
-#include "analysis/units/utf8.h"
+#include "app/cli/cli.h"
+#include "app/cli/collector_library.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
 namespace {
 
-constexpr int round_ms = 5;
-constexpr int exit_not_started = 127;    // As a shell says of a command that it can't find.
-constexpr int viewer_patience_ms = 500;  // For one that takes nothing any more when the job has ended.
-
-// Beside this program where it was built, in lib/hbmscope where it was installed.
-std::optional<std::filesystem::path> find_collector() {
-  std::error_code error;
-  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const auto& place : {folder, folder.parent_path() / "lib" / "hbmscope"})
-    if (std::filesystem::exists(place / "libhbmscope_collector.so", error)) return place / "libhbmscope_collector.so";
-  return std::nullopt;
-}
-
-std::string count(std::uint64_t number) {
-  return text_from_count(static_cast<std::int64_t>(number));
-}
+constexpr int exit_not_started = 127;  // As a shell says of a command that it can't find.
 
 }  // namespace
-
-ObservedJob::ObservedJob()
-    : observer_([this](const wire::SharedBlock& block) {
-        const bool was_recording = recorder_.is_recording();
-        recorder_.append(*block);
-        if (was_recording && recorder_.failure())
-          fmt::print(stderr, "hbmscope: the recording ends here, the job goes on: {}\n",
-                     printable(*recorder_.failure()));
-      }),
-      port_(recorder_) {}
 
 // Starts the command with the collector in front of its other libraries. The child's errno where it could not be
 // started comes through a pipe that a started program closes.
@@ -72,7 +47,7 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
     for (const Ignored& one : ignored_) std::signal(one.signal, one.before);  // As nohup and shells have set them.
     setenv("LD_PRELOAD", preload.c_str(), 1);
     setenv("ASAN_OPTIONS", sanitizer.c_str(), 1);
-    setenv(serve::Observer::variable, observer_.socket_path().c_str(), 1);
+    setenv(serve::Observer::variable, observation_.observer().socket_path().c_str(), 1);
     if (is_followed)
       unsetenv(wire::no_follow_variable);
     else
@@ -97,35 +72,25 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
 std::optional<int> ObservedJob::start(const std::vector<std::string>& command, const std::string& recording,
                                       bool is_followed, bool wants_cupti) {
   const auto collector = find_collector();
-  if (!collector || collector->string().find_first_of(" :") != std::string::npos)
-    return fail({collector ? fmt::format("the path of the collector has a blank or a colon: {}", collector->string())
-                           : "libhbmscope_collector.so is missing",
-                 "It belongs beside hbmscope or into lib/hbmscope; the loader takes no blank or colon in its path.",
+  if (!collector) return exit_unreadable;
+  if (collector->string().find_first_of(" :") != std::string::npos)
+    return fail({fmt::format("the path of the collector has a blank or a colon: {}", collector->string()),
+                 "The loader takes none in what is preloaded; install hbmscope somewhere else.",
                  {},
                  {},
                  false});
-  // Only tried: what lies there is replaced when the job has started.
-  const bool was_there = std::filesystem::exists(recording);
-  const int tried = open(recording.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (tried < 0) return fail({std::strerror(errno), "Name another file with --record.", recording, {}, false});
-  close(tried);
-  auto wrong = observer_.open();
-  if (!wrong) wrong = port_.open();
-  if (wrong) {
-    if (!was_there) std::filesystem::remove(recording);
-    return fail({*wrong, "Set XDG_RUNTIME_DIR to a folder of yours that nobody else may enter.", {}, {}, false});
-  }
+  if (const auto failed = observation_.open(recording)) return failed;
   ignore_signals();
   int start_errno = 0;
   job_ = start_job(command, collector->string(), is_followed, wants_cupti, start_errno);
   if (start_errno == 0) {
-    const auto failed = recorder_.open(recording);
+    const auto failed = observation_.start_recording();
     if (!failed) return std::nullopt;
     kill(job_, SIGTERM);
     return fail({*failed, "Name another file with --record.", recording, {}, false});
   }
   if (job_ > 0) waitpid(job_, &status_, 0);
-  if (!was_there) std::filesystem::remove(recording);
+  observation_.remove_empty_recording();
   fail({fmt::format("{} can't be started: {}", command.front(), std::strerror(start_errno)),
         "Write the command after two dashes: hbmscope run -- python train.py",
         {},
@@ -138,33 +103,13 @@ void ObservedJob::ignore_signals() {
   for (Ignored& one : ignored_) one.before = std::signal(one.signal, SIG_IGN);
 }
 
-link::Status ObservedJob::status() const {
-  link::Status status;
-  const serve::Observer::Totals totals = observer_.totals();
-  status.processes = totals.processes;
-  status.events = totals.events;
-  status.lost_events = totals.lost;
-  if (has_ended_) status.flags |= link::status_flag::job_has_ended;
-  return status;
-}
-
 bool ObservedJob::serve() {
   if (waitpid(job_, &status_, WNOHANG) != 0) {
-    has_ended_ = true;
-    finish();
+    observation_.finish(link::status_flag::job_has_ended);
     return false;
   }
-  is_busy_ = observer_.serve(is_busy_ ? 0 : round_ms);
-  port_.serve(status());
-  for (const link::RequestKind request : port_.take_requests())
-    if (request == link::RequestKind::stop_recording) recorder_.stop();
+  observation_.serve(0);
   return true;
-}
-
-void ObservedJob::finish() {
-  observer_.finish();
-  port_.finish(status(), viewer_patience_ms);
-  recorder_.finish();
 }
 
 int ObservedJob::exit_code() const {
@@ -176,30 +121,13 @@ void ObservedJob::send_signal(int signal) const {
 }
 
 void ObservedJob::print_summary() const {
-  for (const std::string& refused : observer_.refused())
-    fmt::print(stderr, "hbmscope: turned away {}\n", printable(refused));
-  for (const std::string& refused : port_.refused())
-    fmt::print(stderr, "hbmscope: turned away {}\n", printable(refused));
-  const auto processes = observer_.processes();
-  if (processes.empty()) {
-    fmt::print(
-        stderr,
-        "hbmscope: no process of this command told of device memory, so nothing was recorded: none called the CUDA "
-        "driver (libcuda.so.1) for memory, or had an allocator with collector/annotate/hbmscope.h. A statically linked "
-        "program can't be watched from its start.\n");
-    if (std::filesystem::is_regular_file(recording())) std::filesystem::remove(recording());
-    return;
-  }
-  const serve::Observer::Totals totals = observer_.totals();
-  for (const auto& process : processes) {
-    if (process.is_broken)
-      fmt::print(stderr,
-                 "hbmscope: process {} wrote over memory of its collector; what it told after that is missing\n",
-                 process.pid);
-  }
-  fmt::print(stderr, "hbmscope: {} events of {} {}, {} lost, in {} ({}). hbmscope {} shows them.\n",
-             count(totals.events), count(processes.size()), processes.size() == 1 ? "process" : "processes",
-             count(totals.lost), printable(recording()), text_from_bytes(recorder_.bytes()), printable(recording()));
+  if (observation_.print_summary()) return;
+  fmt::print(
+      stderr,
+      "hbmscope: no process of this command told of device memory, so nothing was recorded: none called the CUDA "
+      "driver (libcuda.so.1) for memory, or had an allocator with collector/annotate/hbmscope.h. A statically linked "
+      "program can't be watched from its start.\n");
+  if (std::filesystem::is_regular_file(recording())) std::filesystem::remove(recording());
 }
 
 }  // namespace hbmscope::cli

@@ -1,4 +1,4 @@
-// A job that is started with the collector in it, watched, recorded, and offered to viewers. One thread, the caller's.
+// A job that is started with the collector in it, and observed. One thread, the caller's.
 #pragma once
 
 #include <sys/types.h>
@@ -10,15 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "collector/serve/observer.h"
-#include "collector/serve/recorder.h"
-#include "collector/serve/viewer_port.h"
+#include "app/cli/observation.h"
 
 namespace hbmscope::cli {
 
 class ObservedJob {
  public:
-  ObservedJob();
+  ObservedJob() = default;
   ObservedJob(const ObservedJob&) = delete;
   ObservedJob& operator=(const ObservedJob&) = delete;
 
@@ -35,14 +33,12 @@ class ObservedJob {
   void print_summary() const;
 
   void send_signal(int signal) const;
-  const std::string& recording() const { return recorder_.path(); }
-  const std::string& viewer_socket() const { return port_.socket_path(); }
+  const std::string& recording() const { return observation_.recording(); }
+  const std::string& viewer_socket() const { return observation_.viewer_socket(); }
 
  private:
   pid_t start_job(const std::vector<std::string>& command, const std::string& collector, bool is_followed,
                   bool wants_cupti, int& start_errno) const;
-  link::Status status() const;
-  void finish();
 
   // A terminal's Ctrl+C reaches the job too, and it is the job's to end; a viewer that has gone is no reason to end.
   struct Ignored {
@@ -52,12 +48,9 @@ class ObservedJob {
   void ignore_signals();
 
   std::array<Ignored, 3> ignored_{Ignored{SIGINT, SIG_DFL}, {SIGQUIT, SIG_DFL}, {SIGPIPE, SIG_DFL}};
-  serve::Recorder recorder_;
-  serve::Observer observer_;
-  serve::ViewerPort port_;
+  Observation observation_;
   pid_t job_ = -1;
   int status_ = 0;
-  bool is_busy_ = false, has_ended_ = false;
 };
 
 }  // namespace hbmscope::cli

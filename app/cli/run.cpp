@@ -1,6 +1,5 @@
 #include "app/cli/run.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -11,6 +10,7 @@
 
 #include "app/cli/display.h"
 #include "app/cli/observed_job.h"
+#include "app/cli/window_process.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -19,18 +19,6 @@ volatile std::sig_atomic_t asked_to_end = 0;
 
 void remember_signal(int signal) {
   asked_to_end = signal;
-}
-
-// In a session of its own: a Ctrl+C in this terminal is the job's, and the window stays when the job has ended.
-void open_window(const std::string& socket) {
-  const std::string source = "live:" + socket;
-  if (fork() != 0) return;
-  setsid();
-  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  dup2(nothing, STDIN_FILENO);
-  dup2(nothing, STDOUT_FILENO);
-  execl("/proc/self/exe", "hbmscope", "open", source.c_str(), nullptr);
-  _exit(1);
 }
 
 }  // namespace
@@ -47,7 +35,8 @@ int run_job(const RunOptions& options, bool has_window) {
   if (const auto failed = job.start(options.command, path, !options.no_follow, wants_cupti)) return *failed;
   if (!wants_cupti)  // Otherwise the job's processes say what came of it.
     fmt::print(stderr, "hbmscope: the CUDA driver's calls are told by interposition, which leaves CUPTI to the job\n");
-  if (has_window && !options.no_window && has_display()) open_window(job.viewer_socket());
+  WindowProcess window;
+  if (has_window && !options.no_window && has_display()) window.open(job.viewer_socket());
   while (job.serve())
     if (asked_to_end != 0) job.send_signal(std::exchange(asked_to_end, 0));
   job.print_summary();

@@ -1,8 +1,9 @@
 #include "app/cli/watch.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <optional>
 
 #include <fmt/format.h>
@@ -18,7 +19,6 @@
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
-#include "collector/link/meeting_place.h"
 #include "collector/view/live_link.h"
 
 namespace hbmscope::cli {
@@ -26,18 +26,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// An observer's number, or that of one of its children: the job.
+// Empty: there is none.
 std::string socket_for(const std::string& job) {
-  if (job.starts_with("live:")) return view::socket_of(job);
-  for (const std::int64_t observer : link::find_observers()) {
-    const std::string name = std::to_string(observer);
-    std::ifstream children("/proc/" + name + "/task/" + name + "/children");
-    std::string child;
-    bool is_it = name == job;
-    while (!is_it && children >> child) is_it = child == job;
-    if (is_it) return view::socket_of("live:" + name);
-  }
-  return {};
+  const std::string socket = view::socket_of(job.starts_with("live:") ? job : "live:" + job);
+  return access(socket.c_str(), F_OK) == 0 ? socket : "";
 }
 
 class Watch {

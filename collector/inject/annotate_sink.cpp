@@ -8,9 +8,9 @@
 namespace hbmscope::inject {
 namespace {
 
-// What is remembered in the host's own structs is of this listener: an id and, above it, a number that no listener
+// What is remembered in the host's own structs is of this listener: an id and, above it, a number that no observer
 // before this one had.
-constexpr std::uint64_t session = std::uint64_t{1} << 32;
+std::uint64_t session = std::uint64_t{1} << 32;
 
 bool is_known(std::uint64_t known) {
   return known >> 32 == session >> 32;
@@ -215,9 +215,14 @@ void put_calls(hbmscope_table* table, bool are_told) {
   one(&hbmscope_table::counter, &counter);
 }
 
+// A module, and its table: it may be unloaded without a word.
+struct Listened {
+  hbmscope_table* table;
+  std::uint64_t module;  // What is added to its addresses.
+};
 constexpr std::size_t tables_max = 256;
-hbmscope_table* tables[tables_max];
-std::size_t table_count = 0;
+Listened listened[tables_max];
+std::size_t listened_count = 0;
 SpinLock tables_lock;
 
 // Notes are aligned to four bytes, names too; anything that reaches beyond its segment ends the search there.
@@ -238,29 +243,22 @@ hbmscope_table* find_in_notes(const char* at, const char* end) {
   return nullptr;
 }
 
-int look_into(dl_phdr_info* module, std::size_t, void* visit) {
-  for (int i = 0; i < module->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = module->dlpi_phdr[i];
+hbmscope_table* find_table(const dl_phdr_info& module) {
+  for (int i = 0; i < module.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = module.dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
-    const auto* begin = reinterpret_cast<const char*>(module->dlpi_addr + segment.p_vaddr);
-    if (hbmscope_table* table = find_in_notes(begin, begin + segment.p_memsz))
-      (*static_cast<void (**)(hbmscope_table*)>(visit))(table);
+    const auto* begin = reinterpret_cast<const char*>(module.dlpi_addr + segment.p_vaddr);
+    if (hbmscope_table* table = find_in_notes(begin, begin + segment.p_memsz)) return table;
   }
-  return 0;
+  return nullptr;
 }
 
-}  // namespace
-
-void find_annotated_tables(void (*visit)(hbmscope_table*)) {
-  dl_iterate_phdr(look_into, &visit);
-}
-
-void listen_to(hbmscope_table* table) {
+void listen_to(hbmscope_table* table, std::uint64_t module) {
   if (table->version != HBMSCOPE_VERSION) return;
   tables_lock.lock();
-  bool is_new = table_count < tables_max;
-  for (std::size_t i = 0; i < table_count; ++i) is_new = is_new && tables[i] != table;
-  if (is_new) tables[table_count++] = table;
+  bool is_new = listened_count < tables_max;
+  for (std::size_t i = 0; i < listened_count; ++i) is_new = is_new && listened[i].table != table;
+  if (is_new) listened[listened_count++] = {table, module};
   tables_lock.unlock();
   if (!is_new) return;
   hbmscope_lock(table);
@@ -272,8 +270,70 @@ void listen_to(hbmscope_table* table) {
   hbmscope_unlock(table);
 }
 
+// So many modules had ever been loaded when all were looked at.
+unsigned long long looked_at = 0;
+
+int listen_in(dl_phdr_info* module, std::size_t, void* is_first) {
+  if (*static_cast<bool*>(is_first) && module->dlpi_adds == looked_at) return 1;
+  *static_cast<bool*>(is_first) = false;
+  looked_at = module->dlpi_adds;
+  hbmscope_table* table = find_table(*module);
+  if (table != nullptr) listen_to(table, module->dlpi_addr);
+  return 0;
+}
+
+int count_table(dl_phdr_info* module, std::size_t, void* count) {
+  if (find_table(*module) != nullptr) ++*static_cast<int*>(count);
+  return 0;
+}
+
+// Under the loader's lock the module can't go meanwhile, nor can its heaps under the table's.
+int stop_in(dl_phdr_info* module, std::size_t, void*) {
+  hbmscope_table* table = find_table(*module);
+  if (table == nullptr) return 0;
+  put_calls(table, false);
+  hbmscope_lock(table);
+  for (hbmscope_heap* heap = table->heaps; heap != nullptr; heap = heap->next)
+    __atomic_store_n(&heap->id, 0U, __ATOMIC_RELEASE);
+  hbmscope_unlock(table);
+  return 0;
+}
+
+}  // namespace
+
+bool has_annotated_tables() {
+  int count = 0;
+  dl_iterate_phdr(count_table, &count);
+  return count != 0;
+}
+
+void listen_to_all() {
+  bool is_first = true;
+  dl_iterate_phdr(listen_in, &is_first);
+}
+
 void stop_listening() {
-  for (std::size_t i = 0; i < table_count; ++i) put_calls(tables[i], false);
+  dl_iterate_phdr(stop_in, nullptr);
+  tables_lock.lock();
+  listened_count = 0;
+  looked_at = 0;
+  session += std::uint64_t{1} << 32;
+  tables_lock.unlock();
+}
+
+// Alone in the process, and whoever held a lock, the loader's or a table's, does not exist here: so none is taken. A
+// module that has been unloaded is not in the loader's list.
+void stop_listening_in_child() {
+  tables_lock.unlock();
+  for (std::size_t i = 0; i < listened_count; ++i)
+    for (const link_map* module = _r_debug.r_map; module != nullptr; module = module->l_next)
+      if (module->l_addr == listened[i].module) {
+        put_calls(listened[i].table, false);
+        break;
+      }
+  listened_count = 0;
+  looked_at = 0;
+  session += std::uint64_t{1} << 32;
 }
 
 }  // namespace hbmscope::inject

@@ -6,13 +6,16 @@
 
 namespace hbmscope::inject {
 
-// Finds the tables of all programs and libraries that are loaded. `visit` is called once for each.
-void find_annotated_tables(void (*visit)(hbmscope_table*));
+// Whether any program or library that is loaded has a table.
+bool has_annotated_tables();
 
-// From now on the module's events are told. What its heaps hold already is listed at the next call about each.
-void listen_to(hbmscope_table* table);
+// From now on the events of all that are loaded are told; again, of those that came since. What their heaps hold
+// already is listed at the next call about each.
+void listen_to_all();
 
-// In a child after fork(): no more events of any module that was listened to.
+// No more events of any.
 void stop_listening();
+// The same in a child after fork().
+void stop_listening_in_child();
 
 }  // namespace hbmscope::inject

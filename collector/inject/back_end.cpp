@@ -8,6 +8,7 @@
 
 #include "collector/inject/cupti_callbacks.h"
 #include "collector/inject/line.h"
+#include "collector/inject/nvtx_marks.h"
 #include "collector/inject/rings.h"
 
 namespace hbmscope::inject {
@@ -36,6 +37,7 @@ void prefer_cupti() {
 void forget_back_end_locks() {
   deciding.unlock();
   forget_cupti_lock();
+  nvtx::forget_lock();
 }
 
 void decide_back_end_now() {

@@ -34,9 +34,11 @@ void say(const char* what) {
 
 // The rings are the parent's. What the child does with the driver it tells through its own.
 void after_fork_in_child() {
-  stop_listening();
+  stop_listening_in_child();
   rings.forget();
+  forget_attachment();
   forget_driver_ids();
+  forget_back_end_locks();
   opening.unlock();
   if (!follows) observer = nullptr;
 }
@@ -55,15 +57,11 @@ void keep_to_this_process() {
     unsetenv("LD_PRELOAD");
 }
 
-void connect_and_listen(hbmscope_table* table) {
-  if (open_rings()) listen_to(table);
-}
-
 __attribute__((constructor)) void begin() {
   observer = std::getenv(wire::observer_variable);
   if (observer != nullptr && std::getenv(wire::cupti_variable) != nullptr) prefer_cupti();
   if (observer != nullptr && std::getenv(wire::no_follow_variable) != nullptr) keep_to_this_process();
-  if (observer != nullptr) find_annotated_tables(connect_and_listen);
+  if (observer != nullptr && has_annotated_tables() && open_rings()) listen_to_all();
 }
 
 }  // namespace
@@ -72,14 +70,18 @@ bool has_observer() {
   return __atomic_load_n(&observer, __ATOMIC_ACQUIRE) != nullptr;
 }
 
+void watch_forks() {
+  static bool is_told_of_forks = false;
+  if (!is_told_of_forks) __register_atfork(nullptr, nullptr, after_fork_in_child, __dso_handle);
+  is_told_of_forks = true;
+}
+
 bool open_rings() {
   if (__atomic_load_n(&observer, __ATOMIC_ACQUIRE) == nullptr) return false;
   const int errno_of_job = errno;
   opening.lock();
   if (observer != nullptr && !rings.is_open()) {
-    static bool is_told_of_forks = false;
-    if (!is_told_of_forks) __register_atfork(nullptr, nullptr, after_fork_in_child, __dso_handle);
-    is_told_of_forks = true;
+    watch_forks();
     if (const char* wrong = rings.open(observer)) {
       __atomic_store_n(&observer, nullptr, __ATOMIC_RELEASE);
       say(wrong);
@@ -93,6 +95,6 @@ bool open_rings() {
 }  // namespace hbmscope::inject
 
 // A library that is loaded later calls this from its constructor (collector/annotate/hbmscope.h).
-extern "C" __attribute__((visibility("default"))) void hbmscope_announce(hbmscope_table* table) {
-  hbmscope::inject::connect_and_listen(table);
+extern "C" __attribute__((visibility("default"))) void hbmscope_announce(hbmscope_table*) {
+  if (hbmscope::inject::open_rings()) hbmscope::inject::listen_to_all();
 }

@@ -10,7 +10,13 @@ bool open_rings();
 // Whether there is one to be reached, as far as is known.
 bool has_observer();
 
-// In a child after fork(): what the rings of its parent knew is nothing to its own.
+// What the rings before these knew is nothing to them.
 void forget_driver_ids();
+
+// In a child after fork(): its parent's observer is none of its.
+void forget_attachment();
+
+// Once a process: what is to happen in its children after fork().
+void watch_forks();
 
 }  // namespace hbmscope::inject

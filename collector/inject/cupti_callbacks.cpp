@@ -19,7 +19,7 @@ Subscriber subscriber = nullptr;
 // in none when we start again. 0: stopped.
 std::atomic<std::uintptr_t> session{0};
 std::uintptr_t last_session = 0;
-static_assert(alignof(wire::RingHeader) > thread_flags);
+static_assert(alignof(ThreadSlot) > thread_flags);
 
 // Devices by the numbers of contexts, which are never given twice; 0: not asked for yet, otherwise one more.
 constexpr std::uint32_t contexts_max = 1024;

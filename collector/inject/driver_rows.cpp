@@ -107,7 +107,6 @@ void forget_driver_ids() {
   for (auto& text : known.texts) text.store(0, std::memory_order_relaxed);
   for (auto& heap : known.heaps) heap.store(0, std::memory_order_relaxed);
   known.heaps_lock.unlock();
-  forget_back_end_locks();
   nvtx::forget_ids();
 }
 

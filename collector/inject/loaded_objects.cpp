@@ -214,6 +214,12 @@ bool find_path(bool (*is_it)(const char* path, void* data), void* data, char* pa
   return search.is_found;
 }
 
+void* find_function(const char* name) {
+  Search search{name, nullptr, true};
+  dl_iterate_phdr(look_into, &search);
+  return search.found;
+}
+
 void* find_function_beside(const void* address, const char* name) {
   Search search{name, address};
   dl_iterate_phdr(look_into, &search);

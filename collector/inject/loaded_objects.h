@@ -8,7 +8,10 @@ namespace hbmscope::inject {
 
 // The first function of that name in what was loaded after this library; null where there is none.
 void* find_next_function(const char* name);
-// The same, while the program may be starting: calls no function of anybody's. For what is loaded from the start.
+// The first in all that is loaded.
+void* find_function(const char* name);
+// The first after this library, while the program may be starting: calls no function of anybody's. For what is loaded
+// from the start.
 void* find_next_at_start(const char* name);
 // The function of that name in the object that `address` lies in; null where there is none.
 void* find_function_beside(const void* address, const char* name);

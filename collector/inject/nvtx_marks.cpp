@@ -70,7 +70,7 @@ void tell(const Name* name, std::uint8_t phase) {
 }
 constexpr std::uint8_t instant = 0, begins = 1, ends = 2;
 
-// What a thread has pushed. It goes with the thread's ring; one that found none is not tracked.
+// What a thread has pushed. It goes with the thread's slot; one that found none is not tracked.
 struct Pushed {
   std::uint64_t thread;
   unsigned depth, untold;  // Deeper ones are only counted.
@@ -79,13 +79,13 @@ struct Pushed {
     const Domain* domain;
   } ranges[depth_max];
 };
-Pushed pushed_of_rings[wire::rings_wanted];
+Pushed pushed_of_slots[wire::rings_wanted];
 
 Pushed* pushed_of_thread() {
   std::uint64_t thread = 0;
-  const std::uint32_t ring = is_observed() ? rings.own_ring(thread) : wire::rings_wanted;
-  if (ring >= wire::rings_wanted) return nullptr;
-  Pushed& pushed = pushed_of_rings[ring];
+  const std::uint32_t slot = is_observed() ? rings.own_slot(thread) : wire::rings_wanted;
+  if (slot >= wire::rings_wanted) return nullptr;
+  Pushed& pushed = pushed_of_slots[slot];
   if (pushed.thread != thread) {
     pushed.thread = thread;
     pushed.depth = pushed.untold = 0;
@@ -196,8 +196,11 @@ int pop(const Domain* domain) {
   return is_not_tracked;  // It was pushed before we came.
 }
 
-void forget_ids() {
+void forget_lock() {
   keeping.unlock();
+}
+
+void forget_ids() {
   another.id.store(0, std::memory_order_relaxed);
   if (names_kept == 0) return;  // Else each would be written to.
   for (Name& name : names)

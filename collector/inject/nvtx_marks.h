@@ -26,7 +26,9 @@ void end(std::uint64_t range);
 int push(const Domain* domain, const Name* name);
 int pop(const Domain* domain);
 
-// In a child after fork(): what the rings of its parent knew is nothing to its own.
+// What the rings before these knew is nothing to them.
 void forget_ids();
+// In a child after fork().
+void forget_lock();
 
 }  // namespace hbmscope::inject::nvtx

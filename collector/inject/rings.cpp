@@ -32,6 +32,11 @@ constexpr std::size_t text_bytes_max = 4096;
 constexpr timespec wait_step{0, 100'000};
 constexpr unsigned wait_steps_max = 6'000;
 
+constexpr std::uint32_t smallest_share = 32;
+
+// Of membarrier(2).
+constexpr int private_expedited = 8, register_private_expedited = 16;
+
 bool is_tsc_even() {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -41,17 +46,18 @@ bool is_tsc_even() {
 #endif
 }
 
-void give_ring_back(void* ring) {
-  // In a child after fork() the ring is the parent's, and its thread goes on with it.
-  if ((thread_word & ~thread_flags) != reinterpret_cast<std::uintptr_t>(ring)) return;
-  thread_word &= thread_flags;
-  auto& mine = *static_cast<wire::RingHeader*>(ring);
-  std::atomic_ref(mine.giving_since).store(0, std::memory_order_release);  // Of a thread that was cancelled in a call.
-  std::atomic_ref(mine.thread).store(0, std::memory_order_release);
+ThreadSlot slots[wire::rings_wanted];
+
+bool take_slot(ThreadSlot& slot, std::uint64_t thread) {
+  std::uint64_t nobody = 0;
+  std::atomic_ref taken(slot.thread);
+  return taken.load(std::memory_order_relaxed) == 0 &&
+         taken.compare_exchange_strong(nobody, thread, std::memory_order_acquire);
 }
 
-// The observer may be slow to take it, not the job to go on: a second at most.
-const char* hand_over(int memory, const char* observer_path, int& observer) {
+// The observer may be slow to take it, not the job to go on: a second at most. Who attached has asked for it, and says
+// that it took it, on a connection that stays.
+const char* hand_over(int memory, const char* observer_path, int& observer, int* link) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (std::strlen(observer_path) >= sizeof(address.sun_path)) return "the path of its socket is too long";
@@ -61,6 +67,7 @@ const char* hand_over(int memory, const char* observer_path, int& observer) {
   const timeval second{1, 0};
   setsockopt(socket_fd, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
   wire::Hello hello;
+  if (link != nullptr) std::memcpy(hello.magic, wire::hello_when_attached, sizeof(hello.magic));
   iovec part{&hello, sizeof(hello)};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   msghdr message{};
@@ -73,13 +80,25 @@ const char* hand_over(int memory, const char* observer_path, int& observer) {
   rights->cmsg_type = SCM_RIGHTS;
   rights->cmsg_len = CMSG_LEN(sizeof(int));
   std::memcpy(CMSG_DATA(rights), &memory, sizeof(int));
-  const bool is_told = connect(socket_fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
-                       sendmsg(socket_fd, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(hello));
+  bool is_told = connect(socket_fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
+                 sendmsg(socket_fd, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(hello));
   ucred peer{};
   socklen_t peer_bytes = sizeof(peer);
   if (is_told && getsockopt(socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0) observer = peer.pid;
+  if (link == nullptr || !is_told) {
+    close(socket_fd);
+    return is_told ? nullptr : "it does not answer";
+  }
+  const timeval patience{5, 0};
+  setsockopt(socket_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  char answer = 0;
+  is_told = recv(socket_fd, &answer, 1, 0) == 1 && answer == wire::attach_taken;
+  if (is_told) {
+    *link = socket_fd;
+    return nullptr;
+  }
   close(socket_fd);
-  return is_told ? nullptr : "it does not answer";
+  return "hbmscope turned it away";
 }
 
 }  // namespace
@@ -100,46 +119,81 @@ void SpinLock::lock() {
   while (!try_lock()) sched_yield();
 }
 
-const char* Rings::open(const char* observer_path) {
-  const std::uint64_t definitions = 4096, listing = definitions + wire::definitions_bytes_wanted;
-  const std::uint64_t first_ring = listing + wire::listing_bytes_wanted;
-  const std::uint64_t bytes = first_ring + (wire::rings_wanted + 1) * wire::ring_stride(wire::ring_bytes_wanted);
+const char* Rings::open(const char* observer_path, int* link) {
   const auto memory = static_cast<int>(syscall(SYS_memfd_create, "hbmscope", 3U /* close on exec, may be sealed */));
   if (memory < 0) return "no shared memory can be had";
+  // A process with a limit to its addresses (ulimit -v) gets fewer rings, and less room for what is rare.
+  const std::uint64_t definitions = 4096;
+  std::uint64_t listing = 0, first_ring = 0, bytes = 0;
+  std::uint32_t share = 1;
   void* at = MAP_FAILED;
-  if (ftruncate(memory, static_cast<off_t>(bytes)) == 0 &&
-      fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-    at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
-  if (at == MAP_FAILED) {
-    close(memory);
+  for (; at == MAP_FAILED && share <= smallest_share; share *= 2) {
+    listing = definitions + wire::definitions_bytes_wanted / share;
+    first_ring = listing + wire::listing_bytes_wanted / share;
+    bytes = first_ring + (wire::rings_wanted / share + 1) * wire::ring_stride(wire::ring_bytes_wanted);
+    if (ftruncate(memory, static_cast<off_t>(bytes)) == 0)
+      at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
+  }
+  share /= 2;
+  if (at == MAP_FAILED || fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    if (at != MAP_FAILED) munmap(at, bytes);
+    ::close(memory);
     return "no shared memory can be had";
   }
   madvise(at, bytes, MADV_DONTDUMP);  // Nobody wants it in the job's core file.
   auto* header = new (at) wire::RingsHeader;
-  header->rings = wire::rings_wanted + 1;
+  header->rings = wire::rings_wanted / share + 1;
   header->ring_bytes = wire::ring_bytes_wanted;
   header->definitions_offset = definitions;
-  header->definitions_bytes = wire::definitions_bytes_wanted;
+  header->definitions_bytes = wire::definitions_bytes_wanted / share;
   header->listing_offset = listing;
-  header->listing_bytes = wire::listing_bytes_wanted;
+  header->listing_bytes = wire::listing_bytes_wanted / share;
   header->rings_offset = first_ring;
   header->ticks_are_ns = is_tsc_even() ? 0 : 1;
-  const char* wrong = hand_over(memory, observer_path, observer_);
-  close(memory);
+  const char* wrong = hand_over(memory, observer_path, observer_, link);
+  ::close(memory);
   if (wrong != nullptr) {
     munmap(at, bytes);
     return wrong;
   }
+  syscall(SYS_membarrier, register_private_expedited, 0);
+  definitions_lock_.lock();
   bytes_ = static_cast<std::uint8_t*>(at);
+  bytes_count_ = bytes;
   ring_bytes_ = header->ring_bytes;
   ticks_are_ns_ = header->ticks_are_ns != 0;
-  __atomic_store_n(&header_, header, __ATOMIC_RELEASE);
+  header_ = header;
+  strings_ = frames_ = stacks_ = heaps_ = 0;
+  ++session_;
+  definitions_lock_.unlock();
+  __atomic_store_n(&is_open_, true, __ATOMIC_RELEASE);
   return nullptr;
 }
 
+void Rings::close() {
+  if (!is_open_) return;
+  __atomic_store_n(&is_open_, false, __ATOMIC_SEQ_CST);
+  // Without it (a kernel before 4.14) nobody knows who still writes, and the memory stays where it is.
+  const bool is_seen = syscall(SYS_membarrier, private_expedited, 0) == 0;
+  for (ThreadSlot& slot : slots)
+    while (std::atomic_ref(slot.is_busy).load(std::memory_order_acquire) != 0) nanosleep(&wait_step, nullptr);
+  for (SpinLock* lock : {&definitions_lock_, &listing_lock_, &shared_ring_lock_}) {
+    lock->lock();
+    lock->unlock();
+  }
+  const std::uint64_t page = header_->definitions_offset;
+  if (!is_seen || munmap(bytes_ + page, bytes_count_ - page) != 0) return;
+  void* fresh = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (fresh == MAP_FAILED) return;
+  new (fresh) wire::RingsHeader(*header_);
+  mremap(fresh, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, bytes_);
+}
+
 void Rings::forget() {
+  is_open_ = false;
   header_ = nullptr;
   thread_word &= in_driver_call;
+  for (ThreadSlot& slot : slots) slot = ThreadSlot{};
   strings_ = frames_ = stacks_ = heaps_ = 0;
   // Another thread of the parent's may have held them; it does not exist here.
   definitions_lock_.unlock();
@@ -151,36 +205,58 @@ wire::RingHeader* Rings::ring(std::uint32_t number) const {
   return reinterpret_cast<wire::RingHeader*>(bytes_ + header_->rings_offset + number * wire::ring_stride(ring_bytes_));
 }
 
-wire::RingHeader* Rings::take_ring() {
-  const auto thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
-  for (std::uint32_t i = 0; i + 1 < header_->rings; ++i) {
-    std::uint64_t nobody = 0;
-    wire::RingHeader* taken = ring(i);
-    if (std::atomic_ref(taken->thread).load(std::memory_order_relaxed) != 0) continue;
-    if (!std::atomic_ref(taken->thread).compare_exchange_strong(nobody, thread, std::memory_order_acquire)) continue;
+ThreadSlot* Rings::take_ring() {
+  auto* mine = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
+  if (mine == nullptr) {
+    const auto thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
+    for (std::size_t i = 0; mine == nullptr && i < wire::rings_wanted; ++i)
+      if (take_slot(slots[i], thread)) mine = &slots[i];
+    if (mine == nullptr) return nullptr;
+    thread_word = reinterpret_cast<std::uintptr_t>(mine) | (thread_word & thread_flags);
+    __cxa_thread_atexit_impl(give_slot_back, mine, &__dso_handle);
+  }
+  const auto number = static_cast<std::uint32_t>(mine - slots);
+  if (!enter(*mine)) return nullptr;
+  const bool has_ring = number + 1 < header_->rings;
+  if (has_ring) {
+    mine->ring = ring(number);
+    std::atomic_ref(mine->ring->thread).store(mine->thread, std::memory_order_relaxed);
     std::atomic_ref rings_taken(header_->rings_taken);
     std::uint64_t before = rings_taken.load(std::memory_order_relaxed);
-    while (before <= i && !rings_taken.compare_exchange_weak(before, i + std::uint64_t{1})) {
+    while (before <= number && !rings_taken.compare_exchange_weak(before, number + std::uint64_t{1})) {
     }
-    thread_word = reinterpret_cast<std::uintptr_t>(taken) | (thread_word & thread_flags);
-    __cxa_thread_atexit_impl(give_ring_back, taken, &__dso_handle);
-    return taken;
+    mine->session = session_;
   }
-  return nullptr;
+  leave(*mine);
+  return has_ring ? mine : nullptr;
 }
 
-std::uint32_t Rings::own_ring(std::uint64_t& thread) {
-  const wire::RingHeader* mine = ring_of_thread();
+// When its thread ends.
+void Rings::give_slot_back(void* slot) {
+  // In a child after fork() the slot is the parent's, and its thread goes on with it.
+  if ((thread_word & ~thread_flags) != reinterpret_cast<std::uintptr_t>(slot)) return;
+  thread_word &= in_driver_call;
+  auto& mine = *static_cast<ThreadSlot*>(slot);
+  if (mine.session == rings.session_ && rings.enter(mine)) {
+    std::atomic_ref(mine.ring->giving_since).store(0, std::memory_order_release);  // It was cancelled in a call.
+    std::atomic_ref(mine.ring->thread).store(0, std::memory_order_release);
+  }
+  leave(mine);
+  std::atomic_ref(mine.thread).store(0, std::memory_order_release);
+}
+
+std::uint32_t Rings::own_slot(std::uint64_t& thread) {
+  const ThreadSlot* mine = slot_of_thread();
   if (mine == nullptr) return wire::rings_wanted;
   thread = mine->thread;
-  const auto distance =
-      static_cast<std::uint64_t>(reinterpret_cast<const std::uint8_t*>(mine) - (bytes_ + header_->rings_offset));
-  return static_cast<std::uint32_t>(distance / wire::ring_stride(ring_bytes_));
+  return static_cast<std::uint32_t>(mine - slots);
 }
 
 wire::RingHeader* Rings::lock_shared_ring() {
   shared_ring_lock_.lock();
-  return ring(header_->rings - 1);
+  if (is_open()) return ring(header_->rings - 1);
+  shared_ring_lock_.unlock();
+  return nullptr;
 }
 
 bool Rings::note_no_ring() {
@@ -190,15 +266,19 @@ bool Rings::note_no_ring() {
 
 std::uint64_t Rings::begin_giving() {
   const std::uint64_t ticks = read_ticks(ticks_are_ns_);
-  if (wire::RingHeader* mine = ring_of_thread())
-    std::atomic_ref(mine->giving_since).store(ticks, std::memory_order_seq_cst);
+  ThreadSlot* mine = slot_of_thread();
+  if (mine != nullptr && enter(*mine)) {
+    std::atomic_ref(mine->ring->giving_since).store(ticks, std::memory_order_seq_cst);
+    leave(*mine);
+  }
   return ticks;
 }
 
 void Rings::end_giving() {
-  const std::uintptr_t mine = thread_word & ~thread_flags;
-  if (mine == 0) return;
-  std::atomic_ref(reinterpret_cast<wire::RingHeader*>(mine)->giving_since).store(0, std::memory_order_release);
+  auto* mine = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
+  if (mine == nullptr || mine->session != session_ || !enter(*mine)) return;
+  std::atomic_ref(mine->ring->giving_since).store(0, std::memory_order_release);
+  leave(*mine);
 }
 
 std::uint8_t* Rings::begin_event(wire::RingHeader& mine, std::uint64_t bytes, bool may_wait) {
@@ -259,12 +339,13 @@ std::uint32_t Rings::define(Record record, std::uint32_t& last, const char* text
   definitions_lock_.lock();
   std::uint32_t id = 0;
   const std::uint64_t end = header_->definitions_end;
-  if (end + row_bytes(sizeof(Record), text_bytes) > header_->definitions_bytes) {
-    std::atomic_ref(header_->definitions_lost).store(header_->definitions_lost + 1, std::memory_order_relaxed);
-  } else {
+  const bool has_room = end + row_bytes(sizeof(Record), text_bytes) <= header_->definitions_bytes;
+  if (is_open() && has_room) {
     record.id = id = ++last;
     const std::uint64_t bytes = put_row(bytes_ + header_->definitions_offset + end, 0, record, text, text_bytes);
     std::atomic_ref(header_->definitions_end).store(end + bytes, std::memory_order_release);
+  } else if (!has_room) {
+    std::atomic_ref(header_->definitions_lost).store(header_->definitions_lost + 1, std::memory_order_relaxed);
   }
   definitions_lock_.unlock();
   return id;
@@ -298,7 +379,7 @@ std::uint32_t Rings::define_heap(wire::HeapRecord heap, const char* name, const 
 
 bool Rings::begin_listing() {
   if (!listing_lock_.try_lock()) return false;
-  if (std::atomic_ref(header_->listing_end).load(std::memory_order_acquire) != 0) {
+  if (!is_open() || std::atomic_ref(header_->listing_end).load(std::memory_order_acquire) != 0) {
     listing_lock_.unlock();
     return false;
   }

@@ -23,7 +23,15 @@ class SpinLock {
   std::atomic<bool> is_held_{false};
 };
 
-// All that a thread has of us: its ring, and in the lowest bits, which a ring's address has not, whether it is inside a
+// What is ours of a thread that has told something, beside its ring, whose memory may go.
+struct alignas(64) ThreadSlot {
+  wire::RingHeader* ring = nullptr;
+  std::uint64_t session = 0;  // Of the rings that `ring` is of.
+  std::uint64_t thread = 0;   // 0: free to be taken.
+  std::uint32_t is_busy = 0;  // It is writing, or about to find that it may not.
+};
+
+// All that a thread has of us: its slot, and in the lowest bits, which a slot's address has not, whether it is inside a
 // call of the driver's: one that came through our own entry point, or one that CUPTI has told of (cupti_callbacks.cpp).
 extern __thread std::uintptr_t thread_word __attribute__((tls_model("initial-exec"), visibility("hidden")));
 constexpr std::uintptr_t in_driver_call = 1, cupti_call_step = 2, cupti_call = 62;
@@ -55,43 +63,55 @@ std::uint64_t put_row(std::uint8_t* at, std::uint64_t ticks, const Record& recor
 
 class Rings {
  public:
-  // Makes the shared memory and hands it to the observer at that socket. Null, or what went wrong, in words.
-  const char* open(const char* observer_path);
+  // Makes the shared memory and hands it to the observer at that socket. Null, or what went wrong, in words. Where
+  // `link` is given the observer is told that it attached, it has to answer, and the connection stays open: its
+  // descriptor.
+  const char* open(const char* observer_path, int* link = nullptr);
+  // Nothing is told any more. Waits for threads that are writing, which may take as long as they are kept from running;
+  // then the memory is given back.
+  void close();
   // In a child after fork(): the memory is the parent's, so nothing may be written any more.
   void forget();
-  bool is_open() const { return __atomic_load_n(&header_, __ATOMIC_ACQUIRE) != nullptr; }
+  bool is_open() const { return __atomic_load_n(&is_open_, __ATOMIC_ACQUIRE); }
 
   // Of an event of this thread, at this moment. False: it was lost, and counted.
   template <class Record>
   bool add(const Record& record) {
-    wire::RingHeader* mine = ring_of_thread();
+    ThreadSlot* mine = slot_of_thread();
     if (mine == nullptr) return note_no_ring();
-    std::uint8_t* row = begin_event(*mine, row_bytes(sizeof(Record)), false);
-    if (row == nullptr) return false;
-    publish(*mine, put_row(row, read_ticks(ticks_are_ns_), record));
-    return true;
+    if (!enter(*mine)) return false;
+    std::uint8_t* row = begin_event(*mine->ring, row_bytes(sizeof(Record)), false);
+    if (row != nullptr) publish(*mine->ring, put_row(row, read_ticks(ticks_are_ns_), record));
+    leave(*mine);
+    return row != nullptr;
   }
 
   // Of a call of the driver's: waits for room while the observer makes some, and needs no ring of the thread's own.
   // `ticks`: when it took effect; 0: now.
   template <class Record>
   bool add_of_driver(const Record& record, std::uint64_t ticks = 0) {
-    wire::RingHeader* mine = ring_of_thread();
-    const bool is_shared = mine == nullptr;
-    if (is_shared) mine = lock_shared_ring();
-    std::uint8_t* row = begin_event(*mine, row_bytes(sizeof(Record)), true);
+    ThreadSlot* mine = slot_of_thread();
+    wire::RingHeader* ring = nullptr;
+    if (mine == nullptr)
+      ring = lock_shared_ring();
+    else if (enter(*mine))
+      ring = mine->ring;
+    if (ring == nullptr) return false;
+    std::uint8_t* row = begin_event(*ring, row_bytes(sizeof(Record)), true);
     if (row != nullptr)
-      publish(*mine, put_row(row, ticks == 0 || is_shared ? read_ticks(ticks_are_ns_) : ticks, record));
-    if (is_shared) shared_ring_lock_.unlock();
+      publish(*ring, put_row(row, ticks == 0 || mine == nullptr ? read_ticks(ticks_are_ns_) : ticks, record));
+    if (mine == nullptr)
+      shared_ring_lock_.unlock();
+    else
+      leave(*mine);
     return row != nullptr;
   }
   // Around a call that gives memory back: what others do meanwhile is not taken out before its row. Returns the stamp.
   std::uint64_t begin_giving();
   void end_giving();
 
-  // The number of the thread's own ring, which it has until it ends, and the thread's number; `rings_wanted`: it has
-  // none.
-  std::uint32_t own_ring(std::uint64_t& thread);
+  // The number of the thread's slot, which it has until it ends, and the thread's number; `rings_wanted`: it has none.
+  std::uint32_t own_slot(std::uint64_t& thread);
 
   // Definitions; 0 where there was no room. Long texts are cut.
   std::uint32_t define_string(const char* text);
@@ -114,12 +134,24 @@ class Rings {
 
  private:
   wire::RingHeader* ring(std::uint32_t number) const;
-  wire::RingHeader* ring_of_thread() {
-    const std::uintptr_t mine = thread_word & ~thread_flags;
-    return mine != 0 ? reinterpret_cast<wire::RingHeader*>(mine) : take_ring();
+  // Null: there is no ring for it.
+  ThreadSlot* slot_of_thread() {
+    auto* mine = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
+    return __builtin_expect(mine != nullptr && mine->session == session_, 1) ? mine : take_ring();
   }
-  wire::RingHeader* take_ring();
-  wire::RingHeader* lock_shared_ring();
+  // Between the two the memory stays. Who closes makes all threads see that before it looks who is busy
+  // (membarrier(2)), so that this needs no fence.
+  bool enter(ThreadSlot& mine) {
+    std::atomic_ref(mine.is_busy).store(1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (__builtin_expect(is_open(), 1)) return true;
+    leave(mine);
+    return false;
+  }
+  static void leave(ThreadSlot& mine) { std::atomic_ref(mine.is_busy).store(0, std::memory_order_release); }
+  ThreadSlot* take_ring();
+  static void give_slot_back(void* slot);
+  wire::RingHeader* lock_shared_ring();  // Null, and not locked: closed.
   bool note_no_ring();
   std::uint8_t* begin_event(wire::RingHeader& mine, std::uint64_t bytes, bool may_wait);
   std::uint8_t* find_room(wire::RingHeader& mine, std::uint64_t bytes);
@@ -131,9 +163,10 @@ class Rings {
   template <class Record>
   std::uint32_t define(Record record, std::uint32_t& last, const char* text = "", std::size_t text_bytes = 0);
 
-  wire::RingsHeader* header_ = nullptr;
+  bool is_open_ = false;
+  wire::RingsHeader* header_ = nullptr;  // Its page stays when closed: a thread may be in a call.
   std::uint8_t* bytes_ = nullptr;
-  std::uint64_t ring_bytes_ = 0;
+  std::uint64_t bytes_count_ = 0, ring_bytes_ = 0, session_ = 0;
   bool ticks_are_ns_ = false;
   int observer_ = 0;  // Its process; 0: not known.
   SpinLock definitions_lock_, listing_lock_, shared_ring_lock_;

@@ -60,11 +60,13 @@ struct Status {
 static_assert(sizeof(Status) == 64 - 8);
 
 namespace status_flag {
-constexpr std::uint32_t is_recording = 1;  // Else it was stopped, or failed (disk full).
-constexpr std::uint32_t job_has_ended = 2;
+constexpr std::uint32_t is_recording = 1;   // Else it was stopped, or failed (disk full).
+constexpr std::uint32_t job_has_ended = 2;  // Or was let go.
+constexpr std::uint32_t is_attached = 4;    // To a job that runs without the observer too.
 }  // namespace status_flag
 
-enum class RequestKind : std::uint32_t { stop_recording = 1 };
+// `detach`: the observer lets go of the jobs that it attached to, and ends; one that started its job goes on.
+enum class RequestKind : std::uint32_t { stop_recording = 1, detach = 2 };
 
 struct Request {
   std::uint32_t magic = 0x526d6268;  // "hbmR"

@@ -18,6 +18,16 @@ namespace hbmscope::link {
 namespace {
 
 constexpr const char* viewer_prefix = "view-";
+constexpr const char* observed_prefix = "job-";  // A link whose text is the observer's number.
+
+std::int64_t number_in(const std::string& link) {
+  char text[32] = {};
+  return readlink(link.c_str(), text, sizeof(text) - 1) > 0 ? std::strtoll(text, nullptr, 10) : 0;
+}
+
+bool runs(std::int64_t process) {
+  return process > 0 && (kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM);
+}
 
 bool is_private(const std::string& folder) {
   struct stat found {};
@@ -69,6 +79,15 @@ std::string private_folder() {
   }
   return is_private(folder) ? folder : "";
 }
+
+namespace {
+
+std::string observed_path(std::int64_t process) {
+  const std::string folder = private_folder();
+  return folder.empty() ? "" : folder + "/" + observed_prefix + std::to_string(process);
+}
+
+}  // namespace
 
 int listen_at(const std::string& path, int type, std::string& wrong) {
   // It gets its name when it listens: who finds it there is not refused.
@@ -123,11 +142,30 @@ std::vector<std::int64_t> find_observers() {
   while (const dirent* name = readdir(names)) {
     if (std::strncmp(name->d_name, viewer_prefix, std::strlen(viewer_prefix)) != 0) continue;
     const std::int64_t pid = std::strtoll(name->d_name + std::strlen(viewer_prefix), nullptr, 10);
-    if (pid > 0 && (kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM)) found.push_back(pid);
+    if (runs(pid)) found.push_back(pid);
   }
   closedir(names);
   std::sort(found.begin(), found.end());
   return found;
+}
+
+void note_observed(std::int64_t process) {
+  const std::string path = observed_path(process);
+  if (path.empty()) return;
+  unlink(path.c_str());
+  if (symlink(std::to_string(getpid()).c_str(), path.c_str()) != 0) return;  // It is found by its observer's number.
+}
+
+void forget_observed(std::int64_t process) {
+  const std::string path = observed_path(process);
+  if (!path.empty() && number_in(path) == getpid()) unlink(path.c_str());
+}
+
+std::optional<std::int64_t> find_observer_of(std::int64_t process) {
+  const std::string path = observed_path(process);
+  const std::int64_t observer = path.empty() ? 0 : number_in(path);
+  if (!runs(observer) || access(viewer_socket(private_folder(), observer).c_str(), F_OK) != 0) return std::nullopt;
+  return observer;
 }
 
 }  // namespace hbmscope::link

@@ -33,4 +33,9 @@ std::string viewer_socket(const std::string& folder, std::int64_t observer);
 // Numbers of the observers whose sockets are in the folder, running ones only.
 std::vector<std::int64_t> find_observers();
 
+// Which observer watches a process: noted in the folder by that observer, and forgotten when it ends.
+void note_observed(std::int64_t process);
+void forget_observed(std::int64_t process);
+std::optional<std::int64_t> find_observer_of(std::int64_t process);  // One that runs.
+
 }  // namespace hbmscope::link

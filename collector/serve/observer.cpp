@@ -5,6 +5,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -21,6 +22,8 @@ constexpr std::size_t processes_max = wire::streams_max;
 }  // namespace
 
 Observer::~Observer() {
+  for (Job& job : jobs_)
+    if (job.drain) close_job(job);
   if (listening_ >= 0) close(listening_);
   if (!path_.empty()) unlink(path_.c_str());
 }
@@ -28,6 +31,10 @@ Observer::~Observer() {
 std::optional<std::string> Observer::open() {
   const std::string folder = link::private_folder();
   if (folder.empty()) return "there is no folder that only this user may enter, neither in XDG_RUNTIME_DIR nor in /tmp";
+  return open_in(folder, geteuid());
+}
+
+std::optional<std::string> Observer::open_in(const std::string& folder, std::uint32_t uid) {
   const std::string path = folder + "/run-" + std::to_string(getpid());
   // A job's collector knows no other way than the address itself.
   if (path.size() >= sizeof(sockaddr_un::sun_path)) return "the path of its socket is too long: " + path;
@@ -35,6 +42,8 @@ std::optional<std::string> Observer::open() {
   listening_ = link::listen_at(path, SOCK_SEQPACKET, wrong);
   if (listening_ < 0) return wrong;
   path_ = path;
+  if (uid != geteuid() && chown(path.c_str(), uid, static_cast<gid_t>(-1)) != 0)
+    return "its socket can't be given to the job's user: " + std::string(std::strerror(errno));
   return std::nullopt;
 }
 
@@ -46,19 +55,38 @@ bool Observer::serve(int wait_ms) {
   for (Job& job : jobs_) {
     if (!job.drain) continue;
     // Asked first: what a process wrote before it ended is there then.
-    const bool has_ended = kill(static_cast<pid_t>(job.process.pid), 0) != 0 && errno == ESRCH;
+    const bool is_over = has_ended(job);
     const std::uint64_t before = job.drain->events();
-    job.drain->drain(has_ended);
+    job.drain->drain(is_over);
     is_busy = is_busy || job.drain->events() - before > busy_events;
-    if (has_ended) close_job(job);
+    if (is_over) close_job(job);
   }
   return is_busy;
+}
+
+// One that was attached to has closed its end: it has told all, and tells no more.
+bool Observer::has_ended(const Job& job) {
+  char nothing = 0;
+  if (job.link >= 0 && recv(job.link, &nothing, 1, MSG_DONTWAIT) == 0) return true;
+  return kill(static_cast<pid_t>(job.process.pid), 0) != 0 && errno == ESRCH;
+}
+
+void Observer::detach() {
+  for (const Job& job : jobs_)
+    if (job.link >= 0) shutdown(job.link, SHUT_WR);
+}
+
+bool Observer::is_attached() const {
+  return std::any_of(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.link >= 0; });
 }
 
 // A job of a thousand short processes does not keep the rings of them all.
 void Observer::close_job(Job& job) {
   job.process = told_of(job);
+  link::forget_observed(job.process.pid);
   job.drain.reset();
+  if (job.link >= 0) close(job.link);
+  job.link = -1;
 }
 
 Observer::Process Observer::told_of(const Job& job) {
@@ -84,18 +112,18 @@ int Observer::accept_some() {
   for (int i = 0; i < a_round; ++i) {
     const int connection = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
     if (connection < 0) return i;
-    take_in(connection);
-    close(connection);
+    if (!take_in(connection)) close(connection);
   }
   return a_round;
 }
 
-void Observer::refuse(const std::string& why) {
+bool Observer::refuse(const std::string& why) {
   constexpr std::size_t refused_max = 100;  // A hostile peer may come ten thousand times.
   if (refused_.size() < refused_max) refused_.push_back(why);
+  return false;
 }
 
-void Observer::take_in(int connection) {
+bool Observer::take_in(int connection) {
   std::string wrong;
   const auto peer = link::trusted_peer(connection, wrong);
   if (!peer) return refuse(wrong);
@@ -125,8 +153,9 @@ void Observer::take_in(int connection) {
           close(one);
       }
     }
-  if (received != static_cast<ssize_t>(sizeof(hello)) || memory < 0 ||
-      std::memcmp(hello.magic, wire::Hello{}.magic, sizeof(hello.magic)) != 0) {
+  const auto says = [&](const char* magic) { return std::memcmp(hello.magic, magic, sizeof(hello.magic)) == 0; };
+  const bool was_attached = says(wire::hello_when_attached);
+  if (received != static_cast<ssize_t>(sizeof(hello)) || memory < 0 || (!was_attached && !says(wire::Hello{}.magic))) {
     if (memory >= 0) close(memory);
     return refuse(who + "it is no collector");
   }
@@ -144,7 +173,14 @@ void Observer::take_in(int connection) {
     job.drain->add_job_fact(key, value);
     if (key == "command") job.process.command = value;
   }
+  if (was_attached) {
+    if (send(connection, &wire::attach_taken, 1, MSG_NOSIGNAL) != 1) return refuse(who + "it has gone again");
+    job.link = connection;
+    job.drain->mark("attached");
+  }
+  link::note_observed(peer->pid);
   jobs_.push_back(std::move(job));
+  return was_attached;
 }
 
 Observer::Totals Observer::totals() const {

@@ -25,6 +25,8 @@ class Observer {
   // A socket in a folder that only this user may enter (hbmscope in XDG_RUNTIME_DIR, else /tmp/hbmscope-UID). Nothing,
   // or why not, in words.
   std::optional<std::string> open();
+  // The same in another folder, for a job that does not see that one; the socket is given to `uid`.
+  std::optional<std::string> open_in(const std::string& folder, std::uint32_t uid);
   // What a job's environment must say for the job to find it: this variable, this path.
   static constexpr const char* variable = wire::observer_variable;
   const std::string& socket_path() const { return path_; }
@@ -32,6 +34,9 @@ class Observer {
   // Waits until somebody connects or the time is over, then drains once. True: so much has come that the next round
   // should not wait.
   bool serve(int wait_ms);
+  // Lets go of those that were attached to; serve() until none is left.
+  void detach();
+  bool is_attached() const;  // To any, still.
   // The last round: all that there is, and every stream is closed.
   void finish();
 
@@ -55,12 +60,14 @@ class Observer {
   struct Job {
     Process process;
     std::unique_ptr<ProcessDrain> drain;  // Null: the process has ended, and all that it wrote was drained.
+    int link = -1;                        // Of one that was attached to.
   };
   static Process told_of(const Job& job);
   static void close_job(Job& job);
-  int accept_some();  // Returns how many came.
-  void take_in(int connection);
-  void refuse(const std::string& why);
+  static bool has_ended(const Job& job);
+  int accept_some();                    // Returns how many came.
+  bool take_in(int connection);         // True: it stays open.
+  bool refuse(const std::string& why);  // False.
 
   Sink sink_;
   std::string path_;

@@ -39,6 +39,12 @@ void ProcessDrain::add_job_fact(std::string_view key, std::string_view value) {
   writer_.add_job_fact(key, value);
 }
 
+void ProcessDrain::mark(std::string_view name) {
+  wire::MarkerRecord marker;
+  marker.name = writer_.define_string(name);
+  writer_.add(marker, last_drain_ns_);
+}
+
 void ProcessDrain::tell_clock(const TickClock::Reading& now) {
   if (has_clock_ && now.ns - last_clock_ns_ < clock_record_ns) return;
   wire::ClockRecord record;

@@ -30,6 +30,7 @@ class ProcessDrain {
   ProcessDrain(std::unique_ptr<RingMemory> memory, std::uint32_t stream, wire::StreamWriter::Sink sink);
 
   void add_job_fact(std::string_view key, std::string_view value);
+  void mark(std::string_view name);  // A marker, now.
   // All that can be had now; with `is_last` also the youngest, and the block at hand is closed.
   void drain(bool is_last);
 

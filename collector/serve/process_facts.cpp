@@ -1,11 +1,12 @@
 #include "collector/serve/process_facts.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <string_view>
+
+#include "collector/serve/proc_file.h"
 
 namespace hbmscope::serve {
 namespace {
@@ -30,32 +31,19 @@ constexpr std::array<std::string_view, 16> allowed_variables{
     "CUDA_VISIBLE_DEVICES",
 };
 
-// What there is of it. A process that ends meanwhile makes reading fail (ESRCH), which a stream of the standard library
-// answers by throwing.
-std::string read_file(const std::string& path) {
-  std::string text;
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return text;
-  std::array<char, 4096> part{};
-  for (ssize_t bytes = 0; (bytes = read(file, part.data(), part.size())) > 0;)
-    text.append(part.data(), static_cast<std::size_t>(bytes));
-  close(file);
-  return text;
-}
-
 }  // namespace
 
 ProcessFacts read_process_facts(std::int64_t pid) {
   const std::string folder = "/proc/" + std::to_string(pid) + "/";
   ProcessFacts facts;
   facts.emplace_back("process", std::to_string(pid));
-  std::string command = read_file(folder + "cmdline");
+  std::string command = read_proc_file(folder + "cmdline");
   while (!command.empty() && command.back() == 0) command.pop_back();
   std::replace(command.begin(), command.end(), '\0', ' ');
   if (!command.empty()) facts.emplace_back("command", command);
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) == 0) facts.emplace_back("host", host.data());
-  const std::string environment = read_file(folder + "environ");
+  const std::string environment = read_proc_file(folder + "environ");
   for (std::size_t begin = 0; begin < environment.size();) {
     const std::string_view line(environment.data() + begin);
     begin += line.size() + 1;

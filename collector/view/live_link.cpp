@@ -22,7 +22,7 @@ std::string socket_of(std::string_view name) {
   std::int64_t observer = 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), observer);
   if (error != std::errc() || end != rest.data() + rest.size() || observer <= 0) return {};
-  return link::viewer_socket(link::private_folder(), observer);
+  return link::viewer_socket(link::private_folder(), link::find_observer_of(observer).value_or(observer));
 }
 
 LiveLink::LiveLink(LinkReader::BlockSink blocks, LinkReader::StatusSink statuses)

@@ -89,6 +89,10 @@ struct Hello {
   char magic[8] = {'h', 'b', 'm', 'h', 'e', 'l', 'l', 'o'};
 };
 static_assert(sizeof(Hello) == 8);
+// The magic of one that was attached to. It waits for this byte, listens from then on, and stops when the observer
+// closes the connection; it closes its end when all that it told is in the rings.
+constexpr char hello_when_attached[8] = {'h', 'b', 'm', 'a', 't', 't', 'c', 'h'};
+constexpr char attach_taken = 'y';
 
 constexpr const char* observer_variable = "HBMSCOPE_OBSERVER";  // The path of the observer's socket.
 // Set: only the process that finds it is observed, none that it starts.

@@ -1,0 +1,191 @@
+#include "app/cli/attach.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "analysis/units/utf8.h"
+#include "app/cli/cli.h"
+#include "app/cli/collector_library.h"
+#include "app/cli/display.h"
+#include "app/cli/load.h"
+#include "app/cli/observation.h"
+#include "app/cli/terminal.h"
+#include "app/cli/window_process.h"
+#include "collector/attach/injector.h"
+#include "collector/attach/job_list.h"
+#include "collector/attach/way_in.h"
+#include "collector/link/meeting_place.h"
+#include "collector/serve/proc_file.h"
+#include "collector/view/live_link.h"
+
+namespace hbmscope::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+volatile std::sig_atomic_t asked_to_end = 0;
+
+void remember_signal(int) {
+  asked_to_end = 1;
+}
+
+int refuse(const std::string& job, const attach::Refusal& refusal) {
+  return fail({fmt::format("can't attach to {}: {}", job, refusal.what), refusal.remedy, {}, {}, false});
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// A number, or what only one job's command contains.
+std::optional<pid_t> find_process(const std::string& name) {
+  if (is_number(name)) return static_cast<pid_t>(std::strtol(name.c_str(), nullptr, 10));
+  std::vector<attach::RunningJob> found = attach::list_jobs().jobs;
+  std::erase_if(found, [&](const attach::RunningJob& job) { return job.command.find(name) == std::string::npos; });
+  if (found.size() == 1) return found.front().process;
+  std::string which;
+  for (const attach::RunningJob& job : found) which += fmt::format("\n  {}  {}", job.process, printable(job.command));
+  fail({found.empty() ? fmt::format("no job's command contains \"{}\"", name)
+                      : fmt::format("{} jobs' commands contain \"{}\"", found.size(), name) + which,
+        "hbmscope ps lists jobs; name one by its number.",
+        {},
+        {},
+        false});
+  return std::nullopt;
+}
+
+std::string name_of(pid_t process) {
+  const std::string status = serve::read_proc_file("/proc/" + std::to_string(process) + "/status");
+  std::string name = serve::value_of_line(status, "Name");
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name.empty() ? "job" : name;
+}
+
+class AttachedJob {
+ public:
+  explicit AttachedJob(const AttachOptions& options) : options_(options) {}
+
+  int run(pid_t process, bool has_window) {
+    const std::string number = std::to_string(process);
+    if (const auto observer = link::find_observer_of(process))
+      return fail(
+          {fmt::format("{} is watched by hbmscope {} already", number, *observer),
+           fmt::format("hbmscope open live:{} shows it, hbmscope watch {} prints it, hbmscope detach {} ends it.",
+                       number, number, number),
+           {},
+           {},
+           false});
+    if (const auto refusal = attach::find_refusal(process)) return refuse(number, *refusal);
+    const auto collector = find_collector();
+    if (!collector) return exit_unreadable;
+    const std::string recording =
+        options_.record.empty() ? fmt::format("{}.{}.hbm", name_of(process), number) : options_.record;
+    attach::WayIn way;
+    if (const auto refusal = attach::find_way_in(process, collector->string(), way)) return refuse(number, *refusal);
+    if (const auto failed = observation_.open(recording, way.folder, way.uid)) return *failed;
+    for (const int one : {SIGINT, SIGTERM, SIGHUP})
+      if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
+    if (const auto failed = observation_.start_recording())
+      return fail({*failed, "Name another file with --record.", recording, {}, false});
+    if (const auto refusal = inject(process, way)) {
+      observation_.finish(0);
+      observation_.remove_empty_recording();
+      return refuse(number, *refusal);
+    }
+    fmt::print(stderr,
+               "hbmscope: attached to {} ({}). What happened before now can't be seen; what lives is listed where its "
+               "allocator can tell. Ctrl+C lets go.\n",
+               number, printable(name_of(process)));
+    WindowProcess window;
+    if (has_window && !options_.no_window && has_display()) window.open(observation_.viewer_socket());
+    observe(window);
+    let_go();
+    observation_.finish(link::status_flag::job_has_ended);
+    observation_.print_summary();
+    return exit_ok;
+  }
+
+ private:
+  std::optional<attach::Refusal> inject(pid_t process, const attach::WayIn& way) {
+    attach::Injection injection;
+    injection.process = process;
+    injection.library = way.library;
+    injection.observer = observation_.observer().socket_path();
+    if (!way.folder.empty()) injection.observer.replace(0, way.folder.size(), way.folder_in_job);
+    attach::InjectionProcess injector(injection);
+    while (!injector.is_over()) {
+      if (asked_to_end != 0) return attach::Refusal{"you ended it", "The job runs on as it was."};
+      observation_.serve(link::status_flag::is_attached);
+    }
+    return injector.refusal();
+  }
+
+  void observe(WindowProcess& window) {
+    const auto begun = Clock::now();
+    while (observation_.observer().is_attached() && asked_to_end == 0) {
+      observation_.serve(link::status_flag::is_attached);
+      const std::chrono::duration<double> passed = Clock::now() - begun;
+      if (options_.seconds > 0 && passed.count() >= options_.seconds) return;
+      if (observation_.was_asked_to_detach() || window.was_closed()) return;
+    }
+  }
+
+  // The job's collector closes its end when nothing is told any more.
+  void let_go() {
+    constexpr std::chrono::seconds patience{5};
+    observation_.observer().detach();
+    for (const auto until = Clock::now() + patience; observation_.observer().is_attached() && Clock::now() < until;)
+      observation_.serve(link::status_flag::is_attached);
+  }
+
+  const AttachOptions& options_;
+  Observation observation_;
+};
+
+}  // namespace
+
+int run_attach(const AttachOptions& options, bool has_window) {
+  const auto process = find_process(options.job);
+  if (!process) return exit_usage;
+  AttachedJob job(options);
+  return job.run(*process, has_window);
+}
+
+int run_detach(const std::string& process) {
+  const std::int64_t number = is_number(process) ? std::strtoll(process.c_str(), nullptr, 10) : 0;
+  const auto observer = link::find_observer_of(number);
+  if (!observer)
+    return fail(
+        {fmt::format("no hbmscope of yours is attached to {}", process), "hbmscope ps lists jobs.", {}, {}, false});
+  std::optional<link::Status> status;
+  view::LiveLink link([](const wire::SharedBlock&) {}, [&](const link::Status& told) { status = told; });
+  if (const auto wrong = link.open(view::socket_of("live:" + std::to_string(*observer))))
+    return fail({*wrong, "Has it ended meanwhile?", process, {}, false});
+  link.request(link::RequestKind::detach);
+  constexpr std::chrono::seconds patience{10};
+  for (const auto until = Clock::now() + patience; Clock::now() < until;) {
+    if (!link::find_observer_of(number)) return exit_ok;
+    if (status && (status->flags & (link::status_flag::is_attached | link::status_flag::job_has_ended)) == 0)
+      return fail({fmt::format("{} was started by hbmscope {}, and can't be let go", process, *observer),
+                   "hbmscope watch and hbmscope open live:PID come and go as they like.",
+                   {},
+                   {},
+                   false});
+    if (!link.read(100)) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return fail({fmt::format("hbmscope {} has not let go of {}", *observer, process),
+               fmt::format("Its own end is one too: kill {}.", *observer),
+               {},
+               {},
+               false});
+}
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,22 @@
+// hbmscope attach: a job that was started without hbmscope, live, and let go again unharmed.
+#pragma once
+
+#include <string>
+
+namespace hbmscope::cli {
+
+struct AttachOptions {
+  std::string job;     // "4711", or part of its command as ps shows it.
+  std::string record;  // Empty: COMMAND.PID.hbm in the current folder.
+  double seconds = 0;  // 0: until it ends, the window is closed, or Ctrl+C.
+  bool no_window = false;
+};
+
+// The window is another process, where this program has one (`has_window`) and there is a display; closing it is
+// letting go.
+int run_attach(const AttachOptions& options, bool has_window);
+
+// hbmscope detach: asks the hbmscope that is attached to the process to let go, and waits until it has.
+int run_detach(const std::string& process);
+
+}  // namespace hbmscope::cli

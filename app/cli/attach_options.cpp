@@ -1,0 +1,23 @@
+#include "app/cli/attach_options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace hbmscope::cli {
+
+void add_attach_commands(CLI::App& app, AttachCommands& commands) {
+  CLI::App& attach = *app.add_subcommand("attach", "Watch a job that runs already, and let it go again");
+  attach.add_option("JOB", commands.attach.job, "Its number, or a part of its command; hbmscope ps lists jobs")
+      ->required();
+  attach.add_option("--record", commands.attach.record, "The recording to write; default: NAME.PID.hbm in this folder");
+  attach.add_option("--for", commands.attach.seconds, "Seconds to stay; 0: until the job ends or you end this")
+      ->check(CLI::Range(0.0, 1e9));
+  attach.add_flag("--no-window", commands.attach.no_window, "Only record; without a display that is so anyway");
+
+  CLI::App& detach = *app.add_subcommand("detach", "Let a job go that hbmscope is attached to");
+  detach.add_option("JOB", commands.detach, "Its number")->required();
+
+  CLI::App& ps = *app.add_subcommand("ps", "Jobs that hold device memory, and whether they can be attached to");
+  ps.add_flag("--json", commands.ps.json, "Print JSON (described in app/cli/README.md)");
+}
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,106 @@
+#include "app/cli/observation.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "app/cli/load.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+namespace {
+
+constexpr int round_ms = 5;
+constexpr int viewer_patience_ms = 500;  // For one that takes nothing any more when the job has ended.
+
+std::string count(std::uint64_t number) {
+  return text_from_count(static_cast<std::int64_t>(number));
+}
+
+}  // namespace
+
+Observation::Observation()
+    : observer_([this](const wire::SharedBlock& block) {
+        const bool was_recording = recorder_.is_recording();
+        recorder_.append(*block);
+        if (was_recording && recorder_.failure())
+          fmt::print(stderr, "hbmscope: the recording ends here, the job goes on: {}\n",
+                     printable(*recorder_.failure()));
+      }),
+      port_(recorder_) {}
+
+std::optional<int> Observation::open(const std::string& recording, const std::string& jobs_folder, std::uint32_t uid) {
+  recording_path_ = recording;
+  was_there_ = std::filesystem::exists(recording);
+  const int tried = ::open(recording.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (tried < 0) return fail({std::strerror(errno), "Name another file with --record.", recording, {}, false});
+  close(tried);
+  auto wrong = jobs_folder.empty() ? observer_.open() : observer_.open_in(jobs_folder, uid);
+  if (!wrong) wrong = port_.open();
+  if (!wrong) return std::nullopt;
+  remove_empty_recording();
+  return fail({*wrong, "Set XDG_RUNTIME_DIR to a folder of yours that nobody else may enter.", {}, {}, false});
+}
+
+void Observation::remove_empty_recording() const {
+  if (!was_there_ && std::filesystem::is_regular_file(recording_path_)) std::filesystem::remove(recording_path_);
+}
+
+link::Status Observation::status(std::uint32_t flags) const {
+  link::Status status;
+  const serve::Observer::Totals totals = observer_.totals();
+  status.processes = totals.processes;
+  status.events = totals.events;
+  status.lost_events = totals.lost;
+  status.flags = flags;
+  return status;
+}
+
+void Observation::serve(std::uint32_t flags) {
+  is_busy_ = observer_.serve(is_busy_ ? 0 : round_ms);
+  port_.serve(status(flags));
+  for (const link::RequestKind request : port_.take_requests()) {
+    if (request == link::RequestKind::stop_recording) recorder_.stop();
+    if (request == link::RequestKind::detach) is_asked_to_detach_ = true;
+  }
+}
+
+void Observation::finish(std::uint32_t flags) {
+  observer_.finish();
+  port_.finish(status(flags), viewer_patience_ms);
+  recorder_.finish();
+}
+
+bool Observation::was_asked_to_detach() {
+  return std::exchange(is_asked_to_detach_, false);
+}
+
+bool Observation::print_summary() const {
+  for (const std::string& refused : observer_.refused())
+    fmt::print(stderr, "hbmscope: turned away {}\n", printable(refused));
+  for (const std::string& refused : port_.refused())
+    fmt::print(stderr, "hbmscope: turned away {}\n", printable(refused));
+  const auto processes = observer_.processes();
+  if (processes.empty()) return false;
+  const serve::Observer::Totals totals = observer_.totals();
+  for (const auto& process : processes) {
+    if (process.is_broken)
+      fmt::print(stderr,
+                 "hbmscope: process {} wrote over memory of its collector; what it told after that is missing\n",
+                 process.pid);
+  }
+  fmt::print(stderr, "hbmscope: {} events of {} {}, {} lost, in {} ({}). hbmscope {} shows them.\n",
+             count(totals.events), count(processes.size()), processes.size() == 1 ? "process" : "processes",
+             count(totals.lost), printable(recording()), text_from_bytes(recorder_.bytes()), printable(recording()));
+  return true;
+}
+
+}  // namespace hbmscope::cli

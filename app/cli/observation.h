@@ -1,0 +1,53 @@
+// What run, demo and attach have in common: processes are watched, recorded, and offered to viewers. One thread, the
+// caller's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "collector/serve/observer.h"
+#include "collector/serve/recorder.h"
+#include "collector/serve/viewer_port.h"
+
+namespace hbmscope::cli {
+
+class Observation {
+ public:
+  Observation();
+  Observation(const Observation&) = delete;
+  Observation& operator=(const Observation&) = delete;
+
+  // Tries the recording's file and opens both sockets. What lies at that path is replaced when start_recording() is
+  // called. Where it failed: the text has been printed, and this is the exit code.
+  // `jobs_folder`: where jobs find the observer, for `uid`; empty: where those that it starts do.
+  std::optional<int> open(const std::string& recording, const std::string& jobs_folder = {}, std::uint32_t uid = 0);
+  std::optional<std::string> start_recording() { return recorder_.open(recording_path_); }
+  // What open() made and nothing was written to.
+  void remove_empty_recording() const;
+
+  // Waits for events, a little while at most, takes in what came, and sends. `flags`: of link::status_flag.
+  void serve(std::uint32_t flags);
+  // The last round: every stream is closed, viewers get the rest.
+  void finish(std::uint32_t flags);
+  // Whether a viewer asked for it since the last call.
+  bool was_asked_to_detach();
+
+  serve::Observer& observer() { return observer_; }
+  const serve::Observer& observer() const { return observer_; }
+  const std::string& recording() const { return recorder_.path(); }
+  const std::string& viewer_socket() const { return port_.socket_path(); }
+  // Who was turned away, and what was recorded of whom, on standard error. False: no process told anything.
+  bool print_summary() const;
+
+ private:
+  link::Status status(std::uint32_t flags) const;
+
+  serve::Recorder recorder_;
+  serve::Observer observer_;
+  serve::ViewerPort port_;
+  std::string recording_path_;
+  bool was_there_ = false, is_busy_ = false, is_asked_to_detach_ = false;
+};
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,143 @@
+#include "app/cli/ps.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "app/cli/cli.h"
+#include "app/cli/terminal.h"
+#include "collector/attach/job_list.h"
+#include "collector/link/meeting_place.h"
+
+namespace hbmscope::cli {
+namespace {
+
+std::string bytes(std::uint64_t count) {
+  return text_from_bytes(static_cast<std::int64_t>(count));
+}
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  return fmt::format("{}", fmt::join(words, between));
+}
+
+// What is in it that could be watched.
+std::string loaded_in(const attach::RunningJob& job) {
+  std::vector<std::string> words = job.frameworks;
+  if (job.has_pjrt) words.emplace_back("PJRT plugin");
+  if (job.has_cuda) words.emplace_back("CUDA");
+  if (job.has_annotations) words.emplace_back("annotated");
+  return joined(words, ", ");
+}
+
+std::string access_to(const attach::RunningJob& job) {
+  if (const auto observer = link::find_observer_of(job.process))
+    return fmt::format("watched by hbmscope {0}: hbmscope open live:{0}", *observer);
+  if (job.refusal) return "can't be attached to: " + job.refusal->what;
+  return fmt::format("hbmscope attach {}", job.process);
+}
+
+void print_job(const attach::RunningJob& job, const std::optional<std::uint64_t>& held, bool has_held) {
+  constexpr std::size_t command_max = 100;
+  std::string command = printable(job.command);
+  if (command.size() > command_max) command = command.substr(0, command_max) + " ...";
+  fmt::print("  {:>8}  {:<10} {:>9}  {}\n", job.process, printable(job.user),
+             !has_held ? ""
+             : held    ? bytes(*held)
+                       : "?",
+             command);
+  std::string what = loaded_in(job);
+  if (!job.devices.empty()) what += (what.empty() ? "" : "; ") + joined(job.devices, ", ");
+  fmt::print("  {:>8}  {:<10} {:>9}  {}{}{}\n", "", "", "", what, what.empty() ? "" : "; ", printable(access_to(job)));
+}
+
+void print_text(const attach::JobList& list) {
+  for (std::size_t device = 0; device < list.devices.size(); ++device) {
+    const attach::DeviceTotals& totals = list.devices[device];
+    fmt::print("GPU {}  {}  {} of {} in use\n", device, printable(totals.name), bytes(totals.used_bytes),
+               bytes(totals.total_bytes));
+    std::uint64_t known = 0;
+    for (const attach::RunningJob& job : list.jobs)
+      for (const attach::RunningJob::Holding& holding : job.holdings)
+        if (holding.device == device) {
+          print_job(job, holding.bytes, true);
+          known += holding.bytes.value_or(0);
+        }
+    const std::size_t elsewhere = static_cast<std::size_t>(
+        std::count_if(totals.holders.begin(), totals.holders.end(), [&](const attach::DeviceTotals::Holder& holder) {
+          return std::none_of(list.jobs.begin(), list.jobs.end(),
+                              [&](const attach::RunningJob& job) { return job.process == holder.process; });
+        }));
+    if (elsewhere > 0)
+      fmt::print("  {} more that this machine does not show: in containers, or of others\n", elsewhere);
+    if (totals.used_bytes > known)
+      fmt::print("  {:>8}  {:<10} {:>9}  the driver and who is not told\n", "", "", bytes(totals.used_bytes - known));
+  }
+  bool has_title = false;
+  for (const attach::RunningJob& job : list.jobs) {
+    if (!job.holdings.empty()) continue;
+    if (!has_title && !list.devices.empty()) fmt::print("No device memory that the driver tells of\n");
+    has_title = true;
+    print_job(job, std::nullopt, false);
+  }
+  if (list.jobs.empty())
+    fmt::print("No process here has a CUDA driver, a PJRT plugin or an annotated allocator loaded.\n");
+}
+
+nlohmann::ordered_json json_of(const attach::RunningJob& job) {
+  nlohmann::ordered_json json;
+  json["pid"] = job.process;
+  json["uid"] = job.uid;
+  json["user"] = job.user;
+  json["command"] = job.command;
+  json["frameworks"] = job.frameworks;
+  json["has_cuda"] = job.has_cuda;
+  json["has_pjrt"] = job.has_pjrt;
+  json["is_annotated"] = job.has_annotations;
+  json["has_collector"] = job.has_collector;
+  json["device_files"] = job.devices;
+  json["devices"] = nlohmann::ordered_json::array();
+  for (const attach::RunningJob::Holding& holding : job.holdings) {
+    nlohmann::ordered_json held{{"device", holding.device}, {"bytes", nullptr}};
+    if (holding.bytes) held["bytes"] = *holding.bytes;
+    json["devices"].push_back(std::move(held));
+  }
+  const auto observer = link::find_observer_of(job.process);
+  json["observer"] = nullptr;
+  if (observer) json["observer"] = *observer;
+  json["can_attach"] = !job.refusal && !observer;
+  json["refusal"] = nullptr;
+  json["remedy"] = nullptr;
+  if (job.refusal) {
+    json["refusal"] = job.refusal->what;
+    json["remedy"] = job.refusal->remedy;
+  }
+  return json;
+}
+
+}  // namespace
+
+int run_ps(const PsOptions& options) {
+  const attach::JobList list = attach::list_jobs();
+  if (!options.json) {
+    print_text(list);
+    return exit_ok;
+  }
+  nlohmann::ordered_json json;
+  json["schema"] = 1;
+  json["devices"] = nlohmann::ordered_json::array();
+  for (const attach::DeviceTotals& totals : list.devices)
+    json["devices"].push_back(
+        {{"name", totals.name}, {"total_bytes", totals.total_bytes}, {"used_bytes", totals.used_bytes}});
+  json["jobs"] = nlohmann::ordered_json::array();
+  for (const attach::RunningJob& job : list.jobs) json["jobs"].push_back(json_of(job));
+  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  return exit_ok;
+}
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,24 @@
+// The window beside a command that observes: a process of its own.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace hbmscope::cli {
+
+class WindowProcess {
+ public:
+  WindowProcess() = default;
+  WindowProcess(const WindowProcess&) = delete;
+  WindowProcess& operator=(const WindowProcess&) = delete;
+
+  // In a session of its own: a Ctrl+C in this terminal is the job's, and the window stays when the job has ended.
+  void open(const std::string& socket);
+  bool was_closed();  // It was opened, and has ended.
+
+ private:
+  pid_t window_ = -1;
+};
+
+}  // namespace hbmscope::cli

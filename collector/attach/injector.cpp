@@ -1,0 +1,411 @@
+#include "collector/attach/injector.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "collector/attach/injected_code.h"
+#include "collector/attach/job_memory.h"
+#include "collector/attach/safe_point.h"
+#include "collector/wire/attach_layout.h"
+
+namespace hbmscope::attach {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+constexpr milliseconds stop_limit{100};       // For one thread to stop.
+constexpr milliseconds search_limit{10'000};  // For a thread at a place where it may be borrowed.
+constexpr milliseconds load_limit{20'000};    // For the library: the job's loader may be busy.
+constexpr std::uint64_t page_bytes = 4096;
+
+// One thread, stopped; it goes on when this ends, also when our whole process does.
+class StoppedThread {
+ public:
+  explicit StoppedThread(pid_t thread) : thread_(thread) {
+    if (ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) {
+      is_forbidden_ = errno == EPERM;
+      return;
+    }
+    is_seized_ = true;
+    if (ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr) == 0) wait();
+  }
+  ~StoppedThread() {
+    if (is_stopped_) ptrace(PTRACE_DETACH, thread_, nullptr, nullptr);
+  }
+  StoppedThread(const StoppedThread&) = delete;
+  StoppedThread& operator=(const StoppedThread&) = delete;
+
+  bool is_stopped() const { return is_stopped_; }
+  bool is_forbidden() const { return is_forbidden_; }
+  bool is_group_stop() const { return is_group_stop_; }  // The whole job is (SIGSTOP).
+  // It is ours and did not stop in time: whoever finds that ends, which sets it free.
+  bool is_stuck() const { return is_seized_ && !is_stopped_ && !is_gone_; }
+  bool get_registers(user_regs_struct& registers) const {
+    return ptrace(PTRACE_GETREGS, thread_, nullptr, &registers) == 0;
+  }
+  bool set_registers(user_regs_struct& registers) const {
+    return ptrace(PTRACE_SETREGS, thread_, nullptr, &registers) == 0;
+  }
+  // Also where the job itself may only execute; whole words.
+  bool write_code(std::uint64_t address, const std::vector<std::uint8_t>& bytes) const {
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(long)) {
+      long word = 0;
+      std::memcpy(&word, bytes.data() + at, std::min(sizeof(word), bytes.size() - at));
+      if (ptrace(PTRACE_POKEDATA, thread_, address + at, word) != 0) return false;
+    }
+    return true;
+  }
+
+ private:
+  void wait() {
+    for (const auto until = Clock::now() + stop_limit; Clock::now() < until;) {
+      int status = 0;
+      const pid_t found = waitpid(thread_, &status, __WALL | WNOHANG);
+      if (found < 0 || (found == thread_ && !WIFSTOPPED(status))) {
+        is_gone_ = true;
+        return;
+      }
+      if (found == 0) {
+        std::this_thread::sleep_for(microseconds(10));
+        continue;
+      }
+      if (status >> 16 == PTRACE_EVENT_STOP) {
+        is_stopped_ = true;
+        is_group_stop_ = WSTOPSIG(status) != SIGTRAP;
+        return;
+      }
+      ptrace(PTRACE_CONT, thread_, nullptr, static_cast<long>(WSTOPSIG(status)));  // A signal of its own.
+    }
+  }
+
+  pid_t thread_;
+  bool is_seized_ = false, is_stopped_ = false, is_gone_ = false, is_group_stop_ = false, is_forbidden_ = false;
+};
+
+std::vector<pid_t> list_threads(pid_t process) {
+  std::vector<pid_t> threads;
+  DIR* folder = opendir(("/proc/" + std::to_string(process) + "/task").c_str());
+  if (folder == nullptr) return threads;
+  while (const dirent* entry = readdir(folder))
+    if (const pid_t thread = std::atoi(entry->d_name)) threads.push_back(thread);
+  closedir(folder);
+  return threads;
+}
+
+struct Gap {
+  std::uint64_t begin = 0, bytes = 0;
+};
+
+// Behind the code of a module that is never unloaded, to the end of its last page: nothing refers to what lies there.
+std::vector<Gap> find_gaps(const JobMemory& memory, const std::vector<Mapping>& mappings, const Modules& modules) {
+  std::vector<Gap> gaps;
+  for (std::size_t i = 0; i < modules.all.size(); ++i) {
+    const Mapping* place = find_mapping(mappings, modules.all[i].dynamic);
+    if (place == nullptr || place->path.empty() || place->path[0] == '[') continue;
+    const std::string name = place->path.substr(place->path.rfind('/') + 1);
+    bool is_kept = i == 0;
+    for (const char* begin : {"libc.so", "libc-2", "ld-", "libm.so", "libm-2", "libpthread", "libdl", "libstdc++"})
+      is_kept = is_kept || name.starts_with(begin);
+    const auto head = std::find_if(mappings.begin(), mappings.end(),
+                                   [&](const Mapping& one) { return one.path == place->path && one.file_offset == 0; });
+    if (!is_kept || head == mappings.end()) continue;
+    const auto header = memory.get<Elf64_Ehdr>(head->begin);
+    for (std::uint64_t part = 0; header && part < header->e_phnum; ++part) {
+      const auto segment = memory.get<Elf64_Phdr>(head->begin + header->e_phoff + part * sizeof(Elf64_Phdr));
+      if (!segment || segment->p_type != PT_LOAD || (segment->p_flags & PF_X) == 0) continue;
+      const std::uint64_t end = modules.all[i].base + segment->p_vaddr + std::max(segment->p_filesz, segment->p_memsz);
+      const std::uint64_t begin = (end + 15) / 16 * 16, page_end = (end + page_bytes - 1) / page_bytes * page_bytes;
+      const Mapping* mapping = find_mapping(mappings, end - 1);
+      if (begin < page_end && mapping != nullptr && mapping->can_execute && mapping->is_private &&
+          mapping->end >= page_end)
+        gaps.push_back({begin, page_end - begin});
+    }
+  }
+  std::sort(gaps.begin(), gaps.end(), [](const Gap& a, const Gap& b) { return a.bytes > b.bytes; });
+  return gaps;
+}
+
+// In the widest range where nothing is: no mapping of the job's is made in the middle of it.
+std::uint64_t find_free_range(const std::vector<Mapping>& mappings) {
+  std::uint64_t begin = 0, bytes = 0;
+  for (std::size_t i = 0; i + 1 < mappings.size(); ++i) {
+    const std::uint64_t gap = mappings[i + 1].begin - mappings[i].end;
+    if (mappings[i + 1].begin >> 47 != 0 || gap <= bytes) continue;
+    begin = mappings[i].end;
+    bytes = gap;
+  }
+  const std::uint64_t span = bytes / 2 / page_bytes;
+  if (span == 0 || bytes < 4 * wire::attach_region_bytes) return 0;
+  std::random_device random;
+  const std::uint64_t drawn = (std::uint64_t{random()} << 32 | random()) % span;
+  return begin + (bytes / 4 / page_bytes + drawn) * page_bytes;
+}
+
+struct Functions {
+  std::uint64_t errno_location = 0, pthread_create = 0, dlopen = 0, dlsym = 0, dlerror = 0;
+};
+
+// As the job's own calls would find them: a sanitizer stands in front of pthread_create. Before glibc 2.34 a program
+// without libdl has the C library's private ones.
+std::optional<Functions> find_functions(const JobMemory& memory, const Modules& modules) {
+  const auto find = [&](std::initializer_list<const char*> names) {
+    for (const char* name : names)
+      for (const Module& module : modules.all)
+        if (const std::uint64_t found = find_function(memory, module, name)) return found;
+    return std::uint64_t{0};
+  };
+  const Functions functions{find({"__errno_location"}), find({"pthread_create"}),
+                            find({"dlopen", "__libc_dlopen_mode"}), find({"dlsym", "__libc_dlsym"}), find({"dlerror"})};
+  if (functions.errno_location == 0 || functions.pthread_create == 0 || functions.dlopen == 0 || functions.dlsym == 0)
+    return std::nullopt;
+  return functions;
+}
+
+class Injector {
+ public:
+  explicit Injector(const Injection& injection)
+      : injection_(injection),
+        memory_(injection.process),
+        mappings_(read_mappings(injection.process)),
+        modules_(read_modules(memory_)) {}
+
+  std::optional<Refusal> run() {
+    step("begin");
+    if (auto refusal = prepare()) return refusal;
+    step("prepared");
+    if (auto refusal = borrow_a_thread()) return refusal;
+    step("let go");
+    return wait_for_library();
+  }
+
+ private:
+  void step(const char* name) const {
+    if (injection_.at_step != nullptr) injection_.at_step(name);
+  }
+
+  static Refusal has_ended() { return {"it has ended meanwhile", "hbmscope ps lists jobs."}; }
+
+  std::optional<Refusal> prepare() {
+    const auto functions = find_functions(memory_, modules_);
+    if (!functions && !read_status(injection_.process).exists) return has_ended();
+    if (!functions)
+      return Refusal{"it has no threads' library loaded, in which a thread could be made",
+                     "Start the job with hbmscope run."};
+    call_.region = find_free_range(mappings_);
+    const std::uint64_t code_bytes = injected_code_bytes();
+    texts_ = {injection_.library, wire::attach_function, injection_.observer};
+    std::uint64_t text_bytes = 0;
+    for (const std::string& text : texts_) text_bytes += text.size() + 1;
+    const std::vector<Gap> gaps = find_gaps(memory_, mappings_, modules_);
+    const auto fitting = [&](std::uint64_t bytes, std::uint64_t other_than) {
+      const auto found = std::find_if(gaps.begin(), gaps.end(),
+                                      [&](const Gap& gap) { return gap.bytes >= bytes && gap.begin != other_than; });
+      return found == gaps.end() ? std::uint64_t{0} : found->begin;
+    };
+    const std::uint64_t code_room = (code_bytes + 15) / 16 * 16, text_room = (text_bytes + 15) / 16 * 16;
+    code_at_ = fitting(code_room + text_room, 0);
+    text_at_ = code_at_ + code_room;
+    if (code_at_ == 0) {
+      code_at_ = fitting(code_room, 0);
+      text_at_ = code_at_ == 0 ? 0 : fitting(text_room, code_at_);
+    }
+    if (call_.region == 0 || code_at_ == 0 || text_at_ == 0)
+      return Refusal{"there is no room in its code for the few hundred bytes that load the collector",
+                     "Start the job with hbmscope run."};
+    call_.errno_location = functions->errno_location;
+    call_.pthread_create = functions->pthread_create;
+    call_.dlopen = functions->dlopen;
+    call_.dlsym = functions->dlsym;
+    call_.dlerror = functions->dlerror;
+    call_.library = text_at_;
+    call_.function = call_.library + texts_[0].size() + 1;
+    call_.observer = call_.function + texts_[1].size() + 1;
+    call_.vector_registers = vector_registers();
+    return std::nullopt;
+  }
+
+  // x87, SSE, AVX and AVX-512 where the system saves them: what the C library may use. In a page they need 2688 bytes.
+  static std::uint64_t vector_registers() {
+    constexpr std::uint32_t wanted = 0xe7;
+    std::uint32_t low = 0, high = 0;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low & wanted;
+  }
+
+  // Sleeping threads first: they are stopped without being kept from anything. Then those that run, again and again,
+  // until one is outside of the C library.
+  std::optional<Refusal> borrow_a_thread() {
+    const SafePoints safe_points(memory_, mappings_, modules_);
+    const auto until = Clock::now() + search_limit;
+    for (int round = 0; Clock::now() < until; ++round) {
+      const std::vector<pid_t> threads = list_threads(injection_.process);
+      if (threads.empty()) return has_ended();
+      for (const SafePoints::Worth wanted : {SafePoints::Worth::sleeps, SafePoints::Worth::runs}) {
+        for (const pid_t thread : threads) {
+          if (safe_points.look_at(thread) != wanted) continue;
+          bool is_done = false;
+          if (auto refusal = try_thread(thread, safe_points, is_done)) return refusal;
+          if (is_done) return std::nullopt;
+        }
+      }
+      // Busy ones are somewhere else a moment later.
+      std::this_thread::sleep_for(microseconds(round < 1000 ? 200 : 5000));
+    }
+    return Refusal{
+        "in ten seconds no thread of it was where it could be borrowed: all were in the C library or an "
+        "allocator, or in calls that would be cut short",
+        "Try again, or start the job with hbmscope run."};
+  }
+
+  std::optional<Refusal> try_thread(pid_t thread, const SafePoints& safe_points, bool& is_done) {
+    step("chosen");
+    const StoppedThread stopped(thread);
+    if (stopped.is_stuck())
+      return Refusal{"a thread of it does not stop (it waits in the kernel)", "Try again in a while."};
+    if (stopped.is_forbidden() && read_status(injection_.process).exists)
+      return Refusal{"the kernel does not let us trace it", "Attach with sudo, or start the job with hbmscope run."};
+    if (!stopped.is_stopped()) return std::nullopt;
+    step("stopped");
+    if (stopped.is_group_stop()) return Refusal{"it is stopped", "Let it go on (kill -CONT), then attach."};
+    user_regs_struct registers{};
+    if (!stopped.get_registers(registers)) return std::nullopt;
+    const auto resume = safe_points.find_resume(thread, registers);
+    if (!resume) return std::nullopt;
+    call_.resume = resume->address;
+    const InjectedCode code = make_injected_code(call_);
+    std::vector<std::uint8_t> texts;
+    for (const std::string& text : texts_) {
+      texts.insert(texts.end(), text.begin(), text.end());
+      texts.push_back(0);
+    }
+    if (!stopped.write_code(text_at_, texts) || !stopped.write_code(code_at_, code.bytes))
+      return Refusal{std::string("its code can't be written to: ") + std::strerror(errno),
+                     "Start the job with hbmscope run."};
+    step("written");
+    constexpr std::uint64_t red_zone = 128;
+    registers.rip = code_at_ + code.entry;
+    registers.rsp -= red_zone;
+    registers.rax = resume->rax;
+    registers.orig_rax = ~std::uint64_t{0};  // It is in no system call any more; the code takes that up again.
+    if (!stopped.set_registers(registers)) return std::nullopt;
+    step("set on its way");
+    is_done = true;
+    return std::nullopt;
+  }
+
+  std::optional<Refusal> wait_for_library() {
+    const auto until = Clock::now() + load_limit;
+    std::optional<wire::AttachControl> control;
+    while (Clock::now() < until) {
+      control = memory_.get<wire::AttachControl>(call_.region);
+      if (control && (control->state >= wire::attach_state::is_attached || control->create_error != 0)) break;
+      if (!read_status(injection_.process).exists) return has_ended();
+      std::this_thread::sleep_for(microseconds(200));
+    }
+    step("answered");
+    if (!control)
+      return Refusal{"the thread that was to load the collector has not come that far, or got no memory",
+                     "Try again; the job runs on as it was."};
+    if (control->create_error != 0)
+      return Refusal{std::string("no thread can be made in it: ") + std::strerror(control->create_error),
+                     "It may be at a limit of threads or memory (ulimit -u, the container's limits)."};
+    if (control->state < wire::attach_state::is_attached)
+      return Refusal{"its loader is busy, so the collector was not loaded in time",
+                     "The job runs on as it was; try again in a while."};
+    const std::uint32_t read = 1;
+    memory_.write(call_.region + offsetof(wire::AttachControl, is_read), &read, sizeof(read));
+    if (control->state == wire::attach_state::is_attached) return std::nullopt;
+    const std::size_t length = std::min<std::size_t>(control->words_bytes, sizeof(control->words));
+    return Refusal{"the collector can't be used in it: " + std::string(control->words, length),
+                   "The job runs on as it was."};
+  }
+
+  const Injection& injection_;
+  JobMemory memory_;
+  std::vector<Mapping> mappings_;
+  Modules modules_;
+  InjectedCall call_;
+  std::vector<std::string> texts_;
+  std::uint64_t code_at_ = 0, text_at_ = 0;
+};
+
+}  // namespace
+
+std::optional<Refusal> inject(const Injection& injection) {
+  // One at a time, whoever they are: the place for the code is the same for all.
+  const int lock = open(("/proc/" + std::to_string(injection.process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+  std::optional<Refusal> refusal;
+  if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    refusal = Refusal{"another hbmscope is attaching to it at this moment", "Try again."};
+  else
+    refusal = Injector(injection).run();
+  if (lock >= 0) close(lock);
+  return refusal;
+}
+
+InjectionProcess::InjectionProcess(const Injection& injection) {
+  int ends[2] = {-1, -1};
+  if (pipe2(ends, O_CLOEXEC) != 0 || (child_ = fork()) < 0) {
+    refusal_ = Refusal{std::string("no process can be made: ") + std::strerror(errno), ""};
+    is_over_ = true;
+    if (ends[0] >= 0) close(ends[0]), close(ends[1]);
+    return;
+  }
+  if (child_ == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(one, SIG_DFL);
+    const auto refusal = inject(injection);
+    const std::string said = refusal ? refusal->what + '\0' + refusal->remedy : std::string("\0", 1);
+    [[maybe_unused]] const ssize_t written = write(ends[1], said.data(), said.size());
+    _exit(0);
+  }
+  close(ends[1]);
+  pipe_ = ends[0];
+  fcntl(pipe_, F_SETFL, O_NONBLOCK);
+}
+
+InjectionProcess::~InjectionProcess() {
+  if (!is_over_) {
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+  }
+  if (pipe_ >= 0) close(pipe_);
+}
+
+bool InjectionProcess::is_over() {
+  if (is_over_) return true;
+  char part[512];
+  ssize_t bytes = 0;
+  while ((bytes = read(pipe_, part, sizeof(part))) > 0) said_.append(part, static_cast<std::size_t>(bytes));
+  if (bytes < 0) return false;  // Nothing yet.
+  waitpid(child_, nullptr, 0);
+  is_over_ = true;
+  const std::size_t middle = said_.find('\0');
+  if (middle == std::string::npos)
+    refusal_ = Refusal{"what was to bring the collector into it was ended", "The job runs on as it was; try again."};
+  else if (middle > 0)
+    refusal_ = Refusal{said_.substr(0, middle), said_.substr(middle + 1)};
+  return true;
+}
+
+}  // namespace hbmscope::attach

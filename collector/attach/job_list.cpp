@@ -1,0 +1,159 @@
+#include "collector/attach/job_list.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+#include "collector/attach/job_memory.h"
+#include "collector/serve/proc_file.h"
+
+namespace hbmscope::attach {
+namespace {
+
+std::vector<pid_t> list_processes() {
+  std::vector<pid_t> processes;
+  DIR* folder = opendir("/proc");
+  if (folder == nullptr) return processes;
+  while (const dirent* entry = readdir(folder))
+    if (const pid_t process = std::atoi(entry->d_name)) processes.push_back(process);
+  closedir(folder);
+  return processes;
+}
+
+std::string name_of_user(std::uint32_t uid) {
+  std::array<char, 4096> room{};
+  passwd entry{};
+  passwd* found = nullptr;
+  getpwuid_r(uid, &entry, room.data(), room.size(), &found);
+  return found != nullptr ? found->pw_name : std::to_string(uid);
+}
+
+std::string command_of(pid_t process) {
+  const std::string folder = "/proc/" + std::to_string(process);
+  std::string command = serve::read_proc_file(folder + "/cmdline");
+  while (!command.empty() && command.back() == 0) command.pop_back();
+  std::replace(command.begin(), command.end(), '\0', ' ');
+  return command.empty() ? serve::value_of_line(serve::read_proc_file(folder + "/status"), "Name") : command;
+}
+
+// An ELF note of the name that collector/annotate/hbmscope.h gives it, in any module.
+bool has_annotations(const JobMemory& memory, const std::vector<Mapping>& mappings, const Modules& modules) {
+  std::set<std::string> seen;
+  for (const Module& module : modules.all) {
+    const Mapping* place = find_mapping(mappings, module.dynamic);
+    if (place == nullptr || place->path.empty() || !seen.insert(place->path).second) continue;
+    const auto head = std::find_if(mappings.begin(), mappings.end(),
+                                   [&](const Mapping& one) { return one.path == place->path && one.file_offset == 0; });
+    const auto header = head == mappings.end() ? std::nullopt : memory.get<Elf64_Ehdr>(head->begin);
+    for (std::uint64_t part = 0; header && part < header->e_phnum; ++part) {
+      const auto segment = memory.get<Elf64_Phdr>(head->begin + header->e_phoff + part * sizeof(Elf64_Phdr));
+      constexpr std::uint64_t notes_max = 4096;
+      if (!segment || segment->p_type != PT_NOTE || segment->p_memsz > notes_max) continue;
+      std::string notes(segment->p_memsz, 0);
+      if (memory.read(module.base + segment->p_vaddr, notes.data(), notes.size()) &&
+          notes.find(std::string_view("hbmscope\0", 9)) != std::string::npos)
+        return true;
+    }
+  }
+  return false;
+}
+
+// From the folders that pip leaves beside a package: "jax-0.10.2.dist-info".
+void add_frameworks(pid_t process, const std::set<std::string>& package_folders, RunningJob& job) {
+  std::set<std::string> found;
+  for (const std::string& folder : package_folders) {
+    std::error_code error;
+    const std::string there = "/proc/" + std::to_string(process) + "/root" + folder;
+    for (const auto& entry : std::filesystem::directory_iterator(there, error)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.ends_with(".dist-info")) continue;
+      const std::string package = name.substr(0, name.size() - std::strlen(".dist-info"));
+      for (const std::string_view framework : {"jax-", "torch-", "tensorflow-"})
+        if (package.starts_with(framework))
+          found.insert(std::string(framework.substr(0, framework.size() - 1)) + " " + package.substr(framework.size()));
+    }
+  }
+  job.frameworks.assign(found.begin(), found.end());
+}
+
+void look_at_mappings(const std::vector<Mapping>& mappings, RunningJob& job) {
+  std::set<std::string> package_folders;
+  for (const Mapping& mapping : mappings) {
+    const std::string name = mapping.path.substr(mapping.path.rfind('/') + 1);
+    job.has_cuda = job.has_cuda || name.starts_with("libcuda.so");
+    job.has_pjrt = job.has_pjrt || name.starts_with("libtpu") || name.find("pjrt") != std::string::npos ||
+                   name.starts_with("xla_cuda_plugin") || name.starts_with("xla_rocm_plugin");
+    job.has_collector = job.has_collector || name.starts_with("libhbmscope_collector");
+    for (const char* package : {"/jaxlib/", "/torch/lib/", "/tensorflow/"})
+      if (const std::size_t at = mapping.path.find(package); at != std::string::npos && mapping.path[0] == '/')
+        package_folders.insert(mapping.path.substr(0, at));
+  }
+  add_frameworks(job.process, package_folders, job);
+}
+
+void look_at_open_files(RunningJob& job) {
+  std::set<std::string> devices;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(job.process) + "/fd", error)) {
+    std::error_code unreadable;
+    const std::string file = std::filesystem::read_symlink(entry.path(), unreadable).string();
+    for (const char* begin : {"/dev/nvidia", "/dev/accel"}) {
+      const std::size_t length = std::strlen(begin);
+      if (file.starts_with(begin) && file.size() > length && file[length] >= '0' && file[length] <= '9')
+        devices.insert(file.substr(std::strlen("/dev/")));
+    }
+  }
+  job.devices.assign(devices.begin(), devices.end());
+}
+
+std::uint64_t bytes_of(const RunningJob& job) {
+  std::uint64_t sum = 0;
+  for (const RunningJob::Holding& holding : job.holdings) sum += holding.bytes.value_or(0);
+  return sum;
+}
+
+}  // namespace
+
+JobList list_jobs() {
+  JobList list;
+  list.devices = read_device_totals();
+  for (const pid_t process : list_processes()) {
+    if (process == getpid()) continue;
+    RunningJob job;
+    job.process = process;
+    for (std::uint32_t device = 0; device < list.devices.size(); ++device)
+      for (const DeviceTotals::Holder& holder : list.devices[device].holders)
+        if (holder.process == process) job.holdings.push_back({device, holder.bytes});
+    const std::vector<Mapping> mappings = read_mappings(process);
+    look_at_mappings(mappings, job);
+    if (!mappings.empty()) {
+      const JobMemory memory(process);
+      job.has_annotations = has_annotations(memory, mappings, read_modules(memory));
+    }
+    if (!job.has_cuda && !job.has_pjrt && !job.has_annotations && job.holdings.empty()) continue;
+    const ProcessStatus status = read_status(process);
+    if (!status.exists) continue;
+    job.uid = status.uid;
+    job.user = name_of_user(status.uid);
+    job.command = command_of(process);
+    look_at_open_files(job);
+    job.refusal = find_refusal(process);
+    list.jobs.push_back(std::move(job));
+  }
+  std::stable_sort(list.jobs.begin(), list.jobs.end(), [](const RunningJob& a, const RunningJob& b) {
+    return std::tuple(bytes_of(b), a.process) < std::tuple(bytes_of(a), b.process);
+  });
+  return list;
+}
+
+}  // namespace hbmscope::attach

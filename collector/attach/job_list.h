@@ -1,0 +1,40 @@
+// The processes of this machine that hold device memory or could: a driver, a PJRT plugin or an annotated allocator is
+// loaded in them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/attach/device_totals.h"
+#include "collector/attach/permission.h"
+
+namespace hbmscope::attach {
+
+struct RunningJob {
+  pid_t process = 0;
+  std::uint32_t uid = 0;
+  std::string user;                     // Its name, or its number.
+  std::string command;                  // As ps shows it.
+  std::vector<std::string> frameworks;  // "jax 0.10.2", "torch 2.9.1"
+  // What is loaded; all false where we may not look.
+  bool has_cuda = false, has_pjrt = false, has_annotations = false, has_collector = false;
+  std::vector<std::string> devices;  // Files it has open: "nvidia0", "accel1".
+  struct Holding {
+    std::uint32_t device = 0;  // Ordinal, as the driver counts.
+    std::optional<std::uint64_t> bytes;
+  };
+  std::vector<Holding> holdings;
+  std::optional<Refusal> refusal;  // Why it can't be attached to.
+};
+
+struct JobList {
+  std::vector<DeviceTotals> devices;
+  std::vector<RunningJob> jobs;  // By what they hold, the largest first, then by number.
+};
+JobList list_jobs();
+
+}  // namespace hbmscope::attach

@@ -1,0 +1,36 @@
+// Whether a process can be attached to, and if not, why and what helps. Read from /proc only: nothing is tried on the
+// process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace hbmscope::attach {
+
+struct Refusal {
+  std::string what, remedy;
+};
+
+// What the kernel's files say of a process; of another thread's view nothing is kept.
+struct ProcessStatus {
+  bool exists = false;
+  char state = '?';  // R S D T t Z, as /proc has it.
+  std::uint32_t uid = 0;
+  pid_t tracer = 0;
+  int seccomp = 0;  // 0: none, 1: strict, 2: filters.
+  int seccomp_filters = 0;
+  bool has_shadow_stack = false;
+};
+ProcessStatus read_status(pid_t process);
+
+// Where the files are; a test has its own.
+struct SystemFiles {
+  std::string yama = "/proc/sys/kernel/yama/ptrace_scope";
+};
+
+std::optional<Refusal> find_refusal(pid_t process, const SystemFiles& files = {});
+
+}  // namespace hbmscope::attach

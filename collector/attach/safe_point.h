@@ -1,0 +1,45 @@
+// Where a thread of another process may be borrowed to make a thread: not in the middle of the C library, the loader or
+// an allocator, whose locks it may hold, unless it sleeps in a system call that the kernel takes up again.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collector/attach/job_memory.h"
+
+namespace hbmscope::attach {
+
+class SafePoints {
+ public:
+  SafePoints(const JobMemory& memory, const std::vector<Mapping>& mappings, const Modules& modules);
+
+  // Where the stopped thread can go on afterwards, or nothing: it may not be borrowed here. Registers as the tracer
+  // reads them; `thread` for what only its own files tell.
+  struct Resume {
+    std::uint64_t address = 0;
+    std::uint64_t rax = 0;
+  };
+  std::optional<Resume> find_resume(pid_t thread, const user_regs_struct& registers) const;
+
+  // Whether it is worth stopping that thread: it runs, or sleeps in a call that is taken up again. A look from outside.
+  enum class Worth { no, sleeps, runs };
+  Worth look_at(pid_t thread) const;
+
+ private:
+  bool is_unsafe(std::uint64_t address) const;
+  bool has_interrupted_unsafe_code(std::uint64_t stack) const;
+  bool is_in_restartable_sequence(pid_t thread, std::uint64_t address) const;
+
+  const JobMemory& memory_;
+  const std::vector<Mapping>& mappings_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> unsafe_;  // Begin and end, by address.
+  std::vector<std::uint64_t> signal_returns_;                    // Where handlers of signals return to.
+};
+
+}  // namespace hbmscope::attach

@@ -1,0 +1,119 @@
+#include "collector/attach/way_in.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+namespace hbmscope::attach {
+namespace {
+
+bool are_same(const std::string& one, const std::string& other) {
+  struct stat a {
+  }, b{};
+  return stat(one.c_str(), &a) == 0 && stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+// Also in a chroot: the same root folder, and the same mounts.
+bool sees_our_files(pid_t process) {
+  const std::string folder = fmt::format("/proc/{}", process);
+  return are_same(folder + "/ns/mnt", "/proc/self/ns/mnt") && are_same(folder + "/root", "/proc/self/root");
+}
+
+// Each folder on the way may be passed, and the file read, by all.
+bool can_all_read(std::string path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0 || (found.st_mode & S_IROTH) == 0) return false;
+  for (std::size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0; slash = path.rfind('/')) {
+    path.resize(slash);
+    if (stat(path.c_str(), &found) != 0 || (found.st_mode & S_IXOTH) == 0) return false;
+  }
+  return true;
+}
+
+// Ours, and nobody else can change what is in it.
+bool is_ours(const struct stat& found) {
+  return found.st_uid == geteuid() && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+std::optional<std::string> read_library(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  std::string bytes;
+  char part[65536];
+  ssize_t count = 0;
+  while ((count = read(file, part, sizeof(part))) > 0) bytes.append(part, static_cast<std::size_t>(count));
+  close(file);
+  if (count < 0) return std::nullopt;
+  return bytes;
+}
+
+// Beside its place first, so that nobody loads half of it. What lies there with that name and size, and is ours, is it.
+bool write_library(int folder, const std::string& name, const std::string& bytes) {
+  struct stat found {};
+  if (fstatat(folder, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(found.st_mode) && is_ours(found) &&
+      found.st_size == static_cast<off_t>(bytes.size()))
+    return true;
+  const std::string before = "." + name + std::to_string(getpid());
+  unlinkat(folder, before.c_str(), 0);
+  const int file = openat(folder, before.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (file < 0) return false;
+  bool is_written = fchmod(file, 0644) == 0;
+  for (std::size_t at = 0; is_written && at < bytes.size();) {
+    const ssize_t count = write(file, bytes.data() + at, bytes.size() - at);
+    is_written = count > 0;
+    if (is_written) at += static_cast<std::size_t>(count);
+  }
+  close(file);
+  return is_written && renameat(folder, before.c_str(), folder, name.c_str()) == 0;
+}
+
+}  // namespace
+
+std::optional<Refusal> find_way_in(pid_t process, const std::string& collector, WayIn& way) {
+  const ProcessStatus status = read_status(process);
+  way.uid = status.uid;
+  const bool is_of_us = status.uid == geteuid();
+  const bool has_our_files = sees_our_files(process);
+  if (has_our_files && is_of_us) {
+    way.library = collector;
+    return std::nullopt;
+  }
+  // Root's, for whoever the job belongs to: others may pass, not look or write.
+  const std::string name = fmt::format("/tmp/hbmscope-attach-{}", geteuid());
+  way.folder_in_job = name;
+  way.folder = fmt::format("/proc/{}/root{}", process, name);
+  const auto refuse = [&](const std::string& why) {
+    return Refusal{fmt::format("{} can't be used in its file system: {}", name, why),
+                   "The collector has to be where the job can read it; hbmscope run needs no such place."};
+  };
+  if (mkdir(way.folder.c_str(), 0711) != 0 && errno != EEXIST) return refuse(std::strerror(errno));
+  const int folder = open(way.folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  struct stat found {};
+  if (folder < 0 || fstat(folder, &found) != 0 || !is_ours(found)) {
+    if (folder >= 0) close(folder);
+    return refuse("it is not a folder of ours that nobody else can write to");
+  }
+  fchmod(folder, is_of_us ? 0700 : 0711);
+  if (has_our_files && can_all_read(collector)) {
+    way.library = collector;
+    close(folder);
+    return std::nullopt;
+  }
+  const auto bytes = read_library(collector);
+  const std::string file =
+      bytes ? fmt::format("libhbmscope_collector-{:016x}.so", XXH3_64bits(bytes->data(), bytes->size())) : "";
+  const bool is_there = bytes && write_library(folder, file, *bytes);
+  const int error = errno;
+  close(folder);
+  if (!is_there) return refuse(std::strerror(error));
+  way.library = name + "/" + file;
+  return std::nullopt;
+}
+
+}  // namespace hbmscope::attach

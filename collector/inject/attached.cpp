@@ -1,0 +1,128 @@
+// What runs in a job that was attached to (collector/attach): a thread of its own, which loaded this library, connects
+// to the observer, and stays until that one hangs up. Then all is as it was before, and the thread ends; the library
+// stays, idle, for the next one.
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "collector/inject/annotate_sink.h"
+#include "collector/inject/collector.h"
+#include "collector/inject/loaded_objects.h"
+#include "collector/inject/rings.h"
+#include "collector/wire/attach_layout.h"
+
+namespace hbmscope::inject {
+namespace {
+
+constexpr int look_again_ms = 500;  // For libraries that were loaded since.
+
+SpinLock attaching;
+
+void sleep_ms(long ms) {
+  const timespec step{0, ms * 1'000'000};
+  nanosleep(&step, nullptr);
+}
+
+// Nobody joins this thread. Before glibc 2.34 the function is in a library that not every program has.
+void detach_this_thread() {
+  void* detach = find_function("pthread_detach");
+  if (detach != nullptr) reinterpret_cast<int (*)(pthread_t)>(detach)(pthread_self());
+}
+
+void answer(wire::AttachControl* control, std::uint32_t state, const char* words) {
+  control->words_bytes = static_cast<std::uint32_t>(strnlen(words, sizeof(control->words)));
+  std::memcpy(control->words, words, control->words_bytes);
+  __atomic_store_n(&control->state, state, __ATOMIC_RELEASE);
+}
+
+// A program may close what it thinks is its own, and have opened something else under that number since.
+class Link {
+ public:
+  explicit Link(int descriptor) : descriptor_(descriptor) { look(found_); }
+  bool is_ours() const {
+    struct stat now {};
+    return look(now) && now.st_dev == found_.st_dev && now.st_ino == found_.st_ino;
+  }
+  // Whatever the observer says, its end too, is that it is over.
+  bool is_over(int wait_ms) const {
+    pollfd waited{descriptor_, POLLIN, 0};
+    return !is_ours() || poll(&waited, 1, wait_ms) > 0;
+  }
+  void close() const {
+    if (is_ours()) ::close(descriptor_);
+  }
+
+ private:
+  // The system call itself: glibc's function is there since 2.33 only.
+  bool look(struct stat& at) const { return syscall(SYS_fstat, descriptor_, &at) == 0; }
+
+  int descriptor_;
+  struct stat found_ {};
+};
+
+// The memory of the way in goes when the borrowed thread has left it and the attaching hbmscope has read it, which may
+// be dead by now.
+void give_back(wire::AttachControl* control, const Link* link) {
+  constexpr int steps_max = 100;
+  for (int step = 0; step < steps_max && __atomic_load_n(&control->is_read, __ATOMIC_ACQUIRE) == 0; ++step) {
+    if (link != nullptr && link->is_over(0)) break;
+    sleep_ms(10);
+  }
+  while (__atomic_load_n(&control->has_left, __ATOMIC_ACQUIRE) == 0) sleep_ms(10);
+  munmap(control, wire::attach_region_bytes);
+}
+
+Link* attached_link = nullptr;
+
+// Until the observer hangs up. Null, or why not.
+const char* serve_observer(wire::AttachControl* control, const char* observer) {
+  if (rings.is_open()) return "it was started by hbmscope run";
+  int descriptor = -1;
+  watch_forks();
+  if (const char* wrong = rings.open(observer, &descriptor)) return wrong;
+  Link link(descriptor);
+  __atomic_store_n(&attached_link, &link, __ATOMIC_RELEASE);
+  forget_driver_ids();
+  listen_to_all();
+  answer(control, wire::attach_state::is_attached, "");
+  give_back(control, &link);
+  while (!link.is_over(look_again_ms)) listen_to_all();
+  stop_listening();
+  rings.close();
+  __atomic_store_n(&attached_link, nullptr, __ATOMIC_RELEASE);
+  link.close();
+  return nullptr;
+}
+
+}  // namespace
+
+void forget_attachment() {
+  if (attached_link != nullptr) attached_link->close();
+  attached_link = nullptr;
+  attaching.unlock();
+}
+
+}  // namespace hbmscope::inject
+
+// Called by the thread that loaded the library, with all signals blocked.
+extern "C" __attribute__((visibility("default"))) void hbmscope_attach(hbmscope::wire::AttachControl* control,
+                                                                       const char* observer) {
+  using namespace hbmscope::inject;
+  prctl(PR_SET_NAME, "hbmscope", 0, 0, 0);
+  detach_this_thread();
+  const bool is_alone = attaching.try_lock();
+  const char* wrong = is_alone ? serve_observer(control, observer) : "another hbmscope is attached to it";
+  if (is_alone) attaching.unlock();
+  if (wrong == nullptr) return;
+  answer(control, hbmscope::wire::attach_state::failed, wrong);
+  give_back(control, nullptr);
+}

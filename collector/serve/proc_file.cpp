@@ -1,0 +1,32 @@
+#include "collector/serve/proc_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace hbmscope::serve {
+
+std::string read_proc_file(const std::string& path) {
+  std::string text;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  std::array<char, 4096> part{};
+  for (ssize_t bytes = 0; (bytes = read(file, part.data(), part.size())) > 0;)
+    text.append(part.data(), static_cast<std::size_t>(bytes));
+  close(file);
+  return text;
+}
+
+std::string value_of_line(const std::string& text, const std::string& name) {
+  const std::string begin = name + ":";
+  std::size_t at = text.starts_with(begin) ? 0 : text.find("\n" + begin);
+  if (at == std::string::npos) return {};
+  at = text.find_first_not_of(" \t", text.find(':', at) + 1);
+  if (at == std::string::npos) return {};
+  const std::size_t end = std::min(text.find('\n', at), text.size());
+  return text.substr(at, end - at);
+}
+
+}  // namespace hbmscope::serve
