@@ -11,6 +11,7 @@
 
 #include "collector/inject/annotate_sink.h"
 #include "collector/inject/back_end.h"
+#include "collector/inject/line.h"
 #include "collector/inject/rings.h"
 
 // Glibc's own under pthread_atfork, which a shared library would have to link in.
@@ -23,14 +24,6 @@ namespace {
 const char* observer = nullptr;  // Null: there is none, or we are done with it.
 bool follows = true;
 SpinLock opening;
-
-// Once, in one line, on the host's standard error; the job goes on without us.
-void say(const char* what) {
-  char line[256] = "hbmscope: this process is not observed: ";
-  std::strncat(line, what, sizeof(line) - std::strlen(line) - 2);
-  std::strcat(line, "\n");
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, std::strlen(line));
-}
 
 // The rings are the parent's. What the child does with the driver it tells through its own.
 void after_fork_in_child() {
@@ -84,7 +77,7 @@ bool open_rings() {
     watch_forks();
     if (const char* wrong = rings.open(observer)) {
       __atomic_store_n(&observer, nullptr, __ATOMIC_RELEASE);
-      say(wrong);
+      say(Line().add("this process is not observed: ").add(wrong));  // Once; the job goes on without us.
     }
   }
   opening.unlock();

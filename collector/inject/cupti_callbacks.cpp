@@ -19,6 +19,7 @@ Subscriber subscriber = nullptr;
 // in none when we start again. 0: stopped.
 std::atomic<std::uintptr_t> session{0};
 std::uintptr_t last_session = 0;
+bool is_enabled[entry_count];
 static_assert(alignof(ThreadSlot) > thread_flags);
 
 // Devices by the numbers of contexts, which are never given twice; 0: not asked for yet, otherwise one more.
@@ -49,7 +50,7 @@ void begin_call(Entry entry, const CallbackData& told, std::uintptr_t mine) {
 
 void end_call(Entry entry, const CallbackData& told, std::uintptr_t mine) {
   if ((thread_word & cupti_call) != mine || *told.correlation == is_inside_another) return;
-  thread_word &= ~cupti_call;
+  thread_word = (thread_word & ~cupti_call) | cupti_has_told;
   const bool has_time = *told.correlation != tells_no_time;
   const auto result = *static_cast<const driver::Result*>(told.result);
   const bool is_news = result == driver::success ? has_time || !gives_back(entry) : result == driver::out_of_memory;
@@ -63,12 +64,10 @@ void end_call(Entry entry, const CallbackData& told, std::uintptr_t mine) {
   if (has_time) rings.end_giving();
 }
 
-void end_of_cupti(const StateData& state) {
+void go_on_without(Line& why) {
   session.store(0, std::memory_order_release);
   back_end.store(BackEnd::interposition, std::memory_order_release);
-  Line line;
-  line.add("CUPTI has ended itself (").add(state.message != nullptr ? state.message : "it does not say why");
-  say(line.add("), so the driver's calls are told by interposition from here on"));
+  say(why.add(", so the driver's calls are told by interposition from here on"));
 }
 
 void be_told(void*, Domain domain, CallbackId id, const void* told) {
@@ -81,7 +80,10 @@ void be_told(void*, Domain domain, CallbackId id, const void* told) {
     if (entry != Entry::count && data.correlation != nullptr)
       (data.site == Site::enter ? begin_call : end_call)(entry, data, mine);
   } else if (domain == Domain::state && id == fatal_error) {
-    end_of_cupti(*static_cast<const StateData*>(told));
+    const char* message = static_cast<const StateData*>(told)->message;
+    Line why;
+    why.add("CUPTI has ended itself (").add(message != nullptr ? message : "it does not say why").add(")");
+    go_on_without(why);
   }
   errno = errno_of_job;
 }
@@ -123,7 +125,8 @@ unsigned enable() {
     for (std::size_t i = 0; i < entry_count; ++i) {
       const auto entry = static_cast<Entry>(i);
       if (gives_back(entry) != gives || id_of(entry) == 0) continue;
-      if (library.enable_callback(1, subscriber, Domain::driver_api, id_of(entry)) == success) ++enabled;
+      is_enabled[i] = library.enable_callback(1, subscriber, Domain::driver_api, id_of(entry)) == success;
+      enabled += is_enabled[i] ? 1 : 0;
     }
   library.enable_callback(1, subscriber, Domain::state, fatal_error);
   return enabled;
@@ -172,6 +175,25 @@ void stop_cupti() {
     cupti::library.unsubscribe(cupti::subscriber);
   }
   cupti::changing.unlock();
+}
+
+bool is_cupti_gone(Entry entry) {
+  bool& is_enabled = cupti::is_enabled[static_cast<std::size_t>(entry)];
+  if (!is_enabled) return false;
+  cupti::changing.lock();
+  std::uint32_t state = 0;
+  const bool was_there = back_end.load(std::memory_order_relaxed) == BackEnd::cupti;
+  const bool is_there = was_there &&
+                        cupti::library.get_callback_state(&state, cupti::subscriber, cupti::Domain::driver_api,
+                                                          cupti::id_of(entry)) == cupti::success &&
+                        state != 0;
+  if (is_there) is_enabled = false;  // It is one that CUPTI does not tell of, and is not asked for again.
+  if (was_there && !is_there) {
+    Line why;
+    cupti::go_on_without(why.add("somebody has ended CUPTI"));
+  }
+  cupti::changing.unlock();
+  return is_interposing();
 }
 
 void forget_cupti_lock() {

@@ -5,6 +5,7 @@
 // driver's; any number of times. What was going on at that moment is not told.
 #pragma once
 
+#include "collector/inject/driver_symbols.h"
 #include "collector/inject/line.h"
 
 namespace hbmscope::inject {
@@ -16,6 +17,10 @@ bool start_cupti(Line& words);
 
 // Nobody tells of the driver's calls any more, and CUPTI is free for the next one.
 void stop_cupti();
+
+// After a call of this thread's that CUPTI has not told of. True: somebody has ended CUPTI for all (cuptiFinalize, as
+// profilers do that are done), which says nothing of it; interposition has taken over, and this call is its own.
+bool is_cupti_gone(Entry entry);
 
 // In a child after fork().
 void forget_cupti_lock();

@@ -155,12 +155,13 @@ bool load(Library& library, Line& words) {
   find(library.subscribe, "cuptiSubscribe");
   find(library.unsubscribe, "cuptiUnsubscribe");
   find(library.enable_callback, "cuptiEnableCallback");
+  find(library.get_callback_state, "cuptiGetCallbackState");
   find(library.get_device_id, "cuptiGetDeviceId");
   find(library.subscribe_v2, "cuptiSubscribe_v2");
   loader.take_error();
   find_path(is_cupti, nullptr, library.path, sizeof(library.path));
   if (library.subscribe == nullptr || library.unsubscribe == nullptr || library.enable_callback == nullptr ||
-      library.get_device_id == nullptr) {
+      library.get_callback_state == nullptr || library.get_device_id == nullptr) {
     words.add(library.path).add(" is no CUPTI that is known here");
     return false;
   }

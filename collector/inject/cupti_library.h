@@ -11,6 +11,7 @@ struct Library {
   Result (*subscribe)(Subscriber* subscriber, Callback callback, void* data);
   Result (*unsubscribe)(Subscriber subscriber);
   Result (*enable_callback)(std::uint32_t enable, Subscriber subscriber, Domain domain, CallbackId id);
+  Result (*get_callback_state)(std::uint32_t* enabled, Subscriber subscriber, Domain domain, CallbackId id);
   Result (*get_device_id)(driver::Object context, std::uint32_t* device);
   // Since version 13.0, otherwise null: it names who is in the way, and from 13.3 on there may be several.
   Result (*subscribe_v2)(Subscriber* subscriber, Callback callback, void* data, SubscriberParameters* parameters);

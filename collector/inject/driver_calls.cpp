@@ -25,7 +25,7 @@ namespace hbmscope::inject::driver {
 #define GIVES(name, since, parameters, arguments, ...)             \
   extern "C" EXPORTED Result name parameters {                     \
     FIND_TARGET(name, parameters);                                 \
-    const GivingCall call(Entry::name);                            \
+    GivingCall call(Entry::name);                                  \
     const Result result = target arguments;                        \
     if (result == success && call.gives()) __VA_ARGS__;            \
     if (result == out_of_memory && call.is_told()) call.refuse(0); \

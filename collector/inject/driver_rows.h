@@ -3,6 +3,7 @@
 #pragma once
 
 #include "collector/inject/back_end.h"
+#include "collector/inject/cupti_callbacks.h"
 #include "collector/inject/driver_symbols.h"
 #include "collector/inject/rings.h"
 
@@ -47,16 +48,22 @@ class InterposedCall : public DriverCall {
 class UsingCall : public InterposedCall {
  public:
   explicit UsingCall(Entry which) : InterposedCall(which) {
-    if (is_outermost()) decide_back_end();
-    tells_ = is_outermost() && is_interposing();
+    if (!is_outermost()) return;
+    decide_back_end();
+    tells_ = is_interposing();
+    is_cuptis_ = back_end.load(std::memory_order_relaxed) == BackEnd::cupti;
+    if (is_cuptis_) thread_word &= ~cupti_has_told;
   }
-  bool is_told() const { return tells_ && is_observed(); }
+  // After the call. What CUPTI should have told, and did not as somebody has ended it, is told here.
+  bool is_told() const { return is_ours() && is_observed(); }
 
  protected:
   bool tells() const { return tells_; }
+  bool is_ours() const { return tells_ || (is_cuptis_ && (thread_word & cupti_has_told) == 0 && is_cupti_gone(entry)); }
 
  private:
-  bool tells_;  // As it was when the call began: it is told by one back end, whatever comes in between.
+  bool tells_ = false;  // As it was when the call began: it is told by one back end, whatever comes in between.
+  bool is_cuptis_ = false;
 };
 
 // A call that gives memory back: its rows have the time before it, and are written when it has succeeded.
@@ -69,7 +76,10 @@ class GivingCall : public UsingCall {
     if (since != 0) rings.end_giving();
   }
   // Where nothing was told yet, nothing is given back.
-  bool gives() const { return since != 0; }
+  bool gives() {
+    if (since == 0 && !tells() && is_ours() && rings.is_open()) since = rings.begin_giving();
+    return since != 0;
+  }
 };
 
 namespace driver {

@@ -32,10 +32,11 @@ struct alignas(64) ThreadSlot {
 };
 
 // All that a thread has of us: its slot, and in the lowest bits, which a slot's address has not, whether it is inside a
-// call of the driver's: one that came through our own entry point, or one that CUPTI has told of (cupti_callbacks.cpp).
+// call of the driver's: one that came through our own entry point, or one that CUPTI has told of (cupti_callbacks.cpp);
+// and whether CUPTI has told of one since that was last looked at.
 extern __thread std::uintptr_t thread_word __attribute__((tls_model("initial-exec"), visibility("hidden")));
-constexpr std::uintptr_t in_driver_call = 1, cupti_call_step = 2, cupti_call = 62;
-constexpr std::uintptr_t thread_flags = in_driver_call | cupti_call;
+constexpr std::uintptr_t in_driver_call = 1, cupti_call_step = 2, cupti_call = 30, cupti_has_told = 32;
+constexpr std::uintptr_t thread_flags = in_driver_call | cupti_call | cupti_has_told;
 
 // The time stamp counter, or nanoseconds of the monotonic clock where it does not run evenly.
 std::uint64_t read_ticks(bool are_ns);

@@ -222,6 +222,27 @@ class Matrix(unittest.TestCase):
         self.assertIn("hbmscope: CUPTI has ended itself (as the test wants it), so the driver's calls are told by interposition from here on\n", done.stderr)
         self.assertEqual([int(row["size_bytes"]) for row in self.rows()], list(range(1, 21)))
 
+    def test_a_cupti_that_somebody_ends_is_noticed_at_the_next_call(self):
+        script = """if True:
+            import ctypes as C
+            cuda, blocks = C.CDLL("libcuda.so.1"), [C.c_uint64() for _ in range(12)]
+            for size, block in enumerate(blocks): assert cuda.cuMemAlloc_v2(C.byref(block), C.c_size_t(size + 1)) == 0
+            for block in blocks: assert cuda.cuMemFree_v2(block) == 0
+            assert cuda.cuMemAlloc_v2(C.byref(block), C.c_size_t(1 << 50)) == 2
+        """
+        for callbacks in (9, 10, 23, 24, 25, 33, 34, 47, 48):  # Two a call: between calls, and within one, of each kind.
+            with self.subTest(callbacks=callbacks):
+                environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{FAKES}/bound:{FAKE_CUPTI}/12", FAKE_CUDA_VERSION=VERSIONS["12"],
+                                   FAKE_CUPTI_ENDED_AFTER=str(callbacks))
+                done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", "cupti", "--record", self.recording, "--", sys.executable, "-c", script],
+                                      capture_output=True, text=True, env=environment)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stderr.count("hbmscope: somebody has ended CUPTI, so the driver's calls are told by interposition from here on\n"), 1, done.stderr)
+                rows = [(row["kind"], row["size_bytes"]) for row in self.rows()]
+                sizes = [str(size) for size in range(1, 13)]
+                self.assertEqual(rows[:24], [("alloc", size) for size in sizes] + [("free", size) for size in sizes])
+                self.assertEqual([row[0] for row in rows[24:]], ["driver_refusal"])
+
     def test_the_holder_is_guessed_where_it_has_no_name(self):
         nsys = self.folder / "libToolsInjection64.so"
         shutil.copy(NEXT_IN_LINE, nsys)

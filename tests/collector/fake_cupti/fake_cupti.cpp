@@ -50,6 +50,7 @@ struct Cupti {
   Listener listeners[4];
   bool are_others_allowed = false;
   const long ends_after = number_from("FAKE_CUPTI_ENDS_AFTER", -1);
+  const long ended_after = number_from("FAKE_CUPTI_ENDED_AFTER", -1);
   const long unknown_from = number_from("FAKE_CUPTI_UNKNOWN_FROM", ids_max);
   std::atomic<long> callbacks{0};
 };
@@ -61,11 +62,11 @@ Function* of_driver(const char* name) {
   return driver != nullptr ? reinterpret_cast<Function*>(dlsym(driver, name)) : nullptr;
 }
 
-void end_itself() {
+void end(bool is_told) {
   cupti::StateData state{999, "as the test wants it"};
   for (Listener& one : fake.listeners) {
     if (!one.is_there) continue;
-    if (one.wants_end) one.callback(one.data, cupti::Domain::state, cupti::fatal_error, &state);
+    if (is_told && one.wants_end) one.callback(one.data, cupti::Domain::state, cupti::fatal_error, &state);
     one.is_there = false;
   }
 }
@@ -81,7 +82,8 @@ void tell(int site, const FakeCall& call) {
   data.correlation = call.correlation;
   for (Listener& one : fake.listeners)
     if (one.is_there && one.enabled[call.id]) one.callback(one.data, cupti::Domain::driver_api, call.id, &data);
-  if (++fake.callbacks == fake.ends_after) end_itself();
+  const long callbacks = ++fake.callbacks;
+  if (callbacks == fake.ends_after || callbacks == fake.ended_after) end(callbacks == fake.ends_after);
 }
 
 Result subscribe(cupti::Subscriber* out, cupti::Callback callback, void* data, bool is_v2, bool allows_others,
@@ -158,6 +160,14 @@ EXPORTED Result cuptiEnableCallback(std::uint32_t enable, cupti::Subscriber subs
   }
   if (domain != cupti::Domain::driver_api || id == 0 || id >= fake.unknown_from) return invalid_parameter;
   one.enabled[id] = enable != 0;
+  return cupti::success;
+}
+
+EXPORTED Result cuptiGetCallbackState(std::uint32_t* enabled, cupti::Subscriber subscriber, cupti::Domain domain,
+                                      cupti::CallbackId id) {
+  const auto& one = *static_cast<const Listener*>(subscriber);
+  if (!one.is_there || domain != cupti::Domain::driver_api || id >= fake.unknown_from) return invalid_parameter;
+  *enabled = one.enabled[id] ? 1 : 0;
   return cupti::success;
 }
 
