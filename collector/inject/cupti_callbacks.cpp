@@ -4,6 +4,7 @@
 
 #include "collector/inject/back_end.h"
 #include "collector/inject/cupti_library.h"
+#include "collector/inject/cupti_nvtx.h"
 #include "collector/inject/cupti_rows.h"
 
 namespace hbmscope::inject {
@@ -79,6 +80,8 @@ void be_told(void*, Domain domain, CallbackId id, const void* told) {
     const Entry entry = entry_from_id(id);
     if (entry != Entry::count && data.correlation != nullptr)
       (data.site == Site::enter ? begin_call : end_call)(entry, data, mine);
+  } else if (domain == Domain::nvtx) {
+    tell_nvtx(id, *static_cast<const NvtxData*>(told));
   } else if (domain == Domain::state && id == fatal_error) {
     const char* message = static_cast<const StateData*>(told)->message;
     Line why;
@@ -128,6 +131,8 @@ unsigned enable() {
       is_enabled[i] = library.enable_callback(1, subscriber, Domain::driver_api, id_of(entry)) == success;
       enabled += is_enabled[i] ? 1 : 0;
     }
+  for (CallbackId id = 1; id <= nvtx_ids_last; ++id)
+    if (is_nvtx_told(id)) library.enable_callback(1, subscriber, Domain::nvtx, id);
   library.enable_callback(1, subscriber, Domain::state, fatal_error);
   return enabled;
 }

@@ -29,6 +29,17 @@ SAME_PLACE(CUpti_CallbackData, functionReturnValue, CallbackData, result);
 SAME_PLACE(CUpti_CallbackData, context, CallbackData, context);
 SAME_PLACE(CUpti_CallbackData, contextUid, CallbackData, context_uid);
 SAME_PLACE(CUpti_CallbackData, correlationData, CallbackData, correlation);
+// As cupti_nvtx.cpp has them.
+static_assert(CUPTI_CBID_NVTX_nvtxMarkA == 1 && CUPTI_CBID_NVTX_nvtxMarkW == 2 && CUPTI_CBID_NVTX_nvtxMarkEx == 3 &&
+              CUPTI_CBID_NVTX_nvtxRangeStartA == 4 && CUPTI_CBID_NVTX_nvtxRangeStartW == 5 &&
+              CUPTI_CBID_NVTX_nvtxRangeStartEx == 6 && CUPTI_CBID_NVTX_nvtxRangeEnd == 7 &&
+              CUPTI_CBID_NVTX_nvtxRangePushA == 8 && CUPTI_CBID_NVTX_nvtxRangePushW == 9 &&
+              CUPTI_CBID_NVTX_nvtxRangePushEx == 10 && CUPTI_CBID_NVTX_nvtxRangePop == 11 &&
+              CUPTI_CBID_NVTX_nvtxDomainMarkEx == 30 && CUPTI_CBID_NVTX_nvtxDomainRangeStartEx == 31 &&
+              CUPTI_CBID_NVTX_nvtxDomainRangeEnd == 32 && CUPTI_CBID_NVTX_nvtxDomainRangePushEx == 33 &&
+              CUPTI_CBID_NVTX_nvtxDomainRangePop == 34 && CUPTI_CBID_NVTX_nvtxDomainRegisterStringA == 39 &&
+              CUPTI_CBID_NVTX_nvtxDomainRegisterStringW == 40 && CUPTI_CBID_NVTX_nvtxDomainCreateA == 41 &&
+              CUPTI_CBID_NVTX_nvtxDomainCreateW == 42);
 SAME_PLACE(CUpti_NvtxData, functionParams, NvtxData, parameters);
 SAME_PLACE(CUpti_NvtxData, functionReturnValue, NvtxData, result);
 

@@ -43,6 +43,13 @@ void mark_in(const Domain* domain, const EventAttributes* event) {
 Range start_in(const Domain* domain, const EventAttributes* event) {
   return nvtx::start(name_of(domain, event));
 }
+void end(Range range) {
+  nvtx::end(range);
+}
+template <class Text>
+Domain* create(const Text* name) {
+  return make_domain(name);
+}
 void end_in(const Domain*, Range range) {
   nvtx::end(range);
 }
@@ -53,13 +60,6 @@ template <class Text>
 const Name* register_text(const Domain* domain, const Text* text) {
   return name_of(domain, text);
 }
-Domain* create_wide(const wchar_t* name) {
-  char narrow[sizeof(Domain::name)] = "";
-  for (std::size_t i = 0; name != nullptr && name[i] != 0 && i + 1 < sizeof(narrow); ++i)
-    narrow[i] = name[i] < 0x80 ? static_cast<char>(name[i]) : '?';
-  return make_domain(narrow);
-}
-
 class Table {
  public:
   Table(const Callbacks& callbacks, Module module) {
@@ -86,7 +86,7 @@ bool listen(GetExportTable get_export_table) {
   core_table.put(core::start_ex, start<EventAttributes>);
   core_table.put(core::start_a, start<char>);
   core_table.put(core::start_w, start<wchar_t>);
-  core_table.put(core::end, nvtx::end);
+  core_table.put(core::end, end);
   core_table.put(core::push_ex, push<EventAttributes>);
   core_table.put(core::push_a, push<char>);
   core_table.put(core::push_w, push<wchar_t>);
@@ -98,8 +98,8 @@ bool listen(GetExportTable get_export_table) {
   core2_table.put(core2::pop, nvtx::pop);
   core2_table.put(core2::register_a, register_text<char>);
   core2_table.put(core2::register_w, register_text<wchar_t>);
-  core2_table.put(core2::create_a, make_domain);
-  core2_table.put(core2::create_w, create_wide);
+  core2_table.put(core2::create_a, create<char>);
+  core2_table.put(core2::create_w, create<wchar_t>);
   return true;
 }
 

@@ -152,6 +152,13 @@ Domain* make_domain(const char* name) {
   return domain;
 }
 
+Domain* make_domain(const wchar_t* name) {
+  char narrow[sizeof(Domain::name)] = "";
+  for (std::size_t i = 0; name != nullptr && name[i] != 0 && i + 1 < sizeof(narrow); ++i)
+    narrow[i] = name[i] > 0 && name[i] < 0x80 ? static_cast<char>(name[i]) : '?';
+  return make_domain(narrow);
+}
+
 void mark(const Name* name) {
   tell(name, instant);
 }
@@ -163,7 +170,11 @@ std::uint64_t start(const Name* name) {
 
 void end(std::uint64_t range) {
   const auto* name = reinterpret_cast<const Name*>(range);
-  if (name == &another || (name >= names && name < names + names_max)) tell(name, ends);
+  if (name == &another || (name >= names && name < names + names_max)) end(name);
+}
+
+void end(const Name* name) {
+  tell(name, ends);
 }
 
 int push(const Domain* domain, const Name* name) {

@@ -17,11 +17,13 @@ const Name* name_of(const Domain* domain, const wchar_t* text);
 
 // Null: it may be none that is told (nvtx_marks.cpp), or one too many.
 Domain* make_domain(const char* name);
+Domain* make_domain(const wchar_t* name);
 
 void mark(const Name* name);
 // The range's number, for its end: on whichever thread.
 std::uint64_t start(const Name* name);
 void end(std::uint64_t range);
+void end(const Name* name);
 // How many the thread had pushed in the domain before; or that it is not tracked.
 int push(const Domain* domain, const Name* name);
 int pop(const Domain* domain);

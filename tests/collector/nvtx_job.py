@@ -69,6 +69,10 @@ call(CORE, 3, None, wide("weit \u00e4\u20ac\U0001f600"))
 call(CORE, 1, None, attributes(1, b"a mark with attributes"))
 given["levels"] = [call(CORE, 9, C.c_int, text(b"step")), call(CORE, 10, C.c_int, wide("forward")), call(CORE, 8, C.c_int, attributes(1, b"layer"))]
 given["tsl"] = call(CORE2, 12, C.c_void_p, text(b"TSL"))  # XLA marks every operation where it is given that.
+tsl = C.c_void_p(given["tsl"])
+if tsl.value is not None:
+    call(CORE2, 4, C.c_int, tsl, attributes(1, b"an operation"))
+    call(CORE2, 5, C.c_int, tsl)
 domain = C.c_void_p(call(CORE2, 12, C.c_void_p, text(b"NCCL")))
 given["again"] = domain.value is None or call(CORE2, 13, C.c_void_p, wide("NCCL")) == domain.value
 registered = call(CORE2, 10, C.c_void_p, domain, text(b"AllReduce"))

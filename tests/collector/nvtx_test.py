@@ -53,6 +53,15 @@ class Nvtx(unittest.TestCase):
                                          "thread": [0, 0, -2], "popped in domain": 0})
                 self.assertEqual([marker[:2] for marker in self.markers()], TOLD)
 
+    def test_what_was_given_to_cupti_is_told_by_cupti(self):
+        for version, major in (("12", "12"), ("13.3", "13")):
+            given, err = self.run_it(options=("--backend", "cupti"), NVTX_INJECTION64_PATH=f"{FAKE_CUPTI}/{version}/libcupti.so.{major}")
+            self.assertIn(f"told by CUPTI ({FAKE_CUPTI}/{version}/", err)
+            self.assertNotEqual(given["tsl"], None)  # CUPTI gives it out.
+            self.assertEqual([marker[:2] for marker in self.markers()], TOLD)
+            given, _ = self.run_it(NVTX_INJECTION64_PATH=f"{FAKE_CUPTI}/{version}/libcupti.so.{major}")
+            self.assertEqual(self.markers(), [])
+
     def test_somebody_elses_library_is_left_where_it_is(self):
         given, _ = self.run_it(NVTX_INJECTION64_PATH=OTHER_LIBRARY)
         self.assertEqual(given["is_listened_to"], 7)

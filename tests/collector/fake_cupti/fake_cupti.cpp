@@ -17,8 +17,8 @@
 #include <mutex>
 #include <string>
 
-#include "collector/inject/cupti_types.h"
 #include "tests/collector/fake_cuda/fake_driver.h"
+#include "tests/collector/fake_cupti/fake_cupti.h"
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
@@ -40,7 +40,7 @@ struct Listener {
   cupti::Callback callback = nullptr;
   void* data = nullptr;
   std::string name;
-  std::atomic<bool> enabled[ids_max];
+  std::atomic<bool> enabled[ids_max], nvtx_enabled[ids_max];
   std::atomic<bool> wants_end = false;
 };
 
@@ -80,8 +80,7 @@ void tell(int site, const FakeCall& call) {
   data.context = call.context;
   data.context_uid = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(call.context));
   data.correlation = call.correlation;
-  for (Listener& one : fake.listeners)
-    if (one.is_there && one.enabled[call.id]) one.callback(one.data, cupti::Domain::driver_api, call.id, &data);
+  tell_listeners(cupti::Domain::driver_api, call.id, &data);
   const long callbacks = ++fake.callbacks;
   if (callbacks == fake.ends_after || callbacks == fake.ended_after) end(callbacks == fake.ends_after);
 }
@@ -113,7 +112,7 @@ Result subscribe(cupti::Subscriber* out, cupti::Callback callback, void* data, b
     one.data = data;
     one.name = name;
     one.is_v2 = is_v2;
-    for (auto& enabled : one.enabled) enabled = false;
+    for (unsigned id = 0; id < ids_max; ++id) one.enabled[id] = one.nvtx_enabled[id] = false;
     one.is_there = true;
     *out = &one;
     set_hook(tell);
@@ -123,6 +122,12 @@ Result subscribe(cupti::Subscriber* out, cupti::Callback callback, void* data, b
 }
 
 }  // namespace
+
+void tell_listeners(cupti::Domain domain, cupti::CallbackId id, const void* told) {
+  for (Listener& one : fake.listeners)
+    if (one.is_there && (domain == cupti::Domain::nvtx ? one.nvtx_enabled : one.enabled)[id])
+      one.callback(one.data, domain, id, told);
+}
 
 EXPORTED Result cuptiGetVersion(std::uint32_t* version) {
   *version = FAKE_CUPTI_VERSION;
@@ -156,6 +161,10 @@ EXPORTED Result cuptiEnableCallback(std::uint32_t enable, cupti::Subscriber subs
   auto& one = *static_cast<Listener*>(subscriber);
   if (domain == cupti::Domain::state) {
     one.wants_end = enable != 0;
+    return cupti::success;
+  }
+  if (domain == cupti::Domain::nvtx && id < ids_max) {
+    one.nvtx_enabled[id] = enable != 0;
     return cupti::success;
   }
   if (domain != cupti::Domain::driver_api || id == 0 || id >= fake.unknown_from) return invalid_parameter;
