@@ -108,7 +108,8 @@ class AttachedJob {
     if (has_window && !options_.no_window && has_display()) window.open(observation_.viewer_socket());
     observe(window);
     let_go();
-    observation_.finish(link::status_flag::job_has_ended);
+    const bool lives = attach::read_status(process).exists;
+    observation_.finish(lives ? link::status_flag::is_attached : link::status_flag::job_has_ended);
     observation_.print_summary();
     return exit_ok;
   }

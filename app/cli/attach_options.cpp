@@ -18,6 +18,8 @@ void add_attach_commands(CLI::App& app, AttachCommands& commands) {
 
   CLI::App& ps = *app.add_subcommand("ps", "Jobs that hold device memory, and whether they can be attached to");
   ps.add_flag("--json", commands.ps.json, "Print JSON (described in app/cli/README.md)");
+  ps.add_option("--every", commands.ps.interval, "Again after so many seconds, until it is ended; JSON then in one line")
+      ->check(CLI::Range(0.1, 3600.0));
 }
 
 }  // namespace hbmscope::cli

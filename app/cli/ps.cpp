@@ -1,8 +1,11 @@
 #include "app/cli/ps.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -120,14 +123,7 @@ nlohmann::ordered_json json_of(const attach::RunningJob& job) {
   return json;
 }
 
-}  // namespace
-
-int run_ps(const PsOptions& options) {
-  const attach::JobList list = attach::list_jobs();
-  if (!options.json) {
-    print_text(list);
-    return exit_ok;
-  }
+void print_json(const attach::JobList& list, bool in_one_line) {
   nlohmann::ordered_json json;
   json["schema"] = 1;
   json["devices"] = nlohmann::ordered_json::array();
@@ -136,8 +132,22 @@ int run_ps(const PsOptions& options) {
         {{"name", totals.name}, {"total_bytes", totals.total_bytes}, {"used_bytes", totals.used_bytes}});
   json["jobs"] = nlohmann::ordered_json::array();
   for (const attach::RunningJob& job : list.jobs) json["jobs"].push_back(json_of(job));
-  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-  return exit_ok;
+  fmt::print("{}\n", json.dump(in_one_line ? -1 : 2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+}  // namespace
+
+int run_ps(const PsOptions& options) {
+  for (;;) {
+    const attach::JobList list = attach::list_jobs();
+    if (options.json)
+      print_json(list, options.interval > 0);
+    else
+      print_text(list);
+    if (std::fflush(stdout) != 0 || options.interval <= 0) return exit_ok;
+    std::this_thread::sleep_for(std::chrono::duration<double>(options.interval));
+    if (!options.json) fmt::print("\n");
+  }
 }
 
 }  // namespace hbmscope::cli

@@ -5,6 +5,7 @@ namespace hbmscope::cli {
 
 struct PsOptions {
   bool json = false;
+  double interval = 0;  // Seconds between lists; 0: one only. With `json` each is a line.
 };
 int run_ps(const PsOptions& options);
 

@@ -46,7 +46,18 @@ std::string command_of(pid_t process) {
   return command.empty() ? serve::value_of_line(serve::read_proc_file(folder + "/status"), "Name") : command;
 }
 
-// An ELF note of the name that collector/annotate/hbmscope.h gives it, in any module.
+// Whether the table that a note leads to (collector/annotate/hbmscope.h) has a heap: a program may have been linked
+// with an annotated allocator, and not use it.
+bool has_heap_behind(const JobMemory& memory, std::uint64_t notes_at, const std::string& notes) {
+  constexpr std::size_t name_room = 12, heaps_in_table = 16;  // The name's bytes with padding; after bytes and version.
+  const std::size_t name = notes.find(std::string_view("hbmscope\0", 9));
+  if (name == std::string::npos || name + name_room + 8 > notes.size()) return false;
+  std::int64_t distance = 0;
+  std::memcpy(&distance, notes.data() + name + name_room, sizeof(distance));
+  const std::uint64_t table = notes_at + name + name_room + static_cast<std::uint64_t>(distance);
+  return memory.get<std::uint64_t>(table + heaps_in_table).value_or(0) != 0;
+}
+
 bool has_annotations(const JobMemory& memory, const std::vector<Mapping>& mappings, const Modules& modules) {
   std::set<std::string> seen;
   for (const Module& module : modules.all) {
@@ -60,9 +71,8 @@ bool has_annotations(const JobMemory& memory, const std::vector<Mapping>& mappin
       constexpr std::uint64_t notes_max = 4096;
       if (!segment || segment->p_type != PT_NOTE || segment->p_memsz > notes_max) continue;
       std::string notes(segment->p_memsz, 0);
-      if (memory.read(module.base + segment->p_vaddr, notes.data(), notes.size()) &&
-          notes.find(std::string_view("hbmscope\0", 9)) != std::string::npos)
-        return true;
+      const std::uint64_t at = module.base + segment->p_vaddr;
+      if (memory.read(at, notes.data(), notes.size()) && has_heap_behind(memory, at, notes)) return true;
     }
   }
   return false;

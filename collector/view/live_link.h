@@ -13,7 +13,8 @@
 
 namespace hbmscope::view {
 
-// "live:4711", the observer of that number, or of the process of that number; "live:/path/to/socket". Empty: it is no such name, but a file's.
+// "live:4711", the observer of that number, or of the process of that number; "live:/path/to/socket". Empty: it is no
+// such name, but a file's.
 std::string socket_of(std::string_view name);
 
 class LiveLink {

@@ -13,7 +13,8 @@
 
 namespace hbmscope::view {
 
-std::unique_ptr<StartedCommand> StartedCommand::start(const std::vector<std::string>& words, std::string& wrong) {
+std::unique_ptr<StartedCommand> StartedCommand::start(const std::vector<std::string>& words, std::string& wrong,
+                                                      int* output) {
   std::vector<std::string> kept{"hbmscope"};
   kept.insert(kept.end(), words.begin(), words.end());
   std::vector<char*> arguments;
@@ -25,17 +26,33 @@ std::unique_ptr<StartedCommand> StartedCommand::start(const std::vector<std::str
     wrong = std::strerror(errno);
     return nullptr;
   }
+  int printed[2] = {-1, -1};
+  if (output != nullptr && pipe2(printed, O_CLOEXEC) != 0) {
+    wrong = std::strerror(errno);
+    close(ends[0]);
+    close(ends[1]);
+    return nullptr;
+  }
   const pid_t pid = fork();
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     dup2(ends[0], STDIN_FILENO);
-    execv("/proc/self/exe", arguments.data());
+    if (output != nullptr) {
+      dup2(printed[1], STDOUT_FILENO);
+      dup2(printed[1], STDERR_FILENO);
+    }
+    execv(program.c_str(), arguments.data());
     _exit(1);
   }
   close(ends[0]);
+  if (output != nullptr) {
+    close(printed[1]);
+    *output = printed[0];
+  }
   if (pid > 0) return std::unique_ptr<StartedCommand>(new StartedCommand(pid, ends[1]));
   wrong = std::strerror(errno);
   close(ends[1]);
+  if (output != nullptr) close(printed[0]);
   return nullptr;
 }
 

@@ -10,8 +10,12 @@ namespace hbmscope::view {
 
 class StartedCommand {
  public:
+  static inline std::string program = "/proc/self/exe";  // What is started; a test that is no hbmscope says which.
+
   // `words` as after the program's name. Null, and why in `wrong`. The command ends with the thread that started it.
-  static std::unique_ptr<StartedCommand> start(const std::vector<std::string>& words, std::string& wrong);
+  // `output`: where what it prints is to be read, with errors; null: it goes where this program's goes.
+  static std::unique_ptr<StartedCommand> start(const std::vector<std::string>& words, std::string& wrong,
+                                               int* output = nullptr);
   ~StartedCommand();  // Asks it to end, and waits.
   StartedCommand(const StartedCommand&) = delete;
   StartedCommand& operator=(const StartedCommand&) = delete;

@@ -40,6 +40,7 @@ bool App::Impl::update() {
     apply(command);
     changed = true;
   }
+  watch_jobs();
   want_versions();
   changed = advance_play(std::chrono::steady_clock::now()) || changed;
   keep_recent();
@@ -69,6 +70,9 @@ bool App::update() {
 }
 bool App::busy() const {
   return impl_->busy();
+}
+void App::list_jobs() {
+  impl_->list_jobs();
 }
 void App::save_settings() {
   impl_->save_settings();

@@ -35,6 +35,8 @@ class App {
   bool busy() const;
 
   void save_settings();
+  // While no source is there the jobs of this machine are listed (hbmscope ps); otherwise only when somebody asks.
+  void list_jobs();
 
  private:
   class Impl;

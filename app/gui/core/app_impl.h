@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +17,7 @@
 #include "app/gui/core/app.h"
 #include "app/gui/core/read_file.h"
 #include "app/gui/core/worker_pool.h"
-#include "collector/view/started_command.h"
+#include "collector/view/command_lines.h"
 
 namespace hbmscope::gui {
 
@@ -26,6 +28,7 @@ class App::Impl {
 
   bool update();
   void save_settings();
+  void list_jobs() { lists_jobs_ = true; }
 
   AppState state;
   CommandQueue commands;
@@ -78,6 +81,13 @@ class App::Impl {
   bool apply_to_demo(const Command& command);
   void start_demo(const DemoSettings& settings);
   void end_demo();
+
+  // apply_to_jobs.cpp
+  bool apply_to_jobs(const Command& command);
+  void watch_jobs();
+  void attach_to(std::int64_t process);
+  void detach_from_job();
+  std::optional<Error> attach_error(const std::string& name);
 
   // play.cpp
   void toggle_play();
@@ -193,6 +203,7 @@ class App::Impl {
   std::uint64_t free_history_events_ = 0;  // That the last one was asked about.
   bool waits_for_rest_ = false;            // what is exact about it is asked when it rests.
   const FlameAnswer* hued_ = nullptr;      // The last flame graph whose files were given hues.
+  bool lists_jobs_ = false;                // On the first page too.
   const bool leaves_no_trace_;
   AnswerCache cache_;
   std::uint32_t next_source_ = 1;
@@ -205,6 +216,18 @@ class App::Impl {
   };
   std::map<const ReadControl*, Live> live_;  // Their threads post to the pool.
   std::unique_ptr<view::StartedCommand> demo_;
+  struct Said {
+    std::mutex mutex;
+    std::string text;
+  };
+  // A job that the window has attached to; kept to the end, which is a detach.
+  struct Attached {
+    std::string name;  // Of its source.
+    std::unique_ptr<view::CommandLines> command;
+    std::shared_ptr<Said> said;
+  };
+  std::vector<Attached> attached_;
+  std::unique_ptr<view::CommandLines> job_list_;
 };
 
 }  // namespace hbmscope::gui

@@ -38,6 +38,7 @@
 #include "app/gui/core/frame_detail.h"
 #include "app/gui/core/frame_key.h"
 #include "app/gui/core/heap_pieces.h"
+#include "app/gui/core/jobs.h"
 #include "app/gui/core/live_source.h"
 #include "app/gui/core/palette.h"
 #include "app/gui/core/settings.h"
@@ -257,6 +258,7 @@ struct AppState {
   Settings settings;
   std::vector<RecentFile> recent;
   std::optional<DemoState> demo;
+  JobsState jobs;
   Answer<FolderListing> folder;  // Of the file dialog.
   std::string sample;            // A profile that comes with the program; empty where it isn't found.
   ColorKeeper colors;            // Of files.

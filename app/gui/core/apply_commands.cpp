@@ -72,7 +72,7 @@ void App::Impl::apply(const Command& command) {
     if (state.context().position != before) remember(before);
     return;
   }
-  if (apply_to_window(command) || apply_to_files(command) || apply_to_demo(command)) return;
+  if (apply_to_window(command) || apply_to_files(command) || apply_to_demo(command) || apply_to_jobs(command)) return;
   // What is left changes the position, and Alt+Left brings back what it was.
   Context& context = state.context();
   if (command.id == CommandId::back) return go(context.back, context.forward);
@@ -145,6 +145,10 @@ void App::Impl::apply_escape() {
   WindowState& window = state.window;
   if (window.palette_open || window.help_open) {
     window.palette_open = window.help_open = false;
+  } else if (state.jobs.is_asking) {
+    state.jobs.is_asking = false;
+  } else if (state.jobs.is_open) {
+    state.jobs.is_open = false;
   } else if (!position.range.empty()) {
     position.range = {};
     if (position.view == ViewKind::range) show_view(ViewKind::timeline);

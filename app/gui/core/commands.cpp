@@ -44,6 +44,10 @@ std::string_view why_not(const AppState& state, CommandId id) {
       if (source == nullptr || !source->live) return "What is in front is no running job.";
       if ((source->live->told.flags & link::status_flag::is_recording) == 0) return "It is not recorded any more.";
       return {};
+    case Needs::attached:
+      if (source == nullptr || !source->live) return "What is in front is no running job.";
+      if ((source->live->told.flags & link::status_flag::is_attached) == 0) return "The job was started by hbmscope.";
+      return {};
     case Needs::demo: return state.demo ? std::string_view{} : "No demo is running.";
     case Needs::baseline:
       return state.baseline() != nullptr ? std::string_view{} : "Choose a baseline first (menu Compare).";

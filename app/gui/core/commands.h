@@ -14,13 +14,15 @@
 namespace hbmscope::gui {
 
 // What must be there for a command to make sense; the reason stands where it can't be given.
-enum class Needs { nothing, profile, trace, live, demo, baseline, selection, two_files, pinned, hidden };
+enum class Needs { nothing, profile, trace, live, attached, demo, baseline, selection, two_files, pinned, hidden };
 
 // X(name, title, keys, menu, needs, help). `hidden` commands need an argument that only a view can give; they are in
 // neither menu nor palette. Single letters act only while no text is being typed.
 #define HBMSCOPE_COMMANDS(X)                                                                                           \
   X(open_file, "Open file...", "Ctrl+O", "File", nothing, "Opens a profile beside those that are open.")               \
   X(open_folder, "Open folder...", "", "File", nothing, "Opens all profiles of a folder: ranks, or a series.")         \
+  X(show_jobs, "Attach to a running job...", "Ctrl+Shift+O", "File", nothing,                                          \
+    "The jobs of this machine, and what attaching to one does.")                                                       \
   X(open_sample, "Open the sample profile", "", "File", nothing, "A small profile of a JAX training loop.")            \
   X(close_file, "Close file", "Ctrl+W", "File", profile, "Closes the file in front.")                                  \
   X(reload_file, "Read the file again", "F5", "File", profile, "For a file that was written anew.")                    \
@@ -115,6 +117,7 @@ enum class Needs { nothing, profile, trace, live, demo, baseline, selection, two
   X(palette, "Command palette", "Ctrl+Shift+P", "Help", nothing, "Finds any command by a few letters.")                \
   X(stop_recording, "Stop recording", "", "File", live,                                                                \
     "The recording ends here; the job goes on, and is still shown.")                                                   \
+  X(detach, "Detach", "", "File", attached, "The job is let go, and runs on; what was seen of it stays.")              \
   X(stop_work, "Stop working out", "", "View", nothing, "Keeps what is shown, and gives up what is not there yet.")    \
   X(go_on_working, "Go on working out", "", "View", nothing, "Asks again for what was stopped.")                       \
   X(help, "Keys and commands", "F1", "Help", nothing, "All commands with their keys.")                                 \
@@ -122,6 +125,10 @@ enum class Needs { nothing, profile, trace, live, demo, baseline, selection, two
   X(pause_demo, "Pause or go on with the demo", "", "File", demo, "Its program stands still.")                         \
   X(step_demo, "Step of the demo", "", "File", demo, "One allocation, while it is paused.")                            \
   X(end_demo, "End the demo", "", "File", demo, "What was seen of it stays.")                                          \
+  X(set_job_filter, "", "", "", hidden, "Only jobs with the words of `text` are listed.")                              \
+  X(choose_job, "", "", "", hidden, "The process `text` is chosen in the list of jobs.")                               \
+  X(ask_to_attach, "", "", "", hidden, "Says what attaching to the process `text` does.")                              \
+  X(attach_to, "", "", "", hidden, "Attaches to the process `text`.")                                                  \
   X(set_demo, "", "", "", hidden, "Starts the demo anew with the settings in `texts`.")                                \
   X(set_demo_speed, "", "", "", hidden, "`text` times as fast as at first.")                                           \
   X(open_paths, "", "", "", hidden, "Opens the files in `texts`; the last one comes to the front.")                    \

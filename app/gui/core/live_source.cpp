@@ -32,8 +32,9 @@ void LiveSource::want_version() {
   link_.wake();
 }
 
-void LiveSource::stop_recording() {
-  stops_recording_ = true;
+void LiveSource::ask(link::RequestKind kind) {
+  asked_ = kind;
+  is_asked_ = true;
   link_.wake();
 }
 
@@ -60,7 +61,7 @@ void LiveSource::run(const std::string& socket) {
 
 void LiveSource::follow() {
   while (!is_over_ && link_.read(wait_ms)) {
-    if (stops_recording_.exchange(false)) link_.request(link::RequestKind::stop_recording);
+    if (is_asked_.exchange(false)) link_.request(asked_);
     if (growing_.events() == events_handed_out_ || !is_wanted_.exchange(false)) continue;
     events_handed_out_ = growing_.events();
     sinks_.version(growing_.version());

@@ -38,7 +38,7 @@ class LiveSource {
 
   // One version, as soon as there is something new.
   void want_version();
-  void stop_recording();
+  void ask(link::RequestKind kind);
 
  private:
   void run(const std::string& socket);
@@ -48,7 +48,8 @@ class LiveSource {
   GrowingTrace growing_;
   Sinks sinks_;
   view::LiveLink link_;
-  std::atomic<bool> is_wanted_{true}, is_over_{false}, stops_recording_{false};
+  std::atomic<bool> is_wanted_{true}, is_over_{false}, is_asked_{false};
+  std::atomic<link::RequestKind> asked_{};
   std::uint64_t events_handed_out_ = 0;
   LiveStatus before_;
   double rate_ = 0;

@@ -46,16 +46,19 @@ WorkerPool::Finish App::Impl::end_live(const std::shared_ptr<ReadControl>& contr
   return [this, control, file, wrong] {
     live_.erase(control.get());
     finish_reading(control, [&](Source& source) {
-      const bool has_ended = source.live && (source.live->told.flags & link::status_flag::job_has_ended) != 0;
+      const auto has_flag = [&](std::uint32_t flag) { return source.live && (source.live->told.flags & flag) != 0; };
+      const bool has_ended = has_flag(link::status_flag::job_has_ended);
+      const bool was_let_go = has_flag(link::status_flag::is_attached);
       source.live.reset();
       if (!file) {
         source.state = AnswerState::failed;
-        source.error = file.error();
+        source.error = attach_error(source.path).value_or(file.error());
         return;
       }
       if (source.is_part()) renew_id(source);
       file->fill(source);
       state.window.notice = has_ended       ? "The job has ended."
+                            : was_let_go    ? "Let go: the job runs on, and what was seen of it stays here."
                             : wrong.empty() ? "The observer has ended; the job may go on."
                                             : "The connection was lost: " + wrong + ".";
     });
@@ -106,7 +109,7 @@ void App::Impl::end_recording() {
   const Source* source = state.source();
   if (source == nullptr || !source->control) return;
   const auto live = live_.find(source->control.get());
-  if (live != live_.end()) live->second.source->stop_recording();
+  if (live != live_.end()) live->second.source->ask(link::RequestKind::stop_recording);
 }
 
 }  // namespace hbmscope::gui

@@ -55,6 +55,7 @@ class Session::Impl {
     glfwSetWindowRefreshCallback(handle, [](GLFWwindow* from) { self(from).redraw_ = true; });
     glfwSetFramebufferSizeCallback(handle, [](GLFWwindow* from, int, int) { self(from).redraw_ = true; });
     if (options_.remember_layout) read_layout(layout_path());
+    if (options_.lists_jobs) app_->list_jobs();
   }
 
   ~Impl() {

@@ -19,6 +19,7 @@ struct SessionOptions {
   int width = 1600, height = 1000;
   double scale = 0;              // 0: the display's.
   bool remember_layout = true;   // Read the docks' places from the state folder, and write them there in the end.
+  bool lists_jobs = false;       // Of this machine, on the first page.
   bool leaves_no_trace = false;  // Write neither settings nor recent files: a picture changes nothing.
 };
 

@@ -14,6 +14,7 @@ Result<int> run_window(const WindowRequest& request) {
                                 .height = request.height,
                                 .scale = request.scale,
                                 .remember_layout = !screenshot,
+                                .lists_jobs = !screenshot,
                                 .leaves_no_trace = screenshot});
   if (!session) return Failure(session.error());
   push_initial_commands((*session)->app().commands(), request);

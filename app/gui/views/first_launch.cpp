@@ -7,6 +7,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/views/drawing.h"
+#include "app/gui/views/jobs_view.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -116,8 +117,22 @@ void draw_recent(const AppState& state, const Look& look, CommandQueue& commands
   for (const RecentFile& file : state.recent) draw_recent_file(look, file, commands);
 }
 
+void draw_watch(const AppState& state, const Look& look, CommandQueue& commands) {
+  heading("Watch");
+  draw_job_list(state, commands, false);
+  ImGui::Dummy({0, look.px(10)});
+  wrapped_text("From its start, also on a server without a screen:", true);
+  ImGui::PushFont(mono_font(), ImGui::GetStyle().FontSizeBase * 0.9F);
+  wrapped_text("hbmscope run -- python train.py");
+  ImGui::PopFont();
+}
+
 void draw_learn(const AppState& state, const Look& look, CommandQueue& commands) {
   heading("Learn");
+  if (ImGui::Button("Start the demo", {-1, look.px(32)})) commands.push(CommandId::start_demo);
+  wrapped_text("A training step on an emulated device: the heap map moves, and JAX's variables are yours to change.",
+               true);
+  ImGui::Spacing();
   if (!state.sample.empty()) {
     if (ImGui::Button("Open the sample profile", {-1, look.px(32)})) commands.push(CommandId::open_sample);
     wrapped_text("A JAX training loop that keeps something from every step. Who holds the memory?", true);
@@ -146,9 +161,13 @@ void draw_first_launch(const AppState& state, CommandQueue& commands) {
     ImGui::EndChild();
     ImGui::SameLine(0, look.px(24));
   };
-  column("open", 0.37F, [&] { draw_open(look, commands); });
-  column("recent", 0.38F, [&] { draw_recent(state, look, commands); });
-  column("learn", 0.25F, [&] { draw_learn(state, look, commands); });
+  column("open", 0.34F, [&] {
+    draw_open(look, commands);
+    ImGui::Dummy({0, look.px(16)});
+    draw_recent(state, look, commands);
+  });
+  column("watch", 0.38F, [&] { draw_watch(state, look, commands); });
+  column("learn", 0.28F, [&] { draw_learn(state, look, commands); });
   ImGui::NewLine();
   if (!state.window.notice.empty()) wrapped_text(state.window.notice);
   ImGui::EndChild();

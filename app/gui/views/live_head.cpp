@@ -62,6 +62,11 @@ void draw_live_head(const AppState& state, CommandQueue& commands) {
   ImGui::SameLine();
   if (ImGui::SmallButton(is_held ? "Follow" : "Hold")) commands.push(is_held ? CommandId::go_to_end : CommandId::play);
   tooltip(is_held ? "Shows the newest again (End)." : "The view stands; the job and its recording go on (Space).");
+  if ((live.told.flags & link::status_flag::is_attached) != 0) {
+    ImGui::SameLine();
+    if (ImGui::SmallButton("Detach")) commands.push(CommandId::detach);
+    tooltip("The job is let go, and runs on; what was seen of it stays.");
+  }
 }
 
 }  // namespace hbmscope::gui

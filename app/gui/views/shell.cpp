@@ -146,6 +146,7 @@ void draw_shell(const AppState& state, ShellState& shell, CommandQueue& commands
   draw_file_dialog(state, views.dialog, commands);
   draw_palette(state, views.palette, commands);
   draw_help(state, views.help, commands);
+  draw_jobs_window(state, views.jobs, commands);
   if (views.settling > 0) --views.settling;
   // A question that was not asked before, or docks that have not found their places yet, want one more frame: noting no
   // view changes nothing and says so. Not the one in front: by then a file may have been read and brought another.

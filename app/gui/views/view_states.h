@@ -16,6 +16,7 @@
 #include "app/gui/views/help_window.h"
 #include "app/gui/views/import_view.h"
 #include "app/gui/views/inspector.h"
+#include "app/gui/views/jobs_view.h"
 #include "app/gui/views/palette_window.h"
 #include "app/gui/views/range_view.h"
 #include "app/gui/views/shell.h"
@@ -50,6 +51,7 @@ struct ViewStates {
   InspectorState inspector;
   FilterLineState filter;
   PaletteState palette;
+  JobsWindowState jobs;
   HelpState help;
   FileDialogState dialog;
 

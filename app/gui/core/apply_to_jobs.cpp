@@ -1,0 +1,114 @@
+// What a command does to the list of running jobs, and to the jobs that the window attaches to: by starting
+// hbmscope ps and hbmscope attach.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "app/gui/core/app_impl.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr const char* seconds_between_lists = "1";
+
+std::string name_of(std::int64_t observer) {
+  return "live:" + std::to_string(observer);
+}
+
+}  // namespace
+
+// While somebody looks: with the first page, or the window of its own.
+void App::Impl::watch_jobs() {
+  const bool is_wanted = state.jobs.is_open || (lists_jobs_ && state.sources.empty());
+  if (!is_wanted) job_list_.reset();
+  if (!is_wanted || job_list_ != nullptr) return;
+  job_list_ = view::CommandLines::start(
+      {"ps", "--json", "--every", seconds_between_lists},
+      [this](const std::string& line) {
+        auto listing = std::make_shared<const Result<JobListing>>(job_listing_from(line));
+        pool_.post([this, listing]() -> WorkerPool::Finish {
+          return [this, listing] {
+            state.jobs.wrong = *listing ? "" : listing->error().what;
+            if (*listing) state.jobs.listing = **listing;
+          };
+        });
+      },
+      state.jobs.wrong);
+}
+
+// The recording stays when the job is let go: it has what was seen.
+void App::Impl::attach_to(std::int64_t process) {
+  std::error_code error;
+  const std::filesystem::path folder = state_folder() / "recordings";
+  std::filesystem::create_directories(folder, error);
+  const std::string recording = (folder / fmt::format("attached-{}.hbm", process)).string();
+  auto said = std::make_shared<Said>();
+  std::string wrong;
+  auto command = view::CommandLines::start(
+      {"attach", std::to_string(process), "--no-window", "--record", recording},
+      [said](const std::string& line) {
+        const std::lock_guard lock(said->mutex);
+        said->text += (said->text.empty() ? "" : "\n") + line;
+      },
+      wrong);
+  if (command == nullptr) {
+    state.window.notice = "Attaching can't be started: " + wrong + ".";
+    return;
+  }
+  const std::string name = name_of(command->pid());
+  attached_.push_back({name, std::move(command), std::move(said)});
+  open_file(name, OpenAs::source);
+}
+
+// What the command said where it found nothing to show.
+std::optional<Error> App::Impl::attach_error(const std::string& name) {
+  const auto found =
+      std::find_if(attached_.begin(), attached_.end(), [&](const Attached& one) { return one.name == name; });
+  if (found == attached_.end()) return std::nullopt;
+  const std::lock_guard lock(found->said->mutex);
+  constexpr std::string_view program = "hbmscope: ";
+  std::string text = found->said->text;
+  if (text.starts_with(program)) text.erase(0, program.size());
+  return Error{text.empty() ? "nothing came from it" : text, {}, {}, std::nullopt, false};
+}
+
+void App::Impl::detach_from_job() {
+  const Source* source = state.source();
+  if (source == nullptr || !source->control) return;
+  const auto live = live_.find(source->control.get());
+  if (live != live_.end()) live->second.source->ask(link::RequestKind::detach);
+}
+
+bool App::Impl::apply_to_jobs(const Command& command) {
+  using enum CommandId;
+  JobsState& jobs = state.jobs;
+  switch (command.id) {
+    case show_jobs:
+      jobs.is_open = !jobs.is_open;
+      jobs.is_asking = false;
+      return true;
+    case set_job_filter:
+      jobs.filter = command.text;
+      jobs.chosen = 0;
+      jobs.is_asking = false;
+      return true;
+    case choose_job:
+      jobs.chosen = std::atoll(command.text.c_str());
+      jobs.is_asking = false;
+      return true;
+    case ask_to_attach:
+      jobs.chosen = std::atoll(command.text.c_str());
+      jobs.is_asking = true;
+      return true;
+    case CommandId::attach_to:
+      jobs.is_open = jobs.is_asking = false;
+      this->attach_to(std::atoll(command.text.c_str()));
+      return true;
+    case detach: this->detach_from_job(); return true;
+    default: return false;
+  }
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,47 @@
+// The jobs of this machine, as hbmscope ps tells them, for choosing one to attach to.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/model/result.h"
+
+namespace hbmscope::gui {
+
+struct JobRow {
+  std::int64_t process = 0;
+  std::string user, command;
+  std::string loaded;                  // "jax 0.10.2, CUDA"
+  std::optional<std::uint64_t> bytes;  // On all devices, as far as the driver tells.
+  std::vector<std::uint32_t> devices;  // Those that it holds memory of.
+  std::optional<std::int64_t> observer;
+  std::string refusal, remedy;  // Empty: it can be attached to.
+
+  bool can_be_attached() const { return refusal.empty() && !observer; }
+};
+struct JobListing {
+  struct Device {
+    std::string name;
+    std::uint64_t total_bytes = 0, used_bytes = 0;
+  };
+  std::vector<Device> devices;
+  std::vector<JobRow> jobs;
+};
+// A line of `hbmscope ps --json --every`.
+Result<JobListing> job_listing_from(const std::string& json);
+
+// Of those whose number, user, command or what is loaded contains each word of the filter.
+std::vector<const JobRow*> filter_jobs(const JobListing& listing, const std::string& filter);
+
+struct JobsState {
+  bool is_open = false;  // The window of its own; without a file the list is on the first page.
+  std::optional<JobListing> listing;
+  std::string wrong;  // Why there is none.
+  std::string filter;
+  std::int64_t chosen = 0;  // A process; 0: the first one.
+  bool is_asking = false;   // What attaching to the chosen one does stands there, to be agreed to.
+};
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,180 @@
+#include "app/gui/views/jobs_view.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/views/drawing.h"
+#include "app/gui/views/text_field.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string bytes(std::uint64_t count) {
+  return text_from_bytes(static_cast<std::int64_t>(count));
+}
+
+void push(CommandQueue& commands, CommandId id, std::int64_t process) {
+  commands.push(id, std::to_string(process));
+}
+
+void draw_devices(const JobListing& listing, const Look& look) {
+  for (std::size_t i = 0; i < listing.devices.size(); ++i) {
+    const JobListing::Device& device = listing.devices[i];
+    text(fmt::format("GPU {}  {}", i, device.name));
+    ImGui::SameLine();
+    right_text(bytes(device.used_bytes) + " of " + bytes(device.total_bytes), true);
+    const ImVec2 from = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x, height = look.px(4);
+    ImGui::Dummy({width, height});
+    const double share =
+        device.total_bytes == 0 ? 0 : static_cast<double>(device.used_bytes) / static_cast<double>(device.total_bytes);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(from, {from.x + width, from.y + height}, look.role(Role::free), look.px(2));
+    draw.AddRectFilled(from, {from.x + width * static_cast<float>(share), from.y + height},
+                       look.role(Role::largest_free), look.px(2));
+  }
+  if (!listing.devices.empty()) ImGui::Spacing();
+}
+
+// What attaching does, before it is done.
+void draw_question(const JobRow& job, CommandQueue& commands) {
+  ImGui::Indent();
+  wrapped_text(
+      fmt::format("A library is loaded into process {}: one of its threads stands still for less than a "
+                  "millisecond, and the job runs on. What happened before now can't be seen; what lives is "
+                  "listed where its allocator can tell. Detach, or closing this window, undoes it.",
+                  job.process));
+  if (ImGui::Button("Attach")) push(commands, CommandId::attach_to, job.process);
+  ImGui::SameLine();
+  if (ImGui::Button("Cancel")) push(commands, CommandId::choose_job, job.process);
+  ImGui::Unindent();
+  ImGui::Spacing();
+}
+
+// Without the folder of the program.
+std::string short_command(const std::string& command) {
+  const std::size_t end = std::min(command.find(' '), command.size());
+  const std::size_t slash = command.rfind('/', end);
+  return slash == std::string::npos ? command : command.substr(slash + 1);
+}
+
+std::string second_line_of(const JobRow& job) {
+  if (job.observer) return fmt::format("watched by hbmscope {}", *job.observer);
+  if (!job.refusal.empty()) return "can't be attached to: " + job.refusal;
+  return job.user + (job.loaded.empty() ? "" : "  |  " + job.loaded);
+}
+
+// What its button, or Enter, does.
+void act_on(const JobRow& job, bool is_asking, CommandQueue& commands) {
+  if (job.observer)
+    commands.push(Command{CommandId::open_paths, {}, {fmt::format("live:{}", *job.observer)}, SourceId::none, {}, {}});
+  else if (job.can_be_attached())
+    push(commands, is_asking ? CommandId::attach_to : CommandId::ask_to_attach, job.process);
+}
+
+void draw_job(const JobRow& job, bool is_chosen, bool is_asking, const Look& look, CommandQueue& commands) {
+  ImGui::PushID(static_cast<int>(job.process));
+  const float width = ImGui::GetContentRegionAvail().x;
+  const ImVec2 corner = ImGui::GetCursorPos();
+  const float line = ImGui::GetTextLineHeight(), height = 2 * line + look.px(12);
+  if (ImGui::Selectable("##job", is_chosen, ImGuiSelectableFlags_AllowOverlap, {width, height}))
+    push(commands, CommandId::choose_job, job.process);
+  tooltip(job.command + (job.refusal.empty() ? "" : "\n\n" + job.refusal + "\n" + job.remedy));
+  const ImVec2 after = ImGui::GetCursorPos();
+  const char* label = job.observer ? "Open" : "Attach...";
+  const bool has_button = job.observer || job.can_be_attached();
+  const float button = has_button ? ImGui::CalcTextSize(label).x + 3 * ImGui::GetStyle().FramePadding.x : 0;
+  if (has_button) {
+    ImGui::SetCursorPos({corner.x + width - button, corner.y + look.px(6)});
+    if (ImGui::Button(label)) act_on(job, false, commands);
+  }
+  ImGui::SetCursorPos({corner.x + look.px(6), corner.y + look.px(4)});
+  const std::string number = std::to_string(job.process);
+  bold_text(number);
+  ImGui::SameLine();
+  const std::string held = job.bytes ? bytes(*job.bytes) + "  " : "";
+  const float room = width - button - look.px(18) - ImGui::CalcTextSize(number.c_str()).x;
+  text(shortened(held + short_command(job.command), room));
+  ImGui::SetCursorPos({corner.x + look.px(6), corner.y + look.px(6) + line});
+  dim_text(shortened(second_line_of(job), width - button - look.px(12)));
+  ImGui::SetCursorPos(after);
+  ImGui::Dummy({0, 0});
+  if (is_chosen && is_asking) draw_question(job, commands);
+  ImGui::PopID();
+}
+
+}  // namespace
+
+void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys) {
+  const Look look(state);
+  const JobsState& jobs = state.jobs;
+  if (!jobs.listing) {
+    wrapped_text(jobs.wrong.empty() ? "Looking for jobs..." : "The list of jobs can't be had: " + jobs.wrong, true);
+    return;
+  }
+  draw_devices(*jobs.listing, look);
+  std::string filter = jobs.filter;
+  constexpr std::size_t filter_from = 6;  // Fewer are seen at once.
+  if (has_keys || jobs.listing->jobs.size() >= filter_from || !filter.empty()) {
+    ImGui::SetNextItemWidth(-1);
+    if (text_field("##jobs", "Number, user or command", filter)) commands.push(CommandId::set_job_filter, filter);
+  }
+  const std::vector<const JobRow*> rows = filter_jobs(*jobs.listing, jobs.filter);
+  if (rows.empty()) {
+    wrapped_text(jobs.listing->jobs.empty()
+                     ? "No process here has a CUDA driver, a PJRT plugin or an annotated allocator loaded. Jobs appear "
+                       "here when they start."
+                     : "No job matches.",
+                 true);
+    return;
+  }
+  const auto chosen =
+      std::find_if(rows.begin(), rows.end(), [&](const JobRow* row) { return row->process == jobs.chosen; });
+  const auto at = static_cast<std::size_t>(chosen == rows.end() ? 0 : chosen - rows.begin());
+  if (has_keys) {
+    if (ImGui::IsKeyPressed(ImGuiKey_DownArrow))
+      push(commands, CommandId::choose_job, rows[std::min(at + 1, rows.size() - 1)]->process);
+    if (ImGui::IsKeyPressed(ImGuiKey_UpArrow))
+      push(commands, CommandId::choose_job, rows[at == 0 ? 0 : at - 1]->process);
+    if (ImGui::IsKeyPressed(ImGuiKey_Enter, false)) act_on(*rows[at], jobs.is_asking, commands);
+  }
+  // Arrows and Enter are the list's, so the toolkit's own moving about stays out of it.
+  if (has_keys) ImGui::BeginChild("rows", {0, 0}, ImGuiChildFlags_None, ImGuiWindowFlags_NoNav);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    draw_job(*rows[i], (has_keys || jobs.is_asking) && i == at, jobs.is_asking, look, commands);
+  if (has_keys) ImGui::EndChild();
+}
+
+void draw_jobs_window(const AppState& state, JobsWindowState& window, CommandQueue& commands) {
+  if (!state.jobs.is_open) {
+    window.was_open = false;
+    return;
+  }
+  const Look look(state);
+  const ImGuiViewport& viewport = *ImGui::GetMainViewport();
+  const bool appeared = !window.was_open;
+  window.was_open = true;
+  const float width = std::min(look.px(720), viewport.WorkSize.x * 0.9F);
+  ImGui::SetNextWindowPos({viewport.WorkPos.x + (viewport.WorkSize.x - width) / 2, viewport.WorkPos.y + look.px(60)});
+  ImGui::SetNextWindowSize({width, std::min(look.px(520), viewport.WorkSize.y * 0.8F)});
+  if (appeared) ImGui::SetNextWindowFocus();
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, ImGui::GetStyle().Colors[ImGuiCol_PopupBg]);
+  constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize |
+                                     ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings;
+  bool stays = true;
+  if (ImGui::Begin("Attach to a running job", &stays, flags)) {
+    if (appeared) ImGui::SetKeyboardFocusHere();
+    draw_job_list(state, commands, true);
+    if (ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) commands.push(CommandId::escape);
+  }
+  ImGui::End();
+  ImGui::PopStyleColor();
+  if (!stays) commands.push(CommandId::show_jobs);
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""hbmscope attach, detach, ps and watch as commands, on a program that was started without hbmscope.
+
+    attach_commands_test.py HBMSCOPE ATTACH_TARGET ATTACH_STATIC_TARGET
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+HBMSCOPE, TARGET, STATIC_TARGET = sys.argv[1:4]
+BLOCKS, BLOCK_BYTES = 101, 2048  # What the annotated target holds, after each of its turns.
+
+
+YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
+MAY_ATTACH = os.getuid() == 0 or not YAMA.exists() or YAMA.read_text().strip() == "0"
+
+
+@unittest.skipUnless(MAY_ATTACH, "yama lets only root attach here")
+class Attach(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.recording = str(self.folder / "attached.hbm")
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name)
+        for display in ("DISPLAY", "WAYLAND_DISPLAY"):
+            self.environment.pop(display, None)
+
+    def start(self, *command):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment)
+        for closed in (process.stdout.close, process.stderr.close, process.wait, process.kill):
+            self.addCleanup(closed)
+        return process
+
+    def target(self, kind="annotated", program=TARGET):
+        process = self.start(program, kind, "60")
+        self.assertEqual(process.stdout.readline(), "begun\n")
+        return process
+
+    def end(self, target, kind="annotated"):
+        target.send_signal(signal.SIGUSR2)
+        self.assertEqual(target.communicate(timeout=30)[0], f"{kind}: 0 wrong\n")
+        self.assertEqual(target.returncode, 0)
+
+    def run_it(self, *words):
+        return subprocess.run([HBMSCOPE, *words], capture_output=True, text=True, env=self.environment, timeout=60)
+
+    def attach(self, job, *words):
+        return self.start(HBMSCOPE, "attach", str(job), "--record", self.recording, *words)
+
+    def attached(self, target):
+        attaching = self.attach(target.pid)
+        self.assertIn("attached to", attaching.stderr.readline())
+        return attaching
+
+    def report(self):
+        return json.loads(self.run_it("report", self.recording, "--json").stdout)
+
+    def test_the_recording_holds_what_lived_before_and_what_came_after(self):
+        target = self.target()
+        time.sleep(0.2)
+        done = self.run_it("attach", str(target.pid), "--record", self.recording, "--for", "0.5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.end(target)
+        report = self.report()
+        self.assertGreater(report["events"]["alloc"], 100)
+        self.assertEqual(report["events"]["lost"], 0)
+        [heap] = report["heaps"]
+        # Let go in the middle of a turn: one or two blocks to and fro.
+        self.assertLessEqual(abs(heap["in_use_bytes"] // BLOCK_BYTES - BLOCKS), 2)
+        events = self.run_it("export", self.recording, "--to", "csv", "--what", "events").stdout
+        self.assertIn("attached", events)
+
+    def test_ctrl_c_lets_go(self):
+        target = self.target()
+        attaching = self.attached(target)
+        time.sleep(0.3)
+        attaching.send_signal(signal.SIGINT)
+        self.assertIn("events of 1 process", attaching.communicate(timeout=30)[1])
+        self.assertEqual(attaching.returncode, 0)
+        threads = len(list(Path(f"/proc/{target.pid}/task").iterdir()))
+        self.assertEqual(threads, 5)
+        self.end(target)
+
+    def test_one_at_a_time_watched_by_many_and_let_go_by_anyone(self):
+        target = self.target()
+        attaching = self.attached(target)
+        again = self.run_it("attach", str(target.pid), "--record", str(self.folder / "other.hbm"))
+        self.assertNotEqual(again.returncode, 0)
+        self.assertIn(f"{target.pid} is watched by hbmscope {attaching.pid} already", again.stderr)
+        self.assertFalse((self.folder / "other.hbm").exists())
+        watch = self.run_it("watch", str(target.pid), "--for", "1.2", "--every", "0.5", "--json")
+        self.assertEqual(watch.returncode, 0, watch.stderr)
+        self.assertGreaterEqual(len(watch.stdout.splitlines()), 1)
+        [job] = [job for job in json.loads(self.run_it("ps", "--json").stdout)["jobs"] if job["pid"] == target.pid]
+        self.assertEqual(job["observer"], attaching.pid)
+        self.assertFalse(job["can_attach"])
+        detach = self.run_it("detach", str(target.pid))
+        self.assertEqual((detach.returncode, detach.stderr), (0, ""))
+        self.assertEqual(attaching.wait(timeout=10), 0)
+        self.assertNotEqual(self.run_it("detach", str(target.pid)).returncode, 0)
+        self.end(target)
+
+    def test_a_job_that_run_started_is_not_let_go(self):
+        run = self.start(HBMSCOPE, "run", "--record", self.recording, "--", TARGET, "annotated", "60")
+        self.assertEqual(run.stdout.readline(), "begun\n")
+        [job] = [job for job in json.loads(self.run_it("ps", "--json").stdout)["jobs"] if job["observer"] == run.pid]
+        detach = self.run_it("detach", str(job["pid"]))
+        self.assertIn("was started by hbmscope", detach.stderr)
+        attach = self.run_it("attach", str(job["pid"]))
+        self.assertIn("is watched by hbmscope", attach.stderr)
+        os.kill(job["pid"], signal.SIGUSR2)
+        run.communicate(timeout=30)
+        self.assertEqual(run.returncode, 0)
+
+    def test_the_end_of_the_job_is_the_end(self):
+        target = self.target()
+        attaching = self.attached(target)
+        time.sleep(0.2)
+        target.kill()
+        attaching.communicate(timeout=30)
+        self.assertEqual(attaching.returncode, 0)
+        self.assertGreater(self.report()["events"]["alloc"], 0)
+
+    def test_a_job_is_named_by_a_part_of_its_command(self):
+        target = self.target()
+        unknown = self.run_it("attach", "no-such-job-anywhere")
+        self.assertIn("no job's command contains", unknown.stderr)
+        # Another test of this kind may run at the same time.
+        path = self.folder / "named-target"
+        path.symlink_to(TARGET)
+        named = self.target(program=str(path))
+        done = self.run_it("attach", "named-target annot", "--record", self.recording, "--for", "0.2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"attached to {named.pid}", done.stderr)
+        self.end(named)
+        self.end(target)
+
+    def test_refusals_leave_no_recording(self):
+        static = self.target(program=STATIC_TARGET)
+        for job, words in ((static.pid, "linked statically"), (2**22 + 1, "no such process")):
+            done = self.run_it("attach", str(job), "--record", self.recording)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assertFalse(Path(self.recording).exists())
+
+    def test_ps_lists_what_could_hold_device_memory(self):
+        target, other = self.target(), self.target("sleep")
+        jobs = {job["pid"]: job for job in json.loads(self.run_it("ps", "--json").stdout)["jobs"]}
+        self.assertNotIn(other.pid, jobs)
+        job = jobs[target.pid]
+        self.assertTrue(job["is_annotated"] and job["can_attach"])
+        self.assertFalse(job["has_cuda"] or job["has_pjrt"] or job["has_collector"])
+        self.assertEqual(job["command"], f"{TARGET} annotated 60")
+        self.assertIn(f"hbmscope attach {target.pid}", self.run_it("ps").stdout)
+        repeated = self.start(HBMSCOPE, "ps", "--json", "--every", "0.1")
+        lines = [json.loads(repeated.stdout.readline()) for _ in range(3)]
+        self.assertTrue(all("jobs" in line for line in lines))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
