@@ -27,7 +27,7 @@ constexpr int exit_not_started = 127;  // As a shell says of a command that it c
 // Starts the command with the collector in front of its other libraries. The child's errno where it could not be
 // started comes through a pipe that a started program closes.
 pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std::string& collector, bool is_followed,
-                             int& start_errno) const {
+                             bool wants_cupti, int& start_errno) const {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -52,6 +52,11 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
       unsetenv(wire::no_follow_variable);
     else
       setenv(wire::no_follow_variable, "1", 1);
+    setenv("NVTX_INJECTION64_PATH", collector.c_str(), 0);  // Its ranges and marks, where nobody else is to have them.
+    if (wants_cupti)
+      setenv(wire::cupti_variable, "1", 1);
+    else
+      unsetenv(wire::cupti_variable);
     execvp(words.front(), words.data());
     const int failed = errno;
     [[maybe_unused]] const ssize_t written = write(pipe_ends[1], &failed, sizeof(failed));
@@ -65,7 +70,7 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
 }
 
 std::optional<int> ObservedJob::start(const std::vector<std::string>& command, const std::string& recording,
-                                      bool is_followed) {
+                                      bool is_followed, bool wants_cupti) {
   const auto collector = find_collector();
   if (!collector) return exit_unreadable;
   if (collector->string().find_first_of(" :") != std::string::npos)
@@ -77,7 +82,7 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   if (const auto failed = observation_.open(recording)) return failed;
   ignore_signals();
   int start_errno = 0;
-  job_ = start_job(command, collector->string(), is_followed, start_errno);
+  job_ = start_job(command, collector->string(), is_followed, wants_cupti, start_errno);
   if (start_errno == 0) {
     const auto failed = observation_.start_recording();
     if (!failed) return std::nullopt;

@@ -21,9 +21,10 @@ class ObservedJob {
   ObservedJob& operator=(const ObservedJob&) = delete;
 
   // Where it failed: the text has been printed, and this is the exit code. The recording is made before the job starts.
-  // `is_followed`: the processes that it starts are watched too.
+  // `is_followed`: the processes that it starts are watched too. `wants_cupti`: CUPTI tells of the CUDA driver's calls
+  // where there is one to be had, and the job says so; otherwise our own entry points do.
   std::optional<int> start(const std::vector<std::string>& command, const std::string& recording,
-                           bool is_followed = true);
+                           bool is_followed = true, bool wants_cupti = false);
   // Waits for events, a little while at most, and takes in what came. False: the job has ended, and so has all of this.
   bool serve();
   // The job's own exit code; 128 and the signal where one ended it, as a shell has it.
@@ -37,7 +38,7 @@ class ObservedJob {
 
  private:
   pid_t start_job(const std::vector<std::string>& command, const std::string& collector, bool is_followed,
-                  int& start_errno) const;
+                  bool wants_cupti, int& start_errno) const;
 
   // A terminal's Ctrl+C reaches the job too, and it is the job's to end; a viewer that has gone is no reason to end.
   struct Ignored {

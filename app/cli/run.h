@@ -9,7 +9,8 @@ namespace hbmscope::cli {
 struct RunOptions {
   std::string record;  // Empty: named after the command, in the current folder.
   bool no_window = false;
-  bool no_follow = false;  // Only the process that is started is watched, none that it starts.
+  bool no_follow = false;              // Only the process that is started is watched, none that it starts.
+  std::string back_end = "interpose";  // Or cupti: who tells of the CUDA driver's calls.
   std::vector<std::string> command;
 };
 

@@ -33,7 +33,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr milliseconds stop_limit{100};       // For one thread to stop.
+constexpr milliseconds stop_limit{2'000};    // For one thread to stop: it has to get its turn first.
 constexpr milliseconds search_limit{10'000};  // For a thread at a place where it may be borrowed.
 constexpr milliseconds load_limit{20'000};    // For the library: the job's loader may be busy.
 constexpr std::uint64_t page_bytes = 4096;

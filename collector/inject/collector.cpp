@@ -10,6 +10,8 @@
 #include <cstdlib>
 
 #include "collector/inject/annotate_sink.h"
+#include "collector/inject/back_end.h"
+#include "collector/inject/line.h"
 #include "collector/inject/rings.h"
 
 // Glibc's own under pthread_atfork, which a shared library would have to link in.
@@ -23,20 +25,13 @@ const char* observer = nullptr;  // Null: there is none, or we are done with it.
 bool follows = true;
 SpinLock opening;
 
-// Once, in one line, on the host's standard error; the job goes on without us.
-void say(const char* what) {
-  char line[256] = "hbmscope: this process is not observed: ";
-  std::strncat(line, what, sizeof(line) - std::strlen(line) - 2);
-  std::strcat(line, "\n");
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, std::strlen(line));
-}
-
 // The rings are the parent's. What the child does with the driver it tells through its own.
 void after_fork_in_child() {
   stop_listening_in_child();
   rings.forget();
   forget_attachment();
   forget_driver_ids();
+  forget_back_end_locks();
   opening.unlock();
   if (!follows) observer = nullptr;
 }
@@ -46,6 +41,7 @@ void keep_to_this_process() {
   follows = false;
   unsetenv(wire::no_follow_variable);
   unsetenv(wire::observer_variable);
+  unsetenv(wire::cupti_variable);
   const char* preloaded = std::getenv("LD_PRELOAD");
   const char* others = preloaded == nullptr ? nullptr : std::strchr(preloaded, ':');
   if (others != nullptr)
@@ -56,11 +52,16 @@ void keep_to_this_process() {
 
 __attribute__((constructor)) void begin() {
   observer = std::getenv(wire::observer_variable);
+  if (observer != nullptr && std::getenv(wire::cupti_variable) != nullptr) prefer_cupti();
   if (observer != nullptr && std::getenv(wire::no_follow_variable) != nullptr) keep_to_this_process();
   if (observer != nullptr && has_annotated_tables() && open_rings()) listen_to_all();
 }
 
 }  // namespace
+
+bool has_observer() {
+  return __atomic_load_n(&observer, __ATOMIC_ACQUIRE) != nullptr;
+}
 
 void watch_forks() {
   static bool is_told_of_forks = false;
@@ -76,7 +77,7 @@ bool open_rings() {
     watch_forks();
     if (const char* wrong = rings.open(observer)) {
       __atomic_store_n(&observer, nullptr, __ATOMIC_RELEASE);
-      say(wrong);
+      say(Line().add("this process is not observed: ").add(wrong));  // Once; the job goes on without us.
     }
   }
   opening.unlock();

@@ -7,6 +7,9 @@ namespace hbmscope::inject {
 // said on standard error.
 bool open_rings();
 
+// Whether there is one to be reached, as far as is known.
+bool has_observer();
+
 // What the rings before these knew is nothing to them.
 void forget_driver_ids();
 

@@ -13,7 +13,7 @@ namespace hbmscope::inject::driver {
 #define TAKES(name, since, parameters, arguments, asked, ...) \
   extern "C" EXPORTED Result name parameters {                \
     FIND_TARGET(name, parameters);                            \
-    const DriverCall call(Entry::name);                       \
+    const UsingCall call(Entry::name);                        \
     const Result result = target arguments;                   \
     if (result == success) {                                  \
       if (call.is_told()) __VA_ARGS__;                        \
@@ -22,19 +22,19 @@ namespace hbmscope::inject::driver {
     }                                                         \
     return result;                                            \
   }
-#define GIVES(name, since, parameters, arguments, ...)                         \
-  extern "C" EXPORTED Result name parameters {                                 \
-    FIND_TARGET(name, parameters);                                             \
-    const GivingCall call(Entry::name);                                        \
-    const Result result = target arguments;                                    \
-    if (result == success && call.is_told()) __VA_ARGS__;                      \
-    if (result == out_of_memory && call.DriverCall::is_told()) call.refuse(0); \
-    return result;                                                             \
+#define GIVES(name, since, parameters, arguments, ...)             \
+  extern "C" EXPORTED Result name parameters {                     \
+    FIND_TARGET(name, parameters);                                 \
+    GivingCall call(Entry::name);                                  \
+    const Result result = target arguments;                        \
+    if (result == success && call.gives()) __VA_ARGS__;            \
+    if (result == out_of_memory && call.is_told()) call.refuse(0); \
+    return result;                                                 \
   }
 #define REFUSES(name, since, parameters, arguments)                \
   extern "C" EXPORTED Result name parameters {                     \
     FIND_TARGET(name, parameters);                                 \
-    const DriverCall call(Entry::name);                            \
+    const UsingCall call(Entry::name);                             \
     const Result result = target arguments;                        \
     if (result == out_of_memory && call.is_told()) call.refuse(0); \
     return result;                                                 \
@@ -42,7 +42,7 @@ namespace hbmscope::inject::driver {
 #define RESOLVES(name, since, parameters, arguments)                                 \
   extern "C" EXPORTED Result name parameters {                                       \
     FIND_TARGET(name, parameters);                                                   \
-    const DriverCall call(Entry::name);                                              \
+    const InterposedCall call(Entry::name);                                          \
     const Result result = target arguments;                                          \
     if (result == success && symbol != nullptr && out != nullptr && *out != nullptr) \
       *out = replace_found(symbol, *out, version, flags);                            \

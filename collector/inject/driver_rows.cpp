@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "collector/inject/collector.h"
+#include "collector/inject/nvtx_marks.h"
 
 namespace hbmscope::inject {
 namespace {
@@ -91,13 +92,6 @@ std::size_t index_of_location(driver::Location location) {
              : index_of_device(location.id);
 }
 
-// The driver is called from within its own wrapper: it has returned, and holds nothing of its own.
-driver::Device current_device() {
-  driver::Device device = 0;
-  const auto ask = reinterpret_cast<driver::Result (*)(driver::Device*)>(find_device_helper());
-  return ask(&device) == driver::success ? device : 0;
-}
-
 template <class Record>
 void tell(Record record, std::uint64_t ticks = 0) {
   rings.add_of_driver(record, ticks);
@@ -113,12 +107,21 @@ void forget_driver_ids() {
   for (auto& text : known.texts) text.store(0, std::memory_order_relaxed);
   for (auto& heap : known.heaps) heap.store(0, std::memory_order_relaxed);
   known.heaps_lock.unlock();
+  nvtx::forget_ids();
+}
+
+// Where the driver may be asked it has returned, and holds nothing of its own.
+driver::Device DriverCall::device() const {
+  if (!may_ask_driver()) return known_device;
+  driver::Device found = 0;
+  const auto ask = reinterpret_cast<driver::Result (*)(driver::Device*)>(find_device_helper());
+  return ask(&found) == driver::success ? found : 0;
 }
 
 void DriverCall::refuse(std::uint64_t asked) const {
   wire::DriverRefusalRecord record;
   record.asked = asked;
-  record.heap = driver::device_heap();
+  record.heap = driver::device_heap(*this);
   record.call = text_of(entry);
   record.error = driver::out_of_memory;
   tell(record);
@@ -129,8 +132,8 @@ namespace driver {
 std::uint32_t device_heap(Device device) {
   return heap_of(index_of_device(device));
 }
-std::uint32_t device_heap() {
-  return device_heap(current_device());
+std::uint32_t device_heap(const DriverCall& call) {
+  return device_heap(call.device());
 }
 std::uint32_t managed_heap() {
   return heap_of(managed);
@@ -139,9 +142,9 @@ std::uint32_t host_heap() {
   return heap_of(host);
 }
 
-std::uint32_t heap_of_pool(Object pool) {
+std::uint32_t heap_of_pool(const DriverCall& call, Object pool) {
   const std::size_t place = pools.find(pool);
-  return place == pools.none ? device_heap() : heap_of(pools.values[place].load(std::memory_order_relaxed));
+  return place == pools.none ? device_heap(call) : heap_of(pools.values[place].load(std::memory_order_relaxed));
 }
 
 static void add_pool(Object pool, std::size_t heap) {
@@ -178,7 +181,7 @@ void take_array(const DriverCall& call, Object array, Size bytes) {
   record.address = number_of(array);
   record.size = bytes;
   record.requested = bytes;
-  record.heap = device_heap();
+  record.heap = device_heap(call);
   record.tag = text_of(call.entry);
   record.flags = wire::driver_block | wire::named_by_handle;
   tell(record);
@@ -194,20 +197,20 @@ void take_host(const DriverCall& call, void* at, Size bytes) {
   tell(record);
 }
 
-static void give_from(std::uint32_t heap, const GivingCall& call, Address at) {
+static void give_from(std::uint32_t heap, const DriverCall& call, Address at) {
   if (at == 0) return;
   wire::FreeAtRecord record;
   record.address = at;
   record.heap = heap;
   tell(record, call.since);
 }
-void give(const GivingCall& call, Address at) {
+void give(const DriverCall& call, Address at) {
   give_from(wire::block_at, call, at);
 }
-void give_array(const GivingCall& call, Object array) {
+void give_array(const DriverCall& call, Object array) {
   give_from(wire::block_of_handle, call, number_of(array));
 }
-void give_host(const GivingCall& call, void* at) {
+void give_host(const DriverCall& call, void* at) {
   give_from(host_heap(), call, number_of(at));
 }
 
@@ -225,11 +228,11 @@ void create_view(MemHandle handle) {
   tell(record);
 }
 
-void import(MemHandle handle, std::uint64_t bytes) {
+void import(const DriverCall& call, MemHandle handle, std::uint64_t bytes) {
   wire::PhysicalImportRecord record;
   record.handle = handle;
   record.size = bytes;
-  record.heap = device_heap();
+  record.heap = device_heap(call);
   tell(record);
 }
 
@@ -239,52 +242,53 @@ void note_export(MemHandle handle) {
   tell(record);
 }
 
-void release(const GivingCall& call, MemHandle handle) {
+void release(const DriverCall& call, MemHandle handle) {
   wire::PhysicalReleaseRecord record;
   record.handle = handle;
   tell(record, call.since);
 }
 
 template <class Record>
-static Record range_of(Address at, Size bytes) {
+static Record range_of(const DriverCall& call, Address at, Size bytes) {
   Record record;
   record.address = at;
   record.size = bytes;
-  record.heap = device_heap();
+  record.heap = device_heap(call);
   return record;
 }
 
-void map(Address at, Size bytes, Size offset, MemHandle handle) {
-  auto record = range_of<wire::MapRecord>(at, bytes);
+void map(const DriverCall& call, Address at, Size bytes, Size offset, MemHandle handle) {
+  auto record = range_of<wire::MapRecord>(call, at, bytes);
   record.handle = handle;
   record.offset = offset;
   tell(record);
 }
 
-void unmap(const GivingCall& call, Address at, Size bytes) {
-  tell(range_of<wire::UnmapRecord>(at, bytes), call.since);
+void unmap(const DriverCall& call, Address at, Size bytes) {
+  tell(range_of<wire::UnmapRecord>(call, at, bytes), call.since);
 }
 
-void reserve(Address at, Size bytes) {
-  tell(range_of<wire::ReserveRecord>(at, bytes));
+void reserve(const DriverCall& call, Address at, Size bytes) {
+  tell(range_of<wire::ReserveRecord>(call, at, bytes));
 }
 
-void unreserve(const GivingCall& call, Address at, Size bytes) {
-  tell(range_of<wire::UnreserveRecord>(at, bytes), call.since);
+void unreserve(const DriverCall& call, Address at, Size bytes) {
+  tell(range_of<wire::UnreserveRecord>(call, at, bytes), call.since);
 }
 
 // It has no handle here, so its address is its handle's number too.
-void open_foreign(std::uint32_t heap, Address at) {
+void open_foreign(const DriverCall& call, std::uint32_t heap, Address at) {
   Address base = 0;
   Size bytes = 0;
-  if (void* helper = find_helper("cuMemGetAddressRange_v2"))
-    if (reinterpret_cast<Result (*)(Address*, Size*, Address)>(helper)(&base, &bytes, at) != success) bytes = 0;
-  if (bytes == 0) return;  // Nothing can be said of it.
+  void* helper = call.may_ask_driver() ? find_helper("cuMemGetAddressRange_v2") : nullptr;
+  if (helper != nullptr && reinterpret_cast<Result (*)(Address*, Size*, Address)>(helper)(&base, &bytes, at) != success)
+    bytes = 0;
   wire::PhysicalImportRecord import;
   import.handle = at;
   import.size = bytes;
   import.heap = heap;
   tell(import);
+  if (bytes == 0) return;  // No more can be said of it than that it is none of ours.
   wire::MapRecord map;
   map.address = at;
   map.size = bytes;
@@ -293,7 +297,7 @@ void open_foreign(std::uint32_t heap, Address at) {
   tell(map);
 }
 
-void close_foreign(const GivingCall& call, Address at) {
+void close_foreign(const DriverCall& call, Address at) {
   give(call, at);
 }
 

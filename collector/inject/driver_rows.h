@@ -1,7 +1,9 @@
-// What calls of the driver say, as rows. The calls below are what driver_entries.inc is made of. None may be made
-// before is_observed() was true.
+// What calls of the driver say, as rows, whoever tells of them (back_end.h). The calls below are what
+// driver_entries.inc is made of. None may be made before is_observed() was true.
 #pragma once
 
+#include "collector/inject/back_end.h"
+#include "collector/inject/cupti_callbacks.h"
 #include "collector/inject/driver_symbols.h"
 #include "collector/inject/rings.h"
 
@@ -10,68 +12,100 @@ namespace hbmscope::inject {
 // Connects to the observer at the first call. False: there is none.
 bool is_observed();
 
-// One call of the program's into the driver, until the end of its block. What the driver calls for itself meanwhile is
-// part of it, and is not told.
-class DriverCall {
+// A call of the driver, of whoever has told of it: what its rows are made of.
+struct DriverCall {
+  const Entry entry;
+  // Of a call that gives memory back: when it began, which is the time of its rows. 0: nothing is told of it.
+  std::uint64_t since = 0;
+  int known_device = -1;  // The calling thread's; -1: not known, and the driver may be asked.
+
+  bool may_ask_driver() const { return known_device < 0; }
+  driver::Device device() const;
+  void refuse(std::uint64_t asked) const;  // The driver is out of memory.
+};
+
+// A call of the program's that came to our own entry point, until the end of its block. What the driver calls for
+// itself meanwhile is part of it, and is not told.
+class InterposedCall : public DriverCall {
  public:
-  explicit DriverCall(Entry which) : entry(which), is_outermost_((thread_word & in_driver_call) == 0) {
+  explicit InterposedCall(Entry which) : DriverCall{which}, is_outermost_((thread_word & in_driver_call) == 0) {
     thread_word |= in_driver_call;
   }
-  ~DriverCall() {
+  ~InterposedCall() {
     if (is_outermost_) thread_word &= ~in_driver_call;
   }
-  DriverCall(const DriverCall&) = delete;
-  DriverCall& operator=(const DriverCall&) = delete;
+  InterposedCall(const InterposedCall&) = delete;
+  InterposedCall& operator=(const InterposedCall&) = delete;
 
-  bool is_told() const { return is_outermost_ && is_observed(); }
+ protected:
   bool is_outermost() const { return is_outermost_; }
-  void refuse(std::uint64_t asked) const;  // The driver is out of memory.
-
-  const Entry entry;
 
  private:
   bool is_outermost_;
 };
 
-// A call that gives memory back: its rows have the time before it, and are written when it has succeeded.
-class GivingCall : public DriverCall {
+// One that needs the driver for more than to ask for entry points.
+class UsingCall : public InterposedCall {
  public:
-  explicit GivingCall(Entry which) : DriverCall(which) {
-    if (is_outermost() && rings.is_open()) since = rings.begin_giving();
+  explicit UsingCall(Entry which) : InterposedCall(which) {
+    if (!is_outermost()) return;
+    decide_back_end();
+    tells_ = is_interposing();
+    is_cuptis_ = back_end.load(std::memory_order_relaxed) == BackEnd::cupti;
+    if (is_cuptis_) thread_word &= ~cupti_has_told;
+  }
+  // After the call. What CUPTI should have told, and did not as somebody has ended it, is told here.
+  bool is_told() const { return is_ours() && is_observed(); }
+
+ protected:
+  bool tells() const { return tells_; }
+  bool is_ours() const { return tells_ || (is_cuptis_ && (thread_word & cupti_has_told) == 0 && is_cupti_gone(entry)); }
+
+ private:
+  bool tells_ = false;  // As it was when the call began: it is told by one back end, whatever comes in between.
+  bool is_cuptis_ = false;
+};
+
+// A call that gives memory back: its rows have the time before it, and are written when it has succeeded.
+class GivingCall : public UsingCall {
+ public:
+  explicit GivingCall(Entry which) : UsingCall(which) {
+    if (tells() && rings.is_open()) since = rings.begin_giving();
   }
   ~GivingCall() {
     if (since != 0) rings.end_giving();
   }
   // Where nothing was told yet, nothing is given back.
-  bool is_told() const { return since != 0; }
-
-  std::uint64_t since = 0;
+  bool gives() {
+    if (since == 0 && !tells() && is_ours() && rings.is_open()) since = rings.begin_giving();
+    return since != 0;
+  }
 };
 
 namespace driver {
 
 // Heaps by their numbers in the rings; made where they are missing.
 std::uint32_t device_heap(Device device);
-std::uint32_t device_heap();  // Of the thread's device.
+std::uint32_t device_heap(const DriverCall& call);  // Of the thread's device.
 std::uint32_t managed_heap();
 std::uint32_t host_heap();
-std::uint32_t heap_of_pool(Object pool);
+std::uint32_t heap_of_pool(const DriverCall& call, Object pool);
 
 void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size asked, Object stream = nullptr);
 inline void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes) {
   take_of(heap, call, at, bytes, bytes);
 }
 inline void take(const DriverCall& call, Address at, Size bytes, Size asked, Object stream = nullptr) {
-  take_of(device_heap(), call, at, bytes, asked, stream);
+  take_of(device_heap(call), call, at, bytes, asked, stream);
 }
 inline void take(const DriverCall& call, Address at, Size bytes) {
   take(call, at, bytes, bytes);
 }
 void take_host(const DriverCall& call, void* at, Size bytes);
 void take_array(const DriverCall& call, Object array, Size bytes);  // 0: of memory that is counted elsewhere.
-void give(const GivingCall& call, Address at);
-void give_host(const GivingCall& call, void* at);
-void give_array(const GivingCall& call, Object array);
+void give(const DriverCall& call, Address at);
+void give_host(const DriverCall& call, void* at);
+void give_array(const DriverCall& call, Object array);
 
 void note_pool(Object pool, Device device);
 void note_pool(Object pool, int type, Location location);
@@ -81,18 +115,18 @@ inline std::uint64_t number_of(Object object) {
   return reinterpret_cast<std::uint64_t>(object);
 }
 void create(MemHandle handle, Size bytes, Location location);
-void create_view(MemHandle handle);                      // A handle that shows others' memory and owns none.
-void import(MemHandle handle, std::uint64_t bytes = 0);  // 0: not told.
+void create_view(MemHandle handle);  // A handle that shows others' memory and owns none.
+void import(const DriverCall& call, MemHandle handle, std::uint64_t bytes = 0);  // 0: not told.
 void note_export(MemHandle handle);
-void release(const GivingCall& call, MemHandle handle);
-void map(Address at, Size bytes, Size offset, MemHandle handle);
-void unmap(const GivingCall& call, Address at, Size bytes);
-void reserve(Address at, Size bytes);
-void unreserve(const GivingCall& call, Address at, Size bytes);
+void release(const DriverCall& call, MemHandle handle);
+void map(const DriverCall& call, Address at, Size bytes, Size offset, MemHandle handle);
+void unmap(const DriverCall& call, Address at, Size bytes);
+void reserve(const DriverCall& call, Address at, Size bytes);
+void unreserve(const DriverCall& call, Address at, Size bytes);
 
 // Another process' block became visible here, or is no more.
-void open_foreign(std::uint32_t heap, Address at);
-void close_foreign(const GivingCall& call, Address at);
+void open_foreign(const DriverCall& call, std::uint32_t heap, Address at);
+void close_foreign(const DriverCall& call, Address at);
 void note_sharing(const DriverCall& call, Address at);  // A block of ours was given to another process.
 
 // What an array's elements take; the driver rounds up and does not say how far.

@@ -4,6 +4,7 @@
 #include <link.h>
 
 #include <cstdint>
+#include <cstring>
 
 namespace hbmscope::inject {
 namespace {
@@ -128,6 +129,39 @@ int look_into(dl_phdr_info* object, std::size_t, void* data) {
   return search.found != nullptr ? 1 : 0;
 }
 
+struct SearchInFile {
+  const char* file;
+  const char* name;
+  void* found = nullptr;
+};
+
+int look_into_file(dl_phdr_info* object, std::size_t, void* data) {
+  auto& search = *static_cast<SearchInFile*>(data);
+  if (object->dlpi_name == nullptr) return 0;
+  const char* at = file_name_of(object->dlpi_name);
+  for (const char* wanted = search.file; *wanted != 0; ++wanted, ++at)
+    if (*at != *wanted) return 0;
+  search.found = look_up(*object, search.name);
+  return search.found != nullptr ? 1 : 0;
+}
+
+struct SearchOfPath {
+  bool (*is_it)(const char* path, void* data);
+  void* data;
+  char* path;
+  std::size_t bytes;
+  bool is_found = false;
+};
+
+int look_at_path(dl_phdr_info* object, std::size_t, void* data) {
+  auto& search = *static_cast<SearchOfPath*>(data);
+  if (object->dlpi_name == nullptr || !search.is_it(object->dlpi_name, search.data)) return 0;
+  const std::size_t length = std::strlen(object->dlpi_name);
+  search.is_found = length < search.bytes;
+  if (search.is_found) std::memcpy(search.path, object->dlpi_name, length + 1);
+  return 1;
+}
+
 struct Place {
   const void* address;
   bool is_inside = false;
@@ -161,6 +195,23 @@ void* find_next_function(const char* name) {
   Search search{name, nullptr};
   dl_iterate_phdr(look_into, &search);
   return search.found;
+}
+
+const char* file_name_of(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash != nullptr ? slash + 1 : path;
+}
+
+void* find_function_in(const char* file, const char* name) {
+  SearchInFile search{file, name};
+  dl_iterate_phdr(look_into_file, &search);
+  return search.found;
+}
+
+bool find_path(bool (*is_it)(const char* path, void* data), void* data, char* path, std::size_t bytes) {
+  SearchOfPath search{is_it, data, path, bytes};
+  dl_iterate_phdr(look_at_path, &search);
+  return search.is_found;
 }
 
 void* find_function(const char* name) {

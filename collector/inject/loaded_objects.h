@@ -2,6 +2,8 @@
 // itself, and answers with our own entry points where somebody else's are wanted.
 #pragma once
 
+#include <cstddef>
+
 namespace hbmscope::inject {
 
 // The first function of that name in what was loaded after this library; null where there is none.
@@ -13,6 +15,14 @@ void* find_function(const char* name);
 void* find_next_at_start(const char* name);
 // The function of that name in the object that `address` lies in; null where there is none.
 void* find_function_beside(const void* address, const char* name);
+
+// The function of that name in the first loaded object whose file's name begins like that ("libc.so"); null: none.
+void* find_function_in(const char* file, const char* name);
+// The path of the first loaded object of which `is_it` says so, with `data`, into `path`. False: there is none, or its
+// path is too long. `is_it` is called with the loader's lock held.
+bool find_path(bool (*is_it)(const char* path, void* data), void* data, char* path, std::size_t bytes);
+// What is behind the last slash.
+const char* file_name_of(const char* path);
 
 // Whether it lies in the program itself, which stands in front of all libraries.
 bool is_in_program(const void* address);

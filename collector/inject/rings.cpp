@@ -206,13 +206,13 @@ wire::RingHeader* Rings::ring(std::uint32_t number) const {
 }
 
 ThreadSlot* Rings::take_ring() {
-  auto* mine = reinterpret_cast<ThreadSlot*>(thread_word & ~in_driver_call);
+  auto* mine = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
   if (mine == nullptr) {
     const auto thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
     for (std::size_t i = 0; mine == nullptr && i < wire::rings_wanted; ++i)
       if (take_slot(slots[i], thread)) mine = &slots[i];
     if (mine == nullptr) return nullptr;
-    thread_word = reinterpret_cast<std::uintptr_t>(mine) | (thread_word & in_driver_call);
+    thread_word = reinterpret_cast<std::uintptr_t>(mine) | (thread_word & thread_flags);
     __cxa_thread_atexit_impl(give_slot_back, mine, &__dso_handle);
   }
   const auto number = static_cast<std::uint32_t>(mine - slots);
@@ -234,7 +234,7 @@ ThreadSlot* Rings::take_ring() {
 // When its thread ends.
 void Rings::give_slot_back(void* slot) {
   // In a child after fork() the slot is the parent's, and its thread goes on with it.
-  if ((thread_word & ~in_driver_call) != reinterpret_cast<std::uintptr_t>(slot)) return;
+  if ((thread_word & ~thread_flags) != reinterpret_cast<std::uintptr_t>(slot)) return;
   thread_word &= in_driver_call;
   auto& mine = *static_cast<ThreadSlot*>(slot);
   if (mine.session == rings.session_ && rings.enter(mine)) {
@@ -243,6 +243,13 @@ void Rings::give_slot_back(void* slot) {
   }
   leave(mine);
   std::atomic_ref(mine.thread).store(0, std::memory_order_release);
+}
+
+std::uint32_t Rings::own_slot(std::uint64_t& thread) {
+  const ThreadSlot* mine = slot_of_thread();
+  if (mine == nullptr) return wire::rings_wanted;
+  thread = mine->thread;
+  return static_cast<std::uint32_t>(mine - slots);
 }
 
 wire::RingHeader* Rings::lock_shared_ring() {
@@ -268,7 +275,7 @@ std::uint64_t Rings::begin_giving() {
 }
 
 void Rings::end_giving() {
-  auto* mine = reinterpret_cast<ThreadSlot*>(thread_word & ~in_driver_call);
+  auto* mine = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
   if (mine == nullptr || mine->session != session_ || !enter(*mine)) return;
   std::atomic_ref(mine->ring->giving_since).store(0, std::memory_order_release);
   leave(*mine);

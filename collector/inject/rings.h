@@ -31,9 +31,12 @@ struct alignas(64) ThreadSlot {
   std::uint32_t is_busy = 0;  // It is writing, or about to find that it may not.
 };
 
-// All that a thread has of us: its slot, and in the lowest bit whether it is inside a call of the driver's.
+// All that a thread has of us: its slot, and in the lowest bits, which a slot's address has not, whether it is inside a
+// call of the driver's: one that came through our own entry point, or one that CUPTI has told of (cupti_callbacks.cpp);
+// and whether CUPTI has told of one since that was last looked at.
 extern __thread std::uintptr_t thread_word __attribute__((tls_model("initial-exec"), visibility("hidden")));
-constexpr std::uintptr_t in_driver_call = 1;
+constexpr std::uintptr_t in_driver_call = 1, cupti_call_step = 2, cupti_call = 30, cupti_has_told = 32;
+constexpr std::uintptr_t thread_flags = in_driver_call | cupti_call | cupti_has_told;
 
 // The time stamp counter, or nanoseconds of the monotonic clock where it does not run evenly.
 std::uint64_t read_ticks(bool are_ns);
@@ -108,6 +111,9 @@ class Rings {
   std::uint64_t begin_giving();
   void end_giving();
 
+  // The number of the thread's slot, which it has until it ends, and the thread's number; `rings_wanted`: it has none.
+  std::uint32_t own_slot(std::uint64_t& thread);
+
   // Definitions; 0 where there was no room. Long texts are cut.
   std::uint32_t define_string(const char* text);
   std::uint32_t define_frame(const char* function, const char* file, std::uint32_t line);
@@ -131,7 +137,7 @@ class Rings {
   wire::RingHeader* ring(std::uint32_t number) const;
   // Null: there is no ring for it.
   ThreadSlot* slot_of_thread() {
-    auto* mine = reinterpret_cast<ThreadSlot*>(thread_word & ~in_driver_call);
+    auto* mine = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
     return __builtin_expect(mine != nullptr && mine->session == session_, 1) ? mine : take_ring();
   }
   // Between the two the memory stays. Who closes makes all threads see that before it looks who is busy

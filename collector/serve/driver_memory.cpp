@@ -38,6 +38,8 @@ void DriverMemory::give(const wire::FreeAtRecord& free_at, std::int64_t time_ns)
     wire::PhysicalReleaseRecord release_of_block;
     release_of_block.handle = free_at.address;
     if (handles_.contains(free_at.address)) release(release_of_block, time_ns);
+  } else if (const auto handle = handles_.find(free_at.address); handle != handles_.end() && handle->second.size == 0) {
+    handles_.erase(handle);  // Another process' block, of which nothing was told as its size was not.
   } else {
     writer_.free(first_heap_, free_at.address, 0, free_at.stack, time_ns);
   }

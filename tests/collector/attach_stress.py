@@ -111,6 +111,10 @@ def main():
     parser.add_argument("--kill", action="store_true", help="kill -9 it at a random moment")
     parser.add_argument("--only", default="")
     given = parser.parse_args()
+    yama = Path("/proc/sys/kernel/yama/ptrace_scope")
+    if os.getuid() != 0 and yama.exists() and yama.read_text().strip() != "0":
+        print("skipped: yama lets only root attach here")
+        return
     wanted = given.only.split(",") if given.only else None
     with tempfile.TemporaryDirectory() as folder:
         results = [stress(name, command, given.hbmscope, given.count, given.kill, Path(folder))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A job of eight threads that was built with a sanitizer runs under hbmscope as it does alone: nothing is reported, and
-the recording holds what it did.
+the recording holds what it did; under both back ends.
 
-    sanitized_test.py HBMSCOPE FAKE_FOLDER JOB
+    sanitized_test.py HBMSCOPE FAKE_CUDA FAKE_CUPTI JOB
 """
 
 import json
@@ -12,19 +12,20 @@ import sys
 import tempfile
 
 
-def main():
-    hbmscope, fakes, job = sys.argv[1:4]
+def find_wrong(hbmscope, fakes, fake_cupti, job, back_end):
     with tempfile.TemporaryDirectory() as folder:
         recording = f"{folder}/run.hbm"
-        environment = dict(os.environ, XDG_RUNTIME_DIR=folder, LD_LIBRARY_PATH=f"{fakes}/bound")
-        command = [hbmscope, "run", "--no-window", "--record", recording, "--", job, "dlsym", "8", "40000", "1"]
+        environment = dict(os.environ, XDG_RUNTIME_DIR=folder, LD_LIBRARY_PATH=f"{fakes}/bound:{fake_cupti}/12", FAKE_CUDA_VERSION="12090")
+        command = [hbmscope, "run", "--no-window", "--backend", back_end, "--record", recording, "--", job, "dlsym", "8", "40000", "1"]
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
         if done.returncode != 0 or "Sanitizer" in done.stderr:
-            sys.exit(f"exit code {done.returncode}\n{done.stderr[:4000]}")
+            return [f"exit code {done.returncode}\n{done.stderr[:4000]}"]
+        if ("told by CUPTI (" in done.stderr) != (back_end == "cupti"):
+            return [done.stderr]
         truth = json.loads(done.stdout)
         events = json.loads(subprocess.run([hbmscope, "report", recording, "--json"], capture_output=True, text=True, check=True).stdout)["events"]
-        wrong = [f"{key}: {events[key]} instead of {truth[key]}" for key in ("alloc", "free", "driver_refusals") if events[key] != truth[key]]
-        sys.exit("\n".join(wrong) or 0)
+        return [f"{back_end}: {key}: {events[key]} instead of {truth[key]}" for key in ("alloc", "free", "driver_refusals") if events[key] != truth[key]]
 
 
-main()
+wrong = [line for back_end in ("interpose", "cupti") for line in find_wrong(*sys.argv[1:5], back_end)]
+sys.exit("\n".join(wrong) or 0)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the collector asks of the process that it is loaded into: glibc alone, no symbol newer than 2.31, and nothing of
-its own that could be taken for the host's, but for what it stands in front of: the driver's memory calls and dlsym.
+its own that could be taken for the host's, but for what it stands in front of: the driver's memory calls and dlsym; and NVTX's way in.
 
     symbols_test.py LIBRARY DRIVER_ENTRIES
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 NEWEST = (2, 31)
 INTERPOSED = re.findall(r"^(?:TAKES|GIVES|REFUSES|RESOLVES)\((cu\w+)", Path(sys.argv[2]).read_text(), re.MULTILINE)
-EXPORTED = {"hbmscope_announce", "hbmscope_attach", "dlsym", "dlvsym", *INTERPOSED}
+EXPORTED = {"hbmscope_announce", "hbmscope_attach", "InitializeInjectionNvtx2", "dlsym", "dlvsym", *INTERPOSED}
 
 
 def main():

@@ -2,6 +2,7 @@
 // full. Written from the public description of the driver API; what takes no memory that is told does nothing.
 //
 //   FAKE_CUDA_DEVICES=2  FAKE_CUDA_BYTES=1000000 (a device's)  FAKE_CUDA_SLOW_US=100 (every call)
+//   FAKE_CUDA_VERSION=12090
 //
 // fake_fail(name, result, times) makes the next calls of a function fail.
 #include <unistd.h>
@@ -16,15 +17,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "collector/inject/driver_types.h"
+#include "tests/collector/fake_cuda/fake_driver.h"
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
+namespace fake_driver {
 namespace {
 
-using namespace hbmscope::inject::driver;
-
-constexpr Result invalid_value = 1, not_found = 500;
 constexpr Size page = 512;
 
 long number_from(const char* variable, long otherwise) {
@@ -91,7 +90,7 @@ Result failure_of(const char* name) {
   if (const Result failure = failure_of(__func__); failure != success) return failure
 
 #define DOES_NOTHING(name, parameters) \
-  EXPORTED Result name parameters {    \
+  Result name parameters {             \
     MAY_FAIL;                          \
     return success;                    \
   }
@@ -151,7 +150,7 @@ EXPORTED Result cuInit(unsigned) {
   return success;
 }
 EXPORTED Result cuDriverGetVersion(int* version) {
-  *version = 13000;
+  *version = static_cast<int>(number_from("FAKE_CUDA_VERSION", 13000));
   return success;
 }
 EXPORTED Result cuDeviceGetCount(int* count) {
@@ -167,11 +166,16 @@ EXPORTED Result cuCtxSetCurrent(Object context) {
   current = static_cast<Device>(reinterpret_cast<std::uintptr_t>(context)) - 1;
   return success;
 }
+EXPORTED Object fake_current_context() {
+  return reinterpret_cast<Object>(static_cast<std::uintptr_t>(current + 1));
+}
 EXPORTED Result cuCtxGetDevice(Device* device) {
+  end_job_if_in_hook("cuCtxGetDevice");
   *device = current;
   return success;
 }
 EXPORTED Result cuMemGetAddressRange_v2(Address* base, Size* bytes, Address address) {
+  end_job_if_in_hook("cuMemGetAddressRange_v2");
   const std::lock_guard lock(fake.mutex);
   const auto found = fake.blocks.find(address);
   if (found == fake.blocks.end()) return not_found;
@@ -180,97 +184,100 @@ EXPORTED Result cuMemGetAddressRange_v2(Address* base, Size* bytes, Address addr
   return success;
 }
 
-EXPORTED Result cuMemAlloc_v2(Address* out, Size bytes) {
+// What the entry points of the table do; entry_points.cpp has what is called.
+namespace behind {
+
+Result cuMemAlloc_v2(Address* out, Size bytes) {
   MAY_FAIL;
   return take_block(out, bytes, current);
 }
 // As some drivers do: one entry point is made of another one.
-EXPORTED Result cuMemAlloc(Address32* out, unsigned bytes) {
+Result cuMemAlloc(Address32* out, unsigned bytes) {
   MAY_FAIL;
   Address address = 0;
-  const Result result = cuMemAlloc_v2(&address, bytes);
+  const Result result = fake_driver::cuMemAlloc_v2(&address, bytes);
   *out = static_cast<Address32>(address);
   return result;
 }
-EXPORTED Result cuMemFree_v2(Address address) {
+Result cuMemFree_v2(Address address) {
   MAY_FAIL;
   return give_block(address);
 }
-EXPORTED Result cuMemFree(Address32 address) {
+Result cuMemFree(Address32 address) {
   MAY_FAIL;
   return give_block(Address{0x700000000000} | address);
 }
-EXPORTED Result cuMemAllocPitch_v2(Address* out, Size* pitch, Size width, Size height, unsigned) {
+Result cuMemAllocPitch_v2(Address* out, Size* pitch, Size width, Size height, unsigned) {
   MAY_FAIL;
   *pitch = (width + page - 1) / page * page;
-  return cuMemAlloc_v2(out, *pitch * height);
+  return fake_driver::cuMemAlloc_v2(out, *pitch * height);
 }
-EXPORTED Result cuMemAllocPitch(Address32* out, unsigned* pitch, unsigned width, unsigned height, unsigned element) {
+Result cuMemAllocPitch(Address32* out, unsigned* pitch, unsigned width, unsigned height, unsigned element) {
   MAY_FAIL;
   Address address = 0;
   Size wide = 0;
-  const Result result = cuMemAllocPitch_v2(&address, &wide, width, height, element);
+  const Result result = fake_driver::cuMemAllocPitch_v2(&address, &wide, width, height, element);
   *out = static_cast<Address32>(address);
   *pitch = static_cast<unsigned>(wide);
   return result;
 }
-EXPORTED Result cuMemAllocManaged(Address* out, Size bytes, unsigned) {
+Result cuMemAllocManaged(Address* out, Size bytes, unsigned) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
   *out = fake.new_address(bytes);
   fake.blocks[*out] = {current, 0};
   return success;
 }
-EXPORTED Result cuMemAllocAsync(Address* out, Size bytes, Object) {
+Result cuMemAllocAsync(Address* out, Size bytes, Object) {
   MAY_FAIL;
   return take_block(out, bytes, current);
 }
-EXPORTED Result cuMemAllocAsync_ptsz(Address* out, Size bytes, Object) {
+Result cuMemAllocAsync_ptsz(Address* out, Size bytes, Object) {
   MAY_FAIL;
   return take_block(out, bytes, current);
 }
-EXPORTED Result cuMemAllocFromPoolAsync(Address* out, Size bytes, Object pool, Object) {
+Result cuMemAllocFromPoolAsync(Address* out, Size bytes, Object pool, Object) {
   MAY_FAIL;
   return take_block(out, bytes, fake.pools.at(pool).device);
 }
-EXPORTED Result cuMemAllocFromPoolAsync_ptsz(Address* out, Size bytes, Object pool, Object) {
+Result cuMemAllocFromPoolAsync_ptsz(Address* out, Size bytes, Object pool, Object) {
   MAY_FAIL;
   return take_block(out, bytes, fake.pools.at(pool).device);
 }
-EXPORTED Result cuMemFreeAsync(Address address, Object) {
+Result cuMemFreeAsync(Address address, Object) {
   MAY_FAIL;
   return give_block(address);
 }
-EXPORTED Result cuMemFreeAsync_ptsz(Address address, Object) {
+Result cuMemFreeAsync_ptsz(Address address, Object) {
   MAY_FAIL;
   return give_block(address);
 }
-EXPORTED Result cuMemPoolCreate(Object* out, const PoolProperties* properties) {
+Result cuMemPoolCreate(Object* out, const PoolProperties* properties) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
   *out = fake.new_object();
   fake.pools[*out] = {properties->location.id, 0};
   return success;
 }
-EXPORTED Result cuMemPoolDestroy(Object pool) {
+Result cuMemPoolDestroy(Object pool) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
   return fake.pools.erase(pool) == 1 ? success : invalid_value;
 }
-EXPORTED Result cuDeviceGetDefaultMemPool(Object* out, Device device) {
+Result cuDeviceGetDefaultMemPool(Object* out, Device device) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
   *out = reinterpret_cast<Object>(static_cast<std::uintptr_t>(0xd00 + device));
   fake.pools[*out] = {device, 0};
   return success;
 }
-EXPORTED Result cuDeviceGetMemPool(Object* out, Device device) {
+Result cuDeviceGetMemPool(Object* out, Device device) {
   MAY_FAIL;
-  return cuDeviceGetDefaultMemPool(out, device);
+  return fake_driver::cuDeviceGetDefaultMemPool(out, device);
 }
 DOES_NOTHING(cuMemPoolExportPointer, (void*, Address))
 // What another process shares: a megabyte at an address of its own.
-EXPORTED Result cuMemPoolImportPointer(Address* out, Object, void*) {
+Result cuMemPoolImportPointer(Address* out, Object, void*) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
   *out = fake.new_address(1 << 20);
@@ -280,14 +287,14 @@ EXPORTED Result cuMemPoolImportPointer(Address* out, Object, void*) {
   return success;
 }
 
-EXPORTED Result cuMemAddressReserve(Address* out, Size bytes, Size, Address, Flags) {
+Result cuMemAddressReserve(Address* out, Size bytes, Size, Address, Flags) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
   *out = fake.new_address(bytes);
   return success;
 }
 DOES_NOTHING(cuMemAddressFree, (Address, Size))
-EXPORTED Result cuMemCreate(MemHandle* out, Size bytes, const AllocationProperties* properties, Flags) {
+Result cuMemCreate(MemHandle* out, Size bytes, const AllocationProperties* properties, Flags) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
   const bool is_device = properties->location.type == LocationType::device;
@@ -296,7 +303,7 @@ EXPORTED Result cuMemCreate(MemHandle* out, Size bytes, const AllocationProperti
   fake.handles[*out] = {is_device ? properties->location.id : 0, is_device ? bytes : 0};
   return success;
 }
-EXPORTED Result cuMemRelease(MemHandle number) {
+Result cuMemRelease(MemHandle number) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
   const auto found = fake.handles.find(number);
@@ -305,7 +312,7 @@ EXPORTED Result cuMemRelease(MemHandle number) {
   drop_unless_used(number);
   return success;
 }
-EXPORTED Result cuMemRetainAllocationHandle(MemHandle* out, void* address) {
+Result cuMemRetainAllocationHandle(MemHandle* out, void* address) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
   const auto found = fake.mappings.find(reinterpret_cast<Address>(address));
@@ -314,7 +321,7 @@ EXPORTED Result cuMemRetainAllocationHandle(MemHandle* out, void* address) {
   ++fake.handles[*out].references;
   return success;
 }
-EXPORTED Result cuMemMap(Address address, Size bytes, Size, MemHandle handle, Flags) {
+Result cuMemMap(Address address, Size bytes, Size, MemHandle handle, Flags) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
   const auto found = fake.handles.find(handle);
@@ -323,7 +330,7 @@ EXPORTED Result cuMemMap(Address address, Size bytes, Size, MemHandle handle, Fl
   fake.mappings[address] = {bytes, handle};
   return success;
 }
-EXPORTED Result cuMemUnmap(Address address, Size bytes) {
+Result cuMemUnmap(Address address, Size bytes) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
   bool has_any = false;
@@ -337,39 +344,39 @@ EXPORTED Result cuMemUnmap(Address address, Size bytes) {
 }
 DOES_NOTHING(cuMemExportToShareableHandle, (void*, MemHandle, int, Flags))
 // Of another process: a handle that takes nothing here.
-EXPORTED Result cuMemImportFromShareableHandle(MemHandle* out, void*, int) {
+Result cuMemImportFromShareableHandle(MemHandle* out, void*, int) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
   *out = ++fake.next_object;
   fake.handles[*out] = {};
   return success;
 }
-EXPORTED Result cuMulticastCreate(MemHandle* out, const void*) {
+Result cuMulticastCreate(MemHandle* out, const void*) {
   MAY_FAIL;
-  return cuMemImportFromShareableHandle(out, nullptr, 0);
+  return fake_driver::cuMemImportFromShareableHandle(out, nullptr, 0);
 }
 
-EXPORTED Result cuArrayCreate_v2(Object* out, const ArrayDescriptor<Size>* array) {
+Result cuArrayCreate_v2(Object* out, const ArrayDescriptor<Size>* array) {
   MAY_FAIL;
   return new_array(out, array->width * std::max<Size>(array->height, 1) * array->channels * 4);
 }
-EXPORTED Result cuArrayCreate(Object* out, const ArrayDescriptor<unsigned>* array) {
+Result cuArrayCreate(Object* out, const ArrayDescriptor<unsigned>* array) {
   MAY_FAIL;
   return new_array(out, Size{array->width} * std::max(array->height, 1U) * array->channels * 4);
 }
-EXPORTED Result cuArray3DCreate_v2(Object* out, const Array3dDescriptor<Size>* array) {
+Result cuArray3DCreate_v2(Object* out, const Array3dDescriptor<Size>* array) {
   MAY_FAIL;
   return new_array(out, array->width * std::max<Size>(array->height, 1) * std::max<Size>(array->depth, 1) * 4);
 }
-EXPORTED Result cuArray3DCreate(Object* out, const Array3dDescriptor<unsigned>* array) {
+Result cuArray3DCreate(Object* out, const Array3dDescriptor<unsigned>* array) {
   MAY_FAIL;
   return new_array(out, Size{array->width} * std::max(array->height, 1U) * std::max(array->depth, 1U) * 4);
 }
-EXPORTED Result cuMipmappedArrayCreate(Object* out, const Array3dDescriptor<Size>* array, unsigned) {
+Result cuMipmappedArrayCreate(Object* out, const Array3dDescriptor<Size>* array, unsigned) {
   MAY_FAIL;
   return new_array(out, array->width * std::max<Size>(array->height, 1) * 8);
 }
-EXPORTED Result cuArrayDestroy(Object array) {
+Result cuArrayDestroy(Object array) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
   const auto found = fake.arrays.find(array);
@@ -378,28 +385,28 @@ EXPORTED Result cuArrayDestroy(Object array) {
   fake.arrays.erase(found);
   return success;
 }
-EXPORTED Result cuMipmappedArrayDestroy(Object array) {
+Result cuMipmappedArrayDestroy(Object array) {
   MAY_FAIL;
-  return cuArrayDestroy(array);
+  return fake_driver::cuArrayDestroy(array);
 }
 
-EXPORTED Result cuMemHostAlloc(void** out, Size bytes, unsigned) {
+Result cuMemHostAlloc(void** out, Size bytes, unsigned) {
   MAY_FAIL;
   return take_host(out, bytes);
 }
-EXPORTED Result cuMemHostAlloc_v2(void** out, Size bytes, unsigned) {
+Result cuMemHostAlloc_v2(void** out, Size bytes, unsigned) {
   MAY_FAIL;
   return take_host(out, bytes);
 }
-EXPORTED Result cuMemAllocHost_v2(void** out, Size bytes) {
+Result cuMemAllocHost_v2(void** out, Size bytes) {
   MAY_FAIL;
   return take_host(out, bytes);
 }
-EXPORTED Result cuMemAllocHost(void** out, unsigned bytes) {
+Result cuMemAllocHost(void** out, unsigned bytes) {
   MAY_FAIL;
   return take_host(out, bytes);
 }
-EXPORTED Result cuMemFreeHost(void* address) {
+Result cuMemFreeHost(void* address) {
   MAY_FAIL;
   return give_block(reinterpret_cast<Address>(address));
 }
@@ -408,29 +415,29 @@ DOES_NOTHING(cuMemHostRegister_v2, (void*, Size, unsigned))
 DOES_NOTHING(cuMemHostUnregister, (void*))
 
 DOES_NOTHING(cuIpcGetMemHandle, (IpcHandle*, Address))
-EXPORTED Result cuIpcOpenMemHandle(Address* out, IpcHandle, unsigned) {
+Result cuIpcOpenMemHandle(Address* out, IpcHandle, unsigned) {
   MAY_FAIL;
-  return cuMemPoolImportPointer(out, nullptr, nullptr);
+  return fake_driver::cuMemPoolImportPointer(out, nullptr, nullptr);
 }
-EXPORTED Result cuIpcOpenMemHandle_v2(Address* out, IpcHandle, unsigned) {
+Result cuIpcOpenMemHandle_v2(Address* out, IpcHandle, unsigned) {
   MAY_FAIL;
-  return cuMemPoolImportPointer(out, nullptr, nullptr);
+  return fake_driver::cuMemPoolImportPointer(out, nullptr, nullptr);
 }
-EXPORTED Result cuIpcCloseMemHandle(Address address) {
+Result cuIpcCloseMemHandle(Address address) {
   MAY_FAIL;
   return give_block(address);
 }
-EXPORTED Result cuImportExternalMemory(Object* out, const ExternalMemoryDescriptor*) {
+Result cuImportExternalMemory(Object* out, const ExternalMemoryDescriptor*) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
   *out = fake.new_object();
   return success;
 }
-EXPORTED Result cuExternalMemoryGetMappedBuffer(Address* out, Object, const ExternalBufferDescriptor*) {
+Result cuExternalMemoryGetMappedBuffer(Address* out, Object, const ExternalBufferDescriptor*) {
   MAY_FAIL;
-  return cuMemPoolImportPointer(out, nullptr, nullptr);
+  return fake_driver::cuMemPoolImportPointer(out, nullptr, nullptr);
 }
-EXPORTED Result cuExternalMemoryGetMappedMipmappedArray(Object* out, Object, const void*) {
+Result cuExternalMemoryGetMappedMipmappedArray(Object* out, Object, const void*) {
   MAY_FAIL;
   return new_array(out, 0);
 }
@@ -442,51 +449,6 @@ DOES_NOTHING(cuDestroyExternalMemory, (Object))
 #include "collector/inject/driver_entries.inc"
 #pragma GCC diagnostic pop
 
-namespace {
+}  // namespace behind
 
-struct Function {
-  std::string name;
-  int since;
-  void* address;
-};
-#define TAKES(name, since, ...) {#name, since, reinterpret_cast<void*>(&name)},
-#define GIVES(name, since, ...) {#name, since, reinterpret_cast<void*>(&name)},
-#define REFUSES(name, since, ...) {#name, since, reinterpret_cast<void*>(&name)},
-const Function functions[] = {
-#include "collector/inject/driver_entries.inc"
-    {"cuCtxGetDevice", 2000, reinterpret_cast<void*>(&cuCtxGetDevice)},
-};
-
-// The newest variant of a name that a program of that version knows; with a thread's own default stream where asked.
-void* find_function(const std::string& symbol, int version, Flags flags) {
-  const Function* best = nullptr;
-  for (const bool is_per_thread : {true, false}) {
-    if (is_per_thread && (flags & 2) == 0) continue;
-    for (const Function& function : functions) {
-      for (const char* variant : {"", "_v2", "_v3", "_v4"})
-        if (function.name == symbol + variant + (is_per_thread ? "_ptsz" : "") && function.since <= version &&
-            (best == nullptr || function.since >= best->since))
-          best = &function;
-    }
-    if (best != nullptr) break;
-  }
-  return best == nullptr ? nullptr : best->address;
-}
-
-}  // namespace
-
-EXPORTED Result cuGetProcAddress(const char* symbol, void** out, int version, Flags flags) {
-  MAY_FAIL;
-  *out = find_function(symbol, version, flags);
-  return *out == nullptr ? not_found : success;
-}
-EXPORTED Result cuGetProcAddress_v2(const char* symbol, void** out, int version, Flags flags, int* status) {
-  MAY_FAIL;
-  if (std::strcmp(symbol, "cuGetProcAddress") == 0) {
-    *out = reinterpret_cast<void*>(&cuGetProcAddress_v2);
-    return success;
-  }
-  *out = find_function(symbol, version, flags);
-  if (status != nullptr) *status = *out == nullptr ? 1 : 0;
-  return *out == nullptr ? not_found : success;
-}
+}  // namespace fake_driver

@@ -1,0 +1,65 @@
+#include "collector/inject/back_end.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "collector/inject/cupti_callbacks.h"
+#include "collector/inject/line.h"
+#include "collector/inject/nvtx_marks.h"
+#include "collector/inject/rings.h"
+
+namespace hbmscope::inject {
+namespace {
+
+// Threads that come while one of them asks wait for it, but not for ever: a library that is being loaded may wait for
+// them.
+constexpr timespec wait_step{0, 1'000'000};
+constexpr int wait_steps_max = 2'000;
+SpinLock deciding;
+
+}  // namespace
+
+std::atomic<BackEnd> back_end{BackEnd::interposition};
+
+void say(const Line& line) {
+  Line whole;
+  whole.add("hbmscope: ").add(line.text).add("\n");
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, whole.text, std::strlen(whole.text));
+}
+
+void prefer_cupti() {
+  back_end.store(BackEnd::cupti_when_used, std::memory_order_release);
+}
+
+void forget_back_end_locks() {
+  deciding.unlock();
+  forget_cupti_lock();
+  nvtx::forget_lock();
+}
+
+void decide_back_end_now() {
+  const int errno_of_job = errno;
+  for (int steps = 0; !deciding.try_lock(); ++steps) {
+    if (back_end.load(std::memory_order_acquire) != BackEnd::cupti_when_used || steps == wait_steps_max) {
+      errno = errno_of_job;
+      return;
+    }
+    nanosleep(&wait_step, nullptr);
+  }
+  if (back_end.load(std::memory_order_acquire) == BackEnd::cupti_when_used) {
+    Line words;
+    if (start_cupti(words)) {
+      say(words);
+    } else {
+      say(words.add(", so the driver's calls are told by interposition"));
+      back_end.store(BackEnd::interposition, std::memory_order_release);
+    }
+  }
+  deciding.unlock();
+  errno = errno_of_job;
+}
+
+}  // namespace hbmscope::inject

@@ -1,0 +1,208 @@
+#include "collector/inject/cupti_callbacks.h"
+
+#include <errno.h>
+
+#include "collector/inject/back_end.h"
+#include "collector/inject/cupti_library.h"
+#include "collector/inject/cupti_nvtx.h"
+#include "collector/inject/cupti_rows.h"
+
+namespace hbmscope::inject {
+namespace cupti {
+namespace {
+
+// All of these change while `changing` is held only.
+SpinLock changing;
+Library library;
+bool is_loaded = false;
+Subscriber subscriber = nullptr;
+// The number of this start, which a thread's word has while it is in a call: one that was in a call when we stopped is
+// in none when we start again. 0: stopped.
+std::atomic<std::uintptr_t> session{0};
+std::uintptr_t last_session = 0;
+bool is_enabled[entry_count];
+static_assert(alignof(ThreadSlot) > thread_flags);
+
+// Devices by the numbers of contexts, which are never given twice; 0: not asked for yet, otherwise one more.
+constexpr std::uint32_t contexts_max = 1024;
+std::atomic<std::uint8_t> devices[contexts_max];
+
+int device_of(const CallbackData& told) {
+  if (told.context == nullptr) return 0;
+  const bool is_kept = told.context_uid < contexts_max;
+  if (is_kept)
+    if (const std::uint8_t known = devices[told.context_uid].load(std::memory_order_relaxed)) return known - 1;
+  std::uint32_t device = 0;  // This may be asked in a callback, unlike the driver itself.
+  if (library.get_device_id(told.context, &device) != success) return 0;
+  if (is_kept && device < 255) devices[told.context_uid].store(static_cast<std::uint8_t>(device + 1));
+  return static_cast<int>(device);
+}
+
+constexpr std::uint64_t is_inside_another = 0, tells_no_time = 1;  // What is kept with a call, or when it began.
+
+void begin_call(Entry entry, const CallbackData& told, std::uintptr_t mine) {
+  if ((thread_word & cupti_call) == mine) {  // A call inside a call is the driver's own doing.
+    *told.correlation = is_inside_another;
+    return;
+  }
+  thread_word = (thread_word & ~cupti_call) | mine;
+  *told.correlation = gives_back(entry) && rings.is_open() ? rings.begin_giving() : tells_no_time;
+}
+
+void end_call(Entry entry, const CallbackData& told, std::uintptr_t mine) {
+  if ((thread_word & cupti_call) != mine || *told.correlation == is_inside_another) return;
+  thread_word = (thread_word & ~cupti_call) | cupti_has_told;
+  const bool has_time = *told.correlation != tells_no_time;
+  const auto result = *static_cast<const driver::Result*>(told.result);
+  const bool is_news = result == driver::success ? has_time || !gives_back(entry) : result == driver::out_of_memory;
+  if (is_news && is_observed()) {
+    const DriverCall call{entry, has_time ? *told.correlation : 0, device_of(told)};
+    if (result == driver::success)
+      tell(call, told.parameters);
+    else
+      call.refuse(asked_bytes(entry, told.parameters));
+  }
+  if (has_time) rings.end_giving();
+}
+
+void go_on_without(Line& why) {
+  session.store(0, std::memory_order_release);
+  back_end.store(BackEnd::interposition, std::memory_order_release);
+  say(why.add(", so the driver's calls are told by interposition from here on"));
+}
+
+void be_told(void*, Domain domain, CallbackId id, const void* told) {
+  const std::uintptr_t mine = session.load(std::memory_order_acquire);
+  if (mine == 0) return;
+  const int errno_of_job = errno;
+  if (domain == Domain::driver_api) {
+    const auto& data = *static_cast<const CallbackData*>(told);
+    const Entry entry = entry_from_id(id);
+    if (entry != Entry::count && data.correlation != nullptr)
+      (data.site == Site::enter ? begin_call : end_call)(entry, data, mine);
+  } else if (domain == Domain::nvtx) {
+    tell_nvtx(id, *static_cast<const NvtxData*>(told));
+  } else if (domain == Domain::state && id == fatal_error) {
+    const char* message = static_cast<const StateData*>(told)->message;
+    Line why;
+    why.add("CUPTI has ended itself (").add(message != nullptr ? message : "it does not say why").add(")");
+    go_on_without(why);
+  }
+  errno = errno_of_job;
+}
+
+Result subscribe(char* old_name) {
+  if (library.subscribe_v2 == nullptr) return library.subscribe(&subscriber, be_told, nullptr);
+  SubscriberParameters parameters{};
+  parameters.struct_bytes =
+      library.version >= version_13_3 ? sizeof(SubscriberParameters) : subscriber_bytes_before_13_3;
+  parameters.name = "hbmscope";
+  parameters.old_name = old_name;
+  parameters.old_name_bytes = old_name_bytes_min;
+  parameters.may_have_others = 1;
+  const Result result = library.subscribe_v2(&subscriber, be_told, nullptr, &parameters);
+  if (result == success || library.version < version_13_3) return result;
+  parameters.may_have_others = 0;  // The driver is older, or whoever came first wants no others.
+  return library.subscribe_v2(&subscriber, be_told, nullptr, &parameters);
+}
+
+void add_reason(Line& words, Result result, const char* old_name) {
+  if (result == has_a_subscriber) {
+    words.add("CUPTI is in use");
+    if (*old_name != 0)
+      words.add(" by ").add(old_name);
+    else
+      add_likely_holder(words);
+    return;
+  }
+  words.add("CUPTI (").add(library.path).add(") can't be used, error ").add_number(static_cast<unsigned>(result));
+  if (result == not_initialized || result == not_compatible)
+    words.add(": it is newer than the driver, or a folder with a stub of the driver is on LD_LIBRARY_PATH");
+  if (result == no_privileges) words.add(": this user may not use it");
+}
+
+// What gives back comes first: a block whose free is missed would stay for ever. How many were enabled.
+unsigned enable() {
+  unsigned enabled = 0;
+  for (const bool gives : {true, false})
+    for (std::size_t i = 0; i < entry_count; ++i) {
+      const auto entry = static_cast<Entry>(i);
+      if (gives_back(entry) != gives || id_of(entry) == 0) continue;
+      is_enabled[i] = library.enable_callback(1, subscriber, Domain::driver_api, id_of(entry)) == success;
+      enabled += is_enabled[i] ? 1 : 0;
+    }
+  for (CallbackId id = 1; id <= nvtx_ids_last; ++id)
+    if (is_nvtx_told(id)) library.enable_callback(1, subscriber, Domain::nvtx, id);
+  library.enable_callback(1, subscriber, Domain::state, fatal_error);
+  return enabled;
+}
+
+bool start(Line& words) {
+  words.add("the driver's calls are told by CUPTI");
+  if (session.load(std::memory_order_relaxed) != 0) return true;
+  words = Line();
+  is_loaded = is_loaded || load(library, words);
+  if (!is_loaded) return false;
+  char old_name[old_name_bytes_min + 1] = "";
+  const Result result = subscribe(old_name);
+  if (result != success) {
+    add_reason(words, result, old_name);
+    return false;
+  }
+  last_session = last_session == cupti_call ? cupti_call_step : last_session + cupti_call_step;
+  const BackEnd before = back_end.exchange(BackEnd::cupti, std::memory_order_acq_rel);
+  session.store(last_session, std::memory_order_release);
+  if (enable() == 0) {
+    session.store(0, std::memory_order_release);
+    back_end.store(before, std::memory_order_release);
+    library.unsubscribe(subscriber);
+    words.add(library.path).add(" knows none of the driver's calls");
+    return false;
+  }
+  words.add("the driver's calls are told by CUPTI (").add(library.path).add(")");
+  return true;
+}
+
+}  // namespace
+}  // namespace cupti
+
+bool start_cupti(Line& words) {
+  cupti::changing.lock();
+  const bool is_started = cupti::start(words);
+  cupti::changing.unlock();
+  return is_started;
+}
+
+void stop_cupti() {
+  cupti::changing.lock();
+  if (cupti::session.exchange(0, std::memory_order_acq_rel) != 0) {
+    back_end.store(BackEnd::none, std::memory_order_release);
+    cupti::library.unsubscribe(cupti::subscriber);
+  }
+  cupti::changing.unlock();
+}
+
+bool is_cupti_gone(Entry entry) {
+  bool& is_enabled = cupti::is_enabled[static_cast<std::size_t>(entry)];
+  if (!is_enabled) return false;
+  cupti::changing.lock();
+  std::uint32_t state = 0;
+  const bool was_there = back_end.load(std::memory_order_relaxed) == BackEnd::cupti;
+  const bool is_there = was_there &&
+                        cupti::library.get_callback_state(&state, cupti::subscriber, cupti::Domain::driver_api,
+                                                          cupti::id_of(entry)) == cupti::success &&
+                        state != 0;
+  if (is_there) is_enabled = false;  // It is one that CUPTI does not tell of, and is not asked for again.
+  if (was_there && !is_there) {
+    Line why;
+    cupti::go_on_without(why.add("somebody has ended CUPTI"));
+  }
+  cupti::changing.unlock();
+  return is_interposing();
+}
+
+void forget_cupti_lock() {
+  cupti::changing.unlock();
+}
+
+}  // namespace hbmscope::inject

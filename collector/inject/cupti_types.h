@@ -1,0 +1,58 @@
+// What is used of CUPTI, by what it is to a compiler, as neither its library nor its headers may be asked for: the job
+// brings the library, and its version decides. cupti_types_check.cpp holds this against NVIDIA's headers where they
+// are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "collector/inject/driver_types.h"
+
+namespace hbmscope::inject::cupti {
+
+using Result = int;  // CUptiResult
+constexpr Result success = 0;
+constexpr Result not_compatible = 14, not_initialized = 15, no_privileges = 35, has_a_subscriber = 39;
+
+using Subscriber = void*;  // CUpti_SubscriberHandle
+using CallbackId = std::uint32_t;
+enum class Domain : int { driver_api = 1, nvtx = 5, state = 6 };  // CUpti_CallbackDomain
+constexpr CallbackId fatal_error = 1;                             // Of Domain::state: CUPTI has ended itself.
+
+using Callback = void (*)(void* data, Domain domain, CallbackId id, const void* told);
+
+enum class Site : int { enter = 0, exit = 1 };  // CUpti_ApiCallbackSite
+struct CallbackData {                           // CUpti_CallbackData, of the driver's calls.
+  Site site;
+  const char* function;
+  const void* parameters;  // The call's, in order, as the members of a struct.
+  void* result;            // Where the call returns: its driver::Result.
+  const char* symbol;
+  driver::Object context;      // The thread's; null: it has none.
+  std::uint32_t context_uid;   // Given to no other context of the process.
+  std::uint64_t* correlation;  // Ours to write at the call's beginning, and to find at its end.
+  std::uint32_t correlation_id;
+};
+struct NvtxData {  // CUpti_NvtxData
+  const char* function;
+  const void* parameters;
+  const void* result;
+};
+struct StateData {  // CUpti_StateData
+  Result result;
+  const char* message;
+};
+
+struct SubscriberParameters {  // CUpti_SubscriberParams
+  std::size_t struct_bytes;
+  const char* name;
+  char* old_name;  // Where the name of the one that is in the way is written.
+  std::size_t old_name_bytes;
+  std::uint8_t may_have_others;  // Since version 13.3.
+  std::uint8_t padding[7];
+};
+constexpr std::size_t subscriber_bytes_before_13_3 = 32;
+constexpr std::uint32_t version_13_3 = 130300;
+constexpr std::size_t old_name_bytes_min = 64;
+
+}  // namespace hbmscope::inject::cupti

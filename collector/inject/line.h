@@ -1,0 +1,32 @@
+// A line for a person, put together without the C++ library.
+#pragma once
+
+#include <cstddef>
+
+namespace hbmscope::inject {
+
+// What does not fit is cut.
+struct Line {
+  char text[512] = "";
+
+  Line& add(const char* more) {
+    while (length_ + 1 < sizeof(text) && *more != 0) text[length_++] = *more++;
+    text[length_] = 0;
+    return *this;
+  }
+  Line& add_number(unsigned number) {
+    char digits[11] = "";
+    char* at = digits + sizeof(digits) - 1;
+    do *--at = static_cast<char>('0' + number % 10);
+    while ((number /= 10) != 0);
+    return add(at);
+  }
+
+ private:
+  std::size_t length_ = 0;
+};
+
+// On the job's standard error, after "hbmscope: ".
+void say(const Line& line);
+
+}  // namespace hbmscope::inject

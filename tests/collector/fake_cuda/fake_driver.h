@@ -1,0 +1,42 @@
+// What the parts of the pretend driver share, and the hook by which a pretend CUPTI is told of its calls.
+#pragma once
+
+#include <cstdint>
+
+#include "collector/inject/driver_types.h"
+
+// As a real driver tells CUPTI of them.
+struct FakeCall {
+  unsigned id;
+  const char* name;
+  const void* parameters;  // As the members of a struct.
+  hbmscope::inject::driver::Result* result;
+  hbmscope::inject::driver::Object context;
+  std::uint64_t* correlation;
+};
+using FakeHook = void (*)(int site, const FakeCall& call);  // 0: before the call, 1: after it.
+
+extern "C" void fake_set_hook(FakeHook hook);
+extern "C" hbmscope::inject::driver::Object fake_current_context();  // A context is its device, plus one.
+
+// A call from inside the hook ends the job: with a real driver it may hang.
+void end_job_if_in_hook(const char* name);
+
+namespace fake_driver {
+
+using namespace hbmscope::inject::driver;
+
+constexpr Result invalid_value = 1, not_found = 500;
+extern "C" Result cuCtxGetDevice(Device* device);
+
+// The entry points of the table, and what they do.
+#define TAKES(name, since, parameters, ...) \
+  extern "C" Result name parameters;        \
+  namespace behind {                        \
+  Result name parameters;                   \
+  }
+#define GIVES TAKES
+#define REFUSES TAKES
+#include "collector/inject/driver_entries.inc"
+
+}  // namespace fake_driver

@@ -1,0 +1,136 @@
+// The list of running jobs and attaching, with a program in hbmscope's place that says what the test wants.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "app/gui/core/app.h"
+#include "app/gui/core/jobs.h"
+#include "collector/view/started_command.h"
+
+namespace hbmscope::gui {
+namespace {
+
+// With ' for ".
+std::string json_from(std::string text) {
+  std::replace(text.begin(), text.end(), '\'', '"');
+  return text;
+}
+
+const std::string two_jobs = json_from(
+    "{'schema':1,'devices':[{'name':'NVIDIA H200','total_bytes':1000,'used_bytes':400}],'jobs':["
+    "{'pid':4711,'uid':0,'user':'ann','command':'python train.py\\nrest','frameworks':['jax 0.10.2'],'has_cuda':true,"
+    "'has_pjrt':true,'is_annotated':false,'has_collector':false,'device_files':['nvidia0'],"
+    "'devices':[{'device':0,'bytes':300},{'device':1,'bytes':null}],'observer':null,'can_attach':true,"
+    "'refusal':null,'remedy':null},"
+    "{'pid':12,'uid':7,'user':'bob','command':'serve','frameworks':[],'has_cuda':true,'has_pjrt':false,"
+    "'is_annotated':false,'has_collector':false,'device_files':[],'devices':[],'observer':null,"
+    "'can_attach':false,'refusal':'it belongs to another user (uid 7)','remedy':'Attach with sudo.'}]}");
+
+TEST(JobListing, is_what_ps_prints) {
+  const auto listing = job_listing_from(two_jobs);
+  ASSERT_TRUE(listing) << listing.error().what;
+  ASSERT_EQ(listing->devices.size(), 1U);
+  EXPECT_EQ(listing->devices[0].used_bytes, 400U);
+  ASSERT_EQ(listing->jobs.size(), 2U);
+  const JobRow& job = listing->jobs[0];
+  EXPECT_EQ(job.command, "python train.py rest") << "one line";
+  EXPECT_EQ(job.loaded, "jax 0.10.2, PJRT plugin, CUDA");
+  EXPECT_EQ(job.bytes, 300U);
+  EXPECT_EQ(job.devices, (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_TRUE(job.can_be_attached());
+  EXPECT_FALSE(listing->jobs[1].bytes.has_value()) << "not told, which is not none";
+  EXPECT_FALSE(listing->jobs[1].can_be_attached());
+  EXPECT_FALSE(job_listing_from("hbmscope: there is no such command"));
+  EXPECT_FALSE(job_listing_from(json_from("{'devices':[],'jobs':[{'pid':'x'}]}")));
+}
+
+TEST(JobListing, is_filtered_by_words_in_any_order) {
+  const auto listing = job_listing_from(two_jobs);
+  ASSERT_TRUE(listing);
+  EXPECT_EQ(filter_jobs(*listing, "").size(), 2U);
+  EXPECT_EQ(filter_jobs(*listing, "TRAIN ann").size(), 1U);
+  EXPECT_EQ(filter_jobs(*listing, "cuda").size(), 2U);
+  EXPECT_EQ(filter_jobs(*listing, "47 jax")[0]->process, 4711);
+  EXPECT_TRUE(filter_jobs(*listing, "train bob").empty());
+}
+
+class Jobs : public testing::Test {
+ protected:
+  void SetUp() override {
+    home_ = std::filesystem::temp_directory_path() / ("hbmscope-jobs-test-" + std::to_string(getpid()));
+    std::filesystem::create_directories(home_);
+    std::filesystem::permissions(home_, std::filesystem::perms::owner_all);
+    for (const char* folder : {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"})
+      setenv(folder, home_.c_str(), 1);
+    const std::filesystem::path program = home_ / "program";
+    std::ofstream(program) << "#!/bin/sh\necho \"$@\" >> " << (home_ / "said").string() << "\nif [ $1 = ps ]; then\n"
+                           << "cat <<'END'\n"
+                           << two_jobs << "\nEND\nexec sleep 60\nfi\n"
+                           << "echo \"hbmscope: can't attach to $2: it is asleep. Wake it.\" >&2\nexit 2\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    view::StartedCommand::program = program;
+  }
+  void TearDown() override {
+    view::StartedCommand::program = "/proc/self/exe";
+    std::filesystem::remove_all(home_);
+  }
+  std::string said() const {
+    std::ifstream file(home_ / "said");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::filesystem::path home_;
+};
+
+template <class Happened>
+void run_until(App& app, const Happened& happened) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!happened() && std::chrono::steady_clock::now() < limit) {
+    app.update();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_TRUE(happened());
+}
+
+TEST_F(Jobs, are_listed_when_somebody_looks) {
+  App app([] {});
+  for (int i = 0; i < 20; ++i) app.update();
+  EXPECT_EQ(said(), "") << "nobody has asked";
+  app.commands().push(CommandId::show_jobs);
+  run_until(app, [&] { return app.state().jobs.listing.has_value(); });
+  EXPECT_EQ(app.state().jobs.listing->jobs.size(), 2U);
+  EXPECT_EQ(said(), "ps --json --every 1\n");
+  app.commands().push(CommandId::escape);
+  run_until(app, [&] { return !app.state().jobs.is_open; });
+}
+
+TEST_F(Jobs, are_listed_on_the_first_page) {
+  App app([] {});
+  app.list_jobs();
+  run_until(app, [&] { return app.state().jobs.listing.has_value(); });
+}
+
+TEST_F(Jobs, what_attaching_does_is_said_first_and_a_refusal_is_shown) {
+  App app([] {});
+  app.commands().push(CommandId::show_jobs);
+  app.commands().push(CommandId::ask_to_attach, "4711");
+  run_until(app, [&] { return app.state().jobs.is_asking; });
+  EXPECT_EQ(said().find("attach"), std::string::npos);
+  app.commands().push(CommandId::escape);
+  run_until(app, [&] { return !app.state().jobs.is_asking; });
+  EXPECT_TRUE(app.state().jobs.is_open) << "one step at a time";
+  app.commands().push(CommandId::attach_to, "4711");
+  run_until(app, [&] { return app.state().source() != nullptr && app.state().source()->state == AnswerState::failed; });
+  EXPECT_EQ(app.state().source()->error.what, "can't attach to 4711: it is asleep. Wake it.");
+  EXPECT_NE(said().find("attach 4711 --no-window --record " + home_.string()), std::string::npos) << said();
+  EXPECT_FALSE(app.state().jobs.is_open);
+  EXPECT_NE(why_not(app.state(), CommandId::detach), "");
+}
+
+}  // namespace
+}  // namespace hbmscope::gui
