@@ -254,6 +254,10 @@ TEST(TpuWorkloadFailures, vmem_smem_and_sparse_core) {
   const tpu_oom::Report scalars = report_of(smem.failures.at(0));
   EXPECT_EQ(scalars.memory_space, "smem");
   EXPECT_EQ(scalars.asked->bytes, 2'097'152);
+  // Each fits, and together they don't.
+  const std::string scalar = R"(, {"name": "p", "dtype": "s32", "shape": [1024, 3], "memory": "smem"})";
+  const tpu::Emulation three = emulation_of(kernel_file("v5e", block_operand + scalar + scalar + scalar, ""));
+  EXPECT_EQ(report_of(three.failures.at(0)).asked->bytes, 3 * mib / 2);
   const tpu::Emulation sparse = emulation_of(kernel_file(
       "v5p", block_operand, R"({"name": "r", "dtype": "f32", "shape": [8192, 16], "memory": "tile_spmem"})"));
   const tpu_oom::Report subcore = report_of(sparse.failures.at(0));
@@ -270,6 +274,23 @@ TEST(TpuWorkloadFailures, cores_that_share_hbm) {
   const tpu_oom::Report report = report_of(emulation.failures.at(0));
   EXPECT_EQ(report.form, tpu_oom::Form::cores);
   expect_near(report.asked, emulation.failures.at(0).asked_bytes);
+}
+
+TEST(TpuWorkload, accumulators_are_a_memory_where_they_are_known) {
+  const std::string scratch = R"({"name": "a", "dtype": "f32", "shape": [512, 256], "memory": "accumulator"},
+                                 {"name": "b", "dtype": "f32", "shape": [4096, 256], "memory": "accumulator"})";
+  const auto peak_of = [&](const char* generation, tpu::Tier tier) {
+    const auto workload = read(kernel_file(generation, block_operand, scratch), {{"block", "64"}});
+    EXPECT_TRUE(workload) << workload.error().what;
+    const tpu::Emulation emulation = tpu::emulate(*workload);
+    EXPECT_TRUE(emulation.failures.empty());
+    return emulation.tier[static_cast<std::size_t>(tier)].peak_bytes;
+  };
+  const std::uint64_t blocks = 2 * 64 * 4096 * 4;
+  EXPECT_EQ(peak_of("v5e", tpu::Tier::accumulator), 0);
+  EXPECT_EQ(peak_of("v5e", tpu::Tier::vmem), blocks + 512 * 1024 + 4 * mib);
+  EXPECT_EQ(peak_of("tpu7x", tpu::Tier::accumulator), 512 * 1024);
+  EXPECT_EQ(peak_of("tpu7x", tpu::Tier::vmem), blocks + 4 * mib) << "what is larger than all of them";
 }
 
 TEST(TpuWorkload, values_that_live_in_vmem_are_a_heap_with_a_limit) {

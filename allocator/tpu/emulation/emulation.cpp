@@ -262,13 +262,18 @@ class Emulator {
       failure.limit_bytes = generation_.hbm_usable.value;
       failure.text = sparse == 0 ? compile_oom_text(program, memory, generation_)
                                  : cores_text(memory.needed_bytes() - sparse, sparse, generation_.hbm_usable.value);
-    } else if (memory.vmem_bytes > generation_.vmem.value) {
-      failure.tier = Tier::vmem;
-      failure.asked_bytes = memory.vmem_bytes;
-      failure.limit_bytes = generation_.vmem.value;
-      failure.text = vmem_oom_text(program, memory, generation_.vmem.value);
     } else if (auto kernel = kernels_.find_fault(program)) {
       failure = std::move(*kernel);
+    } else {
+      // A kernel's buffers lie behind what the program keeps in VMEM.
+      ProgramMemory with_stack = memory;
+      with_stack.vmem_bytes += kernels_.largest_stack_bytes(program);
+      if (with_stack.vmem_bytes > generation_.vmem.value) {
+        failure.tier = Tier::vmem;
+        failure.asked_bytes = with_stack.vmem_bytes;
+        failure.limit_bytes = generation_.vmem.value;
+        failure.text = vmem_oom_text(program, with_stack, generation_.vmem.value);
+      }
     }
     is_compiled_[number] = failure.text.empty();
     if (!failure.text.empty()) fail(std::move(failure), step);

@@ -46,6 +46,14 @@ std::optional<EmulatedFailure> KernelPlayer::find_fault(const Program& program) 
   return std::nullopt;
 }
 
+std::uint64_t KernelPlayer::largest_stack_bytes(const Program& program) const {
+  std::uint64_t largest = 0;
+  for (const Operation& operation : program.operations)
+    if (operation.pipeline)
+      largest = std::max(largest, compute_footprint(workload_.pipelines[*operation.pipeline]).vmem_bytes);
+  return largest;
+}
+
 std::optional<EmulatedFailure> KernelPlayer::find_fault_of(const Pipeline& pipeline) const {
   const Generation& generation = *workload_.generation;
   const PipelineFootprint footprint = compute_footprint(pipeline);
@@ -70,6 +78,13 @@ std::optional<EmulatedFailure> KernelPlayer::find_fault_of(const Pipeline& pipel
     EmulatedFailure failure = failure_of(pipeline, Tier::tile_spmem, words * word_bytes, (limit - 1) * word_bytes);
     failure.text = sparse_core_text(words, limit - 1, scratch.bytes / word_bytes);
     return failure;
+  }
+  if (footprint.smem_bytes > generation.smem.value) {
+    const PipelineOperand* largest = nullptr;
+    for (const PipelineOperand& operand : pipeline.operands)
+      if (operand.is_scalar && (largest == nullptr || operand.block_bytes > largest->block_bytes)) largest = &operand;
+    const Shape& shape = largest != nullptr ? largest->block : pipeline.scratch.front().shape;
+    return refuse(Tier::smem, shape, footprint.smem_bytes, generation.smem.value, "all SMEM operands");
   }
   const std::uint64_t limit = scoped_limit(pipeline);
   if (footprint.vmem_bytes <= limit) return std::nullopt;

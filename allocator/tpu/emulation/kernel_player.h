@@ -18,6 +18,8 @@ class KernelPlayer {
   // What the compiler refuses of the program's kernels: a block or scratch larger than its memory, a stack beyond the
   // scoped limit.
   std::optional<EmulatedFailure> find_fault(const Program& program) const;
+  // Of VMEM, of the kernel that takes the most.
+  std::uint64_t largest_stack_bytes(const Program& program) const;
   // `vmem_base`: where the kernel's stack begins.
   void play(const Program& program, std::uint32_t pipeline, std::uint64_t vmem_base);
 

@@ -148,7 +148,7 @@ class PipelineReader {
     return name + "]";
   }
 
-  tpu::Scratch read_scratch(const Node& node) const {
+  tpu::Scratch read_scratch(const Node& node) {
     node.allow_only({"name", "dtype", "shape", "memory"});
     tpu::Scratch scratch;
     scratch.name = node.at("name").text();
@@ -158,6 +158,12 @@ class PipelineReader {
     scratch.shape = tiled_shape(node, type, sizes, generation());
     if (scratch.place == tpu::ScratchPlace::tile_spmem) scratch.shape.layout->tiles.clear();  // It has no tiles.
     scratch.bytes = padded_bytes(node, scratch.shape);
+    if (scratch.place != tpu::ScratchPlace::accumulator) return scratch;
+    // What finds no room there is in VMEM, as on generations whose accumulators nobody has published.
+    if (scratch.bytes > generation().accumulators.value - accumulator_bytes_)
+      scratch.place = tpu::ScratchPlace::vmem;
+    else
+      accumulator_bytes_ += scratch.bytes;
     return scratch;
   }
 
@@ -180,6 +186,7 @@ class PipelineReader {
   Scope& scope_;
   tpu::Pipeline pipeline_;
   Variables grid_;  // Names and sizes.
+  std::uint64_t accumulator_bytes_ = 0;
 };
 
 }  // namespace
