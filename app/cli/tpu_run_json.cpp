@@ -30,6 +30,7 @@ Json json_of(const tpu::Program& program, const tpu::ProgramMemory& memory, cons
           {"temp_peak_bytes", memory.temp_peak_bytes},
           {"host_temp_bytes", memory.host_temp_bytes},
           {"vmem_bytes", memory.vmem_bytes},
+          {"cmem_bytes", memory.cmem_bytes},
           {"generated_code_bytes", or_null(memory.code_bytes)},
           {"unused_donation_bytes", memory.unused_donation_bytes},
           {"needed_without_code_bytes", memory.needed_without_code_bytes()},

@@ -307,6 +307,11 @@ TEST(TpuWorkload, values_that_live_in_vmem_are_a_heap_with_a_limit) {
   const tpu_oom::Report report = report_of(emulation.failures.at(0));
   EXPECT_EQ(report.form, tpu_oom::Form::compile);
   EXPECT_EQ(report.memory_space, "vmem");
+  std::string in_cmem = text;
+  in_cmem.replace(in_cmem.find("\"vmem\""), 6, "\"cmem\"");
+  EXPECT_EQ(fault_of(in_cmem), "line 5 (programs.p.temporaries.v.memory): v5e has no CMEM");
+  const tpu::Emulation on_v4 = emulation_of(in_cmem, {{"generation", "v4"}, {"n", "40000"}});
+  EXPECT_EQ(report_of(on_v4.failures.at(0)).memory_space, "cmem");
 }
 
 }  // namespace

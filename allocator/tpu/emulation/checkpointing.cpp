@@ -77,7 +77,7 @@ class Rewriter {
     Value value = in_.values[like];
     value.array.name += suffix;
     value.array.spec.place = place;
-    value.array.shard.shape.layout->memory_space = place == Place::host ? 5 : place == Place::vmem ? 1 : 0;
+    value.array.shard.shape.layout->memory_space = memory_space_of(place);
     out_.values.push_back(std::move(value));
     return static_cast<std::uint32_t>(out_.values.size() - 1);
   }

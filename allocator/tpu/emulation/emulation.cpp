@@ -266,18 +266,27 @@ class Emulator {
       failure = std::move(*kernel);
     } else {
       // A kernel's buffers lie behind what the program keeps in VMEM.
-      ProgramMemory with_stack = memory;
-      with_stack.vmem_bytes += kernels_.largest_stack_bytes(program);
-      if (with_stack.vmem_bytes > generation_.vmem.value) {
-        failure.tier = Tier::vmem;
-        failure.asked_bytes = with_stack.vmem_bytes;
-        failure.limit_bytes = generation_.vmem.value;
-        failure.text = vmem_oom_text(program, with_stack, generation_.vmem.value);
-      }
+      failure =
+          find_on_chip_fault(program, memory, Place::vmem, memory.vmem_bytes + kernels_.largest_stack_bytes(program));
+      if (failure.text.empty()) failure = find_on_chip_fault(program, memory, Place::cmem, memory.cmem_bytes);
+      failure.what = program.name;
     }
     is_compiled_[number] = failure.text.empty();
     if (!failure.text.empty()) fail(std::move(failure), step);
     return *is_compiled_[number];
+  }
+
+  // Its text is empty: there is none.
+  EmulatedFailure find_on_chip_fault(const Program& program, const ProgramMemory& memory, Place place,
+                                     std::uint64_t bytes) const {
+    EmulatedFailure failure;
+    const std::uint64_t limit = place == Place::vmem ? generation_.vmem.value : generation_.cmem.value;
+    if (bytes <= limit) return failure;
+    failure.tier = place == Place::vmem ? Tier::vmem : Tier::cmem;
+    failure.asked_bytes = bytes;
+    failure.limit_bytes = limit;
+    failure.text = on_chip_oom_text(program, memory, place, bytes, limit);
+    return failure;
   }
 
   // Runs.
@@ -400,7 +409,14 @@ class Emulator {
 
   static Tier temp_tier(const Program& program, std::uint32_t value) {
     const Place place = program.values[value].array.spec.place;
-    return place == Place::host ? Tier::host : place == Place::vmem ? Tier::vmem : Tier::temporaries;
+    switch (place) {
+      case Place::host: return Tier::host;
+      case Place::vmem: return Tier::vmem;
+      case Place::cmem: return Tier::cmem;
+      case Place::hbm:
+      case Place::sparse_core: break;
+    }
+    return Tier::temporaries;
   }
   std::uint64_t base_of(const Program& program, std::uint32_t value) const {
     return temp_tier(program, value) == Tier::host ? host_end_ : 0;

@@ -62,7 +62,7 @@ std::vector<Entry> temporaries_at_peak(const Program& program, const ProgramMemo
     const Array& array = program.values[placed.value].array;
     entries.push_back({placed.bytes, array.shard.unpadded_bytes, text_from_shape(array.shard.shape),
                        fmt::format("{} = {}", array.name, program.operations[placed.begin].name),
-                       place == Place::vmem ? "scoped" : "HLO temp"});
+                       place == Place::hbm ? "HLO temp" : "scoped"});
   }
   return entries;
 }
@@ -108,14 +108,15 @@ std::string compile_oom_text(const Program& program, const ProgramMemory& memory
   return text + list_text(std::move(entries), "hbm");
 }
 
-std::string vmem_oom_text(const Program& program, const ProgramMemory& memory, std::uint64_t limit_bytes) {
+std::string on_chip_oom_text(const Program& program, const ProgramMemory& memory, Place place, std::uint64_t bytes,
+                             std::uint64_t limit_bytes) {
+  const std::string_view space = place == Place::cmem ? "cmem" : "vmem";
   std::string text = fmt::format(
-      "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space vmem. Used {} of {} "
-      "vmem. "
-      "Exceeded vmem capacity by {}.\n\nProgram vmem requirement {}:\n    scoped        {:>9}\n\n",
-      printed_bytes(memory.vmem_bytes), printed_bytes(limit_bytes), printed_bytes(memory.vmem_bytes - limit_bytes),
-      printed_bytes(memory.vmem_bytes), printed_bytes(memory.vmem_bytes));
-  return text + list_text(temporaries_at_peak(program, memory, Place::vmem), "vmem");
+      "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space {0}. Used {1} of {2} "
+      "{0}. "
+      "Exceeded {0} capacity by {3}.\n\nProgram {0} requirement {1}:\n    scoped        {1:>9}\n\n",
+      space, printed_bytes(bytes), printed_bytes(limit_bytes), printed_bytes(bytes - limit_bytes));
+  return text + list_text(temporaries_at_peak(program, memory, place), space);
 }
 
 std::string scoped_vmem_text(std::string_view kernel, const Shape& output, std::uint64_t bytes, std::uint64_t limit) {

@@ -18,8 +18,9 @@ std::string printed_bytes(std::uint64_t bytes);
 // A program that needs more than there is. Beyond the limit without its code the compiler says one sentence; only with
 // it, all tables (seen in 50 texts of libtpu 0.0.51).
 std::string compile_oom_text(const Program& program, const ProgramMemory& memory, const Generation& generation);
-// "... in memory space vmem. Used 256.00M of 128.00M vmem": values that live in VMEM.
-std::string vmem_oom_text(const Program& program, const ProgramMemory& memory, std::uint64_t limit_bytes);
+// "... in memory space vmem. Used 256.00M of 128.00M vmem": values that live in VMEM, or in CMEM.
+std::string on_chip_oom_text(const Program& program, const ProgramMemory& memory, Place place, std::uint64_t bytes,
+                             std::uint64_t limit_bytes);
 // A kernel's stack of blocks and scratch.
 std::string scoped_vmem_text(std::string_view kernel, const Shape& output, std::uint64_t bytes, std::uint64_t limit);
 // One allocation that is larger than its memory ("vmem", "smem").

@@ -71,6 +71,17 @@ std::uint64_t Mesh::devices() const {
   return devices;
 }
 
+std::uint32_t memory_space_of(Place place) {
+  switch (place) {
+    case Place::vmem: return 1;
+    case Place::cmem: return 3;
+    case Place::host: return 5;
+    case Place::hbm:
+    case Place::sparse_core: return 0;
+  }
+  return 0;
+}
+
 std::uint64_t allocation_bytes_least(const Generation& generation) {
   return generation.rows_least > 1 ? 1024 : 512;
 }
@@ -109,8 +120,7 @@ tl::expected<Shard, std::string> shard_of(const ArraySpec& array, const Mesh& me
     shard.shape.layout = sparse_layout(*array.type, sizes.size());
   else
     shard.shape = default_shape(generation, *array.type, shard.shape.dimensions);
-  if (array.place == Place::host) shard.shape.layout->memory_space = 5;
-  if (array.place == Place::vmem) shard.shape.layout->memory_space = 1;
+  shard.shape.layout->memory_space = memory_space_of(array.place);
   const auto padded = compute_padded_bytes(shard.shape);
   constexpr std::uint64_t most = std::uint64_t{1} << 50;  // Sums of thousands of them stay far below 2^63.
   if (!padded || !unpadded || !global || *padded > most || *global > most)

@@ -31,9 +31,13 @@ struct Mesh {
 enum class Place : std::uint8_t {
   hbm,
   vmem,
+  cmem,
   host,
   sparse_core,  // In HBM, with rows of 32 bytes and no lanes, as SparseCore gathers them.
 };
+
+// As a layout's S has it.
+std::uint32_t memory_space_of(Place place);
 
 struct ArraySpec {
   const ElementType* type = nullptr;

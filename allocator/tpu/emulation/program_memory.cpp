@@ -128,8 +128,7 @@ void find_peak(const Program& program, ProgramMemory& memory) {
   std::uint64_t live = 0, unpadded = 0;
   std::vector<std::vector<const PlacedValue*>> begins(program.operations.size()), ends(program.operations.size());
   for (const PlacedValue& placed : memory.placed) {
-    const Place place = program.values[placed.value].array.spec.place;
-    if (place == Place::host || place == Place::vmem) continue;
+    if (program.values[placed.value].array.spec.place != Place::hbm) continue;
     begins[placed.begin].push_back(&placed);
     ends[placed.end].push_back(&placed);
   }
@@ -182,6 +181,7 @@ ProgramMemory compute_program_memory(const Program& program, const Generation& g
   memory.temp_bytes = Packer(program, ranges, Place::hbm, alignment).pack(memory.placed);
   memory.host_temp_bytes = Packer(program, ranges, Place::host, alignment).pack(memory.placed);
   memory.vmem_bytes = Packer(program, ranges, Place::vmem, alignment).pack(memory.placed);
+  memory.cmem_bytes = Packer(program, ranges, Place::cmem, alignment).pack(memory.placed);
   find_peak(program, memory);
   std::stable_sort(memory.placed.begin(), memory.placed.end(),
                    [](const PlacedValue& a, const PlacedValue& b) { return a.begin < b.begin; });

@@ -22,11 +22,11 @@ struct PlacedValue {
 
 struct ProgramMemory {
   std::uint64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0;
-  std::uint64_t temp_bytes = 0, temp_peak_bytes = 0;  // The packed heap; the most that lives at a time.
-  std::uint64_t temp_unpadded_bytes = 0;              // Of what lives when the most does.
-  std::uint64_t host_temp_bytes = 0, vmem_bytes = 0;  // Packed heaps too.
-  std::uint64_t tuple_bytes = 0;                      // Of output_bytes: the table of several outputs.
-  std::uint64_t unused_donation_bytes = 0;            // Donated, and no output has such a shape.
+  std::uint64_t temp_bytes = 0, temp_peak_bytes = 0;                  // The packed heap; the most that lives at a time.
+  std::uint64_t temp_unpadded_bytes = 0;                              // Of what lives when the most does.
+  std::uint64_t host_temp_bytes = 0, vmem_bytes = 0, cmem_bytes = 0;  // Packed heaps too.
+  std::uint64_t tuple_bytes = 0;                                      // Of output_bytes: the table of several outputs.
+  std::uint64_t unused_donation_bytes = 0;                            // Donated, and no output has such a shape.
   std::optional<std::uint64_t> code_bytes;
 
   std::vector<PlacedValue> placed;                           // Temporaries, in the order in which they begin.

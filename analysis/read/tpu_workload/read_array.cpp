@@ -26,9 +26,10 @@ tpu::Place read_place(const Node& node) {
   const std::string& text = node.text();
   if (text == "hbm") return tpu::Place::hbm;
   if (text == "vmem") return tpu::Place::vmem;
+  if (text == "cmem") return tpu::Place::cmem;
   if (text == "host") return tpu::Place::host;
   if (text == "sparse_core") return tpu::Place::sparse_core;
-  node.fail(fmt::format("there is no memory '{}'", text), "Known: hbm, vmem, host, sparse_core.");
+  node.fail(fmt::format("there is no memory '{}'", text), "Known: hbm, vmem, cmem, host, sparse_core.");
 }
 
 void run_loops(const std::vector<std::pair<std::string, Node>>& loops, std::size_t depth, bool is_reversed,
@@ -113,6 +114,8 @@ tpu::Array read_array(const Node& node, const std::string& name, const Scope& sc
   if (const auto memory = node.find("memory")) array.spec.place = read_place(*memory);
   if (array.spec.place == tpu::Place::sparse_core && array.spec.dimensions.empty())
     node.at("memory").fail("a scalar has no rows for SparseCore");
+  if (array.spec.place == tpu::Place::cmem && scope.workload.generation->cmem.value == 0)
+    node.at("memory").fail(fmt::format("{} has no CMEM", scope.workload.generation->name), "v4 has.");
   auto shard = tpu::shard_of(array.spec, scope.workload.mesh, *scope.workload.generation);
   if (!shard) node.fail(shard.error());
   if (!may_be_uneven && shard->is_uneven) check_even(node, array.spec, scope.workload.mesh);

@@ -62,7 +62,12 @@ class WorkloadReader {
       return Failure(Error{refused_, "hbmscope tpu run --help lists what can be changed.", {}, {}, false});
     if (const auto arrays = root_.find("arrays")) {
       scope_.arrays = arrays->members();
-      for (const auto& [name, node] : scope_.arrays) node.allow_only({"dtype", "shape", "sharding", "memory"});
+      for (const auto& [name, node] : scope_.arrays) {
+        node.allow_only({"dtype", "shape", "sharding", "memory"});
+        const auto memory = node.find("memory");
+        if (memory && (memory->text() == "vmem" || memory->text() == "cmem"))
+          memory->fail("only temporaries of a program live there", "Arrays are in hbm, host or sparse_core.");
+      }
     }
     read_pipelines(root_, scope_);
     read_programs(root_, scope_);
