@@ -20,6 +20,7 @@
 #include "app/cli/window_process.h"
 #include "collector/attach/injector.h"
 #include "collector/attach/job_list.h"
+#include "collector/attach/job_memory.h"
 #include "collector/attach/way_in.h"
 #include "collector/link/meeting_place.h"
 #include "collector/serve/proc_file.h"
@@ -68,6 +69,13 @@ std::string name_of(pid_t process) {
   return name.empty() ? "job" : name;
 }
 
+bool has_driver(pid_t process) {
+  const std::vector<attach::Mapping> mappings = attach::read_mappings(process);
+  return std::any_of(mappings.begin(), mappings.end(), [](const attach::Mapping& mapping) {
+    return mapping.path.find("/libcuda.so") != std::string::npos;
+  });
+}
+
 class AttachedJob {
  public:
   explicit AttachedJob(const AttachOptions& options) : options_(options) {}
@@ -95,15 +103,21 @@ class AttachedJob {
     std::signal(SIGPIPE, SIG_IGN);
     if (const auto failed = observation_.start_recording())
       return fail({*failed, "Name another file with --record.", recording, {}, false});
+    if (has_driver(process) && !options_.no_cupti)
+      fmt::print(
+          stderr,
+          "hbmscope: CUPTI is taken while it is attached, so torch.profiler, jax.profiler and nsys can't be started "
+          "in {} meanwhile; --no-cupti leaves it.\n",
+          number);
     if (const auto refusal = inject(process, way)) {
       observation_.finish(0);
       observation_.remove_empty_recording();
       return refuse(number, *refusal);
     }
     fmt::print(stderr,
-               "hbmscope: attached to {} ({}). What happened before now can't be seen; what lives is listed where its "
-               "allocator can tell. Ctrl+C lets go.\n",
-               number, printable(name_of(process)));
+               "hbmscope: attached to {} ({}); {}. What happened before now can't be seen; what lives is listed where "
+               "its allocator can tell. Ctrl+C lets go.\n",
+               number, printable(name_of(process)), printable(words_));
     WindowProcess window;
     if (has_window && !options_.no_window && has_display()) window.open(observation_.viewer_socket());
     observe(window);
@@ -119,6 +133,7 @@ class AttachedJob {
     attach::Injection injection;
     injection.process = process;
     injection.library = way.library;
+    injection.leaves_cupti = options_.no_cupti;
     injection.observer = observation_.observer().socket_path();
     if (!way.folder.empty()) injection.observer.replace(0, way.folder.size(), way.folder_in_job);
     attach::InjectionProcess injector(injection);
@@ -126,6 +141,7 @@ class AttachedJob {
       if (asked_to_end != 0) return attach::Refusal{"you ended it", "The job runs on as it was."};
       observation_.serve(link::status_flag::is_attached);
     }
+    words_ = injector.words();
     return injector.refusal();
   }
 
@@ -149,6 +165,7 @@ class AttachedJob {
 
   const AttachOptions& options_;
   Observation observation_;
+  std::string words_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@ struct AttachOptions {
   std::string record;  // Empty: COMMAND.PID.hbm in the current folder.
   double seconds = 0;  // 0: until it ends, the window is closed, or Ctrl+C.
   bool no_window = false;
+  bool no_cupti = false;  // CUPTI is left to the job's own profilers.
 };
 
 // The window is another process, where this program has one (`has_window`) and there is a display; closing it is

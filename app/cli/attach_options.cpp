@@ -11,6 +11,8 @@ void add_attach_commands(CLI::App& app, AttachCommands& commands) {
   attach.add_option("--record", commands.attach.record, "The recording to write; default: NAME.PID.hbm in this folder");
   attach.add_option("--for", commands.attach.seconds, "Seconds to stay; 0: until the job ends or you end this")
       ->check(CLI::Range(0.0, 1e9));
+  attach.add_flag("--no-cupti", commands.attach.no_cupti,
+                  "Leave CUPTI to the job's own profilers; then nobody tells of the CUDA driver's calls");
   attach.add_flag("--no-window", commands.attach.no_window, "Only record; without a display that is so anyway");
 
   CLI::App& detach = *app.add_subcommand("detach", "Let a job go that hbmscope is attached to");
@@ -18,7 +20,8 @@ void add_attach_commands(CLI::App& app, AttachCommands& commands) {
 
   CLI::App& ps = *app.add_subcommand("ps", "Jobs that hold device memory, and whether they can be attached to");
   ps.add_flag("--json", commands.ps.json, "Print JSON (described in app/cli/README.md)");
-  ps.add_option("--every", commands.ps.interval, "Again after so many seconds, until it is ended; JSON then in one line")
+  ps.add_option("--every", commands.ps.interval,
+                "Again after so many seconds, until it is ended; JSON then in one line")
       ->check(CLI::Range(0.1, 3600.0));
 }
 

@@ -33,7 +33,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr milliseconds stop_limit{2'000};    // For one thread to stop: it has to get its turn first.
+constexpr milliseconds stop_limit{2'000};     // For one thread to stop: it has to get its turn first.
 constexpr milliseconds search_limit{10'000};  // For a thread at a place where it may be borrowed.
 constexpr milliseconds load_limit{20'000};    // For the library: the job's loader may be busy.
 constexpr std::uint64_t page_bytes = 4096;
@@ -189,6 +189,7 @@ class Injector {
         mappings_(read_mappings(injection.process)),
         modules_(read_modules(memory_)) {}
 
+  const std::string& words() const { return words_; }
   std::optional<Refusal> run() {
     step("begin");
     if (auto refusal = prepare()) return refusal;
@@ -213,7 +214,8 @@ class Injector {
                      "Start the job with hbmscope run."};
     call_.region = find_free_range(mappings_);
     const std::uint64_t code_bytes = injected_code_bytes();
-    texts_ = {injection_.library, wire::attach_function, injection_.observer};
+    texts_ = {injection_.library, wire::attach_function, injection_.observer,
+              injection_.leaves_cupti ? wire::attach_without_cupti : ""};
     std::uint64_t text_bytes = 0;
     for (const std::string& text : texts_) text_bytes += text.size() + 1;
     const std::vector<Gap> gaps = find_gaps(memory_, mappings_, modules_);
@@ -334,10 +336,9 @@ class Injector {
                      "The job runs on as it was; try again in a while."};
     const std::uint32_t read = 1;
     memory_.write(call_.region + offsetof(wire::AttachControl, is_read), &read, sizeof(read));
+    words_.assign(control->words, std::min<std::size_t>(control->words_bytes, sizeof(control->words)));
     if (control->state == wire::attach_state::is_attached) return std::nullopt;
-    const std::size_t length = std::min<std::size_t>(control->words_bytes, sizeof(control->words));
-    return Refusal{"the collector can't be used in it: " + std::string(control->words, length),
-                   "The job runs on as it was."};
+    return Refusal{"the collector can't be used in it: " + words_, "The job runs on as it was."};
   }
 
   const Injection& injection_;
@@ -346,25 +347,30 @@ class Injector {
   Modules modules_;
   InjectedCall call_;
   std::vector<std::string> texts_;
+  std::string words_;
   std::uint64_t code_at_ = 0, text_at_ = 0;
 };
 
 }  // namespace
 
-std::optional<Refusal> inject(const Injection& injection) {
+std::optional<Refusal> inject(const Injection& injection, std::string& words) {
   // One at a time, whoever they are: the place for the code is the same for all.
   const int lock = open(("/proc/" + std::to_string(injection.process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
   std::optional<Refusal> refusal;
   if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     refusal = Refusal{"another hbmscope is attaching to it at this moment", "Try again."};
-  else
-    refusal = Injector(injection).run();
+  else {
+    Injector injector(injection);
+    refusal = injector.run();
+    words = injector.words();
+  }
   if (lock >= 0) close(lock);
   return refusal;
 }
 
 InjectionProcess::InjectionProcess(const Injection& injection) {
   int ends[2] = {-1, -1};
+  const pid_t parent = getpid();
   if (pipe2(ends, O_CLOEXEC) != 0 || (child_ = fork()) < 0) {
     refusal_ = Refusal{std::string("no process can be made: ") + std::strerror(errno), ""};
     is_over_ = true;
@@ -373,9 +379,11 @@ InjectionProcess::InjectionProcess(const Injection& injection) {
   }
   if (child_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(0);  // It died before.
     for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(one, SIG_DFL);
-    const auto refusal = inject(injection);
-    const std::string said = refusal ? refusal->what + '\0' + refusal->remedy : std::string("\0", 1);
+    std::string words;
+    const auto refusal = inject(injection, words);
+    const std::string said = refusal ? refusal->what + '\0' + refusal->remedy : '\0' + words;
     [[maybe_unused]] const ssize_t written = write(ends[1], said.data(), said.size());
     _exit(0);
   }
@@ -405,6 +413,8 @@ bool InjectionProcess::is_over() {
     refusal_ = Refusal{"what was to bring the collector into it was ended", "The job runs on as it was; try again."};
   else if (middle > 0)
     refusal_ = Refusal{said_.substr(0, middle), said_.substr(middle + 1)};
+  else
+    words_ = said_.substr(1);
   return true;
 }
 

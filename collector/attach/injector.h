@@ -15,13 +15,14 @@ namespace hbmscope::attach {
 struct Injection {
   pid_t process = 0;
   std::string library, observer;  // Paths as that process sees them.
+  bool leaves_cupti = false;      // For the job's own profilers; then nobody tells of the CUDA driver's calls.
   // Where it is tested what becomes of the job when we die there: called with the name of each step.
   void (*at_step)(const char* step) = nullptr;
 };
 
 // Returns when the collector has connected to the observer, who must be serving meanwhile: so this is done in a process
-// of its own (start_injection). Nothing, or why not.
-std::optional<Refusal> inject(const Injection& injection);
+// of its own (InjectionProcess). Nothing, or why not; `words`: who tells of the driver's calls, or why nobody does.
+std::optional<Refusal> inject(const Injection& injection, std::string& words);
 
 // inject() in a child process, whose death sets free whatever it holds.
 class InjectionProcess {
@@ -34,11 +35,12 @@ class InjectionProcess {
   // Does not wait. True: it is over, and `refusal` tells how.
   bool is_over();
   const std::optional<Refusal>& refusal() const { return refusal_; }
+  const std::string& words() const { return words_; }
 
  private:
   pid_t child_ = -1;
   int pipe_ = -1;
-  std::string said_;
+  std::string said_, words_;
   std::optional<Refusal> refusal_;
   bool is_over_ = false;
 };

@@ -16,6 +16,8 @@
 
 #include "collector/inject/annotate_sink.h"
 #include "collector/inject/collector.h"
+#include "collector/inject/cupti_callbacks.h"
+#include "collector/inject/line.h"
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/rings.h"
 #include "collector/wire/attach_layout.h"
@@ -83,8 +85,31 @@ void give_back(wire::AttachControl* control, const Link* link) {
 
 Link* attached_link = nullptr;
 
+// The driver's calls are told by CUPTI, where there is a driver and CUPTI is free: callers have their entry points
+// already. Once the driver is there: it may come later.
+class DriverCalls {
+ public:
+  explicit DriverCalls(bool are_wanted) : are_wanted_(are_wanted) {}
+  void look(Line& words) {
+    if (is_decided_) return;
+    if (find_function("cuInit") == nullptr) {
+      words.add("it has no CUDA driver loaded");
+      return;
+    }
+    is_decided_ = true;
+    if (!are_wanted_)
+      words.add("CUPTI is left alone, so nobody tells of the driver's calls");
+    else if (!start_cupti(words))
+      words.add(", so nobody tells of the driver's calls");
+  }
+
+ private:
+  bool are_wanted_, is_decided_ = false;
+};
+
 // Until the observer hangs up. Null, or why not.
 const char* serve_observer(wire::AttachControl* control, const char* observer) {
+  const char* asked = observer + std::strlen(observer) + 1;
   if (rings.is_open()) return "it was started by hbmscope run";
   int descriptor = -1;
   watch_forks();
@@ -92,11 +117,20 @@ const char* serve_observer(wire::AttachControl* control, const char* observer) {
   Link link(descriptor);
   __atomic_store_n(&attached_link, &link, __ATOMIC_RELEASE);
   forget_driver_ids();
+  be_silent();
   listen_to_all();
-  answer(control, wire::attach_state::is_attached, "");
+  DriverCalls driver_calls(std::strcmp(asked, wire::attach_without_cupti) != 0);
+  Line words;
+  driver_calls.look(words);
+  answer(control, wire::attach_state::is_attached, words.text);
   give_back(control, &link);
-  while (!link.is_over(look_again_ms)) listen_to_all();
+  while (!link.is_over(look_again_ms)) {
+    listen_to_all();
+    Line later;
+    driver_calls.look(later);
+  }
   stop_listening();
+  stop_cupti();
   rings.close();
   __atomic_store_n(&attached_link, nullptr, __ATOMIC_RELEASE);
   link.close();
@@ -104,6 +138,10 @@ const char* serve_observer(wire::AttachControl* control, const char* observer) {
 }
 
 }  // namespace
+
+bool came_late() {
+  return __atomic_load_n(&attached_link, __ATOMIC_ACQUIRE) != nullptr;
+}
 
 void forget_attachment() {
   if (attached_link != nullptr) attached_link->close();

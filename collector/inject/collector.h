@@ -16,6 +16,9 @@ void forget_driver_ids();
 // In a child after fork(): its parent's observer is none of its.
 void forget_attachment();
 
+// The process had run before it was attached to: what it has is not known from the start.
+bool came_late();
+
 // Once a process: what is to happen in its children after fork().
 void watch_forks();
 

@@ -29,7 +29,8 @@ std::uint32_t text_of(Entry entry) {
 std::uint32_t define_heap(std::size_t index) {
   wire::HeapRecord heap;
   heap.layer = static_cast<std::uint8_t>(wire::Layer::physical);
-  heap.flags = wire::heap_flag::has_requested | wire::heap_flag::has_addresses | wire::heap_flag::is_complete_at_start;
+  heap.flags = wire::heap_flag::has_requested | wire::heap_flag::has_addresses;
+  if (!came_late()) heap.flags |= wire::heap_flag::is_complete_at_start;
   heap.device = index < devices_max ? static_cast<std::uint32_t>(index) : wire::no_device;
   if (index == managed) return rings.define_heap(heap, "managed memory", "managed");
   if (index == host) return rings.define_heap(heap, "pinned host memory", "host_pinned");

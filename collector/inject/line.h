@@ -26,7 +26,8 @@ struct Line {
   std::size_t length_ = 0;
 };
 
-// On the job's standard error, after "hbmscope: ".
+// On the job's standard error, after "hbmscope: ". Nothing in a job that was attached to: it has its own output.
 void say(const Line& line);
+void be_silent();
 
 }  // namespace hbmscope::inject

@@ -33,9 +33,11 @@ std::unique_ptr<StartedCommand> StartedCommand::start(const std::vector<std::str
     close(ends[1]);
     return nullptr;
   }
+  const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(1);  // It died before.
     dup2(ends[0], STDIN_FILENO);
     if (output != nullptr) {
       dup2(printed[1], STDOUT_FILENO);

@@ -21,7 +21,7 @@ struct AttachControl {
   // The attaching hbmscope's.
   std::uint32_t is_read = 0;  // 1: it has seen the state, and the memory may go.
   std::uint32_t unused = 0;
-  char words[512] = {};  // What went wrong.
+  char words[512] = {};  // What went wrong; when it is attached, who tells of the driver's calls, or why nobody does.
 };
 static_assert(offsetof(AttachControl, thread) == 0);
 static_assert(offsetof(AttachControl, signals_all) == 8);
@@ -44,7 +44,9 @@ constexpr std::uint32_t failed = 4;  // And `words` say why; nothing of us runs 
 constexpr std::uint64_t attach_registers_offset = 4096;
 constexpr std::uint64_t attach_region_bytes = std::uint64_t{128} << 10;
 
-// What the library exports for it: void hbmscope_attach(AttachControl*, const char* observer_socket).
+// What the library exports for it: void hbmscope_attach(AttachControl*, const char* observer_socket). Behind the path's
+// zero byte stands one more text, what is asked for: empty, or `no-cupti`, which leaves CUPTI alone.
+constexpr const char* attach_without_cupti = "no-cupti";
 constexpr const char* attach_function = "hbmscope_attach";
 
 }  // namespace hbmscope::wire

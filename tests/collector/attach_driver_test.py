@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""hbmscope attach, on a job that has used a CUDA driver for a while, with a CUPTI that is free, held, left alone or not
+there: what is seen, what is said, and that the job's own profiler has CUPTI again afterwards.
+
+    attach_driver_test.py HBMSCOPE FAKE_CUDA FAKE_CUPTI
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+HBMSCOPE, FAKES, FAKE_CUPTI = sys.argv[1:4]
+YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
+MAY_ATTACH = os.getuid() == 0 or not YAMA.exists() or YAMA.read_text().strip() == "0"
+VERSIONS = {"12": "12090", "13.0": "13000", "13.3": "13030"}
+BLOCK_BYTES, BLOCKS = 4096, 10
+# Holds ten blocks that it had from before, and takes and gives another one again and again. SIGUSR1: it tries to have
+# CUPTI, as a profiler does, and lets go of it. SIGUSR2: the end.
+JOB = f"""
+import ctypes as C, signal, sys, time
+cuda = C.CDLL("libcuda.so.1")
+cupti = C.CDLL(sys.argv[1]) if sys.argv[1] else None
+callback = C.CFUNCTYPE(None, C.c_void_p, C.c_int, C.c_uint32, C.c_void_p)(lambda *_: None)
+held, ended, asked = C.c_void_p(), [], []
+def subscribe():
+    return cupti.cuptiSubscribe(C.byref(held), callback, None)
+if sys.argv[2] == "held":
+    assert subscribe() == 0
+def take():
+    at = C.c_uint64()
+    assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t({BLOCK_BYTES})) == 0
+    return at
+before = [take() for _ in range({BLOCKS})]
+signal.signal(signal.SIGUSR1, lambda *_: asked.append(1))
+signal.signal(signal.SIGUSR2, lambda *_: ended.append(1))
+print("begun", flush=True)
+turns = 0
+while not ended:
+    assert cuda.cuMemFree_v2(take()) == 0
+    turns += 1
+    time.sleep(0.0005)
+    if asked:
+        asked.clear()
+        result = subscribe()
+        print("profiler", result, flush=True)
+        if result == 0:
+            assert cupti.cuptiUnsubscribe(held) == 0
+assert all(cuda.cuMemFree_v2(at) == 0 for at in before)
+print("turned", turns > 0)
+"""
+
+
+@unittest.skipUnless(MAY_ATTACH, "yama lets only root attach here")
+class AttachDriver(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.recording = str(self.folder / "attached.hbm")
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name)
+        for display in ("DISPLAY", "WAYLAND_DISPLAY"):
+            self.environment.pop(display, None)
+
+    def job(self, version="12", state="free", is_there=True):
+        paths = [f"{FAKES}/bound"] + ([f"{FAKE_CUPTI}/{version}"] if is_there else [])
+        library = next(Path(FAKE_CUPTI, version).glob("libcupti.so.*")).name if is_there else ""
+        job = subprocess.Popen([sys.executable, "-c", JOB, library, state], stdout=subprocess.PIPE, text=True,
+                               env=dict(os.environ, LD_LIBRARY_PATH=":".join(paths), FAKE_CUDA_VERSION=VERSIONS[version]))
+        for closed in (job.stdout.close, job.wait, job.kill):
+            self.addCleanup(closed)
+        self.assertEqual(job.stdout.readline(), "begun\n")
+        return job
+
+    def attach(self, job, *options):
+        done = subprocess.run([HBMSCOPE, "attach", str(job.pid), "--record", self.recording, "--for", "0.6", *options],
+                              capture_output=True, text=True, env=self.environment, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
+
+    def ask_profiler(self, job):
+        job.send_signal(signal.SIGUSR1)
+        return job.stdout.readline().strip()
+
+    def end(self, job):
+        job.send_signal(signal.SIGUSR2)
+        self.assertEqual(job.communicate(timeout=30)[0], "turned True\n")
+        self.assertEqual(job.returncode, 0)
+
+    def report(self):
+        done = subprocess.run([HBMSCOPE, "report", self.recording, "--json"], capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+    def test_cupti_tells_while_it_is_attached_and_is_free_again_afterwards(self):
+        for version in ("12", "13.0"):
+            with self.subTest(version):
+                job = self.job(version)
+                for _ in range(3):
+                    said = self.attach(job)
+                    self.assertIn("CUPTI is taken while it is attached", said)
+                    self.assertIn("the driver's calls are told by CUPTI (", said)
+                    events = self.report()["events"]
+                    self.assertGreater(events["alloc"], 100)
+                    self.assertLessEqual(abs(events["alloc"] - events["free"]), 1)
+                    self.assertEqual(events["lost"], 0)
+                    self.assertEqual(self.ask_profiler(job), "profiler 0")
+                self.end(job)
+
+    def test_while_it_is_attached_the_profiler_is_told_that_cupti_is_taken(self):
+        job = self.job()
+        attaching = subprocess.Popen([HBMSCOPE, "attach", str(job.pid), "--record", self.recording],
+                                     stderr=subprocess.PIPE, text=True, env=self.environment)
+        for closed in (attaching.stderr.close, attaching.wait, attaching.kill):
+            self.addCleanup(closed)
+        while "attached to" not in attaching.stderr.readline():
+            pass
+        self.assertNotEqual(self.ask_profiler(job), "profiler 0")
+        attaching.kill()  # As abrupt as can be: the job lets go by itself.
+        attaching.wait()
+        for _ in range(100):
+            time.sleep(0.05)
+            answer = self.ask_profiler(job)
+            if answer == "profiler 0":
+                break
+        self.assertEqual(answer, "profiler 0")
+        self.end(job)
+
+    def test_cupti_that_somebody_holds_is_left_to_them(self):
+        job = self.job(state="held")
+        said = self.attach(job)
+        self.assertIn("CUPTI is in use", said)
+        self.assertIn("so nobody tells of the driver's calls", said)
+        self.end(job)
+
+    def test_cupti_is_left_alone_where_that_is_asked_for(self):
+        job = self.job()
+        said = self.attach(job, "--no-cupti")
+        self.assertNotIn("CUPTI is taken", said)
+        self.assertIn("CUPTI is left alone", said)
+        self.assertEqual(self.ask_profiler(job), "profiler 0")
+        self.end(job)
+
+    def test_no_cupti_at_all(self):
+        job = self.job(is_there=False)
+        self.assertIn("so nobody tells of the driver's calls", self.attach(job))
+        self.end(job)
+
+    def test_what_was_taken_before_is_not_held_for_nothing(self):
+        job = self.job()
+        self.attach(job)
+        [heap] = self.report()["heaps"]
+        self.assertLessEqual(heap["in_use_bytes"], BLOCK_BYTES)  # The blocks from before are not known of.
+        self.end(job)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
