@@ -104,20 +104,19 @@ class AttachedJob {
     if (const auto failed = observation_.start_recording())
       return fail({*failed, "Name another file with --record.", recording, {}, false});
     if (has_driver(process) && !options_.no_cupti)
-      fmt::print(
-          stderr,
-          "hbmscope: CUPTI is taken while it is attached, so torch.profiler, jax.profiler and nsys can't be started "
-          "in {} meanwhile; --no-cupti leaves it.\n",
-          number);
+      say(fmt::format(
+          "CUPTI is taken while it is attached, so torch.profiler, jax.profiler and nsys can't be started in "
+          "{} meanwhile; --no-cupti leaves it.",
+          number));
     if (const auto refusal = inject(process, way)) {
       observation_.finish(0);
       observation_.remove_empty_recording();
       return refuse(number, *refusal);
     }
-    fmt::print(stderr,
-               "hbmscope: attached to {} ({}); {}. What happened before now can't be seen; what lives is listed where "
-               "its allocator can tell. Ctrl+C lets go.\n",
-               number, printable(name_of(process)), printable(words_));
+    say(
+        fmt::format("attached to {} ({}); {}. What happened before now can't be seen; what lives is listed where "
+                    "its allocator can tell. Ctrl+C lets go.",
+                    number, printable(name_of(process)), printable(words_)));
     WindowProcess window;
     if (has_window && !options_.no_window && has_display()) window.open(observation_.viewer_socket());
     observe(window);

@@ -32,8 +32,7 @@ Observation::Observation()
         const bool was_recording = recorder_.is_recording();
         recorder_.append(*block);
         if (was_recording && recorder_.failure())
-          fmt::print(stderr, "hbmscope: the recording ends here, the job goes on: {}\n",
-                     printable(*recorder_.failure()));
+          say(fmt::format("the recording ends here, the job goes on: {}", printable(*recorder_.failure())));
       }),
       port_(recorder_) {}
 
@@ -84,22 +83,19 @@ bool Observation::was_asked_to_detach() {
 }
 
 bool Observation::print_summary() const {
-  for (const std::string& refused : observer_.refused())
-    fmt::print(stderr, "hbmscope: turned away {}\n", printable(refused));
-  for (const std::string& refused : port_.refused())
-    fmt::print(stderr, "hbmscope: turned away {}\n", printable(refused));
+  for (const std::string& refused : observer_.refused()) say(fmt::format("turned away {}", printable(refused)));
+  for (const std::string& refused : port_.refused()) say(fmt::format("turned away {}", printable(refused)));
   const auto processes = observer_.processes();
   if (processes.empty()) return false;
   const serve::Observer::Totals totals = observer_.totals();
   for (const auto& process : processes) {
     if (process.is_broken)
-      fmt::print(stderr,
-                 "hbmscope: process {} wrote over memory of its collector; what it told after that is missing\n",
-                 process.pid);
+      say(fmt::format("process {} wrote over memory of its collector; what it told after that is missing",
+                      process.pid));
   }
-  fmt::print(stderr, "hbmscope: {} events of {} {}, {} lost, in {} ({}). hbmscope {} shows them.\n",
-             count(totals.events), count(processes.size()), processes.size() == 1 ? "process" : "processes",
-             count(totals.lost), printable(recording()), text_from_bytes(recorder_.bytes()), printable(recording()));
+  say(fmt::format("{} events of {} {}, {} lost, in {} ({}). hbmscope {} shows them.", count(totals.events),
+                  count(processes.size()), processes.size() == 1 ? "process" : "processes", count(totals.lost),
+                  printable(recording()), text_from_bytes(recorder_.bytes()), printable(recording())));
   return true;
 }
 

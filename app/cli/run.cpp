@@ -34,7 +34,7 @@ int run_job(const RunOptions& options, bool has_window) {
   const bool wants_cupti = options.back_end == "cupti";
   if (const auto failed = job.start(options.command, path, !options.no_follow, wants_cupti)) return *failed;
   if (!wants_cupti)  // Otherwise the job's processes say what came of it.
-    fmt::print(stderr, "hbmscope: the CUDA driver's calls are told by interposition, which leaves CUPTI to the job\n");
+    say("the CUDA driver's calls are told by interposition, which leaves CUPTI to the job");
   WindowProcess window;
   if (has_window && !options.no_window && has_display()) window.open(job.viewer_socket());
   while (job.serve())

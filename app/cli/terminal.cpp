@@ -122,8 +122,12 @@ void ProgressLine::run(const Line& line) {
   fmt::print(stderr, "\r\x1b[K");
 }
 
+void say(const std::string& line) {
+  std::fputs(("hbmscope: " + line + "\n").c_str(), stderr);
+}
+
 void print_error(const Error& error) {
-  fmt::print(stderr, "hbmscope: {}\n", printable(error.text()));
+  say(printable(error.text()));
 }
 
 bool print_to_stdout(std::string_view text) {

@@ -60,7 +60,9 @@ class ProgressLine {
   std::thread thread_;
 };
 
-void print_error(const Error& error);  // "hbmscope: ..." on stderr.
+// "hbmscope: ..." on stderr. Whoever read that may have gone: no reason to end, least of all while a job is observed.
+void say(const std::string& line);
+void print_error(const Error& error);  // Likewise.
 // False after saying so on stderr: a full disk or a closed pipe must not look like success.
 bool print_to_stdout(std::string_view text);
 

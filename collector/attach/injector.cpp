@@ -145,20 +145,22 @@ std::vector<Gap> find_gaps(const JobMemory& memory, const std::vector<Mapping>& 
   return gaps;
 }
 
-// In the widest range where nothing is: no mapping of the job's is made in the middle of it.
+// In the widest range where nothing is, some gigabytes below its end: the kernel puts what the job maps next right at
+// the end, and sanitizers want all memory in the neighbourhood of the libraries.
 std::uint64_t find_free_range(const std::vector<Mapping>& mappings) {
-  std::uint64_t begin = 0, bytes = 0;
+  std::uint64_t end = 0, bytes = 0;
   for (std::size_t i = 0; i + 1 < mappings.size(); ++i) {
     const std::uint64_t gap = mappings[i + 1].begin - mappings[i].end;
     if (mappings[i + 1].begin >> 47 != 0 || gap <= bytes) continue;
-    begin = mappings[i].end;
+    end = mappings[i + 1].begin;
     bytes = gap;
   }
-  const std::uint64_t span = bytes / 2 / page_bytes;
-  if (span == 0 || bytes < 4 * wire::attach_region_bytes) return 0;
+  const std::uint64_t distance = std::min(bytes / 4, std::uint64_t{1} << 30);
+  const std::uint64_t span = std::min(bytes / 2, std::uint64_t{16} << 30) / page_bytes;
+  if (bytes < 8 * wire::attach_region_bytes) return 0;
   std::random_device random;
   const std::uint64_t drawn = (std::uint64_t{random()} << 32 | random()) % span;
-  return begin + (bytes / 4 / page_bytes + drawn) * page_bytes;
+  return end - (distance / page_bytes + drawn) * page_bytes - wire::attach_region_bytes;
 }
 
 struct Functions {

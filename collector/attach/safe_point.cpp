@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -58,6 +59,9 @@ bool is_taken_up_again(long number, std::uint64_t argument1, std::uint64_t argum
   }
 }
 
+// 32 and 33: for cancelling and for changing users.
+constexpr std::uint64_t glibc_signals = std::uint64_t{3} << 31;
+
 std::string task_file(pid_t process, pid_t thread, const char* name) {
   return "/proc/" + std::to_string(process) + "/task/" + std::to_string(thread) + "/" + name;
 }
@@ -80,6 +84,8 @@ SafePoints::SafePoints(const JobMemory& memory, const std::vector<Mapping>& mapp
     const Mapping* place = find_mapping(mappings, module.dynamic);
     if (place == nullptr || place->path.empty() || place->path[0] == '[') continue;
     // Who defines malloc is an allocator, or has one linked in; it is called by all.
+    for (const char* begin : {"__tsan_init", "__asan_init", "__msan_init"})
+      only_main_ = only_main_ || find_function(memory, module, begin) != 0;
     if (is_c_library(place->path) || find_function(memory, module, "malloc") != 0) unsafe_paths.push_back(place->path);
   }
   for (const Mapping& mapping : mappings) {
@@ -164,6 +170,13 @@ std::optional<SafePoints::Resume> SafePoints::find_resume(pid_t thread, const us
 }
 
 SafePoints::Worth SafePoints::look_at(pid_t thread) const {
+  if (only_main_ && thread != memory_.process()) return Worth::no;
+  // All but those that can't be blocked, and the two that glibc keeps to itself.
+  constexpr std::uint64_t any = 0x7fffffff'00000000 | (std::uint64_t{1} << (SIGTERM - 1)) |
+                                (std::uint64_t{1} << (SIGUSR1 - 1)) | (std::uint64_t{1} << (SIGSEGV - 1));
+  const std::string status = serve::read_proc_file(task_file(memory_.process(), thread, "status"));
+  const std::uint64_t blocked = std::strtoull(serve::value_of_line(status, "SigBlk").c_str(), nullptr, 16);
+  if ((blocked & any & ~glibc_signals) == (any & ~glibc_signals)) return Worth::no;
   std::istringstream text(serve::read_proc_file(task_file(memory_.process(), thread, "syscall")));
   std::string number, argument0, argument1, argument2;
   if (!(text >> number)) return Worth::no;

@@ -28,6 +28,7 @@ class SafePoints {
   std::optional<Resume> find_resume(pid_t thread, const user_regs_struct& registers) const;
 
   // Whether it is worth stopping that thread: it runs, or sleeps in a call that is taken up again. A look from outside.
+  // Not of threads that block all signals: they are some library's own, and may not do what others can (so are ours).
   enum class Worth { no, sleeps, runs };
   Worth look_at(pid_t thread) const;
 
@@ -39,6 +40,7 @@ class SafePoints {
   const JobMemory& memory_;
   const std::vector<Mapping>& mappings_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> unsafe_;  // Begin and end, by address.
+  bool only_main_ = false;  // A sanitizer's own threads look like any other, and can't make one.
   std::vector<std::uint64_t> signal_returns_;                    // Where handlers of signals return to.
 };
 

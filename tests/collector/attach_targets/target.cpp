@@ -36,7 +36,7 @@ double now() {
   return static_cast<double>(at.tv_sec) + static_cast<double>(at.tv_nsec) * 1e-9;
 }
 
-volatile sig_atomic_t is_told_to_end = 0;
+std::atomic<int> is_told_to_end{0};
 
 void end(int) {
   is_told_to_end = 1;
