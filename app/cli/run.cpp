@@ -10,6 +10,7 @@
 
 #include "app/cli/display.h"
 #include "app/cli/observed_job.h"
+#include "app/cli/terminal.h"
 #include "app/cli/window_process.h"
 
 namespace hbmscope::cli {
