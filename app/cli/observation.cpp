@@ -49,6 +49,14 @@ std::optional<int> Observation::open(const std::string& recording, const std::st
   return fail({*wrong, "Set XDG_RUNTIME_DIR to a folder of yours that nobody else may enter.", {}, {}, false});
 }
 
+std::optional<std::string> Observation::rename_recording(const std::string& path) {
+  std::error_code error;
+  std::filesystem::rename(recording_path_, path, error);
+  if (error) return error.message();
+  recording_path_ = path;
+  return std::nullopt;
+}
+
 void Observation::remove_empty_recording() const {
   if (!was_there_ && std::filesystem::is_regular_file(recording_path_)) std::filesystem::remove(recording_path_);
 }
