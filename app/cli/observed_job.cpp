@@ -136,11 +136,9 @@ void ObservedJob::send_signal(int signal) const {
 
 void ObservedJob::print_summary() const {
   if (observation_.print_summary()) return;
-  fmt::print(
-      stderr,
-      "hbmscope: no process of this command told of device memory, so nothing was recorded: none called the CUDA "
-      "driver (libcuda.so.1) for memory, or had an allocator with collector/annotate/hbmscope.h. A statically linked "
-      "program can't be watched from its start.\n");
+  say("no process of this command told of device memory, so nothing was recorded: none called the CUDA driver "
+      "(libcuda.so.1) for memory, or had an allocator with collector/annotate/hbmscope.h. A statically linked program "
+      "can't be watched from its start.");
   if (std::filesystem::is_regular_file(recording())) std::filesystem::remove(recording());
 }
 

@@ -153,19 +153,22 @@ class Flight(unittest.TestCase):
         mine = self.flights / "20200101T000000Z-mine-1"
         mine.mkdir(parents=True)
         (mine / "notes.md").write_text("mine")
-        (self.flights / "README").write_text("mine")
-        for _ in range(4):
-            self.run_it(PROGRAM, "--fail", options=("--flight-keep", "2"))
-        self.assertEqual((mine / "notes.md").read_text(), "mine")
-        kept = [path for path in self.left() if path not in (mine, self.flights / "README")]
-        self.assertEqual(len(kept), 2)
-        self.run_it(PROGRAM, "--fail", options=("--flight-size", "1KiB"))
-        self.assertEqual(len([path for path in self.left() if path not in (mine, self.flights / "README")]), 1)
-        for path in self.left()[-1].iterdir():
+        (self.flights / "what_happened.txt").write_text("mine")
+
+        def kept_after(*options):
+            self.assertEqual(self.run_it(PROGRAM, "--fail", options=options).returncode, 0)
+            self.assertEqual((mine / "notes.md").read_text(), "mine")
+            self.assertEqual((self.flights / "what_happened.txt").read_text(), "mine")
+            return [path for path in self.left() if path != mine and path.is_dir()]
+
+        self.assertEqual([len(kept_after("--flight-keep", "2")) for _ in range(4)], [1, 2, 2, 2])
+        self.assertEqual(len(kept_after("--flight-size", "1KiB")), 1)
+        old, new = kept_after("--flight-days", "1")
+        for path in old.iterdir():
             os.utime(path, (0, 0))
-        last = self.left()[-2]
-        self.run_it(PROGRAM, "--fail", options=("--flight-days", "1"))
-        self.assertNotIn(last, self.left())
+        kept = kept_after("--flight-days", "1")
+        self.assertEqual(len(kept), 2)
+        self.assertIn(new, kept)
 
     def test_one_whose_run_goes_on_is_not_removed(self):
         running = self.flights / "20200101T000000Z-runs-1"
