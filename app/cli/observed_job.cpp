@@ -87,17 +87,6 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   int start_errno = 0;
   job_ = start_job(command, collector->string(), settings, start_errno);
   if (start_errno == 0) {
-    if (settings.stderr_tail != nullptr && !settings.stderr_tail->start_copying()) {
-      const int wrong = errno;
-      kill(job_, SIGTERM);
-      waitpid(job_, &status_, 0);
-      observation_.remove_empty_recording();
-      return fail({fmt::format("no process can be started: {}", std::strerror(wrong)),
-                   "Go on without what needs one: --no-flight.",
-                   {},
-                   {},
-                   false});
-    }
     const auto failed = observation_.start_recording();
     if (!failed) return std::nullopt;
     kill(job_, SIGTERM);

@@ -86,7 +86,7 @@ void StderrTail::open() {
   if (pipe2(ends, O_CLOEXEC) != 0) return;
   read_end_ = ends[0];
   write_end_ = ends[1];
-  way_ = Way::pipe;
+  if (start_copying()) way_ = Way::pipe;
 }
 
 void StderrTail::hand_over() const {
@@ -96,16 +96,17 @@ void StderrTail::hand_over() const {
 }
 
 bool StderrTail::start_copying() {
-  if (way_ != Way::pipe) return true;
-  copier_ = fork();
-  if (copier_ == 0) {
-    copy();
-    _exit(0);
+  // Nobody's child: it may outlive this process, and whoever looks for the job among our children finds the job.
+  const pid_t between = fork();
+  if (between == 0) {
+    const pid_t copier = fork();
+    if (copier == 0) copy();
+    _exit(copier < 0 ? 1 : 0);
   }
-  // From here on a copying process that ends is told to the job.
-  close(read_end_);
+  close(read_end_);  // From here on a copying process that ends is told to the job.
   read_end_ = -1;
-  return copier_ > 0;
+  int status = 1;
+  return between > 0 && waitpid(between, &status, 0) == between && status == 0;
 }
 
 void StderrTail::copy() {
@@ -131,7 +132,7 @@ void StderrTail::copy() {
 }
 
 void StderrTail::finish() {
-  if (copier_ <= 0) return;
+  if (write_end_ < 0) return;
   constexpr useconds_t step_us = 1000;
   // Asked in this order: what is no longer in the pipe was taken by one that had said it is busy. What the job started
   // in the background, and which lives on, keeps its copying process.
@@ -141,10 +142,13 @@ void StderrTail::finish() {
   const auto waits = [&] {
     return ioctl(write_end_, FIONREAD, &left) == 0 && (left > 0 || shared_->is_busy) && shared_->bytes <= until;
   };
-  while (waits() && waitpid(copier_, nullptr, WNOHANG) == 0) usleep(step_us);
+  const auto is_read = [&] {
+    pollfd asked{write_end_, 0, 0};
+    return poll(&asked, 1, 0) == 0;  // Else the copying process has ended: POLLERR.
+  };
+  while (waits() && is_read()) usleep(step_us);
   close(write_end_);
   write_end_ = -1;
-  copier_ = -1;
 }
 
 std::uint64_t StderrTail::bytes() const {

@@ -7,8 +7,6 @@
 // both go through it, so that their order stays.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -24,13 +22,11 @@ class StderrTail {
   StderrTail(const StderrTail&) = delete;
   StderrTail& operator=(const StderrTail&) = delete;
 
-  // Before the job starts. Where a pipe can't be had, nothing is kept and nothing changes.
+  // Before the job starts. Where no pipe or process can be had, nothing is kept and nothing changes.
   void open();
   // In the job's process, before its program starts.
   void hand_over() const;
-  // After that. False: nobody would read what the job writes (errno says why).
-  bool start_copying();
-  // The job has ended: waits until all that it wrote was copied, or nobody takes it.
+  // The job has ended: waits until all that it wrote was copied, or the copying process has ended.
   void finish();
 
   bool is_kept() const { return way_ != Way::none; }
@@ -41,13 +37,13 @@ class StderrTail {
  private:
   enum class Way { none, file, pipe };
   struct Shared;
+  bool start_copying();
   void copy();  // All that the copying process does.
 
   Way way_ = Way::none;
   bool has_stdout_ = false;
   std::uint64_t file_begin_ = 0;
   int file_ = -1, read_end_ = -1, write_end_ = -1;
-  pid_t copier_ = -1;
   Shared* shared_ = nullptr;
 };
 
