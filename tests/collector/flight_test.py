@@ -70,6 +70,22 @@ class Flight(unittest.TestCase):
         said = [line for line in done.stderr.decode().splitlines() if str(flight) in line]
         self.assertEqual(len(said), 1, done.stderr)
 
+    def test_it_is_there_while_the_job_runs_and_when_the_observer_is_killed(self):
+        process = subprocess.Popen(self.command("sh", "-c", f"{PROGRAM} --events 100 --fail >&2; exec sleep 60"), stderr=subprocess.PIPE, env=self.environment)
+        said = b""
+        while b"what is left of it is in" not in said:
+            said = process.stderr.readline()
+            self.assertNotEqual(said, b"")
+        job = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+        time.sleep(2)  # A block is written when it is a second old.
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        os.kill(job, signal.SIGKILL)
+        process.stderr.close()
+        flight, = self.left()
+        self.assertIn("ran out of memory", self.told(flight))
+        self.assertEqual(self.report(flight)["events"]["oom"], 1)
+
     def test_a_job_that_ends_well_leaves_nothing(self):
         done = self.run_it(PROGRAM)
         self.assertEqual((done.returncode, self.left()), (0, []), done.stderr)
