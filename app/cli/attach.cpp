@@ -76,6 +76,13 @@ bool has_driver(pid_t process) {
   });
 }
 
+// Attaching again leaves the recording of before.
+std::string new_name(const std::string& begin) {
+  std::string name = begin + ".hbm";
+  for (int number = 2; std::filesystem::exists(name); ++number) name = fmt::format("{}-{}.hbm", begin, number);
+  return name;
+}
+
 class AttachedJob {
  public:
   explicit AttachedJob(const AttachOptions& options) : options_(options) {}
@@ -94,10 +101,11 @@ class AttachedJob {
     const auto collector = find_collector();
     if (!collector) return exit_unreadable;
     const std::string recording =
-        options_.record.empty() ? fmt::format("{}.{}.hbm", name_of(process), number) : options_.record;
-    attach::WayIn way;
-    if (const auto refusal = attach::find_way_in(process, collector->string(), way)) return refuse(number, *refusal);
-    if (const auto failed = observation_.open(recording, way.folder, way.uid)) return *failed;
+        options_.record.empty() ? new_name(fmt::format("{}.{}", name_of(process), number)) : options_.record;
+    if (const auto refusal = attach::find_way_in(process, collector->string(), way_)) return refuse(number, *refusal);
+    // What is there already is replaced when there is something to replace it with.
+    const std::string begun = recording + ".begun";
+    if (const auto failed = observation_.open(begun, way_.folder, way_.uid)) return *failed;
     for (const int one : {SIGINT, SIGTERM, SIGHUP})
       if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
@@ -108,11 +116,13 @@ class AttachedJob {
           "CUPTI is taken while it is attached, so torch.profiler, jax.profiler and nsys can't be started in "
           "{} meanwhile; --no-cupti leaves it.",
           number));
-    if (const auto refusal = inject(process, way)) {
+    if (const auto refusal = inject(process)) {
       observation_.finish(0);
       observation_.remove_empty_recording();
       return refuse(number, *refusal);
     }
+    if (const auto wrong = observation_.rename_recording(recording))
+      say(fmt::format("the recording stays {}: {}", printable(begun), *wrong));
     say(
         fmt::format("attached to {} ({}); {}. What happened before now can't be seen; what lives is listed where "
                     "its allocator can tell. Ctrl+C lets go.",
@@ -128,13 +138,13 @@ class AttachedJob {
   }
 
  private:
-  std::optional<attach::Refusal> inject(pid_t process, const attach::WayIn& way) {
+  std::optional<attach::Refusal> inject(pid_t process) {
     attach::Injection injection;
     injection.process = process;
-    injection.library = way.library;
+    injection.library = way_.library;
     injection.leaves_cupti = options_.no_cupti;
     injection.observer = observation_.observer().socket_path();
-    if (!way.folder.empty()) injection.observer.replace(0, way.folder.size(), way.folder_in_job);
+    if (!way_.folder.empty()) injection.observer.replace(0, way_.folder.size(), way_.folder_in_job);
     attach::InjectionProcess injector(injection);
     while (!injector.is_over()) {
       if (asked_to_end != 0) return attach::Refusal{"you ended it", "The job runs on as it was."};
@@ -163,6 +173,7 @@ class AttachedJob {
   }
 
   const AttachOptions& options_;
+  attach::WayIn way_;  // Outlives the observer's socket in it.
   Observation observation_;
   std::string words_;
 };

@@ -58,6 +58,14 @@ std::optional<std::string> Observation::start_recording() {
   return recorder_.open(recording_path_);
 }
 
+std::optional<std::string> Observation::rename_recording(const std::string& path) {
+  std::error_code error;
+  std::filesystem::rename(recording_path_, path, error);
+  if (error) return error.message();
+  recording_path_ = path;
+  return std::nullopt;
+}
+
 void Observation::remove_empty_recording() const {
   if (!was_there_ && std::filesystem::is_regular_file(recording_path_)) std::filesystem::remove(recording_path_);
 }

@@ -23,6 +23,8 @@ class Observation {
   // `jobs_folder`: where jobs find the observer, for `uid`; empty: where those that it starts do.
   std::optional<int> open(const std::string& recording, const std::string& jobs_folder = {}, std::uint32_t uid = 0);
   std::optional<std::string> start_recording();
+  // Nothing, or why not, in words. What lies at that path is replaced.
+  std::optional<std::string> rename_recording(const std::string& path);
   // What open() made and nothing was written to.
   void remove_empty_recording() const;
 
@@ -36,7 +38,7 @@ class Observation {
   bool is_recording() const { return recorder_.is_recording(); }
   serve::Observer& observer() { return observer_; }
   const serve::Observer& observer() const { return observer_; }
-  const std::string& recording() const { return recorder_.path(); }
+  const std::string& recording() const { return recording_path_; }
   const std::string& viewer_socket() const { return port_.socket_path(); }
   // Who was turned away, and what was recorded of whom, on standard error. False: no process told anything.
   bool print_summary() const;

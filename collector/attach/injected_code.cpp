@@ -7,9 +7,10 @@
 // Position independent, and never run here: its bytes are copied. The numbers are those of AttachControl and of the
 // system calls of x86-64 (mmap 9, munmap 11, rt_sigprocmask 14). All it reads lies before it, as InjectedCall.
 //
-// On entry the stack pointer is 128 bytes below where the thread was (the red zone of the System V ABI), the flags and
-// all other registers are the thread's. `ret $128` takes it back in one instruction, so that a signal in between finds
-// nothing that it could write over.
+// On entry the stack pointer is 136 bytes below where the thread was (the red zone of the System V ABI, and where it
+// goes on: on its own stack, as the code may be another attach's by the time that it runs), the flags and all other
+// registers are the thread's. `ret $128` takes it back in one instruction, so that a signal in between finds nothing
+// that it could write over.
 __asm__(
     ".pushsection .rodata\n"
     ".balign 16\n"
@@ -17,7 +18,6 @@ __asm__(
     ".hidden hbmscope_injected_begin, hbmscope_injected_entry, hbmscope_injected_end\n"
     "hbmscope_injected_begin:\n"
     "call_region: .quad 0\n"
-    "call_resume: .quad 0\n"
     "call_vectors: .quad 0\n"
     "call_errno: .quad 0\n"
     "call_create: .quad 0\n"
@@ -28,7 +28,6 @@ __asm__(
     "call_function: .quad 0\n"
     "call_observer: .quad 0\n"
     "hbmscope_injected_entry:\n"
-    "  push call_resume(%rip)\n"
     "  pushfq\n"
     "  cld\n"
     "  push %rax\n"
@@ -67,7 +66,6 @@ __asm__(
     "  jmp 3f\n"
     "1:\n"
     "  mov %rax, %rbx\n"
-    "  lea 0x20000(%rbx), %rsp\n"
     // No signal is handled on this stack, nor by the thread that inherits the mask.
     "  movq $-1, 8(%rbx)\n"
     "  mov $14, %eax\n"
@@ -76,6 +74,7 @@ __asm__(
     "  lea 16(%rbx), %rdx\n"
     "  mov $8, %r10d\n"
     "  syscall\n"
+    "  lea 0x20000(%rbx), %rsp\n"
     "  mov call_vectors(%rip), %eax\n"
     "  xor %edx, %edx\n"
     "  xsave 4096(%rbx)\n"
@@ -170,7 +169,7 @@ extern const std::uint8_t hbmscope_injected_end[] __attribute__((visibility("hid
 namespace hbmscope::attach {
 namespace {
 
-static_assert(sizeof(InjectedCall) == 11 * 8);
+static_assert(sizeof(InjectedCall) == 10 * 8);
 static_assert(wire::attach_region_bytes == 0x20000 && wire::attach_registers_offset == 4096);
 static_assert(wire::attach_state::thread_runs == 1 && wire::attach_state::library_runs == 2 &&
               wire::attach_state::failed == 4);

@@ -12,7 +12,6 @@ namespace hbmscope::attach {
 // What the code is told; addresses are the job's.
 struct InjectedCall {
   std::uint64_t region = 0;            // Where attach_region_bytes of address space are free.
-  std::uint64_t resume = 0;            // Where the borrowed thread goes on.
   std::uint64_t vector_registers = 0;  // Mask of XSAVE.
   std::uint64_t errno_location = 0, pthread_create = 0, dlopen = 0, dlsym = 0, dlerror = 0;
   std::uint64_t library = 0, function = 0, observer = 0;  // Texts.
@@ -20,7 +19,8 @@ struct InjectedCall {
 
 // Bytes that the code takes with what it is told, to be placed at a multiple of 16.
 std::uint64_t injected_code_bytes();
-// The borrowed thread enters at `entry` behind the first byte, its stack pointer below what it may not touch.
+// The borrowed thread enters at `entry` behind the first byte, its stack pointer below what it may not touch, at the
+// address where it goes on afterwards.
 struct InjectedCode {
   std::vector<std::uint8_t> bytes;
   std::uint64_t entry = 0;

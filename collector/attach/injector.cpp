@@ -24,6 +24,7 @@
 #include "collector/attach/injected_code.h"
 #include "collector/attach/job_memory.h"
 #include "collector/attach/safe_point.h"
+#include "collector/serve/proc_file.h"
 #include "collector/wire/attach_layout.h"
 
 namespace hbmscope::attach {
@@ -120,20 +121,14 @@ struct Gap {
 std::vector<Gap> find_gaps(const JobMemory& memory, const std::vector<Mapping>& mappings, const Modules& modules) {
   std::vector<Gap> gaps;
   for (std::size_t i = 0; i < modules.all.size(); ++i) {
-    const Mapping* place = find_mapping(mappings, modules.all[i].dynamic);
-    if (place == nullptr || place->path.empty() || place->path[0] == '[') continue;
-    const std::string name = place->path.substr(place->path.rfind('/') + 1);
+    const std::string name = modules.all[i].name.substr(modules.all[i].name.rfind('/') + 1);
     bool is_kept = i == 0;
     for (const char* begin : {"libc.so", "libc-2", "ld-", "libm.so", "libm-2", "libpthread", "libdl", "libstdc++"})
       is_kept = is_kept || name.starts_with(begin);
-    const auto head = std::find_if(mappings.begin(), mappings.end(),
-                                   [&](const Mapping& one) { return one.path == place->path && one.file_offset == 0; });
-    if (!is_kept || head == mappings.end()) continue;
-    const auto header = memory.get<Elf64_Ehdr>(head->begin);
-    for (std::uint64_t part = 0; header && part < header->e_phnum; ++part) {
-      const auto segment = memory.get<Elf64_Phdr>(head->begin + header->e_phoff + part * sizeof(Elf64_Phdr));
-      if (!segment || segment->p_type != PT_LOAD || (segment->p_flags & PF_X) == 0) continue;
-      const std::uint64_t end = modules.all[i].base + segment->p_vaddr + std::max(segment->p_filesz, segment->p_memsz);
+    if (!is_kept) continue;
+    for (const Segment& segment : read_segments(memory, modules.all[i])) {
+      if (segment.type != PT_LOAD || (segment.flags & PF_X) == 0) continue;
+      const std::uint64_t end = segment.begin + std::max(segment.file_bytes, segment.bytes);
       const std::uint64_t begin = (end + 15) / 16 * 16, page_end = (end + page_bytes - 1) / page_bytes * page_bytes;
       const Mapping* mapping = find_mapping(mappings, end - 1);
       if (begin < page_end && mapping != nullptr && mapping->can_execute && mapping->is_private &&
@@ -147,13 +142,25 @@ std::vector<Gap> find_gaps(const JobMemory& memory, const std::vector<Mapping>& 
 
 // In the widest range where nothing is, some gigabytes below its end: the kernel puts what the job maps next right at
 // the end, and sanitizers want all memory in the neighbourhood of the libraries.
-std::uint64_t find_free_range(const std::vector<Mapping>& mappings) {
-  std::uint64_t end = 0, bytes = 0;
-  for (std::size_t i = 0; i + 1 < mappings.size(); ++i) {
-    const std::uint64_t gap = mappings[i + 1].begin - mappings[i].end;
-    if (mappings[i + 1].begin >> 47 != 0 || gap <= bytes) continue;
-    end = mappings[i + 1].begin;
-    bytes = gap;
+//
+// The kernel hands the list out in pieces, and what the job maps meanwhile can hide a mapping from one reading. What
+// any of several shows is taken.
+std::uint64_t find_free_range(pid_t process) {
+  constexpr int readings = 3;
+  std::vector<Mapping> mappings;
+  for (int i = 0; i < readings; ++i) {
+    const std::vector<Mapping> more = read_mappings(process);
+    mappings.insert(mappings.end(), more.begin(), more.end());
+  }
+  std::sort(mappings.begin(), mappings.end(), [](const Mapping& a, const Mapping& b) { return a.begin < b.begin; });
+  std::uint64_t taken = 0, end = 0, bytes = 0;
+  for (const Mapping& mapping : mappings) {
+    if (mapping.begin >> 47 != 0) break;
+    if (taken != 0 && mapping.begin > taken && mapping.begin - taken > bytes) {
+      end = mapping.begin;
+      bytes = mapping.begin - taken;
+    }
+    taken = std::max(taken, mapping.end);
   }
   const std::uint64_t distance = std::min(bytes / 4, std::uint64_t{1} << 30);
   const std::uint64_t span = std::min(bytes / 2, std::uint64_t{16} << 30) / page_bytes;
@@ -189,7 +196,8 @@ class Injector {
       : injection_(injection),
         memory_(injection.process),
         mappings_(read_mappings(injection.process)),
-        modules_(read_modules(memory_)) {}
+        modules_(read_modules(memory_)),
+        start_(read_start()) {}
 
   const std::string& words() const { return words_; }
   std::optional<Refusal> run() {
@@ -206,6 +214,11 @@ class Injector {
     if (injection_.at_step != nullptr) injection_.at_step(name);
   }
 
+  // Where the kernel put things when the program was started, at random: another one after exec.
+  std::string read_start() const {
+    return serve::read_proc_file("/proc/" + std::to_string(injection_.process) + "/auxv");
+  }
+
   static Refusal has_ended() { return {"it has ended meanwhile", "hbmscope ps lists jobs."}; }
 
   std::optional<Refusal> prepare() {
@@ -214,7 +227,7 @@ class Injector {
     if (!functions)
       return Refusal{"it has no threads' library loaded, in which a thread could be made",
                      "Start the job with hbmscope run."};
-    call_.region = find_free_range(mappings_);
+    call_.region = find_free_range(injection_.process);
     const std::uint64_t code_bytes = injected_code_bytes();
     texts_ = {injection_.library, wire::attach_function, injection_.observer,
               injection_.leaves_cupti ? wire::attach_without_cupti : ""};
@@ -259,7 +272,9 @@ class Injector {
   // Sleeping threads first: they are stopped without being kept from anything. Then those that run, again and again,
   // until one is outside of the C library.
   std::optional<Refusal> borrow_a_thread() {
-    const SafePoints safe_points(memory_, mappings_, modules_);
+    SafePoints safe_points(memory_, mappings_, modules_);
+    for (const Gap& gap : find_gaps(memory_, mappings_, modules_))
+      safe_points.add_unsafe(gap.begin, gap.begin + gap.bytes);
     const auto until = Clock::now() + search_limit;
     for (int round = 0; Clock::now() < until; ++round) {
       const std::vector<pid_t> threads = list_threads(injection_.process);
@@ -285,30 +300,34 @@ class Injector {
     step("chosen");
     const StoppedThread stopped(thread);
     if (stopped.is_stuck())
-      return Refusal{"a thread of it does not stop (it waits in the kernel)", "Try again in a while."};
+      return Refusal{"a thread of it does not stop: it waits in the kernel, or gets no time on a processor",
+                     "Try again in a while."};
     if (stopped.is_forbidden() && read_status(injection_.process).exists)
       return Refusal{"the kernel does not let us trace it", "Attach with sudo, or start the job with hbmscope run."};
     if (!stopped.is_stopped()) return std::nullopt;
     step("stopped");
     if (stopped.is_group_stop()) return Refusal{"it is stopped", "Let it go on (kill -CONT), then attach."};
+    if (read_start() != start_) return Refusal{"it has become another program meanwhile (exec)", "Attach again."};
     user_regs_struct registers{};
     if (!stopped.get_registers(registers)) return std::nullopt;
     const auto resume = safe_points.find_resume(thread, registers);
     if (!resume) return std::nullopt;
-    call_.resume = resume->address;
     const InjectedCode code = make_injected_code(call_);
     std::vector<std::uint8_t> texts;
     for (const std::string& text : texts_) {
       texts.insert(texts.end(), text.begin(), text.end());
       texts.push_back(0);
     }
+    constexpr std::uint64_t red_zone = 128, address_bytes = 8;
+    registers.rsp -= red_zone + address_bytes;
+    std::vector<std::uint8_t> address(address_bytes);
+    std::memcpy(address.data(), &resume->address, address_bytes);
+    if (!stopped.write_code(registers.rsp, address)) return std::nullopt;  // At the end of its stack.
     if (!stopped.write_code(text_at_, texts) || !stopped.write_code(code_at_, code.bytes))
       return Refusal{std::string("its code can't be written to: ") + std::strerror(errno),
                      "Start the job with hbmscope run."};
     step("written");
-    constexpr std::uint64_t red_zone = 128;
     registers.rip = code_at_ + code.entry;
-    registers.rsp -= red_zone;
     registers.rax = resume->rax;
     registers.orig_rax = ~std::uint64_t{0};  // It is in no system call any more; the code takes that up again.
     if (!stopped.set_registers(registers)) return std::nullopt;
@@ -329,13 +348,13 @@ class Injector {
     step("answered");
     if (!control)
       return Refusal{"the thread that was to load the collector has not come that far, or got no memory",
-                     "Try again; the job runs on as it was."};
+                     "Try again. What was begun in it ends by itself."};
     if (control->create_error != 0)
       return Refusal{std::string("no thread can be made in it: ") + std::strerror(control->create_error),
                      "It may be at a limit of threads or memory (ulimit -u, the container's limits)."};
     if (control->state < wire::attach_state::is_attached)
       return Refusal{"its loader is busy, so the collector was not loaded in time",
-                     "The job runs on as it was; try again in a while."};
+                     "Try again in a while. What was begun in it ends by itself."};
     const std::uint32_t read = 1;
     memory_.write(call_.region + offsetof(wire::AttachControl, is_read), &read, sizeof(read));
     words_.assign(control->words, std::min<std::size_t>(control->words_bytes, sizeof(control->words)));
@@ -347,6 +366,7 @@ class Injector {
   JobMemory memory_;
   std::vector<Mapping> mappings_;
   Modules modules_;
+  std::string start_;
   InjectedCall call_;
   std::vector<std::string> texts_;
   std::string words_;

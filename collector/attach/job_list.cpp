@@ -58,23 +58,15 @@ bool has_heap_behind(const JobMemory& memory, std::uint64_t notes_at, const std:
   return memory.get<std::uint64_t>(table + heaps_in_table).value_or(0) != 0;
 }
 
-bool has_annotations(const JobMemory& memory, const std::vector<Mapping>& mappings, const Modules& modules) {
-  std::set<std::string> seen;
-  for (const Module& module : modules.all) {
-    const Mapping* place = find_mapping(mappings, module.dynamic);
-    if (place == nullptr || place->path.empty() || !seen.insert(place->path).second) continue;
-    const auto head = std::find_if(mappings.begin(), mappings.end(),
-                                   [&](const Mapping& one) { return one.path == place->path && one.file_offset == 0; });
-    const auto header = head == mappings.end() ? std::nullopt : memory.get<Elf64_Ehdr>(head->begin);
-    for (std::uint64_t part = 0; header && part < header->e_phnum; ++part) {
-      const auto segment = memory.get<Elf64_Phdr>(head->begin + header->e_phoff + part * sizeof(Elf64_Phdr));
+bool has_annotations(const JobMemory& memory, const Modules& modules) {
+  for (const Module& module : modules.all)
+    for (const Segment& segment : read_segments(memory, module)) {
       constexpr std::uint64_t notes_max = 4096;
-      if (!segment || segment->p_type != PT_NOTE || segment->p_memsz > notes_max) continue;
-      std::string notes(segment->p_memsz, 0);
-      const std::uint64_t at = module.base + segment->p_vaddr;
-      if (memory.read(at, notes.data(), notes.size()) && has_heap_behind(memory, at, notes)) return true;
+      if (segment.type != PT_NOTE || segment.bytes > notes_max) continue;
+      std::string notes(segment.bytes, 0);
+      if (memory.read(segment.begin, notes.data(), notes.size()) && has_heap_behind(memory, segment.begin, notes))
+        return true;
     }
-  }
   return false;
 }
 
@@ -148,7 +140,7 @@ JobList list_jobs() {
     look_at_mappings(mappings, job);
     if (!mappings.empty()) {
       const JobMemory memory(process);
-      job.has_annotations = has_annotations(memory, mappings, read_modules(memory));
+      job.has_annotations = has_annotations(memory, read_modules(memory));
     }
     if (!job.has_cuda && !job.has_pjrt && !job.has_annotations && job.holdings.empty()) continue;
     const ProcessStatus status = read_status(process);

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t modules_max = 10'000;  // A list that goes round in circles ends here.
 constexpr std::size_t name_max = 4096;
+constexpr std::size_t entries_max = 1024;  // Of a dynamic section.
 
 struct Tables {
   std::uint64_t symbols = 0, texts = 0, gnu_hash = 0, hash = 0;
@@ -25,7 +26,6 @@ struct Tables {
 
 Tables read_tables(const JobMemory& memory, const Module& module) {
   Tables tables;
-  constexpr std::size_t entries_max = 1024;
   // The loader has made these addresses absolute, but for the kernel's own object.
   const auto absolute = [&](std::uint64_t value) { return value < module.base ? module.base + value : value; };
   for (std::size_t i = 0; i < entries_max; ++i) {
@@ -114,6 +114,9 @@ const Mapping* find_mapping(const std::vector<Mapping>& mappings, std::uint64_t 
 }
 
 bool JobMemory::read(std::uint64_t address, void* bytes, std::size_t count) const {
+  // What stands there is the job's to choose, and may lead round in circles.
+  if (reads_left_ == 0) return false;
+  --reads_left_;
   const iovec here{bytes, count}, there{reinterpret_cast<void*>(address), count};
   return process_vm_readv(process_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(count);
 }
@@ -149,19 +152,20 @@ Modules read_modules(const JobMemory& memory) {
     if (entry.a_type == AT_PHDR) headers = entry.a_un.a_val;
     if (entry.a_type == AT_PHNUM) header_count = entry.a_un.a_val;
   }
-  std::uint64_t base = 0, dynamic = 0, interpreter = 0;
+  std::uint64_t base = 0, dynamic = 0, interpreter = 0, begin = 0;
   for (std::uint64_t i = 0; i < header_count; ++i) {
     const auto header = memory.get<Elf64_Phdr>(headers + i * sizeof(Elf64_Phdr));
     if (!header) return modules;
     if (header->p_type == PT_PHDR) base = headers - header->p_vaddr;
+    if (header->p_type == PT_LOAD && header->p_offset == 0) begin = header->p_vaddr;
     if (header->p_type == PT_DYNAMIC) dynamic = header->p_vaddr;
     if (header->p_type == PT_INTERP) interpreter = header->p_vaddr;
   }
   if (dynamic == 0 || interpreter == 0) return modules;
   modules.interpreter = memory.get_text(base + interpreter, name_max);
   std::uint64_t debug = 0;
-  for (std::uint64_t at = base + dynamic;; at += sizeof(Elf64_Dyn)) {
-    const auto entry = memory.get<Elf64_Dyn>(at);
+  for (std::size_t i = 0; i < entries_max; ++i) {
+    const auto entry = memory.get<Elf64_Dyn>(base + dynamic + i * sizeof(Elf64_Dyn));
     if (!entry || entry->d_tag == DT_NULL) break;
     if (entry->d_tag == DT_DEBUG) debug = entry->d_un.d_ptr;
   }
@@ -171,11 +175,26 @@ Modules read_modules(const JobMemory& memory) {
   for (std::uint64_t at = reinterpret_cast<std::uint64_t>(list->r_map); at != 0 && modules.all.size() < modules_max;) {
     const auto entry = memory.get<link_map>(at);
     if (!entry) break;
+    // A library begins with its header at what is added to its addresses, as the linkers make them.
+    const std::uint64_t at_begin = modules.all.empty() ? base + begin : entry->l_addr;
+    const auto magic = memory.get<std::array<char, 4>>(at_begin);
     modules.all.push_back({entry->l_addr, reinterpret_cast<std::uint64_t>(entry->l_ld),
+                           magic && std::memcmp(magic->data(), ELFMAG, SELFMAG) == 0 ? at_begin : 0,
                            memory.get_text(reinterpret_cast<std::uint64_t>(entry->l_name), name_max)});
     at = reinterpret_cast<std::uint64_t>(entry->l_next);
   }
   return modules;
+}
+
+std::vector<Segment> read_segments(const JobMemory& memory, const Module& module) {
+  std::vector<Segment> segments;
+  const auto header = module.header == 0 ? std::nullopt : memory.get<Elf64_Ehdr>(module.header);
+  for (std::uint64_t i = 0; header && i < header->e_phnum; ++i) {
+    const auto part = memory.get<Elf64_Phdr>(module.header + header->e_phoff + i * sizeof(Elf64_Phdr));
+    if (part)
+      segments.push_back({part->p_type, part->p_flags, module.base + part->p_vaddr, part->p_filesz, part->p_memsz});
+  }
+  return segments;
 }
 
 std::uint64_t find_function(const JobMemory& memory, const Module& module, const char* name) {

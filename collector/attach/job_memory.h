@@ -16,7 +16,8 @@ struct Mapping {
   std::string path;  // As the kernel writes it; empty: no file.
 };
 
-// Of /proc/PID/maps, by address; empty where it may not be read.
+// Of /proc/PID/maps, by address; empty where it may not be read. The kernel hands it out in pieces, and what the
+// process maps meanwhile can hide one.
 std::vector<Mapping> read_mappings(pid_t process);
 const Mapping* find_mapping(const std::vector<Mapping>& mappings, std::uint64_t address);
 
@@ -25,7 +26,7 @@ class JobMemory {
   explicit JobMemory(pid_t process) : process_(process) {}
   pid_t process() const { return process_; }
 
-  // All of it, or false.
+  // All of it, or false; false too after two million of them.
   bool read(std::uint64_t address, void* bytes, std::size_t count) const;
   bool write(std::uint64_t address, const void* bytes, std::size_t count) const;  // Where the job itself could.
   template <class T>
@@ -39,6 +40,7 @@ class JobMemory {
 
  private:
   pid_t process_;
+  mutable std::uint32_t reads_left_ = 2'000'000;
 };
 
 // A loaded ELF file of 64 bits, as its tables stand in memory: so it does not matter what lies on disk, or in which
@@ -46,6 +48,7 @@ class JobMemory {
 struct Module {
   std::uint64_t base = 0;     // What is added to its addresses.
   std::uint64_t dynamic = 0;  // Where its dynamic section is.
+  std::uint64_t header = 0;   // Where its ELF header is; 0: not mapped.
   std::string name;           // As the loader has it; the program's is empty.
 };
 
@@ -55,6 +58,13 @@ struct Modules {
 };
 // Nothing where the process has no dynamic loader, or it is not ready.
 Modules read_modules(const JobMemory& memory);
+
+// A segment of a module, where it is mapped.
+struct Segment {
+  std::uint32_t type = 0, flags = 0;  // PT_LOAD, PF_X and so on.
+  std::uint64_t begin = 0, file_bytes = 0, bytes = 0;
+};
+std::vector<Segment> read_segments(const JobMemory& memory, const Module& module);
 
 // Address of a function that the module defines for others; 0: it does not.
 std::uint64_t find_function(const JobMemory& memory, const Module& module, const char* name);

@@ -1,5 +1,6 @@
 #include "collector/attach/safe_point.h"
 
+#include <elf.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -29,13 +30,11 @@ bool is_c_library(const std::string& path) {
   return false;
 }
 
-// Those of which signal(7) says that they are taken up again after a stop; a timeout goes on where it was.
+// Those of which signal(7) says that they are taken up again after a stop, as if nothing had been; a timeout goes on
+// where it was. Not what may have been done in part (write, recv), nor sockets, whose timeouts end a call.
 bool is_taken_up_again(long number, std::uint64_t argument1, std::uint64_t argument2) {
   switch (number) {
-    case SYS_read:
-    case SYS_readv:
-    case SYS_write:
-    case SYS_writev:
+    case SYS_restart_syscall:  // One of these, with a timeout, that was stopped before.
     case SYS_poll:
     case SYS_ppoll:
     case SYS_select:
@@ -43,17 +42,13 @@ bool is_taken_up_again(long number, std::uint64_t argument1, std::uint64_t argum
     case SYS_nanosleep:
     case SYS_clock_nanosleep:
     case SYS_wait4:
-    case SYS_waitid:
-    case SYS_accept:
-    case SYS_accept4:
-    case SYS_recvfrom:
-    case SYS_recvmsg: return true;
+    case SYS_waitid: return true;
     case SYS_futex: {
       // What waits for a lock expects 2 in it, and may hold another one (an allocator's); condition variables,
       // semaphores and joins do not.
       constexpr std::uint64_t operation_mask = 0x7f, wait = 0, wait_bitset = 9, locked_with_waiters = 2;
       const std::uint64_t operation = argument1 & operation_mask;
-      return operation == wait_bitset || (operation == wait && argument2 != locked_with_waiters);
+      return (operation == wait_bitset || operation == wait) && argument2 != locked_with_waiters;
     }
     default: return false;
   }
@@ -79,25 +74,26 @@ bool has_signal_waiting(pid_t process, pid_t thread) {
 
 SafePoints::SafePoints(const JobMemory& memory, const std::vector<Mapping>& mappings, const Modules& modules)
     : memory_(memory), mappings_(mappings) {
-  std::vector<std::string> unsafe_paths;
   for (const Module& module : modules.all) {
-    const Mapping* place = find_mapping(mappings, module.dynamic);
-    if (place == nullptr || place->path.empty() || place->path[0] == '[') continue;
-    // Who defines malloc is an allocator, or has one linked in; it is called by all.
     for (const char* begin : {"__tsan_init", "__asan_init", "__msan_init"})
       only_main_ = only_main_ || find_function(memory, module, begin) != 0;
-    if (is_c_library(place->path) || find_function(memory, module, "malloc") != 0) unsafe_paths.push_back(place->path);
+    // Who defines malloc is an allocator, or has one linked in; it is called by all.
+    if (is_c_library(module.name) || find_function(memory, module, "malloc") != 0) add_unsafe(module);
   }
-  for (const Mapping& mapping : mappings) {
-    if (!mapping.can_execute || mapping.end - mapping.begin > code_bytes_max) continue;
-    if (std::find(unsafe_paths.begin(), unsafe_paths.end(), mapping.path) == unsafe_paths.end()) continue;
-    unsafe_.emplace_back(mapping.begin, mapping.end);
-    std::vector<std::uint8_t> code(mapping.end - mapping.begin);
-    if (!memory.read(mapping.begin, code.data(), code.size())) continue;
+}
+
+// As its own headers have it: a list of mappings may lack one.
+void SafePoints::add_unsafe(const Module& module) {
+  for (const Segment& segment : read_segments(memory_, module)) {
+    if (segment.type != PT_LOAD || (segment.flags & PF_X) == 0) continue;
+    unsafe_.emplace_back(segment.begin, segment.begin + segment.bytes);
+    if (segment.bytes > code_bytes_max) continue;  // Its handlers return to the C library as all others do.
+    std::vector<std::uint8_t> code(segment.bytes);
+    if (!memory_.read(segment.begin, code.data(), code.size())) continue;
     for (auto at = code.begin();; ++at) {
       at = std::search(at, code.end(), signal_return_code.begin(), signal_return_code.end());
       if (at == code.end()) break;
-      signal_returns_.push_back(mapping.begin + static_cast<std::uint64_t>(at - code.begin()));
+      signal_returns_.push_back(segment.begin + static_cast<std::uint64_t>(at - code.begin()));
     }
   }
 }

@@ -19,6 +19,9 @@ class SafePoints {
  public:
   SafePoints(const JobMemory& memory, const std::vector<Mapping>& mappings, const Modules& modules);
 
+  // Code that is never to be gone on from: what was put there by an attach before this one.
+  void add_unsafe(std::uint64_t begin, std::uint64_t end) { unsafe_.emplace_back(begin, end); }
+
   // Where the stopped thread can go on afterwards, or nothing: it may not be borrowed here. Registers as the tracer
   // reads them; `thread` for what only its own files tell.
   struct Resume {
@@ -33,6 +36,7 @@ class SafePoints {
   Worth look_at(pid_t thread) const;
 
  private:
+  void add_unsafe(const Module& module);
   bool is_unsafe(std::uint64_t address) const;
   bool has_interrupted_unsafe_code(std::uint64_t stack) const;
   bool is_in_restartable_sequence(pid_t thread, std::uint64_t address) const;
@@ -40,8 +44,8 @@ class SafePoints {
   const JobMemory& memory_;
   const std::vector<Mapping>& mappings_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> unsafe_;  // Begin and end, by address.
-  bool only_main_ = false;  // A sanitizer's own threads look like any other, and can't make one.
-  std::vector<std::uint64_t> signal_returns_;                    // Where handlers of signals return to.
+  bool only_main_ = false;                     // A sanitizer's own threads look like any other, and can't make one.
+  std::vector<std::uint64_t> signal_returns_;  // Where handlers of signals return to.
 };
 
 }  // namespace hbmscope::attach

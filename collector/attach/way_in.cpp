@@ -75,6 +75,10 @@ bool write_library(int folder, const std::string& name, const std::string& bytes
 
 }  // namespace
 
+WayIn::~WayIn() {
+  if (open_folder >= 0) close(open_folder);
+}
+
 std::optional<Refusal> find_way_in(pid_t process, const std::string& collector, WayIn& way) {
   const ProcessStatus status = read_status(process);
   way.uid = status.uid;
@@ -84,35 +88,38 @@ std::optional<Refusal> find_way_in(pid_t process, const std::string& collector, 
     way.library = collector;
     return std::nullopt;
   }
-  // Root's, for whoever the job belongs to: others may pass, not look or write.
-  const std::string name = fmt::format("/tmp/hbmscope-attach-{}", geteuid());
-  way.folder_in_job = name;
-  way.folder = fmt::format("/proc/{}/root{}", process, name);
+  // Root's, for whoever the job belongs to: others may pass, not look or write. No link is followed: they would lead
+  // somewhere else here than there.
+  const std::string name = fmt::format("hbmscope-attach-{}", geteuid());
+  way.folder_in_job = "/tmp/" + name;
   const auto refuse = [&](const std::string& why) {
-    return Refusal{fmt::format("{} can't be used in its file system: {}", name, why),
+    return Refusal{fmt::format("{} can't be used in its file system: {}", way.folder_in_job, why),
                    "The collector has to be where the job can read it; hbmscope run needs no such place."};
   };
-  if (mkdir(way.folder.c_str(), 0711) != 0 && errno != EEXIST) return refuse(std::strerror(errno));
-  const int folder = open(way.folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  const int root = open(fmt::format("/proc/{}/root", process).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const int temporary = root < 0 ? -1 : openat(root, "tmp", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (root >= 0) close(root);
+  const bool is_made = temporary >= 0 && (mkdirat(temporary, name.c_str(), 0711) == 0 || errno == EEXIST);
+  const int folder = is_made ? openat(temporary, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+  const int error = errno;
+  if (temporary >= 0) close(temporary);
+  if (folder < 0) return refuse(std::strerror(error));
+  way.open_folder = folder;
+  way.folder = fmt::format("/proc/self/fd/{}", folder);
   struct stat found {};
-  if (folder < 0 || fstat(folder, &found) != 0 || !is_ours(found)) {
-    if (folder >= 0) close(folder);
+  if (fstat(folder, &found) != 0 || !is_ours(found))
     return refuse("it is not a folder of ours that nobody else can write to");
-  }
   fchmod(folder, is_of_us ? 0700 : 0711);
   if (has_our_files && can_all_read(collector)) {
     way.library = collector;
-    close(folder);
     return std::nullopt;
   }
   const auto bytes = read_library(collector);
   const std::string file =
       bytes ? fmt::format("libhbmscope_collector-{:016x}.so", XXH3_64bits(bytes->data(), bytes->size())) : "";
   const bool is_there = bytes && write_library(folder, file, *bytes);
-  const int error = errno;
-  close(folder);
-  if (!is_there) return refuse(std::strerror(error));
-  way.library = name + "/" + file;
+  if (!is_there) return refuse(std::strerror(errno));
+  way.library = way.folder_in_job + "/" + file;
   return std::nullopt;
 }
 

@@ -12,11 +12,17 @@
 namespace hbmscope::attach {
 
 struct WayIn {
+  WayIn() = default;
+  ~WayIn();
+  WayIn(const WayIn&) = delete;
+  WayIn& operator=(const WayIn&) = delete;
+
   std::string library;  // As the job sees it.
-  // Where the observer's socket is to be made, as we see it; empty: where it makes it by itself. The job sees it under
-  // `folder_in_job`.
+  // Where the observer's socket is to be made, as we see it, by way of the open folder; empty: where it makes it by
+  // itself. The job sees it under `folder_in_job`.
   std::string folder, folder_in_job;
   std::uint32_t uid = 0;  // Whose the socket must be.
+  int open_folder = -1;   // The one that was looked at, whatever its path leads to by now.
 };
 
 // `collector`: the library's path here. Where the job can't read that, it is copied into a folder of ours in the job's

@@ -307,9 +307,10 @@ bool has_annotated_tables() {
   return count != 0;
 }
 
-void listen_to_all() {
+bool listen_to_all() {
   bool is_first = true;
   dl_iterate_phdr(listen_in, &is_first);
+  return !is_first;
 }
 
 void stop_listening() {
@@ -329,6 +330,7 @@ void stop_listening_in_child() {
     for (const link_map* module = _r_debug.r_map; module != nullptr; module = module->l_next)
       if (module->l_addr == listened[i].module) {
         put_calls(listened[i].table, false);
+        hbmscope_unlock(listened[i].table);
         break;
       }
   listened_count = 0;

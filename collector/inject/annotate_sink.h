@@ -10,8 +10,8 @@ namespace hbmscope::inject {
 bool has_annotated_tables();
 
 // From now on the events of all that are loaded are told; again, of those that came since. What their heaps hold
-// already is listed at the next call about each.
-void listen_to_all();
+// already is listed at the next call about each. False: nothing was loaded since the last time.
+bool listen_to_all();
 
 // No more events of any.
 void stop_listening();

@@ -125,9 +125,8 @@ const char* serve_observer(wire::AttachControl* control, const char* observer) {
   answer(control, wire::attach_state::is_attached, words.text);
   give_back(control, &link);
   while (!link.is_over(look_again_ms)) {
-    listen_to_all();
     Line later;
-    driver_calls.look(later);
+    if (listen_to_all()) driver_calls.look(later);
   }
   stop_listening();
   stop_cupti();
@@ -152,8 +151,8 @@ void forget_attachment() {
 }  // namespace hbmscope::inject
 
 // Called by the thread that loaded the library, with all signals blocked.
-extern "C" __attribute__((visibility("default"))) void hbmscope_attach(hbmscope::wire::AttachControl* control,
-                                                                       const char* observer) {
+extern "C" __attribute__((visibility("default"))) void hbmscope_attach_1(hbmscope::wire::AttachControl* control,
+                                                                         const char* observer) {
   using namespace hbmscope::inject;
   prctl(PR_SET_NAME, "hbmscope", 0, 0, 0);
   detach_this_thread();

@@ -190,6 +190,7 @@ void Rings::close() {
 }
 
 void Rings::forget() {
+  if (is_open_) munmap(bytes_, bytes_count_);
   is_open_ = false;
   header_ = nullptr;
   thread_word &= in_driver_call;
@@ -216,7 +217,11 @@ ThreadSlot* Rings::take_ring() {
     __cxa_thread_atexit_impl(give_slot_back, mine, &__dso_handle);
   }
   const auto number = static_cast<std::uint32_t>(mine - slots);
-  if (!enter(*mine)) return nullptr;
+  mine->session = session_;
+  if (!enter(*mine)) {
+    mine->session = 0;
+    return nullptr;
+  }
   const bool has_ring = number + 1 < header_->rings;
   if (has_ring) {
     mine->ring = ring(number);
@@ -225,7 +230,8 @@ ThreadSlot* Rings::take_ring() {
     std::uint64_t before = rings_taken.load(std::memory_order_relaxed);
     while (before <= number && !rings_taken.compare_exchange_weak(before, number + std::uint64_t{1})) {
     }
-    mine->session = session_;
+  } else {
+    mine->session = 0;
   }
   leave(*mine);
   return has_ring ? mine : nullptr;

@@ -145,7 +145,8 @@ class Rings {
   bool enter(ThreadSlot& mine) {
     std::atomic_ref(mine.is_busy).store(1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (__builtin_expect(is_open(), 1)) return true;
+    // A session may have ended and the next one begun since the slot was looked at.
+    if (__builtin_expect(is_open() && mine.session == session_, 1)) return true;
     leave(mine);
     return false;
   }

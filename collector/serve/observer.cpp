@@ -42,7 +42,7 @@ std::optional<std::string> Observer::open_in(const std::string& folder, std::uin
   listening_ = link::listen_at(path, SOCK_SEQPACKET, wrong);
   if (listening_ < 0) return wrong;
   path_ = path;
-  if (uid != geteuid() && chown(path.c_str(), uid, static_cast<gid_t>(-1)) != 0)
+  if (uid != geteuid() && lchown(path.c_str(), uid, static_cast<gid_t>(-1)) != 0)
     return "its socket can't be given to the job's user: " + std::string(std::strerror(errno));
   return std::nullopt;
 }

@@ -44,9 +44,10 @@ constexpr std::uint32_t failed = 4;  // And `words` say why; nothing of us runs 
 constexpr std::uint64_t attach_registers_offset = 4096;
 constexpr std::uint64_t attach_region_bytes = std::uint64_t{128} << 10;
 
-// What the library exports for it: void hbmscope_attach(AttachControl*, const char* observer_socket). Behind the path's
+// What the library exports for it: void hbmscope_attach_1(AttachControl*, const char* observer_socket). Behind the path's
 // zero byte stands one more text, what is asked for: empty, or `no-cupti`, which leaves CUPTI alone.
 constexpr const char* attach_without_cupti = "no-cupti";
-constexpr const char* attach_function = "hbmscope_attach";
+// The number changes with this layout: a library of another version is told apart by its lack.
+constexpr const char* attach_function = "hbmscope_attach_1";
 
 }  // namespace hbmscope::wire

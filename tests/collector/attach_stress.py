@@ -45,7 +45,7 @@ print("jax:", wrong, "wrong")
 
 
 def programs(target):
-    for kind in ("malloc", "loop", "sleep", "signals", "pressure", "annotated"):
+    for kind in ("malloc", "loop", "sleep", "doze", "receive", "signals", "pressure", "annotated"):
         yield kind, [target, kind, "3600"]
     yield "python", [sys.executable, "-c", PYTHON]
     if subprocess.run([sys.executable, "-c", "import jax"], capture_output=True).returncode == 0:

@@ -43,7 +43,9 @@ void App::Impl::attach_to(std::int64_t process) {
   std::error_code error;
   const std::filesystem::path folder = state_folder() / "recordings";
   std::filesystem::create_directories(folder, error);
-  const std::string recording = (folder / fmt::format("attached-{}.hbm", process)).string();
+  std::string recording;
+  for (int number = 1; number == 1 || std::filesystem::exists(recording, error); ++number)
+    recording = (folder / fmt::format("attached-{}-{}.hbm", process, number)).string();
   auto said = std::make_shared<Said>();
   std::string wrong;
   auto command = view::CommandLines::start(

@@ -1,7 +1,8 @@
 // A program that is attached to while it does one thing for a while, and then prints what came of it: the same whether
 // anybody attached or not.
 //
-//   attach_target KIND SECONDS      (SIGUSR2 ends it) malloc, loop, sleep, signals, pressure, annotated, sandbox
+//   attach_target KIND SECONDS      (SIGUSR2 ends it) malloc, loop, sleep, doze, receive, signals, pressure,
+//                                  annotated, sandbox
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -9,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -94,6 +96,35 @@ std::uint64_t sleep_a_while(std::uint64_t) {
   return now() - begun < 0.05 ? 2 : 0;
 }
 
+// One sleep for all of the time; whoever stops it has it go on.
+std::uint64_t doze(std::uint64_t) {
+  const timespec step{3600, 0};
+  const bool was_cut = nanosleep(&step, nullptr) != 0;
+  return was_cut && is_told_to_end == 0 ? 1 : 0;
+}
+
+// A socket's timeout makes a stop end its call (signal(7)), so this thread must not be stopped.
+int receive_and_compute(double until) {
+  int ends[2] = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return 1;
+  int wrong = 0;
+  sigset_t ending, before;
+  sigemptyset(&ending);
+  sigaddset(&ending, SIGUSR2);
+  pthread_sigmask(SIG_BLOCK, &ending, &before);  // It is not the receiver's.
+  std::thread receiver([&] {
+    const timeval limit{3600, 0};
+    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    char byte = 0;
+    if (recv(ends[0], &byte, 1, 0) != 1 || byte != 'x') ++wrong;
+  });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const bool is_same = repeat(compute, until);
+  if (write(ends[1], "x", 1) != 1) ++wrong;
+  receiver.join();
+  return wrong + (is_same ? 0 : 1);
+}
+
 std::atomic<std::uint64_t> signals_handled{0};
 
 void handle(int) {
@@ -167,6 +198,10 @@ int main(int argc, char** argv) {
     wrong = repeat(compute, until) && errno == 77 ? 0 : 1;
   } else if (kind == "sleep" || kind == "sandbox") {
     wrong = repeat(sleep_a_while, until) ? 0 : 1;
+  } else if (kind == "doze") {
+    wrong = doze(0) == 0 ? 0 : 1;
+  } else if (kind == "receive") {
+    wrong = receive_and_compute(until);
   } else if (kind == "signals") {
     struct sigaction action {};
     action.sa_handler = handle;
