@@ -179,19 +179,6 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
 }
 
 #ifdef HBMSCOPE_RUN
-void add_run(CLI::App& app, RunOptions& options) {
-  CLI::App& command = *app.add_subcommand("run", "Run a job, watch its device memory live, and record it");
-  command.add_option("--record", options.record, "The recording to write; default: COMMAND.PID.hbm in this folder");
-  command.add_flag("--no-window", options.no_window, "Only record; without a display that is so anyway");
-  command.add_flag("--no-follow", options.no_follow, "Watch the process that is started, none that it starts");
-  command
-      .add_option("--backend", options.back_end,
-                  "Who tells of the CUDA driver's calls: interpose, which leaves CUPTI to the job, or cupti")
-      ->check(CLI::IsMember({"interpose", "cupti"}))
-      ->capture_default_str();
-  command.add_option("COMMAND", options.command, "What to run, after two dashes: -- python train.py")->required();
-}
-
 void add_watch(CLI::App& app, WatchOptions& options) {
   CLI::App& command = *app.add_subcommand("watch", "A running job, one line a second");
   command.add_option("JOB", options.job, "The number of an hbmscope run, or of the job that it started")->required();

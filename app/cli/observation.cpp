@@ -49,6 +49,15 @@ std::optional<int> Observation::open(const std::string& recording, const std::st
   return fail({*wrong, "Set XDG_RUNTIME_DIR to a folder of yours that nobody else may enter.", {}, {}, false});
 }
 
+std::optional<std::string> Observation::start_recording() {
+  // A flight recorder's folder may have the file under a second name: what is kept there stays.
+  std::error_code error;
+  if (std::filesystem::is_regular_file(recording_path_, error) &&
+      std::filesystem::hard_link_count(recording_path_, error) > 1)
+    std::filesystem::remove(recording_path_, error);
+  return recorder_.open(recording_path_);
+}
+
 std::optional<std::string> Observation::rename_recording(const std::string& path) {
   std::error_code error;
   std::filesystem::rename(recording_path_, path, error);

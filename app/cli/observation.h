@@ -22,7 +22,7 @@ class Observation {
   // called. Where it failed: the text has been printed, and this is the exit code.
   // `jobs_folder`: where jobs find the observer, for `uid`; empty: where those that it starts do.
   std::optional<int> open(const std::string& recording, const std::string& jobs_folder = {}, std::uint32_t uid = 0);
-  std::optional<std::string> start_recording() { return recorder_.open(recording_path_); }
+  std::optional<std::string> start_recording();
   // Nothing, or why not, in words. What lies at that path is replaced.
   std::optional<std::string> rename_recording(const std::string& path);
   // What open() made and nothing was written to.
@@ -35,6 +35,7 @@ class Observation {
   // Whether a viewer asked for it since the last call.
   bool was_asked_to_detach();
 
+  bool is_recording() const { return recorder_.is_recording(); }
   serve::Observer& observer() { return observer_; }
   const serve::Observer& observer() const { return observer_; }
   const std::string& recording() const { return recording_path_; }

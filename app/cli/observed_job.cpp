@@ -15,6 +15,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/collector_library.h"
 #include "app/cli/load.h"
+#include "app/cli/stderr_tail.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -26,8 +27,8 @@ constexpr int exit_not_started = 127;  // As a shell says of a command that it c
 
 // Starts the command with the collector in front of its other libraries. The child's errno where it could not be
 // started comes through a pipe that a started program closes.
-pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std::string& collector, bool is_followed,
-                             bool wants_cupti, int& start_errno) const {
+pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std::string& collector,
+                             const JobSettings& settings, int& start_errno) const {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -48,15 +49,17 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
     setenv("LD_PRELOAD", preload.c_str(), 1);
     setenv("ASAN_OPTIONS", sanitizer.c_str(), 1);
     setenv(serve::Observer::variable, observation_.observer().socket_path().c_str(), 1);
-    if (is_followed)
+    if (settings.is_followed)
       unsetenv(wire::no_follow_variable);
     else
       setenv(wire::no_follow_variable, "1", 1);
     setenv("NVTX_INJECTION64_PATH", collector.c_str(), 0);  // Its ranges and marks, where nobody else is to have them.
-    if (wants_cupti)
+    if (!settings.memory_dump_prefix.empty()) setenv("TF_BFC_MEMORY_DUMP", settings.memory_dump_prefix.c_str(), 0);
+    if (settings.wants_cupti)
       setenv(wire::cupti_variable, "1", 1);
     else
       unsetenv(wire::cupti_variable);
+    if (settings.stderr_tail != nullptr) settings.stderr_tail->hand_over();
     execvp(words.front(), words.data());
     const int failed = errno;
     [[maybe_unused]] const ssize_t written = write(pipe_ends[1], &failed, sizeof(failed));
@@ -70,7 +73,7 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
 }
 
 std::optional<int> ObservedJob::start(const std::vector<std::string>& command, const std::string& recording,
-                                      bool is_followed, bool wants_cupti) {
+                                      const JobSettings& settings) {
   const auto collector = find_collector();
   if (!collector) return exit_unreadable;
   if (collector->string().find_first_of(" :") != std::string::npos)
@@ -82,7 +85,7 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   if (const auto failed = observation_.open(recording)) return failed;
   ignore_signals();
   int start_errno = 0;
-  job_ = start_job(command, collector->string(), is_followed, wants_cupti, start_errno);
+  job_ = start_job(command, collector->string(), settings, start_errno);
   if (start_errno == 0) {
     const auto failed = observation_.start_recording();
     if (!failed) return std::nullopt;
@@ -122,11 +125,9 @@ void ObservedJob::send_signal(int signal) const {
 
 void ObservedJob::print_summary() const {
   if (observation_.print_summary()) return;
-  fmt::print(
-      stderr,
-      "hbmscope: no process of this command told of device memory, so nothing was recorded: none called the CUDA "
-      "driver (libcuda.so.1) for memory, or had an allocator with collector/annotate/hbmscope.h. A statically linked "
-      "program can't be watched from its start.\n");
+  say("no process of this command told of device memory, so nothing was recorded: none called the CUDA driver "
+      "(libcuda.so.1) for memory, or had an allocator with collector/annotate/hbmscope.h. A statically linked program "
+      "can't be watched from its start.");
   if (std::filesystem::is_regular_file(recording())) std::filesystem::remove(recording());
 }
 

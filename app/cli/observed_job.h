@@ -14,6 +14,15 @@
 
 namespace hbmscope::cli {
 
+class StderrTail;
+
+struct JobSettings {
+  bool is_followed = true;   // The processes that it starts are watched too.
+  bool wants_cupti = false;  // CUPTI tells of the CUDA driver's calls where there is one to be had.
+  StderrTail* stderr_tail = nullptr;
+  std::string memory_dump_prefix;  // Of what XLA's allocator writes at failures, where the user has set none.
+};
+
 class ObservedJob {
  public:
   ObservedJob() = default;
@@ -21,24 +30,26 @@ class ObservedJob {
   ObservedJob& operator=(const ObservedJob&) = delete;
 
   // Where it failed: the text has been printed, and this is the exit code. The recording is made before the job starts.
-  // `is_followed`: the processes that it starts are watched too. `wants_cupti`: CUPTI tells of the CUDA driver's calls
-  // where there is one to be had, and the job says so; otherwise our own entry points do.
   std::optional<int> start(const std::vector<std::string>& command, const std::string& recording,
-                           bool is_followed = true, bool wants_cupti = false);
+                           const JobSettings& settings = {});
   // Waits for events, a little while at most, and takes in what came. False: the job has ended, and so has all of this.
   bool serve();
   // The job's own exit code; 128 and the signal where one ended it, as a shell has it.
   int exit_code() const;
+  int status() const { return status_; }  // As waitpid() tells it.
   // What was recorded, on standard error. A recording without a process is removed.
   void print_summary() const;
 
   void send_signal(int signal) const;
+  std::vector<serve::Failure> take_failures() { return observation_.observer().take_failures(); }
+  bool has_told() const { return observation_.observer().totals().processes > 0; }
+  bool is_recording() const { return observation_.is_recording(); }
   const std::string& recording() const { return observation_.recording(); }
   const std::string& viewer_socket() const { return observation_.viewer_socket(); }
 
  private:
-  pid_t start_job(const std::vector<std::string>& command, const std::string& collector, bool is_followed,
-                  bool wants_cupti, int& start_errno) const;
+  pid_t start_job(const std::vector<std::string>& command, const std::string& collector, const JobSettings& settings,
+                  int& start_errno) const;
 
   // A terminal's Ctrl+C reaches the job too, and it is the job's to end; a viewer that has gone is no reason to end.
   struct Ignored {

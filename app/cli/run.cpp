@@ -25,21 +25,31 @@ void remember_signal(int signal) {
 }  // namespace
 
 int run_job(const RunOptions& options, bool has_window) {
-  const std::string path =
-      options.record.empty()
-          ? fmt::format("{}.{}.hbm", std::filesystem::path(options.command.front()).filename().string(), getpid())
-          : options.record;
+  const std::string name = std::filesystem::path(options.command.front()).filename().string();
+  const std::string path = options.record.empty() ? fmt::format("{}.{}.hbm", name, getpid()) : options.record;
   for (const int one : {SIGTERM, SIGHUP})
     if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);  // Under nohup.
   ObservedJob job;
-  const bool wants_cupti = options.back_end == "cupti";
-  if (const auto failed = job.start(options.command, path, !options.no_follow, wants_cupti)) return *failed;
-  if (!wants_cupti)  // Otherwise the job's processes say what came of it.
+  Flight flight(options.flight, name, path);
+  flight.open();
+  JobSettings settings;
+  settings.is_followed = !options.no_follow;
+  settings.wants_cupti = options.back_end == "cupti";
+  settings.memory_dump_prefix = flight.memory_dump_prefix();
+  if (flight.is_open()) settings.stderr_tail = &flight.stderr_tail();
+  if (const auto failed = job.start(options.command, path, settings)) return *failed;
+  if (!settings.wants_cupti)  // Otherwise the job's processes say what came of it.
     say("the CUDA driver's calls are told by interposition, which leaves CUPTI to the job");
   WindowProcess window;
   if (has_window && !options.no_window && has_display()) window.open(job.viewer_socket());
-  while (job.serve())
-    if (asked_to_end != 0) job.send_signal(std::exchange(asked_to_end, 0));
+  for (bool is_running = true; is_running;) {
+    const bool was_recording = job.is_recording();
+    is_running = job.serve();
+    if (asked_to_end != 0 && is_running) job.send_signal(std::exchange(asked_to_end, 0));
+    flight.note(job.take_failures(), was_recording);
+  }
+  flight.stderr_tail().finish();
+  flight.finish(job.status(), job.has_told());
   job.print_summary();
   return job.exit_code();
 }

@@ -4,6 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/flight.h"
+
+namespace CLI {
+class App;
+}
+
 namespace hbmscope::cli {
 
 struct RunOptions {
@@ -11,8 +17,10 @@ struct RunOptions {
   bool no_window = false;
   bool no_follow = false;              // Only the process that is started is watched, none that it starts.
   std::string back_end = "interpose";  // Or cupti: who tells of the CUDA driver's calls.
+  FlightOptions flight;
   std::vector<std::string> command;
 };
+void add_run(CLI::App& app, RunOptions& options);
 
 // The job's own exit code; 128 and the signal where one ended it, as a shell has it. The window is another process,
 // where this program has one (`has_window`) and there is a display.

@@ -57,11 +57,19 @@ bool Observer::serve(int wait_ms) {
     // Asked first: what a process wrote before it ended is there then.
     const bool is_over = has_ended(job);
     const std::uint64_t before = job.drain->events();
-    job.drain->drain(is_over);
+    drain(job, is_over);
     is_busy = is_busy || job.drain->events() - before > busy_events;
     if (is_over) close_job(job);
   }
   return is_busy;
+}
+
+void Observer::drain(Job& job, bool is_last) {
+  job.drain->drain(is_last);
+  for (Failure& failure : job.drain->take_failures()) {
+    failure.pid = job.process.pid;
+    add_failure(failures_, std::move(failure));
+  }
 }
 
 // One that was attached to has closed its end: it has told all, and tells no more.
@@ -103,7 +111,7 @@ void Observer::finish() {
   for (int round = 0; round < rounds_max && accept_some() > 0; ++round) {
   }
   for (Job& job : jobs_)
-    if (job.drain) job.drain->drain(true);
+    if (job.drain) drain(job, true);
 }
 
 // A few: one that says nothing takes a while, and the rings wait meanwhile.

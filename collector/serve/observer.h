@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/serve/process_drain.h"
@@ -53,6 +54,8 @@ class Observer {
     std::uint64_t events = 0, lost = 0;
   };
   Totals totals() const;  // Of all of them, for who asks with every round.
+  // Failures of all processes since the last call, in the order in which they were found.
+  std::vector<Failure> take_failures() { return std::exchange(failures_, {}); }
   // Who was turned away, and why: "process 4711: its collector is of another version".
   const std::vector<std::string>& refused() const { return refused_; }
 
@@ -64,6 +67,7 @@ class Observer {
   };
   static Process told_of(const Job& job);
   static void close_job(Job& job);
+  void drain(Job& job, bool is_last);
   static bool has_ended(const Job& job);
   int accept_some();                    // Returns how many came.
   bool take_in(int connection);         // True: it stays open.
@@ -74,6 +78,7 @@ class Observer {
   int listening_ = -1;
   std::vector<Job> jobs_;
   std::vector<std::string> refused_;
+  std::vector<Failure> failures_;
 };
 
 }  // namespace hbmscope::serve

@@ -77,6 +77,7 @@ void ProcessDrain::drain(bool is_last) {
   note_losses(now.ns);
   tell_clock(now);
   last_drain_ns_ = now.ns;
+  for (Failure& failure : watch_.take(now.ns, is_last)) add_failure(failures_, std::move(failure));
   if (is_last)
     writer_.flush();
   else
@@ -111,6 +112,7 @@ void ProcessDrain::take_definitions() {
         record.parent = heap(record.parent);
         const std::string name = record.name < texts_.size() ? texts_[record.name] : "";
         const std::string kind = record.memory_kind < texts_.size() ? texts_[record.memory_kind] : "";
+        if (of_job == heap_names_.size()) heap_names_.push_back(name);
         add_id(heaps_, of_job, writer_.define_heap(record, name, kind));
         break;
       }
@@ -243,8 +245,39 @@ void ProcessDrain::write_of_driver(const Row& row, std::int64_t time_ns) {
   }
 }
 
+void ProcessDrain::watch(const Row& row, std::int64_t time_ns) {
+  const auto text = [](const std::vector<std::string>& texts, std::uint32_t id) {
+    return id < texts.size() ? std::string_view(texts[id]) : std::string_view();
+  };
+  switch (row.kind) {
+    case wire::RecordKind::alloc: {
+      const auto record = row.as<wire::AllocRecord>();
+      if ((record.flags & wire::driver_block) != 0) watch_.note_taken(record.heap, record.size);
+      break;
+    }
+    case wire::RecordKind::physical_create: {
+      const auto record = row.as<wire::PhysicalCreateRecord>();
+      watch_.note_taken(record.heap, record.size);
+      break;
+    }
+    case wire::RecordKind::driver_refusal: {
+      const auto record = row.as<wire::DriverRefusalRecord>();
+      watch_.note_refusal(record.heap, record.asked, text(heap_names_, record.heap), text(texts_, record.call),
+                          time_ns);
+      break;
+    }
+    case wire::RecordKind::out_of_memory: {
+      const auto record = row.as<wire::OutOfMemoryRecord>();
+      watch_.note_out_of_memory(record.asked, text(heap_names_, record.heap), text(texts_, record.reason));
+      break;
+    }
+    default: break;
+  }
+}
+
 void ProcessDrain::write(const Row& row) {
   const std::int64_t time_ns = clock_.ns_from_ticks(row.ticks);
+  watch(row, time_ns);
   if (is_of_driver(row)) {
     const std::uint64_t before = writer_.next_event();
     write_of_driver(row, time_ns);

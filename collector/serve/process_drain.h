@@ -12,9 +12,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/serve/driver_memory.h"
+#include "collector/serve/failure_watch.h"
 #include "collector/serve/ring_memory.h"
 #include "collector/serve/tick_clock.h"
 #include "collector/wire/stream_writer.h"
@@ -36,6 +38,8 @@ class ProcessDrain {
 
   std::uint64_t events() const { return events_; }
   std::uint64_t lost() const { return lost_; }
+  // Found since the last call; without the number of the process.
+  std::vector<Failure> take_failures() { return std::exchange(failures_, {}); }
   // Shared memory that made no sense at some place; what was behind it is lost.
   bool is_broken() const { return is_broken_; }
 
@@ -49,6 +53,7 @@ class ProcessDrain {
   void take_definitions();
   void take_rows(std::uint64_t until_ticks);
   void write(const Row& row);
+  void watch(const Row& row, std::int64_t time_ns);
   static bool is_of_driver(const Row& row);
   void write_of_driver(const Row& row, std::int64_t time_ns);
   void write_listing(const wire::ListingRecord& listing, std::int64_t time_ns);
@@ -72,7 +77,10 @@ class ProcessDrain {
   std::vector<Ring> rings_;
   std::vector<std::uint32_t> used_rings_;                                     // Of this round.
   std::vector<std::uint32_t> strings_{0}, frames_{0}, stacks_{0}, heaps_{0};  // The stream's ids, by the job's.
-  std::vector<std::string> texts_{""};
+  std::vector<std::string> texts_{""};                                        // By the job's ids, as are the next.
+  std::vector<std::string> heap_names_{""};
+  FailureWatch watch_;
+  std::vector<Failure> failures_;
   std::uint64_t events_ = 0, lost_ = 0, told_without_ring_ = 0;
   std::int64_t last_drain_ns_ = 0, last_clock_ns_ = 0;
   bool is_broken_ = false, has_clock_ = false;

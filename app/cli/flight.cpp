@@ -1,0 +1,224 @@
+#include "app/cli/flight.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::steady_clock;
+
+constexpr std::size_t notes_a_minute = 6;
+
+std::string default_folder() {
+  const char* state = std::getenv("XDG_STATE_HOME");
+  if (state != nullptr && *state == '/') return std::string(state) + "/hbmscope/flights";
+  const char* home = std::getenv("HOME");
+  return home != nullptr && *home == '/' ? std::string(home) + "/.local/state/hbmscope/flights" : std::string();
+}
+
+std::string file_name_from(const std::string& name) {
+  constexpr std::size_t bytes_max = 40;
+  std::string safe = name.substr(0, bytes_max);
+  for (char& one : safe)
+    if (std::isalnum(static_cast<unsigned char>(one)) == 0 && one != '.' && one != '_') one = '_';
+  return safe;
+}
+
+// Never over what is there.
+bool write_new_file(const std::string& path, const std::string& text) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) return false;
+  const bool is_whole = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  return close(file) == 0 && is_whole;
+}
+
+std::string text_from(const serve::Failure& failure) {
+  std::string text;
+  const std::string heap = failure.heap.empty() ? std::string() : fmt::format(" of {}", printable(failure.heap));
+  if (failure.is_refusal) {
+    text = fmt::format("the driver refused {} to process {}",
+                       failure.asked_bytes == 0 ? "a call" : text_from_bytes(failure.asked_bytes) + heap, failure.pid);
+    if (!failure.what.empty()) text += fmt::format(" ({})", printable(failure.what));
+    text += ", and no retry followed";
+  } else {
+    text = fmt::format("process {} ran out of memory: it asked for {}{}", failure.pid,
+                       text_from_bytes(failure.asked_bytes), heap);
+    if (!failure.what.empty()) text += fmt::format(" ({})", printable(failure.what));
+  }
+  if (failure.times > 1) text += fmt::format(", and {} more", text_from_count(failure.times - 1));
+  return text;
+}
+
+// Signals with which somebody asks a job to end are no failure of it.
+bool is_fatal(int signal) {
+  return signal != SIGINT && signal != SIGTERM && signal != SIGHUP && signal != SIGPIPE;
+}
+
+std::string name_of(int signal) {
+  switch (signal) {
+    case SIGQUIT: return "SIGQUIT";
+    case SIGILL: return "SIGILL";
+    case SIGTRAP: return "SIGTRAP";
+    case SIGABRT: return "SIGABRT";
+    case SIGBUS: return "SIGBUS";
+    case SIGFPE: return "SIGFPE";
+    case SIGKILL: return "SIGKILL";
+    case SIGSEGV: return "SIGSEGV";
+    case SIGXCPU: return "SIGXCPU";
+    case SIGXFSZ: return "SIGXFSZ";
+    case SIGSYS: return "SIGSYS";
+    default: return fmt::format("signal {}", signal);
+  }
+}
+
+}  // namespace
+
+Flight::Flight(const FlightOptions& options, std::string name, std::string recording)
+    : options_(options), name_(std::move(name)), recording_(fs::absolute(recording).string()) {}
+
+Flight::~Flight() {
+  if (lock_ < 0) return;
+  if (!has_notes_) remove_folder();  // The job could not be started.
+  close(lock_);
+}
+
+void Flight::open() {
+  if (options_.is_off) return;
+  base_ = options_.folder.empty() ? default_folder() : fs::absolute(options_.folder).string();
+  std::error_code error;
+  if (base_.empty()) {
+    say("nothing is kept of failures: neither XDG_STATE_HOME nor HOME is set; see --flight");
+    return;
+  }
+  fs::create_directories(base_, error);
+  const std::string path = fmt::format("{}/{:%Y%m%dT%H%M%S}Z-{}-{}", base_, fmt::gmtime(std::time(nullptr)),
+                                       file_name_from(name_), getpid());
+  if (mkdir(path.c_str(), 0700) == 0) lock_ = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock_ < 0) {
+    say(fmt::format("nothing is kept of failures: {}: {}; see --flight", printable(path), std::strerror(errno)));
+    return;
+  }
+  flock(lock_, LOCK_EX | LOCK_NB);
+  folder_ = path;
+  stderr_.open();
+}
+
+std::string Flight::memory_dump_prefix() const {
+  return is_open() ? folder_ + "/bfc_memory_dump" : std::string();
+}
+
+void Flight::write_line(const std::string& text) {
+  const int file = ::open((folder_ + "/what_happened.txt").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  const std::string line = text + "\n";
+  [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
+  close(file);
+}
+
+void Flight::keep_stderr() {
+  if (!stderr_.is_kept() || stderr_.bytes() == told_bytes_) return;
+  told_bytes_ = stderr_.bytes();
+  write_new_file(fmt::format("{}/stderr-{}.txt", folder_, ++tails_), stderr_.read());
+}
+
+void Flight::begin_note(const std::string& text, bool has_recording) {
+  const std::chrono::duration<double> passed = steady_clock::now() - begun_;
+  if (!has_notes_) {
+    write_line(fmt::format("A run of {} under hbmscope.", printable(name_)));
+    if (!stderr_.is_kept())
+      write_line("Its standard error is not here: it was a terminal, which is left alone.");
+    else if (stderr_.has_stdout())
+      write_line("stderr-*.txt is the end of its standard output too: they were one file.");
+    say(fmt::format("{}; what is left of it is in {}", text, printable(folder_)));
+  }
+  has_notes_ = true;
+  write_line(fmt::format("{:%Y-%m-%d %H:%M:%S} UTC, {:.1f} s after the start: {}.", fmt::gmtime(std::time(nullptr)),
+                         passed.count(), text));
+  keep_stderr();
+  if (has_recording && !has_link_) has_link_ = ::link(recording_.c_str(), (folder_ + "/recording.hbm").c_str()) == 0;
+}
+
+void Flight::note(const std::vector<serve::Failure>& failures, bool is_recording) {
+  if (!is_open()) return;
+  for (const serve::Failure& failure : failures) {
+    const auto now = steady_clock::now();
+    std::erase_if(noted_, [&](auto time) { return now - time > std::chrono::minutes(1); });
+    if (noted_.size() >= notes_a_minute) {
+      unnoted_ += failure.times;
+      continue;
+    }
+    noted_.push_back(now);
+    begin_note(text_from(failure) + (is_recording ? "" : " (the recording had ended before)"), true);
+  }
+}
+
+bool Flight::has_dumps() const {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_, error))
+    if (entry.path().filename().string().starts_with("bfc_memory_dump")) return true;
+  return false;
+}
+
+void Flight::finish(int status, bool has_recording) {
+  if (!is_open()) return;
+  // A shell tells of its command's signal in its exit code.
+  const int code = WIFSIGNALED(status) ? 0 : WEXITSTATUS(status);
+  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : code > 128 && code < 128 + NSIG ? code - 128 : 0;
+  if (signal != 0 && is_fatal(signal))
+    begin_note(fmt::format("{} ended it{}", name_of(signal),
+                           WIFSIGNALED(status) ? "" : fmt::format(", as its exit code {} says", code)),
+               has_recording);
+  // One that XLA's allocator wrote at a request that succeeded later is no failure.
+  else if (!has_notes_ && code != 0 && has_dumps())
+    begin_note(fmt::format("XLA's allocator refused a request, and the exit code is {}", code), has_recording);
+  else if (!has_notes_ && options_.on_exit)
+    begin_note("the job ended, and --on-exit asks for this", has_recording);
+  if (!has_notes_) return;
+  keep_stderr();
+  if (unnoted_ > 0)
+    write_line(fmt::format("And {} more out-of-memories or refusals, above {} a minute; the recording has them.",
+                           text_from_count(unnoted_), notes_a_minute));
+  if (signal == 0) write_line(fmt::format("It ended with exit code {}.", code));
+  std::error_code error;
+  if (has_recording && !has_link_) has_link_ = fs::copy_file(recording_, folder_ + "/recording.hbm", error);
+  if (has_link_)
+    write_line("hbmscope recording.hbm shows the device memory.");
+  else if (has_recording)
+    write_line(fmt::format("The recording could not be brought here; it is {}.", printable(recording_)));
+  else
+    write_line("No process told of device memory, so there is no recording.");
+  prune_flights(options_, base_, folder_);
+}
+
+// Dumps are of requests that succeeded in the end.
+void Flight::remove_folder() {
+  std::vector<fs::path> dumps;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_, error)) dumps.push_back(entry.path());
+  for (const fs::path& dump : dumps)
+    if (dump.filename().string().starts_with("bfc_memory_dump")) fs::remove(dump, error);
+  rmdir(folder_.c_str());
+}
+
+}  // namespace hbmscope::cli

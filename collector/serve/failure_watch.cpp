@@ -1,0 +1,55 @@
+#include "collector/serve/failure_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace hbmscope::serve {
+
+void add_failure(std::vector<Failure>& failures, Failure failure) {
+  constexpr std::size_t failures_max = 16;
+  if (failures.size() < failures_max)
+    failures.push_back(std::move(failure));
+  else
+    failures.back().times += failure.times;
+}
+
+void FailureWatch::note_out_of_memory(std::uint64_t asked_bytes, std::string_view heap, std::string_view reason) {
+  refusals_.clear();  // They led to it.
+  Failure failure;
+  failure.asked_bytes = asked_bytes;
+  failure.heap = heap;
+  failure.what = reason;
+  add_failure(found_, std::move(failure));
+}
+
+void FailureWatch::note_refusal(std::uint32_t heap_id, std::uint64_t asked_bytes, std::string_view heap,
+                                std::string_view call, std::int64_t time_ns) {
+  auto refusal =
+      std::find_if(refusals_.begin(), refusals_.end(), [&](const Refusal& one) { return one.heap_id == heap_id; });
+  if (refusal == refusals_.end()) refusal = refusals_.insert(refusals_.end(), Refusal{});
+  refusal->heap_id = heap_id;
+  refusal->time_ns = time_ns;
+  refusal->failure.is_refusal = true;
+  refusal->failure.asked_bytes = asked_bytes;
+  refusal->failure.heap = heap;
+  refusal->failure.what = call;
+}
+
+void FailureWatch::note_taken(std::uint32_t heap_id, std::uint64_t bytes) {
+  if (refusals_.empty()) return;
+  std::erase_if(refusals_, [&](const Refusal& one) {
+    return (one.heap_id == 0 || one.heap_id == heap_id) && bytes >= one.failure.asked_bytes / 2;
+  });
+}
+
+std::vector<Failure> FailureWatch::take(std::int64_t now_ns, bool is_last) {
+  if (!refusals_.empty())
+    std::erase_if(refusals_, [&](Refusal& one) {
+      if (!is_last && now_ns - one.time_ns < retry_patience_ns) return false;
+      add_failure(found_, std::move(one.failure));
+      return true;
+    });
+  return std::exchange(found_, {});
+}
+
+}  // namespace hbmscope::serve
