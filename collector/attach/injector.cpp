@@ -1,12 +1,9 @@
 #include "collector/attach/injector.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,14 +13,14 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
-#include <random>
 #include <thread>
 #include <vector>
 
 #include "collector/attach/injected_code.h"
 #include "collector/attach/job_memory.h"
+#include "collector/attach/room_in_job.h"
 #include "collector/attach/safe_point.h"
+#include "collector/attach/stopped_thread.h"
 #include "collector/serve/proc_file.h"
 #include "collector/wire/attach_layout.h"
 
@@ -34,74 +31,8 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr milliseconds stop_limit{2'000};     // For one thread to stop: it has to get its turn first.
 constexpr milliseconds search_limit{10'000};  // For a thread at a place where it may be borrowed.
 constexpr milliseconds load_limit{20'000};    // For the library: the job's loader may be busy.
-constexpr std::uint64_t page_bytes = 4096;
-
-// One thread, stopped; it goes on when this ends, also when our whole process does.
-class StoppedThread {
- public:
-  explicit StoppedThread(pid_t thread) : thread_(thread) {
-    if (ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) {
-      is_forbidden_ = errno == EPERM;
-      return;
-    }
-    is_seized_ = true;
-    if (ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr) == 0) wait();
-  }
-  ~StoppedThread() {
-    if (is_stopped_) ptrace(PTRACE_DETACH, thread_, nullptr, nullptr);
-  }
-  StoppedThread(const StoppedThread&) = delete;
-  StoppedThread& operator=(const StoppedThread&) = delete;
-
-  bool is_stopped() const { return is_stopped_; }
-  bool is_forbidden() const { return is_forbidden_; }
-  bool is_group_stop() const { return is_group_stop_; }  // The whole job is (SIGSTOP).
-  // It is ours and did not stop in time: whoever finds that ends, which sets it free.
-  bool is_stuck() const { return is_seized_ && !is_stopped_ && !is_gone_; }
-  bool get_registers(user_regs_struct& registers) const {
-    return ptrace(PTRACE_GETREGS, thread_, nullptr, &registers) == 0;
-  }
-  bool set_registers(user_regs_struct& registers) const {
-    return ptrace(PTRACE_SETREGS, thread_, nullptr, &registers) == 0;
-  }
-  // Also where the job itself may only execute; whole words.
-  bool write_code(std::uint64_t address, const std::vector<std::uint8_t>& bytes) const {
-    for (std::size_t at = 0; at < bytes.size(); at += sizeof(long)) {
-      long word = 0;
-      std::memcpy(&word, bytes.data() + at, std::min(sizeof(word), bytes.size() - at));
-      if (ptrace(PTRACE_POKEDATA, thread_, address + at, word) != 0) return false;
-    }
-    return true;
-  }
-
- private:
-  void wait() {
-    for (const auto until = Clock::now() + stop_limit; Clock::now() < until;) {
-      int status = 0;
-      const pid_t found = waitpid(thread_, &status, __WALL | WNOHANG);
-      if (found < 0 || (found == thread_ && !WIFSTOPPED(status))) {
-        is_gone_ = true;
-        return;
-      }
-      if (found == 0) {
-        std::this_thread::sleep_for(microseconds(10));
-        continue;
-      }
-      if (status >> 16 == PTRACE_EVENT_STOP) {
-        is_stopped_ = true;
-        is_group_stop_ = WSTOPSIG(status) != SIGTRAP;
-        return;
-      }
-      ptrace(PTRACE_CONT, thread_, nullptr, static_cast<long>(WSTOPSIG(status)));  // A signal of its own.
-    }
-  }
-
-  pid_t thread_;
-  bool is_seized_ = false, is_stopped_ = false, is_gone_ = false, is_group_stop_ = false, is_forbidden_ = false;
-};
 
 std::vector<pid_t> list_threads(pid_t process) {
   std::vector<pid_t> threads;
@@ -111,63 +42,6 @@ std::vector<pid_t> list_threads(pid_t process) {
     if (const pid_t thread = std::atoi(entry->d_name)) threads.push_back(thread);
   closedir(folder);
   return threads;
-}
-
-struct Gap {
-  std::uint64_t begin = 0, bytes = 0;
-};
-
-// Behind the code of a module that is never unloaded, to the end of its last page: nothing refers to what lies there.
-std::vector<Gap> find_gaps(const JobMemory& memory, const std::vector<Mapping>& mappings, const Modules& modules) {
-  std::vector<Gap> gaps;
-  for (std::size_t i = 0; i < modules.all.size(); ++i) {
-    const std::string name = modules.all[i].name.substr(modules.all[i].name.rfind('/') + 1);
-    bool is_kept = i == 0;
-    for (const char* begin : {"libc.so", "libc-2", "ld-", "libm.so", "libm-2", "libpthread", "libdl", "libstdc++"})
-      is_kept = is_kept || name.starts_with(begin);
-    if (!is_kept) continue;
-    for (const Segment& segment : read_segments(memory, modules.all[i])) {
-      if (segment.type != PT_LOAD || (segment.flags & PF_X) == 0) continue;
-      const std::uint64_t end = segment.begin + std::max(segment.file_bytes, segment.bytes);
-      const std::uint64_t begin = (end + 15) / 16 * 16, page_end = (end + page_bytes - 1) / page_bytes * page_bytes;
-      const Mapping* mapping = find_mapping(mappings, end - 1);
-      if (begin < page_end && mapping != nullptr && mapping->can_execute && mapping->is_private &&
-          mapping->end >= page_end)
-        gaps.push_back({begin, page_end - begin});
-    }
-  }
-  std::sort(gaps.begin(), gaps.end(), [](const Gap& a, const Gap& b) { return a.bytes > b.bytes; });
-  return gaps;
-}
-
-// In the widest range where nothing is, some gigabytes below its end: the kernel puts what the job maps next right at
-// the end, and sanitizers want all memory in the neighbourhood of the libraries.
-//
-// The kernel hands the list out in pieces, and what the job maps meanwhile can hide a mapping from one reading. What
-// any of several shows is taken.
-std::uint64_t find_free_range(pid_t process) {
-  constexpr int readings = 3;
-  std::vector<Mapping> mappings;
-  for (int i = 0; i < readings; ++i) {
-    const std::vector<Mapping> more = read_mappings(process);
-    mappings.insert(mappings.end(), more.begin(), more.end());
-  }
-  std::sort(mappings.begin(), mappings.end(), [](const Mapping& a, const Mapping& b) { return a.begin < b.begin; });
-  std::uint64_t taken = 0, end = 0, bytes = 0;
-  for (const Mapping& mapping : mappings) {
-    if (mapping.begin >> 47 != 0) break;
-    if (taken != 0 && mapping.begin > taken && mapping.begin - taken > bytes) {
-      end = mapping.begin;
-      bytes = mapping.begin - taken;
-    }
-    taken = std::max(taken, mapping.end);
-  }
-  const std::uint64_t distance = std::min(bytes / 4, std::uint64_t{1} << 30);
-  const std::uint64_t span = std::min(bytes / 2, std::uint64_t{16} << 30) / page_bytes;
-  if (bytes < 8 * wire::attach_region_bytes) return 0;
-  std::random_device random;
-  const std::uint64_t drawn = (std::uint64_t{random()} << 32 | random()) % span;
-  return end - (distance / page_bytes + drawn) * page_bytes - wire::attach_region_bytes;
 }
 
 struct Functions {
@@ -227,7 +101,7 @@ class Injector {
     if (!functions)
       return Refusal{"it has no threads' library loaded, in which a thread could be made",
                      "Start the job with hbmscope run."};
-    call_.region = find_free_range(injection_.process);
+    call_.region = find_free_range(injection_.process, wire::attach_region_bytes);
     const std::uint64_t code_bytes = injected_code_bytes();
     texts_ = {injection_.library, wire::attach_function, injection_.observer,
               injection_.leaves_cupti ? wire::attach_without_cupti : ""};

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -13,6 +14,10 @@
 #include <unistd.h>
 
 #include <cstring>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #include "collector/inject/annotate_sink.h"
 #include "collector/inject/collector.h"
@@ -32,6 +37,16 @@ SpinLock attaching;
 void sleep_ms(long ms) {
   const timespec step{0, ms * 1'000'000};
   nanosleep(&step, nullptr);
+}
+
+// How floating point is rounded, and what comes first on a processor, were the borrowed thread's.
+void take_usual_state() {
+#if defined(__x86_64__)
+  __asm__ volatile("fninit");
+  _mm_setcsr(0x1f80);
+#endif
+  const sched_param usual{};
+  sched_setscheduler(0, SCHED_OTHER, &usual);
 }
 
 // Nobody joins this thread. Before glibc 2.34 the function is in a library that not every program has.
@@ -155,6 +170,7 @@ extern "C" __attribute__((visibility("default"))) void hbmscope_attach_1(hbmscop
                                                                          const char* observer) {
   using namespace hbmscope::inject;
   prctl(PR_SET_NAME, "hbmscope", 0, 0, 0);
+  take_usual_state();
   detach_this_thread();
   const bool is_alone = attaching.try_lock();
   const char* wrong = is_alone ? serve_observer(control, observer) : "another hbmscope is attached to it";

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -36,6 +37,23 @@ constexpr std::uint32_t smallest_share = 32;
 
 // Of membarrier(2).
 constexpr int private_expedited = 8, register_private_expedited = 16;
+
+// Of what RLIMIT_AS lets the process map, bytes that are not; a lot where there is no limit.
+std::uint64_t addresses_left() {
+  constexpr std::uint64_t no_limit = std::uint64_t{1} << 46;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return no_limit;
+  char text[32] = "";  // Its size in pages comes first.
+  const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return limit.rlim_cur;
+  const bool is_read = read(file, text, sizeof(text) - 1) > 0;
+  ::close(file);
+  std::uint64_t pages = 0;
+  for (const char* at = text; is_read && *at >= '0' && *at <= '9'; ++at)
+    pages = pages * 10 + static_cast<std::uint64_t>(*at - '0');
+  const std::uint64_t taken = pages * static_cast<std::uint64_t>(getpagesize());
+  return taken < limit.rlim_cur ? limit.rlim_cur - taken : 0;
+}
 
 bool is_tsc_even() {
 #if defined(__x86_64__)
@@ -122,8 +140,9 @@ void SpinLock::lock() {
 const char* Rings::open(const char* observer_path, int* link) {
   const auto memory = static_cast<int>(syscall(SYS_memfd_create, "hbmscope", 3U /* close on exec, may be sealed */));
   if (memory < 0) return "no shared memory can be had";
-  // A process with a limit to its addresses (ulimit -v) gets fewer rings, and less room for what is rare.
-  const std::uint64_t definitions = 4096;
+  // A process with a limit to its addresses (ulimit -v) gets fewer rings, and less room for what is rare: at most a
+  // quarter of what it has left, which is for its own.
+  const std::uint64_t definitions = 4096, bytes_max = addresses_left() / 4;
   std::uint64_t listing = 0, first_ring = 0, bytes = 0;
   std::uint32_t share = 1;
   void* at = MAP_FAILED;
@@ -131,7 +150,7 @@ const char* Rings::open(const char* observer_path, int* link) {
     listing = definitions + wire::definitions_bytes_wanted / share;
     first_ring = listing + wire::listing_bytes_wanted / share;
     bytes = first_ring + (wire::rings_wanted / share + 1) * wire::ring_stride(wire::ring_bytes_wanted);
-    if (ftruncate(memory, static_cast<off_t>(bytes)) == 0)
+    if (bytes <= bytes_max && ftruncate(memory, static_cast<off_t>(bytes)) == 0)
       at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
   }
   share /= 2;
