@@ -33,7 +33,7 @@ class Demo(unittest.TestCase):
         return subprocess.run([HBMSCOPE, *words], capture_output=True, text=True, env=self.environment, stdin=subprocess.DEVNULL, timeout=120)
 
     def demo(self, workload, *words):
-        done = self.run_it("demo", "--json", "--workload", workload, "--speed", "500", "--for", "1.5", *words)
+        done = self.run_it("demo", "--json", "--workload", workload, "--speed", "250", "--for", "3", *words)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
