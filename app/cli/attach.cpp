@@ -20,7 +20,6 @@
 #include "app/cli/window_process.h"
 #include "collector/attach/injector.h"
 #include "collector/attach/job_list.h"
-#include "collector/attach/job_memory.h"
 #include "collector/attach/way_in.h"
 #include "collector/link/meeting_place.h"
 #include "collector/serve/proc_file.h"
@@ -69,13 +68,6 @@ std::string name_of(pid_t process) {
   return name.empty() ? "job" : name;
 }
 
-bool has_driver(pid_t process) {
-  const std::vector<attach::Mapping> mappings = attach::read_mappings(process);
-  return std::any_of(mappings.begin(), mappings.end(), [](const attach::Mapping& mapping) {
-    return mapping.path.find("/libcuda.so") != std::string::npos;
-  });
-}
-
 // Attaching again leaves the recording of before.
 std::string new_name(const std::string& begin) {
   std::string name = begin + ".hbm";
@@ -111,7 +103,7 @@ class AttachedJob {
     std::signal(SIGPIPE, SIG_IGN);
     if (const auto failed = observation_.start_recording())
       return fail({*failed, "Name another file with --record.", recording, {}, false});
-    if (has_driver(process) && !options_.no_cupti)
+    if (!options_.no_cupti && attach::has_cuda_driver(attach::read_mappings(process)))
       say(fmt::format(
           "CUPTI is taken while it is attached, so torch.profiler, jax.profiler and nsys can't be started in "
           "{} meanwhile; --no-cupti leaves it.",

@@ -1,6 +1,5 @@
 #include "collector/attach/injector.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -34,16 +33,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds search_limit{10'000};  // For a thread at a place where it may be borrowed.
 constexpr milliseconds load_limit{20'000};    // For the library: the job's loader may be busy.
 
-std::vector<pid_t> list_threads(pid_t process) {
-  std::vector<pid_t> threads;
-  DIR* folder = opendir(("/proc/" + std::to_string(process) + "/task").c_str());
-  if (folder == nullptr) return threads;
-  while (const dirent* entry = readdir(folder))
-    if (const pid_t thread = std::atoi(entry->d_name)) threads.push_back(thread);
-  closedir(folder);
-  return threads;
-}
-
 struct Functions {
   std::uint64_t errno_location = 0, pthread_create = 0, dlopen = 0, dlsym = 0, dlerror = 0;
 };
@@ -71,6 +60,7 @@ class Injector {
         memory_(injection.process),
         mappings_(read_mappings(injection.process)),
         modules_(read_modules(memory_)),
+        gaps_(find_gaps(memory_, mappings_, modules_)),
         start_(read_start()) {}
 
   const std::string& words() const { return words_; }
@@ -107,11 +97,10 @@ class Injector {
               injection_.leaves_cupti ? wire::attach_without_cupti : ""};
     std::uint64_t text_bytes = 0;
     for (const std::string& text : texts_) text_bytes += text.size() + 1;
-    const std::vector<Gap> gaps = find_gaps(memory_, mappings_, modules_);
     const auto fitting = [&](std::uint64_t bytes, std::uint64_t other_than) {
-      const auto found = std::find_if(gaps.begin(), gaps.end(),
+      const auto found = std::find_if(gaps_.begin(), gaps_.end(),
                                       [&](const Gap& gap) { return gap.bytes >= bytes && gap.begin != other_than; });
-      return found == gaps.end() ? std::uint64_t{0} : found->begin;
+      return found == gaps_.end() ? std::uint64_t{0} : found->begin;
     };
     const std::uint64_t code_room = (code_bytes + 15) / 16 * 16, text_room = (text_bytes + 15) / 16 * 16;
     code_at_ = fitting(code_room + text_room, 0);
@@ -147,12 +136,13 @@ class Injector {
   // until one is outside of the C library.
   std::optional<Refusal> borrow_a_thread() {
     SafePoints safe_points(memory_, mappings_, modules_);
-    for (const Gap& gap : find_gaps(memory_, mappings_, modules_))
-      safe_points.add_unsafe(gap.begin, gap.begin + gap.bytes);
+    for (const Gap& gap : gaps_) safe_points.add_unsafe(gap.begin, gap.begin + gap.bytes);
     const auto until = Clock::now() + search_limit;
     for (int round = 0; Clock::now() < until; ++round) {
-      const std::vector<pid_t> threads = list_threads(injection_.process);
+      const std::vector<pid_t> threads =
+          serve::list_proc_numbers("/proc/" + std::to_string(injection_.process) + "/task");
       if (threads.empty()) return has_ended();
+      // Each is looked at right before it is stopped, not once for all: it may have gone into another call.
       for (const SafePoints::Worth wanted : {SafePoints::Worth::sleeps, SafePoints::Worth::runs}) {
         for (const pid_t thread : threads) {
           if (safe_points.look_at(thread) != wanted) continue;
@@ -240,6 +230,7 @@ class Injector {
   JobMemory memory_;
   std::vector<Mapping> mappings_;
   Modules modules_;
+  std::vector<Gap> gaps_;
   std::string start_;
   InjectedCall call_;
   std::vector<std::string> texts_;

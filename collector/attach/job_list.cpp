@@ -1,6 +1,5 @@
 #include "collector/attach/job_list.h"
 
-#include <dirent.h>
 #include <elf.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -20,16 +19,6 @@
 namespace hbmscope::attach {
 namespace {
 
-std::vector<pid_t> list_processes() {
-  std::vector<pid_t> processes;
-  DIR* folder = opendir("/proc");
-  if (folder == nullptr) return processes;
-  while (const dirent* entry = readdir(folder))
-    if (const pid_t process = std::atoi(entry->d_name)) processes.push_back(process);
-  closedir(folder);
-  return processes;
-}
-
 std::string name_of_user(std::uint32_t uid) {
   std::array<char, 4096> room{};
   passwd entry{};
@@ -39,11 +28,9 @@ std::string name_of_user(std::uint32_t uid) {
 }
 
 std::string command_of(pid_t process) {
-  const std::string folder = "/proc/" + std::to_string(process);
-  std::string command = serve::read_proc_file(folder + "/cmdline");
-  while (!command.empty() && command.back() == 0) command.pop_back();
-  std::replace(command.begin(), command.end(), '\0', ' ');
-  return command.empty() ? serve::value_of_line(serve::read_proc_file(folder + "/status"), "Name") : command;
+  const std::string command = serve::read_command_line(process);
+  if (!command.empty()) return command;
+  return serve::value_of_line(serve::read_proc_file("/proc/" + std::to_string(process) + "/status"), "Name");
 }
 
 // Whether the table that a note leads to (collector/annotate/hbmscope.h) has a heap: a program may have been linked
@@ -90,9 +77,9 @@ void add_frameworks(pid_t process, const std::set<std::string>& package_folders,
 
 void look_at_mappings(const std::vector<Mapping>& mappings, RunningJob& job) {
   std::set<std::string> package_folders;
+  job.has_cuda = has_cuda_driver(mappings);
   for (const Mapping& mapping : mappings) {
     const std::string name = mapping.path.substr(mapping.path.rfind('/') + 1);
-    job.has_cuda = job.has_cuda || name.starts_with("libcuda.so");
     job.has_pjrt = job.has_pjrt || name.starts_with("libtpu") || name.find("pjrt") != std::string::npos ||
                    name.starts_with("xla_cuda_plugin") || name.starts_with("xla_rocm_plugin");
     job.has_collector = job.has_collector || name.starts_with("libhbmscope_collector");
@@ -126,10 +113,15 @@ std::uint64_t bytes_of(const RunningJob& job) {
 
 }  // namespace
 
+bool has_cuda_driver(const std::vector<Mapping>& mappings) {
+  return std::any_of(mappings.begin(), mappings.end(),
+                     [](const Mapping& mapping) { return mapping.path.find("/libcuda.so") != std::string::npos; });
+}
+
 JobList list_jobs() {
   JobList list;
   list.devices = read_device_totals();
-  for (const pid_t process : list_processes()) {
+  for (const pid_t process : serve::list_proc_numbers("/proc")) {
     if (process == getpid()) continue;
     RunningJob job;
     job.process = process;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collector/attach/device_totals.h"
+#include "collector/attach/job_memory.h"
 #include "collector/attach/permission.h"
 
 namespace hbmscope::attach {
@@ -36,5 +37,7 @@ struct JobList {
   std::vector<RunningJob> jobs;  // By what they hold, the largest first, then by number.
 };
 JobList list_jobs();
+
+bool has_cuda_driver(const std::vector<Mapping>& mappings);
 
 }  // namespace hbmscope::attach

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "collector/serve/proc_file.h"
 
@@ -20,9 +21,7 @@ constexpr std::size_t modules_max = 10'000;  // A list that goes round in circle
 constexpr std::size_t name_max = 4096;
 constexpr std::size_t entries_max = 1024;  // Of a dynamic section.
 
-struct Tables {
-  std::uint64_t symbols = 0, texts = 0, gnu_hash = 0, hash = 0;
-};
+using Tables = Module::Tables;
 
 Tables read_tables(const JobMemory& memory, const Module& module) {
   Tables tables;
@@ -178,9 +177,12 @@ Modules read_modules(const JobMemory& memory) {
     // A library begins with its header at what is added to its addresses, as the linkers make them.
     const std::uint64_t at_begin = modules.all.empty() ? base + begin : entry->l_addr;
     const auto magic = memory.get<std::array<char, 4>>(at_begin);
-    modules.all.push_back({entry->l_addr, reinterpret_cast<std::uint64_t>(entry->l_ld),
-                           magic && std::memcmp(magic->data(), ELFMAG, SELFMAG) == 0 ? at_begin : 0,
-                           memory.get_text(reinterpret_cast<std::uint64_t>(entry->l_name), name_max)});
+    Module module;
+    module.base = entry->l_addr;
+    module.dynamic = reinterpret_cast<std::uint64_t>(entry->l_ld);
+    if (magic && std::memcmp(magic->data(), ELFMAG, SELFMAG) == 0) module.header = at_begin;
+    module.name = memory.get_text(reinterpret_cast<std::uint64_t>(entry->l_name), name_max);
+    modules.all.push_back(std::move(module));
     at = reinterpret_cast<std::uint64_t>(entry->l_next);
   }
   return modules;
@@ -198,7 +200,8 @@ std::vector<Segment> read_segments(const JobMemory& memory, const Module& module
 }
 
 std::uint64_t find_function(const JobMemory& memory, const Module& module, const char* name) {
-  const Tables tables = read_tables(memory, module);
+  if (!module.tables) module.tables = read_tables(memory, module);
+  const Tables& tables = *module.tables;
   if (tables.symbols == 0 || tables.texts == 0) return 0;
   if (tables.gnu_hash != 0) return find_by_gnu_hash(memory, module, tables, name);
   return tables.hash != 0 ? find_by_hash(memory, module, tables, name) : 0;

@@ -50,6 +50,11 @@ struct Module {
   std::uint64_t dynamic = 0;  // Where its dynamic section is.
   std::uint64_t header = 0;   // Where its ELF header is; 0: not mapped.
   std::string name;           // As the loader has it; the program's is empty.
+
+  struct Tables {
+    std::uint64_t symbols = 0, texts = 0, gnu_hash = 0, hash = 0;
+  };
+  mutable std::optional<Tables> tables;  // Once a function was looked for.
 };
 
 struct Modules {

@@ -1,10 +1,12 @@
 #include "collector/serve/proc_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 namespace hbmscope::serve {
 
@@ -27,6 +29,23 @@ std::string value_of_line(const std::string& text, const std::string& name) {
   if (at == std::string::npos) return {};
   const std::size_t end = std::min(text.find('\n', at), text.size());
   return text.substr(at, end - at);
+}
+
+std::vector<pid_t> list_proc_numbers(const std::string& folder) {
+  std::vector<pid_t> numbers;
+  DIR* entries = opendir(folder.c_str());
+  if (entries == nullptr) return numbers;
+  while (const dirent* entry = readdir(entries))
+    if (const pid_t number = std::atoi(entry->d_name)) numbers.push_back(number);
+  closedir(entries);
+  return numbers;
+}
+
+std::string read_command_line(std::int64_t process) {
+  std::string command = read_proc_file("/proc/" + std::to_string(process) + "/cmdline");
+  while (!command.empty() && command.back() == 0) command.pop_back();
+  std::replace(command.begin(), command.end(), '\0', ' ');
+  return command;
 }
 
 }  // namespace hbmscope::serve

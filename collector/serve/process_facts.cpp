@@ -37,9 +37,7 @@ ProcessFacts read_process_facts(std::int64_t pid) {
   const std::string folder = "/proc/" + std::to_string(pid) + "/";
   ProcessFacts facts;
   facts.emplace_back("process", std::to_string(pid));
-  std::string command = read_proc_file(folder + "cmdline");
-  while (!command.empty() && command.back() == 0) command.pop_back();
-  std::replace(command.begin(), command.end(), '\0', ' ');
+  const std::string command = read_command_line(pid);
   if (!command.empty()) facts.emplace_back("command", command);
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) == 0) facts.emplace_back("host", host.data());

@@ -9,30 +9,17 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
+
+from attaching import AttachTest
 
 HBMSCOPE, TARGET, STATIC_TARGET = sys.argv[1:4]
 BLOCKS, BLOCK_BYTES = 101, 2048  # What the annotated target holds, after each of its turns.
 
 
-YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
-MAY_ATTACH = os.getuid() == 0 or not YAMA.exists() or YAMA.read_text().strip() == "0"
-
-
-@unittest.skipUnless(MAY_ATTACH, "yama lets only root attach here")
-class Attach(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.recording = str(self.folder / "attached.hbm")
-        self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name)
-        for display in ("DISPLAY", "WAYLAND_DISPLAY"):
-            self.environment.pop(display, None)
-
+class Attach(AttachTest):
     def start(self, *command):
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment)
         for closed in (process.stdout.close, process.stderr.close, process.wait, process.kill):

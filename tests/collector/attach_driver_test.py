@@ -10,14 +10,13 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
+from attaching import AttachTest
+
 HBMSCOPE, FAKES, FAKE_CUPTI = sys.argv[1:4]
-YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
-MAY_ATTACH = os.getuid() == 0 or not YAMA.exists() or YAMA.read_text().strip() == "0"
 VERSIONS = {"12": "12090", "13.0": "13000", "13.3": "13030"}
 BLOCK_BYTES, BLOCKS = 4096, 10
 # Holds ten blocks that it had from before, and takes and gives another one again and again. SIGUSR1: it tries to have
@@ -56,17 +55,7 @@ print("turned", turns > 0)
 """
 
 
-@unittest.skipUnless(MAY_ATTACH, "yama lets only root attach here")
-class AttachDriver(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.recording = str(self.folder / "attached.hbm")
-        self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name)
-        for display in ("DISPLAY", "WAYLAND_DISPLAY"):
-            self.environment.pop(display, None)
-
+class AttachDriver(AttachTest):
     def job(self, version="12", state="free", is_there=True):
         paths = [f"{FAKES}/bound"] + ([f"{FAKE_CUPTI}/{version}"] if is_there else [])
         library = next(Path(FAKE_CUPTI, version).glob("libcupti.so.*")).name if is_there else ""

@@ -17,6 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from attaching import MAY_ATTACH, WHY_NOT
+
 PYTHON = """
 import signal
 ended = []
@@ -111,9 +113,8 @@ def main():
     parser.add_argument("--kill", action="store_true", help="kill -9 it at a random moment")
     parser.add_argument("--only", default="")
     given = parser.parse_args()
-    yama = Path("/proc/sys/kernel/yama/ptrace_scope")
-    if os.getuid() != 0 and yama.exists() and yama.read_text().strip() != "0":
-        print("skipped: yama lets only root attach here")
+    if not MAY_ATTACH:
+        print("skipped:", WHY_NOT)
         return
     wanted = given.only.split(",") if given.only else None
     with tempfile.TemporaryDirectory() as folder:

@@ -86,7 +86,6 @@ class App::Impl {
   bool apply_to_jobs(const Command& command);
   void watch_jobs();
   void attach_to(std::int64_t process);
-  void detach_from_job();
   std::optional<Error> attach_error(const std::string& name);
 
   // play.cpp
@@ -134,7 +133,7 @@ class App::Impl {
   void want_versions();
   void note_version(const ReadControl* control);
   bool toggle_hold();  // False: what is in front is no running job.
-  void end_recording();
+  void ask_observer(link::RequestKind kind);  // Of the job in front.
 
   // ask_questions.cpp
   bool ask_what_is_missing();

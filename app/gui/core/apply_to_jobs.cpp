@@ -76,13 +76,6 @@ std::optional<Error> App::Impl::attach_error(const std::string& name) {
   return Error{text.empty() ? "nothing came from it" : text, {}, {}, std::nullopt, false};
 }
 
-void App::Impl::detach_from_job() {
-  const Source* source = state.source();
-  if (source == nullptr || !source->control) return;
-  const auto live = live_.find(source->control.get());
-  if (live != live_.end()) live->second.source->ask(link::RequestKind::detach);
-}
-
 bool App::Impl::apply_to_jobs(const Command& command) {
   using enum CommandId;
   JobsState& jobs = state.jobs;
@@ -108,7 +101,7 @@ bool App::Impl::apply_to_jobs(const Command& command) {
       jobs.is_open = jobs.is_asking = false;
       this->attach_to(std::atoll(command.text.c_str()));
       return true;
-    case detach: this->detach_from_job(); return true;
+    case detach: ask_observer(link::RequestKind::detach); return true;
     default: return false;
   }
 }

@@ -105,11 +105,11 @@ bool App::Impl::toggle_hold() {
   return true;
 }
 
-void App::Impl::end_recording() {
+void App::Impl::ask_observer(link::RequestKind kind) {
   const Source* source = state.source();
   if (source == nullptr || !source->control) return;
   const auto live = live_.find(source->control.get());
-  if (live != live_.end()) live->second.source->ask(link::RequestKind::stop_recording);
+  if (live != live_.end()) live->second.source->ask(kind);
 }
 
 }  // namespace hbmscope::gui
