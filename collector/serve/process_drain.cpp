@@ -304,7 +304,7 @@ void ProcessDrain::write(const Row& row) {
     }
     case wire::RecordKind::region_grow: writer_.add(translated<wire::RegionGrowRecord>(row), time_ns); break;
     case wire::RecordKind::region_shrink: writer_.add(translated<wire::RegionShrinkRecord>(row), time_ns); break;
-    case wire::RecordKind::heap_gone: writer_.add(translated<wire::HeapGoneRecord>(row), time_ns); break;
+    case wire::RecordKind::heap_gone: writer_.drop_heap(translated<wire::HeapGoneRecord>(row), time_ns); break;
     case wire::RecordKind::driver_refusal: writer_.add(translated<wire::DriverRefusalRecord>(row), time_ns); break;
     case wire::RecordKind::out_of_memory: writer_.add(translated<wire::OutOfMemoryRecord>(row), time_ns); break;
     case wire::RecordKind::marker: writer_.add(translated<wire::MarkerRecord>(row), time_ns); break;

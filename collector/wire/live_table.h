@@ -48,7 +48,7 @@ class LiveTable {
     return slot;
   }
 
-  // A heap is about to be listed anew. Readers empty its slots and do not take them as free.
+  // A heap is about to be listed anew, or gone. Readers empty its slots and do not take them as free.
   void retire_heap(std::uint32_t heap) {
     std::vector<Entry> old(entries_.size());
     old.swap(entries_);

@@ -76,6 +76,11 @@ void StreamWriter::free_unseen(std::uint32_t slot, std::int64_t time_ns) {
   add(missed, time_ns);
 }
 
+std::uint64_t StreamWriter::drop_heap(const HeapGoneRecord& gone, std::int64_t time_ns) {
+  table_.retire_heap(gone.heap);
+  return add(gone, time_ns);
+}
+
 std::uint64_t StreamWriter::note_loss(std::uint64_t count, std::int64_t since_ns, std::int64_t time_ns,
                                       std::uint32_t heap) {
   LossRecord loss;

@@ -43,6 +43,9 @@ class StreamWriter {
   // The block keeps its number. Where one lives at the new address, its free was missed.
   bool move(std::uint32_t heap, std::uint64_t from, std::uint64_t to, std::int64_t time_ns);
 
+  // The heap and all that lives in it. What is freed of it afterwards is unknown.
+  std::uint64_t drop_heap(const HeapGoneRecord& gone, std::int64_t time_ns);
+
   // After trouble. Heaps are inexact from a loss on until each was listed anew.
   // `count` events (0: unknown) between the two times are missing, of one heap or of all (0). Returns its event number.
   std::uint64_t note_loss(std::uint64_t count, std::int64_t since_ns, std::int64_t time_ns, std::uint32_t heap = 0);

@@ -102,7 +102,7 @@ class TraceBuilder {
   void remove(std::uint32_t heap) {
     wire::HeapGoneRecord record;
     record.heap = heap;
-    writer.add(record, tick());
+    writer.drop_heap(record, tick());
   }
 
   // All events so far are in the trace then.

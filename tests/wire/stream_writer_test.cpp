@@ -109,6 +109,24 @@ TEST(StreamWriter, equal_addresses_in_two_heaps_are_two_blocks) {
   EXPECT_TRUE(writer.free(1, 4096, 0, 0, 4));
 }
 
+TEST(StreamWriter, a_heap_that_is_gone_takes_its_blocks_with_it) {
+  Collected collected;
+  StreamWriter writer(0, collected.sink());
+  AllocRecord pool, chunk;
+  pool.address = chunk.address = 4096;
+  pool.heap = 1;
+  chunk.heap = 2;
+  writer.alloc(pool, 0);
+  writer.alloc(chunk, 1);
+  HeapGoneRecord gone;
+  gone.heap = 1;
+  writer.drop_heap(gone, 2);
+  EXPECT_FALSE(writer.free(1, 4096, 0, 0, 3));  // Nothing is known there, rather than a slot that readers emptied.
+  EXPECT_TRUE(writer.free(2, 4096, 0, 0, 4));
+  writer.alloc(pool, 5);
+  EXPECT_EQ(0U, writer.missed_frees());  // Its number may be a new heap's: nothing is in the way.
+}
+
 AllocRecord block_at(std::uint64_t address, std::uint32_t heap = 0) {
   AllocRecord block;
   block.address = address;

@@ -93,7 +93,7 @@ class TraceMaker {
     if (last != 0) {
       wire::HeapGoneRecord gone;
       gone.heap = last;
-      writer_.add(gone, 0);
+      writer_.drop_heap(gone, 0);
     }
     wire::HeapRecord heap;
     heap.device = wire::no_device;
