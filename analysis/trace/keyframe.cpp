@@ -24,20 +24,52 @@ wire::LiveRecord record_from_block(const LiveBlock& block, bool is_loose) {
   return record;
 }
 
+// One that can't be decoded is a defect: who keeps keyframes and blocks sees to it that they can be.
+void decode_own(wire::BlockDecoder& decoder, const wire::Block& block, wire::DecodedBlock& out) {
+  if (decoder.decode(block, out)) std::abort();
+}
+
 }  // namespace
 
-// Blocks in the order of addresses, so that each is taken from the beginning of what is free when it comes back. Loose
-// ones last, marked: what was in their way may be gone by now.
-void StreamState::list_heap(std::uint32_t id, std::span<const std::uint32_t> slots, wire::BlockEncoder& out) const {
-  const AddressSpace& space = heaps_[id].space;
-  space.for_each_region([&](AddressRange range, Joining joining) {
+// Rows on their way into one block after the other.
+class StreamState::KeyframeRows {
+ public:
+  KeyframeRows(wire::BlockEncoder& encoder, std::vector<wire::Block>& blocks) : encoder_(encoder), blocks_(blocks) {}
+  ~KeyframeRows() {
+    if (rows_ > 0) blocks_.push_back(encoder_.close());
+  }
+  KeyframeRows(const KeyframeRows&) = delete;
+  KeyframeRows& operator=(const KeyframeRows&) = delete;
+
+  template <class Record>
+  void add(const Record& record) {
+    encoder_.add(record, 0);
+    if (++rows_ < Keyframe::rows_max) return;
+    blocks_.push_back(encoder_.close());
+    rows_ = 0;
+  }
+
+ private:
+  wire::BlockEncoder& encoder_;
+  std::vector<wire::Block>& blocks_;
+  std::size_t rows_ = 0;
+};
+
+void StreamState::list_regions(std::uint32_t id, KeyframeRows& out) const {
+  heaps_[id].space.for_each_region([&](AddressRange range, Joining joining) {
     wire::RegionLiveRecord record;
     record.address = range.begin;
     record.size = range.size();
     record.heap = id;
     record.flags = joining == Joining::with_neighbours ? wire::region_flag::joins_neighbours : 0;
-    out.add(record, 0);
+    out.add(record);
   });
+}
+
+// In the order of addresses, so that each is taken from the beginning of what is free when it comes back. Loose ones
+// last, marked: what was in their way may be gone by now.
+void StreamState::list_blocks(std::uint32_t id, std::span<const std::uint32_t> slots, KeyframeRows& out) const {
+  const AddressSpace& space = heaps_[id].space;
   constexpr std::uint32_t no_slot = 0xffffffff;
   std::vector<std::uint32_t> slot_of_place(space.block_index_bound(), no_slot);
   for (const std::uint32_t slot : slots) slot_of_place[static_cast<std::size_t>(slots_[slot].place)] = slot;
@@ -45,12 +77,12 @@ void StreamState::list_heap(std::uint32_t id, std::span<const std::uint32_t> slo
     if (chunk.state == ChunkState::free) return;
     std::uint32_t& slot = slot_of_place[static_cast<std::size_t>(chunk.block)];
     if (slot == no_slot) return;
-    out.add(record_from_block(block_in(slot), false), 0);
+    out.add(record_from_block(block_in(slot), false));
     slot = no_slot;
   });
   for (const std::uint32_t slot : slots)
     if (slot_of_place[static_cast<std::size_t>(slots_[slot].place)] == slot)
-      out.add(record_from_block(block_in(slot), true), 0);
+      out.add(record_from_block(block_in(slot), true));
 }
 
 std::size_t StreamState::region_count() const {
@@ -68,14 +100,20 @@ Keyframe StreamState::make_keyframe(wire::BlockEncoder& encoder) const {
   std::vector<std::uint32_t> by_heap(slots_.size());
   for (std::size_t slot = slots_.size(); slot-- > 0;)
     by_heap[--ends[slots_[slot].heap]] = static_cast<std::uint32_t>(slot);
-  for (std::uint32_t heap = 1; heap < heaps_.size(); ++heap)
-    list_heap(heap, std::span(by_heap).subspan(ends[heap], ends[heap + 1] - ends[heap]), encoder);
-  for (const std::uint32_t slot : free_slots_) {
-    wire::FreeSlotRecord record;
-    record.slot = slot;
-    encoder.add(record, 0);
+  {
+    KeyframeRows head(encoder, keyframe.head);
+    for (std::uint32_t heap = 1; heap < heaps_.size(); ++heap) list_regions(heap, head);
+    for (const std::uint32_t slot : free_slots_) {
+      wire::FreeSlotRecord record;
+      record.slot = slot;
+      head.add(record);
+    }
   }
-  keyframe.block = encoder.close();
+  {
+    KeyframeRows live(encoder, keyframe.live);
+    for (std::uint32_t heap = 1; heap < heaps_.size(); ++heap)
+      list_blocks(heap, std::span(by_heap).subspan(ends[heap], ends[heap + 1] - ends[heap]), live);
+  }
   keyframe.next_block = next_block_;
   keyframe.next_record = next_record_;
   keyframe.next_sequence = next_sequence_;
@@ -92,8 +130,7 @@ Keyframe StreamState::make_keyframe(wire::BlockEncoder& encoder) const {
 }
 
 // The blocks of a keyframe, and what changed after it, heap by heap.
-void StreamState::restore_blocks(const Keyframe& keyframe, std::span<const wire::LiveRecord> blocks,
-                                 NetChanges& changes) {
+void StreamState::restore_blocks(const Keyframe& keyframe, wire::BlockDecoder& decoder, NetChanges& changes) {
   blocks_seen_ = keyframe.blocks_seen + changes.allocations();
   slots_.resize(changes.slot_count());
   events_.resize(changes.slot_count());
@@ -115,7 +152,14 @@ void StreamState::restore_blocks(const Keyframe& keyframe, std::span<const wire:
     __builtin_prefetch(&slots_[slot], 1);
     __builtin_prefetch(&events_[slot], 1);
   };
-  changes.for_each_live(blocks, restore, prefetch_slot);
+  wire::DecodedBlock decoded;
+  const auto before = [&](const auto& take) {
+    for (const wire::Block& block : keyframe.live) {
+      decode_own(decoder, block, decoded);
+      take(decoded.rows<wire::LiveRecord>());
+    }
+  };
+  changes.for_each_live(before, restore, prefetch_slot);
   for (const std::uint32_t slot : free_slots_) slots_[slot].flags = Slot::is_vacant;
 }
 
@@ -125,12 +169,13 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
   state.make_heaps(definitions);
   wire::BlockDecoder decoder;
   wire::DecodedBlock decoded;
-  // What can't be decoded is a defect: who keeps keyframes and blocks sees to it that they can be.
-  if (decoder.decode(keyframe.block, decoded)) std::abort();
-  for (const wire::RegionLiveRecord& region : decoded.rows<wire::RegionLiveRecord>())
-    state.apply_region(region.heap, region.address, region.size, region.flags, true, definitions);
   std::vector<std::uint32_t> free_slots;
-  for (const wire::FreeSlotRecord& free : decoded.rows<wire::FreeSlotRecord>()) free_slots.push_back(free.slot);
+  for (const wire::Block& block : keyframe.head) {
+    decode_own(decoder, block, decoded);
+    for (const wire::RegionLiveRecord& region : decoded.rows<wire::RegionLiveRecord>())
+      state.apply_region(region.heap, region.address, region.size, region.flags, true, definitions);
+    for (const wire::FreeSlotRecord& free : decoded.rows<wire::FreeSlotRecord>()) free_slots.push_back(free.slot);
+  }
   state.next_block_ = keyframe.next_block;
   state.next_record_ = keyframe.next_record;
   state.next_sequence_ = keyframe.next_sequence;
@@ -138,11 +183,10 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
   state.time_ns_ = keyframe.time_ns;
   state.known_heaps_ = keyframe.known_heaps;
   NetChanges changes(keyframe.slot_count, std::move(free_slots));
-  wire::DecodedBlock later;
   for (const wire::SharedBlock& block : plain_blocks) {
-    if (decoder.decode(*block, later)) std::abort();
+    decode_own(decoder, *block, decoded);
     state.learn_heaps(definitions, block->header.sequence);
-    const bool is_whole = changes.add(later, end);
+    const bool is_whole = changes.add(decoded, end);
     state.next_record_ = changes.next_record();
     if (state.next_record_ > 0 || is_whole) state.next_sequence_ = block->header.sequence + 1;
     if (!is_whole) break;
@@ -152,7 +196,7 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
     state.position_ = changes.position();
     state.time_ns_ = changes.time_ns();
   }
-  state.restore_blocks(keyframe, decoded.rows<wire::LiveRecord>(), changes);
+  state.restore_blocks(keyframe, decoder, changes);
   state.problems_ = keyframe.problems;
   state.physical_ = PhysicalState::unpack(keyframe.physical);
   for (std::size_t heap = 0; heap < keyframe.heaps.size(); ++heap) {

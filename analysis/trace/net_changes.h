@@ -35,10 +35,11 @@ class NetChanges {
   std::int64_t time_ns() const { return time_ns_; }
   std::size_t next_record() const { return next_record_; }
 
-  // What lives now: `before`, sorted by heap, not loose, address, without those that are gone, and merged into it what
-  // was added. Each is visited as a wire::LiveRecord; expect(slot) comes some blocks earlier, for most of them.
-  template <class Visit, class Expect>
-  void for_each_live(std::span<const wire::LiveRecord> before, const Visit& visit, const Expect& expect) {
+  // What lives now: what lived before, without those that are gone, and merged into it what was added. `before` calls
+  // with one piece of the former after the other (std::span<const wire::LiveRecord>), sorted by heap, not loose,
+  // address. Each is visited as a wire::LiveRecord; expect(slot) comes some blocks earlier, for most of them.
+  template <class Before, class Visit, class Expect>
+  void for_each_live(const Before& before, const Visit& visit, const Expect& expect) {
     constexpr std::size_t ahead = 16;
     const std::vector<Added> added = sort_added();
     std::size_t next = 0;
@@ -49,23 +50,25 @@ class NetChanges {
       }
       visit(entries_[added[next++].entry]);
     };
-    for (std::size_t at = 0; at < before.size(); ++at) {
-      const wire::LiveRecord& block = before[at];
-      if (at + ahead < before.size()) {
-        __builtin_prefetch(&entries_by_slot_[before[at + ahead].slot]);
-        expect(before[at + ahead].slot);
+    before([&](std::span<const wire::LiveRecord> piece) {
+      for (std::size_t at = 0; at < piece.size(); ++at) {
+        const wire::LiveRecord& block = piece[at];
+        if (at + ahead < piece.size()) {
+          __builtin_prefetch(&entries_by_slot_[piece[at + ahead].slot]);
+          expect(piece[at + ahead].slot);
+        }
+        const std::uint32_t entry = entries_by_slot_[block.slot];
+        if (entry != untouched && entry != now_pending) continue;
+        while (next < added.size() && is_before(added[next], block)) visit_next();
+        if (entry == untouched) {
+          visit(block);
+        } else {
+          wire::LiveRecord pending = block;
+          pending.flags |= wire::block_flag::is_pending;
+          visit(pending);
+        }
       }
-      const std::uint32_t entry = entries_by_slot_[block.slot];
-      if (entry != untouched && entry != now_pending) continue;
-      while (next < added.size() && is_before(added[next], block)) visit_next();
-      if (entry == untouched) {
-        visit(block);
-      } else {
-        wire::LiveRecord pending = block;
-        pending.flags |= wire::block_flag::is_pending;
-        visit(pending);
-      }
-    }
+    });
     while (next < added.size()) visit_next();
   }
 

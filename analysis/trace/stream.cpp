@@ -9,8 +9,6 @@ namespace {
 
 // Keyframes may cost this many bytes an event, so that a trace with many live blocks has them farther apart.
 constexpr std::uint64_t keyframe_bytes_per_event = 7;
-// A keyframe is one block, which has a limit.
-constexpr std::uint64_t keyframe_blocks_max = wire::block_records_max / 4;
 
 // Kinds that Stream, StreamState, PhysicalState or Definitions take in. One that the wire learns belongs here when the
 // model has learned it too; until then it is counted as passed over.
@@ -124,9 +122,8 @@ void Stream::keep_keyframe() {
   // The first comes soon: before it, whatever made the heaps is in the way.
   const std::uint64_t wanted =
       has_.keyframes.empty() ? wire::block_events_max : has_.keyframes.back()->position + growth_->keyframe_events;
-  if (last.position() < wanted || last.slot_count() + last.region_count() > keyframe_blocks_max) return;
+  if (last.position() < wanted) return;
   auto keyframe = std::make_shared<const Keyframe>(last.make_keyframe(growth_->keyframe_encoder));
-  if (wire::find_header_fault(keyframe->block.header)) return;  // Larger than a block can be.
   growth_->keyframe_events =
       std::max<std::uint64_t>(keyframe_events_min, keyframe->memory_bytes() / keyframe_bytes_per_event);
   has_.keyframes.push_back(std::move(keyframe));

@@ -73,9 +73,12 @@ struct KeyframeHeap {
   bool is_inexact = false;
 };
 
-// A state in a few bytes a block, to go on from later: a block of the kind that travels, and what is not in it.
+// A state in a few bytes a block, to go on from later: blocks of the kind that travels, and what is not in them. They
+// are small, so that the rows of one stay in a near cache while they are taken in.
 struct Keyframe {
-  wire::Block block;  // Regions, live blocks in the order of addresses, free slots.
+  static constexpr std::size_t rows_max = 8'192;  // Of a block.
+  std::vector<wire::Block> head;                  // Regions, free slots.
+  std::vector<wire::Block> live;                  // Live blocks by heap, each heap's in the order of addresses.
   std::size_t next_block = 0, next_record = 0, slot_count = 0, known_heaps = 0;
   std::uint64_t blocks_seen = 0;
   std::uint32_t next_sequence = 0;
@@ -86,7 +89,10 @@ struct Keyframe {
   std::vector<std::uint8_t> physical;  // PhysicalState::pack().
 
   std::uint64_t memory_bytes() const {
-    return sizeof(*this) + block.payload.capacity() + physical.capacity() + heaps.capacity() * sizeof(KeyframeHeap);
+    std::uint64_t bytes = sizeof(*this) + physical.capacity() + heaps.capacity() * sizeof(KeyframeHeap);
+    for (const auto* blocks : {&head, &live})
+      for (const wire::Block& block : *blocks) bytes += sizeof(block) + block.payload.capacity();
+    return bytes;
   }
 };
 
@@ -184,9 +190,11 @@ class StreamState {
     listed_heaps_.clear();
   }
   void apply_listing(const wire::ListingRecord& record, const Definitions& definitions);
-  void list_heap(std::uint32_t heap, std::span<const std::uint32_t> slots, wire::BlockEncoder& out) const;
+  class KeyframeRows;
+  void list_regions(std::uint32_t heap, KeyframeRows& out) const;
+  void list_blocks(std::uint32_t heap, std::span<const std::uint32_t> slots, KeyframeRows& out) const;
   LiveBlock block_in(std::size_t slot) const;
-  void restore_blocks(const Keyframe& keyframe, std::span<const wire::LiveRecord> blocks, NetChanges& changes);
+  void restore_blocks(const Keyframe& keyframe, wire::BlockDecoder& decoder, NetChanges& changes);
   // A block that is taken or listed.
   template <class Record>
   void fill_slot(std::uint32_t number, const Record& record, std::uint64_t event, HeapState& heap, BlockIndex place) {
