@@ -383,5 +383,37 @@ TEST(TorchZip, an_archive_cut_or_damaged_anywhere_never_crashes) {
   }
 }
 
+std::string large_snapshot(const std::vector<std::string>& segments) {
+  const std::string one = entry();
+  return snapshot_of(segments, std::vector<std::string>((std::size_t{9} << 20) / one.size(), one));
+}
+
+TEST(ReadTorch, the_state_of_a_large_snapshot_is_there_before_its_history) {
+  const std::string bytes =
+      large_snapshot({segment({block(), block({{"frames", list({frame("f", 7)})}})}), segment({block()})});
+  const auto state = read_torch_state(bytes_of(bytes), "a.pickle");
+  ASSERT_TRUE(state);
+  const auto whole = read(bytes);
+  ASSERT_TRUE(whole);
+  EXPECT_FALSE(state->has_traces);
+  EXPECT_TRUE(whole->has_traces);
+  EXPECT_EQ(whole->segments.size(), state->segments.size());
+  EXPECT_EQ(whole->blocks.size(), state->blocks.size());
+  EXPECT_EQ(whole->stacks.frames.size(), state->stacks.frames.size());
+  EXPECT_EQ(whole->file_bytes, state->file_bytes);
+}
+
+TEST(ReadTorch, what_has_no_state_in_front_of_its_history_has_none_to_show) {
+  EXPECT_FALSE(read_torch_state(bytes_of(snapshot_of({segment({block()})})), "small"));
+  EXPECT_FALSE(read_torch_state(bytes_of(large_snapshot({})), "no segments"));
+  const std::string bytes = large_snapshot({segment({block()})});
+  EXPECT_FALSE(read_torch_state(bytes_of("\x80\x04N." + bytes), "another pickle in front"));
+  const std::size_t begin = bytes.find("device_traces") - 5;  // The key's opcode and length.
+  EXPECT_FALSE(read_torch_state(bytes_of("\x80\x04}(" + bytes.substr(begin)), "the history comes first"));
+  std::string damaged = bytes;
+  damaged[6] = '\xff';
+  EXPECT_FALSE(read_torch_state(bytes_of(damaged), "damaged"));
+}
+
 }  // namespace
 }  // namespace hbmscope

@@ -42,7 +42,7 @@ Result<Document> Machine::run() {
     opcode_at_ = at_;
     if (at_ >= next_progress_ && !report_progress()) break;
     if (at_ == end_) {
-      fail_cut_off();
+      if (!limits_.is_beginning || !close_outermost_dict()) fail_cut_off();
       break;
     }
     goes_on = step(static_cast<Opcode>(*at_++));
@@ -272,6 +272,14 @@ bool Machine::set_items(std::size_t begin) {
   return true;
 }
 
+// The opcodes that would have filled it and ended the pickle lie behind the end.
+bool Machine::close_outermost_dict() {
+  if (marks_.size() != 1) return false;
+  const std::size_t begin = marks_.back();
+  marks_.pop_back();
+  return set_items(begin) && stack_.size() == 1;
+}
+
 bool Machine::make_tuple(std::size_t begin) {
   const Value tuple = builder_.add_tuple({stack_.data() + begin, stack_.size() - begin});
   stack_.shrink(begin);
@@ -293,7 +301,7 @@ bool Machine::report_progress() {
   next_progress_ = end_ - at_ > progress_bytes ? at_ + progress_bytes : end_;
   if (control_ == nullptr) return true;
   control_->done_bytes = static_cast<std::uint64_t>(at_ - begin_);
-  return !control_->cancelled || fail("reading was cancelled", {});
+  return (!control_->cancelled && !control_->stop_here) || fail("reading was cancelled", {});
 }
 
 }  // namespace hbmscope::pickle

@@ -57,6 +57,7 @@ class Machine {
   }
   bool append_items(std::size_t begin);
   bool set_items(std::size_t begin);
+  bool close_outermost_dict();
   bool make_tuple(std::size_t begin);
   bool memoize() {
     if (!has_above_mark(1)) return false;

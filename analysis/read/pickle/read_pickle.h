@@ -22,6 +22,9 @@ namespace hbmscope::pickle {
 
 struct Limits {
   std::uint32_t nesting_max = 4'096;  // Python's own pickler stops at about 1,000.
+  // `bytes` are the beginning of a pickle of a dict, up to behind one of its values: the document is a dict of what is
+  // there, so that the first values can be looked at before the rest is read.
+  bool is_beginning = false;
 };
 
 // A pickle of protocol 2 or later begins with PROTO and a number; later than 5 is a pickle too, one that is refused.

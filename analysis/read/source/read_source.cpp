@@ -27,9 +27,15 @@ Result<Trace> read_torch_trace(Bytes bytes, const std::string& name, const Sourc
                                ReadControl* control) {
   TorchReadOptions torch;
   torch.max_inflated_bytes = options.max_inflated_bytes;
+  std::optional<TorchSnapshot> state;
+  if (control != nullptr && control->take_part) state = read_torch_state(bytes, name, torch);
+  if (state) control->take_part(std::make_shared<const Trace>(trace_from_torch(*state)));
   const auto snapshot = read_torch(bytes, name, torch, control);
-  if (!snapshot) return Failure(snapshot.error());
-  return trace_from_torch(*snapshot);
+  if (snapshot) return trace_from_torch(*snapshot);
+  if (!state || !control->stop_here || control->cancelled) return Failure(snapshot.error());
+  state->import.add("stopped_here", Severity::warning, 1,
+                    "Reading was stopped: the heap is as the snapshot found it, its history is not here.");
+  return trace_from_torch(*state);
 }
 
 // Texts and messages, bare or gzipped.

@@ -21,6 +21,22 @@ struct Place {
   bool inflated = false;
 };
 
+// Less is read in a tenth of a second.
+constexpr std::size_t history_bytes_min = std::size_t{8} << 20;
+
+// Where the key of the history stands, as protocols 4 and 2 write it; 0: nowhere.
+std::size_t find_history(Bytes bytes) {
+  using namespace std::string_view_literals;
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view rest = text.substr(0, text.size() / 2 + 1);
+  for (const std::string_view key : {"\x8c\x0d"
+                                     "device_traces"sv,
+                                     "X\x0d\0\0\0"
+                                     "device_traces"sv})
+    if (const std::size_t at = rest.find(key); at != std::string_view::npos) return at;
+  return 0;
+}
+
 Failure not_a_pickle(Bytes bytes, const std::string& name) {
   const std::string_view other = find_other_format(bytes);
   return Failure(Error{other.empty()
@@ -81,6 +97,23 @@ Result<TorchSnapshot> read_container(Bytes bytes, const std::string& name, const
 
 bool looks_like_torch(Bytes bytes) {
   return pickle::looks_like_pickle(bytes) || is_zip(bytes);
+}
+
+std::optional<TorchSnapshot> read_torch_state(Bytes bytes, const std::string& name, const TorchReadOptions& options) {
+  ImportStatistics unused;
+  if (is_zip(bytes)) {
+    const auto entry = read_pickle_of_zip(bytes, name, options.max_inflated_bytes, unused);
+    if (!entry || entry->is_inflated) return std::nullopt;  // To inflate it is most of the work.
+    bytes = entry->bytes;
+  }
+  const std::size_t history = find_history(bytes);
+  if (history < 2 || history > bytes.size() / 2 || bytes.size() - history < history_bytes_min) return std::nullopt;
+  TorchReadOptions of_beginning = options;
+  of_beginning.pickle_limits.is_beginning = true;
+  auto snapshot = read_torch(bytes.first(history), name, of_beginning);
+  if (!snapshot || snapshot->segments.size() == 0) return std::nullopt;
+  snapshot->file_bytes = bytes.size();
+  return std::move(*snapshot);
 }
 
 Result<TorchSnapshot> read_torch(Bytes bytes, const std::string& name, const TorchReadOptions& options,
