@@ -80,7 +80,7 @@ TEST_F(CompareView, swap_turns_the_sign_and_unpin_gives_the_colours_back) {
     hand.ItemClick("//Compare/Unpin");
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_TRUE(state().position().pin.empty());
-    EXPECT_EQ(HeapColoring::own_code, state().position().coloring);
+    EXPECT_EQ(HeapColoring::automatic, state().position().coloring);
     EXPECT_EQ(ViewKind::heap_map, state().position().view) << "nothing is left to compare";
     commands().push(gui::CommandId::back);
     ASSERT_TRUE(wait_until_idle(hand));

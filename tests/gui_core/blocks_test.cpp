@@ -131,6 +131,21 @@ TEST(HeapPieces, streams_have_hues_and_rounding_has_steps) {
     EXPECT_EQ(static_cast<HeapColoring>(i), parse_coloring(text_from_coloring(static_cast<HeapColoring>(i))));
 }
 
+TEST(HeapPieces, automatic_colours_are_of_what_the_source_tells) {
+  test::SmallTrace trace;
+  trace.region(0, 1000);
+  const auto chosen = [&] {
+    return compute_heap_pieces(trace.trace().streams[0], trace.state(), 1, HeapColoring::automatic).coloring;
+  };
+  EXPECT_EQ(HeapColoring::own_code, chosen()) << "nothing is there yet";
+  trace.alloc(0, 100);
+  EXPECT_EQ(HeapColoring::size, chosen()) << "no stack, no tag";
+  trace.alloc(100, 99, "f");
+  EXPECT_EQ(HeapColoring::size, chosen()) << "less than half of the bytes";
+  trace.alloc(200, 1, "f");
+  EXPECT_EQ(HeapColoring::own_code, chosen());
+}
+
 class BlocksTest : public testing::Test {
  protected:
   BlocksTest() {

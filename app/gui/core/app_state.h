@@ -102,7 +102,7 @@ struct ViewPosition {
   std::string at;              // The moment of a trace, as analysis/trace/moment.h reads it. Empty: the end.
   std::string pin;             // The moment that `at` is compared with, named likewise. Empty: none is pinned.
   HeapKey heap;                // Of a trace; empty: the one that choose_heap() gives.
-  HeapColoring coloring = HeapColoring::own_code;
+  HeapColoring coloring = HeapColoring::automatic;
   bool by_region = false;                // The heap map gives each region rows of its own.
   std::string lit;                       // Only this entry of its legend keeps its colour; empty: all do.
   std::optional<std::uint64_t> address;  // What is selected in the heap map: the block or free piece that lies there.

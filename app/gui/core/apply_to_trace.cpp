@@ -38,7 +38,7 @@ void App::Impl::pin(const std::string& moment) {
   if (!moment.empty())
     position.coloring = HeapColoring::change;
   else if (position.coloring == HeapColoring::change)
-    position.coloring = HeapColoring::own_code;
+    position.coloring = HeapColoring::automatic;
 }
 
 // From where the pictures stand: a moment that is still being worked out is stepped on from once it is there.

@@ -93,8 +93,12 @@ void App::Impl::ask_address_time() {
   const ViewPosition& position = context.position;
   const HeapKey heap = choose_heap(*source->trace, position.heap);
   if (heap.empty()) return;
+  // As the heap map is coloured, where it says so by itself.
+  const auto& map = state.answers().heap_map.value;
+  const bool is_by_map = position.coloring == HeapColoring::automatic && map != nullptr && map->heap == heap;
+  const bool is_by_size = (is_by_map ? map->pieces.coloring : position.coloring) == HeapColoring::size;
   const AddressTimeQuery query{heap, position.span, context.address_time_width, context.address_time_height,
-                               position.coloring == HeapColoring::size ? HeapColoring::size : HeapColoring::own_code};
+                               is_by_size ? HeapColoring::size : HeapColoring::own_code};
   const std::string detail = text_from_heap_key(heap) + " " + text_from_span(query.span) + " " +
                              std::to_string(query.width) + "x" + std::to_string(query.height) + " " +
                              std::string(text_from_coloring(query.coloring));

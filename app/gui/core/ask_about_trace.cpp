@@ -86,7 +86,7 @@ void App::Impl::ask_heap_map() {
   if (heap.empty()) return;
   // Against a moment that there is not, nothing changed: Compare says why.
   const HeapColoring coloring = position.coloring == HeapColoring::change && state.answers().pinned.failed()
-                                    ? HeapColoring::own_code
+                                    ? HeapColoring::automatic
                                     : position.coloring;
   const bool is_change = coloring == HeapColoring::change;
   const auto pinned = is_change ? ready_pinned() : nullptr;

@@ -90,7 +90,7 @@ std::string open_command(const AppState& state) {
   line.add_option("--at", position.range.empty() ? position.at : position.range.to);
   line.add_option("--pin", position.pin);
   line.add_option("--rows", position.by_region ? "region" : "");
-  const HeapColoring plain = position.pin.empty() ? HeapColoring::own_code : HeapColoring::change;
+  const HeapColoring plain = position.pin.empty() ? HeapColoring::automatic : HeapColoring::change;
   if (position.coloring != plain) line.add_option("--color", text_from_coloring(position.coloring));
   line.add_option("--where", position.request.where);
   line.add_option("--find", position.blocks.where);

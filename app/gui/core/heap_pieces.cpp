@@ -15,10 +15,10 @@
 namespace hbmscope::gui {
 namespace {
 
-constexpr std::array<std::string_view, coloring_count> names{"code", "size",   "age",   "lifetime", "state",
-                                                             "tag",  "stream", "waste", "change"};
+constexpr std::array<std::string_view, coloring_count> names{"auto",  "code", "size",   "age",   "lifetime",
+                                                             "state", "tag",  "stream", "waste", "change"};
 constexpr std::array<std::string_view, coloring_count> titles{
-    "Own code", "Size", "Age", "Lifetime", "State", "Tag", "Stream", "Rounding", "Change since the pin"};
+    "Automatic", "Own code", "Size", "Age", "Lifetime", "State", "Tag", "Stream", "Rounding", "Change since the pin"};
 
 constexpr std::uint32_t no_slot = 0xffffffff;
 
@@ -212,6 +212,18 @@ std::optional<HeapColoring> parse_coloring(std::string_view text) {
   return std::nullopt;
 }
 
+HeapColoring choose_coloring(const StreamState& state, std::uint32_t heap) {
+  std::uint64_t bytes = 0, with_stack = 0, with_tag = 0;
+  for (const LiveBlock& block : state.slots()) {
+    if (block.heap != heap) continue;
+    bytes += block.size;
+    if (block.stack != 0) with_stack += block.size;
+    if (block.tag != 0) with_tag += block.size;
+  }
+  if (with_stack >= bytes - with_stack) return HeapColoring::own_code;
+  return with_tag >= bytes - with_tag ? HeapColoring::tag : HeapColoring::size;
+}
+
 std::string own_code_text(const Definitions& definitions, std::uint32_t stack) {
   if (stack == 0) return "(no stack was recorded)";
   const auto frame = find_own_frame(definitions, stack);
@@ -235,7 +247,7 @@ HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, s
                                HeapColoring coloring, const ColorKeeper& colors, const ColoringFacts& facts) {
   HeapPieces map;
   map.colors = colors;
-  map.coloring = coloring;
+  map.coloring = coloring == HeapColoring::automatic ? choose_coloring(state, heap) : coloring;
   map.knows_regions = state.heap(heap).space.knows_regions();
   if (map.knows_regions) {
     add_regions(map, state, heap);
@@ -247,7 +259,8 @@ HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, s
   for (const PieceRegion& region : map.regions) map.region_bytes += region.range.size();
   for (std::size_t i = 0; i < map.pieces.size(); ++i)
     if (map.pieces[i].kind == PieceKind::free) keep_larger(map, map.largest_free, i);
-  switch (coloring) {
+  switch (map.coloring) {
+    case HeapColoring::automatic:
     case HeapColoring::own_code: shade_by_code(map, stream.definitions(), state); break;
     case HeapColoring::tag: shade_by_tag(map, stream.definitions(), state); break;
     case HeapColoring::device_stream: shade_by_stream(map, state); break;

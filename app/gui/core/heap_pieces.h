@@ -19,11 +19,15 @@
 
 namespace hbmscope::gui {
 
-enum class HeapColoring { own_code, size, age, lifetime, state, tag, device_stream, waste, change };
-inline constexpr std::size_t coloring_count = 9;
+// Automatic is one of the others, by what the source tells: choose_coloring().
+enum class HeapColoring { automatic, own_code, size, age, lifetime, state, tag, device_stream, waste, change };
+inline constexpr std::size_t coloring_count = 10;
 std::string_view text_from_coloring(HeapColoring coloring);  // "code", "size", "age", "lifetime", ...
 std::string_view title_of(HeapColoring coloring);            // "Own code", "Size", "Age", ...
 std::optional<HeapColoring> parse_coloring(std::string_view text);
+// Own code where at least half of the heap's bytes have a stack, else tags where half have one, else size: what a
+// source does not tell would be one grey. Of an empty heap own code.
+HeapColoring choose_coloring(const StreamState& state, std::uint32_t heap);
 // Its shades are steps of one scale; else they are categories.
 constexpr bool is_ordered_coloring(HeapColoring coloring) {
   return coloring == HeapColoring::size || coloring == HeapColoring::age || coloring == HeapColoring::lifetime ||

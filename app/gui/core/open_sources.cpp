@@ -117,7 +117,7 @@ void App::Impl::enter_source(ViewPosition& position, SourceId id) {
   if (!is_ready) unread_source_ = id;
   if (is_first) return;
   position.pin.clear();
-  if (position.coloring == HeapColoring::change) position.coloring = HeapColoring::own_code;
+  if (position.coloring == HeapColoring::change) position.coloring = HeapColoring::automatic;
   position.heap = {};
   position.address.reset();
   position.span = {};

@@ -18,13 +18,16 @@ std::string bytes(double bytes) {
   return text_from_bytes(std::llround(bytes));
 }
 
-void draw_coloring(const AppState& state, const HeapInfo& heap, CommandQueue& commands) {
+// `shown`: what an automatic choice has come to.
+void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring shown, CommandQueue& commands) {
   const HeapColoring now = state.position().coloring;
+  std::string title(title_of(now));
+  if (now == HeapColoring::automatic) title += ": " + std::string(title_of(shown));
   ImGui::AlignTextToFramePadding();
   dim_text("colour by");
   ImGui::SameLine();
-  ImGui::SetNextItemWidth(ImGui::CalcTextSize(std::string(title_of(now)).c_str()).x + 2 * ImGui::GetFrameHeight());
-  if (!ImGui::BeginCombo("##color", std::string(title_of(now)).c_str())) return;
+  ImGui::SetNextItemWidth(ImGui::CalcTextSize(title.c_str()).x + 2 * ImGui::GetFrameHeight());
+  if (!ImGui::BeginCombo("##color", title.c_str())) return;
   for (std::size_t i = 0; i < coloring_count; ++i) {
     const auto one = static_cast<HeapColoring>(i);
     const std::string_view reason = why_no_coloring(heap, one, !state.position().pin.empty());
@@ -67,7 +70,8 @@ void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMap
                    CommandQueue& commands) {
   if (draw_heap_chooser(state, *answer.moment->trace, answer.heap, commands)) ImGui::SameLine(0, ImGui::GetFontSize());
   draw_layers(*answer.moment->trace, answer.heap, commands);
-  draw_coloring(state, answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap), commands);
+  draw_coloring(state, answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap), answer.pieces.coloring,
+                commands);
   ImGui::SameLine(0, ImGui::GetFontSize());
   if (answer.pieces.regions.size() > 1) {
     bool by_region = state.position().by_region;
