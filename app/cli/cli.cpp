@@ -113,12 +113,15 @@ void add_check(CLI::App& app, CheckOptions& options) {
 void add_export(CLI::App& app, ExportOptions& options) {
   CLI::App& command = *app.add_subcommand("export", "Write it for other programs");
   add_files(command, options.files, "Profiles, or traces, or folders of them; several are added up");
-  command.add_option("--to", options.to, "pprof, folded, svg, csv, json or html; of a trace also perfetto")->required();
-  command.add_option("--what", options.what,
-                     "Of a trace as CSV, up to --at: events or blocks, a row each; default: the top table");
+  command.add_option("--to", options.to, "pprof, folded, svg, csv, json or html; of a trace also perfetto or parquet")
+      ->required();
+  command.add_option(
+      "--what", options.what,
+      "Of a trace as CSV or Parquet, up to --at: events or blocks, a row each; default for CSV: the top table");
   command.add_option(
       "--step", options.step,
       "For perfetto: merge counter points that differ by less, e.g. 1MiB; default: a 2048th of the peak");
+  command.add_option("--python", options.python, "For parquet: the Python that has pyarrow")->capture_default_str();
   command.add_option("-o,--output", options.output, "File to write; default: standard output");
   add_view_options(command, options.view);
 }
@@ -232,8 +235,8 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
   command.add_option("--pin", request.pin, "Compares --at with this moment of the trace: heap map and --view compare");
   command
       .add_option("--color", request.color,
-                  "Of the heap map: code, size, age, lifetime, state, tag, stream, waste, or with --pin change")
-      ->check(CLI::IsMember({"code", "size", "age", "lifetime", "state", "tag", "stream", "waste", "change"}));
+                  "Of the heap map: auto, code, size, age, lifetime, state, tag, stream, waste, or with --pin change")
+      ->check(CLI::IsMember({"auto", "code", "size", "age", "lifetime", "state", "tag", "stream", "waste", "change"}));
   command.add_option("--rows", request.rows, "Of the heap map: by address, or each region in rows of its own (region)")
       ->check(CLI::IsMember({"address", "region"}));
   command.add_option("--baseline", request.baseline, "A profile to compare with");

@@ -12,6 +12,7 @@
 #include "analysis/write/trace_csv.h"
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
+#include "app/cli/parquet.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -19,8 +20,12 @@ namespace {
 
 // What would otherwise be left out without a word.
 Result<void> check_combination(const ExportOptions& options) {
-  if (options.to != "csv")
-    if (auto allowed = options.given.refuse({"--what"}, "is for --to csv"); !allowed) return allowed;
+  if (options.to != "csv" && options.to != "parquet")
+    if (auto allowed = options.given.refuse({"--what"}, "is for --to csv and parquet"); !allowed) return allowed;
+  if (options.to != "parquet")
+    if (auto allowed = options.given.refuse({"--python"}, "is for --to parquet"); !allowed) return allowed;
+  if (options.to == "parquet" && options.output.empty())
+    return Failure(Error{"Parquet is a file, not a stream", "Name it with -o FILE.", {}, {}, false});
   if (options.to != "perfetto")
     if (auto allowed = options.given.refuse({"--step"}, "is for --to perfetto"); !allowed) return allowed;
   for (const std::string_view filter :
@@ -58,13 +63,13 @@ int write_to_file(const std::string& name, const WriteTo& write) {
 }  // namespace
 
 bool is_trace_export(const ExportOptions& options) {
-  return options.to == "perfetto" || !options.what.empty() || !options.step.empty();
+  return options.to == "perfetto" || options.to == "parquet" || !options.what.empty() || !options.step.empty();
 }
 
 int run_trace_export(const ExportOptions& options) {
   if (auto combined = check_combination(options); !combined) return fail(combined.error());
   TraceTable table = TraceTable::events;
-  if (options.to == "csv") {
+  if (options.to != "perfetto" && !(options.to == "parquet" && options.what.empty())) {
     const auto parsed = parse_trace_table(options.what);
     if (!parsed) return fail(parsed.error());
     table = *parsed;
@@ -92,6 +97,10 @@ int run_trace_export(const ExportOptions& options) {
     return options.to == "perfetto" ? write_perfetto(*source->trace, source->states, perfetto, sink, &control)
                                     : write_trace_csv(*source->trace, source->states, table, sink, &control);
   };
+  if (options.to == "parquet") {
+    if (auto written = write_parquet(options.python, options.output, write); !written) return fail(written.error());
+    return exit_ok;
+  }
   return options.output.empty() ? write_to_stdout(write) : write_to_file(options.output, write);
 }
 

@@ -80,8 +80,9 @@ struct ExportOptions {
   Given given;
   ViewOptions view;
   std::string to, output;
-  std::string what;  // Of a trace as CSV: events or blocks; empty: the top table.
-  std::string step;  // Of counters for Perfetto, in bytes; empty: by the peak.
+  std::string what;                // Of a trace as CSV or Parquet: events or blocks; empty: the top table.
+  std::string step;                // Of counters for Perfetto, in bytes; empty: by the peak.
+  std::string python = "python3";  // That has pyarrow, for Parquet.
 };
 
 // Each returns the exit code.

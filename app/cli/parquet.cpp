@@ -1,0 +1,119 @@
+#include "app/cli/parquet.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "analysis/units/utf8.h"
+#include "app/cli/parquet_driver.h"
+
+namespace hbmscope::cli {
+namespace {
+
+Error error_of(std::string what, std::string remedy, const std::string& file = {}) {
+  return {std::move(what), std::move(remedy), file, {}, false};
+}
+
+// A process that reads what is written to it.
+class Reader {
+ public:
+  Reader() = default;
+  ~Reader() {
+    close_pipe();
+    if (pid_ > 0) wait();
+  }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  // 0, or an errno.
+  int start(const std::string& python, const std::string& file) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return errno;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    std::string words[] = {python, "-c", parquet_driver, file};
+    char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
+    const int failed = posix_spawnp(&pid_, arguments[0], &actions, nullptr, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[0]);
+    pipe_ = ends[1];
+    if (failed != 0) pid_ = 0;
+    return failed;
+  }
+
+  // False: nobody reads any more.
+  bool write(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t written = ::write(pipe_, text.data(), text.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return false;
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+  }
+
+  // Nothing more comes; its exit code.
+  int finish() {
+    close_pipe();
+    return wait();
+  }
+
+ private:
+  void close_pipe() {
+    if (pipe_ >= 0) close(pipe_);
+    pipe_ = -1;
+  }
+  int wait() {
+    int status = 0;
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+  pid_t pid_ = 0;
+  int pipe_ = -1;
+};
+
+}  // namespace
+
+Result<void> write_parquet(const std::string& python, const std::string& output,
+                           const std::function<ExportEnd(const TextSink&)>& write) {
+  const std::string partial = output + ".partial";
+  // A reader that ends early is an answer, not the end of this.
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  Reader reader;
+  const int failed = reader.start(python, partial);
+  const ExportEnd end =
+      failed != 0 ? ExportEnd::refused : write([&](std::string_view text) { return reader.write(text); });
+  const int code = failed != 0 ? 0 : reader.finish();
+  std::signal(SIGPIPE, before);
+  if (failed != 0)
+    return Failure(error_of(fmt::format("'{}' can't be started: {}", printable(python), std::strerror(failed)),
+                            "--python names a Python that has pyarrow."));
+  const bool is_whole = code == 0 && end == ExportEnd::whole;
+  if (is_whole && std::rename(partial.c_str(), output.c_str()) == 0) return {};
+  const int why = errno;
+  std::remove(partial.c_str());
+  if (code == parquet_without_pyarrow)
+    return Failure(error_of(fmt::format("the Python '{}' has no pyarrow, which writes Parquet", printable(python)),
+                            fmt::format("{} -m pip install pyarrow, or --python names one that has it.", python)));
+  if (code != 0)
+    return Failure(error_of(fmt::format("Parquet could not be written: Python ended with code {}", code),
+                            "What it said stands above.", output));
+  return Failure(is_whole ? error_of(fmt::format("the file can't be written: {}", std::strerror(why)),
+                                     "Is there room, and may you write there?", output)
+                          : error_of("Parquet could not be written: it was cancelled", "Nothing was left.", output));
+}
+
+}  // namespace hbmscope::cli
