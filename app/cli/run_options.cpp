@@ -33,6 +33,7 @@ void add_run(CLI::App& app, RunOptions& options) {
   command.add_option("--flight-days", flight.days, "How long to keep them")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
+  add_far_options(command, options.far);
   command.add_option("COMMAND", options.command, "What to run, after two dashes: -- python train.py")->required();
 }
 

@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 // Empty: there is none.
 std::string socket_for(const std::string& job) {
   const std::string socket = view::socket_of(job.starts_with("live:") ? job : "live:" + job);
-  return access(socket.c_str(), F_OK) == 0 ? socket : "";
+  return !socket.starts_with('/') || access(socket.c_str(), F_OK) == 0 ? socket : "";
 }
 
 class Watch {
@@ -41,6 +41,7 @@ class Watch {
               [this](const link::Status& status) { status_ = status; }) {}
 
   int run(const std::string& socket) {
+    link_.set_news([](const std::string& news) { say(printable(news)); });
     if (const auto wrong = link_.open(socket))
       return fail({*wrong, "Is its hbmscope run still there?", options_.job, {}, false});
     const auto begun = Clock::now();
@@ -101,7 +102,13 @@ class Watch {
 
 }  // namespace
 
-int run_watch(const WatchOptions& options) {
+int run_watch(const WatchOptions& given) {
+  WatchOptions options = given;
+  if (const auto failed = take_host_from(options.job, options.far)) return *failed;
+  if (!options.far.host.empty()) {
+    if (const auto failed = prepare_host(options.far)) return *failed;
+    options.job = options.far.host + ":" + options.job;
+  }
   const std::string socket = socket_for(options.job);
   if (socket.empty())
     return fail({fmt::format("no job {} is observed by a hbmscope of yours", options.job),

@@ -3,13 +3,16 @@
 
 #include <string>
 
+#include "app/cli/far_bundle.h"
+
 namespace hbmscope::cli {
 
 struct WatchOptions {
-  std::string job;      // "4711": an observer, or the job that it runs; "live:/path/to/socket".
+  std::string job;      // "4711": an observer, or the job that it runs; "live:/path/to/socket"; "gpu7:4711".
   double seconds = 0;   // 0: until the job ends.
   double interval = 1;  // Of the lines, in seconds.
   bool json = false;    // An object a line.
+  FarOptions far;
 };
 
 int run_watch(const WatchOptions& options);
