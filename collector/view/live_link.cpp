@@ -72,7 +72,10 @@ std::optional<std::string> LiveLink::open(const std::string& socket) {
     // Whether it can be had at all is known when it answers.
     for (const auto until = Clock::now() + answer_patience; !reader_.is_welcome();) {
       if (!read(100)) return why_.empty() ? "it was hung up there before it answered" : why_;
-      if (Clock::now() > until) return "nothing answers";
+      if (Clock::now() > until || is_cancelled_) {
+        end(is_cancelled_ ? "nobody waits for it any more" : "nothing answers");
+        return why_;
+      }
     }
     return std::nullopt;
   }
@@ -190,6 +193,11 @@ void LiveLink::take_wake() const {
 void LiveLink::wake() {
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t bytes = write(wake_, &one, sizeof(one));
+}
+
+void LiveLink::cancel() {
+  is_cancelled_ = true;
+  wake();
 }
 
 void LiveLink::request(link::RequestKind kind) {

@@ -47,6 +47,7 @@ class LiveLink {
 
   // From any thread.
   void wake();
+  void cancel();  // An open() that waits for another machine gives up.
   // From any thread, while it is open; nothing happens while it is lost.
   void request(link::RequestKind kind);
 
@@ -63,6 +64,7 @@ class LiveLink {
 
   LinkReader reader_;
   std::atomic<int> connection_ = -1;
+  std::atomic<bool> is_cancelled_ = false;
   int wake_ = -1;
   std::string why_;
   std::vector<std::uint8_t> bytes_;  // What one recv() fills.
