@@ -192,6 +192,9 @@ void add_watch(CLI::App& app, WatchOptions& options) {
       ->capture_default_str()
       ->check(CLI::Range(0.05, 3600.0));
   command.add_flag("--json", options.json, "An object a line");
+  command.add_flag(
+      "--totals", options.totals,
+      "Only what the driver (NVML) tells of the process: nothing is loaded into it, and nobody need observe it");
   add_far_options(command, options.far);
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,6 +21,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
+#include "app/cli/totals.h"
 #include "collector/view/live_link.h"
 
 namespace hbmscope::cli {
@@ -100,6 +103,13 @@ class Watch {
   double seconds_ = 0;
 };
 
+int watch_totals_there(const WatchOptions& options) {
+  std::vector<std::string> words{"watch", options.job, "--totals", "--every", fmt::format("{}", options.interval)};
+  if (options.seconds > 0) words.insert(words.end(), {"--for", fmt::format("{}", options.seconds)});
+  if (options.json) words.emplace_back("--json");
+  return run_there(options.far, words);
+}
+
 }  // namespace
 
 int run_watch(const WatchOptions& given) {
@@ -107,8 +117,10 @@ int run_watch(const WatchOptions& given) {
   if (const auto failed = take_host_from(options.job, options.far)) return *failed;
   if (!options.far.host.empty()) {
     if (const auto failed = prepare_host(options.far)) return *failed;
+    if (options.totals) return watch_totals_there(options);
     options.job = options.far.host + ":" + options.job;
   }
+  if (options.totals) return watch_totals(options);
   const std::string socket = socket_for(options.job);
   if (socket.empty())
     return fail({fmt::format("no job {} is observed by a hbmscope of yours", options.job),
