@@ -124,10 +124,16 @@ class AttachedJob {
     tell_far_start();
     WindowProcess window;
     if (has_window && !options_.no_window && has_display()) window.open(observation_.viewer_socket());
-    observe(window);
+    Flight flight(options_.flight, name_of(process), observation_.recording());
+    flight.open_attached();
+    observe(window, flight);
     let_go();
-    const bool lives = attach::read_status(process).exists;
+    const attach::ProcessStatus status = attach::read_status(process);
+    const bool lives = status.exists && status.state != 'Z' && status.state != 'X';
+    const bool was_recording = observation_.is_recording();
     observation_.finish(lives ? link::status_flag::is_attached : link::status_flag::job_has_ended);
+    flight.note(observation_.observer().take_failures(), was_recording);
+    flight.finish_attached(!lives);
     observation_.print_summary();
     return exit_ok;
   }
@@ -149,10 +155,12 @@ class AttachedJob {
     return injector.refusal();
   }
 
-  void observe(WindowProcess& window) {
+  void observe(WindowProcess& window, Flight& flight) {
     const auto begun = Clock::now();
     while (observation_.observer().is_attached() && asked_to_end == 0) {
+      const bool was_recording = observation_.is_recording();
       observation_.serve(link::status_flag::is_attached);
+      flight.note(observation_.observer().take_failures(), was_recording);
       const std::chrono::duration<double> passed = Clock::now() - begun;
       if (options_.seconds > 0 && passed.count() >= options_.seconds) return;
       if (observation_.was_asked_to_detach() || window.was_closed()) return;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/cli/far_bundle.h"
+#include "app/cli/flight.h"
 
 namespace hbmscope::cli {
 
@@ -14,6 +15,7 @@ struct AttachOptions {
   double seconds = 0;  // 0: until it ends, the window is closed, or Ctrl+C.
   bool no_window = false;
   bool no_cupti = false;  // CUPTI is left to the job's own profilers.
+  FlightOptions flight;
   FarOptions far;
   std::vector<std::string> words;  // For another machine: its options, as they were given.
 };

@@ -17,6 +17,7 @@ void add_attach_commands(CLI::App& app, AttachCommands& commands) {
                   "Leave CUPTI to the job's own profilers; then nobody tells of the CUDA driver's calls");
   attach.add_flag("--no-window", commands.attach.no_window, "Only record; without a display that is so anyway");
 
+  add_flight_options(attach, commands.attach.flight);
   add_far_options(attach, commands.attach.far);
 
   CLI::App& detach = *app.add_subcommand("detach", "Let a job go that hbmscope is attached to");
