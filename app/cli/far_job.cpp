@@ -71,8 +71,12 @@ class FollowedJob {
     std::signal(SIGPIPE, SIG_IGN);
     link_.set_news([](const std::string& news) { say(printable(news)); });
     link_.set_output(begun.folder, [](std::span<const std::uint8_t> bytes, bool is_error) {
-      [[maybe_unused]] const ssize_t written =
-          write(is_error ? STDERR_FILENO : STDOUT_FILENO, bytes.data(), bytes.size());
+      while (!bytes.empty()) {
+        const ssize_t written = write(is_error ? STDERR_FILENO : STDOUT_FILENO, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) break;  // Whoever read it has gone; the job goes on.
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+      }
     });
     if (const auto wrong = link_.open(view::socket_of("live:" + name))) return fail_to_follow(name, *wrong);
     if (has_window && !options_.no_window && has_display()) window_.open(name);

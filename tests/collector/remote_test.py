@@ -271,13 +271,17 @@ class Running(Remote):
 
     def test_a_job_is_recorded_and_its_output_and_exit_code_are_here(self):
         self.install()
-        done = self.run_there(PROGRAM, "--events", "40000")
+        done = self.run_there(PROGRAM, "--events", "40000", options=("--no-follow", "--flight-keep", "3", "--on-exit"))
         self.assertEqual(done.returncode, 0, done.stderr)
         local = self.run_it("run", "--record", str(self.folder / "local.hbm"), "--", PROGRAM, "--events", "40000")
         self.assertEqual(done.stdout, local.stdout)
         self.assert_same_as_there(self.recording)
         events, heaps = self.sums(self.recording)
         self.assertEqual(events["lost"], 0)
+        started = (self.far / "commands").read_text()
+        self.assertIn("far far-start run --no-follow --on-exit --flight-keep 3 -- ", started)
+        [flight] = (self.far / "home/.local/state/hbmscope/flights").iterdir()
+        self.assertIn("--on-exit asks for this", (flight / "what_happened.txt").read_text())
         truth = [heap["in_use_bytes"] for heap in json.loads(done.stdout)["heaps"]]
         self.assertEqual(sorted(heap["in_use_bytes"] for heap in heaps), sorted(truth))
 
@@ -322,6 +326,15 @@ class Running(Remote):
         job.send_signal(signal.SIGTERM)
         job.communicate(timeout=30)
         self.assertEqual(job.returncode, 128 + signal.SIGTERM)
+
+    def test_whatever_runs_a_command_there_will_do(self):
+        """As app/cli/README.md has it for srun and kubectl exec."""
+        home = self.far / "home"
+        home.mkdir()
+        runs = f'f() {{ for c; do :; done; exec env -i PATH="$PATH" HOME="{home}" sh -c "$c"; }}; f'
+        self.environment["HBMSCOPE_SSH"] = runs
+        done = self.run_there("sh", "-c", "echo \"$0 $1\"; exit 3", "a b", "it's", options=("--yes",))
+        self.assertEqual((done.returncode, done.stdout), (3, "a b it's\n"), done.stderr)
 
     def test_what_cant_be_started_there(self):
         self.install()
