@@ -42,6 +42,7 @@ Examples:
   hbmscope diff snapshot.pickle --from start --at peak what came in between
   hbmscope demo                                        a training step in an emulated pool, live
   hbmscope run -- ./train                              shows its device memory live and records it
+  hbmscope attach gpu7:4711                            a job of another machine, over your own ssh; hbmscope ps gpu7
   hbmscope convert snapshot.pickle -o snapshot.hbm     a thirtieth of the bytes, or less, the same answers
   hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
   hbmscope replay requests.jsonl.zst --version spatial_v1   which addresses JAX's allocator gives, and what fails
