@@ -16,15 +16,15 @@ namespace {
 
 constexpr std::size_t said_max = 2000;
 
-// The last lines, without what is ours.
+// What is ours, else ssh's last line: a greeting may stand before it.
 std::string words_of(std::string said) {
   constexpr std::string_view program = "hbmscope: ";
   while (!said.empty() && (said.back() == '\n' || said.back() == '\r')) said.pop_back();
   if (said.size() > said_max) said.erase(0, said.size() - said_max);
   for (std::size_t at = 0; (at = said.find('\r', at)) != std::string::npos;) said.erase(at, 1);
   const std::size_t ours = said.rfind(program);
-  if (ours != std::string::npos && (ours == 0 || said[ours - 1] == '\n')) said.erase(0, ours + program.size());
-  return said;
+  if (ours != std::string::npos && (ours == 0 || said[ours - 1] == '\n')) return said.substr(ours + program.size());
+  return said.substr(said.rfind('\n') + 1);
 }
 
 }  // namespace
