@@ -5,7 +5,7 @@ HBMSCOPE = build/release/app/hbmscope
 SAMPLE = samples/leak_step_200.pprof.gz
 BASELINE = samples/leak_step_010.pprof.gz
 
-.PHONY: help run build test install server test-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean
+.PHONY: help run build test install server bundle test-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean
 
 help:
 	@echo "make run             install what is missing, build, open the window on the demo"
@@ -13,6 +13,7 @@ help:
 	@echo "make build           build/release/app/hbmscope"
 	@echo "make install         to PREFIX=$(PREFIX)"
 	@echo "make server          build/server/app/hbmscope: commands only, needs no OpenGL"
+	@echo "make bundle          what hbmscope copies to servers over ssh: static, 10 MiB (build/release/server_bundle)"
 	@echo "make bench           speed beside go tool pprof, std::map and the floor of this machine"
 	@echo "make asan tsan fuzz  the tests under sanitizers; ten minutes of fuzzing"
 	@echo "make tidy format     clang-tidy, clang-format"
@@ -54,6 +55,10 @@ server:
 	@third_party/install_packages.sh
 	@cmake --preset server -DHBMSCOPE_TESTS=OFF $(CMAKE_FLAGS)
 	@cmake --build --preset server
+
+# Beside the program that carries it.
+bundle: build/release/build.ninja
+	@cmake --build --preset release --target server_bundle
 
 test-real test-gpu test-slow: test-%:
 	@third_party/install_packages.sh window tests

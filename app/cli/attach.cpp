@@ -14,6 +14,8 @@
 #include "app/cli/cli.h"
 #include "app/cli/collector_library.h"
 #include "app/cli/display.h"
+#include "app/cli/far_job.h"
+#include "app/cli/far_start.h"
 #include "app/cli/load.h"
 #include "app/cli/observation.h"
 #include "app/cli/terminal.h"
@@ -119,12 +121,19 @@ class AttachedJob {
         fmt::format("attached to {} ({}); {}. What happened before now can't be seen; what lives is listed where "
                     "its allocator can tell. Ctrl+C lets go.",
                     number, printable(name_of(process)), printable(words_)));
+    tell_far_start();
     WindowProcess window;
     if (has_window && !options_.no_window && has_display()) window.open(observation_.viewer_socket());
-    observe(window);
+    Flight flight(options_.flight, name_of(process), observation_.recording());
+    flight.open_attached();
+    observe(window, flight);
     let_go();
-    const bool lives = attach::read_status(process).exists;
+    const attach::ProcessStatus status = attach::read_status(process);
+    const bool lives = status.exists && status.state != 'Z' && status.state != 'X';
+    const bool was_recording = observation_.is_recording();
     observation_.finish(lives ? link::status_flag::is_attached : link::status_flag::job_has_ended);
+    flight.note(observation_.observer().take_failures(), was_recording);
+    flight.finish_attached(!lives);
     observation_.print_summary();
     return exit_ok;
   }
@@ -146,10 +155,12 @@ class AttachedJob {
     return injector.refusal();
   }
 
-  void observe(WindowProcess& window) {
+  void observe(WindowProcess& window, Flight& flight) {
     const auto begun = Clock::now();
     while (observation_.observer().is_attached() && asked_to_end == 0) {
+      const bool was_recording = observation_.is_recording();
       observation_.serve(link::status_flag::is_attached);
+      flight.note(observation_.observer().take_failures(), was_recording);
       const std::chrono::duration<double> passed = Clock::now() - begun;
       if (options_.seconds > 0 && passed.count() >= options_.seconds) return;
       if (observation_.was_asked_to_detach() || window.was_closed()) return;
@@ -170,16 +181,55 @@ class AttachedJob {
   std::string words_;
 };
 
+// What looks like a job elsewhere is never one whose command contains that.
+std::optional<int> take_host(const AttachOptions& options, std::string& job, FarOptions& far) {
+  const std::string named = job;
+  if (const auto failed = take_host_from(job, far)) return failed;
+  if (job == named || !options.far.host.empty()) return std::nullopt;
+  const auto jobs = attach::list_jobs().jobs;
+  if (std::none_of(jobs.begin(), jobs.end(),
+                   [&](const attach::RunningJob& one) { return one.command.find(named) != std::string::npos; }))
+    return std::nullopt;
+  return fail({fmt::format("{} may be a job of another machine, and is a part of a command here", named),
+               fmt::format("Write --on {} {}, or the number of the job here.", far.host, job),
+               {},
+               {},
+               false});
+}
+
+int attach_there(const AttachOptions& options, const std::string& job, const FarOptions& far, bool has_window) {
+  FarJobOptions there;
+  there.far = far;
+  there.words = options.words;
+  there.words.push_back(job);
+  there.record = options.record;
+  there.name = fmt::format("{}.{}", far.host, job);
+  std::replace(there.name.begin(), there.name.end(), '/', '_');
+  there.no_window = options.no_window;
+  return follow_far_job(there, has_window);
+}
+
 }  // namespace
 
 int run_attach(const AttachOptions& options, bool has_window) {
+  std::string named = options.job;
+  FarOptions far = options.far;
+  if (const auto failed = take_host(options, named, far)) return *failed;
+  if (!far.host.empty()) return attach_there(options, named, far, has_window);
   const auto process = find_process(options.job);
   if (!process) return exit_usage;
   AttachedJob job(options);
   return job.run(*process, has_window);
 }
 
-int run_detach(const std::string& process) {
+int run_detach(const std::string& job, const FarOptions& far) {
+  std::string process = job;
+  FarOptions there = far;
+  if (const auto failed = take_host_from(process, there)) return *failed;
+  if (!there.host.empty()) {
+    if (const auto failed = prepare_host(there)) return *failed;
+    return run_there(there, {"detach", process});
+  }
   const std::int64_t number = is_number(process) ? std::strtoll(process.c_str(), nullptr, 10) : 0;
   const auto observer = link::find_observer_of(number);
   if (!observer)

@@ -2,6 +2,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "app/cli/far_bundle.h"
+#include "app/cli/flight.h"
 
 namespace hbmscope::cli {
 
@@ -11,6 +15,9 @@ struct AttachOptions {
   double seconds = 0;  // 0: until it ends, the window is closed, or Ctrl+C.
   bool no_window = false;
   bool no_cupti = false;  // CUPTI is left to the job's own profilers.
+  FlightOptions flight;
+  FarOptions far;
+  std::vector<std::string> words;  // For another machine: its options, as they were given.
 };
 
 // The window is another process, where this program has one (`has_window`) and there is a display; closing it is
@@ -18,6 +25,6 @@ struct AttachOptions {
 int run_attach(const AttachOptions& options, bool has_window);
 
 // hbmscope detach: asks the hbmscope that is attached to the process to let go, and waits until it has.
-int run_detach(const std::string& process);
+int run_detach(const std::string& process, const FarOptions& far);
 
 }  // namespace hbmscope::cli

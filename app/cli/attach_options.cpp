@@ -6,7 +6,9 @@ namespace hbmscope::cli {
 
 void add_attach_commands(CLI::App& app, AttachCommands& commands) {
   CLI::App& attach = *app.add_subcommand("attach", "Watch a job that runs already, and let it go again");
-  attach.add_option("JOB", commands.attach.job, "Its number, or a part of its command; hbmscope ps lists jobs")
+  attach
+      .add_option("JOB", commands.attach.job,
+                  "Its number, or a part of its command, or HOST:NUMBER; hbmscope ps lists jobs")
       ->required();
   attach.add_option("--record", commands.attach.record, "The recording to write; default: NAME.PID.hbm in this folder");
   attach.add_option("--for", commands.attach.seconds, "Seconds to stay; 0: until the job ends or you end this")
@@ -15,14 +17,22 @@ void add_attach_commands(CLI::App& app, AttachCommands& commands) {
                   "Leave CUPTI to the job's own profilers; then nobody tells of the CUDA driver's calls");
   attach.add_flag("--no-window", commands.attach.no_window, "Only record; without a display that is so anyway");
 
+  add_flight_options(attach, commands.attach.flight);
+  add_far_options(attach, commands.attach.far);
+
   CLI::App& detach = *app.add_subcommand("detach", "Let a job go that hbmscope is attached to");
-  detach.add_option("JOB", commands.detach, "Its number")->required();
+  detach.add_option("JOB", commands.detach, "Its number, or HOST:NUMBER")->required();
+  add_far_options(detach, commands.detach_far);
 
   CLI::App& ps = *app.add_subcommand("ps", "Jobs that hold device memory, and whether they can be attached to");
+  ps.add_option("HOST", commands.ps.far.host, "Of this machine, by your own ssh; the same as --on HOST")
+      ->check([](const std::string& host) { return view::find_host_fault(host); });
   ps.add_flag("--json", commands.ps.json, "Print JSON (described in app/cli/README.md)");
   ps.add_option("--every", commands.ps.interval,
                 "Again after so many seconds, until it is ended; JSON then in one line")
       ->check(CLI::Range(0.1, 3600.0));
+  add_far_options(ps, commands.ps.far);
+  ps.add_option("--as", commands.ps.as, "")->group("");
 }
 
 }  // namespace hbmscope::cli

@@ -15,6 +15,7 @@ namespace hbmscope::cli {
 struct AttachCommands {
   AttachOptions attach;
   std::string detach;  // The job's number.
+  FarOptions detach_far;
   PsOptions ps;
 };
 void add_attach_commands(CLI::App& app, AttachCommands& commands);

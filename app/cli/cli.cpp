@@ -16,6 +16,9 @@
 #ifdef HBMSCOPE_RUN
 #include "app/cli/attach_options.h"
 #include "app/cli/demo.h"
+#include "app/cli/far_bundle.h"
+#include "app/cli/far_start.h"
+#include "app/cli/relay.h"
 #include "app/cli/run.h"
 #include "app/cli/watch.h"
 #endif
@@ -39,6 +42,7 @@ Examples:
   hbmscope diff snapshot.pickle --from start --at peak what came in between
   hbmscope demo                                        a training step in an emulated pool, live
   hbmscope run -- ./train                              shows its device memory live and records it
+  hbmscope attach gpu7:4711                            a job of another machine, over your own ssh; hbmscope ps gpu7
   hbmscope convert snapshot.pickle -o snapshot.hbm     a thirtieth of the bytes, or less, the same answers
   hbmscope export snapshot.pickle --to perfetto -o s.json   for ui.perfetto.dev
   hbmscope replay requests.jsonl.zst --version spatial_v1   which addresses JAX's allocator gives, and what fails
@@ -184,12 +188,18 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
 #ifdef HBMSCOPE_RUN
 void add_watch(CLI::App& app, WatchOptions& options) {
   CLI::App& command = *app.add_subcommand("watch", "A running job, one line a second");
-  command.add_option("JOB", options.job, "The number of an hbmscope run, or of the job that it started")->required();
+  command
+      .add_option("JOB", options.job, "The number of an hbmscope run, or of the job that it started, or HOST:NUMBER")
+      ->required();
   command.add_option("--for", options.seconds, "Seconds to watch; 0: until it ends")->check(CLI::Range(0.0, 1e9));
   command.add_option("--every", options.interval, "Seconds between lines")
       ->capture_default_str()
       ->check(CLI::Range(0.05, 3600.0));
   command.add_flag("--json", options.json, "An object a line");
+  command.add_flag(
+      "--totals", options.totals,
+      "Only what the driver (NVML) tells of the process: nothing is loaded into it, and nobody need observe it");
+  add_far_options(command, options.far);
 }
 
 void add_demo_options(CLI::App& command, DemoOptions& options) {
@@ -264,6 +274,16 @@ Result<void> parse_size(const std::string& text, OpenRequest& request) {
   return {};
 }
 
+#ifdef HBMSCOPE_RUN
+void add_relay(CLI::App& app, RelayOptions& options) {
+  CLI::App& command = *app.add_subcommand("relay", "")->group("");
+  command.add_option("JOB", options.job)->required();
+  command.add_option("--output", options.output);
+  command.add_option("--output-from", options.output_from);
+  command.add_option("--errors-from", options.errors_from);
+}
+#endif
+
 int run_open(OpenRequest& request, const std::string& size, const OpenWindow& open_window) {
   if (auto parsed = parse_size(size, request); !parsed) {
     print_error(parsed.error());
@@ -291,6 +311,39 @@ int run_open(OpenRequest& request, const std::string& size, const OpenWindow& op
   print_error(code.error());
   return exit_unreadable;
 }
+
+#ifdef HBMSCOPE_RUN
+// What live:HOST:PID needs there.
+std::optional<int> prepare_hosts(const std::vector<std::string>& files, FarOptions options) {
+  for (const std::string& file : files) {
+    const auto far = file.starts_with("live:") ? view::far_job_from(file) : std::nullopt;
+    if (!far) continue;
+    options.host = far->host;
+    if (const auto failed = prepare_host(options)) return failed;
+  }
+  return std::nullopt;
+}
+
+// The other end of far_command().
+int run_from_afar(std::vector<std::string> words) {
+  words.erase(words.begin());
+  for (std::string& word : words) {
+    auto meant = view::decoded(word);
+    if (!meant) return fail({"a word from afar makes no sense: " + word, {}, {}, {}, false});
+    word = std::move(*meant);
+  }
+  const auto run_words = [](const std::vector<std::string>& wanted) {
+    std::vector<std::string> kept{"hbmscope"};
+    kept.insert(kept.end(), wanted.begin(), wanted.end());
+    std::vector<char*> arguments;
+    for (std::string& word : kept) arguments.push_back(word.data());
+    return run(static_cast<int>(arguments.size()), arguments.data(), {});
+  };
+  if (words.empty() || words.front() != "far-start") return run_words(words);
+  words.erase(words.begin());
+  return run_far_start(words, run_words);
+}
+#endif
 
 }  // namespace
 
@@ -327,13 +380,24 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   DemoRequest demo;
   DemoOptions demo_job;
   add_demo(app, demo, demo_job);
+  RelayOptions relay;
+  add_relay(app, relay);
 #endif
   CLI::App& open_command = *app.add_subcommand("open", "Open files in the window");
   open_command.add_option("FILE", open.files,
-                          "Profiles, snapshots, recordings, folders of them, or live:PID of a running hbmscope run");
+                          "Profiles, snapshots, recordings, folders of them, or live:PID of a running hbmscope run, or "
+                          "live:HOST:PID");
   add_open_options(open_command, open, size);
+#ifdef HBMSCOPE_RUN
+  FarOptions open_far;
+  open_command.add_flag("--yes", open_far.yes, "Of live:HOST:PID: copy what is needed there without asking");
+  open_command.add_option("--ssh", open_far.ssh, "Of live:HOST:PID: instead of ssh; as HBMSCOPE_SSH");
+#endif
   // `hbmscope memory.prof` opens it, as every viewer does; a first word that is no command is a file.
   std::vector<std::string> words(argv + 1, argv + argc);
+#ifdef HBMSCOPE_RUN
+  if (!words.empty() && words.front() == "far") return run_from_afar(words);
+#endif
   if (!words.empty() && !words.front().starts_with('-')) {
     const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
     const bool is_command = std::any_of(commands.begin(), commands.end(),
@@ -369,13 +433,21 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
     if (app.got_subcommand("replay")) return run_replay(replay);
     if (app.got_subcommand(&tpu_command)) return run_tpu(tpu_command, tpu);
 #ifdef HBMSCOPE_RUN
-    if (app.got_subcommand("run")) return run_job(run_options, open_window != nullptr);
+    if (app.got_subcommand("run")) {
+      run_options.words = words_for_there(*app.get_subcommand("run"));
+      return run_job(run_options, open_window != nullptr);
+    }
     if (app.got_subcommand("watch")) return run_watch(watch);
-    if (app.got_subcommand("attach")) return run_attach(attach.attach, open_window != nullptr);
-    if (app.got_subcommand("detach")) return run_detach(attach.detach);
+    if (app.got_subcommand("attach")) {
+      attach.attach.words = words_for_there(*app.get_subcommand("attach"));
+      return run_attach(attach.attach, open_window != nullptr);
+    }
+    if (app.got_subcommand("detach")) return run_detach(attach.detach, attach.detach_far);
+    if (app.got_subcommand("relay")) return run_relay(relay);
     if (app.got_subcommand("ps")) return run_ps(attach.ps);
     if (app.got_subcommand("demo")) return run_demo(demo, open_window);
     if (app.got_subcommand("demo-job")) return run_demo_job(demo_job);
+    if (const auto failed = open_window ? prepare_hosts(open.files, open_far) : std::nullopt) return *failed;
 #endif
     return run_open(open, size, open_window);
   } catch (const std::bad_alloc&) {

@@ -1,5 +1,6 @@
 #include "app/cli/demo.h"
 
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -42,6 +43,13 @@ int print_summary(const std::string& recording, bool json) {
 }
 
 int run_headless(const DemoRequest& request) {
+  if (getauxval(AT_BASE) == 0)  // No loader brought it here, and none brings the collector.
+    return fail(
+        {"this hbmscope is linked statically, for servers, so its own allocators can't be watched from their start",
+         "hbmscope demo works where it was built.",
+         {},
+         {},
+         false});
   const bool is_kept = !request.record.empty();
   const std::string folder = link::private_folder();
   if (!is_kept && folder.empty())

@@ -121,7 +121,12 @@ void Flight::open() {
   }
   flock(lock_, LOCK_EX | LOCK_NB);
   folder_ = path;
-  stderr_.open();
+  if (!is_attached_) stderr_.open();
+}
+
+void Flight::open_attached() {
+  is_attached_ = true;
+  open();
 }
 
 std::string Flight::memory_dump_prefix() const {
@@ -145,8 +150,11 @@ void Flight::keep_stderr() {
 void Flight::begin_note(const std::string& text, bool has_recording) {
   const std::chrono::duration<double> passed = steady_clock::now() - begun_;
   if (!has_notes_) {
-    write_line(fmt::format("A run of {} under hbmscope.", printable(name_)));
-    if (!stderr_.is_kept())
+    write_line(is_attached_ ? fmt::format("hbmscope attached to {}.", printable(name_))
+                            : fmt::format("A run of {} under hbmscope.", printable(name_)));
+    if (is_attached_)
+      write_line("Its standard error is where it was: it ran before.");
+    else if (!stderr_.is_kept())
       write_line("Its standard error is not here: it was a terminal, which is left alone.");
     else if (stderr_.has_stdout())
       write_line("stderr-*.txt is the end of its standard output too: they were one file.");
@@ -196,10 +204,23 @@ void Flight::finish(int status, bool has_recording) {
     begin_note("the job ended, and --on-exit asks for this", has_recording);
   if (!has_notes_) return;
   keep_stderr();
+  if (signal == 0) write_line(fmt::format("It ended with exit code {}.", code));
+  finish_notes(has_recording);
+}
+
+void Flight::finish_attached(bool has_ended) {
+  if (!is_open()) return;
+  const char* how = has_ended ? "the job has ended" : "the job was let go, and runs on";
+  if (!has_notes_ && options_.on_exit) begin_note(fmt::format("{}, and --on-exit asks for this", how), true);
+  if (!has_notes_) return;
+  write_line(has_ended ? "It has ended; how, is its parent's to know." : "It was let go, and runs on.");
+  finish_notes(true);
+}
+
+void Flight::finish_notes(bool has_recording) {
   if (unnoted_ > 0)
     write_line(fmt::format("And {} more out-of-memories or refusals, above {} a minute; the recording has them.",
                            text_from_count(unnoted_), notes_a_minute));
-  if (signal == 0) write_line(fmt::format("It ended with exit code {}.", code));
   std::error_code error;
   if (has_recording && !has_link_) has_link_ = fs::copy_file(recording_, folder_ + "/recording.hbm", error);
   if (has_link_)

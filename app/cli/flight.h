@@ -1,4 +1,4 @@
-// The flight recorder of hbmscope run: what is left of a job that went wrong, in a folder of its own.
+// The flight recorder of hbmscope run and attach: what is left of a job that went wrong, in a folder of its own.
 //
 //   20261122T040102Z-train.py-4711/
 //     what_happened.txt   what went wrong, when, and how the job ended
@@ -6,6 +6,7 @@
 //     stderr-1.txt ...    the end of the job's standard error at each failure, and when it had ended
 //     bfc_memory_dump_*   what XLA's allocator wrote (TF_BFC_MEMORY_DUMP)
 //
+// Of a job that was attached to there is no standard error, no dump and no exit code: they were set up before.
 // The folder is there while the job runs and goes with it where nothing went wrong. Old ones go when a new one stays.
 #pragma once
 
@@ -18,6 +19,10 @@
 #include "app/cli/stderr_tail.h"
 #include "collector/serve/failure_watch.h"
 
+namespace CLI {
+class App;
+}
+
 namespace hbmscope::cli {
 
 struct FlightOptions {
@@ -29,6 +34,8 @@ struct FlightOptions {
   double days = 30;
 };
 
+void add_flight_options(CLI::App& command, FlightOptions& flight);
+
 // One thread, the caller's.
 class Flight {
  public:
@@ -39,6 +46,7 @@ class Flight {
 
   // Makes the folder. Where that can't be, or is not wanted, nothing is kept; a line on stderr says why.
   void open();
+  void open_attached();  // Likewise, of a job that runs already.
   bool is_open() const { return !folder_.empty(); }
   StderrTail& stderr_tail() { return stderr_; }
   // What TF_BFC_MEMORY_DUMP is to say; empty: nothing.
@@ -47,8 +55,11 @@ class Flight {
   void note(const std::vector<serve::Failure>& failures, bool is_recording);
   // The job has ended with this status (of waitpid). `has_recording`: something was recorded.
   void finish(int status, bool has_recording);
+  // The job was let go, or has ended, nobody knows how.
+  void finish_attached(bool has_ended);
 
  private:
+  void finish_notes(bool has_recording);
   void begin_note(const std::string& text, bool has_recording);
   void write_line(const std::string& text);
   void keep_stderr();
@@ -61,7 +72,7 @@ class Flight {
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   std::vector<std::chrono::steady_clock::time_point> noted_;
   std::uint64_t unnoted_ = 0, tails_ = 0, told_bytes_ = 0;
-  bool has_link_ = false, has_notes_ = false;
+  bool has_link_ = false, has_notes_ = false, is_attached_ = false;
   int lock_ = -1;
 };
 

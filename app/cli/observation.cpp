@@ -4,14 +4,18 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
+#include "app/cli/far_start.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
 
@@ -77,26 +81,57 @@ link::Status Observation::status(std::uint32_t flags) const {
   status.events = totals.events;
   status.lost_events = totals.lost;
   status.flags = flags;
+  if (exit_code_) {
+    status.exit_code = *exit_code_;
+    status.flags |= link::status_flag::has_exit_code;
+  }
   return status;
+}
+
+void Observation::serve_viewers(std::uint32_t flags) {
+  port_.serve(status(flags));
+  for (const link::RequestKind request : port_.take_requests()) {
+    switch (request) {
+      case link::RequestKind::stop_recording: recorder_.stop(); break;
+      case link::RequestKind::detach: is_asked_to_detach_ = true; break;
+      case link::RequestKind::interrupt: asked_signal_ = SIGINT; break;
+      case link::RequestKind::terminate: asked_signal_ = SIGTERM; break;
+      case link::RequestKind::hang_up: asked_signal_ = SIGHUP; break;
+      case link::RequestKind::all_has_come: has_all_come_ = true; break;
+    }
+  }
+}
+
+// Whoever started this from afar may be without a line just now, and has not seen the end.
+void Observation::wait_until_all_has_come(std::uint32_t flags) {
+  constexpr std::chrono::minutes patience{10};
+  constexpr std::chrono::milliseconds round{5};
+  has_all_come_ = false;
+  for (const auto until = std::chrono::steady_clock::now() + patience;
+       !has_all_come_ && std::chrono::steady_clock::now() < until;) {
+    serve_viewers(flags | link::status_flag::waits);
+    std::this_thread::sleep_for(round);
+  }
 }
 
 void Observation::serve(std::uint32_t flags) {
   is_busy_ = observer_.serve(is_busy_ ? 0 : round_ms);
-  port_.serve(status(flags));
-  for (const link::RequestKind request : port_.take_requests()) {
-    if (request == link::RequestKind::stop_recording) recorder_.stop();
-    if (request == link::RequestKind::detach) is_asked_to_detach_ = true;
-  }
+  serve_viewers(flags);
 }
 
 void Observation::finish(std::uint32_t flags) {
   observer_.finish();
+  if (is_far_started()) wait_until_all_has_come(flags);
   port_.finish(status(flags), viewer_patience_ms);
   recorder_.finish();
 }
 
 bool Observation::was_asked_to_detach() {
   return std::exchange(is_asked_to_detach_, false);
+}
+
+int Observation::take_asked_signal() {
+  return std::exchange(asked_signal_, 0);
 }
 
 bool Observation::print_summary() const {
@@ -110,6 +145,7 @@ bool Observation::print_summary() const {
       say(fmt::format("process {} wrote over memory of its collector; what it told after that is missing",
                       process.pid));
   }
+  if (is_far_started()) return true;  // Whoever follows it has a recording too, and says this.
   say(fmt::format("{} events of {} {}, {} lost, in {} ({}). hbmscope {} shows them.", count(totals.events),
                   count(processes.size()), processes.size() == 1 ? "process" : "processes", count(totals.lost),
                   printable(recording()), text_from_bytes(recorder_.bytes()), printable(recording())));

@@ -34,6 +34,9 @@ class Observation {
   void finish(std::uint32_t flags);
   // Whether a viewer asked for it since the last call.
   bool was_asked_to_detach();
+  // The signal for its job that a viewer asked for since the last call; 0: none.
+  int take_asked_signal();
+  void set_exit_code(std::int32_t code) { exit_code_ = code; }  // Of the job, which has ended.
 
   bool is_recording() const { return recorder_.is_recording(); }
   serve::Observer& observer() { return observer_; }
@@ -45,12 +48,16 @@ class Observation {
 
  private:
   link::Status status(std::uint32_t flags) const;
+  void serve_viewers(std::uint32_t flags);
+  void wait_until_all_has_come(std::uint32_t flags);
 
   serve::Recorder recorder_;
   serve::Observer observer_;
   serve::ViewerPort port_;
   std::string recording_path_;
-  bool was_there_ = false, is_busy_ = false, is_asked_to_detach_ = false;
+  bool was_there_ = false, is_busy_ = false, is_asked_to_detach_ = false, has_all_come_ = false;
+  int asked_signal_ = 0;
+  std::optional<std::int32_t> exit_code_;
 };
 
 }  // namespace hbmscope::cli

@@ -14,6 +14,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/collector_library.h"
+#include "app/cli/far_start.h"
 #include "app/cli/load.h"
 #include "app/cli/stderr_tail.h"
 #include "app/cli/terminal.h"
@@ -108,10 +109,14 @@ void ObservedJob::ignore_signals() {
 
 bool ObservedJob::serve() {
   if (waitpid(job_, &status_, WNOHANG) != 0) {
+    observation_.set_exit_code(exit_code());
     observation_.finish(link::status_flag::job_has_ended);
     return false;
   }
   observation_.serve(0);
+  // Of a terminal elsewhere, whose Ctrl+C is for all that it started, as here; the others are for the job.
+  if (const int asked = observation_.take_asked_signal(); asked != 0 && is_far_started())
+    kill(asked == SIGINT ? 0 : job_, asked);
   return true;
 }
 

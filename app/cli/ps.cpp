@@ -38,14 +38,16 @@ std::string loaded_in(const attach::RunningJob& job) {
   return joined(words, ", ");
 }
 
-std::string access_to(const attach::RunningJob& job) {
+std::string access_to(const attach::RunningJob& job, const std::string& host) {
+  const std::string there = host.empty() ? "" : host + ":";
   if (const auto observer = link::find_observer_of(job.process))
-    return fmt::format("watched by hbmscope {0}: hbmscope open live:{0}", *observer);
+    return fmt::format("watched by hbmscope {0}: hbmscope open live:{1}{0}", *observer, there);
   if (job.refusal) return "can't be attached to: " + job.refusal->what;
-  return fmt::format("hbmscope attach {}", job.process);
+  return fmt::format("hbmscope attach {}{}", there, job.process);
 }
 
-void print_job(const attach::RunningJob& job, const std::optional<std::uint64_t>& held, bool has_held) {
+void print_job(const attach::RunningJob& job, const std::optional<std::uint64_t>& held, bool has_held,
+               const std::string& host) {
   constexpr std::size_t command_max = 100;
   std::string command = printable(job.command);
   if (command.size() > command_max) command = command.substr(0, command_max) + " ...";
@@ -56,10 +58,11 @@ void print_job(const attach::RunningJob& job, const std::optional<std::uint64_t>
              command);
   std::string what = loaded_in(job);
   if (!job.devices.empty()) what += (what.empty() ? "" : "; ") + joined(job.devices, ", ");
-  fmt::print("  {:>8}  {:<10} {:>9}  {}{}{}\n", "", "", "", what, what.empty() ? "" : "; ", printable(access_to(job)));
+  fmt::print("  {:>8}  {:<10} {:>9}  {}{}{}\n", "", "", "", what, what.empty() ? "" : "; ",
+             printable(access_to(job, host)));
 }
 
-void print_text(const attach::JobList& list) {
+void print_text(const attach::JobList& list, const std::string& host) {
   for (std::size_t device = 0; device < list.devices.size(); ++device) {
     const attach::DeviceTotals& totals = list.devices[device];
     fmt::print("GPU {}  {}  {} of {} in use\n", device, printable(totals.name), bytes(totals.used_bytes),
@@ -68,7 +71,7 @@ void print_text(const attach::JobList& list) {
     for (const attach::RunningJob& job : list.jobs)
       for (const attach::RunningJob::Holding& holding : job.holdings)
         if (holding.device == device) {
-          print_job(job, holding.bytes, true);
+          print_job(job, holding.bytes, true, host);
           known += holding.bytes.value_or(0);
         }
     const std::size_t elsewhere = static_cast<std::size_t>(
@@ -86,7 +89,7 @@ void print_text(const attach::JobList& list) {
     if (!job.holdings.empty()) continue;
     if (!has_title && !list.devices.empty()) fmt::print("No device memory that the driver tells of\n");
     has_title = true;
-    print_job(job, std::nullopt, false);
+    print_job(job, std::nullopt, false, host);
   }
   if (list.jobs.empty())
     fmt::print("No process here has a CUDA driver, a PJRT plugin or an annotated allocator loaded.\n");
@@ -138,12 +141,19 @@ void print_json(const attach::JobList& list, bool in_one_line) {
 }  // namespace
 
 int run_ps(const PsOptions& options) {
+  if (!options.far.host.empty()) {
+    if (const auto failed = prepare_host(options.far)) return *failed;
+    std::vector<std::string> words{"ps", "--as", options.far.host};
+    if (options.json) words.emplace_back("--json");
+    if (options.interval > 0) words.insert(words.end(), {"--every", fmt::format("{}", options.interval)});
+    return run_there(options.far, words);
+  }
   for (;;) {
     const attach::JobList list = attach::list_jobs();
     if (options.json)
       print_json(list, options.interval > 0);
     else
-      print_text(list);
+      print_text(list, options.as);
     if (std::fflush(stdout) != 0 || options.interval <= 0) return exit_ok;
     std::this_thread::sleep_for(std::chrono::duration<double>(options.interval));
     if (!options.json) fmt::print("\n");

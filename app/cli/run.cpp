@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "app/cli/display.h"
+#include "app/cli/far_job.h"
+#include "app/cli/far_start.h"
 #include "app/cli/observed_job.h"
 #include "app/cli/terminal.h"
 #include "app/cli/window_process.h"
@@ -22,10 +24,23 @@ void remember_signal(int signal) {
   asked_to_end = signal;
 }
 
+int run_there(const RunOptions& options, const std::string& name, bool has_window) {
+  FarJobOptions there;
+  there.far = options.far;
+  there.words = options.words;
+  there.words.emplace_back("--");
+  there.words.insert(there.words.end(), options.command.begin(), options.command.end());
+  there.record = options.record;
+  there.name = fmt::format("{}.{}.{}", name, options.far.host, getpid());
+  there.no_window = options.no_window;
+  return follow_far_job(there, has_window);
+}
+
 }  // namespace
 
 int run_job(const RunOptions& options, bool has_window) {
   const std::string name = std::filesystem::path(options.command.front()).filename().string();
+  if (!options.far.host.empty()) return run_there(options, name, has_window);
   const std::string path = options.record.empty() ? fmt::format("{}.{}.hbm", name, getpid()) : options.record;
   for (const int one : {SIGTERM, SIGHUP})
     if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);  // Under nohup.
@@ -38,6 +53,7 @@ int run_job(const RunOptions& options, bool has_window) {
   settings.memory_dump_prefix = flight.memory_dump_prefix();
   if (flight.is_open()) settings.stderr_tail = &flight.stderr_tail();
   if (const auto failed = job.start(options.command, path, settings)) return *failed;
+  tell_far_start();
   if (!settings.wants_cupti)  // Otherwise the job's processes say what came of it.
     say("the CUDA driver's calls are told by interposition, which leaves CUPTI to the job");
   WindowProcess window;

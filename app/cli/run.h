@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/far_bundle.h"
 #include "app/cli/flight.h"
 
 namespace CLI {
@@ -19,6 +20,8 @@ struct RunOptions {
   std::string back_end = "interpose";  // Or cupti: who tells of the CUDA driver's calls.
   FlightOptions flight;
   std::vector<std::string> command;
+  FarOptions far;
+  std::vector<std::string> words;  // For another machine: its options, as they were given.
 };
 void add_run(CLI::App& app, RunOptions& options);
 

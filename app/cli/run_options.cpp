@@ -5,17 +5,7 @@
 
 namespace hbmscope::cli {
 
-void add_run(CLI::App& app, RunOptions& options) {
-  CLI::App& command = *app.add_subcommand("run", "Run a job, watch its device memory live, and record it");
-  command.add_option("--record", options.record, "The recording to write; default: COMMAND.PID.hbm in this folder");
-  command.add_flag("--no-window", options.no_window, "Only record; without a display that is so anyway");
-  command.add_flag("--no-follow", options.no_follow, "Watch the process that is started, none that it starts");
-  command
-      .add_option("--backend", options.back_end,
-                  "Who tells of the CUDA driver's calls: interpose, which leaves CUPTI to the job, or cupti")
-      ->check(CLI::IsMember({"interpose", "cupti"}))
-      ->capture_default_str();
-  FlightOptions& flight = options.flight;
+void add_flight_options(CLI::App& command, FlightOptions& flight) {
   command.add_option("--flight", flight.folder,
                      "Where a folder is left of a job that ran out of memory or that a signal killed; default: "
                      "hbmscope/flights in $XDG_STATE_HOME");
@@ -33,6 +23,20 @@ void add_run(CLI::App& app, RunOptions& options) {
   command.add_option("--flight-days", flight.days, "How long to keep them")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
+}
+
+void add_run(CLI::App& app, RunOptions& options) {
+  CLI::App& command = *app.add_subcommand("run", "Run a job, watch its device memory live, and record it");
+  command.add_option("--record", options.record, "The recording to write; default: COMMAND.PID.hbm in this folder");
+  command.add_flag("--no-window", options.no_window, "Only record; without a display that is so anyway");
+  command.add_flag("--no-follow", options.no_follow, "Watch the process that is started, none that it starts");
+  command
+      .add_option("--backend", options.back_end,
+                  "Who tells of the CUDA driver's calls: interpose, which leaves CUPTI to the job, or cupti")
+      ->check(CLI::IsMember({"interpose", "cupti"}))
+      ->capture_default_str();
+  add_flight_options(command, options.flight);
+  add_far_options(command, options.far);
   command.add_option("COMMAND", options.command, "What to run, after two dashes: -- python train.py")->required();
 }
 

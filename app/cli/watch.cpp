@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,6 +21,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
+#include "app/cli/totals.h"
 #include "collector/view/live_link.h"
 
 namespace hbmscope::cli {
@@ -29,7 +32,7 @@ using Clock = std::chrono::steady_clock;
 // Empty: there is none.
 std::string socket_for(const std::string& job) {
   const std::string socket = view::socket_of(job.starts_with("live:") ? job : "live:" + job);
-  return access(socket.c_str(), F_OK) == 0 ? socket : "";
+  return !socket.starts_with('/') || access(socket.c_str(), F_OK) == 0 ? socket : "";
 }
 
 class Watch {
@@ -41,6 +44,7 @@ class Watch {
               [this](const link::Status& status) { status_ = status; }) {}
 
   int run(const std::string& socket) {
+    link_.set_news([](const std::string& news) { say(printable(news)); });
     if (const auto wrong = link_.open(socket))
       return fail({*wrong, "Is its hbmscope run still there?", options_.job, {}, false});
     const auto begun = Clock::now();
@@ -99,9 +103,24 @@ class Watch {
   double seconds_ = 0;
 };
 
+int watch_totals_there(const WatchOptions& options) {
+  std::vector<std::string> words{"watch", options.job, "--totals", "--every", fmt::format("{}", options.interval)};
+  if (options.seconds > 0) words.insert(words.end(), {"--for", fmt::format("{}", options.seconds)});
+  if (options.json) words.emplace_back("--json");
+  return run_there(options.far, words);
+}
+
 }  // namespace
 
-int run_watch(const WatchOptions& options) {
+int run_watch(const WatchOptions& given) {
+  WatchOptions options = given;
+  if (const auto failed = take_host_from(options.job, options.far)) return *failed;
+  if (!options.far.host.empty()) {
+    if (const auto failed = prepare_host(options.far)) return *failed;
+    if (options.totals) return watch_totals_there(options);
+    options.job = options.far.host + ":" + options.job;
+  }
+  if (options.totals) return watch_totals(options);
   const std::string socket = socket_for(options.job);
   if (socket.empty())
     return fail({fmt::format("no job {} is observed by a hbmscope of yours", options.job),

@@ -1,101 +1,127 @@
 #include "collector/attach/device_totals.h"
 
-#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <sstream>
 
 namespace hbmscope::attach {
 namespace {
 
-// Of NVML, which is found at run time (https://docs.nvidia.com/deploy/nvml-api: nvmlDeviceGetMemoryInfo,
-// nvmlDeviceGetComputeRunningProcesses_v3). A function returns 0 when it succeeded.
-using Device = void*;
-struct Memory {
-  unsigned long long total = 0, free = 0, used = 0;
-};
-struct ProcessInfo {
-  unsigned pid = 0;
-  unsigned long long used_bytes = 0;
-  unsigned gpu_instance = 0, compute_instance = 0;
-};
-static_assert(sizeof(ProcessInfo) == 24);
-constexpr unsigned long long not_told = ~0ULL;
+constexpr const char* program_name = "hbmscope_device_totals";
 
-class Nvml {
+// Beside this program where it was built or carried to, in lib/hbmscope where it was installed.
+std::string find_program() {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const auto& place : {folder, folder.parent_path() / "lib" / "hbmscope"})
+    if (std::filesystem::exists(place / program_name, error)) return (place / program_name).string();
+  return {};
+}
+
+class Asking {
  public:
-  Nvml() : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
-    if (library_ == nullptr) return;
-    find(init_, "nvmlInit_v2");
-    find(shutdown_, "nvmlShutdown");
-    find(count_, "nvmlDeviceGetCount_v2");
-    find(by_index_, "nvmlDeviceGetHandleByIndex_v2");
-    find(name_, "nvmlDeviceGetName");
-    find(memory_, "nvmlDeviceGetMemoryInfo");
-    find(processes_, "nvmlDeviceGetComputeRunningProcesses_v3");
-    is_good_ = init_ != nullptr && shutdown_ != nullptr && count_ != nullptr && by_index_ != nullptr &&
-               memory_ != nullptr && init_() == 0;
-  }
-  ~Nvml() {
-    if (is_good_) shutdown_();
-    if (library_ != nullptr) dlclose(library_);
-  }
-  Nvml(const Nvml&) = delete;
-  Nvml& operator=(const Nvml&) = delete;
+  Asking() = default;
+  ~Asking() { end(); }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
 
-  std::vector<DeviceTotals> read() const {
-    std::vector<DeviceTotals> all;
-    unsigned devices = 0;
-    if (!is_good_ || count_(&devices) != 0) return all;
-    for (unsigned i = 0; i < devices; ++i) {
-      DeviceTotals totals;
-      Device device = nullptr;
-      if (by_index_(i, &device) == 0) fill(device, totals);
-      all.push_back(std::move(totals));
-    }
-    return all;
+  std::string ask() {
+    if (process_ < 0 && !start()) return {};
+    std::string answer;
+    if (send(line_, "\n", 1, MSG_NOSIGNAL) == 1 && read_answer(answer)) return answer;
+    end();
+    return {};
   }
 
  private:
-  template <class Function>
-  void find(Function& function, const char* name) {
-    function = reinterpret_cast<Function>(dlsym(library_, name));
+  bool start() {
+    const std::string program = find_program();
+    int ends[2] = {-1, -1};
+    if (program.empty() || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
+    const pid_t parent = getpid();
+    process_ = fork();
+    if (process_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGTERM);
+      if (getppid() != parent) _exit(1);
+      setpgid(0, 0);  // A terminal's Ctrl+C is not for it.
+      dup2(ends[1], STDIN_FILENO);
+      dup2(ends[1], STDOUT_FILENO);
+      execl(program.c_str(), program_name, nullptr);
+      _exit(1);
+    }
+    close(ends[1]);
+    line_ = ends[0];
+    return process_ > 0;
   }
 
-  void fill(Device device, DeviceTotals& totals) const {
-    std::array<char, 96> name{};
-    if (name_ != nullptr && name_(device, name.data(), static_cast<unsigned>(name.size())) == 0)
-      totals.name = name.data();
-    Memory memory;
-    if (memory_(device, &memory) == 0) {
-      totals.total_bytes = memory.total;
-      totals.used_bytes = memory.used;
+  bool read_answer(std::string& answer) const {
+    constexpr std::chrono::seconds patience{10};
+    constexpr std::size_t answer_max = 1 << 20;
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (!answer.ends_with("end\n") && answer.size() < answer_max) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+      pollfd waited{line_, POLLIN, 0};
+      if (left.count() <= 0 || (poll(&waited, 1, static_cast<int>(left.count())) < 0 && errno != EINTR)) return false;
+      std::array<char, 4096> part{};
+      const ssize_t count = recv(line_, part.data(), part.size(), MSG_DONTWAIT);
+      if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) return false;
+      if (count > 0) answer.append(part.data(), static_cast<std::size_t>(count));
     }
-    constexpr unsigned processes_max = 1024;
-    std::vector<ProcessInfo> processes(processes_max);
-    unsigned count = processes_max;
-    if (processes_ == nullptr || processes_(device, &count, processes.data()) != 0) return;
-    for (unsigned i = 0; i < count && i < processes_max; ++i) {
-      DeviceTotals::Holder holder{static_cast<pid_t>(processes[i].pid), std::nullopt};
-      if (processes[i].used_bytes != not_told) holder.bytes = processes[i].used_bytes;
-      totals.holders.push_back(holder);
-    }
+    return answer.ends_with("end\n");
   }
 
-  void* library_;
-  bool is_good_ = false;
-  int (*init_)() = nullptr;
-  int (*shutdown_)() = nullptr;
-  int (*count_)(unsigned*) = nullptr;
-  int (*by_index_)(unsigned, Device*) = nullptr;
-  int (*name_)(Device, char*, unsigned) = nullptr;
-  int (*memory_)(Device, Memory*) = nullptr;
-  int (*processes_)(Device, unsigned*, ProcessInfo*) = nullptr;
+  void end() {
+    if (line_ >= 0) close(line_);
+    line_ = -1;
+    if (process_ <= 0) return;
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+    process_ = -1;
+  }
+
+  pid_t process_ = -1;
+  int line_ = -1;
 };
+
+std::vector<DeviceTotals> totals_from(const std::string& answer) {
+  std::vector<DeviceTotals> all;
+  std::istringstream lines(answer);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string kind;
+    words >> kind;
+    if (kind == "device") {
+      DeviceTotals totals;
+      words >> totals.total_bytes >> totals.used_bytes >> std::ws;
+      std::getline(words, totals.name);
+      all.push_back(std::move(totals));
+    } else if (kind == "holder") {
+      std::size_t device = 0;
+      DeviceTotals::Holder holder;
+      std::uint64_t bytes = 0;
+      words >> device >> holder.process;
+      if (words >> bytes) holder.bytes = bytes;
+      if (device < all.size()) all[device].holders.push_back(holder);
+    }
+  }
+  return all;
+}
 
 }  // namespace
 
 std::vector<DeviceTotals> read_device_totals() {
-  return Nvml().read();
+  static Asking asking;
+  return totals_from(asking.ask());
 }
 
 }  // namespace hbmscope::attach

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <pwd.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -19,7 +21,20 @@
 namespace hbmscope::attach {
 namespace {
 
+// A static program asks its file alone: other sources are libraries of the C library that it is not linked with.
+std::string name_in_passwd(std::uint32_t uid) {
+  std::ifstream file("/etc/passwd");
+  const std::string number = ":" + std::to_string(uid) + ":";
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t name = line.find(':'), password = name == std::string::npos ? name : line.find(':', name + 1);
+    if (password != std::string::npos && line.compare(password, number.size(), number) == 0)
+      return line.substr(0, name);
+  }
+  return std::to_string(uid);
+}
+
 std::string name_of_user(std::uint32_t uid) {
+  if (getauxval(AT_BASE) == 0) return name_in_passwd(uid);  // No loader brought it here.
   std::array<char, 4096> room{};
   passwd entry{};
   passwd* found = nullptr;

@@ -38,7 +38,8 @@ struct Welcome {
 };
 static_assert(sizeof(Welcome) == 32);
 
-enum class FrameKind : std::uint32_t { recording = 1, status = 2 };
+// `output`, `errors`: what the job printed, where a relay stands between (app/cli/relay.h) that was asked for it.
+enum class FrameKind : std::uint32_t { recording = 1, status = 2, output = 3, errors = 4 };
 
 struct FrameHeader {
   std::uint32_t magic = 0x4c6d6268;  // "hbmL"
@@ -56,17 +57,30 @@ struct Status {
   std::int64_t now_ns = 0;      // CLOCK_MONOTONIC of the observer's machine, as the times of events.
   std::uint32_t processes = 0;  // That told something.
   std::uint32_t flags = 0;      // status_flag
+  std::int32_t exit_code = 0;   // Of the job, where the flags say so; 128 and the signal where one ended it.
+  std::uint32_t unused = 0;
 };
-static_assert(sizeof(Status) == 64 - 8);
+static_assert(sizeof(Status) == 64);
 
 namespace status_flag {
 constexpr std::uint32_t is_recording = 1;   // Else it was stopped, or failed (disk full).
 constexpr std::uint32_t job_has_ended = 2;  // Or was let go.
 constexpr std::uint32_t is_attached = 4;    // To a job that runs without the observer too.
+constexpr std::uint32_t has_exit_code = 8;
+constexpr std::uint32_t waits = 16;  // All that there will be is there; it ends when somebody says that all has come.
 }  // namespace status_flag
 
 // `detach`: the observer lets go of the jobs that it attached to, and ends; one that started its job goes on.
-enum class RequestKind : std::uint32_t { stop_recording = 1, detach = 2 };
+// `interrupt`, `terminate`, `hang_up`: SIGINT, SIGTERM, SIGHUP for a job that an observer without a terminal started.
+// `all_has_come`: to an observer that waits.
+enum class RequestKind : std::uint32_t {
+  stop_recording = 1,
+  detach = 2,
+  interrupt = 3,
+  terminate = 4,
+  hang_up = 5,
+  all_has_come = 6
+};
 
 struct Request {
   std::uint32_t magic = 0x526d6268;  // "hbmR"

@@ -1,8 +1,12 @@
 #include "collector/view/command_lines.h"
 
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
 namespace hbmscope::view {
@@ -16,25 +20,37 @@ std::unique_ptr<CommandLines> CommandLines::start(const std::vector<std::string>
 }
 
 CommandLines::CommandLines(std::unique_ptr<StartedCommand> command, int output, std::function<void(std::string)> line)
-    : command_(std::move(command)), reader_([this, output, line = std::move(line)] {
-        std::string waiting;
-        char part[4096];
-        for (;;) {
-          const ssize_t bytes = read(output, part, sizeof(part));
-          if (bytes < 0 && errno == EINTR) continue;
-          if (bytes <= 0) break;
-          waiting.append(part, static_cast<std::size_t>(bytes));
-          for (std::size_t end = 0; (end = waiting.find('\n')) != std::string::npos; waiting.erase(0, end + 1))
-            line(waiting.substr(0, end));
-        }
-        if (!waiting.empty()) line(waiting);
-        close(output);
-        has_ended_ = true;
-      }) {}
+    : command_(std::move(command)),
+      over_(eventfd(0, EFD_CLOEXEC)),
+      reader_([this, output, line = std::move(line)] { read_lines(output, line); }) {}
+
+// Its end is not waited for when nobody wants the lines any more: what the command started may have the pipe too.
+void CommandLines::read_lines(int output, const std::function<void(std::string)>& line) {
+  std::string waiting;
+  char part[4096];
+  std::array<pollfd, 2> waited{pollfd{output, POLLIN, 0}, pollfd{over_, POLLIN, 0}};
+  for (;;) {
+    if (poll(waited.data(), waited.size(), -1) < 0 && errno != EINTR) break;
+    if (waited[1].revents != 0) break;
+    if (waited[0].revents == 0) continue;
+    const ssize_t bytes = read(output, part, sizeof(part));
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) break;
+    waiting.append(part, static_cast<std::size_t>(bytes));
+    for (std::size_t end = 0; (end = waiting.find('\n')) != std::string::npos; waiting.erase(0, end + 1))
+      line(waiting.substr(0, end));
+  }
+  if (!waiting.empty()) line(waiting);
+  close(output);
+  has_ended_ = true;
+}
 
 CommandLines::~CommandLines() {
   command_.reset();
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t bytes = write(over_, &one, sizeof(one));
   reader_.join();
+  close(over_);
 }
 
 }  // namespace hbmscope::view

@@ -28,7 +28,10 @@ class CommandLines {
  private:
   CommandLines(std::unique_ptr<StartedCommand> command, int output, std::function<void(std::string)> line);
 
+  void read_lines(int output, const std::function<void(std::string)>& line);
+
   std::unique_ptr<StartedCommand> command_;
+  int over_;
   std::atomic<bool> has_ended_{false};
   std::thread reader_;
 };

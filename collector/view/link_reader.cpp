@@ -24,6 +24,13 @@ std::optional<std::string> LinkReader::feed(std::span<const std::uint8_t> bytes)
       bytes = bytes.subspan(now.size());
       continue;
     }
+    if (frame_left_ > 0 && (frame_.kind == link::FrameKind::output || frame_.kind == link::FrameKind::errors)) {
+      const auto now = bytes.first(std::min<std::size_t>(bytes.size(), frame_left_));
+      if (output_) output_(now, frame_.kind == link::FrameKind::errors);
+      frame_left_ -= now.size();
+      bytes = bytes.subspan(now.size());
+      continue;
+    }
     const bool is_in_frame = frame_left_ > 0;
     const std::size_t head_bytes = is_welcome_ ? sizeof(link::FrameHeader) : sizeof(link::Welcome);
     const std::size_t wanted = is_in_frame ? frame_left_ : head_bytes - part_.size();

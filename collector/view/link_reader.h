@@ -18,10 +18,14 @@ class LinkReader {
  public:
   using BlockSink = std::function<void(wire::SharedBlock)>;
   using StatusSink = std::function<void(const link::Status&)>;
+  // What the job printed, where a relay was asked for it: on its standard output, or its standard error.
+  using OutputSink = std::function<void(std::span<const std::uint8_t>, bool is_error)>;
   LinkReader(BlockSink blocks, StatusSink statuses) : blocks_(std::move(blocks)), statuses_(std::move(statuses)) {}
 
   // The next bytes, cut anywhere. Nothing, or what is wrong; nothing more may be fed then.
   std::optional<std::string> feed(std::span<const std::uint8_t> bytes);
+  void set_output(OutputSink output) { output_ = std::move(output); }
+  bool is_welcome() const { return is_welcome_; }  // The observer has answered.
   // What comes next is another connection's; a block that had not come whole comes again. Blocks go on where they were
   // if the observer is the same, else an error says that it is not.
   void begin();
@@ -37,6 +41,7 @@ class LinkReader {
 
   BlockSink blocks_;
   StatusSink statuses_;
+  OutputSink output_;
   bool is_welcome_ = false;
   std::uint64_t session_ = 0, place_ = 0;
   link::FrameHeader frame_;

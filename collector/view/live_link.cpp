@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -13,6 +14,13 @@
 #include "collector/link/meeting_place.h"
 
 namespace hbmscope::view {
+namespace {
+
+constexpr std::string_view far_prefix = "ssh:";  // No path begins so: theirs begin with a slash.
+constexpr std::chrono::milliseconds first_pause{250}, longest_pause{15'000};
+constexpr std::chrono::seconds answer_patience{60};  // A password may be asked for.
+
+}  // namespace
 
 std::string socket_of(std::string_view name) {
   constexpr std::string_view prefix = "live:";
@@ -21,8 +29,10 @@ std::string socket_of(std::string_view name) {
   if (rest.starts_with('/')) return std::string(rest);
   std::int64_t observer = 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), observer);
-  if (error != std::errc() || end != rest.data() + rest.size() || observer <= 0) return {};
-  return link::viewer_socket(link::private_folder(), link::find_observer_of(observer).value_or(observer));
+  if (error == std::errc() && end == rest.data() + rest.size() && observer > 0)
+    return link::viewer_socket(link::private_folder(), link::find_observer_of(observer).value_or(observer));
+  if (const auto far = far_job_from(rest)) return std::string(far_prefix) + far->host + ":" + far->process;
+  return {};
 }
 
 LiveLink::LiveLink(LinkReader::BlockSink blocks, LinkReader::StatusSink statuses)
@@ -31,45 +41,126 @@ LiveLink::LiveLink(LinkReader::BlockSink blocks, LinkReader::StatusSink statuses
       bytes_(std::size_t{256} << 10) {}
 
 LiveLink::~LiveLink() {
-  if (connection_ >= 0) close(connection_);
+  hang_up();
   if (wake_ >= 0) close(wake_);
 }
 
+void LiveLink::set_output(const std::string& folder, LinkReader::OutputSink output) {
+  output_folder_ = folder;
+  output_ = std::move(output);
+  reader_.set_output([this](std::span<const std::uint8_t> bytes, bool is_error) {
+    (is_error ? error_bytes_ : output_bytes_) += bytes.size();
+    output_(bytes, is_error);
+  });
+}
+
+void LiveLink::hang_up() {
+  const int connection = connection_.exchange(-1);
+  if (line_ == nullptr && connection >= 0) close(connection);
+  line_.reset();
+}
+
 std::optional<std::string> LiveLink::open(const std::string& socket) {
+  hang_up();
+  why_.clear();
   std::string wrong;
-  if (connection_ >= 0) close(connection_);
+  if (socket.starts_with(far_prefix)) {
+    far_ = far_job_from(std::string_view(socket).substr(far_prefix.size()));
+    if (!far_) return "no job is named so: " + socket;
+    was_welcome_ = false;
+    if (!open_line(wrong)) return wrong;
+    // Whether it can be had at all is known when it answers.
+    for (const auto until = Clock::now() + answer_patience; !reader_.is_welcome();) {
+      if (!read(100)) return why_.empty() ? "it was hung up there before it answered" : why_;
+      if (Clock::now() > until || is_cancelled_) {
+        end(is_cancelled_ ? "nobody waits for it any more" : "nothing answers");
+        return why_;
+      }
+    }
+    return std::nullopt;
+  }
   connection_ = link::connect_to(socket, SOCK_STREAM, wrong);
   if (connection_ < 0) return wrong;
+  if (!link::trusted_peer(connection_, wrong) || !greet(wrong)) {
+    end(wrong);
+    return why_;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> LiveLink::relay_words() const {
+  std::vector<std::string> words{"relay", far_->process};
+  if (!output_folder_.empty())
+    words.insert(words.end(), {"--output", output_folder_, "--output-from", std::to_string(output_bytes_),
+                               "--errors-from", std::to_string(error_bytes_)});
+  return words;
+}
+
+bool LiveLink::open_line(std::string& wrong) {
+  line_ = FarLine::start(*far_, relay_words(), wrong);
+  if (line_ == nullptr) return false;
+  connection_ = line_->socket();
+  return greet(wrong);
+}
+
+bool LiveLink::greet(std::string& wrong) {
   reader_.begin();
-  why_.clear();
   link::Greeting greeting;
   greeting.session = reader_.session();
   greeting.place = reader_.place();
-  if (!link::trusted_peer(connection_, wrong)) {
-    end(wrong);
-  } else if (send(connection_, &greeting, sizeof(greeting), MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof(greeting))) {
-    end(std::strerror(errno));
-  } else {
-    return std::nullopt;
-  }
-  return why_;
+  if (send(connection_, &greeting, sizeof(greeting), MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(greeting)))
+    return true;
+  wrong = std::strerror(errno);
+  return far_.has_value();  // Its line has ended, which reading tells in better words.
 }
 
+// Of a far observer only an end that is one: a line that was lost is tried again.
 bool LiveLink::end(std::string why) {
+  if (line_ != nullptr) {
+    const FarLine::End how = line_->finish();
+    hang_up();
+    if (how.is_lost && was_welcome_) {
+      const auto now = Clock::now();
+      if (!is_told_lost_) {
+        lost_at_ = now;
+        pause_ = first_pause;
+        if (news_) news_("the line to " + far_->host + " is lost (" + how.words + "); it is tried again");
+      }
+      is_told_lost_ = true;
+      next_try_ = now + pause_;
+      pause_ = std::min<Clock::duration>(pause_ * 2, longest_pause);
+      return true;
+    }
+    if (!how.words.empty()) why = how.words;
+  }
+  hang_up();
+  was_welcome_ = false;  // To try again would be in vain.
   why_ = std::move(why);
-  close(connection_);
-  connection_ = -1;
   return false;
 }
 
+bool LiveLink::try_again() {
+  std::string wrong;
+  return open_line(wrong) || end(wrong);
+}
+
 bool LiveLink::read(int wait_ms) {
+  if (is_lost()) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next_try_ - Clock::now()).count();
+    pollfd waited{wake_, POLLIN, 0};
+    if (left > 0) poll(&waited, 1, static_cast<int>(std::min<std::int64_t>(left, wait_ms)));
+    if (waited.revents != 0) take_wake();
+    return Clock::now() < next_try_ || try_again();
+  }
   if (connection_ < 0) return false;
   std::array<pollfd, 2> waited{pollfd{connection_, POLLIN, 0}, pollfd{wake_, POLLIN, 0}};
   poll(waited.data(), waited.size(), wait_ms);
-  if (waited[1].revents != 0) {
-    std::uint64_t count = 0;
-    [[maybe_unused]] const ssize_t bytes = ::read(wake_, &count, sizeof(count));
-  }
+  if (waited[1].revents != 0) take_wake();
+  if (line_ != nullptr) line_->read_errors();
+  return receive();
+}
+
+bool LiveLink::receive() {
   constexpr int turns = 16;
   for (int turn = 0; turn < turns; ++turn) {
     const ssize_t got = recv(connection_, bytes_.data(), bytes_.size(), 0);
@@ -78,14 +169,35 @@ bool LiveLink::read(int wait_ms) {
       if (errno == EINTR) continue;
       return errno == EAGAIN || errno == EWOULDBLOCK || end(std::strerror(errno));
     }
-    if (auto wrong = reader_.feed(std::span(bytes_).first(static_cast<std::size_t>(got)))) return end(*wrong);
+    if (auto wrong = reader_.feed(std::span(bytes_).first(static_cast<std::size_t>(got)))) {
+      hang_up();  // Its own end would say nothing.
+      return end(*wrong);
+    }
+    if (!far_ || !reader_.is_welcome()) continue;
+    was_welcome_ = true;
+    if (!is_told_lost_) continue;
+    is_told_lost_ = false;
+    const std::chrono::duration<double> gone = Clock::now() - lost_at_;
+    if (news_)
+      news_("the line to " + far_->host + " is back after " + std::to_string(static_cast<int>(gone.count() + 0.5)) +
+            " s, and goes on where it was: nothing is missing");
   }
   return true;
+}
+
+void LiveLink::take_wake() const {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t bytes = ::read(wake_, &count, sizeof(count));
 }
 
 void LiveLink::wake() {
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t bytes = write(wake_, &one, sizeof(one));
+}
+
+void LiveLink::cancel() {
+  is_cancelled_ = true;
+  wake();
 }
 
 void LiveLink::request(link::RequestKind kind) {

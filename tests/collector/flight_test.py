@@ -18,6 +18,8 @@ import time
 import unittest
 from pathlib import Path
 
+from attaching import MAY_ATTACH, WHY_NOT
+
 HBMSCOPE, PROGRAM, FAKES = sys.argv[1:4]
 DRIVER = "import ctypes as C, os, signal, sys; cuda = C.CDLL('libcuda.so.1'); at = C.c_uint64()\n"
 TAKES = "take = lambda size: cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(size))\n"
@@ -85,6 +87,34 @@ class Flight(unittest.TestCase):
         flight, = self.left()
         self.assertIn("ran out of memory", self.told(flight))
         self.assertEqual(self.report(flight)["events"]["oom"], 1)
+
+    @unittest.skipUnless(MAY_ATTACH, WHY_NOT)
+    def test_a_job_that_was_attached_to_leaves_one_too(self):
+        job = subprocess.Popen([PROGRAM, "--events", "100", "--slow-end", "600", "--fail"], stdout=subprocess.DEVNULL)
+        self.addCleanup(job.wait)
+        time.sleep(0.3)
+        command = [HBMSCOPE, "attach", str(job.pid), "--no-window", "--flight", str(self.flights), "--record", str(self.recording)]
+        done = subprocess.run(command, capture_output=True, text=True, env=self.environment, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        flight = self.only_one(done)
+        self.assertIn("hbmscope attached to annotated_progr", self.told(flight))
+        self.assertIn("ran out of memory: it asked for 3.00 GiB of pool 0 (no region is large enough).", self.told(flight))
+        self.assertIn("It has ended; how, is its parent's to know.", self.told(flight))
+        self.assertEqual(list(flight.glob("stderr-*")), [])
+        self.assertEqual(self.report(flight)["events"]["oom"], 1)
+        self.assertIn(str(flight), done.stderr)
+
+    @unittest.skipUnless(MAY_ATTACH, WHY_NOT)
+    def test_a_job_that_was_let_go_leaves_none_unless_asked(self):
+        job = subprocess.Popen([PROGRAM, "--events", "100", "--slow-end", "10000"], stdout=subprocess.DEVNULL)
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        time.sleep(0.3)
+        for options, count in (((), 0), (("--no-flight", "--on-exit"), 0), (("--on-exit",), 1)):
+            command = [HBMSCOPE, "attach", str(job.pid), "--for", "0.2", "--flight", str(self.flights), "--record", str(self.recording), *options]
+            done = subprocess.run(command, capture_output=True, text=True, env=self.environment, timeout=120)
+            self.assertEqual((done.returncode, len(self.left())), (0, count), done.stderr)
+        self.assertIn("It was let go, and runs on.", self.told(self.left()[0]))
 
     def test_a_job_that_ends_well_leaves_nothing(self):
         done = self.run_it(PROGRAM)

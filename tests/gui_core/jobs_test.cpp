@@ -115,6 +115,38 @@ TEST_F(Jobs, are_listed_on_the_first_page) {
   run_until(app, [&] { return app.state().jobs.listing.has_value(); });
 }
 
+TEST_F(Jobs, of_another_machine_are_listed_and_attached_to_there) {
+  App app([] {});
+  app.commands().push(CommandId::show_jobs);
+  app.commands().push(CommandId::list_host, "gpu7");
+  run_until(app, [&] { return app.state().jobs.listing.has_value() && app.state().jobs.host == "gpu7"; });
+  run_until(app, [&] { return said().find("ps --on gpu7 --json --every 1\n") != std::string::npos; });
+  app.commands().push(CommandId::attach_to, "4711");
+  run_until(app, [&] { return said().find("attach --on gpu7 4711 --no-window --record ") != std::string::npos; });
+  ASSERT_NE(app.state().source(), nullptr);
+  EXPECT_EQ(app.state().source()->path, "live:gpu7:4711");
+  app.commands().push(CommandId::list_host, "");
+  run_until(app, [&] { return app.state().jobs.host.empty(); });
+}
+
+TEST_F(Jobs, what_is_needed_elsewhere_is_copied_when_somebody_agrees) {
+  const std::filesystem::path program = home_ / "program";
+  std::ofstream(program) << "#!/bin/sh\necho \"$@\" >> " << (home_ / "said").string() << "\n"
+                         << "case \"$*\" in *--yes*) exec cat " << (home_ / "list").string() << ";; esac\n"
+                         << "echo 'hbmscope: gpu7: hbmscope is not there yet. --yes copies it.' >&2\nexit 2\n";
+  std::ofstream(home_ / "list") << two_jobs << "\n";
+  App app([] {});
+  app.commands().push(CommandId::show_jobs);
+  app.commands().push(CommandId::list_host, "gpu7");
+  run_until(app, [&] { return app.state().jobs.needs_copy(); });
+  EXPECT_EQ(app.state().jobs.wrong, "gpu7: hbmscope is not there yet. --yes copies it.");
+  EXPECT_EQ(said().find("--yes"), std::string::npos);
+  app.commands().push(CommandId::copy_to_host);
+  run_until(app, [&] { return app.state().jobs.listing.has_value(); });
+  EXPECT_EQ(app.state().jobs.wrong, "");
+  EXPECT_FALSE(app.state().jobs.needs_copy());
+}
+
 TEST_F(Jobs, what_attaching_does_is_said_first_and_a_refusal_is_shown) {
   App app([] {});
   app.commands().push(CommandId::show_jobs);

@@ -85,6 +85,7 @@ class App::Impl {
   // apply_to_jobs.cpp
   bool apply_to_jobs(const Command& command);
   void watch_jobs();
+  void list_host(const std::string& host, bool is_copying);
   void attach_to(std::int64_t process);
   std::optional<Error> attach_error(const std::string& name);
 
@@ -132,7 +133,7 @@ class App::Impl {
   void close_live(const Source& source);
   void want_versions();
   void note_version(const ReadControl* control);
-  bool toggle_hold();  // False: what is in front is no running job.
+  bool toggle_hold();                         // False: what is in front is no running job.
   void ask_observer(link::RequestKind kind);  // Of the job in front.
 
   // ask_questions.cpp

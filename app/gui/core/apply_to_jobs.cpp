@@ -17,6 +17,13 @@ std::string name_of(std::int64_t observer) {
   return "live:" + std::to_string(observer);
 }
 
+// Of what a command said.
+std::string without_name(std::string text) {
+  constexpr std::string_view program = "hbmscope: ";
+  if (text.starts_with(program)) text.erase(0, program.size());
+  return text;
+}
+
 }  // namespace
 
 // While somebody looks: with the first page, or the window of its own.
@@ -24,18 +31,35 @@ void App::Impl::watch_jobs() {
   const bool is_wanted = state.jobs.is_open || (lists_jobs_ && state.sources.empty());
   if (!is_wanted) job_list_.reset();
   if (!is_wanted || job_list_ != nullptr) return;
+  const std::string host = state.jobs.host;
+  std::vector<std::string> words{"ps", "--json", "--every", seconds_between_lists};
+  if (!host.empty()) words.insert(words.begin() + 1, {"--on", host});
+  if (state.jobs.is_copying) words.emplace_back("--yes");
   job_list_ = view::CommandLines::start(
-      {"ps", "--json", "--every", seconds_between_lists},
-      [this](const std::string& line) {
+      words,
+      [this, host](const std::string& line) {
         auto listing = std::make_shared<const Result<JobListing>>(job_listing_from(line));
-        pool_.post([this, listing]() -> WorkerPool::Finish {
-          return [this, listing] {
-            state.jobs.wrong = *listing ? "" : listing->error().what;
+        pool_.post([this, listing, host]() -> WorkerPool::Finish {
+          return [this, listing, host] {
+            if (host != state.jobs.host) return;
+            state.jobs.wrong = *listing ? "" : without_name(listing->error().what);
             if (*listing) state.jobs.listing = **listing;
+            state.jobs.is_copying = false;
           };
         });
       },
       state.jobs.wrong);
+}
+
+void App::Impl::list_host(const std::string& host, bool is_copying) {
+  job_list_.reset();
+  JobsState& jobs = state.jobs;
+  if (host != jobs.host) jobs.listing.reset();
+  jobs.host = host;
+  jobs.wrong.clear();
+  jobs.is_copying = is_copying;
+  jobs.is_asking = false;
+  jobs.chosen = 0;
 }
 
 // The recording stays when the job is let go: it has what was seen.
@@ -43,13 +67,16 @@ void App::Impl::attach_to(std::int64_t process) {
   std::error_code error;
   const std::filesystem::path folder = state_folder() / "recordings";
   std::filesystem::create_directories(folder, error);
+  const std::string host = state.jobs.host;
   std::string recording;
   for (int number = 1; number == 1 || std::filesystem::exists(recording, error); ++number)
     recording = (folder / fmt::format("attached-{}-{}.hbm", process, number)).string();
   auto said = std::make_shared<Said>();
   std::string wrong;
+  std::vector<std::string> words{"attach", std::to_string(process), "--no-window", "--record", recording};
+  if (!host.empty()) words.insert(words.begin() + 1, {"--on", host});
   auto command = view::CommandLines::start(
-      {"attach", std::to_string(process), "--no-window", "--record", recording},
+      words,
       [said](const std::string& line) {
         const std::lock_guard lock(said->mutex);
         said->text += (said->text.empty() ? "" : "\n") + line;
@@ -59,7 +86,8 @@ void App::Impl::attach_to(std::int64_t process) {
     state.window.notice = "Attaching can't be started: " + wrong + ".";
     return;
   }
-  const std::string name = name_of(command->pid());
+  // Elsewhere the observer has another number, and is found by the job's.
+  const std::string name = host.empty() ? name_of(command->pid()) : fmt::format("live:{}:{}", host, process);
   attached_.push_back({name, std::move(command), std::move(said)});
   open_file(name, OpenAs::source);
 }
@@ -70,9 +98,7 @@ std::optional<Error> App::Impl::attach_error(const std::string& name) {
       std::find_if(attached_.begin(), attached_.end(), [&](const Attached& one) { return one.name == name; });
   if (found == attached_.end()) return std::nullopt;
   const std::lock_guard lock(found->said->mutex);
-  constexpr std::string_view program = "hbmscope: ";
-  std::string text = found->said->text;
-  if (text.starts_with(program)) text.erase(0, program.size());
+  const std::string text = without_name(found->said->text);
   return Error{text.empty() ? "nothing came from it" : text, {}, {}, std::nullopt, false};
 }
 
@@ -84,6 +110,8 @@ bool App::Impl::apply_to_jobs(const Command& command) {
       jobs.is_open = !jobs.is_open;
       jobs.is_asking = false;
       return true;
+    case CommandId::list_host: this->list_host(command.text, false); return true;
+    case copy_to_host: this->list_host(jobs.host, true); return true;
     case set_job_filter:
       jobs.filter = command.text;
       jobs.chosen = 0;

@@ -22,7 +22,7 @@ enum class Needs { nothing, profile, trace, live, attached, demo, baseline, sele
   X(open_file, "Open file...", "Ctrl+O", "File", nothing, "Opens a profile beside those that are open.")               \
   X(open_folder, "Open folder...", "", "File", nothing, "Opens all profiles of a folder: ranks, or a series.")         \
   X(show_jobs, "Attach to a running job...", "Ctrl+Shift+O", "File", nothing,                                          \
-    "The jobs of this machine, and what attaching to one does.")                                                       \
+    "The jobs of this machine, or of one that your ssh reaches, and what attaching to one does.")                      \
   X(open_sample, "Open the sample profile", "", "File", nothing, "A small profile of a JAX training loop.")            \
   X(close_file, "Close file", "Ctrl+W", "File", profile, "Closes the file in front.")                                  \
   X(reload_file, "Read the file again", "F5", "File", profile, "For a file that was written anew.")                    \
@@ -126,6 +126,8 @@ enum class Needs { nothing, profile, trace, live, attached, demo, baseline, sele
   X(step_demo, "Step of the demo", "", "File", demo, "One allocation, while it is paused.")                            \
   X(end_demo, "End the demo", "", "File", demo, "What was seen of it stays.")                                          \
   X(set_job_filter, "", "", "", hidden, "Only jobs with the words of `text` are listed.")                              \
+  X(list_host, "", "", "", hidden, "Lists the jobs of the machine `text`, by ssh; empty: of this one.")                \
+  X(copy_to_host, "", "", "", hidden, "Copies to the machine that is listed what is needed there.")                    \
   X(choose_job, "", "", "", hidden, "The process `text` is chosen in the list of jobs.")                               \
   X(ask_to_attach, "", "", "", hidden, "Says what attaching to the process `text` does.")                              \
   X(attach_to, "", "", "", hidden, "Attaches to the process `text`.")                                                  \

@@ -38,7 +38,11 @@ std::vector<const JobRow*> filter_jobs(const JobListing& listing, const std::str
 struct JobsState {
   bool is_open = false;  // The window of its own; without a file the list is on the first page.
   std::optional<JobListing> listing;
-  std::string wrong;  // Why there is none.
+  std::string wrong;        // Why there is none.
+  std::string host;         // Whose jobs are listed, by ssh; empty: this machine's.
+  bool is_copying = false;  // What is needed there.
+  // It has to be copied there first, which somebody must agree to (hbmscope ps HOST says it in these words).
+  bool needs_copy() const { return !is_copying && wrong.find("hbmscope is not there yet") != std::string::npos; }
   std::string filter;
   std::int64_t chosen = 0;  // A process; 0: the first one.
   bool is_asking = false;   // What attaching to the chosen one does stands there, to be agreed to.

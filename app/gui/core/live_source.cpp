@@ -18,12 +18,13 @@ LiveSource::LiveSource(const std::string& name, const std::string& socket, Sinks
       sinks_(std::move(sinks)),
       link_([this](const wire::SharedBlock& block) { growing_.take(block); },
             [this](const link::Status& told) { note_status(told); }) {
+  link_.set_news(sinks_.news);
   thread_ = std::thread([this, socket] { run(socket); });
 }
 
 LiveSource::~LiveSource() {
   is_over_ = true;
-  link_.wake();
+  link_.cancel();
   thread_.join();
 }
 

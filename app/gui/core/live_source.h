@@ -28,6 +28,8 @@ class LiveSource {
   struct Sinks {  // Called from its thread.
     std::function<void(Version)> version;
     std::function<void(const LiveStatus&)> status;
+    // Of another machine: the line to it is lost, or back.
+    std::function<void(std::string)> news;
     // The link has ended, with all that there is; `wrong` is empty where the observer has hung up. Null: nothing came.
     std::function<void(Version, std::string wrong)> end;
   };

@@ -31,6 +31,9 @@ void App::Impl::start_live(const Source& source, const std::string& socket) {
       };
     });
   };
+  sinks.news = [this](const std::string& news) {
+    pool_.post([this, news]() -> WorkerPool::Finish { return [this, news] { state.window.notice = news; }; });
+  };
   sinks.end = [this, control, name = source.path](const LiveSource::Version& trace, const std::string& wrong) {
     pool_.post([this, control, name, trace, wrong] { return end_live(control.lock(), name, trace, wrong); });
   };

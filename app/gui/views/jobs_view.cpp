@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -70,14 +71,17 @@ std::string second_line_of(const JobRow& job) {
 }
 
 // What its button, or Enter, does.
-void act_on(const JobRow& job, bool is_asking, CommandQueue& commands) {
+void act_on(const JobRow& job, const std::string& host, bool is_asking, CommandQueue& commands) {
+  const std::string there = host.empty() ? "" : host + ":";
   if (job.observer)
-    commands.push(Command{CommandId::open_paths, {}, {fmt::format("live:{}", *job.observer)}, SourceId::none, {}, {}});
+    commands.push(
+        Command{CommandId::open_paths, {}, {fmt::format("live:{}{}", there, *job.observer)}, SourceId::none, {}, {}});
   else if (job.can_be_attached())
     push(commands, is_asking ? CommandId::attach_to : CommandId::ask_to_attach, job.process);
 }
 
-void draw_job(const JobRow& job, bool is_chosen, bool is_asking, const Look& look, CommandQueue& commands) {
+void draw_job(const JobRow& job, const std::string& host, bool is_chosen, bool is_asking, const Look& look,
+              CommandQueue& commands) {
   ImGui::PushID(static_cast<int>(job.process));
   const float width = ImGui::GetContentRegionAvail().x;
   const ImVec2 corner = ImGui::GetCursorPos();
@@ -86,12 +90,12 @@ void draw_job(const JobRow& job, bool is_chosen, bool is_asking, const Look& loo
     push(commands, CommandId::choose_job, job.process);
   tooltip(job.command + (job.refusal.empty() ? "" : "\n\n" + job.refusal + "\n" + job.remedy));
   const ImVec2 after = ImGui::GetCursorPos();
-  const char* label = job.observer ? "Open" : "Attach...";
+  const char* label = job.observer ? "Watch" : "Attach...";
   const bool has_button = job.observer || job.can_be_attached();
   const float button = has_button ? ImGui::CalcTextSize(label).x + 3 * ImGui::GetStyle().FramePadding.x : 0;
   if (has_button) {
     ImGui::SetCursorPos({corner.x + width - button, corner.y + look.px(6)});
-    if (ImGui::Button(label)) act_on(job, false, commands);
+    if (ImGui::Button(label)) act_on(job, host, false, commands);
   }
   ImGui::SetCursorPos({corner.x + look.px(6), corner.y + look.px(4)});
   const std::string number = std::to_string(job.process);
@@ -108,20 +112,47 @@ void draw_job(const JobRow& job, bool is_chosen, bool is_asking, const Look& loo
   ImGui::PopID();
 }
 
+// The machine whose jobs are listed. True: somebody types there.
+bool draw_host(const JobsState& jobs, CommandQueue& commands) {
+  std::string host = jobs.host;
+  ImGui::SetNextItemWidth(-1);
+  const bool is_given =
+      text_field("##host", "This machine; or type one that your ssh knows", host, ImGuiInputTextFlags_EnterReturnsTrue);
+  const bool is_typing = ImGui::IsItemActive();
+  tooltip("Jobs of another machine, by your own ssh and its configuration. Empty: of this one. Enter lists them.");
+  if (is_given) commands.push(CommandId::list_host, host);
+  return is_typing || is_given;
+}
+
+void draw_trouble(const JobsState& jobs, CommandQueue& commands) {
+  const std::string where = jobs.host.empty() ? "" : " of " + jobs.host;
+  if (jobs.is_copying) {
+    wrapped_text("Copying to " + jobs.host + "...", true);
+  } else if (jobs.wrong.empty()) {
+    wrapped_text("Looking for jobs" + where + "...", true);
+  } else {
+    wrapped_text(
+        fmt::format("The list of jobs{} {}: {}", where, jobs.listing ? "is not renewed" : "can't be had", jobs.wrong),
+        true);
+    if (jobs.needs_copy() && ImGui::Button("Copy it there")) commands.push(CommandId::copy_to_host);
+    if (!jobs.needs_copy() && ImGui::Button("Try again")) commands.push(CommandId::list_host, jobs.host);
+  }
+}
+
 }  // namespace
 
-void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys) {
+void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys, bool focuses_filter) {
   const Look look(state);
   const JobsState& jobs = state.jobs;
-  if (!jobs.listing) {
-    wrapped_text(jobs.wrong.empty() ? "Looking for jobs..." : "The list of jobs can't be had: " + jobs.wrong, true);
-    return;
-  }
+  const bool takes_keys = !draw_host(jobs, commands) && has_keys;
+  if (!jobs.listing || !jobs.wrong.empty()) draw_trouble(jobs, commands);
+  if (!jobs.listing) return;
   draw_devices(*jobs.listing, look);
   std::string filter = jobs.filter;
   constexpr std::size_t filter_from = 6;  // Fewer are seen at once.
   if (has_keys || jobs.listing->jobs.size() >= filter_from || !filter.empty()) {
     ImGui::SetNextItemWidth(-1);
+    if (focuses_filter) ImGui::SetKeyboardFocusHere();
     if (text_field("##jobs", "Number, user or command", filter)) commands.push(CommandId::set_job_filter, filter);
   }
   const std::vector<const JobRow*> rows = filter_jobs(*jobs.listing, jobs.filter);
@@ -136,23 +167,23 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys)
   const auto chosen =
       std::find_if(rows.begin(), rows.end(), [&](const JobRow* row) { return row->process == jobs.chosen; });
   const auto at = static_cast<std::size_t>(chosen == rows.end() ? 0 : chosen - rows.begin());
-  if (has_keys) {
+  if (takes_keys) {
     if (ImGui::IsKeyPressed(ImGuiKey_DownArrow))
       push(commands, CommandId::choose_job, rows[std::min(at + 1, rows.size() - 1)]->process);
     if (ImGui::IsKeyPressed(ImGuiKey_UpArrow))
       push(commands, CommandId::choose_job, rows[at == 0 ? 0 : at - 1]->process);
-    if (ImGui::IsKeyPressed(ImGuiKey_Enter, false)) act_on(*rows[at], jobs.is_asking, commands);
+    if (ImGui::IsKeyPressed(ImGuiKey_Enter, false)) act_on(*rows[at], jobs.host, jobs.is_asking, commands);
   }
   // Arrows and Enter are the list's, so the toolkit's own moving about stays out of it.
   if (has_keys) ImGui::BeginChild("rows", {0, 0}, ImGuiChildFlags_None, ImGuiWindowFlags_NoNav);
   for (std::size_t i = 0; i < rows.size(); ++i)
-    draw_job(*rows[i], (has_keys || jobs.is_asking) && i == at, jobs.is_asking, look, commands);
+    draw_job(*rows[i], jobs.host, (has_keys || jobs.is_asking) && i == at, jobs.is_asking, look, commands);
   if (has_keys) ImGui::EndChild();
 }
 
 void draw_jobs_window(const AppState& state, JobsWindowState& window, CommandQueue& commands) {
   if (!state.jobs.is_open) {
-    window.was_open = false;
+    window.was_open = window.has_focused = false;
     return;
   }
   const Look look(state);
@@ -168,8 +199,8 @@ void draw_jobs_window(const AppState& state, JobsWindowState& window, CommandQue
                                      ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings;
   bool stays = true;
   if (ImGui::Begin("Attach to a running job", &stays, flags)) {
-    if (appeared) ImGui::SetKeyboardFocusHere();
-    draw_job_list(state, commands, true);
+    const bool focuses_filter = state.jobs.listing && !std::exchange(window.has_focused, true);
+    draw_job_list(state, commands, true, focuses_filter);
     if (ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) commands.push(CommandId::escape);
   }
   ImGui::End();

@@ -1,4 +1,4 @@
-// The jobs of this machine, and attaching to one: on the first page, and as a window of its own.
+// The jobs of this machine or another one, and attaching to one: on the first page, and as a window of its own.
 #pragma once
 
 #include "app/gui/core/app_state.h"
@@ -6,11 +6,12 @@
 
 namespace hbmscope::gui {
 
-// The list with its filter, where the cursor stands. `has_keys`: arrows choose, Enter attaches.
-void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys);
+// The machine, and the list with its filter. `has_keys`: arrows choose, Enter attaches. `focuses_filter`: the cursor
+// goes there.
+void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys, bool focuses_filter = false);
 
 struct JobsWindowState {
-  bool was_open = false;
+  bool was_open = false, has_focused = false;
 };
 void draw_jobs_window(const AppState& state, JobsWindowState& window, CommandQueue& commands);
 

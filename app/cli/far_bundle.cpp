@@ -1,0 +1,252 @@
+#include "app/cli/far_bundle.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "app/cli/cli.h"
+#include "app/cli/load.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+namespace {
+
+// What the collector asks of a job's C library (tests/collector/symbols_test.py).
+constexpr int glibc_major = 2, glibc_minor = 18;
+
+struct Said {
+  int code = -1;  // 128 and the signal where one ended it.
+  std::string output, errors;
+};
+
+// `keeps_errors`: they are returned, not printed.
+Said listen(const std::string& host, const std::string& command, int input, bool keeps_errors) {
+  Said said;
+  int output[2] = {-1, -1}, errors[2] = {-1, -1};
+  if (pipe2(output, O_CLOEXEC) != 0 || pipe2(errors, O_CLOEXEC) != 0) return said;
+  const pid_t ssh = view::start_ssh(host, command, input, output[1], keeps_errors ? errors[1] : -1, false, said.errors);
+  close(output[1]);
+  close(errors[1]);
+  std::array<pollfd, 2> waited{pollfd{output[0], POLLIN, 0}, pollfd{errors[0], POLLIN, 0}};
+  while (ssh > 0 && (waited[0].fd >= 0 || waited[1].fd >= 0)) {
+    if (poll(waited.data(), waited.size(), -1) < 0 && errno != EINTR) break;
+    for (std::size_t i = 0; i < waited.size(); ++i) {
+      if (waited[i].fd < 0 || waited[i].revents == 0) continue;
+      std::array<char, 4096> part{};
+      const ssize_t count = read(waited[i].fd, part.data(), part.size());
+      if (count > 0)
+        (i == 0 ? said.output : said.errors).append(part.data(), static_cast<std::size_t>(count));
+      else if (count == 0 || errno != EINTR)
+        waited[i].fd = -1;
+    }
+  }
+  close(output[0]);
+  close(errors[0]);
+  int status = 0;
+  if (ssh <= 0 || waitpid(ssh, &status, 0) != ssh) return said;
+  said.code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return said;
+}
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text;
+}
+
+int refuse(const std::string& what, const std::string& remedy) {
+  return fail({what, remedy, {}, {}, false});
+}
+
+// In the words of whoever failed.
+int refuse_failure(const std::string& host, const Said& said) {
+  const std::string words = printable(trimmed(said.errors));
+  if (said.code == view::ssh_failed || said.code < 0 || said.code > 128)
+    return refuse(fmt::format("{} can't be reached: {}", host, words.empty() ? "ssh said nothing" : words),
+                  fmt::format("Does `ssh {} true` work?", host));
+  return refuse(fmt::format("{} answers with exit code {}: {}", host, said.code, words),
+                "A POSIX shell, tar, gzip and sha256sum are needed there.");
+}
+
+// One line for each thing that is asked; what else is printed there (a greeting) begins otherwise. No quote, backslash
+// or exclamation mark in it: whatever shell the user has there hands it on as it is.
+std::string probe(const std::string& identity) {
+  return fmt::format(
+      "sh -c 'c=\"$HOME/.cache/hbmscope\"; d=\"$c/{}\"; echo hbmscope-machine $(uname -s) $(uname -m); "
+      "echo hbmscope-libc $(getconf GNU_LIBC_VERSION 2>/dev/null); echo hbmscope-uid $(id -u); "
+      "echo hbmscope-cache $(stat -c \"%u %a\" \"$c\" 2>/dev/null); "
+      "echo hbmscope-folder $(stat -c \"%u %a\" \"$d\" 2>/dev/null); "
+      "cd \"$d\" 2>/dev/null && sha256sum -c SHA256SUMS >/dev/null 2>&1 && "
+      "echo hbmscope-sum $(sha256sum SHA256SUMS | cut -c1-16); true'",
+      identity);
+}
+
+// Beside its place first: what is there is whole.
+std::string install(const std::string& identity) {
+  return fmt::format(
+      "sh -c 'umask 077; c=\"$HOME/.cache/hbmscope\"; d=\"$c/{}\"; p=\"$d.$$\"; mkdir -p \"$c\" && rm -rf \"$p\" && "
+      "mkdir \"$p\" && tar -xzof - -C \"$p\" && cd \"$p\" && sha256sum -c SHA256SUMS >/dev/null && cd \"$c\" && "
+      "rm -rf \"$d\" && mv \"$p\" \"$d\" && echo hbmscope-copied; e=$?; rm -rf \"$p\"; exit $e'",
+      identity);
+}
+
+std::map<std::string, std::string> lines_of(const std::string& output) {
+  std::map<std::string, std::string> found;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    constexpr std::string_view ours = "hbmscope-";
+    if (!line.starts_with(ours)) continue;
+    line = trimmed(line).substr(ours.size());
+    const std::size_t blank = line.find(' ');
+    found[line.substr(0, blank)] = blank == std::string::npos ? "" : line.substr(blank + 1);
+  }
+  return found;
+}
+
+std::optional<std::string> find_system_fault(std::map<std::string, std::string>& told, const view::Bundle& bundle) {
+  std::istringstream machine(told["machine"]);
+  std::string system, name;
+  machine >> system >> name;
+  if (system != "Linux") return fmt::format("runs {}, and jobs are observed on Linux only", printable(system));
+  if (name != bundle.machine)
+    return fmt::format("is a machine of kind {}, and what can be carried there is for {}", printable(name),
+                       bundle.machine);
+  std::istringstream library(told["libc"]);
+  int major = 0, minor = 0;
+  char dot = 0;
+  if (!(library >> name >> major >> dot >> minor) || name != "glibc")
+    return fmt::format("has no glibc, which the collector needs in a job (glibc {}.{} or newer)", glibc_major,
+                       glibc_minor);
+  if (major < glibc_major || (major == glibc_major && minor < glibc_minor))
+    return fmt::format("has glibc {}.{}, and the collector needs {}.{} or newer", major, minor, glibc_major,
+                       glibc_minor);
+  return std::nullopt;
+}
+
+// "0 700": another's, or others may write there. Nothing: it is not there.
+std::optional<std::string> find_folder_fault(const std::string& told, const std::string& uid) {
+  std::istringstream words(told);
+  std::string owner, mode;
+  if (!(words >> owner >> mode)) return std::nullopt;
+  if (owner != uid) return "belongs to another user, of number " + printable(owner);
+  if ((std::strtol(mode.c_str(), nullptr, 8) & 022) != 0)
+    return "can be changed by others (mode " + printable(mode) + ")";
+  return std::nullopt;
+}
+
+bool is_agreed(const FarOptions& options, const view::Bundle& bundle) {
+  if (options.yes) return true;
+  if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0) return false;
+  fmt::print(stderr, "hbmscope is not on {} yet. Copy {} to ~/.cache/hbmscope/{} there? [y/N] ", options.host,
+             text_from_bytes(static_cast<std::int64_t>(bundle.bytes)), bundle.identity);
+  std::fflush(stderr);
+  std::array<char, 16> answer{};
+  return std::fgets(answer.data(), answer.size(), stdin) != nullptr && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+std::optional<view::Bundle> find_bundle_for(const std::string& host) {
+  auto bundle = view::find_bundle();
+  if (!bundle)
+    refuse(fmt::format("this hbmscope has nothing to carry to {}", host),
+           "make bundle makes it; HBMSCOPE_SERVER_BUNDLE names its folder where that is elsewhere.");
+  return bundle;
+}
+
+}  // namespace
+
+void add_far_options(CLI::App& command, FarOptions& options) {
+  command.add_option("--on", options.host, "On this machine, by your own ssh: a name that ssh knows")
+      ->check([](const std::string& host) { return view::find_host_fault(host); });
+  command.add_flag("--yes", options.yes, "Copy what is needed there without asking");
+  command.add_option("--ssh", options.ssh, "Instead of ssh, e.g. 'ssh -p 2222'; as HBMSCOPE_SSH");
+}
+
+std::optional<int> take_host_from(std::string& job, FarOptions& options) {
+  const auto far = view::far_job_from(job);
+  if (!far) return std::nullopt;
+  if (!options.host.empty() && options.host != far->host)
+    return refuse(fmt::format("two machines are named: {} and {}", options.host, far->host), "Leave one out.");
+  options.host = far->host;
+  job = far->process;
+  return std::nullopt;
+}
+
+std::vector<std::string> words_for_there(const CLI::App& command) {
+  std::vector<std::string> words{command.get_name()};
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || option->get_positional() || name == "--on" || name == "--yes" || name == "--ssh" ||
+        name == "--record" || name == "--no-window")
+      continue;
+    for (const std::string& value : option->results()) {
+      words.push_back(name);
+      if (option->get_expected_max() > 0) words.push_back(value);
+    }
+  }
+  return words;
+}
+
+std::optional<int> prepare_host(const FarOptions& options) {
+  if (!options.ssh.empty()) setenv(view::ssh_variable, options.ssh.c_str(), 1);
+  if (const std::string fault = view::find_host_fault(options.host); !fault.empty()) return refuse(fault, {});
+  const auto bundle = find_bundle_for(options.host);
+  if (!bundle) return exit_usage;
+  const Said probed = listen(options.host, probe(bundle->identity), -1, true);
+  auto told = lines_of(probed.output);
+  if (probed.code != 0 || told["machine"].empty()) return refuse_failure(options.host, probed);
+  if (const auto fault = find_system_fault(told, *bundle))
+    return refuse(fmt::format("{} {}", options.host, *fault), {});
+  for (const char* folder : {"cache", "folder"})
+    if (const auto fault = find_folder_fault(told[folder], told["uid"]))
+      return refuse(fmt::format("~/.cache/hbmscope{} on {} {}, so nothing in it is started",
+                                std::string(folder) == "cache" ? "" : "/" + bundle->identity, options.host, *fault),
+                    "Make it yours alone, or remove it.");
+  if (!told["sum"].empty() && bundle->identity.ends_with("-" + told["sum"])) return std::nullopt;
+  if (!is_agreed(options, *bundle))
+    return refuse(fmt::format("{}: {}", options.host, not_there_yet),
+                  fmt::format("--yes copies {} to ~/.cache/hbmscope/{} there; a terminal is asked.",
+                              text_from_bytes(static_cast<std::int64_t>(bundle->bytes)), bundle->identity));
+  const int archive = open(bundle->archive.c_str(), O_RDONLY | O_CLOEXEC);
+  if (archive < 0) return fail({"it can't be read", {}, bundle->archive, {}, false});
+  const Said copied = listen(options.host, install(bundle->identity), archive, true);
+  close(archive);
+  if (lines_of(copied.output).count("copied") == 0) return refuse_failure(options.host, copied);
+  return std::nullopt;
+}
+
+int run_there(const FarOptions& options, const std::vector<std::string>& words) {
+  const auto bundle = find_bundle_for(options.host);
+  if (!bundle) return exit_usage;
+  std::string wrong;
+  const pid_t ssh = view::start_ssh(options.host, view::far_command(bundle->identity, words), -1, -1, -1, false, wrong);
+  int status = 0;
+  while (ssh > 0 && waitpid(ssh, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (ssh <= 0) return refuse("ssh can't be started: " + wrong, {});
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+std::string read_from_there(const FarOptions& options, const std::vector<std::string>& words, int& code) {
+  const auto bundle = find_bundle_for(options.host);
+  if (!bundle) {
+    code = exit_usage;
+    return {};
+  }
+  const Said said = listen(options.host, view::far_command(bundle->identity, words), -1, false);
+  code = said.code;
+  return said.output;
+}
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,194 @@
+#include "app/cli/far_job.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "app/cli/cli.h"
+#include "app/cli/display.h"
+#include "app/cli/far_start.h"
+#include "app/cli/load.h"
+#include "app/cli/terminal.h"
+#include "app/cli/window_process.h"
+#include "collector/serve/recorder.h"
+#include "collector/view/live_link.h"
+
+namespace hbmscope::cli {
+namespace {
+
+volatile std::sig_atomic_t signal_came = 0;
+
+void remember_signal(int signal) {
+  signal_came = signal;
+}
+
+// What the command there says when it has begun.
+struct Begun {
+  std::string observer, folder;
+};
+std::optional<Begun> begun_from(const std::string& output) {
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, folder;
+    Begun begun;
+    if (!(words >> name >> begun.observer >> folder) || name != far_start_line) continue;
+    begun.folder = view::decoded(folder).value_or("");
+    return begun;
+  }
+  return std::nullopt;
+}
+
+std::string new_name(const std::string& begin) {
+  std::string name = begin + ".hbm";
+  for (int number = 2; std::filesystem::exists(name); ++number) name = fmt::format("{}-{}.hbm", begin, number);
+  return name;
+}
+
+class FollowedJob {
+ public:
+  explicit FollowedJob(const FarJobOptions& options)
+      : options_(options),
+        is_run_(options.words.front() == "run"),
+        link_([this](const wire::SharedBlock& block) { keep(*block); },
+              [this](const link::Status& status) { status_ = status; }) {}
+
+  int run(const Begun& begun, bool has_window) {
+    const std::string name = options_.far.host + ":" + begun.observer;
+    for (const int one : {SIGINT, SIGTERM, SIGHUP})
+      if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
+    link_.set_news([](const std::string& news) { say(printable(news)); });
+    link_.set_output(begun.folder, [](std::span<const std::uint8_t> bytes, bool is_error) {
+      while (!bytes.empty()) {
+        const ssize_t written = write(is_error ? STDERR_FILENO : STDOUT_FILENO, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) break;  // Whoever read it has gone; the job goes on.
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+      }
+    });
+    if (const auto wrong = link_.open(view::socket_of("live:" + name))) return fail_to_follow(name, *wrong);
+    if (has_window && !options_.no_window && has_display()) window_.open(name);
+    while (link_.read(100)) {
+      if (signal_came != 0 && !take_signal(std::exchange(signal_came, 0))) return leave(name);
+      if (!is_run_ && window_.was_closed()) asked_ = link::RequestKind::detach;
+      if (asked_ && !link_.is_lost()) link_.request(*std::exchange(asked_, std::nullopt));
+      const bool is_all = (status_.flags & link::status_flag::waits) != 0 && link_.place() >= status_.blocks_bytes;
+      has_all_ = has_all_ || is_all;
+      if (is_all && !link_.is_lost() && !std::exchange(has_said_so_, true))
+        link_.request(link::RequestKind::all_has_come);
+      if (link_.is_lost()) has_said_so_ = false;  // On the way it may have been lost too.
+    }
+    finish(begun);
+    if (!link_.why().empty() && !has_all_) return fail_to_follow(name, link_.why());
+    if (!is_run_) return exit_ok;
+    if ((status_.flags & link::status_flag::has_exit_code) != 0) return status_.exit_code;
+    return fail({fmt::format("{} did not say how the job ended", options_.far.host), {}, {}, {}, false});
+  }
+
+ private:
+  void keep(const wire::Block& block) {
+    if (failure_) return;
+    if (!has_begun_) failure_ = recording_.open(options_.record);
+    has_begun_ = true;
+    if (!failure_) recording_.append(block);
+    if (!failure_) failure_ = recording_.failure();
+    if (failure_)
+      say(fmt::format("the recording here ends, the one there goes on: {}: {}", printable(options_.record),
+                      printable(*failure_)));
+  }
+
+  // False: it is the second one while nobody hears the first.
+  bool take_signal(int signal) {
+    const auto asked = !is_run_            ? link::RequestKind::detach
+                       : signal == SIGTERM ? link::RequestKind::terminate
+                       : signal == SIGHUP  ? link::RequestKind::hang_up
+                                           : link::RequestKind::interrupt;
+    if (!link_.is_lost()) {
+      link_.request(asked);
+      return true;
+    }
+    if (asked_) return false;
+    asked_ = asked;
+    say(fmt::format("the line to {} is lost: that is passed on when it is back; once more ends this command alone",
+                    options_.far.host));
+    return true;
+  }
+
+  int leave(const std::string& name) {
+    finish_recording();
+    say(fmt::format("the job goes on there, observed: hbmscope watch {0}, or hbmscope detach {0}", name));
+    constexpr int interrupted = 130;
+    return interrupted;
+  }
+
+  int fail_to_follow(const std::string& name, const std::string& wrong) {
+    return fail({printable(wrong), fmt::format("Is it still there? hbmscope watch {}", name), name, {}, false});
+  }
+
+  void finish_recording() {
+    if (!has_begun_ || failure_) return;
+    recording_.finish();
+    failure_ = recording_.failure();
+  }
+
+  void finish(const Begun& begun) {
+    finish_recording();
+    if (!has_begun_ || failure_) {
+      say(fmt::format("nothing was recorded here; what there is on {} is in {}", options_.far.host,
+                      printable(begun.folder)));
+      return;
+    }
+    const auto count = [](std::uint64_t number) { return text_from_count(static_cast<std::int64_t>(number)); };
+    say(fmt::format("{} events of {} {} on {}, {} lost, in {} ({}); there: {}/recording.hbm", count(status_.events),
+                    status_.processes, status_.processes == 1 ? "process" : "processes", options_.far.host,
+                    count(status_.lost_events), printable(options_.record), text_from_bytes(recording_.bytes()),
+                    printable(begun.folder)));
+  }
+
+  const FarJobOptions& options_;
+  const bool is_run_;
+  view::LiveLink link_;
+  link::Status status_;
+  serve::Recorder recording_;
+  std::optional<std::string> failure_;
+  std::optional<link::RequestKind> asked_;  // While the line is lost.
+  WindowProcess window_;
+  bool has_begun_ = false, has_said_so_ = false, has_all_ = false;
+};
+
+}  // namespace
+
+int follow_far_job(const FarJobOptions& given, bool has_window) {
+  FarJobOptions options = given;
+  if (const auto failed = prepare_host(options.far)) return *failed;
+  if (options.record.empty()) options.record = new_name(options.name);
+  // Before anything is begun there.
+  const bool was_there = std::filesystem::exists(options.record);
+  const int tried = ::open(options.record.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (tried < 0) return fail({std::strerror(errno), "Name another file with --record.", options.record, {}, false});
+  close(tried);
+  if (!was_there) std::filesystem::remove(options.record);
+  std::vector<std::string> words{"far-start"};
+  words.insert(words.end(), options.words.begin(), options.words.end());
+  int code = exit_ok;
+  const std::string output = read_from_there(options.far, words, code);
+  const auto begun = begun_from(output);
+  if (code == exit_ok && begun) return FollowedJob(options).run(*begun, has_window);
+  if (code == exit_ok)
+    return fail({fmt::format("{} did not say that it has begun", options.far.host), {}, {}, {}, false});
+  return code == view::ssh_failed ? exit_unreadable : code;
+}
+
+}  // namespace hbmscope::cli

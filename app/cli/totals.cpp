@@ -1,0 +1,114 @@
+#include "app/cli/totals.h"
+
+#include <sys/types.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "app/cli/cli.h"
+#include "app/cli/load.h"
+#include "collector/attach/device_totals.h"
+#include "collector/attach/permission.h"
+
+namespace hbmscope::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using attach::DeviceTotals;
+
+std::string bytes(std::uint64_t count) {
+  return text_from_bytes(static_cast<std::int64_t>(count));
+}
+
+// What a device tells of the process. NVML may have several lines for one, of its parts.
+struct Held {
+  bool is_told = false;                // It is among those that hold memory.
+  std::optional<std::uint64_t> bytes;  // Nothing: the driver does not tell how much.
+};
+Held held_by(pid_t process, const DeviceTotals& device) {
+  Held held;
+  for (const DeviceTotals::Holder& holder : device.holders) {
+    if (holder.process != process) continue;
+    if (!held.is_told)
+      held.bytes = holder.bytes;
+    else if (held.bytes && holder.bytes)
+      *held.bytes += *holder.bytes;
+    else
+      held.bytes.reset();
+    held.is_told = true;
+  }
+  return held;
+}
+
+void print_text(const std::vector<DeviceTotals>& devices, pid_t process, double seconds) {
+  bool is_any = false;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const DeviceTotals& device = devices[i];
+    const Held held = held_by(process, device);
+    if (!held.is_told) continue;
+    is_any = true;
+    fmt::print("{:>8.1f} s  GPU {} {}  {} of process {}, {} of {} in use by all\n", seconds, i, printable(device.name),
+               held.bytes ? bytes(*held.bytes) : "not told how much", process, bytes(device.used_bytes),
+               bytes(device.total_bytes));
+  }
+  if (!is_any) fmt::print("{:>8.1f} s  the driver tells of no device memory of process {}\n", seconds, process);
+}
+
+void print_json(const std::vector<DeviceTotals>& devices, pid_t process, double seconds) {
+  nlohmann::ordered_json json;
+  json["schema"] = 1;
+  json["pid"] = process;
+  json["seconds"] = seconds;
+  json["devices"] = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const Held held = held_by(process, devices[i]);
+    nlohmann::ordered_json row{{"device", i},
+                               {"name", devices[i].name},
+                               {"is_told", held.is_told},
+                               {"bytes", nullptr},
+                               {"used_bytes", devices[i].used_bytes},
+                               {"total_bytes", devices[i].total_bytes}};
+    if (held.bytes) row["bytes"] = *held.bytes;
+    json["devices"].push_back(std::move(row));
+  }
+  fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+}  // namespace
+
+int watch_totals(const WatchOptions& options) {
+  pid_t process = 0;
+  const char* end = options.job.data() + options.job.size();
+  const auto [stop, error] = std::from_chars(options.job.data(), end, process);
+  if (error != std::errc() || stop != end || !attach::read_status(process).exists)
+    return fail({fmt::format("there is no process {}", options.job), "hbmscope ps lists jobs.", {}, {}, false});
+  const auto begun = Clock::now();
+  const auto step = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.interval));
+  for (auto next = begun; attach::read_status(process).exists; next += step) {
+    std::this_thread::sleep_until(next);
+    const std::vector<DeviceTotals> devices = attach::read_device_totals();
+    if (devices.empty())
+      return fail({"no device tells of itself: there is no libnvidia-ml.so.1 here, or it knows no device",
+                   "Totals without attaching are NVIDIA's driver's; hbmscope attach needs none of it.",
+                   {},
+                   {},
+                   false});
+    const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+    options.json ? print_json(devices, process, seconds) : print_text(devices, process, seconds);
+    if (std::fflush(stdout) != 0) break;  // Nobody reads it any more.
+    if (options.seconds > 0 && seconds + options.interval > options.seconds) break;
+  }
+  return exit_ok;
+}
+
+}  // namespace hbmscope::cli

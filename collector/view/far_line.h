@@ -1,0 +1,40 @@
+// The link to an observer of another machine: ssh, which starts a relay there, and what it says on standard error. One
+// thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collector/view/far_host.h"
+
+namespace hbmscope::view {
+
+class FarLine {
+ public:
+  // `words`: of the relay. Null, and why in `wrong`.
+  static std::unique_ptr<FarLine> start(const FarJob& job, const std::vector<std::string>& words, std::string& wrong);
+  ~FarLine();  // Ends it.
+  FarLine(const FarLine&) = delete;
+  FarLine& operator=(const FarLine&) = delete;
+
+  int socket() const { return socket_; }  // Nonblocking: what is said there, and what it says.
+  // What waits on ssh's standard error is taken, so that it never waits for us; the last of it is kept.
+  void read_errors();
+  // After the end of the line: how it ended. `is_lost`: ssh failed, or was killed, and the same again may succeed.
+  struct End {
+    bool is_lost = false;
+    std::string words;  // ssh's, or the command's. Empty: it was hung up there, and all is well.
+  };
+  End finish();
+
+ private:
+  FarLine(pid_t process, int socket, int errors) : process_(process), socket_(socket), errors_(errors) {}
+  pid_t process_;
+  int socket_, errors_;
+  std::string said_;
+};
+
+}  // namespace hbmscope::view

@@ -1,0 +1,93 @@
+/* See the README. https://docs.nvidia.com/deploy/nvml-api */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { devices_max = 8, holders_max = 64, success = 0, uninitialized = 1, invalid = 2 };
+
+struct Memory {
+  unsigned long long total, free, used;
+};
+struct Process {
+  unsigned pid;
+  unsigned long long used_bytes;
+  unsigned gpu_instance, compute_instance;
+};
+static struct {
+  char name[64];
+  struct Memory memory;
+  struct Process holders[holders_max];
+  unsigned count;
+} devices[devices_max];
+static unsigned count_of_devices;
+static int is_begun;
+
+static void read_file(void) {
+  const char* path = getenv("FAKE_NVML");
+  FILE* file = path != NULL ? fopen(path, "r") : NULL;
+  char line[256], bytes[32];
+  count_of_devices = 0;
+  while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+    unsigned long long total = 0, used = 0;
+    unsigned pid = 0;
+    char name[64] = "";
+    if (sscanf(line, "device %llu %llu %63[^\n]", &total, &used, name) == 3 && count_of_devices < devices_max) {
+      memset(&devices[count_of_devices], 0, sizeof(devices[0]));
+      strcpy(devices[count_of_devices].name, name);
+      devices[count_of_devices].memory = (struct Memory){total, total - used, used};
+      ++count_of_devices;
+    } else if (sscanf(line, "holder %u %31s", &pid, bytes) == 2 && count_of_devices > 0) {
+      unsigned* count = &devices[count_of_devices - 1].count;
+      struct Process holder = {pid, bytes[0] == '-' ? ~0ULL : strtoull(bytes, NULL, 10), ~0U, ~0U};
+      if (*count < holders_max) devices[count_of_devices - 1].holders[(*count)++] = holder;
+    }
+  }
+  if (file != NULL) fclose(file);
+}
+
+int nvmlInit_v2(void) {
+  is_begun = 1;
+  return success;
+}
+
+int nvmlShutdown(void) {
+  is_begun = 0;
+  return success;
+}
+
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  if (!is_begun) return uninitialized;
+  read_file();
+  *count = count_of_devices;
+  return success;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+  if (index >= count_of_devices) return invalid;
+  *device = &devices[index];
+  return success;
+}
+
+static unsigned index_of(void* device) {
+  for (unsigned i = 0; i < count_of_devices; ++i)
+    if (device == &devices[i]) return i;
+  abort();
+}
+
+int nvmlDeviceGetName(void* device, char* name, unsigned length) {
+  snprintf(name, length, "%s", devices[index_of(device)].name);
+  return success;
+}
+
+int nvmlDeviceGetMemoryInfo(void* device, struct Memory* memory) {
+  *memory = devices[index_of(device)].memory;
+  return success;
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, struct Process* processes) {
+  const unsigned i = index_of(device), room = *count;
+  *count = devices[i].count;
+  if (room < *count) return 7; /* NVML_ERROR_INSUFFICIENT_SIZE */
+  memcpy(processes, devices[i].holders, *count * sizeof(*processes));
+  return success;
+}

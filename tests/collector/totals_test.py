@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""What the driver tells of devices and who holds their memory: ps, and watch --totals, with a pretend NVML.
+
+    totals_test.py HBMSCOPE FOLDER_OF_FAKE_NVML
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HBMSCOPE, LIBRARY = sys.argv[1:3]
+GIB = 1 << 30
+
+
+class Totals(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.told = Path(folder.name) / "nvml"
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name, LD_LIBRARY_PATH=LIBRARY, FAKE_NVML=str(self.told))
+        self.job = subprocess.Popen(["sleep", "60"])
+        self.addCleanup(self.job.wait)
+        self.addCleanup(self.job.kill)
+
+    def tell(self, *lines):
+        beside = self.told.with_suffix(".new")
+        beside.write_text("\n".join(lines) + "\n")
+        beside.rename(self.told)
+
+    def start(self, *words):
+        process = subprocess.Popen([HBMSCOPE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment)
+        for closed in (process.stdout.close, process.stderr.close, process.wait, process.kill):
+            self.addCleanup(closed)
+        return process
+
+    def run_it(self, *words):
+        return subprocess.run([HBMSCOPE, *words], capture_output=True, text=True, env=self.environment, timeout=60)
+
+    def test_a_line_at_each_interval_follows_what_the_driver_tells(self):
+        pid = self.job.pid
+        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {pid} {3 * GIB}", "holder 1 17", f"device {80 * GIB} 5 NVIDIA H200")
+        watch = self.start("watch", str(pid), "--totals", "--json", "--every", "0.05")
+        first = json.loads(watch.stdout.readline())
+        self.assertEqual((first["schema"], first["pid"]), (1, pid))
+        self.assertEqual(
+            first["devices"],
+            [
+                {"device": 0, "name": "NVIDIA H200", "is_told": True, "bytes": 3 * GIB, "used_bytes": 10 * GIB, "total_bytes": 80 * GIB},
+                {"device": 1, "name": "NVIDIA H200", "is_told": False, "bytes": None, "used_bytes": 5, "total_bytes": 80 * GIB},
+            ],
+        )
+        self.tell(f"device {80 * GIB} {12 * GIB} NVIDIA H200", f"holder {pid} {4 * GIB}", f"holder {pid} {GIB}")
+        for line in watch.stdout:
+            now = json.loads(line)["devices"]
+            if now[0]["bytes"] == 5 * GIB:
+                break
+        self.assertEqual(now[0]["used_bytes"], 12 * GIB)
+        self.job.kill()
+        self.job.wait()
+        self.assertEqual(watch.wait(timeout=30), 0)
+
+    def test_what_is_not_told_is_not_zero(self):
+        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA A100 MIG 1g.10gb", f"holder {self.job.pid} -")
+        done = self.run_it("watch", str(self.job.pid), "--totals", "--json", "--for", "0.1")
+        [device] = json.loads(done.stdout.splitlines()[0])["devices"]
+        self.assertEqual((device["is_told"], device["bytes"]), (True, None))
+        text = self.run_it("watch", str(self.job.pid), "--totals", "--for", "0.1").stdout
+        self.assertIn("not told how much of process", text)
+        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA A100")
+        text = self.run_it("watch", str(self.job.pid), "--totals", "--for", "0.1").stdout
+        self.assertIn("the driver tells of no device memory of process", text)
+
+    def test_refusals(self):
+        done = self.run_it("watch", str(self.job.pid), "--totals")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no device tells of itself", done.stderr)
+        self.assertIn("there is no process", self.run_it("watch", str(2**22 + 1), "--totals").stderr)
+
+    def test_ps_has_them_by_device(self):
+        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {self.job.pid} {3 * GIB}", "holder 4190000 1024")
+        listing = json.loads(self.run_it("ps", "--json").stdout)
+        self.assertEqual(listing["devices"], [{"name": "NVIDIA H200", "total_bytes": 80 * GIB, "used_bytes": 10 * GIB}])
+        [job] = [job for job in listing["jobs"] if job["pid"] == self.job.pid]
+        self.assertEqual(job["devices"], [{"device": 0, "bytes": 3 * GIB}])
+        text = self.run_it("ps").stdout
+        self.assertIn("GPU 0  NVIDIA H200  10.0 GiB of 80.0 GiB in use", text)
+        self.assertIn("7.00 GiB  the driver and who is not told", text)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
