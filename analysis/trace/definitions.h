@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,6 +81,12 @@ class Definitions {
     std::uint64_t begin = 0;
     std::uint32_t bytes = 0;
   };
+  // A frame of code, whose name came later than its first use.
+  struct LateName {
+    TraceFrame frame;
+    bool has_code = false, is_named = false;
+  };
+  void name_frames(const wire::DecodedBlock& block, const std::vector<wire::FrameRecord>& names);
   template <class Row>
   void define(SharedLog<Row>& rows, std::uint32_t id, const Row& row);
   bool may_be_next(std::uint64_t size, std::uint32_t id);
@@ -88,6 +95,7 @@ class Definitions {
   SharedLog<char, 65'536> characters_;
   SharedLog<Text> texts_;  // These by id - 1.
   SharedLog<TraceFrame> frames_;
+  std::shared_ptr<std::vector<LateName>> late_names_;  // By a frame's id - 1; copied before it changes where shared.
   SharedLog<TraceStack> stacks_;
   std::vector<HeapInfo> heaps_{1};
   SharedLog<ModuleInfo> modules_;

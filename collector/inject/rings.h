@@ -117,8 +117,13 @@ class Rings {
   // Definitions; 0 where there was no room. Long texts are cut.
   std::uint32_t define_string(const char* text);
   std::uint32_t define_frame(const char* function, const char* file, std::uint32_t line);
+  std::uint32_t define_code_frame(std::uint64_t address, std::uint32_t module);
+  std::uint32_t define_module(wire::ModuleRecord module, const char* path, const char* build_id);
   std::uint32_t define_stack(std::uint32_t parent, std::uint32_t frame);
   std::uint32_t define_heap(wire::HeapRecord heap, const char* name, const char* memory_kind);
+  void note_stack_lost() { std::atomic_ref(header_->stacks_lost).fetch_add(1, std::memory_order_relaxed); }
+  // Ids of before it changed mean nothing.
+  std::uint64_t session() const { return __atomic_load_n(&session_, __ATOMIC_RELAXED); }
 
   // Heaps that were not listed since this number was raised want to be.
   std::uint32_t listing_round() const {
@@ -172,7 +177,7 @@ class Rings {
   bool ticks_are_ns_ = false;
   int observer_ = 0;  // Its process; 0: not known.
   SpinLock definitions_lock_, listing_lock_, shared_ring_lock_;
-  std::uint32_t strings_ = 0, frames_ = 0, stacks_ = 0, heaps_ = 0;  // The last number of each.
+  std::uint32_t strings_ = 0, frames_ = 0, stacks_ = 0, heaps_ = 0, modules_ = 0;  // The last number of each.
   std::uint64_t listed_bytes_ = 0;
   bool is_listing_cut_ = false;
 };

@@ -29,7 +29,7 @@
 
 namespace hbmscope::wire {
 
-constexpr std::uint32_t rings_version = 2;
+constexpr std::uint32_t rings_version = 3;
 
 struct RingsHeader {
   char magic[8] = {'h', 'b', 'm', 'r', 'i', 'n', 'g', 's'};
@@ -46,6 +46,7 @@ struct RingsHeader {
   std::uint64_t definitions_lost = 0;             // For want of room; ids of them are 0.
   std::uint64_t events_without_ring = 0;          // Lost, because every ring had its thread.
   std::uint64_t rings_taken = 0;                  // Rings from here on never had one, but for the last.
+  std::uint64_t stacks_lost = 0;                  // Events without one, because a table was full.
   alignas(64) std::uint64_t listing_end = 0;      // Bytes of the listing that waits; 0: none does.
   // The observer's.
   alignas(64) std::uint32_t listing_round = 1;  // Heaps that were not listed since it was raised want to be.
@@ -99,5 +100,11 @@ constexpr const char* observer_variable = "HBMSCOPE_OBSERVER";  // The path of t
 constexpr const char* no_follow_variable = "HBMSCOPE_NO_FOLLOW";
 // Set: CUPTI tells of the driver's calls, where there is one to be had.
 constexpr const char* cupti_variable = "HBMSCOPE_CUPTI";
+// Which stacks calls of the driver have, and how deep: "python:64", "native:20". Not set, or anything else: none.
+constexpr const char* stacks_variable = "HBMSCOPE_STACKS";
+constexpr const char* stacks_of_python = "python";  // Python's frames where there are any, with the native ones below.
+constexpr const char* stacks_of_code = "native";
+constexpr const char* stacks_when_attached = "python:64";
+constexpr std::uint32_t stack_depth_wanted = 64, stack_depth_max = 128;
 
 }  // namespace hbmscope::wire
