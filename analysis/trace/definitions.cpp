@@ -144,6 +144,10 @@ TraceFrame Definitions::frame(std::uint32_t frame) const {
   return frame != 0 && frame <= frames_.size() ? frames_[frame - 1] : TraceFrame{};
 }
 
+bool Definitions::is_code(std::uint32_t frame) const {
+  return frame != 0 && late_names_ != nullptr && frame <= late_names_->size() && (*late_names_)[frame - 1].has_code;
+}
+
 TraceStack Definitions::stack(std::uint32_t stack) const {
   return stack != 0 && stack <= stacks_.size() ? stacks_[stack - 1] : TraceStack{};
 }

@@ -59,6 +59,7 @@ class Definitions {
   std::string_view text(std::uint32_t string) const;
   std::uint32_t next_string() const { return static_cast<std::uint32_t>(texts_.size() + 1); }  // Not defined yet.
   TraceFrame frame(std::uint32_t frame) const;
+  bool is_code(std::uint32_t frame) const;  // Found at an address of the process, and named by tables of its modules.
   TraceStack stack(std::uint32_t stack) const;
   // By id, from 1; heaps()[0] is none.
   const std::vector<HeapInfo>& heaps() const { return heaps_; }

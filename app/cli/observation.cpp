@@ -107,7 +107,8 @@ bool Observation::print_summary() const {
   const serve::Observer::Totals totals = observer_.totals();
   for (const auto& process : processes) {
     if (process.stacks_lost > 0)
-      say(fmt::format("{} events of process {} have no stack: it has more different ones than are kept; --stack-depth "
+      say(
+          fmt::format("{} events of process {} have no stack: it has more different ones than are kept; --stack-depth "
                       "makes them fewer",
                       count(process.stacks_lost), process.pid));
     if (process.is_broken)

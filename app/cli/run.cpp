@@ -46,7 +46,8 @@ int run_job(const RunOptions& options, bool has_window) {
   if (flight.is_open()) settings.stderr_tail = &flight.stderr_tail();
   if (const auto failed = job.start(options.command, path, settings)) return *failed;
   if (!settings.wants_cupti)
-    say("the CUDA driver's calls are told by interposition, which leaves CUPTI to the job," + text_from_stacks(options));
+    say("the CUDA driver's calls are told by interposition, which leaves CUPTI to the job," +
+        text_from_stacks(options));
   else  // The job's processes say what came of it.
     say("calls of the CUDA driver come" + text_from_stacks(options));
   WindowProcess window;

@@ -11,6 +11,7 @@
 #include "collector/inject/native_frames.h"
 #include "collector/inject/python_frames.h"
 #include "collector/inject/rings.h"
+#include "collector/inject/stacks.h"
 
 namespace hbmscope::inject {
 namespace {
@@ -140,7 +141,7 @@ void note_object(const dl_phdr_info& object, Look& look) {
   if (range.begin >= range.end) return;
   const char* name = object.dlpi_name != nullptr ? object.dlpi_name : "";
   look.unwinder.look_into(object, file_name_of(name));
-  look.python.look_into(object, range);
+  if (takes_python_frames()) look.python.look_into(object, range);
   const std::uint64_t hash = hash_of(name);
   modules_lock.lock();
   note_telling(range, name);

@@ -93,8 +93,7 @@ void* look_up(const dl_phdr_info& object, const char* name, unsigned char type =
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = object.dlpi_phdr[i];
     if (part.p_type != PT_DYNAMIC) continue;
-    return look_up(object.dlpi_addr, reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + part.p_vaddr), name,
-                   type);
+    return look_up(object.dlpi_addr, reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + part.p_vaddr), name, type);
   }
   return nullptr;
 }

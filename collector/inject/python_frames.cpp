@@ -12,10 +12,10 @@ namespace {
 
 // Where fields lie in a version's structures, in bytes.
 struct Layout {
-  unsigned long version;            // Major and minor.
-  std::uint16_t state_frame;        // PyThreadState: current_frame, or cframe, which has it.
-  std::uint16_t cframe_frame;       // _PyCFrame: current_frame; `no_cframe`: there is none.
-  std::uint16_t frame_code;         // _PyInterpreterFrame: f_code, in 3.13 f_executable.
+  unsigned long version;       // Major and minor.
+  std::uint16_t state_frame;   // PyThreadState: current_frame, or cframe, which has it.
+  std::uint16_t cframe_frame;  // _PyCFrame: current_frame; `no_cframe`: there is none.
+  std::uint16_t frame_code;    // _PyInterpreterFrame: f_code, in 3.13 f_executable.
   std::uint16_t frame_previous, frame_instruction, frame_owner;
   std::uint16_t code_first_line, code_start;  // PyCodeObject: co_firstlineno, co_code_adaptive.
   std::uint16_t ascii_text, other_text;       // Sizes of PyASCIIObject and PyCompactUnicodeObject.
@@ -161,8 +161,10 @@ void say_of_version(const PythonInterpreter& found) {
   Line words;
   words.add("Python");
   if (found.version != 0)
-    words.add(" ").add_number(static_cast<unsigned>(found.version >> 24)).add(".").add_number(
-        static_cast<unsigned>(found.version >> 16 & 255));
+    words.add(" ")
+        .add_number(static_cast<unsigned>(found.version >> 24))
+        .add(".")
+        .add_number(static_cast<unsigned>(found.version >> 16 & 255));
   say(words.add("'s frames can't be read, only those of 3.11 to 3.13: stacks are of native code alone"));
 }
 

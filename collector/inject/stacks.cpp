@@ -157,7 +157,7 @@ std::uint32_t intern(const StackFrame* frames, std::size_t count) {
 // Room for two more than the depth.
 std::size_t collect(StackFrame* frames) {
   CodeStack code{frames, depth};
-  const bool has_python = kind.load(std::memory_order_relaxed) == StackKind::python && has_python_frames();
+  const bool has_python = takes_python_frames() && has_python_frames();
   if (has_python) {
     code.max = (depth + 1) / 2;
     code.stop = python_code();
@@ -174,7 +174,8 @@ std::size_t collect(StackFrame* frames) {
 
 std::size_t number_behind(const char* colon) {
   std::size_t number = 0;
-  while (*++colon >= '0' && *colon <= '9' && number < 1'000'000) number = number * 10 + static_cast<unsigned>(*colon - '0');
+  while (*++colon >= '0' && *colon <= '9' && number < 1'000'000)
+    number = number * 10 + static_cast<unsigned>(*colon - '0');
   return number;
 }
 
@@ -184,12 +185,18 @@ void choose_stacks(const char* words) {
   const char* colon = words != nullptr ? std::strchr(words, ':') : nullptr;
   if (colon == nullptr) return;
   const auto length = static_cast<std::size_t>(colon - words);
-  const auto is = [&](const char* name) { return std::strlen(name) == length && std::strncmp(words, name, length) == 0; };
+  const auto is = [&](const char* name) {
+    return std::strlen(name) == length && std::strncmp(words, name, length) == 0;
+  };
   const std::size_t wanted = number_behind(colon);
   if (wanted == 0 || wanted > wire::stack_depth_max) return;
   depth = wanted;
   if (is(wire::stacks_of_python)) kind.store(StackKind::python, std::memory_order_release);
   if (is(wire::stacks_of_code)) kind.store(StackKind::code, std::memory_order_release);
+}
+
+bool takes_python_frames() {
+  return kind.load(std::memory_order_relaxed) == StackKind::python;
 }
 
 std::uint32_t take_stack() {

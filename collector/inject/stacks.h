@@ -11,6 +11,9 @@ namespace hbmscope::inject {
 // As wire::stacks_variable says it; null: none are taken.
 void choose_stacks(const char* words);
 
+// Whether Python's frames are wanted, where there are any.
+bool takes_python_frames();
+
 // Of the calling thread, without what is ours; 0: none. Holds no lock of ours while foreign code runs.
 std::uint32_t take_stack();
 

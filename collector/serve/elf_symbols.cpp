@@ -130,8 +130,7 @@ std::optional<ElfSymbols> ElfSymbols::read(const std::string& path, std::string_
     if ((type != STT_FUNC && type != STT_GNU_IFUNC) || row.st_shndx == SHN_UNDEF || row.st_name == 0 ||
         row.st_name >= symbols.texts_.size())
       continue;
-    symbols.functions_.push_back(
-        {row.st_value, row.st_size, row.st_name, ELF64_ST_BIND(row.st_info) == STB_LOCAL});
+    symbols.functions_.push_back({row.st_value, row.st_size, row.st_name, ELF64_ST_BIND(row.st_info) == STB_LOCAL});
   }
   // Of several names the exported one, then the first of the table.
   std::stable_sort(symbols.functions_.begin(), symbols.functions_.end(), [](const Function& a, const Function& b) {
@@ -149,7 +148,10 @@ std::string_view ElfSymbols::find(std::uint64_t offset) const {
   const auto first = std::lower_bound(functions_.begin(), behind, begin,
                                       [](const Function& function, std::uint64_t at) { return function.begin < at; });
   for (auto function = first; function != behind; ++function)
-    if (function->bytes == 0 || address - begin < function->bytes) return texts_.data() + function->name;
+    if (function->bytes == 0 || address - begin < function->bytes) {
+      const std::string_view name = texts_.data() + function->name;
+      return name.substr(0, name.find('@'));  // A full table may say the version, too.
+    }
   return {};
 }
 

@@ -63,6 +63,7 @@ void FrameNamer::work() {
     lock.unlock();
     Answer answer;
     answer.frame = question.frame;
+    answer.file = question.module->path;
     if (const ElfSymbols* symbols = symbols_of(*question.module))
       answer.function = demangled(symbols->find(question.address - question.module->base));
     lock.lock();
@@ -85,9 +86,9 @@ const ElfSymbols* FrameNamer::symbols_of(const CodeModule& module) {
   if (!symbols) symbols = ElfSymbols::read(module.path, module.build_id);
   // Distributions keep the full tables apart.
   if (symbols && !symbols->has_full_table() && module.build_id.size() > 2) {
-    auto apart = ElfSymbols::read("/usr/lib/debug/.build-id/" + module.build_id.substr(0, 2) + "/" +
-                                      module.build_id.substr(2) + ".debug",
-                                  module.build_id);
+    auto apart = ElfSymbols::read(
+        "/usr/lib/debug/.build-id/" + module.build_id.substr(0, 2) + "/" + module.build_id.substr(2) + ".debug",
+        module.build_id);
     if (apart && apart->has_full_table()) symbols = std::move(apart);
   }
   if (symbols) files_bytes_ += symbols->memory_bytes();

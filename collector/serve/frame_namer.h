@@ -32,8 +32,7 @@ class FrameNamer {
  public:
   struct Answer {
     std::uint32_t frame = 0;
-    std::string function, file;  // The file is empty where nothing tells it.
-    std::uint32_t line = 0;
+    std::string function, file;  // The file is the module's.
   };
 
   FrameNamer() = default;

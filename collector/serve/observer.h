@@ -1,6 +1,6 @@
 // Waits for the processes of a job to connect, drains their rings, and hands out the blocks of their streams. One
-// thread, the caller's: nothing happens but in serve(); and one that names functions (frame_namer.h). What a job has written before it was killed is drained all the
-// same.
+// thread, the caller's: nothing happens but in serve(); and one that names functions (frame_namer.h). What a job has
+// written before it was killed is drained all the same.
 #pragma once
 
 #include <cstdint>

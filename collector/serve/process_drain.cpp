@@ -156,7 +156,8 @@ void ProcessDrain::define_code_frame(const Row& row) {
   const std::string place =
       module ? module->path.substr(module->path.rfind('/') + 1) + "+" + number.data() : number.data();
   record.module = module ? module->id : 0;
-  const std::uint32_t frame = writer_.define_code_frame(record, place);
+  const std::uint32_t frame =
+      writer_.define_code_frame(record, place, module ? std::string_view(module->path) : std::string_view());
   add_id(frames_, of_job, frame);
   if (module && namer_ != nullptr) namer_->ask(stream_, frame, record.address, module);
 }
@@ -164,7 +165,7 @@ void ProcessDrain::define_code_frame(const Row& row) {
 void ProcessDrain::write_names() {
   if (namer_ == nullptr) return;
   for (const FrameNamer::Answer& answer : namer_->take_answers(stream_))
-    writer_.name_frame(answer.frame, answer.function, answer.file, answer.line);
+    writer_.name_frame(answer.frame, answer.function, answer.file, 0);
 }
 
 bool ProcessDrain::finish_names() {

@@ -59,7 +59,7 @@ struct FrameRecord {
   static constexpr RecordKind kind = RecordKind::frame;
   std::uint32_t id = 0;        // Its id.
   std::uint32_t function = 0;  // String: the function.
-  std::uint32_t file = 0;      // String: the file, as its source wrote it.
+  std::uint32_t file = 0;      // String: the file, as its source wrote it; of code whose source is not known, the program or library.
   std::uint32_t line = 0;      // Line; 0: unknown.
 };
 static_assert(sizeof(FrameRecord) == 16);

@@ -10,12 +10,13 @@
 // in the ring is their remainder. A row never wraps: where it does not fit before the end, a row of kind 0 fills the
 // rest. A record names strings, stacks and heaps that are in the definitions already, so that an observer who reads the
 // heads first and the definitions then knows all that it reads after that.
-// Nothing waits, but for a call of the driver's. A full ring loses the event and counts it; as soon as there is room again a row of kind loss says so
+// Nothing waits, but for a call of the driver's. A full ring loses the event and counts it; as soon as there is room
+// again a row of kind loss says so
 // (`count`: all that this ring ever lost, `since_ns`: ticks). The observer then asks for listings by raising
 // `listing_round`, and the next call about each heap writes one.
 //
-// Calls of the driver (rows with `driver_block`, `block_at`, `block_of_handle`, and the physical layer's) wait for room as
-// long as the observer takes rows out. What a call gives back is stamped when it begins and written when it has
+// Calls of the driver (rows with `driver_block`, `block_at`, `block_of_handle`, and the physical layer's) wait for room
+// as long as the observer takes rows out. What a call gives back is stamped when it begins and written when it has
 // succeeded; meanwhile the ring's `giving_since` says that stamp, and the observer holds back what came later. Threads
 // that have no ring of their own write into the last one, in turns, and hold nothing back.
 //

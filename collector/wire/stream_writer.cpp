@@ -51,9 +51,9 @@ std::uint32_t StreamWriter::define_module(ModuleRecord module, std::string_view 
   return module.id;
 }
 
-std::uint32_t StreamWriter::define_code_frame(CodeRecord code, std::string_view name) {
+std::uint32_t StreamWriter::define_code_frame(CodeRecord code, std::string_view name, std::string_view file) {
   code.frame = ++frame_count_;
-  name_frame(code.frame, name, {}, 0);
+  name_frame(code.frame, name, file, 0);
   add(code, time_ns_);
   return code.frame;
 }

@@ -33,7 +33,11 @@ using hbmscope::inject::driver::Result;
 using hbmscope::inject::driver::Size;
 
 // A function that stays one, with a call that is not its last thing to do.
+#if defined(__clang__)
+#define STAYS __attribute__((noinline))
+#else
 #define STAYS __attribute__((noinline, noclone, noipa))
+#endif
 
 namespace {
 Result (*take)(Address*, Size) = nullptr;

@@ -6,14 +6,14 @@
 static int (*take)(unsigned long long*, unsigned long);
 static volatile int after;
 
-__attribute__((noinline, noclone, noipa)) int inner_in_c(int size) {
+__attribute__((noinline)) int inner_in_c(int size) {
   unsigned long long at = 0;
   const int result = take(&at, (unsigned long)size);
-  after = after + 1;
+  after = after + 1; /* The call is not the last thing that it does. */
   return result;
 }
 
-__attribute__((noinline, noclone, noipa)) int outer_in_c(int size) {
+__attribute__((noinline)) int outer_in_c(int size) {
   const int result = inner_in_c(size + 1);
   after = after + 1;
   return result;
