@@ -4,7 +4,6 @@
 
 #include "collector/inject/collector.h"
 #include "collector/inject/nvtx_marks.h"
-#include "collector/inject/stacks.h"
 
 namespace hbmscope::inject {
 namespace {
@@ -208,7 +207,7 @@ static void give_from(std::uint32_t heap, const DriverCall& call, Address at) {
   wire::FreeAtRecord record;
   record.address = at;
   record.heap = heap;
-  record.stack = take_stack();
+  record.stack = rings.giving_stack();
   tell(record, call.since);
 }
 void give(const DriverCall& call, Address at) {

@@ -289,14 +289,20 @@ bool Rings::note_no_ring() {
   return false;
 }
 
-std::uint64_t Rings::begin_giving() {
-  const std::uint64_t ticks = read_ticks(ticks_are_ns_);
+std::uint64_t Rings::begin_giving(std::uint32_t stack) {
   ThreadSlot* mine = slot_of_thread();
+  const std::uint64_t ticks = read_ticks(ticks_are_ns_);
   if (mine != nullptr && enter(*mine)) {
+    mine->stack = stack;
     std::atomic_ref(mine->ring->giving_since).store(ticks, std::memory_order_seq_cst);
     leave(*mine);
   }
   return ticks;
+}
+
+std::uint32_t Rings::giving_stack() const {
+  const auto* mine = reinterpret_cast<const ThreadSlot*>(thread_word & ~thread_flags);
+  return mine != nullptr && mine->session == session_ ? mine->stack : 0;
 }
 
 void Rings::end_giving() {

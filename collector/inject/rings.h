@@ -29,6 +29,7 @@ struct alignas(64) ThreadSlot {
   std::uint64_t session = 0;  // Of the rings that `ring` is of.
   std::uint64_t thread = 0;   // 0: free to be taken.
   std::uint32_t is_busy = 0;  // It is writing, or about to find that it may not.
+  std::uint32_t stack = 0;    // Of the call that gives memory back, in which it is.
 };
 
 // All that a thread has of us: its slot, and in the lowest bits, which a slot's address has not, whether it is inside a
@@ -108,7 +109,9 @@ class Rings {
     return row != nullptr;
   }
   // Around a call that gives memory back: what others do meanwhile is not taken out before its row. Returns the stamp.
-  std::uint64_t begin_giving();
+  // `stack`: of the call; taken before, as others are held up.
+  std::uint64_t begin_giving(std::uint32_t stack);
+  std::uint32_t giving_stack() const;  // 0: none, or the thread has no ring of its own.
   void end_giving();
 
   // The number of the thread's slot, which it has until it ends, and the thread's number; `rings_wanted`: it has none.
