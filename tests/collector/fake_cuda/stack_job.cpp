@@ -7,6 +7,7 @@
 //   threads   NUMBER threads, each in a function of its own kind, on the smallest stack that there is
 //   many      NUMBER blocks, each with a stack that no other one has
 //   fork      a block by the parent, one by its child
+//   gone      removes its own file, and takes a block
 //   killed    a block, and then SIGKILL
 //   library   a block by a constructor of the library that STACK_LIBRARY names, while dlopen loads it; then it is
 //             closed, and the program takes another
@@ -164,6 +165,9 @@ int main(int argc, char** argv) {
     }
     int status = 1;
     return waitpid(child, &status, 0) == child && status == 0 ? 0 : 1;
+  } else if (how == "gone") {
+    if (unlink(argv[0]) != 0) return 1;
+    job::take_some(1);
   } else if (how == "killed") {
     job::Model().load_weights(1);
     raise(SIGKILL);
