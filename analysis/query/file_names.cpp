@@ -91,6 +91,20 @@ bool is_runtime_source(std::string_view file) {
                      [&](auto folder) { return file.find(folder, at) != std::string_view::npos; });
 }
 
+std::string_view base_name(std::string_view file) {
+  const std::size_t slash = file.find_last_of("/\\");
+  return slash == std::string_view::npos ? file : file.substr(slash + 1);
+}
+
+// The files of code whose source is not known: "libffi.so.8", "_ctypes.cpython-311-x86_64-linux-gnu.so", the
+// interpreter itself. A program of another name is somebody's own.
+bool is_library_binary(std::string_view file) {
+  const std::string_view name = base_name(file);
+  const std::size_t ending = name.find(".so");
+  if (ending != std::string_view::npos && (ending + 3 == name.size() || name[ending + 3] == '.')) return true;
+  return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == std::string_view::npos;
+}
+
 // Told by PyTorch's profiler in the place of a file.
 bool is_no_file(std::string_view file) {
   return file == "<operator>" || file == "<built-in>" || file == "<module>";
@@ -99,11 +113,6 @@ bool is_no_file(std::string_view file) {
 // "/tmp/ipykernel_35137/199179691.py": the numbers change with every start of the notebook.
 bool is_notebook_cell(std::string_view file) {
   return file.find("/ipykernel_") != std::string_view::npos || file.starts_with("<ipython-input-");
-}
-
-std::string_view base_name(std::string_view file) {
-  const std::size_t slash = file.find_last_of("/\\");
-  return slash == std::string_view::npos ? file : file.substr(slash + 1);
 }
 
 }  // namespace
@@ -117,7 +126,7 @@ std::string_view file_tail(std::string_view file) {
 
 bool is_library_file(std::string_view file) {
   return !inside_packages(file).empty() || !inside_python(file).empty() || is_frozen(file) || is_stripped_code(file) ||
-         is_no_file(file) || is_trimmed_library(file) || is_runtime_source(file);
+         is_no_file(file) || is_trimmed_library(file) || is_runtime_source(file) || is_library_binary(file);
 }
 
 std::string package_of(std::string_view file, std::string_view function) {

@@ -59,8 +59,15 @@ void Definitions::add(const wire::DecodedBlock& block) {
     texts_.push_back({characters_.append_together(std::span(new_text.data(), new_text.size())),
                       static_cast<std::uint32_t>(new_text.size())});
   }
-  for (const wire::FrameRecord& record : block.rows<wire::FrameRecord>())
-    define(frames_, record.id, {record.function, record.file, record.line});
+  std::vector<wire::FrameRecord> names;
+  for (const wire::FrameRecord& record : block.rows<wire::FrameRecord>()) {
+    const TraceFrame frame{record.function, record.file, record.line};
+    if (record.id != 0 && record.id <= frames_.size() && frames_[record.id - 1] != frame)
+      names.push_back(record);
+    else
+      define(frames_, record.id, frame);
+  }
+  name_frames(block, names);
   for (const wire::StackRecord& record : block.rows<wire::StackRecord>()) {
     // A caller is defined before the stack that it calls: chains end, whatever a file says.
     const bool is_sound = record.parent < record.id;
@@ -98,6 +105,33 @@ void Definitions::add(const wire::DecodedBlock& block) {
   }
 }
 
+// Frames of code may be defined again, with the name that was found; others contradict themselves.
+void Definitions::name_frames(const wire::DecodedBlock& block, const std::vector<wire::FrameRecord>& names) {
+  const auto codes = block.rows<wire::CodeRecord>();
+  if (codes.empty() && names.empty()) return;
+  if (late_names_ == nullptr)
+    late_names_ = std::make_shared<std::vector<LateName>>();
+  else if (late_names_.use_count() > 1)
+    late_names_ = std::make_shared<std::vector<LateName>>(*late_names_);
+  for (const wire::CodeRecord& code : codes) {
+    if (code.frame == 0 || code.frame > frames_.size()) {
+      ++bad_definitions_;
+      continue;
+    }
+    if (late_names_->size() < code.frame) late_names_->resize(code.frame);
+    (*late_names_)[code.frame - 1].has_code = true;
+  }
+  for (const wire::FrameRecord& name : names) {
+    if (name.id > late_names_->size() || !(*late_names_)[name.id - 1].has_code) {
+      ++bad_definitions_;
+      continue;
+    }
+    LateName& late = (*late_names_)[name.id - 1];
+    late.frame = {name.function, name.file, name.line};
+    late.is_named = true;
+  }
+}
+
 std::string_view Definitions::text(std::uint32_t string) const {
   if (string == 0 || string > texts_.size()) return {};
   const Text& text = texts_[string - 1];
@@ -105,7 +139,13 @@ std::string_view Definitions::text(std::uint32_t string) const {
 }
 
 TraceFrame Definitions::frame(std::uint32_t frame) const {
+  if (frame != 0 && late_names_ != nullptr && frame <= late_names_->size())
+    if (const LateName& late = (*late_names_)[frame - 1]; late.is_named) return late.frame;
   return frame != 0 && frame <= frames_.size() ? frames_[frame - 1] : TraceFrame{};
+}
+
+bool Definitions::is_code(std::uint32_t frame) const {
+  return frame != 0 && late_names_ != nullptr && frame <= late_names_->size() && (*late_names_)[frame - 1].has_code;
 }
 
 TraceStack Definitions::stack(std::uint32_t stack) const {
@@ -130,6 +170,7 @@ std::string_view Definitions::job_fact(std::string_view key) const {
 
 std::uint64_t Definitions::memory_bytes() const {
   return characters_.capacity() + texts_.capacity() * sizeof(Text) + frames_.capacity() * sizeof(TraceFrame) +
+         (late_names_ != nullptr ? late_names_->capacity() * sizeof(LateName) : 0) +
          stacks_.capacity() * sizeof(TraceStack) + modules_.capacity() * sizeof(ModuleInfo) +
          heaps_.capacity() * sizeof(HeapInfo);
 }

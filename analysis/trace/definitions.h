@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,7 @@ class Definitions {
   std::string_view text(std::uint32_t string) const;
   std::uint32_t next_string() const { return static_cast<std::uint32_t>(texts_.size() + 1); }  // Not defined yet.
   TraceFrame frame(std::uint32_t frame) const;
+  bool is_code(std::uint32_t frame) const;  // Found at an address of the process, and named by tables of its modules.
   TraceStack stack(std::uint32_t stack) const;
   // By id, from 1; heaps()[0] is none.
   const std::vector<HeapInfo>& heaps() const { return heaps_; }
@@ -80,6 +82,12 @@ class Definitions {
     std::uint64_t begin = 0;
     std::uint32_t bytes = 0;
   };
+  // A frame of code, whose name came later than its first use.
+  struct LateName {
+    TraceFrame frame;
+    bool has_code = false, is_named = false;
+  };
+  void name_frames(const wire::DecodedBlock& block, const std::vector<wire::FrameRecord>& names);
   template <class Row>
   void define(SharedLog<Row>& rows, std::uint32_t id, const Row& row);
   bool may_be_next(std::uint64_t size, std::uint32_t id);
@@ -88,6 +96,7 @@ class Definitions {
   SharedLog<char, 65'536> characters_;
   SharedLog<Text> texts_;  // These by id - 1.
   SharedLog<TraceFrame> frames_;
+  std::shared_ptr<std::vector<LateName>> late_names_;  // By a frame's id - 1; copied before it changes where shared.
   SharedLog<TraceStack> stacks_;
   std::vector<HeapInfo> heaps_{1};
   SharedLog<ModuleInfo> modules_;

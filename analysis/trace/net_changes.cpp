@@ -16,6 +16,7 @@ bool NetChanges::is_plain(std::uint8_t kind) {
     case RecordKind::heap:
     case RecordKind::job:
     case RecordKind::clock:
+    case RecordKind::code:
     case RecordKind::alloc:
     case RecordKind::free:
     case RecordKind::free_requested:

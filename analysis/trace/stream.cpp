@@ -22,6 +22,7 @@ constexpr bool is_held(std::uint8_t kind) {
     case RecordKind::heap:
     case RecordKind::job:
     case RecordKind::clock:
+    case RecordKind::code:
     case RecordKind::live:
     case RecordKind::listing:
     case RecordKind::region_live:

@@ -141,6 +141,11 @@ bool Observation::print_summary() const {
   if (processes.empty()) return false;
   const serve::Observer::Totals totals = observer_.totals();
   for (const auto& process : processes) {
+    if (process.stacks_lost > 0)
+      say(
+          fmt::format("{} events of process {} have no stack: it has more different ones than are kept; --stack-depth "
+                      "makes them fewer",
+                      count(process.stacks_lost), process.pid));
     if (process.is_broken)
       say(fmt::format("process {} wrote over memory of its collector; what it told after that is missing",
                       process.pid));

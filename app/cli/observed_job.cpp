@@ -60,6 +60,10 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
       setenv(wire::cupti_variable, "1", 1);
     else
       unsetenv(wire::cupti_variable);
+    if (!settings.stacks.empty())
+      setenv(wire::stacks_variable, settings.stacks.c_str(), 1);
+    else
+      unsetenv(wire::stacks_variable);
     if (settings.stderr_tail != nullptr) settings.stderr_tail->hand_over();
     execvp(words.front(), words.data());
     const int failed = errno;

@@ -20,6 +20,12 @@ namespace {
 
 volatile std::sig_atomic_t asked_to_end = 0;
 
+std::string text_from_stacks(const RunOptions& options) {
+  if (options.stacks == "none") return " without stacks";
+  return fmt::format(" with {} stacks, {} frames at most (--stacks)",
+                     options.stacks == "python" ? "Python and native" : "native", options.stack_depth);
+}
+
 void remember_signal(int signal) {
   asked_to_end = signal;
 }
@@ -50,12 +56,16 @@ int run_job(const RunOptions& options, bool has_window) {
   JobSettings settings;
   settings.is_followed = !options.no_follow;
   settings.wants_cupti = options.back_end == "cupti";
+  if (options.stacks != "none") settings.stacks = fmt::format("{}:{}", options.stacks, options.stack_depth);
   settings.memory_dump_prefix = flight.memory_dump_prefix();
   if (flight.is_open()) settings.stderr_tail = &flight.stderr_tail();
   if (const auto failed = job.start(options.command, path, settings)) return *failed;
   tell_far_start();
-  if (!settings.wants_cupti)  // Otherwise the job's processes say what came of it.
-    say("the CUDA driver's calls are told by interposition, which leaves CUPTI to the job");
+  if (!settings.wants_cupti)
+    say("the CUDA driver's calls are told by interposition, which leaves CUPTI to the job," +
+        text_from_stacks(options));
+  else  // The job's processes say what came of it.
+    say("calls of the CUDA driver come" + text_from_stacks(options));
   WindowProcess window;
   if (has_window && !options.no_window && has_display()) window.open(job.viewer_socket());
   for (bool is_running = true; is_running;) {

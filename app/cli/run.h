@@ -1,6 +1,7 @@
 // hbmscope run: starts a job, watches its device memory, keeps a recording, and shows it in the window meanwhile.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct RunOptions {
   bool no_window = false;
   bool no_follow = false;              // Only the process that is started is watched, none that it starts.
   std::string back_end = "interpose";  // Or cupti: who tells of the CUDA driver's calls.
+  std::string stacks = "python";       // Or native, or none: who made those calls.
+  std::uint32_t stack_depth = 64;      // Frames at most.
   FlightOptions flight;
   std::vector<std::string> command;
   FarOptions far;

@@ -35,6 +35,15 @@ void add_run(CLI::App& app, RunOptions& options) {
                   "Who tells of the CUDA driver's calls: interpose, which leaves CUPTI to the job, or cupti")
       ->check(CLI::IsMember({"interpose", "cupti"}))
       ->capture_default_str();
+  command
+      .add_option("--stacks", options.stacks,
+                  "Who called the CUDA driver: python, its frames with the native ones that they called, where a "
+                  "process runs any, else native frames; native; or none")
+      ->check(CLI::IsMember({"python", "native", "none"}))
+      ->capture_default_str();
+  command.add_option("--stack-depth", options.stack_depth, "Frames of a stack at most; what called them is cut off")
+      ->check(CLI::Range(1U, wire::stack_depth_max))
+      ->capture_default_str();
   add_flight_options(command, options.flight);
   add_far_options(command, options.far);
   command.add_option("COMMAND", options.command, "What to run, after two dashes: -- python train.py")->required();

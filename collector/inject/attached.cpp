@@ -25,6 +25,7 @@
 #include "collector/inject/line.h"
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/rings.h"
+#include "collector/inject/stacks.h"
 #include "collector/wire/attach_layout.h"
 
 namespace hbmscope::inject {
@@ -133,6 +134,7 @@ const char* serve_observer(wire::AttachControl* control, const char* observer) {
   __atomic_store_n(&attached_link, &link, __ATOMIC_RELEASE);
   forget_driver_ids();
   be_silent();
+  choose_stacks(wire::stacks_when_attached);
   listen_to_all();
   DriverCalls driver_calls(std::strcmp(asked, wire::attach_without_cupti) != 0);
   Line words;

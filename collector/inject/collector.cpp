@@ -13,6 +13,7 @@
 #include "collector/inject/back_end.h"
 #include "collector/inject/line.h"
 #include "collector/inject/rings.h"
+#include "collector/inject/stacks.h"
 
 // Glibc's own under pthread_atfork, which a shared library would have to link in.
 extern "C" int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library);
@@ -31,6 +32,7 @@ void after_fork_in_child() {
   rings.forget();
   forget_attachment();
   forget_driver_ids();
+  forget_stacks();
   forget_back_end_locks();
   opening.unlock();
   if (!follows) observer = nullptr;
@@ -42,6 +44,7 @@ void keep_to_this_process() {
   unsetenv(wire::no_follow_variable);
   unsetenv(wire::observer_variable);
   unsetenv(wire::cupti_variable);
+  unsetenv(wire::stacks_variable);
   const char* preloaded = std::getenv("LD_PRELOAD");
   const char* others = preloaded == nullptr ? nullptr : std::strchr(preloaded, ':');
   if (others != nullptr)
@@ -52,6 +55,7 @@ void keep_to_this_process() {
 
 __attribute__((constructor)) void begin() {
   observer = std::getenv(wire::observer_variable);
+  if (observer != nullptr) choose_stacks(std::getenv(wire::stacks_variable));
   if (observer != nullptr && std::getenv(wire::cupti_variable) != nullptr) prefer_cupti();
   if (observer != nullptr && std::getenv(wire::no_follow_variable) != nullptr) keep_to_this_process();
   if (observer != nullptr && has_annotated_tables() && open_rings()) listen_to_all();

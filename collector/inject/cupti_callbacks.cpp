@@ -46,7 +46,7 @@ void begin_call(Entry entry, const CallbackData& told, std::uintptr_t mine) {
     return;
   }
   thread_word = (thread_word & ~cupti_call) | mine;
-  *told.correlation = gives_back(entry) && rings.is_open() ? rings.begin_giving() : tells_no_time;
+  *told.correlation = gives_back(entry) && rings.is_open() ? rings.begin_giving(take_stack()) : tells_no_time;
 }
 
 void end_call(Entry entry, const CallbackData& told, std::uintptr_t mine) {

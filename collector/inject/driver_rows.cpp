@@ -125,6 +125,7 @@ void DriverCall::refuse(std::uint64_t asked) const {
   record.heap = driver::device_heap(*this);
   record.call = text_of(entry);
   record.error = driver::out_of_memory;
+  record.stack = take_stack();
   tell(record);
 }
 
@@ -171,6 +172,7 @@ void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes,
   record.size = bytes;
   record.requested = asked;
   record.heap = heap;
+  record.stack = take_stack();
   record.stream = number_of_stream(stream);
   record.tag = text_of(call.entry);
   record.flags = wire::driver_block;
@@ -183,6 +185,7 @@ void take_array(const DriverCall& call, Object array, Size bytes) {
   record.size = bytes;
   record.requested = bytes;
   record.heap = device_heap(call);
+  record.stack = take_stack();
   record.tag = text_of(call.entry);
   record.flags = wire::driver_block | wire::named_by_handle;
   tell(record);
@@ -194,6 +197,7 @@ void take_host(const DriverCall& call, void* at, Size bytes) {
   record.size = bytes;
   record.requested = bytes;
   record.heap = host_heap();
+  record.stack = take_stack();
   record.tag = text_of(call.entry);
   tell(record);
 }
@@ -203,6 +207,7 @@ static void give_from(std::uint32_t heap, const DriverCall& call, Address at) {
   wire::FreeAtRecord record;
   record.address = at;
   record.heap = heap;
+  record.stack = rings.giving_stack();
   tell(record, call.since);
 }
 void give(const DriverCall& call, Address at) {
@@ -220,6 +225,7 @@ void create(MemHandle handle, Size bytes, Location location) {
   record.handle = handle;
   record.size = bytes;
   record.heap = heap_of(index_of_location(location));
+  record.stack = take_stack();
   tell(record);
 }
 
@@ -234,6 +240,7 @@ void import(const DriverCall& call, MemHandle handle, std::uint64_t bytes) {
   record.handle = handle;
   record.size = bytes;
   record.heap = device_heap(call);
+  record.stack = take_stack();
   tell(record);
 }
 
@@ -288,6 +295,7 @@ void open_foreign(const DriverCall& call, std::uint32_t heap, Address at) {
   import.handle = at;
   import.size = bytes;
   import.heap = heap;
+  import.stack = take_stack();
   tell(import);
   if (bytes == 0) return;  // No more can be said of it than that it is none of ours.
   wire::MapRecord map;

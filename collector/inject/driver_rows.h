@@ -6,6 +6,7 @@
 #include "collector/inject/cupti_callbacks.h"
 #include "collector/inject/driver_symbols.h"
 #include "collector/inject/rings.h"
+#include "collector/inject/stacks.h"
 
 namespace hbmscope::inject {
 
@@ -70,14 +71,14 @@ class UsingCall : public InterposedCall {
 class GivingCall : public UsingCall {
  public:
   explicit GivingCall(Entry which) : UsingCall(which) {
-    if (tells() && rings.is_open()) since = rings.begin_giving();
+    if (tells() && rings.is_open()) since = rings.begin_giving(take_stack());
   }
   ~GivingCall() {
     if (since != 0) rings.end_giving();
   }
   // Where nothing was told yet, nothing is given back.
   bool gives() {
-    if (since == 0 && !tells() && is_ours() && rings.is_open()) since = rings.begin_giving();
+    if (since == 0 && !tells() && is_ours() && rings.is_open()) since = rings.begin_giving(take_stack());
     return since != 0;
   }
 };

@@ -45,16 +45,16 @@ bool are_equal(const char* one, const char* other) {
   return *one == *other;
 }
 
-bool is_it(const Symbols& in, std::uint32_t index, const char* name) {
+bool is_it(const Symbols& in, std::uint32_t index, const char* name, unsigned char type) {
   const ElfW(Sym)& symbol = in.symbols[index];
   constexpr ElfW(Half) hidden_version = 0x8000;  // An older one than who links today gets.
-  if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) return false;
+  if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != type) return false;
   if (in.versions != nullptr && (in.versions[index] & hidden_version) != 0) return false;
   return are_equal(in.texts + symbol.st_name, name);
 }
 
 // Index of the symbol; 0: there is none.
-std::uint32_t look_up_by_gnu_hash(const Symbols& in, const char* name) {
+std::uint32_t look_up_by_gnu_hash(const Symbols& in, const char* name, unsigned char type) {
   std::uint32_t hash = 5381;
   for (const char* at = name; *at != 0; ++at) hash = hash * 33 + static_cast<unsigned char>(*at);
   const std::uint32_t buckets = in.gnu_hash[0], first = in.gnu_hash[1], filter_words = in.gnu_hash[2];
@@ -66,34 +66,34 @@ std::uint32_t look_up_by_gnu_hash(const Symbols& in, const char* name) {
   if (index < first) return 0;
   for (;; ++index) {
     const std::uint32_t other = chain[index - first];
-    if ((other | 1) == (hash | 1) && is_it(in, index, name)) return index;
+    if ((other | 1) == (hash | 1) && is_it(in, index, name, type)) return index;
     if ((other & 1) != 0) return 0;
   }
 }
 
-std::uint32_t look_up_by_hash(const Symbols& in, const char* name) {
+std::uint32_t look_up_by_hash(const Symbols& in, const char* name, unsigned char type) {
   const std::uint32_t symbols = in.hash[1];
   for (std::uint32_t index = 1; index < symbols; ++index)
-    if (is_it(in, index, name)) return index;
+    if (is_it(in, index, name, type)) return index;
   return 0;
 }
 
-void* look_up(ElfW(Addr) base, const ElfW(Dyn) * dynamic, const char* name) {
+void* look_up(ElfW(Addr) base, const ElfW(Dyn) * dynamic, const char* name, unsigned char type = STT_FUNC) {
   const Symbols in = find_symbols(base, dynamic);
   if (in.symbols == nullptr || in.texts == nullptr) return nullptr;
   std::uint32_t index = 0;
   if (in.gnu_hash != nullptr)
-    index = look_up_by_gnu_hash(in, name);
+    index = look_up_by_gnu_hash(in, name, type);
   else if (in.hash != nullptr)
-    index = look_up_by_hash(in, name);
+    index = look_up_by_hash(in, name, type);
   return index == 0 ? nullptr : reinterpret_cast<void*>(base + in.symbols[index].st_value);
 }
 
-void* look_up(const dl_phdr_info& object, const char* name) {
+void* look_up(const dl_phdr_info& object, const char* name, unsigned char type = STT_FUNC) {
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = object.dlpi_phdr[i];
     if (part.p_type != PT_DYNAMIC) continue;
-    return look_up(object.dlpi_addr, reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + part.p_vaddr), name);
+    return look_up(object.dlpi_addr, reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + part.p_vaddr), name, type);
   }
   return nullptr;
 }
@@ -174,6 +174,14 @@ int look_into_first(dl_phdr_info* object, std::size_t, void* data) {
 }
 
 }  // namespace
+
+void* find_function_of(const dl_phdr_info& object, const char* name) {
+  return look_up(object, name);
+}
+
+void* find_data_of(const dl_phdr_info& object, const char* name) {
+  return look_up(object, name, STT_OBJECT);
+}
 
 bool is_in_program(const void* address) {
   Place place{address};

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+struct dl_phdr_info;
+
 namespace hbmscope::inject {
 
 // The first function of that name in what was loaded after this library; null where there is none.
@@ -21,6 +23,9 @@ void* find_function_in(const char* file, const char* name);
 // The path of the first loaded object of which `is_it` says so, with `data`, into `path`. False: there is none, or its
 // path is too long. `is_it` is called with the loader's lock held.
 bool find_path(bool (*is_it)(const char* path, void* data), void* data, char* path, std::size_t bytes);
+// What that object itself defines of that name; null: nothing. May be called with the loader's lock held.
+void* find_function_of(const dl_phdr_info& object, const char* name);
+void* find_data_of(const dl_phdr_info& object, const char* name);
 // What is behind the last slash.
 const char* file_name_of(const char* path);
 

@@ -182,7 +182,7 @@ const char* Rings::open(const char* observer_path, int* link) {
   ring_bytes_ = header->ring_bytes;
   ticks_are_ns_ = header->ticks_are_ns != 0;
   header_ = header;
-  strings_ = frames_ = stacks_ = heaps_ = 0;
+  strings_ = frames_ = stacks_ = heaps_ = modules_ = 0;
   ++session_;
   definitions_lock_.unlock();
   __atomic_store_n(&is_open_, true, __ATOMIC_RELEASE);
@@ -214,7 +214,7 @@ void Rings::forget() {
   header_ = nullptr;
   thread_word &= in_driver_call;
   for (ThreadSlot& slot : slots) slot = ThreadSlot{};
-  strings_ = frames_ = stacks_ = heaps_ = 0;
+  strings_ = frames_ = stacks_ = heaps_ = modules_ = 0;
   // Another thread of the parent's may have held them; it does not exist here.
   definitions_lock_.unlock();
   listing_lock_.unlock();
@@ -289,14 +289,20 @@ bool Rings::note_no_ring() {
   return false;
 }
 
-std::uint64_t Rings::begin_giving() {
-  const std::uint64_t ticks = read_ticks(ticks_are_ns_);
+std::uint64_t Rings::begin_giving(std::uint32_t stack) {
   ThreadSlot* mine = slot_of_thread();
+  const std::uint64_t ticks = read_ticks(ticks_are_ns_);
   if (mine != nullptr && enter(*mine)) {
+    mine->stack = stack;
     std::atomic_ref(mine->ring->giving_since).store(ticks, std::memory_order_seq_cst);
     leave(*mine);
   }
   return ticks;
+}
+
+std::uint32_t Rings::giving_stack() const {
+  const auto* mine = reinterpret_cast<const ThreadSlot*>(thread_word & ~thread_flags);
+  return mine != nullptr && mine->session == session_ ? mine->stack : 0;
 }
 
 void Rings::end_giving() {
@@ -366,7 +372,11 @@ std::uint32_t Rings::define(Record record, std::uint32_t& last, const char* text
   const std::uint64_t end = header_->definitions_end;
   const bool has_room = end + row_bytes(sizeof(Record), text_bytes) <= header_->definitions_bytes;
   if (is_open() && has_room) {
-    record.id = id = ++last;
+    id = ++last;
+    if constexpr (requires { record.id; })
+      record.id = id;
+    else
+      record.frame = id;
     const std::uint64_t bytes = put_row(bytes_ + header_->definitions_offset + end, 0, record, text, text_bytes);
     std::atomic_ref(header_->definitions_end).store(end + bytes, std::memory_order_release);
   } else if (!has_room) {
@@ -387,6 +397,19 @@ std::uint32_t Rings::define_frame(const char* function, const char* file, std::u
   record.file = define_string(file);
   record.line = line;
   return define(record, frames_);
+}
+
+std::uint32_t Rings::define_code_frame(std::uint64_t address, std::uint32_t module) {
+  wire::CodeRecord record;
+  record.address = address;
+  record.module = module;
+  return define(record, frames_);
+}
+
+std::uint32_t Rings::define_module(wire::ModuleRecord module, const char* path, const char* build_id) {
+  module.path = define_string(path);
+  module.build_id = define_string(build_id);
+  return define(module, modules_);
 }
 
 std::uint32_t Rings::define_stack(std::uint32_t parent, std::uint32_t frame) {

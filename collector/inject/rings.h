@@ -29,6 +29,7 @@ struct alignas(64) ThreadSlot {
   std::uint64_t session = 0;  // Of the rings that `ring` is of.
   std::uint64_t thread = 0;   // 0: free to be taken.
   std::uint32_t is_busy = 0;  // It is writing, or about to find that it may not.
+  std::uint32_t stack = 0;    // Of the call that gives memory back, in which it is.
 };
 
 // All that a thread has of us: its slot, and in the lowest bits, which a slot's address has not, whether it is inside a
@@ -108,7 +109,9 @@ class Rings {
     return row != nullptr;
   }
   // Around a call that gives memory back: what others do meanwhile is not taken out before its row. Returns the stamp.
-  std::uint64_t begin_giving();
+  // `stack`: of the call; taken before, as others are held up.
+  std::uint64_t begin_giving(std::uint32_t stack);
+  std::uint32_t giving_stack() const;  // 0: none, or the thread has no ring of its own.
   void end_giving();
 
   // The number of the thread's slot, which it has until it ends, and the thread's number; `rings_wanted`: it has none.
@@ -117,8 +120,13 @@ class Rings {
   // Definitions; 0 where there was no room. Long texts are cut.
   std::uint32_t define_string(const char* text);
   std::uint32_t define_frame(const char* function, const char* file, std::uint32_t line);
+  std::uint32_t define_code_frame(std::uint64_t address, std::uint32_t module);
+  std::uint32_t define_module(wire::ModuleRecord module, const char* path, const char* build_id);
   std::uint32_t define_stack(std::uint32_t parent, std::uint32_t frame);
   std::uint32_t define_heap(wire::HeapRecord heap, const char* name, const char* memory_kind);
+  void note_stack_lost() { std::atomic_ref(header_->stacks_lost).fetch_add(1, std::memory_order_relaxed); }
+  // Ids of before it changed mean nothing.
+  std::uint64_t session() const { return __atomic_load_n(&session_, __ATOMIC_RELAXED); }
 
   // Heaps that were not listed since this number was raised want to be.
   std::uint32_t listing_round() const {
@@ -172,7 +180,7 @@ class Rings {
   bool ticks_are_ns_ = false;
   int observer_ = 0;  // Its process; 0: not known.
   SpinLock definitions_lock_, listing_lock_, shared_ring_lock_;
-  std::uint32_t strings_ = 0, frames_ = 0, stacks_ = 0, heaps_ = 0;  // The last number of each.
+  std::uint32_t strings_ = 0, frames_ = 0, stacks_ = 0, heaps_ = 0, modules_ = 0;  // The last number of each.
   std::uint64_t listed_bytes_ = 0;
   bool is_listing_cut_ = false;
 };

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 #include "collector/link/meeting_place.h"
 #include "collector/serve/process_facts.h"
@@ -54,12 +56,20 @@ bool Observer::serve(int wait_ms) {
   bool is_busy = false;
   for (Job& job : jobs_) {
     if (!job.drain) continue;
+    if (job.is_over) {
+      if (job.drain->finish_names()) close_job(job);
+      continue;
+    }
     // Asked first: what a process wrote before it ended is there then.
     const bool is_over = has_ended(job);
     const std::uint64_t before = job.drain->events();
     drain(job, is_over);
     is_busy = is_busy || job.drain->events() - before > busy_events;
-    if (is_over) close_job(job);
+    if (is_over) {
+      job.is_over = true;
+      forget_process(job);
+      if (job.drain->finish_names()) close_job(job);
+    }
   }
   return is_busy;
 }
@@ -91,8 +101,12 @@ bool Observer::is_attached() const {
 // A job of a thousand short processes does not keep the rings of them all.
 void Observer::close_job(Job& job) {
   job.process = told_of(job);
-  link::forget_observed(job.process.pid);
+  forget_process(job);
   job.drain.reset();
+}
+
+void Observer::forget_process(Job& job) {
+  link::forget_observed(job.process.pid);
   if (job.link >= 0) close(job.link);
   job.link = -1;
 }
@@ -102,6 +116,7 @@ Observer::Process Observer::told_of(const Job& job) {
   if (!job.drain) return process;
   process.events = job.drain->events();
   process.lost = job.drain->lost();
+  process.stacks_lost = job.drain->stacks_lost();
   process.is_broken = job.drain->is_broken();
   return process;
 }
@@ -111,7 +126,15 @@ void Observer::finish() {
   for (int round = 0; round < rounds_max && accept_some() > 0; ++round) {
   }
   for (Job& job : jobs_)
-    if (job.drain) drain(job, true);
+    if (job.drain && !job.is_over) drain(job, true);
+  const auto wait_until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto have_names = [this] {
+    bool have_all = true;
+    for (Job& job : jobs_) have_all = (!job.drain || job.drain->finish_names()) && have_all;
+    return have_all;
+  };
+  while (!have_names() && std::chrono::steady_clock::now() < wait_until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
 // A few: one that says nothing takes a while, and the rings wait meanwhile.
@@ -177,6 +200,7 @@ bool Observer::take_in(int connection) {
   job.process.stream = static_cast<std::uint32_t>(jobs_.size());
   job.process.pid = peer->pid;
   job.drain = std::make_unique<ProcessDrain>(std::move(rings), job.process.stream, sink_);
+  job.drain->name_frames_by(namer_, peer->pid);
   for (const auto& [key, value] : read_process_facts(peer->pid)) {
     job.drain->add_job_fact(key, value);
     if (key == "command") job.process.command = value;

@@ -1,6 +1,6 @@
 // Waits for the processes of a job to connect, drains their rings, and hands out the blocks of their streams. One
-// thread, the caller's: nothing happens but in serve(). What a job has written before it was killed is drained all the
-// same.
+// thread, the caller's: nothing happens but in serve(); and one that names functions (frame_namer.h). What a job has
+// written before it was killed is drained all the same.
 #pragma once
 
 #include <cstdint>
@@ -38,14 +38,14 @@ class Observer {
   // Lets go of those that were attached to; serve() until none is left.
   void detach();
   bool is_attached() const;  // To any, still.
-  // The last round: all that there is, and every stream is closed.
+  // The last round: all that there is, and every stream is closed. Waits for functions' names, ten seconds at most.
   void finish();
 
   struct Process {
     std::uint32_t stream = 0;
     std::int64_t pid = 0;
     std::string command;
-    std::uint64_t events = 0, lost = 0;
+    std::uint64_t events = 0, lost = 0, stacks_lost = 0;
     bool is_broken = false;
   };
   std::vector<Process> processes() const;
@@ -63,10 +63,12 @@ class Observer {
   struct Job {
     Process process;
     std::unique_ptr<ProcessDrain> drain;  // Null: the process has ended, and all that it wrote was drained.
+    bool is_over = false;                 // It has, but functions' names may come still.
     int link = -1;                        // Of one that was attached to.
   };
   static Process told_of(const Job& job);
   static void close_job(Job& job);
+  static void forget_process(Job& job);
   void drain(Job& job, bool is_last);
   static bool has_ended(const Job& job);
   int accept_some();                    // Returns how many came.
@@ -75,6 +77,7 @@ class Observer {
 
   Sink sink_;
   std::string path_;
+  FrameNamer namer_;
   int listening_ = -1;
   std::vector<Job> jobs_;
   std::vector<std::string> refused_;

@@ -3,6 +3,8 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <functional>
 #include <queue>
 #include <utility>
@@ -29,10 +31,16 @@ ProcessDrain::ProcessDrain(std::unique_ptr<RingMemory> memory, std::uint32_t str
     : memory_(std::move(memory)),
       writer_(stream, std::move(sink)),
       clock_(memory_->ticks_are_ns()),
-      rings_(memory_->rings()) {
+      rings_(memory_->rings()),
+      stream_(stream) {
   const TickClock::Reading now = clock_.read();
   last_drain_ns_ = now.ns;
   tell_clock(now);
+}
+
+void ProcessDrain::name_frames_by(FrameNamer& namer, std::int64_t process) {
+  namer_ = &namer;
+  process_ = process;
 }
 
 void ProcessDrain::add_job_fact(std::string_view key, std::string_view value) {
@@ -71,6 +79,7 @@ void ProcessDrain::drain(bool is_last) {
   }
   // After the heads: what they reach is defined by now.
   take_definitions();
+  write_names();
   if (busy > 1) until = std::min(until, clock_.ticks_from_ns(now.ns - merge_window_ns));
   if (is_last) until = ~std::uint64_t{0};
   take_rows(until);
@@ -101,6 +110,8 @@ void ProcessDrain::take_definitions() {
         add_id(frames_, record.id, writer_.define_frame(text(record.function), text(record.file), record.line));
         break;
       }
+      case wire::RecordKind::code: define_code_frame(row); break;
+      case wire::RecordKind::module: define_module(row); break;
       case wire::RecordKind::stack: {
         const auto record = row.as<wire::StackRecord>();
         add_id(stacks_, record.id, writer_.define_stack(stack(record.parent), id_of(frames_, record.frame)));
@@ -120,6 +131,47 @@ void ProcessDrain::take_definitions() {
     }
   };
   memory_->take_definitions(take, is_broken_);
+}
+
+void ProcessDrain::define_module(const Row& row) {
+  auto record = row.as<wire::ModuleRecord>();
+  if (record.id != modules_.size()) return;
+  auto module = std::make_shared<CodeModule>();
+  if (record.path < texts_.size()) module->path = texts_[record.path];
+  if (record.build_id < texts_.size()) module->build_id = texts_[record.build_id];
+  module->base = record.base;
+  module->process = process_;
+  module->id = writer_.define_module(record, module->path, module->build_id);
+  modules_.push_back(std::move(module));
+}
+
+// Until its function is known it is called by where it lies: "libtorch.so+0x1f2c".
+void ProcessDrain::define_code_frame(const Row& row) {
+  auto record = row.as<wire::CodeRecord>();
+  const std::uint32_t of_job = record.frame;
+  const auto module = record.module < modules_.size() ? modules_[record.module] : nullptr;
+  std::array<char, 24> number{};
+  const std::uint64_t offset = module ? record.address - module->base : record.address;
+  std::snprintf(number.data(), number.size(), "0x%llx", static_cast<unsigned long long>(offset));
+  const std::string place =
+      module ? module->path.substr(module->path.rfind('/') + 1) + "+" + number.data() : number.data();
+  record.module = module ? module->id : 0;
+  const std::uint32_t frame =
+      writer_.define_code_frame(record, place, module ? std::string_view(module->path) : std::string_view());
+  add_id(frames_, of_job, frame);
+  if (module && namer_ != nullptr) namer_->ask(stream_, frame, record.address, module);
+}
+
+void ProcessDrain::write_names() {
+  if (namer_ == nullptr) return;
+  for (const FrameNamer::Answer& answer : namer_->take_answers(stream_))
+    writer_.name_frame(answer.frame, answer.function, answer.file, 0);
+}
+
+bool ProcessDrain::finish_names() {
+  write_names();
+  writer_.flush();
+  return namer_ == nullptr || namer_->is_done(stream_);
 }
 
 void ProcessDrain::take_rows(std::uint64_t until_ticks) {

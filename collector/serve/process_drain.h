@@ -17,6 +17,7 @@
 
 #include "collector/serve/driver_memory.h"
 #include "collector/serve/failure_watch.h"
+#include "collector/serve/frame_namer.h"
 #include "collector/serve/ring_memory.h"
 #include "collector/serve/tick_clock.h"
 #include "collector/wire/stream_writer.h"
@@ -30,14 +31,19 @@ constexpr std::int64_t clock_record_ns = 10'000'000'000;
 class ProcessDrain {
  public:
   ProcessDrain(std::unique_ptr<RingMemory> memory, std::uint32_t stream, wire::StreamWriter::Sink sink);
+  // Functions get their names from there; `process` is whose files they are in. Without it they keep their addresses.
+  void name_frames_by(FrameNamer& namer, std::int64_t process);
 
   void add_job_fact(std::string_view key, std::string_view value);
   void mark(std::string_view name);  // A marker, now.
   // All that can be had now; with `is_last` also the youngest, and the block at hand is closed.
   void drain(bool is_last);
+  // After the last drain(): writes the names that came since. True: there will be none any more.
+  bool finish_names();
 
   std::uint64_t events() const { return events_; }
   std::uint64_t lost() const { return lost_; }
+  std::uint64_t stacks_lost() const { return memory_->stacks_lost(); }  // Events without one, for want of room.
   // Found since the last call; without the number of the process.
   std::vector<Failure> take_failures() { return std::exchange(failures_, {}); }
   // Shared memory that made no sense at some place; what was behind it is lost.
@@ -51,6 +57,9 @@ class ProcessDrain {
   };
 
   void take_definitions();
+  void define_module(const Row& row);
+  void define_code_frame(const Row& row);
+  void write_names();
   void take_rows(std::uint64_t until_ticks);
   void write(const Row& row);
   void watch(const Row& row, std::int64_t time_ns);
@@ -79,6 +88,10 @@ class ProcessDrain {
   std::vector<std::uint32_t> strings_{0}, frames_{0}, stacks_{0}, heaps_{0};  // The stream's ids, by the job's.
   std::vector<std::string> texts_{""};                                        // By the job's ids, as are the next.
   std::vector<std::string> heap_names_{""};
+  std::vector<std::shared_ptr<const CodeModule>> modules_{nullptr};
+  FrameNamer* namer_ = nullptr;
+  std::uint32_t stream_;
+  std::int64_t process_ = 0;
   FailureWatch watch_;
   std::vector<Failure> failures_;
   std::uint64_t events_ = 0, lost_ = 0, told_without_ring_ = 0;

@@ -51,6 +51,7 @@ class RingMemory {
   std::uint64_t lost(std::uint32_t ring) const;
   std::uint64_t giving_since(std::uint32_t ring) const;
   std::uint64_t events_without_ring() const;
+  std::uint64_t stacks_lost() const;
 
   // The row at `at` of a ring, and where the next begins; `at` passes padding. Nothing at `head`. A row that makes no
   // sense: nothing too, and `at` is `head`, because where the next one begins can't be known; `is_broken` says so.

@@ -36,6 +36,10 @@ const RecordDescription record_table[record_count] = {
     {"clock", RecordKind::clock, 1, 16, false, 2,
      {{"realtime_ns", Unit::ns, Coding::delta, 8, 0, false},
       {"tsc", Unit::value, Coding::delta, 8, 8, false}}},
+    {"code", RecordKind::code, 1, 16, false, 3,
+     {{"address", Unit::address, Coding::delta, 8, 0, false},
+      {"frame", Unit::id, Coding::delta, 4, 8, false},
+      {"module", Unit::id, Coding::plain, 4, 12, false}}},
     {"live", RecordKind::live, 1, 56, false, 10,
      {{"address", Unit::address, Coding::delta, 8, 0, false},
       {"size", Unit::bytes, Coding::plain, 8, 8, false},
@@ -170,12 +174,12 @@ namespace {
 constexpr std::uint8_t no_record = 255;
 static_assert(record_count <= no_record);
 constexpr std::uint8_t place_of_kind[record_number_max + 1] = {
-    no_record, 0, 1, 2, 3, 4, 5, 6, no_record, no_record,
-    7, 8, 9, 10, no_record, no_record, 11, 12, 13, 14,
-    15, 16, 17, 18, 19, 20, 21, no_record, no_record, no_record,
-    no_record, no_record, 22, 23, 24, 25, 26, 27, 28, 29,
-    no_record, no_record, no_record, no_record, no_record, no_record, no_record, no_record, 30, 31,
-    32, 33, 34};
+    no_record, 0, 1, 2, 3, 4, 5, 6, 7, no_record,
+    8, 9, 10, 11, no_record, no_record, 12, 13, 14, 15,
+    16, 17, 18, 19, 20, 21, 22, no_record, no_record, no_record,
+    no_record, no_record, 23, 24, 25, 26, 27, 28, 29, 30,
+    no_record, no_record, no_record, no_record, no_record, no_record, no_record, no_record, 31, 32,
+    33, 34, 35};
 
 }  // namespace
 

@@ -15,6 +15,7 @@ enum class RecordKind : std::uint16_t {
   heap = 5,
   job = 6,
   clock = 7,
+  code = 8,
   live = 10,
   listing = 11,
   region_live = 12,
@@ -53,12 +54,12 @@ struct StringRecord {
 };
 static_assert(sizeof(StringRecord) == 8);
 
-// One source position.
+// One source position. One that has a code may be defined again, when its name has been found.
 struct FrameRecord {
   static constexpr RecordKind kind = RecordKind::frame;
   std::uint32_t id = 0;        // Its id.
   std::uint32_t function = 0;  // String: the function.
-  std::uint32_t file = 0;      // String: the file, as its source wrote it.
+  std::uint32_t file = 0;      // String: the file, as its source wrote it; of code whose source is not known, the program or library.
   std::uint32_t line = 0;      // Line; 0: unknown.
 };
 static_assert(sizeof(FrameRecord) == 16);
@@ -114,6 +115,15 @@ struct ClockRecord {
   std::uint64_t tsc = 0;          // Time stamp counter; 0: unknown.
 };
 static_assert(sizeof(ClockRecord) == 16);
+
+// Where a frame is in the process' code, from which its name is found.
+struct CodeRecord {
+  static constexpr RecordKind kind = RecordKind::code;
+  std::uint64_t address = 0;  // Of a byte of the instruction that called.
+  std::uint32_t frame = 0;    // Frame.
+  std::uint32_t module = 0;   // Module in which it lies; 0: none that is known.
+};
+static_assert(sizeof(CodeRecord) == 16);
 
 // A block that lives already.
 struct LiveRecord {
@@ -416,7 +426,7 @@ struct RecordDescription {
   std::uint8_t field_count;
   FieldDescription fields[record_fields_max];
 };
-constexpr std::size_t record_count = 35;
+constexpr std::size_t record_count = 36;
 constexpr std::size_t record_number_max = 52;
 extern const RecordDescription record_table[record_count];
 

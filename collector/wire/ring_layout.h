@@ -10,12 +10,13 @@
 // in the ring is their remainder. A row never wraps: where it does not fit before the end, a row of kind 0 fills the
 // rest. A record names strings, stacks and heaps that are in the definitions already, so that an observer who reads the
 // heads first and the definitions then knows all that it reads after that.
-// Nothing waits, but for a call of the driver's. A full ring loses the event and counts it; as soon as there is room again a row of kind loss says so
+// Nothing waits, but for a call of the driver's. A full ring loses the event and counts it; as soon as there is room
+// again a row of kind loss says so
 // (`count`: all that this ring ever lost, `since_ns`: ticks). The observer then asks for listings by raising
 // `listing_round`, and the next call about each heap writes one.
 //
-// Calls of the driver (rows with `driver_block`, `block_at`, `block_of_handle`, and the physical layer's) wait for room as
-// long as the observer takes rows out. What a call gives back is stamped when it begins and written when it has
+// Calls of the driver (rows with `driver_block`, `block_at`, `block_of_handle`, and the physical layer's) wait for room
+// as long as the observer takes rows out. What a call gives back is stamped when it begins and written when it has
 // succeeded; meanwhile the ring's `giving_since` says that stamp, and the observer holds back what came later. Threads
 // that have no ring of their own write into the last one, in turns, and hold nothing back.
 //
@@ -29,7 +30,7 @@
 
 namespace hbmscope::wire {
 
-constexpr std::uint32_t rings_version = 2;
+constexpr std::uint32_t rings_version = 3;
 
 struct RingsHeader {
   char magic[8] = {'h', 'b', 'm', 'r', 'i', 'n', 'g', 's'};
@@ -46,6 +47,7 @@ struct RingsHeader {
   std::uint64_t definitions_lost = 0;             // For want of room; ids of them are 0.
   std::uint64_t events_without_ring = 0;          // Lost, because every ring had its thread.
   std::uint64_t rings_taken = 0;                  // Rings from here on never had one, but for the last.
+  std::uint64_t stacks_lost = 0;                  // Events without one, because a table was full.
   alignas(64) std::uint64_t listing_end = 0;      // Bytes of the listing that waits; 0: none does.
   // The observer's.
   alignas(64) std::uint32_t listing_round = 1;  // Heaps that were not listed since it was raised want to be.
@@ -99,5 +101,11 @@ constexpr const char* observer_variable = "HBMSCOPE_OBSERVER";  // The path of t
 constexpr const char* no_follow_variable = "HBMSCOPE_NO_FOLLOW";
 // Set: CUPTI tells of the driver's calls, where there is one to be had.
 constexpr const char* cupti_variable = "HBMSCOPE_CUPTI";
+// Which stacks calls of the driver have, and how deep: "python:64", "native:20". Not set, or anything else: none.
+constexpr const char* stacks_variable = "HBMSCOPE_STACKS";
+constexpr const char* stacks_of_python = "python";  // Python's frames where there are any, with the native ones below.
+constexpr const char* stacks_of_code = "native";
+constexpr const char* stacks_when_attached = "python:64";
+constexpr std::uint32_t stack_depth_wanted = 64, stack_depth_max = 128;
 
 }  // namespace hbmscope::wire

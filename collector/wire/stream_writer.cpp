@@ -24,9 +24,12 @@ std::uint32_t StreamWriter::define_frame(std::string_view function, std::string_
   record.file = define_string(file);
   record.line = line;
   const std::pair<std::uint64_t, std::uint64_t> key{std::uint64_t{record.function} << 32 | record.file, line};
-  const auto [found, is_new] = frames_.try_emplace(key, static_cast<std::uint32_t>(frames_.size() + 1));
+  const auto [found, is_new] = frames_.try_emplace(key, frame_count_ + 1);
   record.id = found->second;
-  if (is_new) add(record, time_ns_);
+  if (is_new) {
+    ++frame_count_;
+    add(record, time_ns_);
+  }
   return found->second;
 }
 
@@ -38,6 +41,31 @@ std::uint32_t StreamWriter::define_stack(std::uint32_t parent, std::uint32_t fra
   record.frame = frame;
   if (is_new) add(record, time_ns_);
   return found->second;
+}
+
+std::uint32_t StreamWriter::define_module(ModuleRecord module, std::string_view path, std::string_view build_id) {
+  module.id = ++modules_;
+  module.path = define_string(path);
+  module.build_id = define_string(build_id);
+  add(module, time_ns_);
+  return module.id;
+}
+
+std::uint32_t StreamWriter::define_code_frame(CodeRecord code, std::string_view name, std::string_view file) {
+  code.frame = ++frame_count_;
+  name_frame(code.frame, name, file, 0);
+  add(code, time_ns_);
+  return code.frame;
+}
+
+void StreamWriter::name_frame(std::uint32_t frame, std::string_view function, std::string_view file,
+                              std::uint32_t line) {
+  FrameRecord record;
+  record.id = frame;
+  record.function = define_string(function);
+  record.file = define_string(file);
+  record.line = line;
+  add(record, time_ns_);
 }
 
 std::uint32_t StreamWriter::define_heap(HeapRecord heap, std::string_view name, std::string_view memory_kind) {

@@ -29,6 +29,11 @@ class StreamWriter {
   std::uint32_t define_string(std::string_view text);
   std::uint32_t define_frame(std::string_view function, std::string_view file, std::uint32_t line);
   std::uint32_t define_stack(std::uint32_t parent, std::uint32_t frame);
+  std::uint32_t define_module(ModuleRecord module, std::string_view path, std::string_view build_id);
+  // A frame of the process' code, `code.address` in `code.module`: a new one each time. `name` is what it is called
+  // until name_frame() tells the function's; `file` is the module's.
+  std::uint32_t define_code_frame(CodeRecord code, std::string_view name, std::string_view file);
+  void name_frame(std::uint32_t frame, std::string_view function, std::string_view file, std::uint32_t line);
   std::uint32_t define_heap(HeapRecord heap, std::string_view name, std::string_view memory_kind);
   void add_job_fact(std::string_view key, std::string_view value);
 
@@ -97,7 +102,7 @@ class StreamWriter {
                 std::uint32_t stack, std::int64_t time_ns);
 
   std::uint64_t missed_frees_ = 0;
-  std::uint32_t heaps_ = 0;
+  std::uint32_t heaps_ = 0, modules_ = 0, frame_count_ = 0;
   std::int64_t time_ns_ = 0;                   // Of the last event; definitions carry it.
   std::optional<std::int64_t> waiting_since_;  // The first flush_if_older that saw the block at hand.
 };

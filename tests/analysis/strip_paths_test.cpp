@@ -244,8 +244,8 @@ void check_all() {
 
 TEST(StripPaths, records_of_every_kind_are_copied_whole) {
   using namespace wire;
-  check_all<FrameRecord, StackRecord, ModuleRecord, HeapRecord, JobRecord, ClockRecord, LiveRecord, ListingRecord,
-            RegionLiveRecord, FreeSlotRecord, AllocRecord, FreeRecord, FreeRequestedRecord, FreeAtRecord,
+  check_all<FrameRecord, StackRecord, ModuleRecord, HeapRecord, JobRecord, ClockRecord, CodeRecord, LiveRecord,
+            ListingRecord, RegionLiveRecord, FreeSlotRecord, AllocRecord, FreeRecord, FreeRequestedRecord, FreeAtRecord,
             FreeRequestedAtRecord, MoveRecord, AttributeRecord, RegionGrowRecord, RegionShrinkRecord, HeapGoneRecord,
             PhysicalCreateRecord, PhysicalImportRecord, PhysicalExportRecord, PhysicalReleaseRecord, ReserveRecord,
             UnreserveRecord, MapRecord, UnmapRecord, DriverRefusalRecord, OutOfMemoryRecord, MarkerRecord,

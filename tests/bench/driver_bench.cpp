@@ -4,7 +4,12 @@
 //   hbmscope run --record /tmp/bench.hbm -- driver_bench         (with the folder of bare_driver in LD_LIBRARY_PATH)
 //
 // In bursts that a ring can hold, with pauses in which the observer takes them out, so that no call waits for it.
+//
+// Then the same from twenty frames deep, beside backtrace() there: what a call's stack costs (run --stacks native, and
+// none to see the difference). This in the thread's own time, as another one that runs beside it is no part of it.
 #include <dlfcn.h>
+#include <execinfo.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -51,6 +56,61 @@ double measure_threads(unsigned threads, Alloc alloc, Free free) {
   return each[threads / 2];
 }
 
+constexpr int frames = 20, deep_bursts = 9, deep_pairs = 5'000;
+
+// Nanoseconds of a call of each kind: bare, told, and backtrace().
+struct Deep {
+  double bare = 0, told = 0, backtrace = 0;
+  int depth = 0;  // As backtrace() has it.
+};
+
+double cpu_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+template <class Call>
+double measure_here(const Call& call) {
+  std::vector<double> all;
+  for (int i = 0; i < deep_bursts; ++i) {
+    const double begin = cpu_ns();
+    for (int pair = 0; pair < deep_pairs; ++pair) call();
+    all.push_back((cpu_ns() - begin) / (2.0 * deep_pairs));
+    std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  }
+  std::nth_element(all.begin(), all.begin() + deep_bursts / 2, all.end());
+  return all[deep_bursts / 2];
+}
+
+Deep measure_deep(Alloc alloc, Free free, Alloc bare_alloc, Free bare_free) {
+  const auto pair_of = [](Alloc take, Free give) {
+    return [take, give] {
+      unsigned long long address = 0;
+      take(&address, 4096);
+      give(address);
+    };
+  };
+  Deep deep;
+  void* addresses[128];
+  deep.depth = backtrace(addresses, 128);
+  deep.bare = measure_here(pair_of(bare_alloc, bare_free));
+  deep.told = measure_here(pair_of(alloc, free));
+  deep.backtrace = measure_here([&addresses] {
+    backtrace(addresses, 128);
+    backtrace(addresses, 128);
+  });
+  return deep;
+}
+
+__attribute__((noinline)) void descend(int levels, const auto& at_the_end) {
+  if (levels > 0)
+    descend(levels - 1, at_the_end);
+  else
+    at_the_end();
+  __asm__ volatile("" : : : "memory");  // So that no call is a jump.
+}
+
 }  // namespace
 
 int main() {
@@ -69,4 +129,11 @@ int main() {
     std::printf("%u thread%s: %.1f ns a call, %.1f ns of it bare: %.1f ns more\n", threads, threads == 1 ? "" : "s",
                 told, bare, told - bare);
   }
+  Deep deep;
+  descend(frames, [&] { deep = measure_deep(alloc, free, bare_alloc, bare_free); });
+  std::printf(
+      "1 thread, %d frames deep: %.1f ns a call, %.1f ns of it bare: %.1f ns more; backtrace() %.1f ns: %.2f times "
+      "that\n",
+      deep.depth, deep.told, deep.bare, deep.told - deep.bare, deep.backtrace,
+      (deep.told - deep.bare) / deep.backtrace);
 }

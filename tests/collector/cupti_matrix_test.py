@@ -20,7 +20,7 @@ from pathlib import Path
 HBMSCOPE, ENTRIES, FAKES, FAKE_CUPTI, LINKED_JOB, JOB, EVERY_REFUSAL, NEXT_IN_LINE = sys.argv[1:9]
 HERE = Path(__file__).parent
 VERSIONS = {"12": "12090", "13.0": "13000", "13.3": "13030"}  # And the driver's.
-INTERPOSED = "hbmscope: the CUDA driver's calls are told by interposition, which leaves CUPTI to the job"
+INTERPOSED = "hbmscope: the CUDA driver's calls are told by interposition, which leaves CUPTI to the job, with Python and native stacks, 64 frames at most (--stacks)"
 BY_CUPTI = "hbmscope: the driver's calls are told by CUPTI ("
 INSTEAD = ", so the driver's calls are told by interposition"
 # Takes and gives memory, and then tries to use CUPTI itself, as a profiler does.

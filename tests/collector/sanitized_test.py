@@ -23,6 +23,10 @@ def find_wrong(hbmscope, fakes, fake_cupti, job, back_end):
         if ("told by CUPTI (" in done.stderr) != (back_end == "cupti"):
             return [done.stderr]
         truth = json.loads(done.stdout)
+        blocks = json.loads(subprocess.run([hbmscope, "report", recording, "--blocks", "0", "--json"], capture_output=True, text=True, check=True).stdout)["blocks"]["rows"]
+        named = [block for block in blocks if any("main::" in frame["name"] or "(anonymous namespace)::" in frame["name"] for frame in block["stack"])]
+        if not blocks or len(named) != len(blocks):
+            return [f"{back_end}: {len(named)} of {len(blocks)} blocks say who took them: {blocks[:1]}"]
         events = json.loads(subprocess.run([hbmscope, "report", recording, "--json"], capture_output=True, text=True, check=True).stdout)["events"]
         return [f"{back_end}: {key}: {events[key]} instead of {truth[key]}" for key in ("alloc", "free", "driver_refusals") if events[key] != truth[key]]
 

@@ -183,7 +183,7 @@ TEST_F(Rings, a_call_that_gives_back_holds_what_is_younger) {
   std::barrier turn(2);
   std::thread frees([&] {
     turn.arrive_and_wait();
-    const std::uint64_t since = inject::rings.begin_giving();
+    const std::uint64_t since = inject::rings.begin_giving(0);
     turn.arrive_and_wait();  // The driver has the address again,
     turn.arrive_and_wait();  // and gives it to somebody else, whose call is told first.
     wire::FreeAtRecord record;

@@ -61,7 +61,8 @@ TEST(AttributeTable, all_of_an_allocation_in_the_order_in_which_they_were_told) 
   AttributeTable table;
   std::vector<std::vector<Attribute>> naive(300);
   for (std::uint64_t event = 0; event < 5000; ++event) {
-    const Attribute attribute{random() % std::min<std::uint64_t>(300, event + 1), event, static_cast<std::uint32_t>(random() % 4), 9};
+    const Attribute attribute{random() % std::min<std::uint64_t>(300, event + 1), event,
+                              static_cast<std::uint32_t>(random() % 4), 9};
     table.add(attribute);
     naive[attribute.allocation].push_back(attribute);
     if (event % 611 != 0) continue;
@@ -195,6 +196,39 @@ TEST(Stream, kinds_that_it_does_not_hold_are_counted_each) {
   EXPECT_EQ(2, trace.import.count_of("passed_over_record_60"));
   EXPECT_EQ(1, trace.import.count_of("passed_over_free_slot"));
   EXPECT_EQ(Severity::notice, trace.import.worst());
+}
+
+TEST(Stream, frames_of_code_get_their_names_later_and_other_frames_do_not) {
+  Trace trace;
+  Stream& stream = trace.streams.emplace_back();
+  wire::StreamWriter writer(0, [&](wire::SharedBlock block) { stream.append(std::move(block)); });
+  wire::CodeRecord code;
+  code.address = 0x1234;
+  code.module = writer.define_module({}, "/home/me/train", "ab12");
+  const std::uint32_t of_code = writer.define_code_frame(code, "train+0x234", "/home/me/train");
+  const std::uint32_t of_python = writer.define_frame("main", "train.py", 7);
+  const std::uint32_t stack = writer.define_stack(writer.define_stack(0, of_python), of_code);
+  writer.flush();
+  const auto name_of = [](const Definitions& definitions, std::uint32_t frame) {
+    return std::string(definitions.text(definitions.frame(frame).function));
+  };
+  EXPECT_NE(of_code, of_python);
+  EXPECT_EQ("train+0x234", name_of(stream.definitions(), of_code));
+  const Definitions before = stream.definitions();  // As a window has it that draws meanwhile.
+  writer.name_frame(of_code, "job::take(int)", "take.cpp", 12);
+  writer.name_frame(of_python, "somebody_else", "train.py", 7);
+  wire::CodeRecord stray;
+  stray.frame = 1000;
+  writer.add(stray, 0);
+  writer.flush();
+  const Definitions& after = stream.definitions();
+  EXPECT_EQ("train+0x234", name_of(before, of_code));
+  EXPECT_EQ("job::take(int)", name_of(after, of_code));
+  EXPECT_EQ(12U, after.frame(after.stack(stack).frame).line);
+  EXPECT_EQ("main", name_of(after, of_python));
+  EXPECT_TRUE(after.is_code(of_code));
+  EXPECT_FALSE(after.is_code(of_python));
+  EXPECT_EQ(2U, after.bad_definitions());
 }
 
 }  // namespace

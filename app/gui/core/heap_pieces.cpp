@@ -228,8 +228,8 @@ std::string own_code_text(const Definitions& definitions, std::uint32_t stack) {
   if (stack == 0) return "(no stack was recorded)";
   const auto frame = find_own_frame(definitions, stack);
   if (!frame) return "(library code only)";
-  return std::string(definitions.text(frame->function)) + "  " + file_title(definitions.text(frame->file)) + ":" +
-         std::to_string(frame->line);
+  return std::string(definitions.text(frame->function)) + "  " + file_title(definitions.text(frame->file)) +
+         (frame->line > 0 ? ":" + std::to_string(frame->line) : "");
 }
 
 const HeapPiece* HeapPieces::find(std::uint64_t address) const {

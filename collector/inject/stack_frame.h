@@ -1,0 +1,35 @@
+// A frame of a stack that is being taken, and hashes of what stacks are made of.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace hbmscope::inject {
+
+struct StackFrame {
+  std::uint64_t place = 0;  // An address of code; or a code object of Python's.
+  std::uint64_t key = 0;    // Of Python's: a hash of what it is called, never 0. Of code 0.
+  std::uint32_t instruction = 0;
+};
+
+// A product of 64 times 64 bits, folded in half, mixes every bit of both into all.
+inline std::uint64_t hash_pair(std::uint64_t one, std::uint64_t other) {
+  using Wide = unsigned __int128;
+  const Wide product = static_cast<Wide>(one ^ 0x9e3779b97f4a7c15U) * (other ^ 0xd1b54a32d192ed03U);
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64) ^ one;
+}
+
+inline std::uint64_t hash_bytes(const std::uint8_t* at, std::size_t bytes) {
+  std::uint64_t hash = bytes;
+  std::uint64_t word = 0;
+  for (; bytes >= sizeof(word); at += sizeof(word), bytes -= sizeof(word)) {
+    std::memcpy(&word, at, sizeof(word));
+    hash = hash_pair(hash, word);
+  }
+  word = 0;
+  std::memcpy(&word, at, bytes);
+  return hash_pair(hash, word);
+}
+
+}  // namespace hbmscope::inject

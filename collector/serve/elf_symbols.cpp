@@ -1,0 +1,176 @@
+#include "collector/serve/elf_symbols.h"
+
+#include <cxxabi.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+namespace hbmscope::serve {
+namespace {
+
+// Of one file. The largest libraries there are have some two million functions and 300 MB of their names.
+constexpr std::uint64_t symbols_max = 20'000'000, texts_bytes_max = std::uint64_t{1} << 30, headers_max = 65'536;
+
+class File {
+ public:
+  explicit File(const std::string& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    struct stat found {};
+    if (file_ >= 0 && fstat(file_, &found) == 0 && S_ISREG(found.st_mode))
+      bytes_ = static_cast<std::uint64_t>(found.st_size);
+  }
+  ~File() {
+    if (file_ >= 0) close(file_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  // All or nothing.
+  bool read(void* to, std::uint64_t offset, std::uint64_t bytes) const {
+    if (offset > bytes_ || bytes > bytes_ - offset) return false;
+    auto* at = static_cast<char*>(to);
+    while (bytes > 0) {
+      const ssize_t got = pread(file_, at, bytes, static_cast<off_t>(offset));
+      if (got <= 0) return false;
+      at += got;
+      offset += static_cast<std::uint64_t>(got);
+      bytes -= static_cast<std::uint64_t>(got);
+    }
+    return true;
+  }
+  template <class T>
+  bool read_table(std::vector<T>& rows, std::uint64_t offset, std::uint64_t count) const {
+    if (count > bytes_ / sizeof(T)) return false;
+    rows.resize(count);
+    return read(rows.data(), offset, count * sizeof(T));
+  }
+
+ private:
+  int file_;
+  std::uint64_t bytes_ = 0;
+};
+
+std::string build_id_in(const std::vector<std::uint8_t>& notes) {
+  for (std::size_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
+    Elf64_Nhdr note;
+    std::memcpy(&note, notes.data() + at, sizeof(note));
+    const std::size_t name = at + sizeof(note), content = name + (std::size_t{note.n_namesz} + 3) / 4 * 4;
+    const std::size_t next = content + (std::size_t{note.n_descsz} + 3) / 4 * 4;
+    if (next > notes.size()) break;
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(notes.data() + name, "GNU", 4) == 0) {
+      std::string text;
+      for (std::size_t i = content; i < content + note.n_descsz; ++i) {
+        text += "0123456789abcdef"[notes[i] >> 4];
+        text += "0123456789abcdef"[notes[i] & 15];
+      }
+      return text;
+    }
+    at = next;
+  }
+  return {};
+}
+
+bool has_build_id(const File& file, const std::vector<Elf64_Phdr>& parts, std::string_view build_id) {
+  constexpr std::uint64_t notes_bytes_max = 1 << 20;
+  for (const Elf64_Phdr& part : parts) {
+    std::vector<std::uint8_t> notes;
+    if (part.p_type == PT_NOTE && part.p_filesz <= notes_bytes_max &&
+        file.read_table(notes, part.p_offset, part.p_filesz))
+      if (const std::string found = build_id_in(notes); !found.empty()) return found == build_id;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<ElfSymbols> ElfSymbols::read(const std::string& path, std::string_view build_id) {
+  const File file(path);
+  Elf64_Ehdr head;
+  if (!file.read(&head, 0, sizeof(head)) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+      head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB)
+    return std::nullopt;
+  std::vector<Elf64_Phdr> parts;
+  if (head.e_phentsize != sizeof(Elf64_Phdr) || !file.read_table(parts, head.e_phoff, head.e_phnum))
+    return std::nullopt;
+  if (!build_id.empty() && !has_build_id(file, parts, build_id)) return std::nullopt;
+  ElfSymbols symbols;
+  symbols.first_address_ = ~std::uint64_t{0};
+  for (const Elf64_Phdr& part : parts)
+    if (part.p_type == PT_LOAD) symbols.first_address_ = std::min(symbols.first_address_, part.p_vaddr);
+  if (symbols.first_address_ == ~std::uint64_t{0}) return std::nullopt;
+  constexpr std::uint64_t page = 4096;
+  symbols.first_address_ &= ~(page - 1);
+
+  std::vector<Elf64_Shdr> sections;
+  if (head.e_shentsize == sizeof(Elf64_Shdr) && head.e_shnum < headers_max)
+    file.read_table(sections, head.e_shoff, head.e_shnum);
+  // A full table has what is exported, too.
+  const auto is_table = [&](std::uint32_t type) {
+    return [type](const Elf64_Shdr& section) { return section.sh_type == type && section.sh_size > 0; };
+  };
+  auto table = std::find_if(sections.begin(), sections.end(), is_table(SHT_SYMTAB));
+  symbols.has_full_table_ = table != sections.end();
+  if (!symbols.has_full_table_) table = std::find_if(sections.begin(), sections.end(), is_table(SHT_DYNSYM));
+  if (table == sections.end() || table->sh_entsize != sizeof(Elf64_Sym) || table->sh_link >= sections.size() ||
+      table->sh_size / sizeof(Elf64_Sym) > symbols_max || sections[table->sh_link].sh_size > texts_bytes_max)
+    return symbols;
+  const Elf64_Shdr& texts = sections[table->sh_link];
+  std::vector<Elf64_Sym> rows;
+  if (!file.read_table(rows, table->sh_offset, table->sh_size / sizeof(Elf64_Sym)) ||
+      !file.read_table(symbols.texts_, texts.sh_offset, texts.sh_size))
+    return symbols;
+  if (symbols.texts_.empty() || symbols.texts_.back() != 0) symbols.texts_.push_back(0);
+  for (const Elf64_Sym& row : rows) {
+    const unsigned type = ELF64_ST_TYPE(row.st_info);
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || row.st_shndx == SHN_UNDEF || row.st_name == 0 ||
+        row.st_name >= symbols.texts_.size())
+      continue;
+    symbols.functions_.push_back({row.st_value, row.st_size, row.st_name, ELF64_ST_BIND(row.st_info) == STB_LOCAL});
+  }
+  // Of several names the exported one, then the first of the table.
+  std::stable_sort(symbols.functions_.begin(), symbols.functions_.end(), [](const Function& a, const Function& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.is_local < b.is_local;
+  });
+  return symbols;
+}
+
+std::string_view ElfSymbols::find(std::uint64_t offset) const {
+  const std::uint64_t address = address_of(offset);
+  auto behind = std::upper_bound(functions_.begin(), functions_.end(), address,
+                                 [](std::uint64_t at, const Function& function) { return at < function.begin; });
+  if (behind == functions_.begin()) return {};
+  const std::uint64_t begin = std::prev(behind)->begin;
+  const auto first = std::lower_bound(functions_.begin(), behind, begin,
+                                      [](const Function& function, std::uint64_t at) { return function.begin < at; });
+  for (auto function = first; function != behind; ++function)
+    if (function->bytes == 0 || address - begin < function->bytes) {
+      const std::string_view name = texts_.data() + function->name;
+      return name.substr(0, name.find('@'));  // A full table may say the version, too.
+    }
+  return {};
+}
+
+std::uint64_t ElfSymbols::memory_bytes() const {
+  return functions_.capacity() * sizeof(Function) + texts_.capacity();
+}
+
+std::string demangled(std::string_view name) {
+  // A hostile name may stand for a text of gigabytes.
+  constexpr std::size_t mangled_bytes_max = 4096, text_bytes_max = 2048;
+  std::string text(name);
+  if (name.starts_with("_Z") && name.size() <= mangled_bytes_max) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status),
+                                                          std::free);
+    if (status == 0 && readable != nullptr) text = readable.get();
+  }
+  if (text.size() > text_bytes_max) text = text.substr(0, text_bytes_max) + "...";
+  return text;
+}
+
+}  // namespace hbmscope::serve
