@@ -12,7 +12,6 @@ using Refusal = tl::unexpected<std::string>;
 
 constexpr std::uint64_t granularity_of_2026 = std::uint64_t{2} << 20;
 constexpr std::uint64_t granularity_of_cuda_malloc = 512;
-constexpr std::string_view partitioning_flag = "--xla_gpu_enable_allocator_spatial_partitioning=";
 constexpr std::string_view create_options = "JAX_PJRT_CLIENT_CREATE_OPTIONS";
 constexpr std::string_view falls_back =
     "; JAX logs it, goes on without the GPU, and is on the CPU unless JAX_PLATFORMS=cuda";
@@ -81,9 +80,10 @@ bool is_unified(std::span<const Setting> settings, std::vector<std::string>& not
 tl::expected<bool, std::string> is_partitioned(std::span<const Setting> settings) {
   const auto flags = find_setting(settings, "XLA_FLAGS");
   if (!flags) return true;
-  const std::size_t at = flags->rfind(partitioning_flag);
-  if (at == flags->npos) return Refusal("of XLA_FLAGS only " + std::string(partitioning_flag) + "... is known here");
-  const std::string_view value = flags->substr(at + partitioning_flag.size());
+  const std::size_t at = flags->rfind(jax_partitioning_flag);
+  if (at == flags->npos)
+    return Refusal("of XLA_FLAGS only " + std::string(jax_partitioning_flag) + "... is known here");
+  const std::string_view value = flags->substr(at + jax_partitioning_flag.size());
   return !value.starts_with("false") && !value.starts_with("0");
 }
 
@@ -132,6 +132,10 @@ std::uint64_t rounded_limit(double bytes, std::uint64_t granularity) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> jax_setting_names() {
+  return known_settings;
+}
 
 tl::expected<JaxMemory, std::string> memory_from_settings(std::span<const Setting> settings, std::uint64_t device_bytes,
                                                           xla_gpu::Version version) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tl/expected.hpp>
@@ -14,6 +15,10 @@
 #include "allocator/jax/plugin_options.h"
 
 namespace hbmscope::allocator {
+
+// The variables that are known here. Of XLA_FLAGS only one flag is: with others alone in it, it is refused.
+std::span<const std::string_view> jax_setting_names();
+inline constexpr std::string_view jax_partitioning_flag = "--xla_gpu_enable_allocator_spatial_partitioning=";
 
 struct JaxMemory {
   AllocatorOptions options;       // Of default memory: xla_gpu, platform or cuda_async.
