@@ -3,9 +3,7 @@
 namespace hbmscope::allocator {
 
 AnnotatedPool::AnnotatedPool(const AllocatorOptions& options, int device, StreamOrdered& pool)
-    : name_("GPU_" + std::to_string(device) + "_" +
-            (kind_of(options) == Kind::xla_gpu ? "bfc" : std::string(name_of(options)))),
-      pool_(pool) {
+    : name_(pool_name_of(options, static_cast<std::uint32_t>(device))), pool_(pool) {
   heap_ = HBMSCOPE_HEAP(name_.c_str(), "device", static_cast<std::uint32_t>(device));
   if (const auto* xla = std::get_if<xla_gpu::Options>(&options)) {
     const xla_gpu::VersionRules& rules = xla_gpu::rules_of(xla->version);

@@ -46,6 +46,9 @@ tl::expected<std::unique_ptr<DevicePool>, std::string> DevicePool::open(int devi
   if (!opened) return Refusal(opened.error());
   const auto setup = set_up({words.allocator, words.version, words.settings, opened->total_bytes});
   if (!setup) return Refusal(setup.error());
+  const Kind kind = kind_of(setup->options);
+  if (kind == Kind::collective || kind == Kind::pinned_host)
+    return Refusal(fmt::format("{} is no pool for the arrays of a program", name_of(setup->options)));
   if (!setup->upstream.device_bytes)
     return Refusal("TF_FORCE_UNIFIED_MEMORY asks for managed memory, which this pool does not have");
   return std::unique_ptr<DevicePool>(new DevicePool(*opened, *setup));

@@ -61,6 +61,8 @@ Result<void> plan_for_device(const ReplayOptions& asked, ReplayPlan& plan) {
 // What the configuration of a stream gives: its limit is all that there is.
 Result<void> plan_by_configuration(const ReplayOptions& asked, Kind kind, ReplayPlan& plan) {
   StreamConfig& config = plan.stream.config;
+  if (kind == Kind::collective || kind == Kind::pinned_host)
+    return usage(fmt::format("{} is sized by JAX's variables", asked.allocator), "Give --device-bytes, and --set.");
   const auto version = allocator::version_named(asked.version, allocator::version_of(config));
   if (!version) return usage(version.error(), how_to_set);
   if (kind == Kind::xla_gpu) {
@@ -80,6 +82,7 @@ Result<void> plan_by_configuration(const ReplayOptions& asked, Kind kind, Replay
   if (kind == Kind::platform) plan.options = allocator::platform::Options{};
   if (kind == Kind::cuda_async) plan.options = pool;
   if (kind == Kind::pytorch) plan.options = pytorch;
+  if (kind == Kind::vmm) plan.options = allocator::vmm::Options{config.total_bytes};
   if (kind == Kind::naive) plan.options = allocator::first_fit::Options{config.total_bytes};
   return {};
 }

@@ -14,6 +14,13 @@ xla_gpu::Options bfc(xla_gpu::Version version, bool grows, bool collects = false
   return options;
 }
 
+xla_gpu::Options of_pool(xla_gpu::Pool pool, std::uint64_t limit_bytes, bool grows) {
+  xla_gpu::Options options = bfc(xla_gpu::Version::classic_align, grows);
+  options.pool = pool;
+  options.limit_bytes = limit_bytes;
+  return options;
+}
+
 pytorch::Options torch_options(bool expandable, std::uint64_t max_split_mib, std::uint64_t divisions) {
   pytorch::Options options;
   options.expandable_segments = expandable;
@@ -44,6 +51,9 @@ std::vector<Candidate> candidates() {
   all.push_back({"pytorch_max_split", torch_options(false, 32, 0), 512});
   all.push_back({"pytorch_rounds", torch_options(false, 0, 8), 64});
   all.push_back({"pytorch_expandable", torch_options(true, 0, 0), 512});
+  all.push_back({"vmm", vmm::Options{384 * mib}, 2 * mib});
+  all.push_back({"collective", of_pool(xla_gpu::Pool::collective, 384 * mib, true), 256});
+  all.push_back({"pinned_host", of_pool(xla_gpu::Pool::pinned_host, 448 * mib, false), 256});
   all.push_back({"naive", first_fit::Options{384 * mib}, 256});
   return all;
 }

@@ -82,7 +82,7 @@ class PytorchLibrary(unittest.TestCase):
         self.run_job("malloc(100); assert used() == 2 * MIB, used()", XLA_PYTHON_CLIENT_PREALLOCATE="false")
 
     def test_every_allocator_can_be_chosen(self):
-        for name in ["xla_gpu", "platform", "cuda_async", "pytorch", "naive"]:
+        for name in ["xla_gpu", "platform", "cuda_async", "vmm", "pytorch", "naive"]:
             self.run_job(
                 """
                 blocks = [malloc(size) for size in (3 * MIB, 700, 40 * MIB)]
@@ -176,6 +176,7 @@ class PytorchLibrary(unittest.TestCase):
         for words, variables in [
             ("there is no allocator 'tcmalloc' (known: xla_gpu, ", {"HBMSCOPE_ALLOCATOR": "tcmalloc"}),
             ("must be one of", {"XLA_PYTHON_CLIENT_ALLOCATOR": "best"}),
+            ("no pool for the arrays", {"HBMSCOPE_ALLOCATOR": "pinned_host"}),
             ("managed memory", {"TF_FORCE_UNIFIED_MEMORY": "1"}),
             ("no power of two", {"HBMSCOPE_ALLOCATOR": "pytorch", "PYTORCH_CUDA_ALLOC_CONF": "roundup_power2_divisions:3"}),
         ]:

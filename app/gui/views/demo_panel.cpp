@@ -59,8 +59,10 @@ void draw_variables(const DemoState& demo, CommandQueue& commands) {
     start_with(settings, commands);
   });
   dim_text("XLA_PYTHON_CLIENT_ALLOCATOR");
-  constexpr std::array<DemoChoice, 3> allocators{
-      DemoChoice{"", "default: XLA's BFC (not set)"}, {"platform", "platform"}, {"cuda_async", "cuda_async"}};
+  constexpr std::array<DemoChoice, 4> allocators{DemoChoice{"", "default: XLA's BFC (not set)"},
+                                                 {"platform", "platform"},
+                                                 {"cuda_async", "cuda_async"},
+                                                 {"vmm", "vmm"}};
   std::string allocator = settings.allocator;
   for (const DemoChoice& choice : allocators)
     if (choice.name == settings.allocator) allocator = choice.title;
