@@ -17,6 +17,7 @@ AnnotatedDevice::AnnotatedDevice(const AllocatorOptions& options, const VirtualO
       allocator_(make_allocator(options, upstream_)) {
   allocator_->set_sink(this);
   heap_ = HBMSCOPE_HEAP(name_.c_str(), memory_kind_of(options).data(), 0);
+  if (kind_of(options) == Kind::pinned_host) heap_.device = ~0U;  // None.
   if (has_two_ends(options)) heap_.flags |= HBMSCOPE_HAS_TWO_ENDS;
   heap_.user = this;
   heap_.enumerate = [](hbmscope_heap* heap, const hbmscope_listing* listing) {

@@ -16,6 +16,7 @@
 #ifdef HBMSCOPE_RUN
 #include "app/cli/attach_options.h"
 #include "app/cli/demo.h"
+#include "app/cli/device_size.h"
 #include "app/cli/run.h"
 #include "app/cli/watch.h"
 #endif
@@ -152,13 +153,18 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
                      "default: by the configuration, classic_align or spatial_v1");
   command.add_option("--device-bytes", options.device_bytes,
                      "All memory of the device, e.g. 80GiB; of a stream of requests it replaces its configuration");
+
   command
       .add_option("--set", options.settings,
                   "A setting of JAX, e.g. XLA_CLIENT_MEM_FRACTION=.9 (allocator/jax/README.md lists them), or of "
                   "PyTorch: PYTORCH_CUDA_ALLOC_CONF")
       ->allow_extra_args(false);
-  command.add_option("--device", options.device, "Of a trace: the device's number; default: with the most requests")
-      ->check(find_count_fault);
+  command
+      .add_option(
+          "--device", options.device,
+          "A GPU, in place of --device-bytes: h100-80, a100-40, mi300x, ... (allocator/devices/README.md); or, of "
+          "a trace, the device's number; default: with the most requests")
+      ->check(find_device_fault);
   command.add_flag("--check", options.check,
                    "Compare every recorded answer with the allocator's own; exit with 1 at the first difference");
   command.add_flag("--time", options.time, "Also measure an operation: the best of three passes");
@@ -196,7 +202,10 @@ void add_demo_options(CLI::App& command, DemoOptions& options) {
                      "xla_gpu, platform, cuda_async, vmm, collective, pinned_host, pytorch, naive; default: as JAX's "
                      "variables say");
   command.add_option("--version", options.version, "Of XLA's allocator: classic, classic_align, spatial_v1, ...");
-  command.add_option("--device-bytes", options.device_bytes, "What the device has in all")->capture_default_str();
+  command
+      .add_option("--device-bytes,--device", options.device_bytes,
+                  "What the device has in all, or a GPU: h100-80, a100-40, mi300x, ... (allocator/devices/README.md)")
+      ->capture_default_str();
   command.add_option("--speed", options.speed, "1: some hundred events a second")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 1e6));
