@@ -33,15 +33,11 @@ StreamOrdered::~StreamOrdered() {
     for (const Mark& mark : deferred.marks) mark.line->wait(mark.event);
 }
 
-EventLine& StreamOrdered::line_of(Stream stream) {
-  auto& line = lines_[stream];
-  if (!line) line = std::make_unique<EventLine>(streams_, stream);
-  return *line;
-}
-
-std::uint32_t StreamOrdered::number_of(Stream stream) {
-  if (stream == nullptr) return 0;
-  return numbers_.try_emplace(stream, static_cast<std::uint32_t>(numbers_.size() + 1)).first->second;
+StreamOrdered::Known& StreamOrdered::known(Stream stream) {
+  const auto found = known_.find(stream);
+  if (found != known_.end()) return found->second;
+  if (stream != nullptr) ++streams_numbered_;
+  return known_.try_emplace(stream, streams_, stream, stream == nullptr ? 0 : streams_numbered_).first->second;
 }
 
 // The allocator's first choice that no other stream uses. What was put by instead is the caller's to give back.
@@ -58,8 +54,8 @@ Allocation StreamOrdered::take_free_of_others(const Request& request, EventLine&
 
 Allocation StreamOrdered::allocate(Request request, Stream stream) {
   give_back_what_is_done();
-  EventLine& line = line_of(stream);
-  request.stream = number_of(stream);
+  auto& [line, number] = known(stream);
+  request.stream = number;
   for (bool has_waited = false;; has_waited = true) {
     std::vector<Allocation> put_by;
     const Allocation got = take_free_of_others(request, line, put_by);
@@ -122,19 +118,19 @@ bool StreamOrdered::is_done(Deferred& deferred) {
                      [](const Mark& mark) { return mark.line->is_done(mark.event); });
 }
 
-void StreamOrdered::give_back(const Deferred& deferred) {
-  if (on_freed_) on_freed_(deferred.address);
-  const std::uint64_t bytes = blocks_.at(deferred.address).bytes;
-  blocks_.erase(deferred.address);
-  const Mark& own = deferred.marks.back();
-  pending_.add(deferred.address, deferred.address + bytes, own.line, own.event);
-  allocator_->free(deferred.address);
+void StreamOrdered::give_back(std::uint64_t address, const Mark& own) {
+  if (on_freed_) on_freed_(address);
+  const auto block = blocks_.find(address);
+  pending_.add(address, address + block->second.bytes, own.line, own.event);
+  blocks_.erase(block);
+  allocator_->free(address);
 }
 
 void StreamOrdered::give_back_what_is_done() {
   if (deferred_.empty()) return;
   std::vector<Deferred> kept;
-  for (Deferred& deferred : deferred_) is_done(deferred) ? give_back(deferred) : kept.push_back(std::move(deferred));
+  for (Deferred& deferred : deferred_)
+    is_done(deferred) ? give_back(deferred.address, deferred.marks.back()) : kept.push_back(std::move(deferred));
   deferred_ = std::move(kept);
 }
 
@@ -154,15 +150,20 @@ FreeOutcome StreamOrdered::free(std::uint64_t address, Stream stream) {
   if (allocator_->fault() != Fault::none) return FreeOutcome::fault;
   const auto found = blocks_.find(address);
   if (found == blocks_.end() || found->second.is_deferred) return FreeOutcome::unknown_address;
-  Deferred freed{address, stream, {}, false};
-  if (found->second.is_kept) {
-    found->second.is_deferred = true;
-  } else if (is_done(freed)) {
-    give_back(freed);
-  } else {
-    found->second.is_deferred = true;
-    deferred_.push_back(std::move(freed));
+  Block& block = found->second;
+  const bool has_one_stream = block.users.empty() && block.stream == stream;
+  if (has_one_stream && !block.is_kept && !streams_.is_capturing(stream)) {
+    EventLine& line = line_of(stream);
+    give_back(address, {&line, line.record()});
+    return FreeOutcome::freed;
   }
+  Deferred freed{address, stream, {}, false};
+  if (!block.is_kept && is_done(freed)) {
+    give_back(address, freed.marks.back());
+    return FreeOutcome::freed;
+  }
+  block.is_deferred = true;
+  if (!block.is_kept) deferred_.push_back(std::move(freed));
   return FreeOutcome::freed;
 }
 

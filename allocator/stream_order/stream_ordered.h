@@ -41,7 +41,7 @@ class StreamOrdered {
   bool record_stream(std::uint64_t address, Stream stream);
   bool is_capturing(Stream stream) { return streams_.is_capturing(stream); }
   // Streams are counted from 1 as they come; the default one is 0.
-  std::uint32_t number_of(Stream stream);
+  std::uint32_t number_of(Stream stream) { return known(stream).number; }
 
   // Told when a block can be taken again: at its free, or later. It is the allocator's again right afterwards.
   void set_on_freed(std::function<void(std::uint64_t address)> on_freed) { on_freed_ = std::move(on_freed); }
@@ -85,21 +85,27 @@ class StreamOrdered {
     bool has_marks = false;   // Not while a stream was capturing.
   };
 
-  EventLine& line_of(Stream stream);
+  struct Known {
+    Known(Streams& streams, Stream stream, std::uint32_t its_number) : line(streams, stream), number(its_number) {}
+    EventLine line;
+    std::uint32_t number;
+  };
+  Known& known(Stream stream);
+  EventLine& line_of(Stream stream) { return known(stream).line; }
   bool mark(Deferred& deferred);
   bool is_done(Deferred& deferred);
-  void give_back(const Deferred& deferred);
+  void give_back(std::uint64_t address, const Mark& own);
   void give_back_what_is_done();
   bool wait_for_a_deferred();
   Allocation take_free_of_others(const Request& request, EventLine& line, std::vector<Allocation>& put_by);
 
   Streams& streams_;
-  std::map<Stream, std::unique_ptr<EventLine>> lines_;
-  std::map<Stream, std::uint32_t> numbers_;
+  std::map<Stream, Known> known_;  // Never moved: marks point to lines.
   PendingRanges pending_;
   std::unordered_map<std::uint64_t, Block> blocks_;  // By address.
   std::vector<Deferred> deferred_;                   // In the order of their frees.
   std::function<void(std::uint64_t)> on_freed_;
+  std::uint32_t streams_numbered_ = 0;
   std::uint64_t waits_ = 0;
   Guarded guarded_;
   std::unique_ptr<Allocator> allocator_;
