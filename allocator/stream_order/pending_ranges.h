@@ -27,7 +27,7 @@ class EventLine {
   void drop_done();
 
   Streams& streams_;
-  const Stream stream_;
+  Stream stream_;
   std::deque<Streams::Event> events_;
   std::uint64_t first_ = 0;  // The number of the first one; all before are done.
 };

@@ -59,7 +59,7 @@ Allocation StreamOrdered::allocate(Request request, Stream stream) {
   for (bool has_waited = false;; has_waited = true) {
     std::vector<Allocation> put_by;
     const Allocation got = take_free_of_others(request, line, put_by);
-    for (auto piece = put_by.rbegin(); piece != put_by.rend(); ++piece) allocator_->free(piece->address);
+    for (const Allocation& piece : put_by) allocator_->free(piece.address);
     if (got.outcome == Outcome::allocated) {
       pending_.cut(got.address, got.address + got.bytes);
       blocks_[got.address] = {got.bytes, stream, {}, false, false};
@@ -101,9 +101,9 @@ bool StreamOrdered::mark(Deferred& deferred) {
   streams.push_back(block.stream);
   std::erase(streams, deferred.stream);
   streams.push_back(deferred.stream);
-  for (const Stream stream : streams)
+  for (Stream stream : streams)
     if (streams_.is_capturing(stream)) return false;
-  for (const Stream stream : streams) {
+  for (Stream stream : streams) {
     EventLine& line = line_of(stream);
     deferred.marks.push_back({&line, line.record()});
   }

@@ -74,8 +74,10 @@ bool HostMemory::map(const Claim& addresses) {
 
 // The pages go, the addresses stay taken.
 void HostMemory::unmap(const Claim& addresses) {
-  mmap(pointer(addresses.base), addresses.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
-       0);
+  void* const emptied = mmap(pointer(addresses.base), addresses.bytes, PROT_NONE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  // A system that is out of mappings keeps the pages; they are out of reach all the same.
+  if (emptied == MAP_FAILED) mprotect(pointer(addresses.base), addresses.bytes, PROT_NONE);
   claimed_bytes_ -= addresses.bytes;
 }
 
