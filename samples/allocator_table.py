@@ -19,6 +19,7 @@ LINES = [
     ("not preallocated", ["--set", "XLA_PYTHON_CLIENT_PREALLOCATE=false"]),
     ("platform", ["--set", "XLA_PYTHON_CLIENT_ALLOCATOR=platform"]),
     ("cuda_async", ["--set", "XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async"]),
+    ("vmm", ["--set", "XLA_PYTHON_CLIENT_ALLOCATOR=vmm"]),
     ("PyTorch, to compare", ["--allocator", "pytorch"]),
     ("PyTorch, expandable segments", ["--allocator", "pytorch", "--set", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"]),
     ("first fit, to compare", ["--allocator", "naive"]),

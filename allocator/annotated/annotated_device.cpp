@@ -11,12 +11,13 @@ bool has_two_ends(const AllocatorOptions& options) {
 }  // namespace
 
 AnnotatedDevice::AnnotatedDevice(const AllocatorOptions& options, const VirtualOptions& upstream)
-    : name_(kind_of(options) == Kind::xla_gpu ? "GPU_0_bfc" : "GPU_0_" + std::string(name_of(options))),
+    : name_(pool_name_of(options, 0)),
       device_bytes_(upstream.device_bytes),
       upstream_(upstream),
       allocator_(make_allocator(options, upstream_)) {
   allocator_->set_sink(this);
-  heap_ = HBMSCOPE_HEAP(name_.c_str(), "device", 0);
+  heap_ = HBMSCOPE_HEAP(name_.c_str(), memory_kind_of(options).data(), 0);
+  if (kind_of(options) == Kind::pinned_host) heap_.device = ~0U;  // None.
   if (has_two_ends(options)) heap_.flags |= HBMSCOPE_HAS_TWO_ENDS;
   heap_.user = this;
   heap_.enumerate = [](hbmscope_heap* heap, const hbmscope_listing* listing) {

@@ -30,9 +30,9 @@ typedef struct {
 } hbmscope_upstream;
 
 typedef struct {
-  size_t struct_size;    /* sizeof(hbmscope_allocator_options) */
-  const char* allocator; /* "xla_gpu", "platform", "cuda_async", "pytorch", "naive"; NULL: as JAX's settings choose. */
-  const char* version;   /* Of xla_gpu: "classic", "classic_align", "spatial_v1", ...; NULL: "spatial_v1". */
+  size_t struct_size;          /* sizeof(hbmscope_allocator_options) */
+  const char* allocator;       /* A name of allocator/README.md; NULL: as JAX's settings choose. */
+  const char* version;         /* Of xla_gpu: "classic", "classic_align", "spatial_v1", ...; NULL: "spatial_v1". */
   const char* const* settings; /* "NAME=VALUE", as the environment of JAX or PyTorch would have them. */
   size_t setting_count;
   uint64_t device_bytes;             /* All memory of the device. */
@@ -40,7 +40,7 @@ typedef struct {
 } hbmscope_allocator_options;
 
 /* NULL: why, is written to `error` as a sentence, ended by 0 and cut where it does not fit; `error` may be NULL. With
- * an upstream of its own, PyTorch's expandable segments are refused: they need reserved addresses. */
+ * an upstream of its own, vmm and PyTorch's expandable segments are refused: they need reserved addresses. */
 HBMSCOPE_EXPORTED hbmscope_allocator* hbmscope_allocator_create(const hbmscope_allocator_options* options, char* error,
                                                                 size_t error_bytes) HBMSCOPE_NOEXCEPT;
 /* All regions go back; blocks in them end. NULL does nothing. */

@@ -1,6 +1,7 @@
 #include "allocator/jax/settings.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -12,7 +13,8 @@ using Refusal = tl::unexpected<std::string>;
 
 constexpr std::uint64_t granularity_of_2026 = std::uint64_t{2} << 20;
 constexpr std::uint64_t granularity_of_cuda_malloc = 512;
-constexpr std::string_view partitioning_flag = "--xla_gpu_enable_allocator_spatial_partitioning=";
+constexpr std::string_view host_limit = "XLA_PJRT_GPU_HOST_MEMORY_LIMIT_GB";
+constexpr std::string_view host_preallocate = "XLA_PJRT_GPU_HOST_MEMORY_PREALLOCATE";
 constexpr std::string_view create_options = "JAX_PJRT_CLIENT_CREATE_OPTIONS";
 constexpr std::string_view falls_back =
     "; JAX logs it, goes on without the GPU, and is on the CPU unless JAX_PLATFORMS=cuda";
@@ -26,6 +28,8 @@ constexpr std::string_view known_settings[] = {
     "XLA_PYTHON_CLIENT_ABORT_COLLECTIVES_ON_FAILURE",
     "XLA_PYTHON_CLIENT_USE_TFRT_GPU_CLIENT",
     "TF_FORCE_UNIFIED_MEMORY",
+    host_limit,
+    host_preallocate,
     "XLA_FLAGS",
     create_options,
 };
@@ -68,12 +72,12 @@ tl::expected<void, std::string> take_create_options(std::string_view text, Plugi
 }
 
 // As tsl::ReadBoolFromEnvVar: what it can't read is logged, and counts as false.
-bool is_unified(std::span<const Setting> settings, std::vector<std::string>& notes) {
-  std::string value(find_setting(settings, "TF_FORCE_UNIFIED_MEMORY").value_or("0"));
+bool read_bool(std::span<const Setting> settings, std::string_view name, std::vector<std::string>& notes) {
+  std::string value(find_setting(settings, name).value_or("0"));
   for (char& c : value) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   if (value == "1" || value == "true") return true;
   if (value != "0" && value != "false")
-    notes.push_back(fmt::format("TF_FORCE_UNIFIED_MEMORY={} is none of 0, 1, false, true, and counts as false", value));
+    notes.push_back(fmt::format("{}={} is none of 0, 1, false, true, and counts as false", name, value));
   return false;
 }
 
@@ -81,9 +85,10 @@ bool is_unified(std::span<const Setting> settings, std::vector<std::string>& not
 tl::expected<bool, std::string> is_partitioned(std::span<const Setting> settings) {
   const auto flags = find_setting(settings, "XLA_FLAGS");
   if (!flags) return true;
-  const std::size_t at = flags->rfind(partitioning_flag);
-  if (at == flags->npos) return Refusal("of XLA_FLAGS only " + std::string(partitioning_flag) + "... is known here");
-  const std::string_view value = flags->substr(at + partitioning_flag.size());
+  const std::size_t at = flags->rfind(jax_partitioning_flag);
+  if (at == flags->npos)
+    return Refusal("of XLA_FLAGS only " + std::string(jax_partitioning_flag) + "... is known here");
+  const std::string_view value = flags->substr(at + jax_partitioning_flag.size());
   return !value.starts_with("false") && !value.starts_with("0");
 }
 
@@ -116,7 +121,7 @@ tl::expected<Front, std::string> read_front(std::span<const Setting> settings, c
   front.plugin = *plugin;
   if (const auto text = find_setting(settings, create_options))
     if (const auto taken = take_create_options(*text, front.plugin); !taken) return Refusal(taken.error());
-  front.unified = is_unified(settings, notes);
+  front.unified = read_bool(settings, "TF_FORCE_UNIFIED_MEMORY", notes);
   const auto partitioned = is_partitioned(settings);
   if (!partitioned) return Refusal(partitioned.error());
   front.partitioned = *partitioned;
@@ -131,7 +136,36 @@ std::uint64_t rounded_limit(double bytes, std::uint64_t granularity) {
   return (limit + granularity - 1) / granularity * granularity;
 }
 
+// A region that holds both, from its two ends.
+bool has_two_ends(const Front& front, xla_gpu::Version version) {
+  return xla_gpu::rules_of(version).is_spatial && front.plugin.preallocate.value_or(true) && front.partitioned;
+}
+
+// The pool that collective memory has of its own.
+void take_collective(const Front& front, std::uint64_t device_bytes, JaxMemory& memory) {
+  const std::int64_t asked = front.plugin.collective_memory_bytes.value_or(0);
+  memory.is_collective_preallocated = asked > 0;
+  memory.collective_limit_bytes =
+      asked > 0 ? static_cast<std::uint64_t>(asked)
+                : static_cast<std::uint64_t>(static_cast<double>(device_bytes) * std::max(0.0, 1.0 - front.fraction));
+}
+
+// As tsl::ReadInt64FromEnvVar: what it can't read is logged, and the usual value holds.
+std::int64_t read_gib(std::span<const Setting> settings, std::int64_t usual, std::vector<std::string>& notes) {
+  const auto text = find_setting(settings, host_limit);
+  if (!text || text->empty()) return usual;
+  std::int64_t value = 0;
+  const auto parsed = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (parsed.ec == std::errc() && parsed.ptr == text->data() + text->size()) return value;
+  notes.push_back(fmt::format("{}={} is no whole number, and counts as {}", host_limit, *text, usual));
+  return usual;
+}
+
 }  // namespace
+
+std::span<const std::string_view> jax_setting_names() {
+  return known_settings;
+}
 
 tl::expected<JaxMemory, std::string> memory_from_settings(std::span<const Setting> settings, std::uint64_t device_bytes,
                                                           xla_gpu::Version version) {
@@ -147,8 +181,12 @@ tl::expected<JaxMemory, std::string> memory_from_settings(std::span<const Settin
   const std::uint64_t limit = rounded_limit(total * share, memory.granularity);
 
   const std::string& name = front->plugin.allocator;
-  if (name == "platform" || name == "address" || name == "vmm") {
-    if (name == "vmm") memory.notes.push_back("vmm is taken for platform: memory of its own for each buffer");
+  if (name == "vmm") {
+    // The fraction of all memory, not rounded; never claimed at once.
+    memory.options = vmm::Options{static_cast<std::uint64_t>(total * front->fraction), granularity_of_2026};
+    return memory;
+  }
+  if (name == "platform" || name == "address") {
     platform::Options options;
     options.granularity_bytes = version == xla_gpu::Version::classic ? granularity_of_cuda_malloc : granularity_of_2026;
     memory.options = options;
@@ -159,29 +197,69 @@ tl::expected<JaxMemory, std::string> memory_from_settings(std::span<const Settin
     options.release_threshold_bytes = limit;
     options.reserved_bytes = preallocates ? limit : 0;
     memory.options = options;
+    take_collective(*front, device_bytes, memory);
     return memory;
   }
   if (name != "default" && name != "bfc")
     return Refusal(fmt::format("allocator '{}' is not supported by the plugin{}", name, falls_back));
 
-  const bool has_two_ends = xla_gpu::rules_of(version).is_spatial && preallocates && front->partitioned;
-  if (xla_gpu::rules_of(version).is_spatial && !has_two_ends) version = xla_gpu::Version::classic_align;
+  const bool two_ends = has_two_ends(*front, version);
+  if (xla_gpu::rules_of(version).is_spatial && !two_ends) version = xla_gpu::Version::classic_align;
   xla_gpu::Options options;
   options.version = version;
   options.allow_growth = !preallocates;
   options.limit_bytes = limit;
   if (const char* fault = find_fault_of(options)) return Refusal(fault);
   memory.options = options;
-  const std::int64_t collective = front->plugin.collective_memory_bytes.value_or(0);
-  if (has_two_ends) {
-    if (collective != 0)
-      memory.notes.push_back(
-          "XLA_PYTHON_CLIENT_COLLECTIVE_MEM_SIZE_MB has no effect: collective memory is the upper end");
-  } else {
-    memory.is_collective_preallocated = collective > 0;
-    memory.collective_limit_bytes = collective > 0 ? static_cast<std::uint64_t>(collective)
-                                                   : rounded_limit(total * std::max(0.0, 1.0 - front->fraction), 1);
-  }
+  if (!two_ends)
+    take_collective(*front, device_bytes, memory);
+  else if (front->plugin.collective_memory_bytes.value_or(0) != 0)
+    memory.notes.push_back(
+        "XLA_PYTHON_CLIENT_COLLECTIVE_MEM_SIZE_MB has no effect: collective memory is the upper end");
+  return memory;
+}
+
+tl::expected<JaxMemory, std::string> collective_memory_from_settings(std::span<const Setting> settings,
+                                                                     std::uint64_t device_bytes,
+                                                                     xla_gpu::Version version) {
+  auto memory = memory_from_settings(settings, device_bytes, version);
+  if (!memory) return memory;
+  const auto* xla = std::get_if<xla_gpu::Options>(&memory->options);
+  if (xla != nullptr && xla_gpu::rules_of(xla->version).is_spatial)
+    return Refusal(fmt::format(
+        "with two ends collective memory is the upper end of the one pool, which xla_gpu is; it has a pool of its own "
+        "with XLA_PYTHON_CLIENT_PREALLOCATE=false or XLA_FLAGS={}false",
+        jax_partitioning_flag));
+  if (xla == nullptr && !std::holds_alternative<cuda_async::Options>(memory->options))
+    return Refusal("with platform and vmm JAX has no pool for collective memory");
+  xla_gpu::Options options;
+  options.pool = xla_gpu::Pool::collective;
+  options.version = xla_gpu::rules_of(version).is_spatial ? xla_gpu::Version::classic_align : version;
+  options.allow_growth = !memory->is_collective_preallocated;
+  options.limit_bytes = memory->collective_limit_bytes;
+  if (const char* fault = find_fault_of(options)) return Refusal(fault);
+  memory->options = options;
+  memory->collective_limit_bytes = 0;
+  memory->notes.push_back("what the pool for default memory takes of the device is not taken here");
+  return memory;
+}
+
+tl::expected<JaxMemory, std::string> pinned_memory_from_settings(std::span<const Setting> settings,
+                                                                 std::uint64_t device_bytes, xla_gpu::Version version) {
+  auto memory = memory_from_settings(settings, device_bytes, version);
+  if (!memory) return memory;
+  xla_gpu::Options options;
+  options.pool = xla_gpu::Pool::pinned_host;
+  options.version = xla_gpu::rules_of(version).is_spatial ? xla_gpu::Version::classic_align : version;
+  const bool preallocates = read_bool(settings, host_preallocate, memory->notes);
+  const std::int64_t gib = read_gib(settings, preallocates ? 16 : 64, memory->notes);
+  if (gib <= 0 || gib > (std::int64_t{1} << 30)) return Refusal(fmt::format("{}={} leaves no pool", host_limit, gib));
+  options.allow_growth = !preallocates;
+  options.limit_bytes = static_cast<std::uint64_t>(gib) << 30;
+  memory->options = options;
+  memory->granularity = 1;
+  memory->is_unified = true;  // The device's size holds nothing back.
+  memory->collective_limit_bytes = 0;
   return memory;
 }
 

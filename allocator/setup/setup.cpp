@@ -30,9 +30,12 @@ tl::expected<Setup, std::string> set_up_jax(const SetupWords& words, std::option
   const auto version = version_named(words.version, xla_gpu::Version::spatial_v1);
   if (!version) return Refusal(version.error());
   std::vector<Setting> settings(words.settings.begin(), words.settings.end());
-  if (kind && *kind != Kind::xla_gpu && !find_setting(settings, jax_allocator))
-    settings.push_back({std::string(jax_allocator), *kind == Kind::platform ? "platform" : "cuda_async"});
-  auto memory = memory_from_settings(settings, words.device_bytes, *version);
+  const bool is_chosen_by_setting = kind == Kind::platform || kind == Kind::cuda_async || kind == Kind::vmm;
+  if (is_chosen_by_setting && !find_setting(settings, jax_allocator))
+    settings.push_back({std::string(jax_allocator), std::string(words.allocator)});
+  auto memory = kind == Kind::collective    ? collective_memory_from_settings(settings, words.device_bytes, *version)
+                : kind == Kind::pinned_host ? pinned_memory_from_settings(settings, words.device_bytes, *version)
+                                            : memory_from_settings(settings, words.device_bytes, *version);
   if (!memory) return Refusal(memory.error());
   if (kind && *kind != kind_of(memory->options))
     return Refusal(

@@ -26,7 +26,11 @@
 
 namespace hbmscope::allocator::xla_gpu {
 
+// Of which of JAX's pools: nothing to what is decided, only to what it is called and what lies in it.
+enum class Pool : std::uint8_t { default_memory, collective, pinned_host };
+
 struct Options {
+  Pool pool = Pool::default_memory;
   Version version = Version::spatial_v1;
   std::uint64_t limit_bytes = 0;
   bool allow_growth = false;          // false: all of the limit as one region, at the first request.

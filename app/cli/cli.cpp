@@ -16,6 +16,7 @@
 #ifdef HBMSCOPE_RUN
 #include "app/cli/attach_options.h"
 #include "app/cli/demo.h"
+#include "app/cli/device_size.h"
 #include "app/cli/far_bundle.h"
 #include "app/cli/far_start.h"
 #include "app/cli/relay.h"
@@ -152,20 +153,25 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
                   "(app/cli/README.md has the format); or a trace that report opens; - is standard input")
       ->required();
   command.add_option("--allocator", options.allocator,
-                     "xla_gpu, platform, cuda_async (approximate both), pytorch (checked) or naive; default: as JAX's "
-                     "settings choose it, xla_gpu");
+                     "xla_gpu, platform, cuda_async, vmm (approximate all three), collective, pinned_host (JAX's other "
+                     "pools), pytorch (checked) or naive; default: as JAX's settings choose it, xla_gpu");
   command.add_option("--version", options.version,
                      "Of JAX's allocators: classic, classic_align, spatial_v1, spatial_v2, spatial_v3 (unverified); "
                      "default: by the configuration, classic_align or spatial_v1");
   command.add_option("--device-bytes", options.device_bytes,
                      "All memory of the device, e.g. 80GiB; of a stream of requests it replaces its configuration");
+
   command
       .add_option("--set", options.settings,
                   "A setting of JAX, e.g. XLA_CLIENT_MEM_FRACTION=.9 (allocator/jax/README.md lists them), or of "
                   "PyTorch: PYTORCH_CUDA_ALLOC_CONF")
       ->allow_extra_args(false);
-  command.add_option("--device", options.device, "Of a trace: the device's number; default: with the most requests")
-      ->check(find_count_fault);
+  command
+      .add_option(
+          "--device", options.device,
+          "A GPU, in place of --device-bytes: h100-80, a100-40, mi300x, ... (allocator/devices/README.md); or, of "
+          "a trace, the device's number; default: with the most requests")
+      ->check(find_device_fault);
   command.add_flag("--check", options.check,
                    "Compare every recorded answer with the allocator's own; exit with 1 at the first difference");
   command.add_flag("--time", options.time, "Also measure an operation: the best of three passes");
@@ -206,9 +212,13 @@ void add_demo_options(CLI::App& command, DemoOptions& options) {
   command.add_option("--workload", options.workload, "Which: --list names them")->capture_default_str();
   command.add_option("--set", options.settings, "A variable as JAX reads it: XLA_CLIENT_MEM_FRACTION=.9");
   command.add_option("--allocator", options.allocator,
-                     "xla_gpu, platform, cuda_async, pytorch, naive; default: as JAX's variables say");
+                     "xla_gpu, platform, cuda_async, vmm, collective, pinned_host, pytorch, naive; default: as JAX's "
+                     "variables say");
   command.add_option("--version", options.version, "Of XLA's allocator: classic, classic_align, spatial_v1, ...");
-  command.add_option("--device-bytes", options.device_bytes, "What the device has in all")->capture_default_str();
+  command
+      .add_option("--device-bytes,--device", options.device_bytes,
+                  "What the device has in all, or a GPU: h100-80, a100-40, mi300x, ... (allocator/devices/README.md)")
+      ->capture_default_str();
   command.add_option("--speed", options.speed, "1: some hundred events a second")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 1e6));

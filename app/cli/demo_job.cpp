@@ -16,8 +16,8 @@
 #include "allocator/annotated/annotated_device.h"
 #include "allocator/setup/setup.h"
 #include "allocator/workload/workloads.h"
-#include "analysis/units/format.h"
 #include "app/cli/cli.h"
+#include "app/cli/device_size.h"
 #include "app/cli/load.h"
 #include "app/cli/replay_plan.h"
 #include "app/cli/terminal.h"
@@ -103,13 +103,11 @@ class PacedDevice final : public workload::Device {
 };
 
 Result<allocator::Setup> setup_of(const DemoOptions& options) {
-  const auto bytes = parse_bytes(options.device_bytes);
-  if (!bytes || *bytes <= 0)
-    return Failure(
-        Error{fmt::format("'{}' is no size of a device", options.device_bytes), "Write e.g. 80GiB.", {}, {}, false});
+  const auto bytes = device_bytes_from(options.device_bytes);
+  if (!bytes) return Failure(bytes.error());
   const auto settings = settings_from(options.settings);
   if (!settings) return Failure(settings.error());
-  auto setup = allocator::set_up({options.allocator, options.version, *settings, static_cast<std::uint64_t>(*bytes)});
+  auto setup = allocator::set_up({options.allocator, options.version, *settings, *bytes});
   if (!setup) return Failure(Error{setup.error(), "allocator/jax/README.md lists the settings.", {}, {}, false});
   return std::move(*setup);
 }

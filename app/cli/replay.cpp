@@ -23,16 +23,14 @@ Result<void> refuse_what_does_not_apply(const ReplayOptions& asked, const Replay
             asked.given.refuse({"--oom-log", "--memory-dump", "--traceme", "--output"}, "does not go with --check");
         !allowed)
       return allowed;
-  if (allocator::kind_of(plan.options) == allocator::Kind::xla_gpu) return {};
-  return asked.given.refuse({"--oom-log", "--memory-dump", "--traceme", "--with-hang"}, "is of xla_gpu only");
+  if (std::holds_alternative<allocator::xla_gpu::Options>(plan.options)) return {};
+  return asked.given.refuse({"--oom-log", "--memory-dump", "--traceme", "--with-hang"},
+                            "is of xla_gpu and of JAX's other pools only");
 }
 
 // The replay, and the files that are asked for beside it.
 Result<allocator::ReplayResult> play_with_files(ReplayOptions asked, const ReplayPlan& plan) {
-  if (asked.allocator_name.empty()) {
-    const bool is_xla = allocator::kind_of(plan.options) == allocator::Kind::xla_gpu;
-    asked.allocator_name = is_xla ? "GPU_0_bfc" : fmt::format("GPU_0_{}", allocator::name_of(plan.options));
-  }
+  if (asked.allocator_name.empty()) asked.allocator_name = allocator::pool_name_of(plan.options, 0);
   ReplayReports reports;
   if (auto opened = reports.open(asked); !opened) return Failure(opened.error());
   std::vector<allocator::Watcher*> watchers = {&reports};

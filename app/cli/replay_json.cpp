@@ -97,6 +97,7 @@ nlohmann::ordered_json json_from_replay(const ReplayAnswers& answers) {
   Json limit = nullptr;
   if (xla != nullptr) limit = xla->limit_bytes;
   if (naive != nullptr) limit = naive->limit_bytes;
+  if (const auto* vmm = std::get_if<allocator::vmm::Options>(&answers.options)) limit = vmm->limit_bytes;
   Json json = {{"schema", json_schema},
                {"file", answers.file},
                {"allocator", name},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "analysis/read/requests/read_requests.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
+#include "app/cli/device_size.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
 
@@ -33,13 +35,11 @@ Failure usage(std::string what, std::string remedy) {
 
 // By settings, on a device of a size.
 Result<void> plan_for_device(const ReplayOptions& asked, ReplayPlan& plan) {
-  const auto device_bytes = parse_bytes(asked.device_bytes);
-  if (!device_bytes || *device_bytes <= 0)
-    return usage(fmt::format("'{}' is no size of a device", asked.device_bytes), "Write e.g. 80GiB.");
+  const auto device_bytes = device_bytes_from(asked.device_bytes);
+  if (!device_bytes) return Failure(device_bytes.error());
   const auto settings = settings_from(asked.settings);
   if (!settings) return Failure(settings.error());
-  auto setup =
-      allocator::set_up({asked.allocator, asked.version, *settings, static_cast<std::uint64_t>(*device_bytes)});
+  auto setup = allocator::set_up({asked.allocator, asked.version, *settings, *device_bytes});
   if (!setup) return usage(setup.error(), how_to_set);
   const allocator::Placement placement = plan.stream.config.upstream.placement;
   plan.options = std::move(setup->options);
@@ -61,6 +61,8 @@ Result<void> plan_for_device(const ReplayOptions& asked, ReplayPlan& plan) {
 // What the configuration of a stream gives: its limit is all that there is.
 Result<void> plan_by_configuration(const ReplayOptions& asked, Kind kind, ReplayPlan& plan) {
   StreamConfig& config = plan.stream.config;
+  if (kind == Kind::collective || kind == Kind::pinned_host)
+    return usage(fmt::format("{} is sized by JAX's variables", asked.allocator), "Give --device-bytes, and --set.");
   const auto version = allocator::version_named(asked.version, allocator::version_of(config));
   if (!version) return usage(version.error(), how_to_set);
   if (kind == Kind::xla_gpu) {
@@ -80,13 +82,16 @@ Result<void> plan_by_configuration(const ReplayOptions& asked, Kind kind, Replay
   if (kind == Kind::platform) plan.options = allocator::platform::Options{};
   if (kind == Kind::cuda_async) plan.options = pool;
   if (kind == Kind::pytorch) plan.options = pytorch;
+  if (kind == Kind::vmm) plan.options = allocator::vmm::Options{config.total_bytes};
   if (kind == Kind::naive) plan.options = allocator::first_fit::Options{config.total_bytes};
   return {};
 }
 
 Result<ReplayPlan> plan_from_stream(const ReplayOptions& asked, std::optional<Kind> kind,
                                     std::span<const std::uint8_t> bytes, std::uint64_t max_bytes) {
-  if (auto allowed = asked.given.refuse({"--device"}, "is for traces"); !allowed) return Failure(allowed.error());
+  if (!asked.device.empty())
+    if (auto allowed = asked.given.refuse({"--device"}, "with a number is for traces"); !allowed)
+      return Failure(allowed.error());
   const bool has_device = !asked.device_bytes.empty();
   if (!has_device)
     if (auto allowed = asked.given.refuse(
@@ -190,7 +195,13 @@ std::string file_name_of(const ReplayOptions& asked) {
   return asked.file == "-" ? "standard input" : asked.file;
 }
 
-Result<ReplayPlan> make_replay_plan(const ReplayOptions& asked) {
+Result<ReplayPlan> make_replay_plan(const ReplayOptions& said) {
+  ReplayOptions asked = said;
+  if (is_device_name(asked.device)) {
+    if (!asked.device_bytes.empty())
+      return usage("--device names a GPU, and --device-bytes says another size", "Leave out one of them.");
+    asked.device_bytes = std::exchange(asked.device, {});
+  }
   const auto kind = allocator::kind_named(asked.allocator);
   if (!kind) return usage(kind.error(), how_to_set);
   if (*kind == Kind::pytorch || *kind == Kind::naive)

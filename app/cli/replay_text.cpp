@@ -42,6 +42,10 @@ std::string pool_rows(const AllocatorOptions& options) {
       return row("pool", fmt::format("keeps {}{}", text_from_bytes(of.release_threshold_bytes),
                                      of.reserved_bytes > 0 ? ", claimed at the first request" : ", and grows"));
     }
+    std::string operator()(const allocator::vmm::Options& of) const {
+      return row("limit", fmt::format("{}, memory of its own for each request in steps of {}, kept for its size",
+                                      text_from_bytes(of.limit_bytes), text_from_bytes(of.granularity_bytes)));
+    }
     std::string operator()(const allocator::pytorch::Options& of) const {
       return row("pool", of.expandable_segments ? "expandable segments, kept until the driver refuses"
                                                 : "segments, kept until the driver refuses");

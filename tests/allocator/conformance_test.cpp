@@ -1,8 +1,12 @@
-// What holds of every allocator, whatever it decides: run on all of them, in their main settings, beside a shadow that
-// only knows which addresses are taken.
+// What holds of every allocator, whatever it decides: run on all of them, in their main settings, over
+// every upstream, beside a shadow that only knows which addresses are taken.
+#include <dlfcn.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <random>
 #include <string>
@@ -11,7 +15,10 @@
 #include <gtest/gtest.h>
 
 #include "allocator/catalog/catalog.h"
+#include "allocator/upstream/cuda_memory.h"
+#include "allocator/upstream/host_memory.h"
 #include "allocator/upstream/virtual_addresses.h"
+#include "tests/allocator/candidates.h"
 
 namespace hbmscope::allocator {
 namespace {
@@ -19,52 +26,55 @@ namespace {
 constexpr std::uint64_t mib = 1 << 20;
 constexpr std::uint64_t device_bytes = 512 * mib;
 
-struct Candidate {
-  std::string name;
-  AllocatorOptions options;
-  std::uint64_t alignment_bytes;  // Of every address that it gives.
+enum class Memory { addresses, host, driver };
+
+struct Tested {
+  Candidate candidate;
+  Memory memory;
 };
-
-xla_gpu::Options bfc(xla_gpu::Version version, bool grows, bool collects = false) {
-  xla_gpu::Options options;
-  options.version = version;
-  options.limit_bytes = 384 * mib;
-  options.allow_growth = grows;
-  options.garbage_collection = collects;
-  return options;
+void PrintTo(const Tested& tested, std::ostream* out) {
+  *out << tested.candidate.name;
 }
 
-pytorch::Options torch_options(bool expandable, std::uint64_t max_split_mib, std::uint64_t divisions) {
-  pytorch::Options options;
-  options.expandable_segments = expandable;
-  if (max_split_mib != 0) options.max_split_bytes = max_split_mib * mib;
-  options.roundup_power2_divisions = divisions;
-  options.device_bytes = device_bytes;
-  return options;
-}
+// 512 MiB of one of the three upstreams.
+class Device {
+ public:
+  explicit Device(Memory memory) {
+    if (memory == Memory::addresses) {
+      VirtualOptions options;
+      options.device_bytes = device_bytes;
+      addresses_.emplace(options);
+    } else if (memory == Memory::host) {
+      host_.emplace(HostOptions{device_bytes, 4096});
+    } else {
+      setenv("FAKE_CUDA_BYTES", std::to_string(device_bytes).c_str(), 1);
+      // Loaded by its path, and found by its name afterwards.
+      EXPECT_NE(dlopen(FAKE_CUDA, RTLD_NOW), nullptr) << dlerror();
+      const auto opened = cuda::open_device(0);
+      EXPECT_TRUE(opened) << opened.error();
+      driver_ = *opened;
+      cuda_.emplace(driver_, 512);
+    }
+  }
+  Upstream& upstream() {
+    if (addresses_) return *addresses_;
+    return host_ ? static_cast<Upstream&>(*host_) : *cuda_;
+  }
+  std::uint64_t claimed_bytes() const {
+    if (addresses_) return addresses_->claimed_bytes();
+    if (host_) return host_->claimed_bytes();
+    const cuda::Entered entered(*driver_.driver, driver_.context);
+    std::size_t free = 0, total = 0;
+    EXPECT_EQ(driver_.driver->memory_info(&free, &total), cuda::success);
+    return total - free;
+  }
 
-void PrintTo(const Candidate& candidate, std::ostream* out) {
-  *out << candidate.name;
-}
-
-std::vector<Candidate> candidates() {
-  std::vector<Candidate> all;
-  for (const xla_gpu::VersionRules& rules : xla_gpu::all_versions())
-    all.push_back({"xla_gpu_" + std::string(rules.name), bfc(rules.version, false), 256});
-  all.push_back({"xla_gpu_grows", bfc(xla_gpu::Version::classic_align, true), 256});
-  all.push_back({"xla_gpu_collects", bfc(xla_gpu::Version::classic, true, true), 256});
-  all.push_back({"platform", platform::Options{}, 2 * mib});
-  all.push_back({"platform_cuda_malloc", platform::Options{512}, 512});
-  all.push_back({"cuda_async", cuda_async::Options{}, 512});
-  all.push_back({"cuda_async_keeps", cuda_async::Options{256 * mib, 0}, 512});
-  all.push_back({"cuda_async_reserves", cuda_async::Options{384 * mib, 384 * mib}, 512});
-  all.push_back({"pytorch", torch_options(false, 0, 0), 512});
-  all.push_back({"pytorch_max_split", torch_options(false, 32, 0), 512});
-  all.push_back({"pytorch_rounds", torch_options(false, 0, 8), 64});
-  all.push_back({"pytorch_expandable", torch_options(true, 0, 0), 512});
-  all.push_back({"naive", first_fit::Options{384 * mib}, 256});
-  return all;
-}
+ private:
+  std::optional<VirtualAddresses> addresses_;
+  std::optional<HostMemory> host_;
+  cuda::OpenDevice driver_;
+  std::optional<CudaMemory> cuda_;
+};
 
 // Counts what the pool must be from what is told of regions alone.
 class RegionSum final : public Sink {
@@ -79,25 +89,39 @@ class RegionSum final : public Sink {
   std::uint64_t bytes = 0, refusals = 0;
 };
 
-class Conformance : public testing::TestWithParam<Candidate> {
+class Conformance : public testing::TestWithParam<Tested> {
  protected:
   struct Taken {
     std::uint64_t bytes, requested_bytes;
   };
 
-  Conformance() : upstream_(device()), allocator_(make_allocator(GetParam().options, upstream_)) {
+  Conformance()
+      : device_(GetParam().memory), allocator_(make_allocator(GetParam().candidate.options, device_.upstream())) {
     allocator_->set_sink(&regions_);
   }
-  static VirtualOptions device() {
-    VirtualOptions device;
-    device.device_bytes = device_bytes;
-    return device;
+  // Of the pretend driver multiples of 512 B are all that is promised.
+  std::uint64_t alignment_bytes() const {
+    const std::uint64_t bytes = GetParam().candidate.alignment_bytes;
+    return GetParam().memory == Memory::driver ? std::min<std::uint64_t>(bytes, 512) : bytes;
+  }
+  // In memory of the host a block says whose it is, at both ends.
+  std::uint64_t mark_of(std::uint64_t address) const { return address / 64 % 251; }
+  void write_marks(std::uint64_t address, std::uint64_t bytes) {
+    if (GetParam().memory != Memory::host) return;
+    auto* const first = reinterpret_cast<unsigned char*>(address);
+    first[0] = first[bytes - 1] = static_cast<unsigned char>(mark_of(address));
+  }
+  void expect_marks(std::uint64_t address, std::uint64_t bytes) {
+    if (GetParam().memory != Memory::host) return;
+    const auto* const first = reinterpret_cast<const unsigned char*>(address);
+    EXPECT_EQ(first[0], mark_of(address));
+    EXPECT_EQ(first[bytes - 1], mark_of(address));
   }
 
   Allocation take(const Request& request) {
     const Allocation answer = allocator_->allocate(request);
     if (answer.outcome != Outcome::allocated) return answer;
-    EXPECT_EQ(answer.address % GetParam().alignment_bytes, 0U);
+    EXPECT_EQ(answer.address % alignment_bytes(), 0U);
     EXPECT_GE(answer.bytes, request.bytes);
     EXPECT_GE(answer.bytes, allocator_->rounded_bytes(request.bytes));
     const auto next = taken_.lower_bound(answer.address);
@@ -109,10 +133,12 @@ class Conformance : public testing::TestWithParam<Candidate> {
       EXPECT_LE(before->first + before->second.bytes, answer.address) << "overlaps the block below";
     }
     taken_[answer.address] = {answer.bytes, request.bytes};
+    write_marks(answer.address, answer.bytes);
     ++allocations_;
     return answer;
   }
   void give_back(std::uint64_t address) {
+    expect_marks(address, taken_.at(address).bytes);
     EXPECT_EQ(allocator_->free(address), FreeOutcome::freed);
     taken_.erase(address);
   }
@@ -149,7 +175,7 @@ class Conformance : public testing::TestWithParam<Candidate> {
     EXPECT_EQ(statistics.pool_bytes, in_use + free);
     EXPECT_EQ(statistics.pool_bytes, claimed);
     EXPECT_EQ(statistics.pool_bytes, regions_.bytes);
-    EXPECT_EQ(statistics.pool_bytes, upstream_.claimed_bytes());
+    EXPECT_EQ(statistics.pool_bytes, device_.claimed_bytes());
     EXPECT_EQ(statistics.largest_free_bytes, largest);
     EXPECT_EQ(statistics.largest_free_bytes, allocator_->largest_free_bytes());
     EXPECT_EQ(statistics.allocations, allocations_);
@@ -159,7 +185,7 @@ class Conformance : public testing::TestWithParam<Candidate> {
   }
 
   RegionSum regions_;
-  VirtualAddresses upstream_;
+  Device device_;
   std::unique_ptr<Allocator> allocator_;
   std::map<std::uint64_t, Taken> taken_;  // By address.
   std::uint64_t allocations_ = 0;
@@ -194,7 +220,7 @@ TEST_P(Conformance, random_streams_beside_a_shadow) {
 
 TEST_P(Conformance, nothing_is_claimed_before_the_first_request) {
   expect_sums();
-  EXPECT_EQ(upstream_.claimed_bytes(), 0U);
+  EXPECT_EQ(device_.claimed_bytes(), 0U);
 }
 
 TEST_P(Conformance, what_was_all_given_back_can_all_be_taken_again) {
@@ -213,7 +239,7 @@ TEST_P(Conformance, all_regions_go_back_with_the_allocator) {
   std::mt19937_64 random(11);
   for (int i = 0; i < 100; ++i) take(random_request(random));
   allocator_.reset();
-  EXPECT_EQ(upstream_.claimed_bytes(), 0U);
+  EXPECT_EQ(device_.claimed_bytes(), 0U);
 }
 
 TEST_P(Conformance, a_request_that_fails_leaves_all_blocks_as_they_are) {
@@ -258,8 +284,9 @@ TEST_P(Conformance, zero_bytes_and_unknown_addresses_change_nothing) {
 }
 
 TEST_P(Conformance, the_same_requests_get_the_same_addresses) {
-  VirtualAddresses upstream(device());
-  const auto twin = make_allocator(GetParam().options, upstream);
+  if (GetParam().memory != Memory::addresses) GTEST_SKIP() << "where regions lie is not the allocator's choice here";
+  Device other_device(Memory::addresses);
+  const auto twin = make_allocator(GetParam().candidate.options, other_device.upstream());
   std::mt19937_64 random(17);
   for (int i = 0; i < 2000; ++i) {
     if (!taken_.empty() && random() % 2 == 0) {
@@ -276,8 +303,17 @@ TEST_P(Conformance, the_same_requests_get_the_same_addresses) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Conformance, testing::ValuesIn(candidates()),
-                         [](const auto& tested) { return tested.param.name; });
+std::vector<Tested> over(Memory memory) {
+  std::vector<Tested> all;
+  for (Candidate& candidate : candidates()) all.push_back({std::move(candidate), memory});
+  return all;
+}
+std::string name_of_test(const testing::TestParamInfo<Tested>& tested) {
+  return tested.param.candidate.name;
+}
+INSTANTIATE_TEST_SUITE_P(OverAddresses, Conformance, testing::ValuesIn(over(Memory::addresses)), name_of_test);
+INSTANTIATE_TEST_SUITE_P(OverHostMemory, Conformance, testing::ValuesIn(over(Memory::host)), name_of_test);
+INSTANTIATE_TEST_SUITE_P(OverADriver, Conformance, testing::ValuesIn(over(Memory::driver)), name_of_test);
 
 }  // namespace
 }  // namespace hbmscope::allocator

@@ -79,7 +79,9 @@ TEST(JaxSettings, the_allocator_is_chosen_by_its_name) {
   EXPECT_EQ(
       options_of<cuda_async::Options>({{name, "cuda_async"}, {"XLA_PYTHON_CLIENT_PREALLOCATE", "0"}}).reserved_bytes,
       0U);
-  EXPECT_EQ(memory_of({{name, "vmm"}}).notes.size(), 1U);
+  EXPECT_EQ(options_of<vmm::Options>({{name, "vmm"}}).limit_bytes, 60 * gib);
+  EXPECT_EQ(options_of<vmm::Options>({{name, "vmm"}, {"XLA_CLIENT_MEM_FRACTION", ".3"}}).limit_bytes,
+            25769804800U);  // 80 GiB times float(.3), cut off.
 }
 
 TEST(JaxSettings, collective_memory_has_a_pool_of_its_own_unless_there_are_two_ends) {
@@ -127,6 +129,45 @@ TEST(JaxSettings, what_jax_would_refuse_is_refused_with_the_reason) {
             std::string::npos);
   EXPECT_NE(fault_of({{"XLA_FLAGS", "--xla_dump_to=x"}}).find("XLA_FLAGS"), std::string::npos);
   EXPECT_NE(fault_of({{"TF_GPU_ALLOCATOR", "cuda_malloc_async"}}).find("not known here"), std::string::npos);
+}
+
+xla_gpu::Options other_pool(decltype(&collective_memory_from_settings) memory_of, std::vector<Setting> settings,
+                            Version version = Version::spatial_v1) {
+  const auto memory = memory_of(settings, 80 * gib, version);
+  EXPECT_TRUE(memory) << memory.error();
+  return std::get<xla_gpu::Options>(memory->options);
+}
+
+TEST(JaxSettings, the_collective_pool_is_what_the_other_one_leaves_or_what_is_said) {
+  const auto pool = other_pool(collective_memory_from_settings, {{"XLA_PYTHON_CLIENT_PREALLOCATE", "false"}});
+  EXPECT_EQ(pool.pool, xla_gpu::Pool::collective);
+  EXPECT_EQ(pool.version, Version::classic_align);
+  EXPECT_TRUE(pool.allow_growth);
+  EXPECT_EQ(pool.limit_bytes, 20 * gib);
+  const auto sized = other_pool(collective_memory_from_settings, {{"XLA_PYTHON_CLIENT_COLLECTIVE_MEM_SIZE_MB", "512"}},
+                                Version::classic);
+  EXPECT_FALSE(sized.allow_growth);
+  EXPECT_EQ(sized.limit_bytes, gib / 2);
+  const std::vector<Setting> none, platform = {{"XLA_PYTHON_CLIENT_ALLOCATOR", "platform"}};
+  EXPECT_NE(collective_memory_from_settings(none, 80 * gib, Version::spatial_v1).error().find("two ends"),
+            std::string::npos);
+  EXPECT_NE(collective_memory_from_settings(platform, 80 * gib, Version::spatial_v1).error().find("no pool"),
+            std::string::npos);
+}
+
+TEST(JaxSettings, the_pinned_pool_grows_to_64_gib_or_is_claimed_at_once) {
+  const auto pool = other_pool(pinned_memory_from_settings, {});
+  EXPECT_EQ(pool.pool, xla_gpu::Pool::pinned_host);
+  EXPECT_TRUE(pool.allow_growth);
+  EXPECT_EQ(pool.limit_bytes, 64 * gib);
+  const char* limit = "XLA_PJRT_GPU_HOST_MEMORY_LIMIT_GB";
+  const char* at_once = "XLA_PJRT_GPU_HOST_MEMORY_PREALLOCATE";
+  EXPECT_EQ(other_pool(pinned_memory_from_settings, {{at_once, "true"}}).limit_bytes, 16 * gib);
+  EXPECT_FALSE(other_pool(pinned_memory_from_settings, {{at_once, "1"}}).allow_growth);
+  EXPECT_EQ(other_pool(pinned_memory_from_settings, {{limit, "5"}, {at_once, "1"}}).limit_bytes, 5 * gib);
+  EXPECT_EQ(other_pool(pinned_memory_from_settings, {{limit, "5GB"}}).limit_bytes, 64 * gib);
+  const std::vector<Setting> nothing = {{limit, "0"}};
+  EXPECT_FALSE(pinned_memory_from_settings(nothing, 80 * gib, Version::classic));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // What a request or a free costs in the allocator that decides as XLA's does, largest free block known after each:
 //   xla_gpu   allocator/xla_gpu, by the stream's configuration;
+//   ordered   the same in the order of streams (allocator/stream_order), with one stream whose events are done at once:
+//             what that layer costs, less the driver's calls;
 //   maps      best fit with std::map and std::set, 256 B rounding, the obvious way;
 //   floor     boundary tags, hash, bins of sizes and a bitmap, given the addresses that maps found: nothing decided.
 // Maps and floor have a heap that never refuses. Then: resident memory of a pool of 1 GiB to 1 TiB, with as many
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "allocator/replay/player.h"
+#include "allocator/stream_order/stream_ordered.h"
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/requests/read_requests.h"
 #include "tests/bench/boundary_tag_floor.h"
@@ -126,6 +129,31 @@ double run_floor(const std::vector<Event>& events, std::uint32_t slots, std::uin
   return ns_since(start, events.size());
 }
 
+class DoneStreams final : public Streams {
+ public:
+  Event record(Stream) override { return nullptr; }
+  bool is_done(Event) override { return true; }
+  void wait(Event) override {}
+  void forget(Event) override {}
+  bool is_capturing(Stream) override { return false; }
+};
+
+double run_ordered(const RequestStream& stream, const xla_gpu::Options& options, std::uint64_t& checksum) {
+  VirtualAddresses upstream(stream.config.upstream);
+  DoneStreams streams;
+  StreamOrdered pool(options, upstream, streams);
+  std::vector<std::uint64_t> live(stream.slots);
+  const auto start = std::chrono::steady_clock::now();
+  for (const Operation& operation : stream.operations) {
+    if (!operation.is_free)
+      live[operation.slot] = pool.allocate(operation.request, nullptr).address;
+    else if (live[operation.slot] != 0)
+      pool.free(live[operation.slot], nullptr);
+    checksum = checksum * 31 + pool.allocator().largest_free_bytes();
+  }
+  return ns_since(start, stream.operations.size());
+}
+
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
@@ -138,10 +166,11 @@ void measure_speed_of(const RequestStream& stream) {
   std::printf("%zu operations through %s, %llu of them refused; %llu chunks at the end\n", stream.operations.size(),
               std::string(xla_gpu::rules_of(options.version).name).c_str(),
               static_cast<unsigned long long>(result.refused), static_cast<unsigned long long>(result.chunks));
-  std::vector<double> xla, maps, floor, ratio;
+  std::vector<double> xla, ordered, maps, floor, ratio;
   for (int round = 0; round < rounds; ++round) {
-    std::uint64_t maps_sum = 0, floor_sum = 0;
+    std::uint64_t maps_sum = 0, floor_sum = 0, ordered_sum = 0;
     xla.push_back(measure_speed(stream, options, 1)->ns_per_operation);
+    ordered.push_back(run_ordered(stream, options, ordered_sum));
     maps.push_back(run_maps(events, stream.slots, maps_sum));
     floor.push_back(run_floor(events, stream.slots, floor_sum));
     ratio.push_back(xla.back() / floor.back());
@@ -151,8 +180,9 @@ void measure_speed_of(const RequestStream& stream) {
     }
   }
   std::printf("ns an operation, median of %d rounds, the largest free block known after each\n", rounds);
-  std::printf("  xla_gpu  %6.1f (target 130, or 2.2 of the floor)\n  maps     %6.1f\n  floor    %6.1f\n", median(xla),
-              median(maps), median(floor));
+  std::printf(
+      "  xla_gpu  %6.1f (target 130, or 2.2 of the floor)\n  ordered  %6.1f\n  maps     %6.1f\n  floor    %6.1f\n",
+      median(xla), median(ordered), median(maps), median(floor));
   std::printf("  xla_gpu / floor %.2f, maps / xla_gpu %.2f\n", median(ratio), median(maps) / median(xla));
 }
 

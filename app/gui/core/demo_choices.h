@@ -12,5 +12,6 @@ struct DemoChoice {
   std::string_view shows = {};  // What to look at.
 };
 std::vector<DemoChoice> demo_workloads();
+std::vector<DemoChoice> demo_devices();  // Sizes, and common GPUs by name.
 
 }  // namespace hbmscope::gui

@@ -59,8 +59,10 @@ void draw_variables(const DemoState& demo, CommandQueue& commands) {
     start_with(settings, commands);
   });
   dim_text("XLA_PYTHON_CLIENT_ALLOCATOR");
-  constexpr std::array<DemoChoice, 3> allocators{
-      DemoChoice{"", "default: XLA's BFC (not set)"}, {"platform", "platform"}, {"cuda_async", "cuda_async"}};
+  constexpr std::array<DemoChoice, 4> allocators{DemoChoice{"", "default: XLA's BFC (not set)"},
+                                                 {"platform", "platform"},
+                                                 {"cuda_async", "cuda_async"},
+                                                 {"vmm", "vmm"}};
   std::string allocator = settings.allocator;
   for (const DemoChoice& choice : allocators)
     if (choice.name == settings.allocator) allocator = choice.title;
@@ -69,11 +71,7 @@ void draw_variables(const DemoState& demo, CommandQueue& commands) {
     start_with(settings, commands);
   });
   dim_text("Device");
-  constexpr std::array<DemoChoice, 5> devices{DemoChoice{"16GiB", "16 GiB"},
-                                              {"24GiB", "24 GiB"},
-                                              {"40GiB", "40 GiB"},
-                                              {"80GiB", "80 GiB"},
-                                              {"141GiB", "141 GiB"}};
+  const auto devices = demo_devices();
   std::string device = settings.device_bytes;
   for (const DemoChoice& choice : devices)
     if (choice.name == settings.device_bytes) device = choice.title;

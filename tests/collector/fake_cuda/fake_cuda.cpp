@@ -169,6 +169,13 @@ EXPORTED Result cuCtxSetCurrent(Object context) {
 EXPORTED Object fake_current_context() {
   return reinterpret_cast<Object>(static_cast<std::uintptr_t>(current + 1));
 }
+// Of the device that is current.
+EXPORTED Result cuMemGetInfo_v2(Size* free, Size* total) {
+  const std::lock_guard lock(fake.mutex);
+  *total = fake.capacity;
+  *free = fake.capacity - fake.used.at(static_cast<std::size_t>(current));
+  return success;
+}
 EXPORTED Result cuCtxGetDevice(Device* device) {
   end_job_if_in_hook("cuCtxGetDevice");
   *device = current;
@@ -443,7 +450,8 @@ Result cuExternalMemoryGetMappedMipmappedArray(Object* out, Object, const void*)
 }
 DOES_NOTHING(cuDestroyExternalMemory, (Object))
 
-#define REFUSES(name, since, parameters, arguments) DOES_NOTHING(name, parameters)
+// Weak: streams.cpp has some that do something.
+#define REFUSES(name, since, parameters, arguments) __attribute__((weak)) DOES_NOTHING(name, parameters)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "collector/inject/driver_entries.inc"

@@ -1,0 +1,38 @@
+// A device's pool as a heap that hbmscope sees (collector/annotate/hbmscope.h): regions, blocks with their streams,
+// frees that wait for a stream, failures.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "allocator/stream_order/stream_ordered.h"
+#include "collector/annotate/hbmscope.h"
+
+namespace hbmscope::allocator {
+
+class AnnotatedPool final : private Sink {
+ public:
+  // `pool` must outlive it. XLA's pool is named as XLA does: "GPU_0_bfc".
+  AnnotatedPool(const AllocatorOptions& options, int device, StreamOrdered& pool);
+  ~AnnotatedPool() override;
+  AnnotatedPool(const AnnotatedPool&) = delete;
+  AnnotatedPool& operator=(const AnnotatedPool&) = delete;
+
+  void tell_allocated(const Allocation& block, std::uint64_t asked_bytes, std::uint32_t stream);
+  void tell_free_requested(std::uint64_t address);
+  void tell_out_of_memory(std::uint64_t asked_bytes);
+  const std::string& name() const { return name_; }
+
+ private:
+  void enumerate(const hbmscope_listing& listing);
+  void on_region_claimed(std::uint32_t number, const Claim& claim, std::uint64_t asked_bytes) override;
+  void on_claim_refused(std::uint64_t) override {}
+  void on_region_released(std::uint32_t number, const Claim& claim) override;
+
+  const std::string name_;
+  StreamOrdered& pool_;
+  std::uint32_t flags_ = 0;  // Of all blocks: which end default memory is taken from.
+  hbmscope_heap heap_{};
+};
+
+}  // namespace hbmscope::allocator

@@ -1,0 +1,113 @@
+#include "allocator/pluggable/device_pool.h"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "allocator/jax/settings.h"
+
+namespace hbmscope::allocator {
+namespace {
+
+using Refusal = tl::unexpected<std::string>;
+
+std::string variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? std::string() : text;
+}
+
+void take(const char* name, std::vector<Setting>& settings) {
+  if (const char* text = std::getenv(name)) settings.push_back({name, text});
+}
+
+double gib_of(std::uint64_t bytes) {
+  return static_cast<double>(bytes) / static_cast<double>(std::uint64_t{1} << 30);
+}
+
+}  // namespace
+
+PoolWords pool_words_from_environment() {
+  PoolWords words{variable("HBMSCOPE_ALLOCATOR"), variable("HBMSCOPE_ALLOCATOR_VERSION"), {}};
+  if (words.allocator == "pytorch") {
+    take("PYTORCH_CUDA_ALLOC_CONF", words.settings);
+  } else if (words.allocator != "naive") {
+    for (const std::string_view name : jax_setting_names()) {
+      // XLA's other flags are nothing to the allocator.
+      const std::string text(name);
+      if (name != "XLA_FLAGS" || variable("XLA_FLAGS").find(jax_partitioning_flag) != std::string::npos)
+        take(text.c_str(), words.settings);
+    }
+  }
+  return words;
+}
+
+tl::expected<std::unique_ptr<DevicePool>, std::string> DevicePool::open(int device, const PoolWords& words) {
+  const auto opened = cuda::open_device(device);
+  if (!opened) return Refusal(opened.error());
+  const auto setup = set_up({words.allocator, words.version, words.settings, opened->total_bytes});
+  if (!setup) return Refusal(setup.error());
+  const Kind kind = kind_of(setup->options);
+  if (kind == Kind::collective || kind == Kind::pinned_host)
+    return Refusal(fmt::format("{} is no pool for the arrays of a program", name_of(setup->options)));
+  if (!setup->upstream.device_bytes)
+    return Refusal("TF_FORCE_UNIFIED_MEMORY asks for managed memory, which this pool does not have");
+  return std::unique_ptr<DevicePool>(new DevicePool(*opened, *setup));
+}
+
+DevicePool::DevicePool(const cuda::OpenDevice& device, const Setup& setup)
+    : device_(device.ordinal),
+      memory_(device, setup.upstream.granularity),
+      streams_(device),
+      pool_(setup.options, memory_, streams_),
+      heap_(setup.options, device.ordinal, pool_) {}
+
+std::string DevicePool::out_of_memory_text(std::uint64_t bytes, const Allocation& answer) {
+  if (answer.fault != Fault::none)
+    return fmt::format("device {}: {}; so it would with the original", device_, text_from_fault(answer.fault));
+  const Statistics now = pool_.allocator().statistics();
+  return fmt::format(
+      "out of memory: {} B ({:.2f} GiB) asked of {} on device {}; its pool has {:.2f} GiB, {:.2f} GiB of them free, "
+      "the "
+      "largest piece {:.2f} GiB{}",
+      bytes, gib_of(bytes), heap_.name(), device_, gib_of(now.pool_bytes), gib_of(now.pool_bytes - now.in_use_bytes),
+      gib_of(now.largest_free_bytes),
+      now.limit_bytes == no_limit ? std::string()
+                                  : fmt::format(", and a limit of {:.2f} GiB", gib_of(now.limit_bytes)));
+}
+
+tl::expected<std::uint64_t, std::string> DevicePool::allocate(std::uint64_t bytes, Stream stream) {
+  const std::scoped_lock lock(mutex_);
+  if (pool_.is_capturing(stream))
+    return Refusal(
+        "this stream is being captured into a graph, and memory of a graph must outlive it, which this pool does not "
+        "offer: capture with PyTorch's own allocator");
+  const Allocation got = pool_.allocate({.bytes = bytes}, stream);
+  if (got.outcome == Outcome::zero_bytes) return 0;
+  if (got.outcome != Outcome::allocated) {
+    heap_.tell_out_of_memory(bytes);
+    return Refusal(out_of_memory_text(bytes, got));
+  }
+  heap_.tell_allocated(got, bytes, pool_.number_of(stream));
+  return got.address;
+}
+
+bool DevicePool::free(std::uint64_t address, Stream stream) {
+  const std::scoped_lock lock(mutex_);
+  if (pool_.free(address, stream) != FreeOutcome::freed) return false;
+  if (pool_.is_deferred(address)) heap_.tell_free_requested(address);
+  return true;
+}
+
+bool DevicePool::record_stream(std::uint64_t address, Stream stream) {
+  const std::scoped_lock lock(mutex_);
+  return pool_.record_stream(address, stream);
+}
+
+bool DevicePool::empty_cache() {
+  const std::scoped_lock lock(mutex_);
+  auto* caching = dynamic_cast<pytorch::CachingAllocator*>(&pool_.allocator());
+  if (caching != nullptr) caching->release_cached();
+  return caching != nullptr;
+}
+
+}  // namespace hbmscope::allocator

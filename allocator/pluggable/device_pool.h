@@ -1,0 +1,51 @@
+// The pool of one GPU: an allocator over the driver's memory, in the order of its streams, told to hbmscope. Safe to be
+// called from any thread.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "allocator/pluggable/annotated_pool.h"
+#include "allocator/setup/setup.h"
+#include "allocator/stream_order/cuda_streams.h"
+#include "allocator/stream_order/stream_ordered.h"
+#include "allocator/upstream/cuda_memory.h"
+
+namespace hbmscope::allocator {
+
+// What names the allocator, from the environment of the process.
+struct PoolWords {
+  std::string allocator;          // HBMSCOPE_ALLOCATOR: a name of catalog.h; empty: as JAX's variables choose.
+  std::string version;            // HBMSCOPE_ALLOCATOR_VERSION: of xla_gpu.
+  std::vector<Setting> settings;  // JAX's variables, or PyTorch's one.
+};
+PoolWords pool_words_from_environment();
+
+class DevicePool {
+ public:
+  // Error: no driver, no such device, settings that can't be; a sentence without a full stop.
+  static tl::expected<std::unique_ptr<DevicePool>, std::string> open(int device, const PoolWords& words);
+
+  // Error: out of memory with figures, or a stream that is capturing; a sentence without a full stop.
+  tl::expected<std::uint64_t, std::string> allocate(std::uint64_t bytes, Stream stream);
+  bool free(std::uint64_t address, Stream stream);           // False: no block is there.
+  bool record_stream(std::uint64_t address, Stream stream);  // False: no block is there.
+  bool empty_cache();  // What nothing is in goes back to the driver; false: this allocator keeps no such thing.
+
+ private:
+  DevicePool(const cuda::OpenDevice& device, const Setup& setup);
+  std::string out_of_memory_text(std::uint64_t bytes, const Allocation& answer);
+
+  std::mutex mutex_;
+  const int device_;
+  CudaMemory memory_;
+  CudaStreams streams_;
+  StreamOrdered pool_;
+  AnnotatedPool heap_;
+};
+
+}  // namespace hbmscope::allocator

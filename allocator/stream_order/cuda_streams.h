@@ -1,0 +1,30 @@
+// A device's streams, by events of the CUDA driver. Any thread, one at a time, whatever context is current.
+#pragma once
+
+#include <vector>
+
+#include "allocator/stream_order/streams.h"
+#include "allocator/upstream/cuda_driver.h"
+
+namespace hbmscope::allocator {
+
+class CudaStreams final : public Streams {
+ public:
+  explicit CudaStreams(const cuda::OpenDevice& device) : device_(device) {}
+  ~CudaStreams() override;
+  CudaStreams(const CudaStreams&) = delete;
+  CudaStreams& operator=(const CudaStreams&) = delete;
+
+  // Where no event can be recorded the device is waited for: null.
+  Event record(Stream stream) override;
+  bool is_done(Event event) override;
+  void wait(Event event) override;
+  void forget(Event event) override;
+  bool is_capturing(Stream stream) override;
+
+ private:
+  const cuda::OpenDevice device_;
+  std::vector<Event> spare_;  // Events are used again: to make one is dearer than to record it.
+};
+
+}  // namespace hbmscope::allocator

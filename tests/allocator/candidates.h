@@ -1,0 +1,21 @@
+// The allocators that every suite here runs, in their main settings, on a device of 512 MiB.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "allocator/catalog/catalog.h"
+
+namespace hbmscope::allocator {
+
+struct Candidate {
+  std::string name;
+  AllocatorOptions options;
+  std::uint64_t alignment_bytes;  // Of every address that it gives.
+};
+void PrintTo(const Candidate& candidate, std::ostream* out);
+std::vector<Candidate> candidates();
+
+}  // namespace hbmscope::allocator

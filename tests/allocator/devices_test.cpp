@@ -1,0 +1,36 @@
+#include "allocator/devices/devices.h"
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace hbmscope::allocator {
+namespace {
+
+TEST(Devices, a_name_gives_what_the_device_has) {
+  EXPECT_EQ(find_device("h100-80")->bytes(), std::uint64_t{7911} * (std::uint64_t{1} << 30) / 100);
+  EXPECT_EQ(find_device("mi300x")->bytes(), std::uint64_t{192} << 30);
+  EXPECT_FALSE(find_device("h100"));
+  EXPECT_FALSE(find_device("80"));
+}
+
+TEST(Devices, every_one_has_a_name_of_its_own_and_a_source_and_stands_in_the_readme) {
+  std::ifstream file("allocator/devices/README.md");
+  const std::string readme((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::set<std::string_view> names;
+  for (const DevicePreset& device : all_devices()) {
+    EXPECT_TRUE(names.insert(device.name).second) << device.name;
+    EXPECT_NE(device.name.find_first_not_of("0123456789"), std::string_view::npos);  // No device's number.
+    const std::string row =
+        fmt::format("| `{}` | {} | {}.{:02} | {} | {} |", device.name, device.title, device.centi_gib / 100,
+                    device.centi_gib % 100, device.is_reported ? "reported" : "published", device.source);
+    EXPECT_NE(readme.find(row), std::string::npos) << row;
+  }
+}
+
+}  // namespace
+}  // namespace hbmscope::allocator

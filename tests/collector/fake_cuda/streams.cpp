@@ -1,0 +1,126 @@
+// Streams of the pretend driver. A stream is any number; it does what is asked of it at once, until the test holds it:
+//
+//   fake_hold(stream)       what is recorded from now on is not done
+//   fake_go_on(stream, n)   so many more events are done; ~0: all, and it is not held any more
+//   fake_capture(stream, 1) it is being captured: recording an event there fails, as the real one would take it into
+//                           the graph
+//   fake_waits()            how often an event was waited for that was not done
+#include <map>
+#include <mutex>
+
+#include "tests/collector/fake_cuda/fake_driver.h"
+
+#define EXPORTED extern "C" __attribute__((visibility("default")))
+
+namespace fake_driver {
+namespace {
+
+constexpr Result not_ready = 600, capture_unsupported = 900;
+
+struct FakeStream {
+  std::uint64_t recorded = 0, done = 0;
+  bool is_held = false, is_captured = false;
+};
+struct FakeEvent {
+  Object stream = nullptr;
+  std::uint64_t number = 0;
+};
+
+std::mutex mutex;
+std::map<Object, FakeStream> streams;
+std::map<Object, FakeEvent> events;
+std::uint64_t next_event = 0xe000, waits = 0;
+
+bool is_done(const FakeEvent& event) {
+  const FakeStream& stream = streams[event.stream];
+  return !stream.is_held || event.number <= stream.done;
+}
+
+}  // namespace
+
+EXPORTED void fake_hold(Object stream) {
+  const std::lock_guard lock(mutex);
+  FakeStream& held = streams[stream];
+  if (!held.is_held) held.done = held.recorded;
+  held.is_held = true;
+}
+EXPORTED void fake_go_on(Object stream, std::uint64_t events_more) {
+  const std::lock_guard lock(mutex);
+  FakeStream& held = streams[stream];
+  if (events_more > held.recorded - held.done) held.is_held = held.is_held && events_more != ~std::uint64_t{0};
+  held.done = events_more > held.recorded - held.done ? held.recorded : held.done + events_more;
+}
+EXPORTED void fake_capture(Object stream, int captures) {
+  const std::lock_guard lock(mutex);
+  streams[stream].is_captured = captures != 0;
+}
+EXPORTED std::uint64_t fake_waits() {
+  const std::lock_guard lock(mutex);
+  return waits;
+}
+
+EXPORTED Result cuEventCreate(Object* out, unsigned) {
+  const std::lock_guard lock(mutex);
+  *out = reinterpret_cast<Object>(next_event += 16);
+  events[*out] = {};
+  return success;
+}
+EXPORTED Result cuEventDestroy_v2(Object event) {
+  const std::lock_guard lock(mutex);
+  return events.erase(event) == 1 ? success : invalid_value;
+}
+EXPORTED Result cuEventRecord(Object event, Object stream) {
+  const std::lock_guard lock(mutex);
+  if (events.count(event) == 0) return invalid_value;
+  FakeStream& on = streams[stream];
+  if (on.is_captured) return capture_unsupported;
+  events[event] = {stream, ++on.recorded};
+  return success;
+}
+EXPORTED Result cuEventQuery(Object event) {
+  const std::lock_guard lock(mutex);
+  if (events.count(event) == 0) return invalid_value;
+  return is_done(events[event]) ? success : not_ready;
+}
+// The stream gets there, and no further.
+EXPORTED Result cuEventSynchronize(Object event) {
+  const std::lock_guard lock(mutex);
+  if (events.count(event) == 0) return invalid_value;
+  if (is_done(events[event])) return success;
+  ++waits;
+  streams[events[event].stream].done = events[event].number;
+  return success;
+}
+EXPORTED Result cuStreamIsCapturing(Object stream, int* status) {
+  const std::lock_guard lock(mutex);
+  *status = streams[stream].is_captured ? 1 : 0;
+  return success;
+}
+EXPORTED Result cuThreadExchangeStreamCaptureMode(int* mode) {
+  static thread_local int own = 0;
+  std::swap(*mode, own);
+  return success;
+}
+
+EXPORTED Result cuCtxGetCurrent(Object* out) {
+  *out = fake_current_context();
+  return success;
+}
+EXPORTED Result cuCtxSynchronize() {
+  return success;
+}
+EXPORTED Result cuMemGetAllocationGranularity(Size* out, const void*, int) {
+  *out = Size{2} << 20;
+  return success;
+}
+
+namespace behind {
+
+// In place of the one in the table, which does nothing.
+Result cuDevicePrimaryCtxRetain(Object* out, Device device) {
+  *out = reinterpret_cast<Object>(static_cast<std::uintptr_t>(device + 1));
+  return success;
+}
+
+}  // namespace behind
+}  // namespace fake_driver
