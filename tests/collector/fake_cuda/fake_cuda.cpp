@@ -77,6 +77,8 @@ struct Fake {
 Fake fake;
 thread_local Device current = 0;
 
+}  // namespace
+
 Result failure_of(const char* name) {
   if (fake.slow_us > 0) usleep(static_cast<useconds_t>(fake.slow_us));
   if (!fake.has_failures) return success;
@@ -86,6 +88,9 @@ Result failure_of(const char* name) {
   --found->second.second;
   return found->second.first;
 }
+
+namespace {
+
 #define MAY_FAIL \
   if (const Result failure = failure_of(__func__); failure != success) return failure
 

@@ -28,6 +28,7 @@ using namespace hbmscope::inject::driver;
 
 constexpr Result invalid_value = 1, not_found = 500;
 extern "C" Result cuCtxGetDevice(Device* device);
+Result failure_of(const char* name);  // What the next call of it is to answer.
 
 // The entry points of the table, and what they do.
 #define TAKES(name, since, parameters, ...) \

@@ -118,6 +118,7 @@ namespace behind {
 
 // In place of the one in the table, which does nothing.
 Result cuDevicePrimaryCtxRetain(Object* out, Device device) {
+  if (const Result failure = failure_of(__func__); failure != success) return failure;
   *out = reinterpret_cast<Object>(static_cast<std::uintptr_t>(device + 1));
   return success;
 }
