@@ -17,7 +17,7 @@ constexpr DevicePreset devices[] = {
     {"a6000", "NVIDIA RTX A6000 48GB", 4800, false, "nvidia.com/en-us/design-visualization/rtx-a6000"},
     {"l4", "NVIDIA L4 24GB", 2400, false, "nvidia.com/en-us/data-center/l4"},
     {"l40", "NVIDIA L40 48GB", 4440, true, "github.com/NVlabs/Eagle/issues/68"},
-    {"l40s", "NVIDIA L40S 48GB", 4800, false, "nvidia.com/en-us/data-center/l40s"},
+    {"l40s", "NVIDIA L40S 48GB", 4442, true, "github.com/stepfun-ai/Step-Video-T2V/issues/8"},
     {"h100-80", "NVIDIA H100 80GB", 7911, true, "github.com/vllm-project/vllm/issues/27508"},
     {"h100-94", "NVIDIA H100 NVL 94GB", 9400, false, "nvidia.com/en-us/data-center/h100"},
     {"h200", "NVIDIA H200 141GB", 14100, false, "nvidia.com/en-us/data-center/h200"},

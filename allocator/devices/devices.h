@@ -13,7 +13,7 @@ struct DevicePreset {
   std::string_view title;   // "NVIDIA H100 80GB"
   std::uint32_t centi_gib;  // In all, in hundredths of a GiB.
   // As a driver reported it, to a hundredth of a GiB; else the published size, a gigabyte taken for a GiB: of that a
-  // driver reports up to a fiftieth less.
+  // driver reports up to a fiftieth less, with error correction in GDDR memory up to a twelfth.
   bool is_reported;
   std::string_view source;
   constexpr std::uint64_t bytes() const { return (std::uint64_t{centi_gib} << 30) / 100; }

@@ -42,11 +42,11 @@ Entered::Entered(const Driver& driver, Object context) : driver_(driver) {
   if (driver_.current_context(&before_) != success) before_ = nullptr;
   has_changed_ = before_ != context;
   if (has_changed_) driver_.set_current_context(context);
-  driver_.exchange_capture_mode(&capture_mode_);
+  has_mode_ = driver_.exchange_capture_mode(&capture_mode_) == success;
 }
 
 Entered::~Entered() {
-  driver_.exchange_capture_mode(&capture_mode_);
+  if (has_mode_) driver_.exchange_capture_mode(&capture_mode_);
   if (has_changed_) driver_.set_current_context(before_);
 }
 

@@ -87,7 +87,7 @@ class Entered {
  private:
   const Driver& driver_;
   Object before_ = nullptr;
-  bool has_changed_ = false;
+  bool has_changed_ = false, has_mode_ = false;
   int capture_mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED; then the thread's own.
 };
 

@@ -19,6 +19,9 @@ namespace hbmscope::cli {
 int run_export(const ExportOptions& options) {
   if (auto allowed = options.given.refuse({"--relative"}, "is for reports: exports have the sums themselves"); !allowed)
     return fail(allowed.error());
+  if (options.to != "parquet")
+    if (auto allowed = options.given.refuse({"--python"}, "is for --to parquet"); !allowed)
+      return fail(allowed.error());
   if (auto allowed = check_output(options.files, options.output); !allowed) return fail(allowed.error());
   if (is_trace_export(options)) return run_trace_export(options);
   const auto format = parse_export_format(options.to);

@@ -22,8 +22,6 @@ namespace {
 Result<void> check_combination(const ExportOptions& options) {
   if (options.to != "csv" && options.to != "parquet")
     if (auto allowed = options.given.refuse({"--what"}, "is for --to csv and parquet"); !allowed) return allowed;
-  if (options.to != "parquet")
-    if (auto allowed = options.given.refuse({"--python"}, "is for --to parquet"); !allowed) return allowed;
   if (options.to == "parquet" && options.output.empty())
     return Failure(Error{"Parquet is a file, not a stream", "Name it with -o FILE.", {}, {}, false});
   if (options.to != "perfetto")

@@ -1,6 +1,7 @@
 #include "app/cli/far_job.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -74,6 +75,11 @@ class FollowedJob {
       while (!bytes.empty()) {
         const ssize_t written = write(is_error ? STDERR_FILENO : STDOUT_FILENO, bytes.data(), bytes.size());
         if (written < 0 && errno == EINTR) continue;
+        if (written < 0 && errno == EAGAIN) {  // Another program on the same terminal or pipe has made it so.
+          pollfd room{is_error ? STDERR_FILENO : STDOUT_FILENO, POLLOUT, 0};
+          poll(&room, 1, -1);
+          continue;
+        }
         if (written <= 0) break;  // Whoever read it has gone; the job goes on.
         bytes = bytes.subspan(static_cast<std::size_t>(written));
       }
@@ -93,7 +99,9 @@ class FollowedJob {
     finish(begun);
     if (!link_.why().empty() && !has_all_) return fail_to_follow(name, link_.why());
     if (!is_run_) return exit_ok;
-    if ((status_.flags & link::status_flag::has_exit_code) != 0) return status_.exit_code;
+    constexpr int exit_code_max = 255;
+    const bool is_told = (status_.flags & link::status_flag::has_exit_code) != 0;
+    if (is_told && status_.exit_code >= 0 && status_.exit_code <= exit_code_max) return status_.exit_code;
     return fail({fmt::format("{} did not say how the job ended", options_.far.host), {}, {}, {}, false});
   }
 

@@ -22,6 +22,8 @@
 namespace hbmscope::cli {
 namespace {
 
+volatile std::sig_atomic_t is_told_to_end = 0;
+
 constexpr int round_ms = 5;
 constexpr int viewer_patience_ms = 500;  // For one that takes nothing any more when the job has ended.
 
@@ -103,12 +105,15 @@ void Observation::serve_viewers(std::uint32_t flags) {
 }
 
 // Whoever started this from afar may be without a line just now, and has not seen the end.
+// A signal ends the wait, as what was recorded is still to be finished.
 void Observation::wait_until_all_has_come(std::uint32_t flags) {
   constexpr std::chrono::minutes patience{10};
   constexpr std::chrono::milliseconds round{5};
   has_all_come_ = false;
+  is_told_to_end = 0;
+  for (const int one : {SIGINT, SIGTERM, SIGHUP}) std::signal(one, [](int) { is_told_to_end = 1; });
   for (const auto until = std::chrono::steady_clock::now() + patience;
-       !has_all_come_ && std::chrono::steady_clock::now() < until;) {
+       !has_all_come_ && is_told_to_end == 0 && std::chrono::steady_clock::now() < until;) {
     serve_viewers(flags | link::status_flag::waits);
     std::this_thread::sleep_for(round);
   }

@@ -49,10 +49,14 @@ class Output {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  // All that there is. False: nobody takes it.
+  // Some of what there is, so that a job that prints without end leaves time for what is asked of it, and for its
+  // recording. False: nobody takes it.
   bool carry(std::vector<char>& part) {
-    for (;;) {
+    constexpr int parts_max = 4;
+    has_more_ = true;
+    for (int i = 0; i < parts_max; ++i) {
       const ssize_t count = file_ < 0 ? 0 : pread(file_, part.data(), part.size(), static_cast<off_t>(place_));
+      has_more_ = count > 0;
       if (count <= 0) return true;
       link::FrameHeader header;
       header.kind = kind_;
@@ -62,10 +66,13 @@ class Output {
         return false;
       place_ += static_cast<std::uint64_t>(count);
     }
+    return true;
   }
+  bool has_more() const { return has_more_; }
 
  private:
   int file_;
+  bool has_more_ = false;
   std::uint64_t place_;
   link::FrameKind kind_;
 };
@@ -82,13 +89,14 @@ class Relay {
     bool is_there = true;
     while (is_there) {
       std::array<pollfd, 2> waited{pollfd{observer_, POLLIN, 0}, pollfd{STDIN_FILENO, POLLIN, 0}};
-      poll(waited.data(), waited.size(), round_ms);
+      poll(waited.data(), waited.size(), output_.has_more() || errors_.has_more() ? 0 : round_ms);
       if (waited[1].revents != 0 && !carry_there()) return exit_ok;  // Whoever asked has gone.
       if (!carry_output()) return exit_ok;
       if (waited[0].revents != 0 && !carry_here(is_there)) return exit_ok;
     }
     wait_for_its_end();
-    carry_output();
+    while (carry_output() && (output_.has_more() || errors_.has_more())) {
+    }
     return exit_ok;
   }
 

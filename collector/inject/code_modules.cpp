@@ -20,12 +20,14 @@ struct Module {
   CodeRange range;
   std::uint64_t name = 0;  // Of its path, a hash: another one may come to lie where this one was.
   std::uint32_t id = 0;
+  std::uint64_t seen_at = 0;  // The number of the look that saw it last.
   bool is_loaded = false;
 };
 constexpr std::size_t modules_max = 4096, telling_max = 16, path_bytes_max = 1024, build_id_bytes_max = 32;
 Module modules[modules_max];  // Sparse, as all memory that was never written.
 std::size_t module_count = 0;
 std::uint64_t session = 0;  // Of the rings that they were told to.
+std::uint64_t looks = 0;
 SpinLock modules_lock;
 
 CodeRange telling[telling_max];
@@ -54,14 +56,25 @@ CodeRange range_of(const dl_phdr_info& object) {
   return range;
 }
 
+// Only what is mapped may be read: notes need not be, and tools that change files leave wrong places.
+bool is_loaded(const dl_phdr_info& object, const ElfW(Phdr) & wanted) {
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = object.dlpi_phdr[i];
+    if (part.p_type == PT_LOAD && (part.p_flags & PF_R) != 0 && wanted.p_vaddr >= part.p_vaddr &&
+        wanted.p_filesz <= part.p_filesz && wanted.p_vaddr - part.p_vaddr <= part.p_filesz - wanted.p_filesz)
+      return true;
+  }
+  return false;
+}
+
 // In hexadecimal; empty where it has none.
 void read_build_id(const dl_phdr_info& object, char* text) {
   *text = 0;
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = object.dlpi_phdr[i];
-    if (part.p_type != PT_NOTE) continue;
+    if (part.p_type != PT_NOTE || !is_loaded(object, part)) continue;
     const auto* at = reinterpret_cast<const std::uint8_t*>(object.dlpi_addr + part.p_vaddr);
-    const std::uint8_t* end = at + part.p_memsz;
+    const std::uint8_t* end = at + part.p_filesz;
     while (end - at >= static_cast<std::ptrdiff_t>(sizeof(ElfW(Nhdr)))) {
       ElfW(Nhdr) note;
       std::memcpy(&note, at, sizeof(note));
@@ -114,7 +127,7 @@ void note_telling(const CodeRange& range, const char* name) {
   telling_count.store(count + 1, std::memory_order_release);
 }
 
-void tell(const dl_phdr_info& object, const CodeRange& range, std::uint64_t name) {
+void tell(const dl_phdr_info& object, const CodeRange& range, std::uint64_t name, std::uint64_t look) {
   static char path[path_bytes_max];  // The lock is held.
   char build_id[build_id_bytes_max * 2 + 1];
   read_build_id(object, build_id);
@@ -125,12 +138,13 @@ void tell(const dl_phdr_info& object, const CodeRange& range, std::uint64_t name
   module.range = range;
   module.name = name;
   module.id = rings.define_module(record, path_of(object.dlpi_name, path), build_id);
+  module.seen_at = look;
   module.is_loaded = true;
   ++module_count;
 }
 
 struct Look {
-  std::uint64_t loads = 0, unloads = 0, session = 0;
+  std::uint64_t loads = 0, unloads = 0, session = 0, number = 0;
   bool is_first = true, is_news = false;
   UnwinderSearch unwinder;
   PythonSearch python;
@@ -149,10 +163,12 @@ void note_object(const dl_phdr_info& object, Look& look) {
   while (known < module_count && (modules[known].range.begin != range.begin || modules[known].range.end != range.end ||
                                   modules[known].name != hash))
     ++known;
-  if (known < module_count)
+  if (known < module_count) {
     modules[known].is_loaded = true;
-  else if (module_count < modules_max)
-    tell(object, range, hash);
+    modules[known].seen_at = look.number;
+  } else if (module_count < modules_max) {
+    tell(object, range, hash, look.number);
+  }
   modules_lock.unlock();
 }
 
@@ -160,7 +176,15 @@ void begin_look(Look& look) {
   modules_lock.lock();
   if (session != look.session) module_count = 0;
   session = look.session;
-  for (std::size_t i = 0; i < module_count; ++i) modules[i].is_loaded = false;
+  look.number = ++looks;
+  modules_lock.unlock();
+}
+
+// What it has not seen is unloaded; until now it counted as there, for threads that need it meanwhile.
+void end_look(const Look& look) {
+  modules_lock.lock();
+  for (std::size_t i = 0; i < module_count; ++i)
+    if (modules[i].seen_at < look.number) modules[i].is_loaded = false;
   modules_lock.unlock();
 }
 
@@ -187,6 +211,7 @@ void look_at_loaded_code() {
   look.session = rings.session();
   dl_iterate_phdr(look_at_object, &look);
   if (!look.is_news) return;
+  end_look(look);
   look.unwinder.publish();
   look.python.publish();
   seen_loads.store(look.loads, std::memory_order_relaxed);
@@ -194,10 +219,14 @@ void look_at_loaded_code() {
   seen_session.store(look.session, std::memory_order_relaxed);
 }
 
+std::uint64_t unloads_seen() {
+  return seen_unloads.load(std::memory_order_relaxed);
+}
+
 std::uint32_t module_of_code(std::uint64_t address) {
   modules_lock.lock();
   std::uint32_t id = 0;
-  for (std::size_t i = 0; i < module_count && id == 0; ++i)
+  for (std::size_t i = module_count; i-- > 0 && id == 0;)  // The latest first: it may lie where another was.
     if (modules[i].is_loaded && modules[i].range.has(address)) id = modules[i].id;
   modules_lock.unlock();
   return id;

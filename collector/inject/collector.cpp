@@ -69,7 +69,7 @@ bool has_observer() {
 
 void watch_forks() {
   static bool is_told_of_forks = false;
-  if (!is_told_of_forks) __register_atfork(nullptr, nullptr, after_fork_in_child, __dso_handle);
+  if (!is_told_of_forks) __register_atfork(hold_stacks, release_stacks, after_fork_in_child, __dso_handle);
   is_told_of_forks = true;
 }
 

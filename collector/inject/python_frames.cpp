@@ -42,7 +42,10 @@ bool is_a(const void* object, const void* type) {
   return object != nullptr && read_at<const void*>(object, object_type) == type;
 }
 
+// Of releases and their candidates: alphas and betas change their structures.
 const Layout* layout_of(unsigned long version) {
+  constexpr unsigned long candidate = 0xC;
+  if ((version >> 4 & 15) < candidate) return nullptr;
   for (const Layout& layout : layouts)
     if (layout.version == version >> 16) return &layout;
   return nullptr;
@@ -171,7 +174,11 @@ void say_of_version(const PythonInterpreter& found) {
 }  // namespace
 
 void PythonSearch::look_into(const dl_phdr_info& object, const CodeRange& range) {
-  if (found_.thread_state != nullptr || is_looked_at.load(std::memory_order_relaxed)) return;
+  if (found_.thread_state != nullptr) return;
+  if (is_looked_at.load(std::memory_order_acquire)) {
+    is_still_there_ |= range.begin == interpreter.code.begin && range.end == interpreter.code.end;
+    return;
+  }
   const auto thread_state = find_function_of(object, "PyGILState_GetThisThreadState");
   if (thread_state == nullptr) return;
   found_.thread_state = reinterpret_cast<void* (*)()>(thread_state);
@@ -187,15 +194,21 @@ void PythonSearch::look_into(const dl_phdr_info& object, const CodeRange& range)
   found_.code = range;
 }
 
-// It stays loaded: no program unloads its interpreter, and one that is another's plugin does not come back.
+// One that is unloaded, as a plugin's may be, is forgotten; the next look finds another one.
 void PythonSearch::publish() const {
-  if (found_.thread_state == nullptr) return;
+  if (found_.thread_state == nullptr) {
+    if (!is_still_there_ && is_looked_at.load(std::memory_order_relaxed)) {
+      known.store(nullptr, std::memory_order_release);
+      is_looked_at.store(false, std::memory_order_release);
+    }
+    return;
+  }
   publishing.lock();
   const bool is_first = !is_looked_at.load(std::memory_order_relaxed);
   const Layout* layout = layout_of(found_.version);
   if (is_first) {
     interpreter = found_;
-    is_looked_at.store(true, std::memory_order_relaxed);
+    is_looked_at.store(true, std::memory_order_release);
     if (found_.code_type != nullptr && found_.text_type != nullptr) known.store(layout, std::memory_order_release);
   }
   publishing.unlock();

@@ -33,6 +33,7 @@ class PythonSearch {
 
  private:
   PythonInterpreter found_;
+  bool is_still_there_ = false;  // The one that is known.
 };
 
 // Whether the thread runs Python, of a version that is known.

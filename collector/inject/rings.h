@@ -110,6 +110,11 @@ class Rings {
   }
   // Around a call that gives memory back: what others do meanwhile is not taken out before its row. Returns the stamp.
   // `stack`: of the call; taken before, as others are held up.
+  // A quarter of the definitions' room is for heaps, tags and marks.
+  bool has_room_for_stacks() const {
+    return is_open() && std::atomic_ref(header_->definitions_end).load(std::memory_order_relaxed) <
+                            header_->definitions_bytes / 4 * 3;
+  }
   std::uint64_t begin_giving(std::uint32_t stack);
   std::uint32_t giving_stack() const;  // 0: none, or the thread has no ring of its own.
   void end_giving();

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include <atomic>
 #include <cstring>
@@ -17,12 +18,35 @@ namespace {
 
 enum class StackKind : std::uint32_t { none, code, python };
 std::atomic<StackKind> kind{StackKind::none};
-std::size_t depth = wire::stack_depth_wanted;
+std::atomic<std::size_t> depth{wire::stack_depth_wanted};  // Attaching may change it.
 
 constexpr std::uint64_t cut_off = ~std::uint64_t{0} - 1;  // A frame's key: there are more, which are not told.
 
 struct Hash {
   std::uint64_t one, other;
+};
+
+// Threads that are taking a stack, and whether one of this process is about to fork.
+std::atomic<std::uint32_t> takers{0};
+std::atomic<bool> is_forking{false};
+
+class Taking {
+ public:
+  Taking() {
+    takers.fetch_add(1);
+    if (!is_forking.load()) return;
+    takers.fetch_sub(1);
+    may_ = false;
+  }
+  ~Taking() {
+    if (may_) takers.fetch_sub(1);
+  }
+  Taking(const Taking&) = delete;
+  Taking& operator=(const Taking&) = delete;
+  bool may() const { return may_; }
+
+ private:
+  bool may_ = true;
 };
 
 // From two keys to an id. Only whoever holds `interning` writes, anybody reads.
@@ -73,7 +97,8 @@ std::uint64_t tables_session = 0;
 PythonPosition position;
 
 Hash hash_of(const StackFrame* frames, std::size_t count, std::uint64_t session) {
-  Hash hash{session, count};
+  // Another library may come to lie where one was unloaded.
+  Hash hash{session ^ unloads_seen() << 32, count};
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t place = frames[i].key != 0 ? frames[i].key : frames[i].place;
     hash.one = hash_pair(hash.one, place);
@@ -107,6 +132,7 @@ std::uint32_t intern_frame(Tables& in, const StackFrame& frame) {
 
 // 0: there was no room for all of it.
 std::uint32_t define(Tables& in, const StackFrame* frames, std::size_t count) {
+  if (!rings.has_room_for_stacks()) return 0;
   std::uint32_t stack = 0;
   for (std::size_t i = count; i-- > 0;) {
     const std::uint32_t frame = intern_frame(in, frames[i]);
@@ -155,11 +181,11 @@ std::uint32_t intern(const StackFrame* frames, std::size_t count) {
 }
 
 // Room for two more than the depth.
-std::size_t collect(StackFrame* frames) {
-  CodeStack code{frames, depth};
+std::size_t collect(StackFrame* frames, std::size_t most) {
+  CodeStack code{frames, most};
   const bool has_python = takes_python_frames() && has_python_frames();
   if (has_python) {
-    code.max = (depth + 1) / 2;
+    code.max = (most + 1) / 2;
     code.stop = python_code();
   }
   walk_code(code);
@@ -167,7 +193,7 @@ std::size_t collect(StackFrame* frames) {
   if (code.is_cut) frames[count++] = {0, cut_off, 0};
   if (!has_python) return count;
   bool is_cut = false;
-  count += walk_python(frames + count, depth > count ? depth - count : 0, is_cut);
+  count += walk_python(frames + count, most > count ? most - count : 0, is_cut);
   if (is_cut) frames[count++] = {0, cut_off, 0};
   return count;
 }
@@ -190,7 +216,7 @@ void choose_stacks(const char* words) {
   };
   const std::size_t wanted = number_behind(colon);
   if (wanted == 0 || wanted > wire::stack_depth_max) return;
-  depth = wanted;
+  depth.store(wanted, std::memory_order_relaxed);
   if (is(wire::stacks_of_python)) kind.store(StackKind::python, std::memory_order_release);
   if (is(wire::stacks_of_code)) kind.store(StackKind::code, std::memory_order_release);
 }
@@ -201,17 +227,36 @@ bool takes_python_frames() {
 
 std::uint32_t take_stack() {
   if (__builtin_expect(kind.load(std::memory_order_acquire) == StackKind::none, 0) || !rings.is_open()) return 0;
+  const Taking taking;
+  if (!taking.may()) {
+    rings.note_stack_lost();
+    return 0;
+  }
   const int errno_of_job = errno;
   look_at_loaded_code();
-  auto* frames = static_cast<StackFrame*>(__builtin_alloca((depth + 2) * sizeof(StackFrame)));
-  const std::size_t count = collect(frames);
+  const std::size_t most = depth.load(std::memory_order_relaxed);
+  auto* frames = static_cast<StackFrame*>(__builtin_alloca((most + 2) * sizeof(StackFrame)));
+  const std::size_t count = collect(frames, most);
   const std::uint32_t id = count != 0 ? intern(frames, count) : 0;
   if (count != 0 && id == 0) rings.note_stack_lost();
   errno = errno_of_job;
   return id;
 }
 
+void hold_stacks() {
+  is_forking.store(true);
+  constexpr timespec pause{0, 100'000};
+  constexpr int pauses_max = 500;  // 50 ms: who forks out of a signal's handler may be taking one itself.
+  for (int i = 0; i < pauses_max && takers.load() != 0; ++i) nanosleep(&pause, nullptr);
+}
+
+void release_stacks() {
+  is_forking.store(false);
+}
+
 void forget_stacks() {
+  takers.store(0);
+  is_forking.store(false);
   interning.unlock();
   forget_code_modules();
   forget_python();

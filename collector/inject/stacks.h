@@ -17,6 +17,10 @@ bool takes_python_frames();
 // Of the calling thread, without what is ours; 0: none. Holds no lock of ours while foreign code runs.
 std::uint32_t take_stack();
 
+// Around fork(): a child must not begin with the loader's locks held by a thread that it has not, as taking a stack
+// holds them for moments. Stacks that are wanted meanwhile are not taken, and counted.
+void hold_stacks();
+void release_stacks();
 // In a child after fork().
 void forget_stacks();
 

@@ -19,8 +19,11 @@ constexpr std::uint64_t symbols_max = 20'000'000, texts_bytes_max = std::uint64_
 
 class File {
  public:
-  explicit File(const std::string& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  // What is told of a job may be no file: to open a device can already do something.
+  explicit File(const std::string& path) {
     struct stat found {};
+    if (stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode))
+      file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file_ >= 0 && fstat(file_, &found) == 0 && S_ISREG(found.st_mode))
       bytes_ = static_cast<std::uint64_t>(found.st_size);
   }
@@ -51,7 +54,7 @@ class File {
   }
 
  private:
-  int file_;
+  int file_ = -1;
   std::uint64_t bytes_ = 0;
 };
 
@@ -77,7 +80,10 @@ std::string build_id_in(const std::vector<std::uint8_t>& notes) {
 
 bool has_build_id(const File& file, const std::vector<Elf64_Phdr>& parts, std::string_view build_id) {
   constexpr std::uint64_t notes_bytes_max = 1 << 20;
+  constexpr int notes_max = 64;
+  int notes_seen = 0;
   for (const Elf64_Phdr& part : parts) {
+    if (part.p_type == PT_NOTE && ++notes_seen > notes_max) break;
     std::vector<std::uint8_t> notes;
     if (part.p_type == PT_NOTE && part.p_filesz <= notes_bytes_max &&
         file.read_table(notes, part.p_offset, part.p_filesz))

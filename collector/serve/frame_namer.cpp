@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <new>
 #include <utility>
 
 namespace hbmscope::serve {
@@ -64,8 +65,12 @@ void FrameNamer::work() {
     Answer answer;
     answer.frame = question.frame;
     answer.file = question.module->path;
-    if (const ElfSymbols* symbols = symbols_of(*question.module))
-      answer.function = demangled(symbols->find(question.address - question.module->base));
+    try {
+      if (const ElfSymbols* symbols = symbols_of(*question.module))
+        answer.function = demangled(symbols->find(question.address - question.module->base));
+    } catch (const std::bad_alloc&) {
+      answer.function.clear();  // The recording goes on, with an address.
+    }
     lock.lock();
     Asker& asker = askers_[question.asker];
     --asker.open;
@@ -74,16 +79,18 @@ void FrameNamer::work() {
 }
 
 const ElfSymbols* FrameNamer::symbols_of(const CodeModule& module) {
-  const std::pair key{module.path, module.build_id};
-  const auto found = files_.find(key);
-  if (found != files_.end()) return found->second ? &*found->second : nullptr;
+  const std::int64_t process_if_unsure = module.build_id.empty() ? module.process : 0;
+  const std::tuple key{module.path, module.build_id, process_if_unsure};
+  const std::tuple key_of_process{module.path, module.build_id, module.process};
+  for (const auto* one : {&key, &key_of_process})
+    if (const auto found = files_.find(*one); found != files_.end()) return found->second ? &*found->second : nullptr;
   if (files_bytes_ > files_bytes_max) {
     files_.clear();
     files_bytes_ = 0;
   }
   // The process' own view of the files, while it lives; without a build id only that one is sure to be it.
   auto symbols = ElfSymbols::read("/proc/" + std::to_string(module.process) + "/root" + module.path, module.build_id);
-  if (!symbols) symbols = ElfSymbols::read(module.path, module.build_id);
+  if (!symbols && !module.build_id.empty()) symbols = ElfSymbols::read(module.path, module.build_id);
   // Distributions keep the full tables apart.
   if (symbols && !symbols->has_full_table() && module.build_id.size() > 2) {
     auto apart = ElfSymbols::read(
@@ -92,7 +99,7 @@ const ElfSymbols* FrameNamer::symbols_of(const CodeModule& module) {
     if (apart && apart->has_full_table()) symbols = std::move(apart);
   }
   if (symbols) files_bytes_ += symbols->memory_bytes();
-  const auto& kept = files_.emplace(key, std::move(symbols)).first->second;
+  const auto& kept = files_.emplace(symbols ? key : key_of_process, std::move(symbols)).first->second;
   return kept ? &*kept : nullptr;
 }
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -66,8 +67,9 @@ class FrameNamer {
   std::unordered_map<std::uint32_t, Asker> askers_;
   bool is_over_ = false;
   std::thread worker_;
-  // The worker's own: by path and build id; nothing where the file can't be read.
-  std::map<std::pair<std::string, std::string>, std::optional<ElfSymbols>> files_;
+  // The worker's own: by path, build id, and where one process may see another file than the next (no build id, or no
+  // such file) by process; nothing where the file can't be read.
+  std::map<std::tuple<std::string, std::string, std::int64_t>, std::optional<ElfSymbols>> files_;
   std::uint64_t files_bytes_ = 0;
 };
 

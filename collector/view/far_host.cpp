@@ -115,8 +115,13 @@ std::optional<Bundle> find_bundle() {
 
 pid_t start_ssh(const std::string& host, const std::string& command, int input, int output, int errors,
                 bool ignores_interrupt, std::string& wrong) {
-  // A line that is dead is noticed; nobody can be asked for a password where there is no terminal.
-  std::vector<std::string> words{"-T", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"};
+  // A line that is dead is noticed. A master connection of the user's is used where one is open; none is made, as it
+  // would carry other terminals of his and end with us. What he forwards elsewhere is not forwarded again. Nobody can
+  // be asked for a password where there is no terminal.
+  std::vector<std::string> words{"-T"};
+  for (const char* option :
+       {"ServerAliveInterval=10", "ServerAliveCountMax=3", "ControlMaster=no", "ClearAllForwardings=yes"})
+    words.insert(words.end(), {"-o", option});
   if (isatty(STDIN_FILENO) == 0) words.insert(words.end(), {"-o", "BatchMode=yes"});
   words.insert(words.end(), {host, command});
   const char* instead = std::getenv(ssh_variable);

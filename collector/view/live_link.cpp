@@ -145,7 +145,7 @@ bool LiveLink::try_again() {
 }
 
 bool LiveLink::read(int wait_ms) {
-  if (is_lost()) {
+  if (has_no_line()) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next_try_ - Clock::now()).count();
     pollfd waited{wake_, POLLIN, 0};
     if (left > 0) poll(&waited, 1, static_cast<int>(std::min<std::int64_t>(left, wait_ms)));

@@ -41,9 +41,10 @@ class LiveLink {
   // Waits until something comes, wake() is called, or the time is over, and hands out what came: at most some
   // megabytes, so that who shows it gets its turn. False: the link has ended; why() says whether something was wrong.
   bool read(int wait_ms);
-  const std::string& why() const { return why_; }                            // Empty: the observer has hung up.
-  bool is_lost() const { return far_ && was_welcome_ && line_ == nullptr; }  // Far, and being tried again.
-  std::uint64_t place() const { return reader_.place(); }                    // Bytes of blocks that have come.
+  const std::string& why() const { return why_; }  // Empty: the observer has hung up.
+  // Far, and being tried again: until the observer has answered, nothing that is said gets there.
+  bool is_lost() const { return has_no_line() || (far_ && was_welcome_ && !reader_.is_welcome()); }
+  std::uint64_t place() const { return reader_.place(); }  // Bytes of blocks that have come.
 
   // From any thread.
   void wake();
@@ -53,6 +54,7 @@ class LiveLink {
 
  private:
   using Clock = std::chrono::steady_clock;
+  bool has_no_line() const { return far_ && was_welcome_ && line_ == nullptr; }
   bool greet(std::string& wrong);
   bool open_line(std::string& wrong);
   bool receive();

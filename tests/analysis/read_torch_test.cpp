@@ -401,6 +401,11 @@ TEST(ReadTorch, the_state_of_a_large_snapshot_is_there_before_its_history) {
   EXPECT_EQ(whole->blocks.size(), state->blocks.size());
   EXPECT_EQ(whole->stacks.frames.size(), state->stacks.frames.size());
   EXPECT_EQ(whole->file_bytes, state->file_bytes);
+  // As Python's own pickler has it: one frame around all of it.
+  const std::string framed = "\x80\x04\x95" + little_endian(bytes.size() - 2, 8) + bytes.substr(2);
+  const auto state_of_framed = read_torch_state(bytes_of(framed), "a.pickle");
+  ASSERT_TRUE(state_of_framed);
+  EXPECT_EQ(whole->blocks.size(), state_of_framed->blocks.size());
 }
 
 TEST(ReadTorch, what_has_no_state_in_front_of_its_history_has_none_to_show) {

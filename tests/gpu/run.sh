@@ -16,6 +16,8 @@ if [ -z "${HBMSCOPE_FILES:-}" ]; then
   exit 0
 fi
 export HBMSCOPE_FILES OUT="${OUT:-.}"
+ended=0
 for stage in "$@"; do
-  timeout 480 "${PYTHON:-python3}" "$here/stages.py" "$stage" || echo "stage $stage ended with exit code $?"
+  timeout -k 20 480 "${PYTHON:-python3}" "$here/stages.py" "$stage" || { ended=$?; echo "stage $stage ended with exit code $ended"; }
 done
+exit $ended

@@ -131,9 +131,31 @@ def last_object(text):
     return None
 
 
+def run_all_of(command, seconds, environment=None):
+    """Exit code (None: it took too long), output, errors. What a command has started ends with it, so that no job that hangs holds the
+    device's memory while the next one is measured."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True)
+    try:
+        output, errors = process.communicate(timeout=seconds)
+        return process.returncode, output, errors
+    except subprocess.TimeoutExpired:
+        return None, "", ""
+    finally:
+        for signal_number, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
+            try:
+                os.killpg(process.pid, signal_number)
+                process.wait(patience)
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                pass
+
+
+def ask(*words, seconds=60):
+    code, output, errors = run_all_of([HBMSCOPE, *words, "--json"], seconds)
+    return json.loads(output) if code == 0 else {"error": errors if code is not None else "it took too long"}
+
+
 def nvml():
-    done = subprocess.run([HBMSCOPE, "ps", "--json"], capture_output=True, text=True, timeout=60)
-    return json.loads(done.stdout) if done.returncode == 0 else {"error": done.stderr}
+    return ask("ps")
 
 
 class Stage:
@@ -148,10 +170,9 @@ class Stage:
     def summary(self, recording):
         if not recording.exists():
             return None
-        done = subprocess.run([HBMSCOPE, "report", str(recording), "--json"], capture_output=True, text=True, timeout=120)
-        if done.returncode != 0:
-            return {"error": done.stderr}
-        report = json.loads(done.stdout)
+        report = ask("report", str(recording), seconds=120)
+        if "error" in report:
+            return report
         keys = ("name", "kind", "layer", "device", "in_use_bytes", "peak_in_use_bytes", "live_blocks")
         return {
             "events": report["events"],
@@ -166,11 +187,8 @@ class Stage:
         if observed:
             command = [HBMSCOPE, "run", "--no-window", "--record", str(recording), *options, "--", *command]
         begun = time.time()
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=JOB_SECONDS, env=self.environment(settings or {}))
-            row = {"exit_code": done.returncode, "job": last_object(done.stdout), "said": done.stderr[-1500:]}
-        except subprocess.TimeoutExpired:
-            row = {"exit_code": None, "job": None, "said": "it took too long"}
+        code, output, errors = run_all_of(command, JOB_SECONDS, self.environment(settings or {}))
+        row = {"exit_code": code, "job": last_object(output), "said": errors[-1500:] if code is not None else "it took too long"}
         self.keep({"what": what, "settings": settings or {}, "options": list(options), **row, "seconds": time.time() - begun, "hbmscope": self.summary(recording)})
 
     def keep(self, row):
@@ -222,24 +240,28 @@ def stage_oom(stage):
 
 def stage_overhead(stage):
     settings = ({}, {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"})
-    for turn in range(3):
+    for turn in range(2):
         for setting in settings:
-            for options in (None, (), ("--backend", "cupti")):
+            for options in (None, (), ("--stacks", "none"), ("--backend", "cupti")):
                 stage.run(f"turn {turn}", TORCH_SPEED, setting, options or (), observed=options is not None)
 
 
 def stage_attach(stage):
     package, script = ("torch", TORCH) if has("torch") else ("jax", JAX)
     settings = {"STAGE_HOLDS": "1", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-    script = script.replace("range(30)", "range(20000)")
-    job = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=stage.environment(settings))
-    time.sleep(15)
+    # By time: how long a step takes is the device's business.
+    wait = "torch.cuda.synchronize()" if package == "torch" else "jax.block_until_ready(xs)"
+    lines = script.splitlines()
+    [at] = [number for number, line in enumerate(lines) if line.startswith("for _ in range(30):")]
+    lines[at] = f'print("begun", flush=True); until = time.time() + 90\nwhile time.time() < until:{lines[at].split(":", 1)[1]}; {wait}'
+    job = subprocess.Popen([sys.executable, "-c", "\n".join(lines)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=stage.environment(settings))
+    job.stdout.readline()
     for turn in range(5):
         recording = stage.folder / f"attached-{turn}.hbm"
         words = [HBMSCOPE, "attach", str(job.pid), "--for", "3", "--record", str(recording)] + (["--no-cupti"] if turn == 4 else [])
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
-        totals = subprocess.run([HBMSCOPE, "watch", str(job.pid), "--totals", "--json", "--for", "0.5"], capture_output=True, text=True, timeout=60)
-        stage.keep({"what": f"{package}, turn {turn}", "exit_code": done.returncode, "said": done.stderr[-1500:], "totals": last_object(totals.stdout),
+        code, _, said = run_all_of(words, 60)
+        _, totals, _ = run_all_of([HBMSCOPE, "watch", str(job.pid), "--totals", "--json", "--for", "0.5"], 60)
+        stage.keep({"what": f"{package}, turn {turn}", "exit_code": code, "said": said[-1500:], "totals": last_object(totals),
                     "lives": job.poll() is None, "hbmscope": stage.summary(recording)})
     try:
         out, said = job.communicate(timeout=120)

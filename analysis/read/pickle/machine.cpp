@@ -243,7 +243,8 @@ bool Machine::push_long(std::uint64_t size) {
 bool Machine::check_frame() {
   std::uint64_t size = 0;
   if (!read_number(size)) return false;
-  if (size <= static_cast<std::uint64_t>(end_ - at_)) return true;
+  // A frame is for whoever reads a stream; of a beginning it goes on behind the end.
+  if (size <= static_cast<std::uint64_t>(end_ - at_) || limits_.is_beginning) return true;
   return fail(fmt::format("FRAME claims {} bytes and {} are left", size, end_ - at_),
               "The file was cut off, while it was written or copied; save or copy it again.");
 }
