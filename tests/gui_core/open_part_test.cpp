@@ -7,6 +7,7 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/recording/read_recording.h"
@@ -27,7 +28,9 @@ class OpenPart : public testing::Test {
       if (i >= live_most) trace.free((i - live_most) % (2 * live_most) * 512);
       trace.alloc(i % (2 * live_most) * 512, 512);
     }
-    file() = (std::filesystem::path(testing::TempDir()) / "hbmscope-open-part.hbm").string();
+    // Each test may be a process of its own, beside others.
+    file() = (std::filesystem::path(testing::TempDir()) / ("hbmscope-open-part-" + std::to_string(getpid()) + ".hbm"))
+                 .string();
     trace.write(file());
   }
   static void TearDownTestSuite() { std::filesystem::remove(file()); }
