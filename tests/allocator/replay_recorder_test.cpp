@@ -107,7 +107,7 @@ TEST(ReplayRecorder, every_allocator) {
 TEST(ReplayRecorder, times_stacks_and_tags_are_those_of_the_source) {
   TraceWriter source({"a.pickle", "torch", "Test", "pytorch", 0});
   wire::StreamWriter& events = source.events();
-  const std::uint32_t outer = events.define_stack(0, events.define_frame("main", "train.py", 3));
+  const std::uint32_t outer = events.define_stack(0, events.define_code_frame({}, "main", "/opt/train"));
   const std::uint32_t inner = events.define_stack(outer, events.define_frame("step", "train.py", 9));
   const std::uint32_t tag = events.define_string("weights");
   source.close();
@@ -126,7 +126,10 @@ TEST(ReplayRecorder, times_stacks_and_tags_are_those_of_the_source) {
   const TraceStack stack = definitions.stack(block.stack);
   EXPECT_EQ(definitions.text(definitions.frame(stack.frame).function), "step");
   EXPECT_EQ(definitions.frame(stack.frame).line, 9U);
-  EXPECT_EQ(definitions.text(definitions.frame(definitions.stack(stack.parent).frame).function), "main");
+  const std::uint32_t caller = definitions.stack(stack.parent).frame;
+  EXPECT_EQ(definitions.text(definitions.frame(caller).function), "main");
+  EXPECT_TRUE(definitions.is_code(caller)) << "native code stays native code";
+  EXPECT_FALSE(definitions.is_code(stack.frame));
   EXPECT_EQ(made.first_time_ns(), 100);
   EXPECT_EQ(made.last_time_ns(), 300);
   ASSERT_EQ(made.failures().size(), 1U);

@@ -49,8 +49,14 @@ void ReplayRecorder::on_operation(std::uint64_t number) {
 }
 
 std::uint32_t ReplayRecorder::frame_of(std::uint32_t source_frame) {
+  const auto [known, is_new] = frames_.try_emplace(source_frame, 0);
+  if (!is_new) return known->second;
   const TraceFrame frame = source_->frame(source_frame);
-  return writer_.events().define_frame(source_->text(frame.function), source_->text(frame.file), frame.line);
+  const std::string_view function = source_->text(frame.function), file = source_->text(frame.file);
+  // Of native code that stays said: which function is a person's own depends on it. Addresses are of the old process.
+  known->second = source_->is_code(source_frame) ? writer_.events().define_code_frame({}, function, file)
+                                                 : writer_.events().define_frame(function, file, frame.line);
+  return known->second;
 }
 
 std::uint32_t ReplayRecorder::stack_of(std::uint32_t source_stack) {
