@@ -225,7 +225,16 @@ TEST(AttachPermission, of_what_can_be_attached_to) {
   const Target target("annotated", "5");
   const auto refusal = find_refusal(target.process());
   EXPECT_FALSE(refusal) << refusal->what;
-  const JobList list = list_jobs();
+  // It says that it has begun, and then makes its heap.
+  const auto is_listed = [&](const JobList& jobs) {
+    return std::any_of(jobs.jobs.begin(), jobs.jobs.end(),
+                       [&](const RunningJob& job) { return job.process == target.process(); });
+  };
+  JobList list = list_jobs();
+  for (int i = 0; i < 1000 && !is_listed(list); ++i) {
+    usleep(1000);
+    list = list_jobs();
+  }
   EXPECT_TRUE(std::none_of(list.jobs.begin(), list.jobs.end(), [&](const RunningJob& job) {
     return job.process == target.process() && !job.has_annotations;
   }));
