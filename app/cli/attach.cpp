@@ -4,7 +4,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <thread>
 
@@ -18,6 +17,7 @@
 #include "app/cli/far_start.h"
 #include "app/cli/load.h"
 #include "app/cli/observation.h"
+#include "app/cli/output_file.h"
 #include "app/cli/terminal.h"
 #include "app/cli/window_process.h"
 #include "collector/attach/injector.h"
@@ -70,13 +70,6 @@ std::string name_of(pid_t process) {
   return name.empty() ? "job" : name;
 }
 
-// Attaching again leaves the recording of before.
-std::string new_name(const std::string& begin) {
-  std::string name = begin + ".hbm";
-  for (int number = 2; std::filesystem::exists(name); ++number) name = fmt::format("{}-{}.hbm", begin, number);
-  return name;
-}
-
 class AttachedJob {
  public:
   explicit AttachedJob(const AttachOptions& options) : options_(options) {}
@@ -95,7 +88,7 @@ class AttachedJob {
     const auto collector = find_collector();
     if (!collector) return exit_unreadable;
     const std::string recording =
-        options_.record.empty() ? new_name(fmt::format("{}.{}", name_of(process), number)) : options_.record;
+        options_.record.empty() ? new_recording(fmt::format("{}.{}", name_of(process), number)) : options_.record;
     if (const auto refusal = attach::find_way_in(process, collector->string(), way_)) return refuse(number, *refusal);
     // What is there already is replaced when there is something to replace it with.
     const std::string begun = recording + ".begun";

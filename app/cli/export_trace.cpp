@@ -67,7 +67,7 @@ bool is_trace_export(const ExportOptions& options) {
 int run_trace_export(const ExportOptions& options) {
   if (auto combined = check_combination(options); !combined) return fail(combined.error());
   TraceTable table = TraceTable::events;
-  if (options.to != "perfetto" && !(options.to == "parquet" && options.what.empty())) {
+  if (!options.what.empty()) {
     const auto parsed = parse_trace_table(options.what);
     if (!parsed) return fail(parsed.error());
     table = *parsed;

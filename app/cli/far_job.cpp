@@ -20,6 +20,7 @@
 #include "app/cli/display.h"
 #include "app/cli/far_start.h"
 #include "app/cli/load.h"
+#include "app/cli/output_file.h"
 #include "app/cli/terminal.h"
 #include "app/cli/window_process.h"
 #include "collector/serve/recorder.h"
@@ -49,12 +50,6 @@ std::optional<Begun> begun_from(const std::string& output) {
     return begun;
   }
   return std::nullopt;
-}
-
-std::string new_name(const std::string& begin) {
-  std::string name = begin + ".hbm";
-  for (int number = 2; std::filesystem::exists(name); ++number) name = fmt::format("{}-{}.hbm", begin, number);
-  return name;
 }
 
 class FollowedJob {
@@ -181,7 +176,7 @@ class FollowedJob {
 int follow_far_job(const FarJobOptions& given, bool has_window) {
   FarJobOptions options = given;
   if (const auto failed = prepare_host(options.far)) return *failed;
-  if (options.record.empty()) options.record = new_name(options.name);
+  if (options.record.empty()) options.record = new_recording(options.name);
   // Before anything is begun there.
   const bool was_there = std::filesystem::exists(options.record);
   const int tried = ::open(options.record.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include <fmt/format.h>
+
 namespace hbmscope::cli {
 
 Result<void> check_output(const std::vector<std::string>& inputs, const std::string& output) {
@@ -20,6 +22,12 @@ Result<void> check_output(const std::vector<std::string>& inputs, const std::str
                            false});
   }
   return {};
+}
+
+std::string new_recording(const std::string& begin) {
+  std::string name = begin + ".hbm";
+  for (int number = 2; std::filesystem::exists(name); ++number) name = fmt::format("{}-{}.hbm", begin, number);
+  return name;
 }
 
 }  // namespace hbmscope::cli

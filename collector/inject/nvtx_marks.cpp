@@ -6,6 +6,7 @@
 #include "collector/inject/driver_rows.h"
 #include "collector/inject/nvtx_types.h"
 #include "collector/inject/rings.h"
+#include "collector/inject/utf8.h"
 
 namespace hbmscope::inject::nvtx {
 
@@ -115,25 +116,8 @@ const Name* name_of(const Domain* domain, const char* text) {
 const Name* name_of(const Domain* domain, const wchar_t* text) {
   char narrow[sizeof(Name::text)] = "";
   std::size_t length = 0;
-  for (; text != nullptr && *text != 0 && length + 4 < sizeof(narrow); ++text) {
-    const auto code = static_cast<std::uint32_t>(*text);
-    const auto put = [&](std::uint32_t byte) { narrow[length++] = static_cast<char>(byte); };
-    if (code < 0x80) {
-      put(code);
-    } else if (code < 0x800) {
-      put(0xc0 | code >> 6);
-      put(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-      put(0xe0 | code >> 12);
-      put(0x80 | (code >> 6 & 0x3f));
-      put(0x80 | (code & 0x3f));
-    } else {
-      put(0xf0 | (code >> 18 & 7));
-      put(0x80 | (code >> 12 & 0x3f));
-      put(0x80 | (code >> 6 & 0x3f));
-      put(0x80 | (code & 0x3f));
-    }
-  }
+  for (; text != nullptr && *text != 0 && length + utf8_bytes_max < sizeof(narrow); ++text)
+    length += put_utf8(static_cast<std::uint32_t>(*text), narrow + length);
   return name_of(domain, narrow);
 }
 

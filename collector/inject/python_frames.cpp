@@ -6,6 +6,7 @@
 #include "collector/inject/line.h"
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/rings.h"
+#include "collector/inject/utf8.h"
 
 namespace hbmscope::inject {
 namespace {
@@ -100,23 +101,8 @@ void put_text(const Text& text, char* out) {
   for (std::size_t i = 0; i < text.length; ++i) {
     std::uint32_t character = 0;
     std::memcpy(&character, text.at + i * text.character_bytes, text.character_bytes);
-    if (length + 5 > python_text_bytes_max) break;
-    const auto put = [&](std::uint32_t byte) { out[length++] = static_cast<char>(byte); };
-    if (character < 0x80) {
-      put(character);
-    } else if (character < 0x800) {
-      put(0xc0 | character >> 6);
-      put(0x80 | (character & 0x3f));
-    } else if (character < 0x10000) {
-      put(0xe0 | character >> 12);
-      put(0x80 | (character >> 6 & 0x3f));
-      put(0x80 | (character & 0x3f));
-    } else {
-      put(0xf0 | (character >> 18 & 7));
-      put(0x80 | (character >> 12 & 0x3f));
-      put(0x80 | (character >> 6 & 0x3f));
-      put(0x80 | (character & 0x3f));
-    }
+    if (length + utf8_bytes_max + 1 > python_text_bytes_max) break;
+    length += put_utf8(character, out + length);
   }
   out[length] = 0;
 }
