@@ -13,6 +13,9 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   hbmscope::gui::WindowRequest window;
   window.files = request.files;
   window.baseline = request.baseline;
+  window.beside = request.beside;
+  window.lock = request.lock;
+  window.heap = request.heap;
   window.view = request.view;
   window.select = request.select;
   window.where = request.where;
@@ -25,6 +28,7 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   window.theme = request.theme;
   window.scale = request.scale;
   window.demo = request.demo;
+  window.demo_beside = request.demo_beside;
   window.screenshot = request.screenshot;
   window.width = request.width;
   window.height = request.height;

@@ -96,6 +96,10 @@ void add_diff(CLI::App& app, DiffOptions& options) {
   CLI::App& command = *app.add_subcommand("diff", "What changed between two profiles, as now - baseline");
   add_files(command, options.files, "BASELINE NOW, or a folder: its first and last profile");
   command.add_option("--from", options.from, "The moment of the baseline, of a trace; see --at");
+  command
+      .add_option("--same", options.same,
+                  "Of two traces: the baseline as long after its start (time), or after as many requests")
+      ->check(CLI::IsMember({"time", "requests"}));
   command.add_option("--match", options.match, "Match stacks by function (lines may have moved) or by line")
       ->capture_default_str();
   command.add_option("--top", options.top, "How many stacks, 0: all")->check(find_count_fault)->capture_default_str();
@@ -228,6 +232,8 @@ void add_demo_options(CLI::App& command, DemoOptions& options) {
 void add_demo(CLI::App& app, DemoRequest& request, DemoOptions& job) {
   CLI::App& command = *app.add_subcommand("demo", "A workload on an emulated device, live in the window or without");
   add_demo_options(command, request.job);
+  command.add_option("--beside", request.beside,
+                     "A second program beside it, with this variable set: XLA_PYTHON_CLIENT_ALLOCATOR=platform");
   command.add_flag("--headless", request.headless, "No window: run for a while, then print what was there at the peak");
   command.add_option("--for", request.seconds, "Seconds to run without a window; 0: until it is ended")
       ->capture_default_str()
@@ -244,7 +250,7 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
   command.add_option("--view", request.view,
                      "The view in front: heap-map, timeline, address-time, failure, fragmentation, blocks, events, "
                      "summary, flame, top, "
-                     "tree, diff, source, sizes, range, compare, totals, import");
+                     "tree, diff, source, sizes, range, compare, beside, totals, import");
   command.add_option("--select", request.select,
                      "A function, or an address such as 0x7f3a14000000, to select in all views");
   command.add_option("--find", request.find, "Blocks of a trace to mark, e.g. 'size>1GiB age>10s', or an address");
@@ -259,7 +265,13 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
       ->check(CLI::IsMember({"auto", "code", "size", "age", "lifetime", "state", "tag", "stream", "waste", "change"}));
   command.add_option("--rows", request.rows, "Of the heap map: by address, or each region in rows of its own (region)")
       ->check(CLI::IsMember({"address", "region"}));
+  command.add_option("--heap", request.heap,
+                     "Of a trace with several: the one to show, by its name, such as GPU_1_bfc");
   command.add_option("--baseline", request.baseline, "A profile to compare with");
+  command.add_option("--beside", request.beside,
+                     "A file to show side by side with it; the same one: at another moment");
+  command.add_option("--lock", request.lock, "Of --beside: both at the same time, or after as many requests")
+      ->check(CLI::IsMember({"time", "requests", "none"}));
   command.add_option("--theme", request.theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
   command.add_option("--scale", request.scale, "Size of text and spacing, 0.75 to 2")->check(CLI::Range(0.75, 2.0));
   command.add_option("--screenshot", request.screenshot,
@@ -300,7 +312,8 @@ int run_open(OpenRequest& request, const std::string& size, const OpenWindow& op
     return exit_usage;
   }
   for (const auto& [option, value] :
-       {std::pair("--baseline", &request.baseline), std::pair("--select", &request.select),
+       {std::pair("--baseline", &request.baseline), std::pair("--heap", &request.heap),
+        std::pair("--beside", &request.beside), std::pair("--select", &request.select),
         std::pair("--where", &request.where), std::pair("--at", &request.at), std::pair("--pin", &request.pin)})
     if (request.files.empty() && !value->empty())
       return fail({fmt::format("{} says nothing without a file to open", option),

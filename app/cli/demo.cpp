@@ -6,6 +6,8 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <memory>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,6 +19,7 @@
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "collector/link/meeting_place.h"
+#include "collector/view/started_command.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -42,6 +45,83 @@ int print_summary(const std::string& recording, bool json) {
   return run_report(report);
 }
 
+// Both recordings after as many requests: what the second configuration changed.
+int print_difference(const std::vector<std::string>& recordings, bool json) {
+  DiffOptions diff;
+  diff.files = recordings;
+  diff.same = "requests";
+  diff.top = 8;
+  diff.json = json;
+  return run_diff(diff);
+}
+
+// Of the second program: a variable that both set is the second one's.
+DemoOptions job_beside(const DemoRequest& request) {
+  DemoOptions job = request.job;
+  for (const std::string& setting : request.beside) {
+    const std::string name = setting.substr(0, setting.find('=') + 1);
+    std::erase_if(job.settings, [&](const std::string& one) { return one.starts_with(name); });
+    job.settings.push_back(setting);
+  }
+  return job;
+}
+
+// "demo.hbm", and of the second job "demo-b.hbm".
+Result<std::string> recording_of(const DemoRequest& request, std::size_t job) {
+  const std::string suffix = job == 0 ? "" : "-b";
+  if (!request.record.empty()) {
+    const std::filesystem::path path(request.record);
+    return (path.parent_path() / (path.stem().string() + suffix + path.extension().string())).string();
+  }
+  const std::string folder = link::private_folder();
+  if (!folder.empty()) return folder + "/demo-" + std::to_string(getpid()) + suffix + ".hbm";
+  return Failure(Error{"there is no folder that only this user may enter, neither in XDG_RUNTIME_DIR nor in /tmp",
+                       "Set XDG_RUNTIME_DIR to one, or keep the recording: --record demo.hbm.",
+                       {},
+                       {},
+                       false});
+}
+
+// Until the job has ended, which it is told after the time that was asked for, or by a signal.
+void serve(ObservedJob& job, double seconds) {
+  const auto begun = std::chrono::steady_clock::now();
+  bool is_told = false;
+  while (job.serve()) {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
+    const bool is_over = asked_to_end != 0 || (seconds > 0 && passed.count() >= seconds);
+    if (is_over && !is_told) job.send_signal(SIGTERM);
+    is_told = is_over;
+  }
+}
+
+// The second program is another demo's, which ends when it is told to.
+Result<std::unique_ptr<view::StartedCommand>> start_beside(const DemoRequest& request, const std::string& recording) {
+  std::vector<std::string> words{"demo", "--headless", "--for", "0", "--record", recording};
+  const std::vector<std::string> job = words_of_demo_job(job_beside(request));
+  words.insert(words.end(), job.begin() + 1, job.end());
+  std::string wrong;
+  auto started = view::StartedCommand::start(words, wrong);
+  if (started == nullptr)
+    return Failure(Error{"the second program can't be started: " + wrong, "Leave --beside out.", {}, {}, false});
+  return started;
+}
+
+int print_end(const DemoRequest& request, const std::vector<std::string>& recordings) {
+  if (!request.json)
+    fmt::print("hbmscope demo {}: {:.0f} s of it on a device of {}, {}\n\n", request.job.workload, request.seconds,
+               request.job.device_bytes,
+               recordings.size() > 1 ? "under two configurations" : "at the moment when most was in use");
+  const int code = recordings.size() > 1 ? print_difference(recordings, request.json)
+                                         : print_summary(recordings.front(), request.json);
+  if (request.record.empty() || request.json) return code;
+  if (recordings.size() > 1)
+    fmt::print("\nTheir recordings: hbmscope open {} --beside {} --lock requests\n", printable(recordings[0]),
+               printable(recordings[1]));
+  else
+    fmt::print("\nIts recording: hbmscope {}\n", printable(recordings[0]));
+  return code;
+}
+
 int run_headless(const DemoRequest& request) {
   if (getauxval(AT_BASE) == 0)  // No loader brought it here, and none brings the collector.
     return fail(
@@ -50,38 +130,30 @@ int run_headless(const DemoRequest& request) {
          {},
          {},
          false});
-  const bool is_kept = !request.record.empty();
-  const std::string folder = link::private_folder();
-  if (!is_kept && folder.empty())
-    return fail({"there is no folder that only this user may enter, neither in XDG_RUNTIME_DIR nor in /tmp",
-                 "Set XDG_RUNTIME_DIR to one, or keep the recording: --record demo.hbm.",
-                 {},
-                 {},
-                 false});
-  const std::string recording = is_kept ? request.record : folder + "/demo-" + std::to_string(getpid()) + ".hbm";
+  std::vector<std::string> recordings;
+  for (std::size_t i = 0; i < (request.beside.empty() ? 1U : 2U); ++i) {
+    const auto recording = recording_of(request, i);
+    if (!recording) return fail(recording.error());
+    recordings.push_back(*recording);
+  }
   std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string()};
   for (std::string& word : words_of_demo_job(request.job)) command.push_back(std::move(word));
   std::signal(SIGTERM, remember);
   std::signal(SIGHUP, remember);
+  std::unique_ptr<view::StartedCommand> beside;
+  if (!request.beside.empty()) {
+    auto started = start_beside(request, recordings[1]);
+    if (!started) return fail(started.error());
+    beside = std::move(*started);
+  }
   ObservedJob job;
-  if (const auto failed = job.start(command, recording)) return *failed;
-  const auto begun = std::chrono::steady_clock::now();
-  bool is_told = false;
-  while (job.serve()) {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
-    const bool is_over = asked_to_end != 0 || (request.seconds > 0 && passed.count() >= request.seconds);
-    if (is_over && !is_told) job.send_signal(SIGTERM);
-    is_told = is_over;
-  }
+  if (const auto failed = job.start(command, recordings[0])) return *failed;
+  serve(job, request.seconds);
+  beside.reset();
   int code = job.exit_code();
-  if (code == exit_ok && request.seconds > 0) {
-    if (!request.json)
-      fmt::print("hbmscope demo {}: {:.0f} s of it on a device of {}, at the moment when most was in use\n\n",
-                 request.job.workload, request.seconds, request.job.device_bytes);
-    code = print_summary(recording, request.json);
-    if (is_kept && !request.json) fmt::print("\nIts recording: hbmscope {}\n", printable(recording));
-  }
-  if (!is_kept) std::filesystem::remove(recording);
+  if (code == exit_ok && request.seconds > 0) code = print_end(request, recordings);
+  if (request.record.empty())
+    for (const std::string& recording : recordings) std::filesystem::remove(recording);
   return code;
 }
 
@@ -89,6 +161,8 @@ int run_headless(const DemoRequest& request) {
 
 int run_demo(const DemoRequest& request, const OpenWindow& open_window) {
   if (request.list) return print_list();
+  if (!request.beside.empty())
+    if (const auto checked = check_demo_job(job_beside(request)); !checked) return fail(checked.error());
   if (request.headless || request.json) return run_headless(request);
   if (!open_window || !has_display()) {
     fmt::print(stderr, "hbmscope: there is no {}, so the demo runs without one; --headless says so too.\n",
@@ -97,6 +171,7 @@ int run_demo(const DemoRequest& request, const OpenWindow& open_window) {
   }
   OpenRequest open;
   open.demo = words_of_demo_job(request.job);
+  if (!request.beside.empty()) open.demo_beside = words_of_demo_job(job_beside(request));
   const auto code = open_window(open);
   if (code) return *code;
   print_error(code.error());

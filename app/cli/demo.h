@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/cli/cli.h"
 #include "app/cli/demo_job.h"
@@ -10,8 +11,9 @@ namespace hbmscope::cli {
 
 struct DemoRequest {
   DemoOptions job;
-  std::string record;   // Empty: nothing is kept.
-  double seconds = 10;  // Without a window; 0: until a signal, and then no summary.
+  std::vector<std::string> beside;  // Variables of a second program beside it, which else does the same; empty: none.
+  std::string record;               // Empty: nothing is kept.
+  double seconds = 10;              // Without a window; 0: until a signal, and then no summary.
   bool headless = false, json = false, list = false;
 };
 

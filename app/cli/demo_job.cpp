@@ -114,6 +114,11 @@ Result<allocator::Setup> setup_of(const DemoOptions& options) {
 
 }  // namespace
 
+Result<void> check_demo_job(const DemoOptions& options) {
+  const auto setup = setup_of(options);
+  return setup ? Result<void>() : Result<void>(Failure(setup.error()));
+}
+
 std::vector<std::string> words_of_demo_job(const DemoOptions& options) {
   std::vector<std::string> words{"demo-job",
                                  "--workload",

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/model/result.h"
+
 namespace hbmscope::cli {
 
 struct DemoOptions {
@@ -20,6 +22,9 @@ struct DemoOptions {
 
 // Until a signal ends it. On standard input it takes, a line each: pause, go, step, speed X.
 int run_demo_job(const DemoOptions& options);
+
+// Errors: settings that are none, or that the allocator refuses.
+Result<void> check_demo_job(const DemoOptions& options);
 
 // The words for the job's own command line, behind the program's name.
 std::vector<std::string> words_of_demo_job(const DemoOptions& options);

@@ -75,7 +75,7 @@ std::string diff_text(const ProfileDiff& diff, const std::optional<TraceDiff>& t
                                                 printable(diff.now_name), printable(diff.baseline_name)),
                                     Ink::bold) +
                      "\n";
-  if (traces) text += text_before_diff(*traces, terminal);
+  if (traces) text += text_before_diff(*traces, terminal) + text_from_heaps(*traces, terminal);
   text += fmt::format("{}  in all\n", change_columns(diff.baseline, diff.now, unit));
   if (diff.baseline.unknown + diff.now.unknown > 0)
     text += fmt::format("{} programs of unknown size before, {} now; in no sum.\n",
@@ -145,6 +145,12 @@ int run_diff(const DiffOptions& options) {
   auto after = is_one_trace ? load_again(*before, load_options(options.view))
                             : load_merged({files->back()}, load_options(options.view));
   if (!after) return fail(after.error());
+  if (const auto same = parse_same_moment(options.same)) {
+    if (!options.from.empty())
+      return fail({"--from and --same both name the baseline's moment", "Leave one of them out.", {}, {}, false});
+    before = load_baseline_beside(*before, *after, *same, load);
+    if (!before) return fail(before.error());
+  }
   ViewRequest request = options.view.request;
   request.by = FrameBy::line;
   const auto baseline = make_view(before->profile, request), now = make_view(after->profile, request);

@@ -45,12 +45,67 @@ std::string setting_text(const std::optional<std::string>& value) {
   return value ? printable(value->empty() ? "(empty)" : *value) : "(not told)";
 }
 
+std::optional<HeapsBeside> compare_chosen_heaps(const Source& baseline, const Source& now) {
+  const HeapKey a = choose_heap(*baseline.trace, {}), b = choose_heap(*now.trace, {});
+  if (a.empty() || b.empty()) return std::nullopt;
+  return compare_heaps({*baseline.trace, baseline.states, a, baseline.moment.positions[a.stream]},
+                       {*now.trace, now.states, b, now.moment.positions[b.stream]});
+}
+
+Json json_from_figure(std::optional<std::int64_t> figure) {
+  return figure ? Json(*figure) : Json();
+}
+
+Json json_from_heaps(const HeapsBeside& heaps) {
+  constexpr std::string_view units[] = {"bytes", "count", "hundredths_of_percent"};
+  Json json;
+  json["baseline"] = heaps.a.label;
+  json["now"] = heaps.b.label;
+  json["figures"] = Json::array();
+  for (const BesideRow& row : heaps.rows)
+    json["figures"].push_back({{"name", row.name},
+                               {"unit", units[static_cast<std::size_t>(row.unit)]},
+                               {"baseline", json_from_figure(row.a)},
+                               {"now", json_from_figure(row.b)}});
+  json["sentences"] = heaps.sentences;  // A is the baseline, B is now.
+  return json;
+}
+
 }  // namespace
 
 std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source& now) {
   if (!baseline.trace || !now.trace) return std::nullopt;
   return TraceDiff{baseline, now, compare_settings(*baseline.trace, *now.trace),
-                   *compute_block_diff({*baseline.trace, baseline.states}, {*now.trace, now.states})};
+                   *compute_block_diff({*baseline.trace, baseline.states}, {*now.trace, now.states}),
+                   compare_chosen_heaps(baseline, now)};
+}
+
+Result<Source> load_baseline_beside(const Source& baseline, const Source& now, SameMoment same, LoadOptions options) {
+  const HeapKey heap = now.trace ? choose_heap(*now.trace, {}) : HeapKey{};
+  const HeapKey before = baseline.trace ? choose_heap(*baseline.trace, {}) : HeapKey{};
+  if (heap.empty() || before.empty())
+    return Failure(
+        Error{"--same is about two traces with heaps", "Name a moment for the baseline: --from.", {}, {}, false});
+  const auto found =
+      find_moment_beside(*now.trace, heap, now.moment.positions[heap.stream], *baseline.trace, before, same);
+  options.at = text_from_position(*baseline.trace, before.stream, found->position);
+  auto moved = load_again(baseline, options);
+  if (moved && found->is_short) moved->moment.text += ", where it ends: now is further on";
+  return moved;
+}
+
+std::string text_from_heaps(const TraceDiff& diff, const Terminal& terminal) {
+  if (!diff.heaps) return {};
+  std::string text = terminal.paint(fmt::format("\nheaps: A is {} of the baseline, B is {} now",
+                                                printable(diff.heaps->a.label), printable(diff.heaps->b.label)),
+                                    Ink::dim) +
+                     "\n";
+  for (const std::string& sentence : diff.heaps->sentences) text += "  " + printable(sentence) + "\n";
+  text += terminal.paint(fmt::format("\n{:>12}  {:>12}  {:>14}", "A", "B", "B - A"), Ink::dim) + "\n";
+  for (const BesideRow& row : diff.heaps->rows)
+    text += fmt::format("{}  {}  {}  {}\n", pad_left(text_from_figure(row, row.a), 12),
+                        pad_left(text_from_figure(row, row.b), 12), pad_left(text_from_difference(row), 14), row.name);
+  return text + "\n";
 }
 
 std::string text_before_diff(const TraceDiff& diff, const Terminal& terminal) {
@@ -101,6 +156,7 @@ Json json_with_traces(const Json& profiles, const TraceDiff& diff, std::size_t l
     json["baseline_moment"] = json_from_moment(*diff.baseline.trace, diff.baseline.moment);
     json["now_moment"] = json_from_moment(*diff.now.trace, diff.now.moment);
     json["settings"] = json_from_settings(diff.settings);
+    if (diff.heaps) json["heaps"] = json_from_heaps(*diff.heaps);
   }
   json["blocks"] = json_from_block_diff(diff.blocks, limit);
   return json;

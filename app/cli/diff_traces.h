@@ -8,8 +8,11 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "analysis/query/block_diff.h"
+#include "analysis/query/heaps_beside.h"
 #include "analysis/query/job_facts.h"
+#include "analysis/query/moment_beside.h"
 #include "analysis/read/source/read_source.h"
+#include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 
@@ -20,12 +23,17 @@ struct TraceDiff {
   const Source& now;
   std::vector<SettingChange> settings;
   BlockDiff blocks;
+  std::optional<HeapsBeside> heaps;  // Of the heap that stands out in each: A is the baseline, B is now.
 };
+
+// The baseline as it was when now is where it is (--same). Errors: no trace, or nothing in it.
+Result<Source> load_baseline_beside(const Source& baseline, const Source& now, SameMoment same, LoadOptions options);
 
 // Nothing where a side is a profile. The sources must outlive it.
 std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source& now);
 
 std::string text_before_diff(const TraceDiff& diff, const Terminal& terminal);  // Moments and settings.
+std::string text_from_heaps(const TraceDiff& diff, const Terminal& terminal);   // Figures and words.
 std::string text_from_blocks(const TraceDiff& diff, const DiffOptions& options, const Terminal& terminal);
 
 // The comparison of profiles with that of the traces in it, settings in front of all figures.

@@ -45,6 +45,7 @@ struct DiffOptions {
   ViewOptions view;
   std::string match = "function", fail_if;
   std::string from;  // The moment of the baseline; empty: the same as of now.
+  std::string same;  // Of two traces instead of `from`: "time" or "requests", as now.
   std::size_t top = 15, frames = 4;
   bool json = false;
 };

@@ -61,19 +61,19 @@ class RunningWorkTest : public testing::Test {
 TEST_F(RunningWorkTest, is_named_stopped_and_gone_on_with) {
   give(CommandId::size_address_time, std::string("400x200"));
   ASSERT_TRUE(boxes().pending());
-  const auto running = running_work(app_->state().answers());
+  const auto running = running_work(app_->state().contexts);
   ASSERT_EQ(1U, running.size());
   EXPECT_EQ("addresses over time", running[0].what);
   give(CommandId::stop_work);
   settle();
   EXPECT_TRUE(boxes().is_stopped);
   EXPECT_TRUE(boxes().failed());
-  EXPECT_TRUE(has_stopped_work(app_->state().answers()));
-  EXPECT_TRUE(running_work(app_->state().answers()).empty());
+  EXPECT_TRUE(has_stopped_work(app_->state().contexts));
+  EXPECT_TRUE(running_work(app_->state().contexts).empty());
   give(CommandId::go_on_working);
   settle();
   EXPECT_EQ(AnswerState::ready, boxes().state);
-  EXPECT_FALSE(has_stopped_work(app_->state().answers()));
+  EXPECT_FALSE(has_stopped_work(app_->state().contexts));
 }
 
 TEST_F(RunningWorkTest, stopped_leaves_what_was_there) {

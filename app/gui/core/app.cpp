@@ -30,8 +30,17 @@ App::Impl::Impl(std::function<void()> wake, bool leaves_no_trace)
 App::Impl::~Impl() {
   for (const Source& source : state.sources)
     if (source.control) source.control->cancelled = true;
-  for (auto& [kind, slot] : slots_)
-    if (slot.work) slot.work->cancelled = true;
+  for (Side& side : sides_)
+    for (auto& [kind, slot] : side.slots)
+      if (slot.work) slot.work->cancelled = true;
+  if (follow_work_) follow_work_->cancelled = true;
+}
+
+bool App::Impl::busy() const {
+  if (pool_.busy() || !commands.empty()) return true;
+  for (std::size_t i = 0; i < sides_.size(); ++i)
+    if (sides_[i].waits_for_rest || state.contexts[i].is_playing) return true;
+  return false;
 }
 
 bool App::Impl::update() {
@@ -42,10 +51,16 @@ bool App::Impl::update() {
   }
   watch_jobs();
   want_versions();
-  changed = advance_play(std::chrono::steady_clock::now()) || changed;
+  for (std::size_t i = 0; i < state.contexts.size(); ++i) {
+    const ContextScope scope(state, i);
+    changed = advance_play(std::chrono::steady_clock::now()) || changed;
+  }
   keep_recent();
   changed = ask_what_is_missing() || changed;
-  return changed;
+  // By now the active side's moment is asked for, if it is another one.
+  if (!follow_lock()) return changed;
+  ask_what_is_missing();
+  return true;
 }
 
 void App::Impl::save_settings() {

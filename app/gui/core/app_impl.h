@@ -2,6 +2,7 @@
 // open_sources.cpp (reading files), ask_questions.cpp and ask_about_trace.cpp (working out answers).
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -32,7 +33,7 @@ class App::Impl {
 
   AppState state;
   CommandQueue commands;
-  bool busy() const { return pool_.busy() || !commands.empty() || waits_for_rest_ || state.context().is_playing; }
+  bool busy() const;
 
  private:
   // A question that is being worked out, or was answered last; one for each question of a context.
@@ -40,6 +41,30 @@ class App::Impl {
     QueryKey key;
     bool asked = false;
     std::shared_ptr<Work> work;
+  };
+  // While the moment moves by itself: since when, and along which stretch of the axis.
+  struct Play {
+    std::chrono::steady_clock::time_point since;
+    TimelineSpan span;
+    HeapKey heap;
+    SourceId source = SourceId::none;
+    std::string at;  // As it was set last: where something else sets it, playing ends.
+  };
+  // What App keeps of a context beside what views see of it.
+  struct Side {
+    std::map<int, Slot> slots;
+    SourceId answered_source = SourceId::none;
+    SourceId unread_source =
+        SourceId::none;       // It goes to its first moment once it is read, unless one is named before.
+    std::string wanted_heap;  // By its name, until the source is read.
+    std::string viewed_at;    // The moment that the present view is of.
+    TimelineSpan span_seen;   // The stretch that the timeline showed last,
+    std::chrono::steady_clock::time_point span_seen_at;  // since then;
+    bool waits_for_rest = false;                         // what is exact about it is asked when it rests.
+    HeapKey free_history_heap;
+    std::uint64_t free_history_events = 0;  // That the last one was asked about.
+    const FlameAnswer* hued = nullptr;      // The last flame graph whose files were given hues.
+    Play play;
   };
   enum ViewSlot {
     slot_view = 100,
@@ -74,13 +99,17 @@ class App::Impl {
   void go_to_address(const std::string& text);
   void step_moment(std::int64_t by);
   void pin(const std::string& moment);
+  void show_heap(HeapKey heap);
+  void show_heap_named(const std::string& name);
   void step_event_here(bool forward);
   void go_to_failure(bool forward);
 
   // apply_to_demo.cpp
   bool apply_to_demo(const Command& command);
-  void start_demo(const DemoSettings& settings);
+  void start_demo(std::vector<DemoSettings> settings);
   void end_demo();
+  std::vector<DemoSettings> demo_settings() const;  // Of each run; of the first one where none runs.
+  void tell_demos(const std::string& line);
 
   // apply_to_jobs.cpp
   bool apply_to_jobs(const Command& command);
@@ -89,7 +118,7 @@ class App::Impl {
   void attach_to(std::int64_t process);
   std::optional<Error> attach_error(const std::string& name);
 
-  // play.cpp
+  // play.cpp, for the bound context.
   void toggle_play();
   bool advance_play(std::chrono::steady_clock::time_point now);  // True where the moment moved, or playing ended.
 
@@ -104,14 +133,16 @@ class App::Impl {
   void copy_text(std::string text, std::string notice);
 
   // open_sources.cpp
-  enum class OpenAs { source, baseline };
+  enum class OpenAs { source, baseline, beside };
   void open_paths(const std::vector<std::string>& paths);
   void open_folder(const std::string& folder);
   SourceId open_file(const std::string& path, OpenAs as);
-  void enter_source(ViewPosition& position, SourceId id);
+  void enter_source(std::size_t context, SourceId id);
   void start_reading(SourceId id);
   WorkerPool::Finish read_to_end(const std::string& path, const std::shared_ptr<ReadControl>& control);
   void show_part(const std::shared_ptr<ReadControl>& control, const ReadFile& part);
+  void show_in_front(SourceId id, ViewKind kind);
+  void show_wanted_heaps(const Source& source);
   void renew_id(Source& source);
   void finish_reading(const std::shared_ptr<ReadControl>& control, const std::function<void(Source&)>& fill);
   void close_source(SourceId id);
@@ -136,8 +167,18 @@ class App::Impl {
   bool toggle_hold();                         // False: what is in front is no running job.
   void ask_observer(link::RequestKind kind);  // Of the job in front.
 
+  // side_by_side.cpp
+  bool apply_to_sides(const Command& command);
+  void split(SourceId beside);
+  void close_side(std::size_t context);
+  void swap_sides();
+  void set_lock(LockBy lock);
+  void forget_followed();
+  bool follow_lock();  // True where a moment moved.
+
   // ask_questions.cpp
   bool ask_what_is_missing();
+  bool ask_for_context();
   bool ask_views(Context& context);
   void ask_view(int kind, Answer<ProfileView> Answers::*member, const Source& of, const std::string& at,
                 const std::shared_ptr<const TraceMoment>& moment);
@@ -148,9 +189,11 @@ class App::Impl {
   // What lives at the moment that is shown, of a trace. Nothing while another moment is on its way: the answer is then
   // still that of the moment before, and must not be worked with under the new one's name.
   std::shared_ptr<const TraceMoment> ready_moment() const;
+  std::shared_ptr<const TraceMoment> ready_moment_of(std::size_t context) const;
   std::shared_ptr<const TraceMoment> ready_pinned() const;  // Likewise.
   void ask_heap_map();
   void ask_compare();
+  void ask_beside();
   void ask_about_blocks();
   BlockQuery block_query() const;
   void ask_live_blocks();
@@ -184,26 +227,16 @@ class App::Impl {
   void look_up_selection();
   void give_hues();
 
-  // While the moment moves by itself: since when, and along which stretch of the axis.
-  struct Play {
-    std::chrono::steady_clock::time_point since;
-    TimelineSpan span;
-    HeapKey heap;
-    SourceId source = SourceId::none;
-    std::string at;  // As it was set last: where something else sets it, playing ends.
-  };
-  Play play_;
-  std::map<int, Slot> slots_;
-  SourceId answered_source_ = SourceId::none;
-  SourceId unread_source_ = SourceId::none;  // It goes to its first moment once it is read, unless one is named before.
-  std::string viewed_at_;                    // The moment that the present view is of.
-  TimelineSpan span_seen_;                   // The stretch that the timeline showed last,
-  std::chrono::steady_clock::time_point span_seen_at_;  // since then;
-  HeapKey free_history_heap_;
-  std::uint64_t free_history_events_ = 0;  // That the last one was asked about.
-  bool waits_for_rest_ = false;            // what is exact about it is asked when it rests.
-  const FlameAnswer* hued_ = nullptr;      // The last flame graph whose files were given hues.
-  bool lists_jobs_ = false;                // On the first page too.
+  bool asks(Question question) const { return commands.asks(question, state.context_index()); }
+  Side& side() { return sides_[state.context_index()]; }
+  const Side& side() const { return sides_[state.context_index()]; }
+  Slot& slot(int kind) { return side().slots[kind]; }
+
+  std::vector<Side> sides_ = std::vector<Side>(1);      // By context.
+  std::shared_ptr<Work> follow_work_;                   // Where the other side's moment is looked for.
+  std::array<std::optional<std::string>, 2> followed_;  // By context: the moments of both after that was done last.
+  SourceId followed_short_ = SourceId::none;            // It ended before that moment: when it has grown, once more.
+  bool lists_jobs_ = false;                             // On the first page too.
   const bool leaves_no_trace_;
   AnswerCache cache_;
   std::uint32_t next_source_ = 1;
@@ -214,8 +247,8 @@ class App::Impl {
     std::chrono::steady_clock::time_point shown_at;
     bool is_shown = true;  // The version that came last; else one is on its way.
   };
-  std::map<const ReadControl*, Live> live_;  // Their threads post to the pool.
-  std::unique_ptr<view::StartedCommand> demo_;
+  std::map<const ReadControl*, Live> live_;                   // Their threads post to the pool.
+  std::vector<std::unique_ptr<view::StartedCommand>> demos_;  // By run.
   struct Said {
     std::mutex mutex;
     std::string text;

@@ -47,6 +47,12 @@ FrameIndex AppState::selected_frame(const std::shared_ptr<const ProfileView>& vi
   return view && view.get() == context().selected_of ? context().selected : FrameIndex::none;
 }
 
+std::optional<LockBy> parse_lock(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(lock_names); ++i)
+    if (lock_names[i] == name) return static_cast<LockBy>(i);
+  return std::nullopt;
+}
+
 std::string baseline_at_of(std::string_view at) {
   if (at.empty() || at == "end") return "end";
   return at == "start" || at == "oom" ? std::string(at) : "peak";
@@ -61,6 +67,11 @@ bool view_exists(const AppState& state, ViewKind kind) {
     case ViewKind::totals: return state.ready_sources() >= 2;
     case ViewKind::range: return !state.position().range.empty();
     case ViewKind::compare: return !state.position().pin.empty();
+    case ViewKind::beside:
+      return state.is_split() && std::all_of(state.contexts.begin(), state.contexts.end(), [&](const Context& context) {
+               const Source* shown = state.find_source(context.position.source);
+               return shown != nullptr && shown->trace != nullptr;
+             });
     case ViewKind::failure: return has_failures(*trace);
     default: return true;
   }

@@ -1,8 +1,9 @@
 // All that the window knows. Views get it const, draw it, and push commands; App alone changes it, between two frames.
 //
 // A context is one thing looked at: a source, what of it counts (the filter), what is selected, and the answers to the
-// questions that its views ask. Every view is bound to one context. There is one today; two side by side (a baseline
-// and now, two ranks) are two contexts that share their sources.
+// questions that its views ask. There is one, or there are two side by side (two runs, two ranks, two moments of one)
+// that share their sources. Every view is drawn for one context, and so is everything that App does: the one that a
+// ContextScope has bound, else the active one.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include "analysis/query/flame.h"
 #include "analysis/query/free_pieces.h"
 #include "analysis/query/heap_metrics.h"
+#include "analysis/query/heaps_beside.h"
 #include "analysis/query/job_facts.h"
 #include "analysis/query/own_code.h"
 #include "analysis/query/profile_view.h"
@@ -173,6 +175,12 @@ struct CompareAnswer {
   std::shared_ptr<const TraceMoment> now, pinned;
   BlockDiff diff;
 };
+// Both sides, each at its moment.
+struct BesideAnswer {
+  std::shared_ptr<const TraceMoment> a, b;
+  HeapKey heap_a, heap_b;
+  HeapsBeside heaps;
+};
 struct SizesAnswer {
   std::shared_ptr<const TraceMoment> moment;
   HeapKey heap;
@@ -183,6 +191,7 @@ struct Answers {
   Answer<TraceMoment> moment;  // Of a trace.
   Answer<TraceMoment> pinned;
   Answer<CompareAnswer> compare;  // Of the moment with the pinned one.
+  Answer<BesideAnswer> beside;
   Answer<HeapMapAnswer> heap_map;
   Answer<LiveAnswer> live_blocks;
   Answer<BlocksAnswer> blocks;
@@ -246,14 +255,28 @@ struct WindowState {
   std::string notice;     // "Copied 214 rows.", shown in the status line until the next command.
 };
 
+// How the moment of the one side follows that of the other.
+enum class LockBy : std::uint8_t {
+  nothing,   // Each goes its own way.
+  time,      // As long after the first event; of sources without times: after as many events.
+  requests,  // After as many allocations were asked of the heap that is shown: the same point of one program.
+};
+inline constexpr std::string_view lock_names[] = {"none", "time", "requests"};  // By LockBy.
+std::optional<LockBy> parse_lock(std::string_view name);
+// "A" on the left, "B" on the right.
+constexpr std::string_view side_name(std::size_t context) {
+  return context == 0 ? "A" : "B";
+}
+
 struct AppState;
 // Whether the file in front, and what is selected, have something to show in it.
 bool view_exists(const AppState& state, ViewKind kind);
 
 struct AppState {
-  std::vector<Source> sources;  // In the order of opening.
-  std::vector<Context> contexts = std::vector<Context>(1);
-  std::size_t active_context = 0;
+  std::vector<Source> sources;                              // In the order of opening.
+  std::vector<Context> contexts = std::vector<Context>(1);  // One, or two side by side.
+  std::size_t active_context = 0;  // That of Sources, Inspector, the filter and the views that are not side by side.
+  LockBy lock = LockBy::nothing;
   WindowState window;
   Settings settings;
   std::vector<RecentFile> recent;
@@ -264,8 +287,13 @@ struct AppState {
   ColorKeeper colors;            // Of files.
   ColorKeeper line_colors;       // Of lines of code, in heap maps.
 
-  const Context& context() const { return contexts[active_context]; }
-  Context& context() { return contexts[active_context]; }
+  std::size_t context_index() const { return bound_ < contexts.size() ? bound_ : active_context; }
+  const Context& context() const { return contexts[context_index()]; }
+  Context& context() { return contexts[context_index()]; }
+  bool is_split() const { return contexts.size() > 1; }
+  bool is_active_side() const { return context_index() == active_context; }
+  // This view of this side is what a key or a menu means.
+  bool is_in_front(ViewKind kind) const { return is_active_side() && position().view == kind; }
   const ViewPosition& position() const { return context().position; }
   const Answers& answers() const { return context().answers; }
 
@@ -277,6 +305,26 @@ struct AppState {
   // The selected frame by its number in `view`; none where nothing is selected, the filter left it out, or `view` is
   // not the present one any more.
   FrameIndex selected_frame(const std::shared_ptr<const ProfileView>& view) const;
+
+ private:
+  friend class ContextScope;
+  static constexpr std::size_t unbound = ~std::size_t{0};
+  mutable std::size_t bound_ = unbound;
+};
+
+// While it lives, the state is seen from one of its contexts. On the thread of the window only.
+class ContextScope {
+ public:
+  ContextScope(const AppState& state, std::size_t context) : state_(state), before_(state.bound_) {
+    state_.bound_ = context;
+  }
+  ~ContextScope() { state_.bound_ = before_; }
+  ContextScope(const ContextScope&) = delete;
+  ContextScope& operator=(const ContextScope&) = delete;
+
+ private:
+  const AppState& state_;
+  std::size_t before_;
 };
 
 }  // namespace hbmscope::gui

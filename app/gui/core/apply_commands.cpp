@@ -61,6 +61,11 @@ TreeDirection turned(TreeDirection direction) {
 }  // namespace
 
 void App::Impl::apply(const Command& command) {
+  // A side whose view was used is the active one from now on; sizes are told by views themselves.
+  const bool is_of_side = command.context < state.contexts.size();
+  const ContextScope scope(state, is_of_side ? command.context : state.active_context);
+  if (is_of_side && command.id != CommandId::size_timeline && command.id != CommandId::size_address_time)
+    state.active_context = command.context;
   if (const std::string_view reason = why_not(state, command.id); !reason.empty()) {
     state.window.notice = reason;
     return;
@@ -72,7 +77,9 @@ void App::Impl::apply(const Command& command) {
     if (state.context().position != before) remember(before);
     return;
   }
-  if (apply_to_window(command) || apply_to_files(command) || apply_to_demo(command) || apply_to_jobs(command)) return;
+  if (apply_to_window(command) || apply_to_files(command) || apply_to_sides(command) || apply_to_demo(command) ||
+      apply_to_jobs(command))
+    return;
   // What is left changes the position, and Alt+Left brings back what it was.
   Context& context = state.context();
   if (command.id == CommandId::back) return go(context.back, context.forward);
@@ -114,7 +121,7 @@ void App::Impl::go(std::vector<ViewPosition>& from, std::vector<ViewPosition>& t
 
 void App::Impl::show_view(ViewKind kind) {
   state.context().position.view = kind;
-  ++state.window.view_serial;
+  if (state.context_index() == state.active_context) ++state.window.view_serial;
 }
 
 // F6: only through views that exist now.
@@ -214,7 +221,7 @@ bool App::Impl::apply_to_position(const Command& command) {
       position.cell.reset();
       return true;
     case show_source_file:
-      if (position.source != command.source) enter_source(position, command.source);
+      if (position.source != command.source) enter_source(state.context_index(), command.source);
       return true;
     case compare_with:
       position.baseline = command.source;
@@ -305,12 +312,14 @@ bool App::Impl::apply_to_window(const Command& command) {
       ++window.find_step_serial;
       return true;
     case stop_work:
-      for (auto& [kind, slot] : slots_)
-        if (slot.work) slot.work->cancelled = true;
+      for (Side& side : sides_)
+        for (auto& [kind, slot] : side.slots)
+          if (slot.work) slot.work->cancelled = true;
       return true;
     case go_on_working:
-      for (auto& [kind, slot] : slots_)
-        if (slot.work && slot.work->cancelled) slot = {};
+      for (Side& side : sides_)
+        for (auto& [kind, slot] : side.slots)
+          if (slot.work && slot.work->cancelled) slot = {};
       return true;
     case maximise: window.maximised = !window.maximised; return true;
     case reset_layout:
@@ -340,6 +349,10 @@ bool App::Impl::apply_to_files(const Command& command) {
     case open_baseline_path:
       state.window.dialog = WindowState::Dialog::none;
       this->open_file(command.text, OpenAs::baseline);
+      return true;
+    case open_beside_path:
+      state.window.dialog = WindowState::Dialog::none;
+      this->open_file(command.text, OpenAs::beside);
       return true;
     case open_folder_path:
       state.window.dialog = WindowState::Dialog::none;

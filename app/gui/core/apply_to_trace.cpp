@@ -98,6 +98,29 @@ void App::Impl::go_to_failure(bool forward) {
   }
 }
 
+void App::Impl::show_heap(HeapKey heap) {
+  ViewPosition& position = state.context().position;
+  if (heap.stream != position.heap.stream) position.span = {};  // Each stream has its own axis.
+  position.heap = heap;
+  position.address.reset();
+}
+
+// Of a file that is still being read: once it is there.
+void App::Impl::show_heap_named(const std::string& name) {
+  const Source* source = state.source();
+  side().wanted_heap.clear();
+  if (source == nullptr || !source->trace) {
+    side().wanted_heap = name;
+    return;
+  }
+  std::string names;
+  for (const NamedHeap& heap : heaps_of(*source->trace)) {
+    if (heap.name == name) return show_heap(heap.key);
+    names += (names.empty() ? "" : ", ") + heap.name;
+  }
+  state.window.notice = "There is no heap \"" + name + "\" here: " + names + ".";
+}
+
 bool App::Impl::apply_to_trace(const Command& command) {
   ViewPosition& position = state.context().position;
   using enum CommandId;
@@ -116,7 +139,7 @@ bool App::Impl::apply_to_trace(const Command& command) {
     case set_moment:
     case move_moment:
       position.at = command.text;
-      unread_source_ = SourceId::none;
+      side().unread_source = SourceId::none;
       return true;
     case go_to_peak: position.at = "peak"; return true;
     case go_to_end: position.at = "end"; return true;
@@ -143,11 +166,10 @@ bool App::Impl::apply_to_trace(const Command& command) {
       if (command.texts.size() == 2) position.range = {command.texts[0], command.texts[1]};
       return true;
     case CommandId::choose_heap:
-      if (const auto heap = parse_heap_key(command.text)) {
-        if (heap->stream != position.heap.stream) position.span = {};  // Each stream has its own axis.
-        position.heap = *heap;
-        position.address.reset();
-      }
+      if (const auto heap = parse_heap_key(command.text))
+        show_heap(*heap);
+      else
+        show_heap_named(command.text);
       return true;
     case set_coloring:
       if (const auto coloring = parse_coloring(command.text)) position.coloring = *coloring;

@@ -1,6 +1,7 @@
 // How a question becomes an answer: from the cache, or worked out by a worker; for the files that have questions.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -15,7 +16,7 @@ Error cancelled_error();  // Of an answer that nobody waits for any more.
 template <class T>
 void App::Impl::forget(int kind, Answer<T> Answers::*member) {
   state.context().answers.*member = {};
-  Slot& slot = slots_[kind];
+  Slot& slot = this->slot(kind);
   if (slot.work) slot.work->cancelled = true;
   slot = {};
 }
@@ -23,7 +24,7 @@ void App::Impl::forget(int kind, Answer<T> Answers::*member) {
 template <class T>
 void App::Impl::ask(int kind, Answer<T> Answers::*member, QueryKey key, Compute<T> compute) {
   key.kind = kind;
-  Slot& slot = slots_[kind];
+  Slot& slot = this->slot(kind);
   Answer<T>& answer = state.context().answers.*member;
   if (slot.asked && slot.key == key) return;
   if (slot.work) slot.work->cancelled = true;
@@ -48,10 +49,13 @@ void App::Impl::ask(int kind, Answer<T> Answers::*member, QueryKey key, Compute<
     return [this, kind, member, key, computed, work] {
       // The answer belongs in the cache even when nobody waits for it any more, unless its file was closed.
       if (computed && find_source(key.source) != nullptr) cache_.insert(key, computed->value, computed->bytes);
-      const Slot& current = slots_[kind];
-      // The same question may have been asked again since this work was cancelled.
-      if (!current.asked || current.work != work) return;
-      Answer<T>& waiting = state.context().answers.*member;
+      // The same question may have been asked again since this work was cancelled, or its side was closed.
+      const auto waits = std::find_if(sides_.begin(), sides_.end(), [&](Side& side) {
+        const Slot& current = side.slots[kind];
+        return current.asked && current.work == work;
+      });
+      if (waits == sides_.end()) return;
+      Answer<T>& waiting = state.contexts[static_cast<std::size_t>(waits - sides_.begin())].answers.*member;
       waiting.state = computed ? AnswerState::ready : AnswerState::failed;
       if (computed) {
         waiting.value = computed->value;

@@ -38,7 +38,7 @@ BlockQuery App::Impl::block_query() const {
 void App::Impl::ask_live_blocks() {
   const auto moment = ready_moment();
   if (moment == nullptr) return;
-  const bool with_ends = commands.asks(Question::lifetimes) || needs_ends(*moment->trace, block_query());
+  const bool with_ends = asks(Question::lifetimes) || needs_ends(*moment->trace, block_query());
   ask<LiveAnswer>(slot_live_blocks, &Answers::live_blocks,
                   {0, state.position().source, SourceId::none, {}, with_ends ? "ends" : "", state.position().at},
                   [moment, with_ends](Work& work) -> Result<Computed<LiveAnswer>> {
@@ -124,11 +124,11 @@ void App::Impl::ask_events() {
 }
 
 void App::Impl::ask_about_blocks() {
-  const bool asks_for_address = commands.asks(Question::address) && state.position().address;
+  const bool asks_for_address = asks(Question::address) && state.position().address;
   if (asks_for_address) ask_heap_map();
-  if (commands.asks(Question::blocks)) ask_blocks();
-  if (commands.asks(Question::address)) ask_address();
-  if (commands.asks(Question::events)) ask_events();
+  if (asks(Question::blocks)) ask_blocks();
+  if (asks(Question::address)) ask_address();
+  if (asks(Question::events)) ask_events();
 }
 
 void App::Impl::forget_blocks() {

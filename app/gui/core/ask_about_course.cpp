@@ -27,18 +27,6 @@ std::optional<std::size_t> find_failure(const Stream& stream, std::uint32_t heap
   return std::nullopt;
 }
 
-// Of compute_heap_metrics, which has one a heap.
-std::size_t row_of_heap(const Trace& trace, HeapKey key) {
-  std::size_t row = 0;
-  for (std::size_t i = 0; i <= key.stream; ++i)
-    for (const HeapInfo& heap : trace.streams[i].definitions().heaps()) {
-      if (heap.id == 0) continue;
-      if (i == key.stream && heap.id == key.heap) return row;
-      ++row;
-    }
-  return row;
-}
-
 }  // namespace
 
 // While a hand moves the timeline, each frame shows another stretch: replaying all of it for each would take the
@@ -46,14 +34,14 @@ std::size_t row_of_heap(const Trace& trace, HeapKey key) {
 TimelineEffort App::Impl::effort_of_span(const Stream& stream) {
   using Clock = std::chrono::steady_clock;
   const TimelineSpan& span = state.position().span;
-  if (span != span_seen_) {
-    span_seen_ = span;
-    span_seen_at_ = Clock::now();
+  if (span != side().span_seen) {
+    side().span_seen = span;
+    side().span_seen_at = Clock::now();
   }
   const StreamPositions positions = positions_of(stream, span.empty() ? whole_span_of(stream) : span);
-  waits_for_rest_ =
-      !is_exact(TimelineEffort::at_once, positions) && Clock::now() - span_seen_at_ < span_rest && !span.empty();
-  return waits_for_rest_ ? TimelineEffort::at_once : TimelineEffort::exact;
+  side().waits_for_rest =
+      !is_exact(TimelineEffort::at_once, positions) && Clock::now() - side().span_seen_at < span_rest && !span.empty();
+  return side().waits_for_rest ? TimelineEffort::at_once : TimelineEffort::exact;
 }
 
 void App::Impl::ask_timeline() {
@@ -164,11 +152,11 @@ void App::Impl::ask_free_history() {
   if (heap.empty()) return;
   // A pass over all events: of a trace that grows, again when it is twice as long.
   const std::uint64_t events = source->trace->streams[heap.stream].end_position();
-  if (source->live && state.answers().free_history.value && heap == free_history_heap_ &&
-      events < 2 * free_history_events_)
+  if (source->live && state.answers().free_history.value && heap == side().free_history_heap &&
+      events < 2 * side().free_history_events)
     return;
-  free_history_events_ = events;
-  free_history_heap_ = heap;
+  side().free_history_events = events;
+  side().free_history_heap = heap;
   ask<FreeHistory>(static_cast<int>(Question::free_history), &Answers::free_history,
                    {0, source->id, SourceId::none, {}, text_from_heap_key(heap)},
                    [trace = source->trace, heap](Work& work) -> Result<Computed<FreeHistory>> {

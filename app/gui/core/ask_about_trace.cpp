@@ -77,6 +77,30 @@ std::shared_ptr<const TraceMoment> App::Impl::ready_moment() const {
   return is_ready ? moment.value : nullptr;
 }
 
+std::shared_ptr<const TraceMoment> App::Impl::ready_moment_of(std::size_t context) const {
+  const ContextScope scope(state, context);
+  return ready_moment();
+}
+
+void App::Impl::ask_beside() {
+  if (!state.is_split()) return forget(static_cast<int>(Question::beside), &Answers::beside);
+  const auto a = ready_moment_of(0), b = ready_moment_of(1);
+  if (a == nullptr || b == nullptr) return;
+  const ViewPosition &in_a = state.contexts[0].position, &in_b = state.contexts[1].position;
+  const HeapKey heap_a = choose_heap(*a->trace, in_a.heap), heap_b = choose_heap(*b->trace, in_b.heap);
+  if (heap_a.empty() || heap_b.empty()) return;
+  const std::string detail = text_from_heap_key(heap_a) + " " + in_a.at + " " + text_from_heap_key(heap_b);
+  ask<BesideAnswer>(
+      static_cast<int>(Question::beside), &Answers::beside, {0, in_a.source, in_b.source, {}, detail, in_b.at},
+      [a, b, heap_a, heap_b](Work& work) -> Result<Computed<BesideAnswer>> {
+        auto heaps = compare_heaps({*a->trace, a->states, heap_a, a->position(heap_a)},
+                                   {*b->trace, b->states, heap_b, b->position(heap_b)}, &work);
+        if (!heaps) return Failure(cancelled_error());
+        auto answer = std::make_shared<BesideAnswer>(BesideAnswer{a, b, heap_a, heap_b, std::move(*heaps)});
+        return Computed<BesideAnswer>{std::move(answer), 16'384};
+      });
+}
+
 void App::Impl::ask_heap_map() {
   if (const auto& map = state.answers().heap_map.value) state.line_colors.add(map->pieces.colors.files());
   const auto moment = ready_moment();

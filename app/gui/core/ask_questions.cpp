@@ -62,6 +62,7 @@ void App::Impl::forget_answers() {
   forget(slot_moment, &Answers::moment);
   forget(slot_pinned, &Answers::pinned);
   forget(static_cast<int>(Question::compare), &Answers::compare);
+  forget(static_cast<int>(Question::beside), &Answers::beside);
   forget(static_cast<int>(Question::heap_map), &Answers::heap_map);
   forget(static_cast<int>(Question::timeline), &Answers::timeline);
   forget(slot_timeline_part, &Answers::timeline_part);
@@ -104,7 +105,7 @@ void App::Impl::ask_view(int kind, Answer<ProfileView> Answers::*member, const S
 void App::Impl::ask_baseline(const Source& source) {
   const Source* baseline = state.baseline();
   if (baseline == nullptr || baseline->state != AnswerState::ready || baseline->id == source.id) {
-    if (!slots_[slot_baseline_view].asked) return;
+    if (!slot(slot_baseline_view).asked) return;
     forget(slot_baseline_view, &Answers::baseline_view);
     forget(slot_baseline_moment, &Answers::baseline_moment);
     forget(slot_settings, &Answers::settings);
@@ -127,8 +128,9 @@ bool App::Impl::ask_views(Context& context) {
   const ViewPosition& position = context.position;
   const Source* source = state.source();
   if (source == nullptr || source->state != AnswerState::ready) return false;
-  if (answered_source_ != source->id) forget_answers();  // Another file's figures must not be taken for this one's.
-  answered_source_ = source->id;
+  if (side().answered_source != source->id)
+    forget_answers();  // Another file's figures must not be taken for this one's.
+  side().answered_source = source->id;
 
   if (source->trace) {
     ask_moment(*source);
@@ -138,7 +140,7 @@ bool App::Impl::ask_views(Context& context) {
   if (!source->trace || position.at.empty() || context.answers.moment.state == AnswerState::ready)
     ask_view(slot_view, &Answers::view, *source, source->trace ? position.at : std::string(),
              position.at.empty() ? nullptr : context.answers.moment.value);
-  if (context.answers.view.state == AnswerState::ready) viewed_at_ = slots_[slot_view].key.at;
+  if (context.answers.view.state == AnswerState::ready) side().viewed_at = slot(slot_view).key.at;
   ask_baseline(*source);
   return context.answers.view.value != nullptr;
 }
@@ -191,7 +193,7 @@ void App::Impl::ask_search(const QueryKey& base) {
   if (text.empty() || !flame.value) return forget(static_cast<int>(Question::search), &Answers::search);
   if (flame.state != AnswerState::ready) return;  // The hits are numbers of nodes: first the nodes.
   QueryKey key = base;
-  key.detail = slots_[static_cast<int>(Question::flame)].key.detail + "\n" + text;
+  key.detail = slot(static_cast<int>(Question::flame)).key.detail + "\n" + text;
   ask<SearchAnswer>(static_cast<int>(Question::search), &Answers::search, key,
                     [flame = flame.value, text](const auto&) -> Result<Computed<SearchAnswer>> {
                       auto answer = std::make_shared<SearchAnswer>();
@@ -237,9 +239,9 @@ void App::Impl::ask_diff(const QueryKey& base) {
       answers.baseline_view.state != AnswerState::ready)
     return;
   // The baseline's view may still be of another file, or of the moment before.
-  const QueryKey& baseline_key = slots_[slot_baseline_view].key;
+  const QueryKey& baseline_key = slot(slot_baseline_view).key;
   if (baseline_key.source != state.position().baseline) return;
-  if (answers.baseline_moment.value && baseline_key.at != baseline_at_of(viewed_at_)) return;
+  if (answers.baseline_moment.value && baseline_key.at != baseline_at_of(side().viewed_at)) return;
   QueryKey key = base;
   key.baseline = state.position().baseline;
   const StackMatch match = state.position().match;
@@ -340,9 +342,18 @@ void App::Impl::give_hues() {
 }
 
 bool App::Impl::ask_what_is_missing() {
-  waits_for_rest_ = false;
+  bool changed = false;
+  for (std::size_t i = 0; i < state.contexts.size(); ++i) {
+    const ContextScope scope(state, i);
+    changed = ask_for_context() || changed;
+  }
+  return changed;
+}
+
+bool App::Impl::ask_for_context() {
+  side().waits_for_rest = false;
   Context& context = state.context();
-  const auto asks = [this](Question question) { return commands.asks(question); };
+  const auto asks = [this](Question question) { return this->asks(question); };
   bool changed = false;
   // A view that the file in front can't have, whatever brought the file there. One that is not read yet may have it.
   const Source* source = state.source();
@@ -361,11 +372,12 @@ bool App::Impl::ask_what_is_missing() {
   if (asks(Question::failure)) ask_failure();
   if (asks(Question::sizes)) ask_sizes();
   if (asks(Question::compare)) ask_compare();
+  if (asks(Question::beside)) ask_beside();
   ask_about_blocks();
   if (has_view) {
     look_up_selection();
-    const QueryKey base{0,         context.position.source, SourceId::none, context.answers.view.value->request, {},
-                        viewed_at_};
+    const QueryKey base{0,  context.position.source, SourceId::none, context.answers.view.value->request,
+                        {}, side().viewed_at};
     if (asks(Question::summary)) ask_summary(base);
     if (asks(Question::top)) ask_top(base);
     if (asks(Question::flame)) ask_flame(base);
@@ -376,12 +388,12 @@ bool App::Impl::ask_what_is_missing() {
     if (asks(Question::listing)) ask_listing(base);
     if (asks(Question::series)) ask_series(base);
     const FlameAnswer* flame = context.answers.flame.value.get();
-    if (flame != hued_) give_hues();
-    hued_ = flame;
-  } else if (state.source() == nullptr && answered_source_ != SourceId::none) {
+    if (flame != side().hued) give_hues();
+    side().hued = flame;
+  } else if (state.source() == nullptr && side().answered_source != SourceId::none) {
     forget_answers();
     forget(static_cast<int>(Question::series), &Answers::series);
-    answered_source_ = SourceId::none;
+    side().answered_source = SourceId::none;
     changed = true;
   }
   return changed;

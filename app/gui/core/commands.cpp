@@ -58,6 +58,10 @@ std::string_view why_not(const AppState& state, CommandId id) {
     case Needs::pinned:
       if (!ready || !source->trace) return "Open a snapshot, a recording or a log first.";
       return state.position().pin.empty() ? "Pin a moment first (B)." : std::string_view{};
+    case Needs::two_sides:
+      if (!state.is_split()) return "Only one side is shown (Ctrl+B).";
+      if (id == CommandId::show_beside && !view_exists(state, ViewKind::beside)) return "Both sides need a trace.";
+      return {};
     case Needs::two_files: return state.ready_sources() >= 2 ? std::string_view{} : "Open a second profile first.";
   }
   return {};
@@ -73,6 +77,11 @@ bool is_checked(const AppState& state, CommandId id) {
     case CommandId::toggle_regions: return position.by_region;
     case CommandId::play: return state.context().is_playing;
     case CommandId::toggle_fold: return position.fold_library;
+    case CommandId::split: return state.is_split();
+    case CommandId::split_demo: return state.demo && state.demo->runs.size() > 1;
+    case CommandId::lock_time: return state.lock == LockBy::time;
+    case CommandId::lock_requests: return state.lock == LockBy::requests;
+    case CommandId::lock_nothing: return state.is_split() && state.lock == LockBy::nothing;
     case CommandId::toggle_match_line: return position.match == StackMatch::line;
     case CommandId::maximise: return state.window.maximised;
     case CommandId::set_baseline_here:

@@ -2,6 +2,7 @@
 // of them can differ from the others. Views push commands; App applies them, one after the other, between two frames.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -14,7 +15,20 @@
 namespace hbmscope::gui {
 
 // What must be there for a command to make sense; the reason stands where it can't be given.
-enum class Needs { nothing, profile, trace, live, attached, demo, baseline, selection, two_files, pinned, hidden };
+enum class Needs {
+  nothing,
+  profile,
+  trace,
+  live,
+  attached,
+  demo,
+  baseline,
+  selection,
+  two_files,
+  two_sides,
+  pinned,
+  hidden
+};
 
 // X(name, title, keys, menu, needs, help). `hidden` commands need an argument that only a view can give; they are in
 // neither menu nor palette. Single letters act only while no text is being typed.
@@ -114,6 +128,17 @@ enum class Needs { nothing, profile, trace, live, attached, demo, baseline, sele
   X(swap_baseline, "Swap baseline and now", "", "Compare", baseline, "Turns the sign of the diff round.")              \
   X(toggle_match_line, "Match stacks by line", "", "Compare", baseline, "Strict: a moved line is a new stack.")        \
   X(stop_comparing, "Stop comparing", "", "Compare", baseline, "Forgets the baseline.")                                \
+  X(split, "Two side by side", "Ctrl+B", "Compare", profile,                                                           \
+    "The other open file, or this one again, beside what is in front. Once more: one side only.")                      \
+  X(show_beside, "Show what differs side by side", "", "Compare", two_sides,                                           \
+    "Both heaps' figures, and why they differ.")                                                                       \
+  X(other_side, "Go to the other side", "F7", "Compare", two_sides,                                                    \
+    "Sources, Inspector, filter and the tabs below are about one side.")                                               \
+  X(swap_sides, "Swap the sides", "", "Compare", two_sides, "A to the right, B to the left.")                          \
+  X(lock_time, "Lock moments by time", "", "Compare", two_sides, "Both as long after their first event.")              \
+  X(lock_requests, "Lock moments by requests", "", "Compare", two_sides,                                               \
+    "Both after as many requests: the same point of one program.")                                                     \
+  X(lock_nothing, "Unlock moments", "", "Compare", two_sides, "Each side has its own moment.")                         \
   X(palette, "Command palette", "Ctrl+Shift+P", "Help", nothing, "Finds any command by a few letters.")                \
   X(stop_recording, "Stop recording", "", "File", live,                                                                \
     "The recording ends here; the job goes on, and is still shown.")                                                   \
@@ -124,6 +149,8 @@ enum class Needs { nothing, profile, trace, live, attached, demo, baseline, sele
   X(start_demo, "Start the demo", "", "File", nothing, "A training step on an emulated device, live.")                 \
   X(pause_demo, "Pause or go on with the demo", "", "File", demo, "Its program stands still.")                         \
   X(step_demo, "Step of the demo", "", "File", demo, "One allocation, while it is paused.")                            \
+  X(split_demo, "Another configuration beside the demo", "", "File", demo,                                             \
+    "The same workload twice, side by side, each under its own settings. Once more: one again.")                       \
   X(end_demo, "End the demo", "", "File", demo, "What was seen of it stays.")                                          \
   X(set_job_filter, "", "", "", hidden, "Only jobs with the words of `text` are listed.")                              \
   X(list_host, "", "", "", hidden, "Lists the jobs of the machine `text`, by ssh; empty: of this one.")                \
@@ -132,6 +159,7 @@ enum class Needs { nothing, profile, trace, live, attached, demo, baseline, sele
   X(ask_to_attach, "", "", "", hidden, "Says what attaching to the process `text` does.")                              \
   X(attach_to, "", "", "", hidden, "Attaches to the process `text`.")                                                  \
   X(set_demo, "", "", "", hidden, "Starts the demo anew with the settings in `texts`.")                                \
+  X(set_demo_beside, "", "", "", hidden, "Starts it anew with a second program under the settings in `texts`.")        \
   X(set_demo_speed, "", "", "", hidden, "`text` times as fast as at first.")                                           \
   X(open_paths, "", "", "", hidden, "Opens the files in `texts`; the last one comes to the front.")                    \
   X(open_baseline_path, "", "", "", hidden, "Opens `text` and compares with it.")                                      \
@@ -141,6 +169,11 @@ enum class Needs { nothing, profile, trace, live, attached, demo, baseline, sele
   X(stop_reading, "", "", "", hidden, "Ends reading `source` where it is, and keeps what was read.")                   \
   X(show_source_file, "", "", "", hidden, "Brings `source` to the front.")                                             \
   X(close_source, "", "", "", hidden, "Closes `source`.")                                                              \
+  X(put_beside, "", "", "", hidden, "Shows `source` beside what is in front.")                                         \
+  X(open_beside_path, "", "", "", hidden, "Opens `text` beside what is in front.")                                     \
+  X(set_lock, "", "", "", hidden, "Locks moments by `text`: time, requests or none.")                                  \
+  X(close_this_side, "", "", "", hidden, "Only the side that it is not meant for is shown.")                           \
+  X(activate_side, "", "", "", hidden, "The side that it is meant for becomes the active one.")                        \
   X(compare_with, "", "", "", hidden, "Makes `source` the baseline.")                                                  \
   X(set_filter, "", "", "", hidden, "The filter line becomes `text`.")                                                 \
   X(add_filter, "", "", "", hidden, "Adds the term `text` to the filter line, or takes it away where it is there.")    \
@@ -162,7 +195,7 @@ enum class Needs { nothing, profile, trace, live, attached, demo, baseline, sele
   X(size_timeline, "", "", "", hidden, "The timeline is `text` pixels wide.")                                          \
   X(set_range, "", "", "", hidden, "Selects the time between the moments `texts`.")                                    \
   X(move_range, "", "", "", hidden, "The same as the next step of one drag.")                                          \
-  X(choose_heap, "", "", "", hidden, "The heap map and the timeline show the heap `text`.")                            \
+  X(choose_heap, "", "", "", hidden, "The heap map and the timeline show the heap `text`, 1:2 or its name.")           \
   X(set_coloring, "", "", "", hidden, "The heap map is coloured by `text`: code, size, age, ...")                      \
   X(set_rows, "", "", "", hidden, "The heap map's rows: `text` is address, or region.")                                \
   X(set_lit, "", "", "", hidden, "Only the legend's entry `text` keeps its colour; once more: all do.")                \
@@ -207,6 +240,9 @@ struct Command {
   SourceId source = SourceId::none;
   FrameKey frame;
   std::vector<FrameKey> path;
+  std::size_t context = active;  // That it is meant for.
+
+  static constexpr std::size_t active = ~std::size_t{0};  // The one that is active when it is applied.
 };
 
 // The questions that the views on screen ask; App looks for what is missing and works out no more than that.
@@ -233,31 +269,44 @@ enum class Question : std::uint8_t {
   address,
   events,
   compare,
+  beside,
   count_
 };
 
 class CommandQueue {
  public:
-  void push(Command command) { commands_.push_back(std::move(command)); }
-  void push(CommandId id) { commands_.push_back({id, {}, {}, SourceId::none, {}, {}}); }
-  void push(CommandId id, std::string text) { commands_.push_back({id, std::move(text), {}, SourceId::none, {}, {}}); }
-  void push(CommandId id, SourceId source) { commands_.push_back({id, {}, {}, source, {}, {}}); }
-  void select(FrameKey frame) {
-    commands_.push_back({CommandId::select_frame, {}, {}, SourceId::none, std::move(frame), {}});
+  void push(Command command) {
+    if (command.context == Command::active) command.context = bound_;
+    commands_.push_back(std::move(command));
   }
+  void push(CommandId id) { push({id, {}, {}, SourceId::none, {}, {}}); }
+  void push(CommandId id, std::string text) { push({id, std::move(text), {}, SourceId::none, {}, {}}); }
+  void push(CommandId id, SourceId source) { push({id, {}, {}, source, {}, {}}); }
+  void select(FrameKey frame) { push({CommandId::select_frame, {}, {}, SourceId::none, std::move(frame), {}}); }
 
   // A view that is drawn says each frame what it shows. A question not repeated is not worked out.
-  void ask(Question question) { asked_ |= 1u << static_cast<unsigned>(question); }
-  bool asks(Question question) const { return (asked_ >> static_cast<unsigned>(question)) & 1u; }
+  void ask(Question question) { asked_[bound_ == Command::active ? front_ : bound_] |= bit_of(question); }
+  bool asks(Question question, std::size_t context) const { return (asked_[context] & bit_of(question)) != 0; }
+
+  // Nothing is asked yet; what no side asks is asked for the active context.
+  void begin_frame(std::size_t active_context) {
+    asked_ = {};
+    front_ = active_context;
+  }
+  // Until unbind(), what is pushed and asked is meant for this context.
+  void bind(std::size_t context) { bound_ = context; }
+  void unbind() { bound_ = Command::active; }
 
   std::vector<Command> take_commands() { return std::exchange(commands_, {}); }
-  std::uint32_t asked() const { return asked_; }
-  void forget_asked() { asked_ = 0; }
+  std::array<std::uint32_t, 2> asked() const { return asked_; }
   bool empty() const { return commands_.empty(); }
 
  private:
+  static std::uint32_t bit_of(Question question) { return 1u << static_cast<unsigned>(question); }
+
   std::vector<Command> commands_;
-  std::uint32_t asked_ = 0;
+  std::array<std::uint32_t, 2> asked_{};  // By context.
+  std::size_t bound_ = Command::active, front_ = 0;
 };
 
 }  // namespace hbmscope::gui

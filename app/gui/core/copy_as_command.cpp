@@ -41,6 +41,22 @@ void add_filters(CommandLine& line, const ViewRequest& request) {
   line.add_option("--show", request.show);
 }
 
+// Where another heap was chosen than the one that is shown anyway; empty: none.
+std::string heap_name(const AppState& state) {
+  const Source* source = state.source();
+  if (source == nullptr || !source->trace) return {};
+  const HeapKey shown = choose_heap(*source->trace, state.position().heap);
+  if (shown == choose_heap(*source->trace, {})) return {};
+  for (const NamedHeap& heap : heaps_of(*source->trace))
+    if (heap.key == shown) return heap.name;
+  return {};
+}
+
+// What the side that is not active shows.
+SourceId beside_id(const AppState& state) {
+  return state.is_split() ? state.contexts[1 - state.active_context].position.source : SourceId::none;
+}
+
 }  // namespace
 
 std::string shell_quote(std::string_view text) {
@@ -82,10 +98,17 @@ std::string open_command(const AppState& state) {
   CommandLine line("hbmscope open");
   // The file in front comes last, as opening leaves the last one in front.
   for (const Source& source : state.sources)
-    if (source.id != position.source && source.id != position.baseline) line.add(source.path);
+    if (source.id != position.source && source.id != position.baseline && source.id != beside_id(state))
+      line.add(source.path);
   if (const Source* source = state.source()) line.add(source->path);
+  if (state.is_split()) {
+    const Source* beside = state.find_source(beside_id(state));
+    if (beside != nullptr) line.add_option("--beside", beside->path);
+    if (state.lock != LockBy::nothing) line.add_option("--lock", lock_names[static_cast<std::size_t>(state.lock)]);
+  }
   if (const Source* baseline = state.baseline()) line.add_option("--baseline", baseline->path);
   line.add_option("--view", name_of(position.view).key);
+  if (!position.heap.empty() && !position.address) line.add_option("--heap", heap_name(state));
   line.add_option("--from", position.range.from);
   line.add_option("--at", position.range.empty() ? position.at : position.range.to);
   line.add_option("--pin", position.pin);

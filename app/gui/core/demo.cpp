@@ -76,6 +76,20 @@ std::string text_from_change(const DemoSettings& before, const DemoSettings& now
   return {};
 }
 
+DemoSettings with_program_of(const DemoSettings& of, DemoSettings settings) {
+  settings.workload = of.workload;
+  settings.device_bytes = of.device_bytes;
+  settings.speed = of.speed;
+  settings.others = of.others;
+  return settings;
+}
+
+DemoSettings other_than(const DemoSettings& settings) {
+  DemoSettings other = settings;
+  other.allocator = settings.allocator.empty() ? "platform" : "";
+  return other;
+}
+
 std::vector<std::string> command_of(const DemoSettings& settings) {
   std::vector<std::string> words{"demo", "--headless", "--for", "0"};
   for (std::string& word : words_of(settings)) words.push_back(std::move(word));

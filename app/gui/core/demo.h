@@ -27,10 +27,19 @@ std::vector<std::string> command_of(const DemoSettings& settings);
 // What changed, and when JAX reads it: for the line that says why the program was started anew.
 std::string text_from_change(const DemoSettings& before, const DemoSettings& now);
 
-struct DemoState {
+// One program with the settings that it was started with.
+struct DemoRun {
   DemoSettings settings;
-  bool is_paused = false;
   std::string change;  // What was changed last; empty: nothing yet.
 };
+struct DemoState {
+  std::vector<DemoRun> runs;  // One; or two of the same workload side by side, A and B, under their own settings.
+  bool is_paused = false;
+};
+
+// The other program does the same: workload, device, speed and all that is no variable are those of `of`.
+DemoSettings with_program_of(const DemoSettings& of, DemoSettings settings);
+// A configuration worth seeing beside this one.
+DemoSettings other_than(const DemoSettings& settings);
 
 }  // namespace hbmscope::gui

@@ -76,7 +76,7 @@ void App::Impl::want_versions() {
   const auto now = std::chrono::steady_clock::now();
   // All that is asked about one version is answered before the next one comes: nothing is worked out in vain, and a
   // long recording is renewed less often instead of never.
-  const bool is_drawn = running_work(state.answers()).empty();
+  const bool is_drawn = running_work(state.contexts).empty();
   for (auto& [control, live] : live_) {
     if (!live.is_shown || !is_drawn || now - live.shown_at < age_of_a_version) continue;
     live.is_shown = false;
@@ -89,7 +89,11 @@ void App::Impl::note_version(const ReadControl* control) {
   if (live == live_.end()) return;
   live->second.is_shown = true;
   live->second.shown_at = std::chrono::steady_clock::now();
-  unread_source_ = SourceId::none;  // It stays at the end, whatever happens there.
+  // It stays at the end, whatever happens there.
+  for (std::size_t i = 0; i < sides_.size(); ++i) {
+    const Source* source = find_source(state.contexts[i].position.source);
+    if (source != nullptr && source->control.get() == control) sides_[i].unread_source = SourceId::none;
+  }
 }
 
 // Hold: the moment stands, the job and its recording go on. Once more: the end is followed again.

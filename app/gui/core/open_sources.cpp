@@ -95,17 +95,20 @@ SourceId App::Impl::open_file(const std::string& path, OpenAs as) {
     start_reading(id);
   }
   ViewPosition& position = state.context().position;
-  if (as == OpenAs::baseline) {
+  if (as == OpenAs::beside) {
+    split(id);
+  } else if (as == OpenAs::baseline) {
     position.baseline = id;
     if (position.source != SourceId::none) show_view(ViewKind::diff);
   } else {
-    if (position.source != id) enter_source(position, id);
+    if (position.source != id) enter_source(state.context_index(), id);
   }
   return id;
 }
 
 // Moment, heap, address and range are one file's; the next one begins at its own failure or peak.
-void App::Impl::enter_source(ViewPosition& position, SourceId id) {
+void App::Impl::enter_source(std::size_t context, SourceId id) {
+  ViewPosition& position = state.contexts[context].position;
   // What was named with the file is kept.
   const bool is_first = position.source == SourceId::none;
   const bool is_named = is_first && !position.at.empty();
@@ -114,7 +117,7 @@ void App::Impl::enter_source(ViewPosition& position, SourceId id) {
   const Source* source = find_source(id);
   const bool is_ready = source != nullptr && source->state == AnswerState::ready;
   position.at = is_ready ? source->opening_at : std::string();
-  if (!is_ready) unread_source_ = id;
+  sides_[context].unread_source = is_ready ? SourceId::none : id;
   if (is_first) return;
   position.pin.clear();
   if (position.coloring == HeapColoring::change) position.coloring = HeapColoring::automatic;
@@ -173,8 +176,10 @@ void App::Impl::renew_id(Source& source) {
   const SourceId old = source.id;
   source.id = static_cast<SourceId>(next_source_++);
   cache_.forget(old);
-  if (answered_source_ == old) answered_source_ = source.id;
-  if (unread_source_ == old) unread_source_ = source.id;
+  for (Side& side : sides_) {
+    if (side.answered_source == old) side.answered_source = source.id;
+    if (side.unread_source == old) side.unread_source = source.id;
+  }
   for_all_positions(state.contexts, [&](ViewPosition& position) { replace_id(position, old, source.id); });
 }
 
@@ -185,8 +190,25 @@ void App::Impl::show_part(const std::shared_ptr<ReadControl>& control, const Rea
   if (!is_first && count_events(*source->trace) > count_events(*part.trace)) return;
   if (!is_first) renew_id(*source);
   part.fill(*source);
+  show_wanted_heaps(*source);
   note_version(control.get());
-  if (is_first && state.position().source == source->id && state.window.view_serial == 0) show_view(ViewKind::heap_map);
+  if (is_first && state.window.view_serial == 0) show_in_front(source->id, ViewKind::heap_map);
+}
+
+void App::Impl::show_wanted_heaps(const Source& source) {
+  for (std::size_t i = 0; i < state.contexts.size(); ++i) {
+    const ContextScope scope(state, i);
+    if (state.position().source == source.id && source.trace && !side().wanted_heap.empty())
+      show_heap_named(side().wanted_heap);
+  }
+}
+
+// In every side that shows the source.
+void App::Impl::show_in_front(SourceId id, ViewKind kind) {
+  for (std::size_t i = 0; i < state.contexts.size(); ++i) {
+    const ContextScope scope(state, i);
+    if (state.position().source == id) show_view(kind);
+  }
 }
 
 Source* App::Impl::find_reading(const std::shared_ptr<ReadControl>& control) {
@@ -202,14 +224,17 @@ void App::Impl::finish_reading(const std::shared_ptr<ReadControl>& control, cons
   const bool was_part = source->is_part();
   fill(*source);
   source->control = nullptr;
+  show_wanted_heaps(*source);
   const SourceId id = source->id;
-  const bool is_in_front = state.position().source == id;
   // Why it could not be read stands in the Summary.
-  if (source->state == AnswerState::failed && is_in_front) show_view(ViewKind::summary);
+  if (source->state == AnswerState::failed) show_in_front(id, ViewKind::summary);
   // A trace opens with its heap map at its first out-of-memory or its peak, unless others were named meanwhile.
-  ViewPosition& position = state.context().position;
-  if (unread_source_ == id && is_in_front && (!was_part || position.at.empty())) position.at = source->opening_at;
-  if (source->trace && is_in_front && state.window.view_serial == 0) show_view(ViewKind::heap_map);
+  for (std::size_t i = 0; i < state.contexts.size(); ++i) {
+    ViewPosition& position = state.contexts[i].position;
+    if (sides_[i].unread_source == id && position.source == id && (!was_part || position.at.empty()))
+      position.at = source->opening_at;
+  }
+  if (source->trace && state.window.view_serial == 0) show_in_front(id, ViewKind::heap_map);
   // Cancel means: as if it had never been opened.
   if (control->cancelled && source->state == AnswerState::failed) close_source(id);
 }
@@ -227,13 +252,20 @@ void App::Impl::close_source(SourceId id) {
   else if (!state.sources.empty())
     front = state.sources.back().id;
   cache_.forget(id);
+  // A side that showed it goes, where the other one has something to show.
+  if (state.is_split()) {
+    const bool in_a = state.contexts[0].position.source == id, in_b = state.contexts[1].position.source == id;
+    if (in_a != in_b) close_side(in_a ? 0 : 1);
+    if ((in_a && in_b) || front == SourceId::none) close_side(1);
+  }
   for (Context& context : state.contexts) {
     const auto names_it = [id](const ViewPosition& position) { return position.source == id; };
     std::erase_if(context.back, names_it);
     std::erase_if(context.forward, names_it);
   }
-  for_all_positions(state.contexts, [this, id, front](ViewPosition& position) {
-    if (position.source == id) enter_source(position, front);
+  for (std::size_t i = 0; i < state.contexts.size(); ++i)
+    if (state.contexts[i].position.source == id) enter_source(i, front);
+  for_all_positions(state.contexts, [id, front](ViewPosition& position) {
     if (position.baseline == id || position.baseline == position.source) position.baseline = SourceId::none;
     const bool alone = position.view == ViewKind::diff || position.view == ViewKind::totals;
     if (alone && front == SourceId::none) position.view = ViewKind::summary;

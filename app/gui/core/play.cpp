@@ -45,7 +45,7 @@ void App::Impl::toggle_play() {
   const double speed = static_cast<double>(span.length()) / seconds_for(stream, span);
   const std::int64_t at = axis_of(stream, moment->position(heap), moment->state_of(heap).time_ns());
   if (at > span.begin && at < span.end) span.begin = at;
-  play_ = {std::chrono::steady_clock::now(), span, heap, context.position.source, context.position.at};
+  side().play = {std::chrono::steady_clock::now(), span, heap, context.position.source, context.position.at};
   context.is_playing = true;
   context.play_speed = stream.has_times() ? speed / 1e9 : speed;
 }
@@ -55,24 +55,25 @@ void App::Impl::toggle_play() {
 bool App::Impl::advance_play(std::chrono::steady_clock::time_point now) {
   Context& context = state.context();
   if (!context.is_playing) return false;
+  Play& play = side().play;
   ViewPosition& position = context.position;
-  if (position.at != play_.at || position.source != play_.source || context.answers.moment.failed()) {
+  if (position.at != play.at || position.source != play.source || context.answers.moment.failed()) {
     context.is_playing = false;
     return true;
   }
   const auto moment = ready_moment();
   if (moment == nullptr || context.answers.heap_map.pending()) return false;
-  const Stream& stream = moment->stream(play_.heap);
+  const Stream& stream = moment->stream(play.heap);
   const double unit = stream.has_times() ? 1e9 : 1;
-  const double passed = std::chrono::duration<double>(now - play_.since).count() * context.play_speed * unit;
-  const std::int64_t at = passed >= static_cast<double>(play_.span.length())
-                              ? play_.span.end
-                              : play_.span.begin + static_cast<std::int64_t>(passed);
-  if (at == play_.span.end) context.is_playing = false;
+  const double passed = std::chrono::duration<double>(now - play.since).count() * context.play_speed * unit;
+  const std::int64_t at = passed >= static_cast<double>(play.span.length())
+                              ? play.span.end
+                              : play.span.begin + static_cast<std::int64_t>(passed);
+  if (at == play.span.end) context.is_playing = false;
   const std::uint64_t next = stream.has_times() ? stream.position_of_time(stream.first_time_ns() + at)
                                                 : std::min(static_cast<std::uint64_t>(at), stream.end_position());
-  if (next == moment->position(play_.heap)) return !context.is_playing;
-  play_.at = position.at = text_from_position(*moment->trace, play_.heap.stream, next);
+  if (next == moment->position(play.heap)) return !context.is_playing;
+  play.at = position.at = text_from_position(*moment->trace, play.heap.stream, next);
   return true;
 }
 

@@ -20,6 +20,7 @@ void for_each_answer(const Answers& answers, const Visit& visit) {
   visit(answers.free, "what is free");
   visit(answers.free_history, "what moved fragmentation");
   visit(answers.failure, "why it failed");
+  visit(answers.beside, "what differs");
   visit(answers.sizes, "sizes and lifetimes");
   visit(answers.view, "the stacks");
   visit(answers.baseline_view, "the stacks of the baseline");
@@ -34,11 +35,16 @@ void for_each_answer(const Answers& answers, const Visit& visit) {
   visit(answers.series, "the totals");
 }
 
+template <class Visit>
+void for_each_answer(const std::vector<Context>& contexts, const Visit& visit) {
+  for (const Context& context : contexts) for_each_answer(context.answers, visit);
+}
+
 }  // namespace
 
-std::vector<RunningWork> running_work(const Answers& answers) {
+std::vector<RunningWork> running_work(const std::vector<Context>& contexts) {
   std::vector<RunningWork> all;
-  for_each_answer(answers, [&](const auto& answer, std::string_view what) {
+  for_each_answer(contexts, [&](const auto& answer, std::string_view what) {
     if (!answer.pending()) return;
     RunningWork one{what, answer.asked, 0, 0};
     if (answer.work != nullptr) {
@@ -53,9 +59,9 @@ std::vector<RunningWork> running_work(const Answers& answers) {
   return all;
 }
 
-bool has_stopped_work(const Answers& answers) {
+bool has_stopped_work(const std::vector<Context>& contexts) {
   bool found = false;
-  for_each_answer(answers, [&](const auto& answer, std::string_view) { found |= answer.is_stopped; });
+  for_each_answer(contexts, [&](const auto& answer, std::string_view) { found |= answer.is_stopped; });
   return found;
 }
 

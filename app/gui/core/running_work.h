@@ -15,9 +15,9 @@ struct RunningWork {
   std::chrono::steady_clock::time_point since;
   std::uint64_t done_events = 0, total_events = 0;  // Total 0: how much there is to do is not known.
 };
-std::vector<RunningWork> running_work(const Answers& answers);  // The longest running first.
+std::vector<RunningWork> running_work(const std::vector<Context>& contexts);  // The longest running first.
 
 // Something that the views on screen asked for was stopped, and is not there therefore.
-bool has_stopped_work(const Answers& answers);
+bool has_stopped_work(const std::vector<Context>& contexts);
 
 }  // namespace hbmscope::gui

@@ -22,76 +22,8 @@ std::optional<HeapKey> parse_heap_key(std::string_view text) {
   return key;
 }
 
-namespace {
-
-// A text may tell that a request failed on a heap, and nothing of what it held. Views ask in every frame, and a job
-// that catches its failures may have a million: from the last one back, a few.
-bool has_failed(const Stream& stream, std::uint32_t heap) {
-  constexpr std::size_t looked_at = 64;
-  const auto& failures = stream.failures();
-  for (std::size_t i = 0; i < std::min(looked_at, failures.size()); ++i) {
-    const FailureEvent& failure = failures[failures.size() - 1 - i];
-    if (failure.is_out_of_memory && failure.heap == heap) return true;
-  }
-  return false;
-}
-
-// There is something to say of it: it held something, or could not.
-bool is_worth_showing(const Stream& stream, std::uint32_t heap) {
-  return !stream.timeline(heap).empty() || has_failed(stream, heap);
-}
-
-}  // namespace
-
-std::vector<NamedHeap> heaps_of(const Trace& trace) {
-  std::vector<NamedHeap> heaps;
-  for (std::uint32_t i = 0; i < trace.streams.size(); ++i)
-    for (const HeapInfo& info : trace.streams[i].definitions().heaps()) {
-      if (info.id == 0 || !is_worth_showing(trace.streams[i], info.id)) continue;
-      std::string name = info.name.empty() ? fmt::format("heap {}", info.id) : info.name;
-      if (trace.streams.size() > 1) name += fmt::format(" of stream {}", i + 1);
-      heaps.push_back({{i, info.id}, std::move(name)});
-    }
-  return heaps;
-}
-
 std::string phrase_of(const Moment& moment) {
   return moment.text.starts_with("after ") ? moment.text : "at " + moment.text;
-}
-
-HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
-  const auto can_be_shown = [&](HeapKey key) {
-    return key.stream < trace.streams.size() && !key.empty() &&
-           key.heap < trace.streams[key.stream].definitions().heaps().size() &&
-           trace.streams[key.stream].definitions().heaps()[key.heap].id != 0 &&
-           is_worth_showing(trace.streams[key.stream], key.heap);
-  };
-  if (can_be_shown(wanted)) return wanted;
-  // Views ask in every frame, and a job that catches its failures may have a million: from the last one back.
-  HeapKey best;
-  const FailureEvent* last = nullptr;
-  std::uint64_t highest = 0;
-  for (std::uint32_t i = 0; i < trace.streams.size(); ++i) {
-    const Stream& stream = trace.streams[i];
-    const auto& failures = stream.failures();
-    for (std::size_t at = stream.counts().out_of_memory == 0 ? 0 : failures.size(); at-- > 0;) {
-      const FailureEvent& failure = failures[at];
-      if (!failure.is_out_of_memory || !can_be_shown({i, failure.heap})) continue;
-      if (last == nullptr || failure.time_ns >= last->time_ns) {
-        last = &failure;
-        best = {i, failure.heap};
-      }
-      break;
-    }
-    for (const HeapInfo& info : stream.definitions().heaps()) {
-      if (last != nullptr || !can_be_shown({i, info.id})) continue;
-      const std::uint64_t peak = stream.peak(info.id).in_use_bytes;
-      if (!best.empty() && peak <= highest) continue;
-      best = {i, info.id};
-      highest = peak;
-    }
-  }
-  return best;
 }
 
 namespace {

@@ -8,17 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "analysis/query/chosen_heap.h"
 #include "analysis/trace/moment.h"
 
 namespace hbmscope::gui {
 
-// One heap of one stream. Heap 0 is none.
-struct HeapKey {
-  std::uint32_t stream = 0, heap = 0;
-
-  bool empty() const { return heap == 0; }
-  friend bool operator==(const HeapKey&, const HeapKey&) = default;
-};
 std::string text_from_heap_key(HeapKey key);  // "1:2", both from 1, as a command's text names it.
 std::optional<HeapKey> parse_heap_key(std::string_view text);
 
@@ -33,19 +27,8 @@ struct TraceMoment {
   std::uint64_t position(HeapKey key) const { return moment.positions[key.stream]; }
 };
 
-struct NamedHeap {
-  HeapKey key;
-  std::string name;  // "GPU 0"; with its process where several streams have heaps.
-};
-// Those that ever held something or on which a request failed, in the order of the file.
-std::vector<NamedHeap> heaps_of(const Trace& trace);
-
 // "at the peak (...)", "after 7 of 10 events": how a sentence about the moment begins.
 std::string phrase_of(const Moment& moment);
-
-// `wanted` where the trace has it; else the heap of the last out-of-memory, else the one with the highest peak. Empty
-// where there is none of them.
-HeapKey choose_heap(const Trace& trace, HeapKey wanted);
 
 // What a device's memory is seen as by each source of one process: the driver's allocations, a pool, buffers. The heap
 // of each layer that held the most, in the order from the driver up; one only where there is one view of the bytes.

@@ -24,6 +24,7 @@ enum class ViewKind {
   sizes,
   range,
   compare,
+  beside,
   totals,
   import
 };
@@ -34,7 +35,7 @@ struct ViewName {
   std::string_view window;  // The tab's text, and the id by which tests find it.
 };
 
-inline constexpr std::array<ViewName, 18> view_names{{
+inline constexpr std::array<ViewName, 19> view_names{{
     {ViewKind::heap_map, "heap-map", "Heap map"},
     {ViewKind::timeline, "timeline", "Timeline"},
     {ViewKind::address_time, "address-time", "Address x time"},
@@ -51,6 +52,7 @@ inline constexpr std::array<ViewName, 18> view_names{{
     {ViewKind::sizes, "sizes", "Sizes"},
     {ViewKind::range, "range", "Range"},
     {ViewKind::compare, "compare", "Compare"},
+    {ViewKind::beside, "beside", "Beside"},
     {ViewKind::totals, "totals", "Totals"},
     {ViewKind::import, "import", "Import"},
 }};
@@ -63,7 +65,14 @@ constexpr const ViewName& name_of(ViewKind kind) {
 constexpr bool is_of_trace(ViewKind kind) {
   return kind == ViewKind::heap_map || kind == ViewKind::timeline || kind == ViewKind::address_time ||
          kind == ViewKind::failure || kind == ViewKind::fragmentation || kind == ViewKind::blocks ||
-         kind == ViewKind::events || kind == ViewKind::sizes || kind == ViewKind::range || kind == ViewKind::compare;
+         kind == ViewKind::events || kind == ViewKind::sizes || kind == ViewKind::range || kind == ViewKind::compare ||
+         kind == ViewKind::beside;
+}
+
+// Drawn for both sides where there are two; the others are about the active one.
+constexpr bool is_side_by_side(ViewKind kind) {
+  return kind == ViewKind::heap_map || kind == ViewKind::timeline || kind == ViewKind::address_time ||
+         kind == ViewKind::flame;
 }
 
 // The tabs below the centre; Summary, Flame graph and Totals are the centre, and of a trace Heap map and Timeline.

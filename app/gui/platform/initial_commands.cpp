@@ -21,10 +21,15 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
   if (!request.theme.empty()) commands.push(CommandId::set_theme, request.theme);
   push_open(commands, request.files);
   if (!request.demo.empty()) commands.push(Command{CommandId::set_demo, {}, request.demo, SourceId::none, {}, {}});
+  if (!request.demo_beside.empty())
+    commands.push(Command{CommandId::set_demo_beside, {}, request.demo_beside, SourceId::none, {}, {}});
   if (!request.baseline.empty()) commands.push(CommandId::open_baseline_path, request.baseline);
+  if (!request.beside.empty()) commands.push(CommandId::open_beside_path, request.beside);
+  if (!request.lock.empty()) commands.push(CommandId::set_lock, request.lock);
   if (!request.where.empty()) commands.push(CommandId::set_filter, request.where);
   const std::string at = request.at.empty() && !request.from.empty() ? "end" : request.at;
   if (!at.empty()) commands.push(CommandId::set_moment, at);
+  if (!request.heap.empty()) commands.push(CommandId::choose_heap, request.heap);
   if (!request.pin.empty()) commands.push(CommandId::set_pin, request.pin);
   if (!request.color.empty()) commands.push(CommandId::set_coloring, request.color);
   if (!request.rows.empty()) commands.push(CommandId::set_rows, request.rows);

@@ -209,7 +209,7 @@ void draw_address_time(const AppState& state, AddressTimeState& view, CommandQue
   handle_pointer(frame, ImGui::IsItemHovered(), ImGui::IsItemActive());
   if (view.zoom_seen != state.window.zoom_serial) {  // 0 shows all.
     view.zoom_seen = state.window.zoom_serial;
-    if (state.position().view == ViewKind::address_time) frame.show_all();
+    if (state.is_in_front(ViewKind::address_time)) frame.show_all();
   }
   ImGui::EndChild();
   if (take_copy(state, ViewKind::address_time, view.copy_seen))

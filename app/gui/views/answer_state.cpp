@@ -114,7 +114,7 @@ void draw_pending(std::string_view what, Clock::time_point since, const Work* wo
 bool take_copy(const AppState& state, ViewKind view, std::uint64_t& seen) {
   if (seen == state.window.copy_serial) return false;
   seen = state.window.copy_serial;
-  return state.position().view == view;
+  return state.is_in_front(view);
 }
 
 void draw_copy_menu(ViewKind view, CommandQueue& commands) {

@@ -173,7 +173,7 @@ void follow_selection(const AppState& state, const std::shared_ptr<const BlocksA
 
 void draw_head(const AppState& state, BlocksState& blocks, const BlocksAnswer* answer, CommandQueue& commands) {
   draw_block_filter(state, blocks.filter, ImGui::GetContentRegionAvail().x * 0.5F,
-                    state.position().view == ViewKind::blocks, commands);
+                    state.is_in_front(ViewKind::blocks), commands);
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
   if (answer != nullptr) {

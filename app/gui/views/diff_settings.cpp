@@ -14,10 +14,6 @@ std::string value_text(const std::optional<std::string>& value) {
   return value->empty() ? "(empty)" : *value;
 }
 
-std::string line_of(const SettingChange& setting) {
-  return setting.key + ": " + value_text(setting.baseline) + " > " + value_text(setting.now);
-}
-
 // Without the figures in brackets.
 std::string name_of_moment(const Moment& moment) {
   const std::string phrase = phrase_of(moment);
@@ -26,6 +22,10 @@ std::string name_of_moment(const Moment& moment) {
 
 }  // namespace
 
+std::string setting_line(const SettingChange& setting) {
+  return setting.key + ": " + value_text(setting.baseline) + " > " + value_text(setting.now);
+}
+
 void draw_diff_settings(const AppState& state, const Look& look) {
   const auto &now = state.answers().moment.value, &baseline = state.answers().baseline_moment.value;
   if (!now || !baseline) return;
@@ -33,8 +33,8 @@ void draw_diff_settings(const AppState& state, const Look& look) {
   if (settings && !settings->empty()) {
     std::string lines, all;
     for (const SettingChange& setting : *settings) {
-      lines += (lines.empty() ? "" : "\n") + line_of(setting);
-      all += (all.empty() ? "" : ";   ") + line_of(setting);
+      lines += (lines.empty() ? "" : "\n") + setting_line(setting);
+      all += (all.empty() ? "" : ";   ") + setting_line(setting);
     }
     // As a list where there is room for it beside the table.
     const float height = static_cast<float>(settings->size()) * ImGui::GetTextLineHeightWithSpacing();

@@ -10,10 +10,11 @@ namespace hbmscope::gui {
 namespace {
 
 // From left to right, of both kinds of files; a profile has summary, flame graph and totals elsewhere.
-constexpr ViewKind bottom_tabs[] = {ViewKind::timeline, ViewKind::failure, ViewKind::fragmentation, ViewKind::range,
-                                    ViewKind::compare,  ViewKind::top,     ViewKind::flame,         ViewKind::blocks,
-                                    ViewKind::sizes,    ViewKind::events,  ViewKind::summary,       ViewKind::call_tree,
-                                    ViewKind::diff,     ViewKind::source,  ViewKind::totals,        ViewKind::import};
+constexpr ViewKind bottom_tabs[] = {ViewKind::timeline,  ViewKind::failure, ViewKind::beside, ViewKind::fragmentation,
+                                    ViewKind::range,     ViewKind::compare, ViewKind::top,    ViewKind::flame,
+                                    ViewKind::blocks,    ViewKind::sizes,   ViewKind::events, ViewKind::summary,
+                                    ViewKind::call_tree, ViewKind::diff,    ViewKind::source, ViewKind::totals,
+                                    ViewKind::import};
 
 void dock(ViewKind kind, ImGuiID node) {
   ImGui::DockBuilderDockWindow(std::string(name_of(kind).window).c_str(), node);
@@ -55,9 +56,9 @@ void build_for_trace(ImGuiID space, ImVec2 size) {
   dock(ViewKind::address_time, rest);
   dock(ViewKind::timeline, middle);
   for (const ViewKind kind :
-       {ViewKind::failure, ViewKind::fragmentation, ViewKind::range, ViewKind::compare, ViewKind::top, ViewKind::flame,
-        ViewKind::blocks, ViewKind::sizes, ViewKind::events, ViewKind::summary, ViewKind::call_tree, ViewKind::diff,
-        ViewKind::source, ViewKind::totals, ViewKind::import})
+       {ViewKind::failure, ViewKind::beside, ViewKind::fragmentation, ViewKind::range, ViewKind::compare, ViewKind::top,
+        ViewKind::flame, ViewKind::blocks, ViewKind::sizes, ViewKind::events, ViewKind::summary, ViewKind::call_tree,
+        ViewKind::diff, ViewKind::source, ViewKind::totals, ViewKind::import})
     dock(kind, bottom);
   ImGui::DockBuilderFinish(space);
 }
@@ -78,7 +79,7 @@ void choose_tabs(bool of_trace) {
     bring_to_front(ViewKind::top);
   } else {
     bring_to_front(ViewKind::heap_map);
-    if (!bring_to_front(ViewKind::failure)) bring_to_front(ViewKind::fragmentation);
+    if (!bring_to_front(ViewKind::beside) && !bring_to_front(ViewKind::failure)) bring_to_front(ViewKind::fragmentation);
     bring_to_front(ViewKind::timeline);  // Where it shares its place with them.
   }
 }
@@ -114,6 +115,12 @@ void follow_range(const AppState& state, ViewStates& views) {
   // It comes to the front where it is, without taking the focus: the hand that drags is over the timeline.
   if (!has_range) views.range_shown = false;
   if (has_range && !views.range_shown) views.range_shown = bring_to_front(ViewKind::range);
+}
+
+void follow_beside(const AppState& state, ViewStates& views) {
+  const bool is_there = view_exists(state, ViewKind::beside);
+  if (!is_there) views.beside_shown = false;
+  if (is_there && !views.beside_shown) views.beside_shown = bring_to_front(ViewKind::beside);
 }
 
 void make_dock_space(const AppState& state, ViewStates& views) {

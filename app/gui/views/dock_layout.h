@@ -11,6 +11,9 @@ namespace hbmscope::gui {
 // The range's tab comes to the front when a range is selected.
 void follow_range(const AppState& state, ViewStates& views);
 
+// What differs comes to the front when two traces are put side by side.
+void follow_beside(const AppState& state, ViewStates& views);
+
 // Import stays the last tab when others appear beside it.
 void put_tabs_in_order(const AppState& state, ViewStates& views);
 

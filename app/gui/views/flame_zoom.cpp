@@ -127,7 +127,7 @@ void step_through_hits(const AppState& state, const FlameAnswer& answer, FlameSt
   }
   if (flame.step_seen == state.window.find_step_serial) return;
   flame.step_seen = state.window.find_step_serial;
-  if (flame.hits.empty() || !search || search->flame.get() != &answer) return;
+  if (flame.hits.empty() || !state.is_active_side() || !search || search->flame.get() != &answer) return;
   const std::size_t count = flame.hits.size();
   if (state.window.find_step > 0) {
     flame.hit = flame.hit >= count ? 0 : (flame.hit + 1) % count;

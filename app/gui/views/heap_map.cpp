@@ -24,7 +24,7 @@ namespace {
 
 // Opens with Ctrl+F, and stays while something is looked for.
 void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands) {
-  const bool is_in_front = state.position().view != ViewKind::blocks;
+  const bool is_in_front = state.is_active_side() && state.position().view != ViewKind::blocks;
   if (map.find_seen != state.window.find_blocks_serial) {
     map.find_seen = state.window.find_blocks_serial;
     map.finds |= is_in_front;
@@ -167,7 +167,8 @@ void follow_selection(const AppState& state, HeapMapState& map) {
   if (map.fit_selection_seen != state.window.fit_selection_serial) {
     map.fit_selection_seen = state.window.fit_selection_serial;
     map.followed = address;
-    if (const HeapPiece* piece = address ? pieces.find(*address) : nullptr) zoom_to_piece(map, *piece);
+    const HeapPiece* piece = address && state.is_active_side() ? pieces.find(*address) : nullptr;
+    if (piece != nullptr) zoom_to_piece(map, *piece);
     return;
   }
   if (map.followed == address) return;
@@ -218,7 +219,7 @@ void zoom_with_keys(const AppState& state, HeapMapState& map) {
   const ImGuiIO& io = ImGui::GetIO();
   if (map.zoom_seen != state.window.zoom_serial) {  // 0 fits all.
     map.zoom_seen = state.window.zoom_serial;
-    if (state.position().view == ViewKind::heap_map) map.is_fit = true;
+    if (state.is_in_front(ViewKind::heap_map)) map.is_fit = true;
   }
   if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) || io.WantTextInput || io.KeyCtrl || io.KeyAlt) return;
   const HeapPieces& pieces = map.shown->pieces;

@@ -5,6 +5,7 @@
 #include <imgui.h>
 
 #include "app/gui/views/answer_state.h"
+#include "app/gui/views/device_cards_view.h"
 #include "app/gui/views/dock_layout.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/first_launch.h"
@@ -17,20 +18,22 @@
 namespace hbmscope::gui {
 namespace {
 
-void draw_view_inside(const AppState& state, ViewStates& views, ViewKind kind, CommandQueue& commands) {
+void draw_one_side(const AppState& state, ViewStates& views, ViewKind kind, CommandQueue& commands) {
+  SideStates& side = views.sides[state.context_index()];
   switch (kind) {
-    case ViewKind::heap_map: return draw_heap_map(state, views.heap_map, commands);
-    case ViewKind::timeline: return draw_timeline(state, views.timeline, commands);
+    case ViewKind::heap_map: return draw_heap_map(state, side.heap_map, commands);
+    case ViewKind::timeline: return draw_timeline(state, side.timeline, commands);
     case ViewKind::failure: return draw_failure(state, views.failure, commands);
     case ViewKind::fragmentation: return draw_fragmentation(state, views.fragmentation, commands);
-    case ViewKind::address_time: return draw_address_time(state, views.address_time, commands);
+    case ViewKind::address_time: return draw_address_time(state, side.address_time, commands);
     case ViewKind::sizes: return draw_sizes(state, views.sizes, commands);
     case ViewKind::range: return draw_range(state, views.range, commands);
     case ViewKind::compare: return draw_compare(state, views.compare, commands);
+    case ViewKind::beside: return draw_beside(state, views.beside, commands);
     case ViewKind::blocks: return draw_blocks(state, views.blocks, commands);
     case ViewKind::events: return draw_events(state, views.events, commands);
     case ViewKind::summary: return draw_summary(state, views.summary, commands);
-    case ViewKind::flame: return draw_flame_graph(state, views.flame, commands);
+    case ViewKind::flame: return draw_flame_graph(state, side.flame, commands);
     case ViewKind::top: return draw_top(state, views.top, commands);
     case ViewKind::call_tree: return draw_call_tree(state, views.tree, commands);
     case ViewKind::diff: return draw_diff(state, views.diff, commands);
@@ -38,6 +41,12 @@ void draw_view_inside(const AppState& state, ViewStates& views, ViewKind kind, C
     case ViewKind::totals: return draw_totals(state, views.totals, commands);
     case ViewKind::import: return draw_import(state, views.import, commands);
   }
+}
+
+void draw_view_inside(const AppState& state, ViewStates& views, ViewKind kind, CommandQueue& commands) {
+  if (!state.is_split() || !is_side_by_side(kind)) return draw_one_side(state, views, kind, commands);
+  draw_sides(state, kind, views.side_focus, commands,
+             [&](std::size_t) { draw_one_side(state, views, kind, commands); });
 }
 
 ImGuiWindowFlags flags_of(const AppState& state, ViewKind kind) {
@@ -80,6 +89,7 @@ void draw_docked_views(const AppState& state, ViewStates& views, CommandQueue& c
     if (view_exists(state, name.kind)) draw_view(state, views, name.kind, commands);
   follow_view(state, views);
   follow_range(state, views);
+  follow_beside(state, views);
   put_tabs_in_order(state, views);
 }
 
@@ -112,6 +122,7 @@ void draw_ground(const AppState& state, ViewStates& views, CommandQueue& command
     draw_first_launch(state, commands);
   } else {
     draw_filter_line(state, views.filter, commands);
+    draw_device_cards(state, commands);
     const float status = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemSpacing.y;
     ImGui::BeginChild("docks", {0, -status});
     if (state.window.maximised && view_exists(state, state.position().view)) {
@@ -138,7 +149,7 @@ ShellState::~ShellState() = default;
 
 void draw_shell(const AppState& state, ShellState& shell, CommandQueue& commands) {
   ViewStates& views = *shell.views;
-  commands.forget_asked();
+  commands.begin_frame(state.active_context);
   follow_clipboard(state, views);
   handle_keys(commands);
   draw_ground(state, views, commands);

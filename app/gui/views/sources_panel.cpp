@@ -81,6 +81,8 @@ void draw_file_menu(const AppState& state, const Source& source, CommandQueue& c
   const bool other = source.id != state.position().source && source.state == AnswerState::ready;
   if (ImGui::MenuItem("Compare the file in front with this", nullptr, false, other))
     commands.push(CommandId::compare_with, source.id);
+  if (ImGui::MenuItem("Show it beside what is in front", nullptr, false, source.state == AnswerState::ready))
+    commands.push(CommandId::put_beside, source.id);
   if (ImGui::MenuItem("Copy its path")) commands.push(CommandId::set_clipboard, source.path);
   if (ImGui::MenuItem("Close")) commands.push(CommandId::close_source, source.id);
   ImGui::EndPopup();
@@ -109,13 +111,22 @@ void draw_legend(const Look& look, const std::vector<DeviceAccount>& accounts, s
   }
 }
 
+// "  (A)": where it is shown, of two side by side.
+std::string sides_of(const AppState& state, const Source& source) {
+  std::string letters;
+  for (std::size_t side = 0; state.is_split() && side < state.contexts.size(); ++side)
+    if (state.contexts[side].position.source == source.id)
+      letters += (letters.empty() ? "" : ", ") + std::string(side_name(side));
+  return letters.empty() ? letters : "  (" + letters + ")";
+}
+
 void draw_file(const AppState& state, const Look& look, const Source& source, CommandQueue& commands) {
   const bool in_front = source.id == state.position().source;
   const bool is_baseline = source.id == state.position().baseline;
   ImGui::PushID(static_cast<int>(source.id));
   if (in_front) ImGui::PushFont(bold_font(), 0.0F);
-  const std::string name =
-      shortened(source.name() + (is_baseline ? "  (baseline)" : ""), ImGui::GetContentRegionAvail().x);
+  const std::string name = shortened(source.name() + sides_of(state, source) + (is_baseline ? "  (baseline)" : ""),
+                                     ImGui::GetContentRegionAvail().x);
   if (ImGui::Selectable(name.c_str(), in_front)) commands.push(CommandId::show_source_file, source.id);
   if (in_front) ImGui::PopFont();
   draw_file_menu(state, source, commands);

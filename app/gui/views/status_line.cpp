@@ -57,7 +57,7 @@ constexpr auto patience = std::chrono::milliseconds(300);
 
 // One line for all that workers do: the longest running is named, and Stop gives up all of it.
 void draw_work(const AppState& state, CommandQueue& commands) {
-  const std::vector<RunningWork> running = running_work(state.answers());
+  const std::vector<RunningWork> running = running_work(state.contexts);
   if (!running.empty() && std::chrono::steady_clock::now() - running.front().since > patience) {
     const RunningWork& first = running.front();
     divide();
@@ -71,7 +71,7 @@ void draw_work(const AppState& state, CommandQueue& commands) {
     ImGui::SameLine();
     if (ImGui::SmallButton("Stop")) commands.push(CommandId::stop_work);
     tooltip(info_of(CommandId::stop_work).help);
-  } else if (running.empty() && has_stopped_work(state.answers())) {
+  } else if (running.empty() && has_stopped_work(state.contexts)) {
     divide();
     dim_text("stopped");
     ImGui::SameLine();

@@ -57,6 +57,7 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQu
     tooltip(words);
     ImGui::SameLine();
   };
+  const bool is_narrow = ImGui::GetContentRegionAvail().x < 40 * ImGui::GetFontSize();  // One of two side by side.
   button("<", CommandId::previous_event, "One event earlier (Left, ,)");
   button(">", CommandId::next_event, "One event later (Right, .)");
   if (!state.source()->live)  // It plays by itself: Hold stands in the head of the window.
@@ -64,8 +65,8 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQu
            "Moves the moment on: in real time, more than 10 s in 10 s, less than 3 s in 3 s (Space)");
   button("Peak", CommandId::go_to_peak, "The moment with the most in use (P)");
   if (!timeline.failures.empty()) {
-    button("< Failure", CommandId::previous_failure, "The out-of-memory before ([)");
-    button("Failure >", CommandId::next_failure, "The next out-of-memory (])");
+    button(is_narrow ? "[" : "< Failure", CommandId::previous_failure, "The out-of-memory before ([)");
+    button(is_narrow ? "]" : "Failure >", CommandId::next_failure, "The next out-of-memory (])");
   }
   button(state.position().pin.empty() ? "Pin" : "Pin here", CommandId::pin_moment,
          "Colours the heap map by what changes against this moment (B); once more: no longer");
@@ -215,7 +216,7 @@ void handle_keys(const Frame& frame) {
   const ImGuiIO& io = ImGui::GetIO();
   if (frame.view.zoom_seen != frame.state.window.zoom_serial) {  // 0 shows all.
     frame.view.zoom_seen = frame.state.window.zoom_serial;
-    if (frame.state.position().view == ViewKind::timeline) frame.show(0, static_cast<double>(frame.whole.whole.end));
+    if (frame.state.is_in_front(ViewKind::timeline)) frame.show(0, static_cast<double>(frame.whole.whole.end));
   }
   if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows) || io.WantTextInput || io.KeyAlt || io.KeyCtrl)
     return;

@@ -1,7 +1,10 @@
 // What every view keeps for itself, in one place that lives as long as the window.
 #pragma once
 
+#include <array>
+
 #include "app/gui/views/address_time_view.h"
+#include "app/gui/views/beside_view.h"
 #include "app/gui/views/blocks_view.h"
 #include "app/gui/views/call_tree_view.h"
 #include "app/gui/views/compare_view.h"
@@ -20,6 +23,7 @@
 #include "app/gui/views/palette_window.h"
 #include "app/gui/views/range_view.h"
 #include "app/gui/views/shell.h"
+#include "app/gui/views/side_by_side.h"
 #include "app/gui/views/sizes_view.h"
 #include "app/gui/views/source_view.h"
 #include "app/gui/views/summary_view.h"
@@ -29,19 +33,26 @@
 
 namespace hbmscope::gui {
 
-struct ViewStates {
+// Of the views that are drawn for each side.
+struct SideStates {
   HeapMapState heap_map;
   TimelineState timeline;
   AddressTimeState address_time;
+  FlameState flame;
+};
+
+struct ViewStates {
+  std::array<SideStates, 2> sides;
+  SideFocus side_focus;
   FailureViewState failure;
   FragmentationState fragmentation;
   SizesState sizes;
   RangeViewState range;
   CompareState compare;
+  BesideState beside;
   BlocksState blocks;
   EventsState events;
   SummaryState summary;
-  FlameState flame;
   TopState top;
   CallTreeState tree;
   DiffState diff;
@@ -61,12 +72,13 @@ struct ViewStates {
   std::uint64_t view_seen = 0;    // The last command that brought a view to the front.
   std::optional<bool> of_trace;   // What the layout was made for.
   std::uint32_t views_there = 0;  // By kind: those that existed in the frame before.
-  bool range_shown = false;       // The range's tab was brought to the front.
+  bool range_shown = false;       // The range's tab was brought to the front,
+  bool beside_shown = false;      // and that of what differs side by side.
   int reorder = 0;                // Frames until tabs are put in order, since one that appears goes to the end.
   int settling = 0;               // Frames until focus is a person's doing again.
   std::optional<ViewKind> focused;
   std::uint64_t clipboard_seen = 0;
-  std::uint32_t asked = 0;  // In the frame before.
+  std::array<std::uint32_t, 2> asked{};  // In the frame before.
 };
 
 }  // namespace hbmscope::gui

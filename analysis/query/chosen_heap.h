@@ -1,0 +1,35 @@
+// Which heap of a trace a person means who names none, and which there are to choose from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/trace/trace.h"
+
+namespace hbmscope {
+
+// One heap of one stream. Heap 0 is none.
+struct HeapKey {
+  std::uint32_t stream = 0, heap = 0;
+
+  bool empty() const { return heap == 0; }
+  friend bool operator==(const HeapKey&, const HeapKey&) = default;
+};
+
+struct NamedHeap {
+  HeapKey key;
+  std::string name;  // "GPU 0"; with its process where several streams have heaps.
+};
+// Those that ever held something or on which a request failed, in the order of the file.
+std::vector<NamedHeap> heaps_of(const Trace& trace);
+
+// `wanted` where the trace has it; else the heap of the last out-of-memory, else the one with the highest peak. Empty
+// where there is none of them.
+HeapKey choose_heap(const Trace& trace, HeapKey wanted);
+
+// Its place among the answers of compute_heap_rows and compute_heap_metrics, which have one a heap.
+std::size_t row_of_heap(const Trace& trace, HeapKey key);
+
+}  // namespace hbmscope

@@ -1,0 +1,218 @@
+#include "analysis/query/heaps_beside.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "analysis/query/failure_facts.h"
+#include "analysis/query/heap_metrics.h"
+#include "analysis/query/moment_beside.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope {
+namespace {
+
+using Bytes = std::optional<std::uint64_t>;
+
+// What of a heap the rows and the sentences are about.
+struct Facts {
+  HeapRow row;
+  std::uint64_t requests = 0, failures = 0;
+  std::optional<std::size_t> last_failure;  // Its index among those of the stream.
+  std::optional<std::size_t> next_failure;  // Of the very next request, where that will fail.
+  bool ends_here = false;
+  // A heap without a pool of its own takes each block from the device.
+  bool has_pool() const { return row.pool_bytes.value_or(0) > row.in_use_bytes || row.free_bytes.value_or(0) > 0; }
+};
+
+std::optional<Facts> facts_of(const HeapAt& at, PassControl* control) {
+  const Stream& stream = at.trace.streams[at.heap.stream];
+  const auto requests = count_requests(stream, at.heap.heap, at.position, control);
+  if (!requests) return std::nullopt;
+  Facts facts;
+  facts.row = compute_heap_rows(at.trace, at.states)[row_of_heap(at.trace, at.heap)];
+  facts.requests = *requests;
+  facts.ends_here = at.position == stream.end_position();
+  for (std::size_t i = 0; i < stream.failures().size(); ++i) {
+    const FailureEvent& one = stream.failures()[i];
+    if (!one.is_out_of_memory || one.heap != at.heap.heap) continue;
+    if (one.event < at.position) {
+      ++facts.failures;
+      facts.last_failure = i;
+      continue;
+    }
+    const auto before = count_requests(stream, at.heap.heap, one.event, control);
+    if (!before) return std::nullopt;
+    if (*before == facts.requests) facts.next_failure = i;
+    break;
+  }
+  return facts;
+}
+
+std::optional<std::int64_t> as_signed(Bytes bytes) {
+  return bytes ? std::optional(static_cast<std::int64_t>(*bytes)) : std::nullopt;
+}
+std::optional<std::int64_t> hundredths(std::optional<double> share) {
+  return share ? std::optional<std::int64_t>(std::llround(*share * 10'000)) : std::nullopt;
+}
+
+std::vector<BesideRow> rows_of(const Facts& a, const Facts& b) {
+  using Unit = BesideRow::Unit;
+  std::vector<BesideRow> rows;
+  const auto add = [&](std::string_view name, std::string_view meaning, Unit unit, const auto& figure) {
+    const BesideRow row{name, meaning, unit, figure(a), figure(b)};
+    if (row.a || row.b) rows.push_back(row);
+  };
+  const auto bytes_of = [](Bytes HeapRow::*member) {
+    return [member](const Facts& facts) { return as_signed(facts.row.*member); };
+  };
+  const auto count_of = [](std::uint64_t Facts::*member) {
+    return [member](const Facts& facts) { return as_signed(facts.*member); };
+  };
+  add("requests", "Blocks given and out-of-memories, up to the moment.", Unit::count, count_of(&Facts::requests));
+  add("out-of-memories", "Of these requests.", Unit::count, count_of(&Facts::failures));
+  add("in use", "Bytes of live blocks, rounding included.", Unit::bytes,
+      [](const Facts& facts) { return as_signed(facts.row.in_use_bytes); });
+  add("requested", "What the program asked for; the rest of what is in use is rounding.", Unit::bytes,
+      bytes_of(&HeapRow::requested_bytes));
+  add("pool size", "What is taken from the device, in use or not.", Unit::bytes, bytes_of(&HeapRow::pool_bytes));
+  add("free in the pool", "Pool size less what is in use.", Unit::bytes, bytes_of(&HeapRow::free_bytes));
+  add("largest free", "The largest request that fits without more from the device.", Unit::bytes,
+      bytes_of(&HeapRow::largest_free_bytes));
+  add("external fragmentation", "1 - largest free / free.", Unit::percent,
+      [](const Facts& facts) { return hundredths(facts.row.external_fragmentation); });
+  add("internal fragmentation", "1 - requested / in use.", Unit::percent,
+      [](const Facts& facts) { return hundredths(facts.row.internal_fragmentation); });
+  add("live blocks", "Without handles.", Unit::count,
+      [](const Facts& facts) { return as_signed(facts.row.live_blocks); });
+  add("peak in use", "Of the whole trace.", Unit::bytes,
+      [](const Facts& facts) { return as_signed(facts.row.peak_in_use_bytes); });
+  return rows;
+}
+
+std::string count_text(std::uint64_t count, std::string_view one) {
+  return fmt::format("{} {}{}", text_from_count(count), one, count == 1 ? "" : "s");
+}
+
+std::string failures_of(const char* name, const HeapAt& at, const Facts& facts) {
+  if (facts.failures == 0) return fmt::format("{} served every request up to here.", name);
+  const std::string times = facts.failures == 1
+                                ? "one request"
+                                : fmt::format("{} requests, the last time so", text_from_count(facts.failures));
+  return fmt::format("{} failed at {}: {}", name, times,
+                     sentence_of(compute_failure_facts(at.trace.streams[at.heap.stream], *facts.last_failure)));
+}
+
+void say_failures(const HeapAt& at_a, const Facts& a, const HeapAt& at_b, const Facts& b,
+                  std::vector<std::string>& sentences) {
+  if (a.failures == 0 && b.failures == 0) return;
+  // The one that failed comes first.
+  const std::string of_a = failures_of("A", at_a, a), of_b = failures_of("B", at_b, b);
+  sentences.push_back(a.failures == 0 ? of_b : of_a);
+  sentences.push_back(a.failures == 0 ? of_a : of_b);
+}
+
+// The point that one goes to with [ and ]: just before a failure.
+void say_next_failure(const HeapAt& at_a, const Facts& a, const HeapAt& at_b, const Facts& b,
+                      std::vector<std::string>& sentences) {
+  if (!a.next_failure && !b.next_failure) return;
+  const auto of = [](const HeapAt& at, const Facts& facts) {
+    return sentence_of(compute_failure_facts(at.trace.streams[at.heap.stream], *facts.next_failure));
+  };
+  if (a.next_failure) sentences.push_back("A fails at the next request: " + of(at_a, a));
+  if (b.next_failure) sentences.push_back("B fails at the next request: " + of(at_b, b));
+  if (a.requests != b.requests || (a.next_failure && b.next_failure)) return;
+  const Facts& other = a.next_failure ? b : a;
+  sentences.push_back(fmt::format("{} {}.", a.next_failure ? "B" : "A",
+                                  other.ends_here ? "ends before it" : "serves its next request"));
+}
+
+void say_progress(const Facts& a, const Facts& b, std::vector<std::string>& sentences) {
+  if (a.requests == b.requests) {
+    sentences.push_back(fmt::format("Both are after {}.", count_text(a.requests, "request")));
+    return;
+  }
+  const bool is_a_behind = a.requests < b.requests;
+  const Facts& behind = is_a_behind ? a : b;
+  sentences.push_back(fmt::format("A is after {}, B after {}{}.", count_text(a.requests, "request"),
+                                  text_from_count(b.requests),
+                                  behind.ends_here ? fmt::format(", where {} ends", is_a_behind ? "A" : "B") : ""));
+}
+
+// "B takes 1.50 GiB more of the device than A: 9.00 GiB, 7.50 GiB."
+std::string more_of(std::string_view what, std::uint64_t a, std::uint64_t b) {
+  const TextPair both = texts_from_bytes(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b));
+  if (a == b) return fmt::format("{}: {} in both.", what, both.first);
+  const std::string apart = text_from_bytes(static_cast<std::int64_t>(std::max(a, b) - std::min(a, b)));
+  return fmt::format("{}: A {}, B {}, which is {} {}.", what, both.first, both.second, apart, b > a ? "more" : "less");
+}
+
+void say_bytes(const Facts& a, const Facts& b, std::vector<std::string>& sentences) {
+  if (a.row.pool_bytes && b.row.pool_bytes)
+    sentences.push_back(more_of("Taken from the device", *a.row.pool_bytes, *b.row.pool_bytes));
+  sentences.push_back(more_of("In use", a.row.in_use_bytes, b.row.in_use_bytes));
+  if (a.row.requested_bytes && a.row.requested_bytes == b.row.requested_bytes &&
+      a.row.in_use_bytes != b.row.in_use_bytes)
+    sentences.push_back("The program asks for the same in both; the difference is rounding.");
+}
+
+std::string fit_of(const char* name, const Facts& facts) {
+  if (!facts.row.largest_free_bytes) return fmt::format("{}: not told", name);
+  if (!facts.has_pool()) return fmt::format("{} keeps nothing free, and asks the device each time", name);
+  return fmt::format("{} up to {}", name, text_from_bytes(*facts.row.largest_free_bytes));
+}
+
+void say_what_fits(const Facts& a, const Facts& b, std::vector<std::string>& sentences) {
+  if (!a.row.largest_free_bytes && !b.row.largest_free_bytes) return;
+  std::string words = fmt::format("What fits without more from the device: {}; {}.", fit_of("A", a), fit_of("B", b));
+  const auto share = [](const Facts& facts) { return facts.row.external_fragmentation; };
+  if (share(a) && share(b) && std::abs(*share(a) - *share(b)) >= 0.05)
+    words += fmt::format(
+        " {} is the more fragmented: {:.0f} % of its free bytes lie outside the largest piece, of {}'s {:.0f} %.",
+        *share(a) > *share(b) ? "A" : "B", 100 * std::max(*share(a), *share(b)), *share(a) > *share(b) ? "B" : "A",
+        100 * std::min(*share(a), *share(b)));
+  sentences.push_back(std::move(words));
+}
+
+}  // namespace
+
+std::string text_from_figure(const BesideRow& row, std::optional<std::int64_t> figure) {
+  if (!figure) return "–";
+  switch (row.unit) {
+    case BesideRow::Unit::bytes: return text_from_bytes(*figure);
+    case BesideRow::Unit::count: return text_from_count(*figure);
+    case BesideRow::Unit::percent: return fmt::format("{:.1f} %", static_cast<double>(*figure) / 100);
+  }
+  return {};
+}
+
+std::string text_from_difference(const BesideRow& row) {
+  if (!row.a || !row.b) return "–";
+  const std::int64_t difference = *row.b - *row.a;
+  switch (row.unit) {
+    case BesideRow::Unit::bytes: return delta_text_from_bytes(difference);
+    case BesideRow::Unit::count: return delta_text_from_count(difference);
+    case BesideRow::Unit::percent:
+      if (difference == 0) return "0";
+      return fmt::format("{}{:.1f} points", difference < 0 ? "−" : "+",
+                         std::abs(static_cast<double>(difference)) / 100);
+  }
+  return {};
+}
+
+std::optional<HeapsBeside> compare_heaps(const HeapAt& at_a, const HeapAt& at_b, PassControl* control) {
+  const auto a = facts_of(at_a, control), b = facts_of(at_b, control);
+  if (!a || !b) return std::nullopt;
+  HeapsBeside answer{a->row, b->row, rows_of(*a, *b), {}, {}};
+  say_next_failure(at_a, *a, at_b, *b, answer.sentences);
+  say_failures(at_a, *a, at_b, *b, answer.sentences);
+  say_progress(*a, *b, answer.sentences);
+  say_bytes(*a, *b, answer.sentences);
+  say_what_fits(*a, *b, answer.sentences);
+  if (&at_a.trace != &at_b.trace) answer.settings = compare_settings(at_a.trace, at_b.trace);
+  return answer;
+}
+
+}  // namespace hbmscope

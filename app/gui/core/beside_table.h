@@ -1,0 +1,13 @@
+// The figures of two heaps side by side as the table that Beside shows and copies.
+#pragma once
+
+#include <string>
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/table_text.h"
+
+namespace hbmscope::gui {
+
+TextTable table_from_beside(const BesideAnswer& answer);
+
+}  // namespace hbmscope::gui

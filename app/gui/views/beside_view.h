@@ -1,0 +1,14 @@
+// Both sides' heaps in figures and in words: what differs between two runs, ranks or configurations, and why.
+#pragma once
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+struct BesideState {
+  std::uint64_t copy_seen = 0;
+};
+void draw_beside(const AppState& state, BesideState& view, CommandQueue& commands);
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,102 @@
+#include "app/gui/views/side_by_side.h"
+
+#include <string>
+
+#include <imgui.h>
+
+#include "app/gui/core/trace_moment.h"
+#include "app/gui/views/drawing.h"
+
+namespace hbmscope::gui {
+namespace {
+
+// Of LockBy, as a person reads it.
+constexpr std::string_view lock_titles[] = {"not locked", "by time", "by requests"};
+constexpr std::string_view lock_words[] = {
+    "Each side has its own moment.", "The other side goes to the moment as long after its first event.",
+    "The other side goes to where its program had made as many requests: the same point of one program."};
+
+void draw_letter(const Look& look, const AppState& state) {
+  const std::size_t side = state.context_index();
+  const bool is_active = side == state.active_context;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::AlignTextToFramePadding();
+  is_active ? bold_text(side_name(side)) : dim_text(side_name(side));
+  tooltip(is_active ? "Sources, Inspector and the tabs below are about this side (F7: the other one)."
+                    : "Click into it, or press F7: the tabs below are then about this side.");
+  const ImVec2 end = ImGui::GetItemRectMax();
+  if (is_active)
+    ImGui::GetWindowDrawList()->AddRectFilled({at.x, end.y}, {end.x, end.y + look.px(2)}, look.role(Role::text));
+  ImGui::SameLine(0, look.px(8));
+}
+
+// "A  oom.pickle, at the peak (event 812)"; on the right the lock and the way back to one side.
+void draw_side_head(const Look& look, const AppState& state, CommandQueue& commands) {
+  draw_letter(look, state);
+  const Source* source = state.source();
+  const auto& moment = state.answers().moment.value;
+  std::string name = source == nullptr ? "nothing is open" : source->name();
+  if (source != nullptr && source->trace && moment) name += ", " + phrase_of(moment->moment);
+  const bool is_last = state.context_index() + 1 == state.contexts.size();
+  const float close = ImGui::GetFrameHeight();
+  const float lock = is_last ? ImGui::CalcTextSize("by requests").x + 2 * ImGui::GetFrameHeight() : 0;
+  const float space = ImGui::GetContentRegionAvail().x - close - lock - 2 * ImGui::GetStyle().ItemSpacing.x;
+  const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
+  ImGui::AlignTextToFramePadding();
+  text(shortened(name, space));
+  if (source != nullptr) tooltip(name + "\n" + source->path);
+  ImGui::SameLine(right - close - lock - (is_last ? ImGui::GetStyle().ItemSpacing.x : 0));
+  if (is_last) {
+    draw_lock(state, commands);
+    ImGui::SameLine(right - close);
+  }
+  if (ImGui::Button("x", {close, 0})) commands.push(CommandId::close_this_side);
+  tooltip("Only the other side (Ctrl+B: only the active one).");
+}
+
+// A view whose own head is one line shares it with the letter: room is scarce there.
+bool has_own_line(ViewKind kind) {
+  return kind == ViewKind::heap_map || kind == ViewKind::flame;
+}
+
+}  // namespace
+
+void draw_lock(const AppState& state, CommandQueue& commands) {
+  const auto now = static_cast<std::size_t>(state.lock);
+  ImGui::SetNextItemWidth(ImGui::CalcTextSize("by requests").x + 2 * ImGui::GetFrameHeight());
+  if (ImGui::BeginCombo("##lock", std::string(lock_titles[now]).c_str())) {
+    for (std::size_t i = 0; i < std::size(lock_titles); ++i) {
+      if (ImGui::Selectable(std::string(lock_titles[i]).c_str(), i == now))
+        commands.push(CommandId::set_lock, std::string(lock_names[i]));
+      tooltip(lock_words[i]);
+    }
+    ImGui::EndCombo();
+  }
+  tooltip("How the moments of both sides are locked. " + std::string(lock_words[now]));
+}
+
+void draw_sides(const AppState& state, ViewKind kind, SideFocus& focus, CommandQueue& commands,
+                const std::function<void(std::size_t side)>& draw) {
+  const Look look(state);
+  const float gap = ImGui::GetStyle().ItemSpacing.x;
+  const float width = (ImGui::GetContentRegionAvail().x - gap) / 2;
+  for (std::size_t side = 0; side < state.contexts.size(); ++side) {
+    if (side > 0) ImGui::SameLine(0, gap);
+    const ContextScope scope(state, side);
+    commands.bind(side);
+    if (ImGui::BeginChild(side == 0 ? "A" : "B", {width, 0}, 0,
+                          ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar)) {
+      if (ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows)) {
+        const ImGuiID child = ImGui::GetID("side");
+        if (focus.child != child && side != state.active_context) commands.push(CommandId::activate_side);
+        focus.child = child;
+      }
+      has_own_line(kind) ? draw_side_head(look, state, commands) : draw_letter(look, state);
+      draw(side);
+    }
+    ImGui::EndChild();
+    commands.unbind();
+  }
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,182 @@
+// The same program on two allocators: where each stands when the other stands somewhere, and what differs there.
+#include "analysis/query/heaps_beside.h"
+
+#include <algorithm>
+
+#include "analysis/query/moment_beside.h"
+#include "tests/analysis/trace_builder.h"
+
+namespace hbmscope {
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+constexpr std::uint32_t told = wire::heap_flag::has_regions | wire::heap_flag::has_requested;
+
+// Three blocks of 10 MiB, of which the first and the third go, and then a request of 25 MiB.
+class Program {
+  TraceBuilder builder_;
+
+ public:
+  std::uint32_t heap = builder_.heap("GPU 0", told);
+
+  // A pool of 40 MiB, taken at once: the request finds 30 MiB in pieces.
+  static void run_in_pool(Program& program, std::uint64_t base = 0) {
+    program.builder_.grow(program.heap, base, 40 * mib);
+    for (std::uint64_t i = 0; i < 3; ++i) program.alloc(base + i * 10 * mib, 10 * mib);
+    program.free(base);
+    program.free(base + 20 * mib);
+    program.fail(25 * mib);
+  }
+  // Each block is taken from the driver and given back, far apart and with a clock that is twice as slow.
+  static void run_from_driver(Program& program) {
+    constexpr std::uint64_t apart = 100 * mib;
+    program.builder_.time_ns += 5'000'000;
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      program.builder_.time_ns += 1000;
+      program.builder_.grow(program.heap, i * apart, 10 * mib);
+      program.alloc(i * apart, 10 * mib);
+    }
+    for (const std::uint64_t gone : {0 * apart, 2 * apart}) {
+      program.free(gone);
+      program.shrink(gone, 10 * mib);
+    }
+    program.builder_.grow(program.heap, 3 * apart, 25 * mib);
+    program.alloc(3 * apart, 25 * mib);
+  }
+
+  const Trace& trace() {
+    builder_.writer.flush();
+    return builder_.trace;
+  }
+
+ private:
+  void alloc(std::uint64_t address, std::uint64_t size) { builder_.alloc(heap, address, size); }
+  void free(std::uint64_t address) { builder_.free(heap, address); }
+  void shrink(std::uint64_t address, std::uint64_t size) {
+    wire::RegionShrinkRecord record;
+    record.heap = heap;
+    record.address = address;
+    record.size = size;
+    builder_.writer.add(record, builder_.time_ns += 1000);
+  }
+  void fail(std::uint64_t asked) {
+    wire::OutOfMemoryRecord record;
+    record.asked = asked;
+    record.available = wire::unknown_bytes;
+    record.heap = heap;
+    builder_.writer.add(record, builder_.time_ns += 1000);
+  }
+};
+
+struct Both {
+  Program a, b;
+  Both() {
+    Program::run_in_pool(a);
+    Program::run_from_driver(b);
+  }
+  MomentBeside b_when_a_is_at(std::uint64_t position, SameMoment same = SameMoment::requests) {
+    return *find_moment_beside(a.trace(), {0, a.heap}, position, b.trace(), {0, b.heap}, same);
+  }
+  MomentBeside a_when_b_is_at(std::uint64_t position) {
+    return *find_moment_beside(b.trace(), {0, b.heap}, position, a.trace(), {0, a.heap}, SameMoment::requests);
+  }
+  HeapsBeside compare(std::uint64_t at_a, std::uint64_t at_b) {
+    const std::vector<StreamState> of_a{a.trace().streams[0].state_at(at_a)}, of_b{b.trace().streams[0].state_at(at_b)};
+    return *compare_heaps({a.trace(), of_a, {0, a.heap}, at_a}, {b.trace(), of_b, {0, b.heap}, at_b});
+  }
+};
+
+std::uint64_t in_use(const Trace& trace, std::uint64_t position) {
+  return trace.streams[0].state_at(position).in_use_bytes(1);
+}
+
+// A: 1 grow, 3 allocs, 2 frees, the failure. B: 3 times grow and alloc, 2 times free and shrink, grow, alloc.
+TEST(MomentBeside, same_requests_is_the_same_point_of_the_program) {
+  Both both;
+  for (std::uint64_t position = 1; position <= 6; ++position) {
+    const MomentBeside found = both.b_when_a_is_at(position);
+    EXPECT_FALSE(found.is_short) << position;
+    EXPECT_EQ(in_use(both.a.trace(), position), in_use(both.b.trace(), found.position)) << position;
+  }
+  EXPECT_EQ(0U, both.b_when_a_is_at(0).position);
+  // Just before the request that fails in A: both frees are done, and what they gave back is gone, but B's pool has not
+  // grown for the next one.
+  EXPECT_EQ(10U, both.b_when_a_is_at(6).position);
+  EXPECT_EQ(10 * mib, both.b.trace().streams[0].state_at(10).heap(both.b.heap).space.region_bytes());
+  // After the failure, which was a request too: B has served it.
+  EXPECT_EQ(12U, both.b_when_a_is_at(7).position);
+  EXPECT_EQ(7U, both.a_when_b_is_at(12).position);
+  EXPECT_EQ(6U, both.a_when_b_is_at(10).position);
+  EXPECT_EQ(4U, both.a_when_b_is_at(6).position);
+}
+
+TEST(MomentBeside, a_trace_that_ends_before_says_so) {
+  Both both;
+  Program longer;
+  Program::run_in_pool(longer);
+  Program::run_in_pool(longer, 100 * mib);
+  const std::uint64_t end = longer.trace().streams[0].end_position();
+  const auto found =
+      find_moment_beside(longer.trace(), {0, longer.heap}, end, both.a.trace(), {0, both.a.heap}, SameMoment::requests);
+  EXPECT_TRUE(found->is_short);
+  EXPECT_EQ(both.a.trace().streams[0].end_position(), found->position);
+}
+
+TEST(MomentBeside, same_time_counts_from_each_first_event) {
+  Both both;
+  // A's third event comes 2 us after its first one; B's grows and allocations are 2 and 1 us apart.
+  const MomentBeside found = both.b_when_a_is_at(3, SameMoment::time);
+  const Stream& b = both.b.trace().streams[0];
+  EXPECT_LE(b.state_at(found.position).time_ns(), b.first_time_ns() + 2000);
+  EXPECT_GT(b.state_at(found.position + 1).time_ns(), b.first_time_ns() + 2000);
+}
+
+TEST(MomentBeside, a_cancelled_search_has_no_answer) {
+  Both both;
+  PassControl control;
+  control.cancelled = true;
+  EXPECT_FALSE(find_moment_beside(both.a.trace(), {0, both.a.heap}, 3, both.b.trace(), {0, both.b.heap},
+                                  SameMoment::requests, &control));
+}
+
+const BesideRow& row_of(const HeapsBeside& heaps, std::string_view name) {
+  return *std::find_if(heaps.rows.begin(), heaps.rows.end(), [&](const BesideRow& row) { return row.name == name; });
+}
+
+bool says(const HeapsBeside& heaps, std::string_view words) {
+  return std::any_of(heaps.sentences.begin(), heaps.sentences.end(),
+                     [&](const std::string& one) { return one.find(words) != std::string::npos; });
+}
+
+TEST(HeapsBeside, before_the_failure_the_words_tell_who_fails) {
+  Both both;
+  const HeapsBeside heaps = both.compare(6, 10);
+  EXPECT_EQ(3, row_of(heaps, "requests").a);
+  EXPECT_EQ(3, row_of(heaps, "requests").b);
+  EXPECT_EQ(static_cast<std::int64_t>(40 * mib), row_of(heaps, "pool size").a);
+  EXPECT_EQ(static_cast<std::int64_t>(10 * mib), row_of(heaps, "pool size").b);
+  EXPECT_EQ("−30.0 MiB", text_from_difference(row_of(heaps, "pool size")));
+  EXPECT_EQ(3333, row_of(heaps, "external fragmentation").a) << "20 of 30 MiB free are in one piece";
+  EXPECT_EQ(std::nullopt, row_of(heaps, "external fragmentation").b) << "nothing is free";
+  EXPECT_EQ("–", text_from_figure(row_of(heaps, "external fragmentation"), std::nullopt));
+  EXPECT_TRUE(heaps.sentences.front().starts_with("A fails at the next request: 25.0 MiB was asked for"))
+      << heaps.sentences.front();
+  EXPECT_TRUE(says(heaps, "B serves its next request."));
+  EXPECT_TRUE(says(heaps, "Both are after 3 requests."));
+  EXPECT_TRUE(says(heaps, "In use: 10.0 MiB in both."));
+  EXPECT_TRUE(says(heaps, "Taken from the device: A 40.0 MiB, B 10.0 MiB, which is 30.0 MiB less."));
+  EXPECT_TRUE(says(heaps, "A up to 20.0 MiB; B keeps nothing free"));
+}
+
+TEST(HeapsBeside, after_it_they_tell_that_one_failed_and_one_served_all) {
+  Both both;
+  const HeapsBeside heaps = both.compare(7, 12);
+  EXPECT_EQ(1, row_of(heaps, "out-of-memories").a);
+  EXPECT_EQ(0, row_of(heaps, "out-of-memories").b);
+  EXPECT_TRUE(heaps.sentences.front().starts_with("A failed at one request: 25.0 MiB was asked for"));
+  EXPECT_EQ("B served every request up to here.", heaps.sentences[1]);
+  EXPECT_TRUE(says(heaps, "In use: A 10.0 MiB, B 35.0 MiB, which is 25.0 MiB more."));
+}
+
+}  // namespace
+}  // namespace hbmscope

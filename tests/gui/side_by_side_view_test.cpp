@@ -1,0 +1,106 @@
+// Two sides under a hand: opened by key, used by click, locked, and closed again.
+#include "tests/gui/gui_test.h"
+#include "tests/gui_core/small_trace.h"
+
+namespace hbmscope::test {
+namespace {
+
+using gui::CommandId;
+using gui::ViewKind;
+
+constexpr std::uint64_t mib = 1 << 20;
+
+class SideBySideView : public GuiTest {
+ protected:
+  // The same program: a pool at once, and one that grows block by block.
+  void open_both(ImGuiTestContext& hand) {
+    SmallTrace pool, growing;
+    pool.region(0, 100 * mib);
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      pool.alloc(i * 20 * mib, 10 * mib, i % 2 == 0 ? "forward" : "backward");
+      growing.region(i * 10 * mib, 10 * mib);
+      growing.alloc(i * 10 * mib, 10 * mib, i % 2 == 0 ? "forward" : "backward");
+    }
+    pool.free(0);
+    growing.free(0);
+    pool.run_out_of_memory(50 * mib);
+    growing.region(100 * mib, 50 * mib);
+    growing.alloc(100 * mib, 50 * mib, "forward");
+    pool.write(path("pool.hbm"));
+    growing.write(path("growing.hbm"));
+    open(hand, {path("growing.hbm"), path("pool.hbm")});
+  }
+  std::uint64_t position(std::size_t side) const {
+    return state().contexts[side].answers.moment.value->moment.positions[0];
+  }
+};
+
+TEST_F(SideBySideView, a_key_puts_the_other_file_beside_and_a_click_makes_a_side_the_active_one) {
+  run([&](ImGuiTestContext& hand) {
+    open_both(hand);
+    hand.KeyPress(ImGuiMod_Ctrl | ImGuiKey_B);
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_TRUE(state().is_split());
+    EXPECT_EQ(0U, state().active_context);
+    EXPECT_EQ("growing.hbm", state().find_source(state().contexts[1].position.source)->name());
+    const ImGuiTestItemInfo b = hand.ItemInfo("//Heap map/**/B/**/pieces");
+    ASSERT_NE(0U, b.ID);
+    hand.MouseMoveToPos(b.RectFull.GetCenter());
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(1U, state().active_context);
+    EXPECT_TRUE(state().contexts[1].position.address);
+    EXPECT_FALSE(state().contexts[0].position.address);
+    hand.KeyPress(ImGuiKey_F7);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(0U, state().active_context);
+    // The wheel over a side zooms that one; nothing is activated by looking.
+    EXPECT_EQ(ViewKind::heap_map, state().contexts[0].position.view);
+  });
+  take_picture("side_by_side");
+}
+
+TEST_F(SideBySideView, locked_sides_go_together_and_the_words_say_who_fails) {
+  run([&](ImGuiTestContext& hand) {
+    open_both(hand);
+    hand.KeyPress(ImGuiMod_Ctrl | ImGuiKey_B);
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.ComboClick("//Heap map/**/B/##lock/by requests");
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(gui::LockBy::requests, state().lock);
+    hand.KeyPress(ImGuiKey_F7);  // The combo made B the active side; A leads.
+    commands().push(CommandId::set_moment, "oom");
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(6U, position(0));
+    EXPECT_EQ(9U, position(1));
+    hand.KeyPress(ImGuiKey_LeftArrow);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(5U, position(0));
+    EXPECT_EQ(8U, position(1)) << "before the free, in both";
+    commands().push(CommandId::set_moment, "oom");
+    commands().push(CommandId::show_beside);
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_NE(nullptr, state().answers().beside.value);
+    EXPECT_TRUE(state().answers().beside.value->heaps.sentences.front().starts_with("A fails at the next request"));
+    hand.KeyPress(ImGuiMod_Ctrl | ImGuiKey_C);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_NE(std::string::npos, state().window.clipboard.find("pool size\t104857600\t"));
+  });
+  take_picture("side_by_side_words");
+}
+
+TEST_F(SideBySideView, the_cross_of_a_side_closes_that_side) {
+  run([&](ImGuiTestContext& hand) {
+    open_both(hand);
+    hand.KeyPress(ImGuiMod_Ctrl | ImGuiKey_B);
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.ItemClick("//Heap map/**/A/x");
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_FALSE(state().is_split());
+    EXPECT_EQ("growing.hbm", state().source()->name());
+    EXPECT_EQ(2U, state().sources.size()) << "the file stays open";
+  });
+}
+
+}  // namespace
+}  // namespace hbmscope::test

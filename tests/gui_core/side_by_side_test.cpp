@@ -1,0 +1,217 @@
+// Two sides: what each command is about, what is locked, and what closing leaves.
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "app/gui/core/app.h"
+#include "app/gui/core/copy_as_command.h"
+#include "tests/gui_core/small_trace.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+
+class SideBySide : public testing::Test {
+ protected:
+  SideBySide() {
+    home_ = std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::create_directories(home_);
+    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
+    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
+    // The same program twice: a pool at once, and one that grows for each block.
+    test::SmallTrace pool, growing;
+    pool.region(0, 100 * mib);
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      pool.alloc(i * 20 * mib, 10 * mib, "step");
+      growing.region(i * 10 * mib, 10 * mib);
+      growing.alloc(i * 10 * mib, 10 * mib, "step");
+    }
+    pool.free(0);
+    growing.free(0);
+    pool.run_out_of_memory(50 * mib);
+    growing.alloc(0, 5 * mib, "step");
+    pool.write(path("pool.hbm"));
+    growing.write(path("growing.hbm"));
+    app_ = std::make_unique<App>([] {});
+  }
+  ~SideBySide() override {
+    app_.reset();
+    std::filesystem::remove_all(home_);
+  }
+
+  std::string path(const std::string& name) const { return (home_ / name).string(); }
+  template <class... Args>
+  void give(Args&&... args) {
+    app_->commands().push(std::forward<Args>(args)...);
+    settle();
+  }
+  void give_to(std::size_t side, CommandId id, std::string text = {}) {
+    app_->commands().bind(side);
+    app_->commands().push(id, std::move(text));
+    app_->commands().unbind();
+    settle();
+  }
+  void settle() {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    do {
+      app_->update();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      ask();
+      app_->update();
+    } while (app_->busy() && std::chrono::steady_clock::now() < give_up);
+    ASSERT_FALSE(app_->busy());
+  }
+  void ask() {
+    app_->commands().begin_frame(state().active_context);
+    for (std::size_t side = 0; side < state().contexts.size(); ++side) {
+      app_->commands().bind(side);
+      app_->commands().ask(Question::heap_map);
+      app_->commands().unbind();
+    }
+    app_->commands().ask(Question::beside);
+  }
+  void open_both() {
+    give(Command{CommandId::open_paths, {}, {path("pool.hbm")}, SourceId::none, {}, {}});
+    give(CommandId::open_beside_path, path("growing.hbm"));
+    ASSERT_TRUE(state().is_split());
+  }
+
+  const AppState& state() const { return app_->state(); }
+  const Context& side(std::size_t side) const { return state().contexts[side]; }
+  std::string name_of(std::size_t of) const { return state().find_source(side(of).position.source)->name(); }
+  std::uint64_t position(std::size_t of) const { return side(of).answers.moment.value->moment.positions[0]; }
+  std::uint64_t in_use(std::size_t of) const { return side(of).answers.moment.value->states[0].in_use_bytes(1); }
+
+  std::filesystem::path home_;
+  std::unique_ptr<App> app_;
+};
+
+TEST_F(SideBySide, each_side_has_its_file_its_moment_and_its_answers) {
+  open_both();
+  EXPECT_EQ("pool.hbm", name_of(0));
+  EXPECT_EQ("growing.hbm", name_of(1));
+  EXPECT_EQ("oom", side(0).position.at);
+  EXPECT_EQ("peak", side(1).position.at) << "each opens at its own failure or peak";
+  ASSERT_NE(nullptr, side(0).answers.heap_map.value);
+  ASSERT_NE(nullptr, side(1).answers.heap_map.value);
+  EXPECT_NE(side(0).answers.heap_map.value->moment->trace, side(1).answers.heap_map.value->moment->trace);
+  give_to(1, CommandId::set_moment, "#2");
+  EXPECT_EQ(2U, position(1));
+  EXPECT_EQ("oom", side(0).position.at) << "not locked";
+}
+
+TEST_F(SideBySide, a_command_of_a_side_makes_it_the_active_one_and_others_are_about_that) {
+  open_both();
+  EXPECT_EQ(0U, state().active_context);
+  give_to(1, CommandId::select_address, "0xa00000");
+  EXPECT_EQ(1U, state().active_context);
+  EXPECT_EQ(std::nullopt, side(0).position.address);
+  EXPECT_EQ(10 * mib, side(1).position.address);
+  give(CommandId::go_to_end);
+  EXPECT_EQ("end", side(1).position.at);
+  EXPECT_EQ("oom", side(0).position.at);
+  give(CommandId::other_side);
+  EXPECT_EQ(0U, state().active_context);
+  // Views tell their sizes in every frame; that is nobody's choice.
+  give_to(1, CommandId::size_timeline, "640");
+  EXPECT_EQ(0U, state().active_context);
+  EXPECT_EQ(640U, side(1).timeline_width);
+}
+
+TEST_F(SideBySide, locked_by_requests_the_other_side_goes_to_the_same_point_of_the_program) {
+  open_both();
+  give(CommandId::lock_requests);
+  EXPECT_EQ(in_use(0), in_use(1));
+  give_to(0, CommandId::set_moment, "#3");
+  EXPECT_EQ(3U, position(0));
+  EXPECT_EQ(4U, position(1)) << "two regions and two blocks";
+  give_to(1, CommandId::set_moment, "#6");
+  EXPECT_EQ(6U, position(1));
+  EXPECT_EQ(4U, position(0)) << "it leads that is used";
+  // Only to look at the other side moves nothing.
+  give_to(0, CommandId::activate_side);
+  EXPECT_EQ(4U, position(0));
+  EXPECT_EQ(6U, position(1));
+  give(CommandId::go_to_end);
+  EXPECT_EQ("end", side(1).position.at);
+  give(CommandId::lock_nothing);
+  give_to(0, CommandId::set_moment, "#3");
+  EXPECT_EQ("end", side(1).position.at);
+}
+
+TEST_F(SideBySide, what_differs_is_told_of_the_moments_that_are_shown) {
+  open_both();
+  give(CommandId::lock_requests);
+  ASSERT_EQ(AnswerState::ready, side(0).answers.beside.state);
+  const HeapsBeside heaps = side(0).answers.beside.value->heaps;
+  ASSERT_FALSE(heaps.sentences.empty());
+  EXPECT_TRUE(heaps.sentences.front().starts_with("A fails at the next request: 50.0 MiB was asked for"));
+  give_to(0, CommandId::set_moment, "#3");
+  EXPECT_NE(heaps.sentences, side(0).answers.beside.value->heaps.sentences);
+}
+
+TEST_F(SideBySide, one_file_twice_is_two_moments_of_it) {
+  give(Command{CommandId::open_paths, {}, {path("pool.hbm")}, SourceId::none, {}, {}});
+  give(CommandId::split);
+  ASSERT_TRUE(state().is_split());
+  EXPECT_EQ(side(0).position.source, side(1).position.source);
+  give_to(1, CommandId::set_moment, "#2");
+  EXPECT_EQ(2U, position(1));
+  EXPECT_EQ(6U, position(0));
+  give(CommandId::split);
+  EXPECT_FALSE(state().is_split()) << "once more: the active side alone";
+  EXPECT_EQ(2U, position(0));
+}
+
+TEST_F(SideBySide, swapped_sides_keep_what_they_show_and_closing_a_file_closes_its_side) {
+  open_both();
+  give_to(1, CommandId::set_moment, "#2");
+  give(CommandId::swap_sides);
+  EXPECT_EQ("growing.hbm", name_of(0));
+  EXPECT_EQ(2U, position(0));
+  EXPECT_EQ(0U, state().active_context) << "it went along";
+  give(CommandId::close_source, side(1).position.source);
+  EXPECT_FALSE(state().is_split());
+  EXPECT_EQ("growing.hbm", name_of(0));
+  give(CommandId::close_file);
+  EXPECT_TRUE(state().sources.empty());
+}
+
+TEST_F(SideBySide, closing_a_side_while_it_works_loses_nothing_of_the_other) {
+  open_both();
+  for (int i = 0; i < 20; ++i) {
+    app_->commands().bind(1);
+    app_->commands().push(CommandId::set_moment, "#" + std::to_string(1 + i % 5));
+    app_->commands().push(CommandId::close_this_side);
+    app_->commands().unbind();
+    app_->update();
+    give(CommandId::open_beside_path, path("growing.hbm"));
+  }
+  ASSERT_TRUE(state().is_split());
+  EXPECT_EQ("pool.hbm", name_of(0));
+  EXPECT_EQ(AnswerState::ready, side(0).answers.heap_map.state);
+  EXPECT_EQ(AnswerState::ready, side(1).answers.heap_map.state);
+}
+
+TEST_F(SideBySide, is_a_command_line) {
+  open_both();
+  give(CommandId::lock_requests);
+  EXPECT_EQ("hbmscope open " + path("pool.hbm") + " --beside " + path("growing.hbm") +
+                " --lock requests --view heap-map --at oom",
+            open_command(state()));
+}
+
+TEST_F(SideBySide, needs_two_sides_and_says_so) {
+  give(Command{CommandId::open_paths, {}, {path("pool.hbm")}, SourceId::none, {}, {}});
+  for (const CommandId id :
+       {CommandId::other_side, CommandId::swap_sides, CommandId::lock_time, CommandId::show_beside})
+    EXPECT_EQ("Only one side is shown (Ctrl+B).", why_not(state(), id));
+  EXPECT_FALSE(view_exists(state(), ViewKind::beside));
+}
+
+}  // namespace
+}  // namespace hbmscope::gui
