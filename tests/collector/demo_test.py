@@ -77,7 +77,34 @@ class Demo(unittest.TestCase):
             self.assertGreater(found["events"]["alloc"], 50)
             self.assertEqual(found["events"]["oom"], 0)
 
+    def test_two_configurations_are_compared_at_the_same_request(self):
+        found = self.demo("fragments", "--beside", "XLA_PYTHON_CLIENT_ALLOCATOR=platform")
+        heaps = found["heaps"]
+        self.assertEqual((heaps["baseline"], heaps["now"]), ("GPU_0_bfc", "GPU_0_platform"))
+        figures = {one["name"]: one for one in heaps["figures"]}
+        self.assertGreater(figures["out-of-memories"]["baseline"], 0)
+        self.assertEqual(figures["out-of-memories"]["now"], 0)
+        self.assertEqual(figures["pool size"]["baseline"], 18 * GIB)
+        self.assertTrue(any(one.startswith("B served every request") for one in heaps["sentences"]), heaps["sentences"])
+        changed = {one["key"]: one for one in found["settings"]}
+        self.assertIn("XLA_PYTHON_CLIENT_ALLOCATOR=platform", changed["command"]["now"])
+        self.assertNotIn("XLA_PYTHON_CLIENT_ALLOCATOR", changed["command"]["baseline"])
+        self.assertEqual(os.listdir(self.folder / "hbmscope"), [])
+
+    def test_both_recordings_are_kept_where_one_is_named(self):
+        done = self.run_it("demo", "--headless", "--workload", "training", "--speed", "50", "--for", "1", "--beside",
+                           "XLA_CLIENT_MEM_FRACTION=.5", "--record", str(self.folder / "runs.hbm"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"hbmscope open {self.folder}/runs.hbm --beside {self.folder}/runs-b.hbm --lock requests", done.stdout)
+        self.assertIn("Taken from the device: A 18.0 GiB, B 12.0 GiB, which is 6.00 GiB less.", done.stdout)
+        for name in ("runs.hbm", "runs-b.hbm"):
+            checked = self.run_it("check", str(self.folder / name))
+            self.assertEqual(checked.returncode, 0, checked.stdout)
+
     def test_what_it_can_not_do_is_said(self):
+        done = self.run_it("demo", "--headless", "--beside", "NO_SUCH_SETTING=1", "--for", "1")
+        self.assertEqual(done.returncode, 1 if done.returncode == 1 else 2, done.stdout)
+        self.assertIn("NO_SUCH_SETTING", done.stderr)
         for words, said in ((("--workload", "tetris"), "there is no workload 'tetris'"),
                             (("--device-bytes", "much"), "'much' is no size of a device"),
                             (("--set", "XLA_CLIENT_MEM_FRACTION"), "is no setting"),

@@ -66,7 +66,7 @@ TEST_F(BlocksView, rows_are_sorted_by_a_click_and_a_click_selects_the_block_ever
     commands().push(CommandId::set_block_order, std::string("heap"));
     ASSERT_TRUE(wait_until_idle(hand));
     click_row(hand, blocks().list.rows[0]);
-    EXPECT_EQ((gui::HeapKey{0, 2}), state().position().heap);
+    EXPECT_EQ((HeapKey{0, 2}), state().position().heap);
     EXPECT_EQ(state().position().heap, state().answers().heap_map.value->heap);
     hand.KeyPress(ImGuiMod_Ctrl | ImGuiKey_C);
     ASSERT_TRUE(wait_until_idle(hand));
@@ -152,7 +152,7 @@ TEST_F(BlocksView, palette_goes_to_an_address_a_moment_and_blocks) {
     };
     type("0x900000010");
     EXPECT_EQ(0x900000000U, state().position().address);
-    EXPECT_EQ((gui::HeapKey{0, 2}), state().position().heap);
+    EXPECT_EQ((HeapKey{0, 2}), state().position().heap);
     type("#5");
     EXPECT_EQ(5U, state().answers().moment.value->moment.positions[0]);
     EXPECT_FALSE(state().window.palette_open);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "app/gui/core/device_cards.h"
 #include "tests/gui_core/small_trace.h"
 
 namespace hbmscope::gui {
@@ -12,6 +13,7 @@ constexpr std::uint64_t mib = 1 << 20;
 
 TraceMoment moment_of(const Trace& trace, const char* at) {
   TraceMoment moment;
+  moment.trace = {&trace, [](const Trace*) {}};  // It outlives the moment.
   moment.moment = *find_moment(trace, at);
   moment.states = compute_states(trace, moment.moment);
   return moment;
@@ -35,6 +37,45 @@ TEST(DeviceHeaps, heaps_stand_under_their_device_and_totals_are_of_the_moment) {
   EXPECT_EQ(30 * mib, total_of(devices[1], moment_of(trace.trace(), "end")));
   EXPECT_EQ(0U, total_of(devices[1], moment_of(trace.trace(), "#2")));
   EXPECT_EQ(10 * mib, total_of(devices[0], moment_of(trace.trace(), "#2")));
+}
+
+TEST(DeviceCards, each_device_has_one_with_its_room_and_its_failures_so_far) {
+  test::SmallTrace trace;
+  trace.region(0, 100 * mib);
+  trace.alloc(0, 10 * mib);
+  trace.alloc(50 * mib, 10 * mib);
+  trace.add_heap("GPU 1");
+  trace.region(0, 60 * mib);
+  trace.alloc(0, 60 * mib);
+  trace.run_out_of_memory(mib);
+  const auto devices = find_device_heaps(trace.trace());
+  const auto cards = find_device_cards(devices, moment_of(trace.trace(), "end"));
+  ASSERT_EQ(2U, cards.size());
+  EXPECT_EQ("device 0", cards[0].name);
+  EXPECT_EQ(20 * mib, cards[0].in_use_bytes);
+  EXPECT_EQ(100 * mib, cards[0].whole_bytes);
+  EXPECT_EQ(80 * mib, cards[0].free_bytes);
+  EXPECT_EQ(40 * mib, cards[0].largest_free_bytes);
+  EXPECT_EQ(0U, cards[0].failures);
+  EXPECT_EQ((HeapKey{0, 2}), cards[1].heap);
+  EXPECT_EQ(0U, cards[1].free_bytes);
+  EXPECT_EQ(1U, cards[1].failures);
+  EXPECT_EQ(0U, find_device_cards(devices, moment_of(trace.trace(), "#4"))[1].failures) << "not yet";
+  EXPECT_EQ(1U, find_device_cards(devices, moment_of(trace.trace(), "oom"))[1].failures) << "just before it, as shown";
+}
+
+TEST(DeviceCards, one_device_needs_none_and_a_pool_that_is_not_told_is_not_invented) {
+  test::SmallTrace one;
+  one.region(0, 100 * mib);
+  EXPECT_TRUE(find_device_cards(find_device_heaps(one.trace()), moment_of(one.trace(), "end")).empty());
+  test::SmallTrace two(false);
+  two.alloc(0, 10 * mib);
+  two.add_heap("GPU 1", false);
+  two.alloc(0, 40 * mib);
+  const auto cards = find_device_cards(find_device_heaps(two.trace()), moment_of(two.trace(), "end"));
+  ASSERT_EQ(2U, cards.size());
+  EXPECT_EQ(std::nullopt, cards[0].free_bytes);
+  EXPECT_EQ(40 * mib, cards[0].whole_bytes) << "the highest peak of all: bars can be compared";
 }
 
 TEST(DeviceHeaps, views_of_the_same_bytes_are_named_and_counted_once) {

@@ -150,8 +150,11 @@ TEST_F(SideBySide, what_differs_is_told_of_the_moments_that_are_shown) {
   const HeapsBeside heaps = side(0).answers.beside.value->heaps;
   ASSERT_FALSE(heaps.sentences.empty());
   EXPECT_TRUE(heaps.sentences.front().starts_with("A fails at the next request: 50.0 MiB was asked for"));
+  EXPECT_EQ(4, heaps.rows[0].a);
+  EXPECT_EQ(4, heaps.rows[0].b) << "the moment that B was led to, not the one before";
   give_to(0, CommandId::set_moment, "#3");
-  EXPECT_NE(heaps.sentences, side(0).answers.beside.value->heaps.sentences);
+  EXPECT_EQ(2, side(0).answers.beside.value->heaps.rows[0].a);
+  EXPECT_EQ(2, side(0).answers.beside.value->heaps.rows[0].b);
 }
 
 TEST_F(SideBySide, one_file_twice_is_two_moments_of_it) {

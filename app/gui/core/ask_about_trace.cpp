@@ -73,8 +73,10 @@ void App::Impl::ask_compare() {
 std::shared_ptr<const TraceMoment> App::Impl::ready_moment() const {
   const Answer<TraceMoment>& moment = state.answers().moment;
   const Source* source = state.source();
-  const bool is_ready = moment.state == AnswerState::ready && source != nullptr && source->trace == moment.value->trace;
-  return is_ready ? moment.value : nullptr;
+  if (moment.state != AnswerState::ready || source == nullptr || source->trace != moment.value->trace) return nullptr;
+  // Of the other side, the next moment may not be asked for yet.
+  const auto asked = side().slots.find(slot_moment);
+  return asked != side().slots.end() && asked->second.key.at == state.position().at ? moment.value : nullptr;
 }
 
 std::shared_ptr<const TraceMoment> App::Impl::ready_moment_of(std::size_t context) const {

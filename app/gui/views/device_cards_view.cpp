@@ -53,7 +53,7 @@ void draw_card(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 s
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImGuiCol fill = ImGui::IsItemHovered() ? ImGuiCol_FrameBgHovered : ImGuiCol_FrameBg;
   draw.AddRectFilled(from, to, ImGui::GetColorU32(fill), look.px(3));
-  if (is_shown) draw.AddRect(from, to, look.role(Role::text), look.px(3), 0, look.px(2));
+  if (is_shown) draw.AddRect(from, to, look.role(Role::text), look.px(3), look.px(2));
   const float pad = look.px(6), line = ImGui::GetTextLineHeight(), width = size.x - 2 * pad;
   const std::string flag = card.failures > 0 ? "!" : "";
   draw.AddText({from.x + pad, from.y + look.px(3)}, look.role(Role::text),
@@ -76,7 +76,7 @@ void draw_cell(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 s
   const float height = static_cast<float>(share_of(card)) * size.y;
   draw.AddRectFilled({from.x, to.y - height}, to, look.role(Role::parameters));
   if (card.failures > 0) draw.AddRectFilled(from, {to.x, from.y + look.px(4)}, look.role(Role::failure));
-  if (is_shown || ImGui::IsItemHovered()) draw.AddRect(from, to, look.role(Role::text), 0, 0, look.px(2));
+  if (is_shown || ImGui::IsItemHovered()) draw.AddRect(from, to, look.role(Role::text), 0, look.px(2));
   tooltip(words_of(card));
 }
 
