@@ -78,7 +78,8 @@ class AttachedJob {
     const std::string number = std::to_string(process);
     if (const auto observer = link::find_observer_of(process))
       return fail(
-          {fmt::format("{} is watched by hbmscope {} already", number, *observer),
+          {*observer == process ? fmt::format("{} serves itself (hbmscope_serve)", number)
+                                : fmt::format("{} is watched by hbmscope {} already", number, *observer),
            fmt::format("hbmscope open live:{} shows it, hbmscope watch {} prints it, hbmscope detach {} ends it.",
                        number, number, number),
            {},
