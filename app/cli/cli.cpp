@@ -195,7 +195,8 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
 void add_watch(CLI::App& app, WatchOptions& options) {
   CLI::App& command = *app.add_subcommand("watch", "A running job, one line a second");
   command
-      .add_option("JOB", options.job, "The number of an hbmscope run, or of the job that it started, or HOST:NUMBER")
+      .add_option("JOB", options.job,
+                  "The number of an hbmscope run, or of the job that it started, or HOST:NUMBER, or tcp:HOST:PORT")
       ->required();
   command.add_option("--for", options.seconds, "Seconds to watch; 0: until it ends")->check(CLI::Range(0.0, 1e9));
   command.add_option("--every", options.interval, "Seconds between lines")
@@ -233,6 +234,7 @@ void add_demo(CLI::App& app, DemoRequest& request, DemoOptions& job) {
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1e9));
   command.add_option("--record", request.record, "Keep its recording in this file");
+  add_listen_options(command, request.listen);
   command.add_flag("--json", request.json, "Print the summary as JSON, as report does; without a window");
   command.add_flag("--list", request.list, "Print the workloads");
   // What demo starts and watches.
@@ -394,9 +396,10 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   add_relay(app, relay);
 #endif
   CLI::App& open_command = *app.add_subcommand("open", "Open files in the window");
-  open_command.add_option("FILE", open.files,
-                          "Profiles, snapshots, recordings, folders of them, or live:PID of a running hbmscope run, or "
-                          "live:HOST:PID");
+  open_command.add_option(
+      "FILE", open.files,
+      "Profiles, snapshots, recordings, folders of them, or a running job: live:PID, live:HOST:PID, "
+      "tcp:HOST:PORT");
   add_open_options(open_command, open, size);
 #ifdef HBMSCOPE_RUN
   FarOptions open_far;

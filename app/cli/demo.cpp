@@ -64,7 +64,9 @@ int run_headless(const DemoRequest& request) {
   std::signal(SIGTERM, remember);
   std::signal(SIGHUP, remember);
   ObservedJob job;
-  if (const auto failed = job.start(command, recording)) return *failed;
+  JobSettings settings;
+  settings.listen = request.listen;
+  if (const auto failed = job.start(command, recording, settings)) return *failed;
   const auto begun = std::chrono::steady_clock::now();
   bool is_told = false;
   while (job.serve()) {
@@ -95,6 +97,9 @@ int run_demo(const DemoRequest& request, const OpenWindow& open_window) {
                open_window ? "display" : "window in this build");
     return run_headless(request);
   }
+  if (const auto refused = refuse_to_listen(request.listen, "the window starts its demo anew with every change",
+                                            "Add --headless, and --for 0 until you end it."))
+    return *refused;
   OpenRequest open;
   open.demo = words_of_demo_job(request.job);
   const auto code = open_window(open);

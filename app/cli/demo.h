@@ -5,12 +5,14 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/demo_job.h"
+#include "app/cli/listen.h"
 
 namespace hbmscope::cli {
 
 struct DemoRequest {
   DemoOptions job;
-  std::string record;   // Empty: nothing is kept.
+  std::string record;  // Empty: nothing is kept.
+  ListenOptions listen;
   double seconds = 10;  // Without a window; 0: until a signal, and then no summary.
   bool headless = false, json = false, list = false;
 };

@@ -55,6 +55,12 @@ std::optional<int> Observation::open(const std::string& recording, const std::st
   return fail({*wrong, "Set XDG_RUNTIME_DIR to a folder of yours that nobody else may enter.", {}, {}, false});
 }
 
+std::optional<int> Observation::listen(const ListenOptions& options) {
+  const auto failed = listen_by_tcp(options, port_);
+  if (failed) remove_empty_recording();
+  return failed;
+}
+
 std::optional<std::string> Observation::start_recording() {
   // A flight recorder's folder may have the file under a second name: what is kept there stays.
   std::error_code error;

@@ -31,7 +31,8 @@ using Clock = std::chrono::steady_clock;
 
 // Empty: there is none.
 std::string socket_for(const std::string& job) {
-  const std::string socket = view::socket_of(job.starts_with("live:") ? job : "live:" + job);
+  const bool is_named = job.starts_with("live:") || job.starts_with("tcp:");
+  const std::string socket = view::socket_of(is_named ? job : "live:" + job);
   return !socket.starts_with('/') || access(socket.c_str(), F_OK) == 0 ? socket : "";
 }
 
@@ -46,7 +47,11 @@ class Watch {
   int run(const std::string& socket) {
     link_.set_news([](const std::string& news) { say(printable(news)); });
     if (const auto wrong = link_.open(socket))
-      return fail({*wrong, "Is its hbmscope run still there?", options_.job, {}, false});
+      return fail({*wrong,
+                   options_.job.starts_with("tcp:") ? "" : "Is its hbmscope run still there?",
+                   options_.job,
+                   {},
+                   false});
     const auto begun = Clock::now();
     auto next = begun;
     bool is_there = true;
@@ -114,7 +119,15 @@ int watch_totals_there(const WatchOptions& options) {
 
 int run_watch(const WatchOptions& given) {
   WatchOptions options = given;
-  if (const auto failed = take_host_from(options.job, options.far)) return *failed;
+  const bool is_by_tcp = options.job.starts_with("tcp:");
+  if (is_by_tcp && (options.totals || !options.far.host.empty()))
+    return fail({options.job + " is reached by TCP, and has the events of its job alone",
+                 "Leave --totals and --on out.",
+                 {},
+                 {},
+                 false});
+  if (!is_by_tcp)
+    if (const auto failed = take_host_from(options.job, options.far)) return *failed;
   if (!options.far.host.empty()) {
     if (const auto failed = prepare_host(options.far)) return *failed;
     if (options.totals) return watch_totals_there(options);
@@ -122,6 +135,8 @@ int run_watch(const WatchOptions& given) {
   }
   if (options.totals) return watch_totals(options);
   const std::string socket = socket_for(options.job);
+  if (socket.empty() && is_by_tcp)
+    return fail({options.job + " names no host and port", "Write tcp:HOST:PORT.", {}, {}, false});
   if (socket.empty())
     return fail({fmt::format("no job {} is observed by a hbmscope of yours", options.job),
                  "Start it with hbmscope run -- COMMAND, and give the number of either process.",
