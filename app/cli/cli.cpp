@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "analysis/units/format.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #ifdef HBMSCOPE_RUN
@@ -203,6 +204,7 @@ void add_watch(CLI::App& app, WatchOptions& options) {
       ->capture_default_str()
       ->check(CLI::Range(0.05, 3600.0));
   command.add_flag("--json", options.json, "An object a line");
+  add_max_memory_option(command, options.max_memory);
   command.add_flag(
       "--totals", options.totals,
       "Only what the driver (NVML) tells of the process: nothing is loaded into it, and nobody need observe it");
@@ -401,6 +403,8 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
       "Profiles, snapshots, recordings, folders of them, or a running job: live:PID, live:HOST:PID, "
       "tcp:HOST:PORT");
   add_open_options(open_command, open, size);
+  std::string max_memory = "4GiB";
+  add_max_memory_option(open_command, max_memory);
 #ifdef HBMSCOPE_RUN
   FarOptions open_far;
   open_command.add_flag("--yes", open_far.yes, "Of live:HOST:PID: copy what is needed there without asking");
@@ -435,6 +439,7 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   }
   report.given.take_from(*app.get_subcommand("report"));
   diff.given.take_from(*app.get_subcommand("diff"));
+  open.live_memory_max = static_cast<std::uint64_t>(parse_bytes(max_memory).value_or(0));
   export_options.given.take_from(*app.get_subcommand("export"));
   replay.given.take_from(*app.get_subcommand("replay"));
   try {

@@ -1,6 +1,7 @@
 // The commands. Everything that the window answers is also printed here, for the servers that have no screen.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct OpenRequest {
   std::vector<std::string> demo;  // The words of a demo's job: the window starts it, and shows it live.
   double scale = 0;
   int width = 1600, height = 1000;
+  std::uint64_t live_memory_max = std::uint64_t{4} << 30;  // Of a running job's events; 0: no limit.
 };
 using OpenWindow = std::function<Result<int>(const OpenRequest&)>;  // Empty: built without a window.
 

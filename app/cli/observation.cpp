@@ -88,6 +88,8 @@ link::Status Observation::status(std::uint32_t flags) const {
   status.processes = totals.processes;
   status.events = totals.events;
   status.lost_events = totals.lost;
+  status.pending_requests = totals.pending;
+  status.pending_bytes = totals.pending_bytes;
   status.flags = flags;
   if (exit_code_) {
     status.exit_code = *exit_code_;

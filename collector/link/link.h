@@ -65,9 +65,11 @@ struct Status {
   std::uint32_t processes = 0;  // That told something.
   std::uint32_t flags = 0;      // status_flag
   std::int32_t exit_code = 0;   // Of the job, where the flags say so; 128 and the signal where one ended it.
-  std::uint32_t unused = 0;
+  // Requests that the driver refused and that the allocator may still try again: not yet failed.
+  std::uint32_t pending_requests = 0;
+  std::uint64_t pending_bytes = 0;  // What the largest of them asked for; 0: not told.
 };
-static_assert(sizeof(Status) == 64);
+static_assert(sizeof(Status) == 72);
 
 namespace status_flag {
 constexpr std::uint32_t is_recording = 1;   // Else it was stopped, or failed (disk full).

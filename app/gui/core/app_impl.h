@@ -32,6 +32,7 @@ class App::Impl {
 
   AppState state;
   CommandQueue commands;
+  std::uint64_t live_memory_max = 0;  // What the events of a running job may take; 0: no limit.
   bool busy() const { return pool_.busy() || !commands.empty() || waits_for_rest_ || state.context().is_playing; }
 
  private:

@@ -9,22 +9,23 @@
 namespace hbmscope::gui {
 
 struct WindowRequest {
-  std::vector<std::string> files;   // Opened at start; none: the first-launch screen.
-  std::string baseline;             // Not empty: opened too and compared with (open A --baseline B).
-  std::string view;                 // "flame": that tab is in front.
-  std::string select;               // A function's name, selected in all views.
-  std::string where;                // The filter line's first content.
-  std::string from;                 // The time from here to `at` is selected; empty: none is.
-  std::string find;                 // Blocks that are looked for.
-  std::string pin;                  // The moment that is compared with; empty: none.
-  std::string rows;                 // Of the heap map: "address", "region".
-  std::string color;                // Of the heap map: "code", "size", ...
-  std::string at;                   // A moment; files without times have one only.
-  std::string theme;                // "dark", "light"; empty: as the settings say.
-  double scale = 0;                 // Font and spacing scale; 0: the display's.
-  std::vector<std::string> demo;    // Not empty: the demo is started with these words of its command.
-  std::string screenshot;           // Not empty: render with no display to this PNG and return.
-  int width = 1600, height = 1000;  // In pixels.
+  std::vector<std::string> files;     // Opened at start; none: the first-launch screen.
+  std::string baseline;               // Not empty: opened too and compared with (open A --baseline B).
+  std::string view;                   // "flame": that tab is in front.
+  std::string select;                 // A function's name, selected in all views.
+  std::string where;                  // The filter line's first content.
+  std::string from;                   // The time from here to `at` is selected; empty: none is.
+  std::string find;                   // Blocks that are looked for.
+  std::string pin;                    // The moment that is compared with; empty: none.
+  std::string rows;                   // Of the heap map: "address", "region".
+  std::string color;                  // Of the heap map: "code", "size", ...
+  std::string at;                     // A moment; files without times have one only.
+  std::string theme;                  // "dark", "light"; empty: as the settings say.
+  double scale = 0;                   // Font and spacing scale; 0: the display's.
+  std::vector<std::string> demo;      // Not empty: the demo is started with these words of its command.
+  std::string screenshot;             // Not empty: render with no display to this PNG and return.
+  int width = 1600, height = 1000;    // In pixels.
+  std::uint64_t live_memory_max = 0;  // Of a running job's events; 0: no limit.
 };
 
 // Returns when the window is closed (or the screenshot written). Errors: no display, no OpenGL 3.
