@@ -32,6 +32,7 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   window.screenshot = request.screenshot;
   window.width = request.width;
   window.height = request.height;
+  window.live_memory_max = request.live_memory_max;
   return hbmscope::gui::run_window(window);
 }
 

@@ -43,39 +43,6 @@ void take_told_figures(const Stream& stream, const FailureEvent& failure, Failur
   if (!row.limit_bytes) row.limit_bytes = told(told_figure::limit);
 }
 
-FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, const StreamState* state) {
-  const Definitions& definitions = stream.definitions();
-  FailureRow row;
-  row.event = failure.event;
-  if (stream.has_times() && failure.time_ns >= stream.first_time_ns())
-    row.since_start_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(failure.time_ns) -
-                                                   static_cast<std::uint64_t>(stream.first_time_ns()));
-  row.asked_bytes = failure.asked_bytes;
-  row.available_bytes = failure.available_bytes;
-  row.reason = definitions.text(failure.reason);
-  row.own_line = find_own_line(definitions, failure.stack);
-  row.allocator = definitions.job_fact("framework");
-  row.rounded_bytes = find_rounded_request(definitions, failure.asked_bytes);
-  const HeapInfo& asked = definitions.heap(failure.heap);
-  if (asked.id == 0) return row;
-  row.memory_space = asked.memory_kind;
-  row.device = device_of(asked);
-  if (state == nullptr) return row;
-  for (const HeapInfo& heap : definitions.heaps()) {
-    if (heap.id == 0 || heap.device != asked.device || heap.layer != asked.layer ||
-        heap.memory_kind != asked.memory_kind)
-      continue;
-    const HeapState& then = state->heap(heap.id);
-    add(row.used_bytes, state->in_use_bytes(heap.id));
-    add(row.total_free_bytes, then.space.free_bytes());
-    add(row.pool_bytes, then.space.region_bytes());
-    if (const auto largest = then.space.largest_free())
-      row.largest_free_bytes = std::max(row.largest_free_bytes.value_or(0), *largest);
-  }
-  take_told_figures(stream, failure, row);
-  return row;
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> find_rounded_request(const Definitions& definitions, std::uint64_t asked_bytes) {
@@ -135,6 +102,39 @@ EventCounts compute_event_counts(const Trace& trace) {
   EventCounts sum;
   for (const Stream& stream : trace.streams) sum += stream.counts();
   return sum;
+}
+
+FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, const StreamState* state) {
+  const Definitions& definitions = stream.definitions();
+  FailureRow row;
+  row.event = failure.event;
+  if (stream.has_times() && failure.time_ns >= stream.first_time_ns())
+    row.since_start_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(failure.time_ns) -
+                                                   static_cast<std::uint64_t>(stream.first_time_ns()));
+  row.asked_bytes = failure.asked_bytes;
+  row.available_bytes = failure.available_bytes;
+  row.reason = definitions.text(failure.reason);
+  row.own_line = find_own_line(definitions, failure.stack);
+  row.allocator = definitions.job_fact("framework");
+  row.rounded_bytes = find_rounded_request(definitions, failure.asked_bytes);
+  const HeapInfo& asked = definitions.heap(failure.heap);
+  if (asked.id == 0) return row;
+  row.memory_space = asked.memory_kind;
+  row.device = device_of(asked);
+  if (state == nullptr) return row;
+  for (const HeapInfo& heap : definitions.heaps()) {
+    if (heap.id == 0 || heap.device != asked.device || heap.layer != asked.layer ||
+        heap.memory_kind != asked.memory_kind)
+      continue;
+    const HeapState& then = state->heap(heap.id);
+    add(row.used_bytes, state->in_use_bytes(heap.id));
+    add(row.total_free_bytes, then.space.free_bytes());
+    add(row.pool_bytes, then.space.region_bytes());
+    if (const auto largest = then.space.largest_free())
+      row.largest_free_bytes = std::max(row.largest_free_bytes.value_or(0), *largest);
+  }
+  take_told_figures(stream, failure, row);
+  return row;
 }
 
 std::vector<FailureRow> compute_failure_rows(const Trace& trace) {

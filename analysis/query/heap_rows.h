@@ -44,6 +44,7 @@ struct FailureRow {
   std::string memory_space;
   std::optional<std::uint32_t> device;
   std::string allocator, reason;  // Empty: not told.
+  bool is_pending = false;        // A refusal that may be tried again still (query/pending_requests.h).
   std::string own_line;           // "forward model.py:54", the innermost line of the person's own code; may be empty.
 };
 // What the source told last of a heap among the first `position` events (trace/told_figures.h); absent: nothing.
@@ -52,6 +53,8 @@ std::optional<std::uint64_t> find_told(const Stream& stream, std::string_view na
 // What the job's allocator would have taken for a request; nothing where its rule is not known.
 std::optional<std::uint64_t> find_rounded_request(const Definitions& definitions, std::uint64_t asked_bytes);
 
+// One failure, with the state just before it; null: that is not worked out.
+FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, const StreamState* state);
 // Out-of-memories only, in the order of the streams; those before the last 256 of a stream without the state of the
 // heap.
 std::vector<FailureRow> compute_failure_rows(const Trace& trace);

@@ -9,6 +9,7 @@ namespace {
 
 // Keyframes may cost this many bytes an event, so that a trace with many live blocks has them farther apart.
 constexpr std::uint64_t keyframe_bytes_per_event = 7;
+constexpr std::uint64_t sparing_events_per_byte = 4;
 
 // Kinds that Stream, StreamState, PhysicalState or Definitions take in. One that the wire learns belongs here when the
 // model has learned it too; until then it is counted as passed over.
@@ -81,6 +82,7 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
   // To look at every heap after every few events would take more than all the rest.
   is_plain &= has_.definitions.heaps().size() <= block->header.events;
   const std::uint64_t problems = is_plain ? last.count_problems() : 0;
+  growth_->block_bytes += block->payload.size() + sizeof(wire::Block);
   has_.blocks.push_back(std::move(block));
   last.apply(decoded, number, has_.definitions, ~std::uint64_t{0},
              [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
@@ -93,6 +95,19 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
   has_.end_position = last.position();
   keep_keyframe();
   return std::nullopt;
+}
+
+void Stream::spare_memory() {
+  if (growth_->is_sparing) return;
+  growth_->is_sparing = true;
+  if (!has_.keyframes.empty()) growth_->keyframe_events = events_between(has_.keyframes.back()->memory_bytes());
+}
+
+// As many as pay for the keyframe.
+std::uint64_t Stream::events_between(std::uint64_t keyframe_bytes) const {
+  const std::uint64_t events =
+      growth_->is_sparing ? keyframe_bytes * sparing_events_per_byte : keyframe_bytes / keyframe_bytes_per_event;
+  return std::max<std::uint64_t>(keyframe_events_min, events);
 }
 
 void Stream::note_written(std::uint64_t end_event, std::uint64_t blocks) {
@@ -125,8 +140,8 @@ void Stream::keep_keyframe() {
       has_.keyframes.empty() ? wire::block_events_max : has_.keyframes.back()->position + growth_->keyframe_events;
   if (last.position() < wanted) return;
   auto keyframe = std::make_shared<const Keyframe>(last.make_keyframe(growth_->keyframe_encoder));
-  growth_->keyframe_events =
-      std::max<std::uint64_t>(keyframe_events_min, keyframe->memory_bytes() / keyframe_bytes_per_event);
+  growth_->keyframe_bytes += keyframe->memory_bytes();
+  growth_->keyframe_events = events_between(keyframe->memory_bytes());
   has_.keyframes.push_back(std::move(keyframe));
 }
 

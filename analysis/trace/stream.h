@@ -76,6 +76,9 @@ class Stream {
 
   // Takes in the next block; a damaged one is refused with its fault, and the stream has a loss there.
   std::optional<std::string> append(wire::SharedBlock block);
+  // Keyframes lie farther apart from now on, so that they take a thirtieth of the memory; what is between them takes
+  // longer to be found.
+  void spare_memory();
   // Nothing more comes, though the source wrote so much: what is missing at the end is lost like any other part.
   void note_written(std::uint64_t end_event, std::uint64_t blocks);
   // For readers on other threads, while this one goes on. Nothing is appended to it.
@@ -107,6 +110,8 @@ class Stream {
   std::uint64_t encoded_bytes() const;
   // All that is kept for it; live blocks of the last state apart.
   std::uint64_t memory_bytes() const;
+  // Of it what grows with every event, without a walk over it. Not of a version.
+  std::uint64_t event_memory_bytes() const { return growth_->block_bytes + growth_->keyframe_bytes; }
 
   // The state after the first `position` events; past the end: the last one.
   StreamState state_at(std::uint64_t position) const;
@@ -143,6 +148,8 @@ class Stream {
   struct Growth {
     StreamState last;
     ClockTable clocks;
+    std::uint64_t block_bytes = 0, keyframe_bytes = 0;  // In memory.
+    bool is_sparing = false;
     std::uint64_t keyframe_events = keyframe_events_min;  // How far apart they are, as their size allows.
     std::uint32_t next_sequence = 0;
     wire::BlockDecoder decoder;
@@ -154,6 +161,7 @@ class Stream {
   using RecordCounts = std::array<std::uint64_t, 256>;  // By kind.
   RecordCounts note(const wire::DecodedBlock& block);
   void keep_keyframe();
+  std::uint64_t events_between(std::uint64_t keyframe_bytes) const;
   // Those behind the keyframe that are plain, without a gap, up to the one with the event `position`.
   std::vector<wire::SharedBlock> plain_blocks_after(const Keyframe& keyframe, std::uint64_t position) const;
 

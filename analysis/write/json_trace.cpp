@@ -77,6 +77,7 @@ Json json_from_failure_rows(const std::vector<FailureRow>& rows) {
     json["event"] = row.event;
     json["since_start_ns"] = or_null(row.since_start_ns);
     json["own_line"] = or_null(row.own_line);
+    json["is_pending"] = row.is_pending;
     list.push_back(std::move(json));
   }
   return list;

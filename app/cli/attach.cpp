@@ -78,7 +78,8 @@ class AttachedJob {
     const std::string number = std::to_string(process);
     if (const auto observer = link::find_observer_of(process))
       return fail(
-          {fmt::format("{} is watched by hbmscope {} already", number, *observer),
+          {*observer == process ? fmt::format("{} serves itself (hbmscope_serve)", number)
+                                : fmt::format("{} is watched by hbmscope {} already", number, *observer),
            fmt::format("hbmscope open live:{} shows it, hbmscope watch {} prints it, hbmscope detach {} ends it.",
                        number, number, number),
            {},
@@ -93,6 +94,7 @@ class AttachedJob {
     // What is there already is replaced when there is something to replace it with.
     const std::string begun = recording + ".begun";
     if (const auto failed = observation_.open(begun, way_.folder, way_.uid)) return *failed;
+    if (const auto failed = observation_.listen(options_.listen)) return *failed;
     for (const int one : {SIGINT, SIGTERM, SIGHUP})
       if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
@@ -208,7 +210,12 @@ int run_attach(const AttachOptions& options, bool has_window) {
   std::string named = options.job;
   FarOptions far = options.far;
   if (const auto failed = take_host(options, named, far)) return *failed;
-  if (!far.host.empty()) return attach_there(options, named, far, has_window);
+  if (!far.host.empty()) {
+    if (const auto refused =
+            refuse_to_listen(options.listen, "ssh carries what is observed there", "Leave --listen or the host out."))
+      return *refused;
+    return attach_there(options, named, far, has_window);
+  }
   const auto process = find_process(options.job);
   if (!process) return exit_usage;
   AttachedJob job(options);

@@ -6,6 +6,7 @@
 
 #include "app/cli/far_bundle.h"
 #include "app/cli/flight.h"
+#include "app/cli/listen.h"
 
 namespace hbmscope::cli {
 
@@ -16,6 +17,7 @@ struct AttachOptions {
   bool no_window = false;
   bool no_cupti = false;  // CUPTI is left to the job's own profilers.
   FlightOptions flight;
+  ListenOptions listen;
   FarOptions far;
   std::vector<std::string> words;  // For another machine: its options, as they were given.
 };

@@ -18,6 +18,7 @@ void add_attach_commands(CLI::App& app, AttachCommands& commands) {
   attach.add_flag("--no-window", commands.attach.no_window, "Only record; without a display that is so anyway");
 
   add_flight_options(attach, commands.attach.flight);
+  add_listen_options(attach, commands.attach.listen);
   add_far_options(attach, commands.attach.far);
 
   CLI::App& detach = *app.add_subcommand("detach", "Let a job go that hbmscope is attached to");

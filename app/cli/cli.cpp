@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "analysis/units/format.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #ifdef HBMSCOPE_RUN
@@ -199,13 +200,15 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
 void add_watch(CLI::App& app, WatchOptions& options) {
   CLI::App& command = *app.add_subcommand("watch", "A running job, one line a second");
   command
-      .add_option("JOB", options.job, "The number of an hbmscope run, or of the job that it started, or HOST:NUMBER")
+      .add_option("JOB", options.job,
+                  "The number of an hbmscope run, or of the job that it started, or HOST:NUMBER, or tcp:HOST:PORT")
       ->required();
   command.add_option("--for", options.seconds, "Seconds to watch; 0: until it ends")->check(CLI::Range(0.0, 1e9));
   command.add_option("--every", options.interval, "Seconds between lines")
       ->capture_default_str()
       ->check(CLI::Range(0.05, 3600.0));
   command.add_flag("--json", options.json, "An object a line");
+  add_max_memory_option(command, options.max_memory);
   command.add_flag(
       "--totals", options.totals,
       "Only what the driver (NVML) tells of the process: nothing is loaded into it, and nobody need observe it");
@@ -239,6 +242,7 @@ void add_demo(CLI::App& app, DemoRequest& request, DemoOptions& job) {
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1e9));
   command.add_option("--record", request.record, "Keep its recording in this file");
+  add_listen_options(command, request.listen);
   command.add_flag("--json", request.json, "Print the summary as JSON, as report does; without a window");
   command.add_flag("--list", request.list, "Print the workloads");
   // What demo starts and watches.
@@ -407,10 +411,13 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   add_relay(app, relay);
 #endif
   CLI::App& open_command = *app.add_subcommand("open", "Open files in the window");
-  open_command.add_option("FILE", open.files,
-                          "Profiles, snapshots, recordings, folders of them, or live:PID of a running hbmscope run, or "
-                          "live:HOST:PID");
+  open_command.add_option(
+      "FILE", open.files,
+      "Profiles, snapshots, recordings, folders of them, or a running job: live:PID, live:HOST:PID, "
+      "tcp:HOST:PORT");
   add_open_options(open_command, open, size);
+  std::string max_memory = "4GiB";
+  add_max_memory_option(open_command, max_memory);
 #ifdef HBMSCOPE_RUN
   FarOptions open_far;
   open_command.add_flag("--yes", open_far.yes, "Of live:HOST:PID: copy what is needed there without asking");
@@ -445,6 +452,7 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   }
   report.given.take_from(*app.get_subcommand("report"));
   diff.given.take_from(*app.get_subcommand("diff"));
+  open.live_memory_max = static_cast<std::uint64_t>(parse_bytes(max_memory).value_or(0));
   export_options.given.take_from(*app.get_subcommand("export"));
   replay.given.take_from(*app.get_subcommand("replay"));
   try {

@@ -1,6 +1,7 @@
 // The commands. Everything that the window answers is also printed here, for the servers that have no screen.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct OpenRequest {
   std::vector<std::string> demo_beside;  // Those of a second one, shown side by side with it.
   double scale = 0;
   int width = 1600, height = 1000;
+  std::uint64_t live_memory_max = std::uint64_t{4} << 30;  // Of a running job's events; 0: no limit.
 };
 using OpenWindow = std::function<Result<int>(const OpenRequest&)>;  // Empty: built without a window.
 

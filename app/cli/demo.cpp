@@ -147,7 +147,9 @@ int run_headless(const DemoRequest& request) {
     beside = std::move(*started);
   }
   ObservedJob job;
-  if (const auto failed = job.start(command, recordings[0])) return *failed;
+  JobSettings settings;
+  settings.listen = request.listen;
+  if (const auto failed = job.start(command, recordings[0], settings)) return *failed;
   serve(job, request.seconds);
   beside.reset();
   int code = job.exit_code();
@@ -169,6 +171,9 @@ int run_demo(const DemoRequest& request, const OpenWindow& open_window) {
                open_window ? "display" : "window in this build");
     return run_headless(request);
   }
+  if (const auto refused = refuse_to_listen(request.listen, "the window starts its demo anew with every change",
+                                            "Add --headless, and --for 0 until you end it."))
+    return *refused;
   OpenRequest open;
   open.demo = words_of_demo_job(request.job);
   if (!request.beside.empty()) open.demo_beside = words_of_demo_job(job_beside(request));

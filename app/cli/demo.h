@@ -6,6 +6,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/demo_job.h"
+#include "app/cli/listen.h"
 
 namespace hbmscope::cli {
 
@@ -13,7 +14,8 @@ struct DemoRequest {
   DemoOptions job;
   std::vector<std::string> beside;  // Variables of a second program beside it, which else does the same; empty: none.
   std::string record;               // Empty: nothing is kept.
-  double seconds = 10;              // Without a window; 0: until a signal, and then no summary.
+  ListenOptions listen;
+  double seconds = 10;  // Without a window; 0: until a signal, and then no summary.
   bool headless = false, json = false, list = false;
 };
 

@@ -55,6 +55,12 @@ std::optional<int> Observation::open(const std::string& recording, const std::st
   return fail({*wrong, "Set XDG_RUNTIME_DIR to a folder of yours that nobody else may enter.", {}, {}, false});
 }
 
+std::optional<int> Observation::listen(const ListenOptions& options) {
+  const auto failed = listen_by_tcp(options, port_);
+  if (failed) remove_empty_recording();
+  return failed;
+}
+
 std::optional<std::string> Observation::start_recording() {
   // A flight recorder's folder may have the file under a second name: what is kept there stays.
   std::error_code error;
@@ -82,6 +88,8 @@ link::Status Observation::status(std::uint32_t flags) const {
   status.processes = totals.processes;
   status.events = totals.events;
   status.lost_events = totals.lost;
+  status.pending_requests = totals.pending;
+  status.pending_bytes = totals.pending_bytes;
   status.flags = flags;
   if (exit_code_) {
     status.exit_code = *exit_code_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "app/cli/listen.h"
 #include "collector/serve/observer.h"
 #include "collector/serve/recorder.h"
 #include "collector/serve/viewer_port.h"
@@ -22,6 +23,8 @@ class Observation {
   // called. Where it failed: the text has been printed, and this is the exit code.
   // `jobs_folder`: where jobs find the observer, for `uid`; empty: where those that it starts do.
   std::optional<int> open(const std::string& recording, const std::string& jobs_folder = {}, std::uint32_t uid = 0);
+  // By TCP too, after open(), where that is asked for. Where it failed: as open(), and what that made is gone.
+  std::optional<int> listen(const ListenOptions& options);
   std::optional<std::string> start_recording();
   // Nothing, or why not, in words. What lies at that path is replaced.
   std::optional<std::string> rename_recording(const std::string& path);

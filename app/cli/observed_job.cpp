@@ -88,6 +88,7 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
                  {},
                  false});
   if (const auto failed = observation_.open(recording)) return failed;
+  if (const auto failed = observation_.listen(settings.listen)) return failed;
   ignore_signals();
   int start_errno = 0;
   job_ = start_job(command, collector->string(), settings, start_errno);

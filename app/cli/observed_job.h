@@ -21,6 +21,7 @@ struct JobSettings {
   bool wants_cupti = false;  // CUPTI tells of the CUDA driver's calls where there is one to be had.
   std::string stacks;        // As wire::stacks_variable has it; empty: none.
   StderrTail* stderr_tail = nullptr;
+  ListenOptions listen;
   std::string memory_dump_prefix;  // Of what XLA's allocator writes at failures, where the user has set none.
 };
 

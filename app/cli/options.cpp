@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "analysis/units/format.h"
+
 namespace hbmscope::cli {
 namespace {
 
@@ -28,6 +30,18 @@ std::string find_count_fault(const std::string& text) {
 void add_max_size_option(CLI::App& command, std::string& max_size) {
   command.add_option("--max-size", max_size, "Stop a file that inflates beyond this, e.g. 16GiB")
       ->capture_default_str();
+}
+
+void add_max_memory_option(CLI::App& command, std::string& max_memory) {
+  command
+      .add_option("--max-memory", max_memory,
+                  "Of a running job: what its events may take of this machine's memory; more goes to a file without a "
+                  "name, and is read again when it is asked for; 0: no limit")
+      ->capture_default_str()
+      ->check([](const std::string& text) {
+        const auto bytes = parse_bytes(text);
+        return bytes ? std::string() : bytes.error().text();
+      });
 }
 
 void add_view_options(CLI::App& command, ViewOptions& options) {

@@ -25,6 +25,8 @@ void add_view_options(CLI::App& command, ViewOptions& options);
 // For CLI::Option::check: what is wrong with a number of rows; empty: nothing.
 std::string find_count_fault(const std::string& text);
 void add_max_size_option(CLI::App& command, std::string& max_size);
+// Of a viewer of running jobs.
+void add_max_memory_option(CLI::App& command, std::string& max_memory);
 
 struct ReportOptions {
   std::vector<std::string> files;

@@ -41,7 +41,9 @@ std::string loaded_in(const attach::RunningJob& job) {
 std::string access_to(const attach::RunningJob& job, const std::string& host) {
   const std::string there = host.empty() ? "" : host + ":";
   if (const auto observer = link::find_observer_of(job.process))
-    return fmt::format("watched by hbmscope {0}: hbmscope open live:{1}{0}", *observer, there);
+    return *observer == job.process
+               ? fmt::format("serves itself: hbmscope open live:{}{}", there, *observer)
+               : fmt::format("watched by hbmscope {0}: hbmscope open live:{1}{0}", *observer, there);
   if (job.refusal) return "can't be attached to: " + job.refusal->what;
   return fmt::format("hbmscope attach {}{}", there, job.process);
 }

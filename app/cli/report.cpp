@@ -77,6 +77,7 @@ void add_trace(nlohmann::ordered_json& json, const Source& source, const std::ve
   add_told(json, source);
   add_program(json, *source.trace);
   add_failure_facts(json["failures"], *source.trace);
+  add_pending(json["failures"], *source.trace);
 }
 
 std::string json_report(const ReportOptions& options, const Source& source, const ProfileView& view,

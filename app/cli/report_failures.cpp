@@ -4,10 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/query/failure_facts.h"
+#include "analysis/query/pending_requests.h"
 #include "analysis/query/trace_own_code.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json_optional.h"
+#include "analysis/write/json_trace.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -87,6 +89,25 @@ void add_failure_facts(nlohmann::ordered_json& failures, const Trace& trace) {
       json["cheapest_place"] = json_from_place(stream.definitions(), facts.place);
     }
   }
+}
+
+void add_pending(nlohmann::ordered_json& failures, const Trace& trace) {
+  for (Json& json : json_from_failure_rows(compute_pending_rows(trace))) {
+    for (const char* key :
+         {"verdict", "sentence", "free_pieces", "last_fit_events", "last_fit_since_start_ns", "cheapest_place"})
+      json[key] = nullptr;
+    failures.push_back(std::move(json));
+  }
+}
+
+std::string text_from_pending(const Trace& trace) {
+  std::string text;
+  for (const FailureRow& row : compute_pending_rows(trace))
+    text += fmt::format(
+        "Pending (event {}): the driver refused{}{}, and no retry had followed when this ends: not yet a failure.\n",
+        row.event, row.asked_bytes == 0 ? "" : " " + text_from_bytes(static_cast<std::int64_t>(row.asked_bytes)),
+        row.reason.empty() ? "" : " to " + printable(row.reason));
+  return text;
 }
 
 }  // namespace hbmscope::cli

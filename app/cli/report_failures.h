@@ -18,4 +18,8 @@ std::string text_from_failure_facts(const Trace& trace, std::size_t stream, std:
 // order of the streams; null for all but the last ones of each stream.
 void add_failure_facts(nlohmann::ordered_json& failures, const Trace& trace);
 
+// Appends requests that were refused at the end and may be tried again still, as failures that are pending.
+void add_pending(nlohmann::ordered_json& failures, const Trace& trace);
+std::string text_from_pending(const Trace& trace);  // Empty: none is.
+
 }  // namespace hbmscope::cli

@@ -88,7 +88,7 @@ std::string text_from_trace(const Source& source, const Terminal& terminal) {
   for (std::size_t i = first; i < failures.size(); ++i)
     text += failure_text(failures[i], terminal) +
             text_from_failure_facts(*source.trace, places[i].first, places[i].second, terminal);
-  return text;
+  return text + text_from_pending(*source.trace);
 }
 
 }  // namespace hbmscope::cli

@@ -46,7 +46,12 @@ int run_there(const RunOptions& options, const std::string& name, bool has_windo
 
 int run_job(const RunOptions& options, bool has_window) {
   const std::string name = std::filesystem::path(options.command.front()).filename().string();
-  if (!options.far.host.empty()) return run_there(options, name, has_window);
+  if (!options.far.host.empty()) {
+    if (const auto refused =
+            refuse_to_listen(options.listen, "ssh carries what is observed there", "Leave --listen or --on out."))
+      return *refused;
+    return run_there(options, name, has_window);
+  }
   const std::string path = options.record.empty() ? fmt::format("{}.{}.hbm", name, getpid()) : options.record;
   for (const int one : {SIGTERM, SIGHUP})
     if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);  // Under nohup.
@@ -57,6 +62,7 @@ int run_job(const RunOptions& options, bool has_window) {
   settings.is_followed = !options.no_follow;
   settings.wants_cupti = options.back_end == "cupti";
   if (options.stacks != "none") settings.stacks = fmt::format("{}:{}", options.stacks, options.stack_depth);
+  settings.listen = options.listen;
   settings.memory_dump_prefix = flight.memory_dump_prefix();
   if (flight.is_open()) settings.stderr_tail = &flight.stderr_tail();
   if (const auto failed = job.start(options.command, path, settings)) return *failed;

@@ -7,6 +7,7 @@
 
 #include "app/cli/far_bundle.h"
 #include "app/cli/flight.h"
+#include "app/cli/listen.h"
 
 namespace CLI {
 class App;
@@ -22,6 +23,7 @@ struct RunOptions {
   std::string stacks = "python";       // Or native, or none: who made those calls.
   std::uint32_t stack_depth = 64;      // Frames at most.
   FlightOptions flight;
+  ListenOptions listen;
   std::vector<std::string> command;
   FarOptions far;
   std::vector<std::string> words;  // For another machine: its options, as they were given.

@@ -45,6 +45,7 @@ void add_run(CLI::App& app, RunOptions& options) {
       ->check(CLI::Range(1U, wire::stack_depth_max))
       ->capture_default_str();
   add_flight_options(command, options.flight);
+  add_listen_options(command, options.listen);
   add_far_options(command, options.far);
   command.add_option("COMMAND", options.command, "What to run, after two dashes: -- python train.py")->required();
 }

@@ -22,6 +22,7 @@
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
 #include "app/cli/totals.h"
+#include "collector/view/lag.h"
 #include "collector/view/live_link.h"
 
 namespace hbmscope::cli {
@@ -31,7 +32,8 @@ using Clock = std::chrono::steady_clock;
 
 // Empty: there is none.
 std::string socket_for(const std::string& job) {
-  const std::string socket = view::socket_of(job.starts_with("live:") ? job : "live:" + job);
+  const bool is_named = job.starts_with("live:") || job.starts_with("tcp:");
+  const std::string socket = view::socket_of(is_named ? job : "live:" + job);
   return !socket.starts_with('/') || access(socket.c_str(), F_OK) == 0 ? socket : "";
 }
 
@@ -41,12 +43,20 @@ class Watch {
       : options_(options),
         trace_(options.job),
         link_([this](const wire::SharedBlock& block) { trace_.take(block); },
-              [this](const link::Status& status) { status_ = status; }) {}
+              [this](const link::Status& status) {
+                status_ = status;
+                lag_.note(status, link_.place(), trace_.last_time_ns());
+              }) {}
 
   int run(const std::string& socket) {
+    trace_.set_memory_max(static_cast<std::uint64_t>(parse_bytes(options_.max_memory).value_or(0)));
     link_.set_news([](const std::string& news) { say(printable(news)); });
     if (const auto wrong = link_.open(socket))
-      return fail({*wrong, "Is its hbmscope run still there?", options_.job, {}, false});
+      return fail({*wrong,
+                   options_.job.starts_with("tcp:") ? "" : "Is its hbmscope run still there?",
+                   options_.job,
+                   {},
+                   false});
     const auto begun = Clock::now();
     auto next = begun;
     bool is_there = true;
@@ -56,6 +66,10 @@ class Watch {
       const auto now = Clock::now();
       if (now < next && is_there) continue;
       next = now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.interval));
+      if (const std::string fault = trace_.file_fault(); !fault.empty() && !is_told_of_file_) {
+        is_told_of_file_ = true;
+        say("events that memory has no room for (--max-memory) can't be kept in a file: " + fault);
+      }
       if (trace_.events() > 0) print(std::chrono::duration<double>(now - begun).count());
       if (options_.seconds > 0 && now - begun >= std::chrono::duration<double>(options_.seconds)) break;
     }
@@ -76,6 +90,10 @@ class Watch {
       json["schema"] = 1;
       json["events"] = json_from_event_counts(compute_event_counts(*trace));
       json["events_per_second"] = rate;
+      json["behind_seconds"] = lag_.seconds();
+      json["pending_requests"] = status_.pending_requests;
+      json["pending_bytes"] =
+          status_.pending_bytes == 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(status_.pending_bytes);
       json["heaps"] = json_from_heap_rows(rows);
       fmt::print("{}\n", json.dump());
     } else {
@@ -91,8 +109,10 @@ class Watch {
     line += " in use";
     if (row.largest_free_bytes) line += fmt::format(", fits up to {}", bytes(*row.largest_free_bytes));
     if (row.external_fragmentation) line += fmt::format(", external {:.1f} %", *row.external_fragmentation * 100);
-    return line + fmt::format(", {:.0f} events/s, {} lost", rate,
-                              text_from_count(static_cast<std::int64_t>(status_.lost_events)));
+    line += fmt::format(", {:.0f} events/s, {} lost", rate,
+                        text_from_count(static_cast<std::int64_t>(status_.lost_events)));
+    if (status_.pending_requests > 0) line += fmt::format(", {} refused and pending", status_.pending_requests);
+    return lag_.seconds() < 1 ? line : line + fmt::format(", {:.0f} s behind", lag_.seconds());
   }
 
   const WatchOptions& options_;
@@ -101,6 +121,8 @@ class Watch {
   view::LiveLink link_;
   std::uint64_t events_ = 0;
   double seconds_ = 0;
+  view::Lag lag_;
+  bool is_told_of_file_ = false;
 };
 
 int watch_totals_there(const WatchOptions& options) {
@@ -114,7 +136,15 @@ int watch_totals_there(const WatchOptions& options) {
 
 int run_watch(const WatchOptions& given) {
   WatchOptions options = given;
-  if (const auto failed = take_host_from(options.job, options.far)) return *failed;
+  const bool is_by_tcp = options.job.starts_with("tcp:");
+  if (is_by_tcp && (options.totals || !options.far.host.empty()))
+    return fail({options.job + " is reached by TCP, and has the events of its job alone",
+                 "Leave --totals and --on out.",
+                 {},
+                 {},
+                 false});
+  if (!is_by_tcp)
+    if (const auto failed = take_host_from(options.job, options.far)) return *failed;
   if (!options.far.host.empty()) {
     if (const auto failed = prepare_host(options.far)) return *failed;
     if (options.totals) return watch_totals_there(options);
@@ -122,6 +152,8 @@ int run_watch(const WatchOptions& given) {
   }
   if (options.totals) return watch_totals(options);
   const std::string socket = socket_for(options.job);
+  if (socket.empty() && is_by_tcp)
+    return fail({options.job + " names no host and port", "Write tcp:HOST:PORT.", {}, {}, false});
   if (socket.empty())
     return fail({fmt::format("no job {} is observed by a hbmscope of yours", options.job),
                  "Start it with hbmscope run -- COMMAND, and give the number of either process.",

@@ -12,7 +12,8 @@ struct WatchOptions {
   double seconds = 0;   // 0: until the job ends.
   double interval = 1;  // Of the lines, in seconds.
   bool json = false;    // An object a line.
-  bool totals = false;  // Nothing but what the driver tells of the process, which nobody need observe.
+  std::string max_memory = "1GiB";  // Of the job's events.
+  bool totals = false;              // Nothing but what the driver tells of the process, which nobody need observe.
   FarOptions far;
 };
 

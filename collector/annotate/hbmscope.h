@@ -21,7 +21,8 @@
  *   hbmscope_heap_remove). They are what the listener remembers them by; so make them static.
  * - A listener may come at any time, and events may be lost if it is slow. So give a heap its `enumerate`: it is called
  *   from inside one of the calls about this heap, by the thread that made it, and calls back once for each region and
- *   block that is there. Without it hbmscope knows what came after it did, and says so.
+ *   block that is there: also the one that an alloc or a move is about, still the one that a free is about. Without it
+ *   hbmscope knows what came after it did, and says so.
  * - Nothing here allocates, waits, or fails. No call may be made from a signal handler.
  *
  * How a listener finds the program: each program or library that includes this header has one table of function

@@ -253,8 +253,14 @@ hbmscope_table* find_table(const dl_phdr_info& module) {
   return nullptr;
 }
 
+// A program may carry a listener of its own (collector/annotate/hbmscope_serve.h), whose calls stay.
+bool is_of_another(const hbmscope_table* table) {
+  const auto told = __atomic_load_n(&table->heap_added, __ATOMIC_ACQUIRE);
+  return told != nullptr && told != &heap_added;
+}
+
 void listen_to(hbmscope_table* table, std::uint64_t module) {
-  if (table->version != HBMSCOPE_VERSION) return;
+  if (table->version != HBMSCOPE_VERSION || is_of_another(table)) return;
   tables_lock.lock();
   bool is_new = listened_count < tables_max;
   for (std::size_t i = 0; i < listened_count; ++i) is_new = is_new && listened[i].table != table;
@@ -282,6 +288,11 @@ int listen_in(dl_phdr_info* module, std::size_t, void* is_first) {
   return 0;
 }
 
+int find_another(dl_phdr_info* module, std::size_t, void*) {
+  const hbmscope_table* table = find_table(*module);
+  return table != nullptr && is_of_another(table) ? 1 : 0;
+}
+
 int count_table(dl_phdr_info* module, std::size_t, void* count) {
   if (find_table(*module) != nullptr) ++*static_cast<int*>(count);
   return 0;
@@ -290,7 +301,7 @@ int count_table(dl_phdr_info* module, std::size_t, void* count) {
 // Under the loader's lock the module can't go meanwhile, nor can its heaps under the table's.
 int stop_in(dl_phdr_info* module, std::size_t, void*) {
   hbmscope_table* table = find_table(*module);
-  if (table == nullptr) return 0;
+  if (table == nullptr || is_of_another(table)) return 0;
   put_calls(table, false);
   hbmscope_lock(table);
   for (hbmscope_heap* heap = table->heaps; heap != nullptr; heap = heap->next)
@@ -305,6 +316,10 @@ bool has_annotated_tables() {
   int count = 0;
   dl_iterate_phdr(count_table, &count);
   return count != 0;
+}
+
+bool is_another_listening() {
+  return dl_iterate_phdr(find_another, nullptr) != 0;
 }
 
 bool listen_to_all() {

@@ -127,6 +127,7 @@ class DriverCalls {
 const char* serve_observer(wire::AttachControl* control, const char* observer) {
   const char* asked = observer + std::strlen(observer) + 1;
   if (rings.is_open()) return "it was started by hbmscope run";
+  if (is_another_listening()) return "it serves itself (hbmscope_serve), to the user whose job it is";
   int descriptor = -1;
   watch_forks();
   if (const char* wrong = rings.open(observer, &descriptor)) return wrong;

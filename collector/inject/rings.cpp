@@ -425,8 +425,19 @@ std::uint32_t Rings::define_heap(wire::HeapRecord heap, const char* name, const 
   return define(heap, heaps_);
 }
 
+// For the row that tells of a listing, and that of a loss before it. Without it the listing would be made in vain, and
+// its row be counted as an event that was lost.
+bool Rings::has_room_for_listing() {
+  constexpr std::uint64_t row_bytes_of_both = 256;
+  ThreadSlot* mine = slot_of_thread();
+  if (mine == nullptr || !enter(*mine)) return false;
+  const bool has_room = find_room(*mine->ring, row_bytes_of_both) != nullptr;
+  leave(*mine);
+  return has_room;
+}
+
 bool Rings::begin_listing() {
-  if (!listing_lock_.try_lock()) return false;
+  if (!has_room_for_listing() || !listing_lock_.try_lock()) return false;
   if (!is_open() || std::atomic_ref(header_->listing_end).load(std::memory_order_acquire) != 0) {
     listing_lock_.unlock();
     return false;

@@ -137,7 +137,8 @@ class Rings {
   std::uint32_t listing_round() const {
     return std::atomic_ref(header_->listing_round).load(std::memory_order_relaxed);
   }
-  // One listing at a time: false while another one is being made or has not been read. What is added between the two
+  // One listing at a time: false while another one is being made or has not been read, and while the thread's ring is
+  // full. What is added between the two
   // calls is state, not events. end_listing() is false where it did not fit.
   bool begin_listing();
   template <class Record>
@@ -174,6 +175,7 @@ class Rings {
   void publish(wire::RingHeader& mine, std::uint64_t bytes) {  // What was put there may be read.
     std::atomic_ref(mine.head).store(mine.head + bytes, std::memory_order_release);
   }
+  bool has_room_for_listing();
   std::uint8_t* begin_listed(std::uint64_t bytes);
   template <class Record>
   std::uint32_t define(Record record, std::uint32_t& last, const char* text = "", std::size_t text_bytes = 0);

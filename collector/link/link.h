@@ -1,6 +1,6 @@
 // The link between an observer and a viewer, over a stream socket.
 //
-//   viewer:   Greeting, then Requests, whenever a person asks for something
+//   viewer:   by TCP a TokenGreeting; Greeting, then Requests, whenever a person asks for something
 //   observer: Welcome, then frames: FrameHeader and so many bytes
 //
 // Frames of `recording` carry the blocks of the recording one after the other, as they are in the file, from its first
@@ -18,6 +18,13 @@ namespace hbmscope::link {
 
 constexpr std::uint32_t version = 1;
 constexpr std::uint32_t frame_bytes_max = 1U << 20;
+
+// Of a viewer that comes by TCP, before its greeting: without the observer's token (token.h) it is hung up on.
+struct TokenGreeting {
+  char magic[8] = {'h', 'b', 'm', 't', 'o', 'k', 'e', 'n'};
+  std::uint8_t token[32] = {};
+};
+static_assert(sizeof(TokenGreeting) == 40);
 
 struct Greeting {
   char magic[8] = {'h', 'b', 'm', 'v', 'i', 'e', 'w', 'r'};
@@ -58,9 +65,11 @@ struct Status {
   std::uint32_t processes = 0;  // That told something.
   std::uint32_t flags = 0;      // status_flag
   std::int32_t exit_code = 0;   // Of the job, where the flags say so; 128 and the signal where one ended it.
-  std::uint32_t unused = 0;
+  // Requests that the driver refused and that the allocator may still try again: not yet failed.
+  std::uint32_t pending_requests = 0;
+  std::uint64_t pending_bytes = 0;  // What the largest of them asked for; 0: not told.
 };
-static_assert(sizeof(Status) == 64);
+static_assert(sizeof(Status) == 72);
 
 namespace status_flag {
 constexpr std::uint32_t is_recording = 1;   // Else it was stopped, or failed (disk full).

@@ -45,7 +45,7 @@ class Address {
       const std::size_t slash = path.rfind('/');
       folder_ = ::open(path.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
       if (folder_ < 0) return;
-      name = "/proc/self/fd/" + std::to_string(folder_) + path.substr(slash);
+      name = "/proc/thread-self/fd/" + std::to_string(folder_) + path.substr(slash);
     }
     if (name.size() >= sizeof(address_.sun_path)) return;
     std::memcpy(address_.sun_path, name.c_str(), name.size() + 1);

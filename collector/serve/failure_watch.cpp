@@ -42,6 +42,12 @@ void FailureWatch::note_taken(std::uint32_t heap_id, std::uint64_t bytes) {
   });
 }
 
+std::uint64_t FailureWatch::pending_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Refusal& one : refusals_) bytes = std::max(bytes, one.failure.asked_bytes);
+  return bytes;
+}
+
 std::vector<Failure> FailureWatch::take(std::int64_t now_ns, bool is_last) {
   if (!refusals_.empty())
     std::erase_if(refusals_, [&](Refusal& one) {

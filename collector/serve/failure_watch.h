@@ -35,6 +35,9 @@ class FailureWatch {
   void note_refusal(std::uint32_t heap_id, std::uint64_t asked_bytes, std::string_view heap, std::string_view call,
                     std::int64_t time_ns);
   void note_taken(std::uint32_t heap_id, std::uint64_t bytes);
+  // Refusals that may be tried again still, and what the largest of them asked for.
+  std::size_t pending() const { return refusals_.size(); }
+  std::uint64_t pending_bytes() const;
   // All that was found since the last call. `is_last`: the process tells nothing more.
   std::vector<Failure> take(std::int64_t now_ns, bool is_last);
 

@@ -221,6 +221,9 @@ Observer::Totals Observer::totals() const {
     ++totals.processes;
     totals.events += job.drain ? job.drain->events() : job.process.events;
     totals.lost += job.drain ? job.drain->lost() : job.process.lost;
+    if (!job.drain) continue;
+    totals.pending += static_cast<std::uint32_t>(job.drain->failure_watch().pending());
+    totals.pending_bytes = std::max(totals.pending_bytes, job.drain->failure_watch().pending_bytes());
   }
   return totals;
 }

@@ -52,6 +52,8 @@ class Observer {
   struct Totals {
     std::uint32_t processes = 0;
     std::uint64_t events = 0, lost = 0;
+    std::uint32_t pending = 0;        // Requests that were refused and may be tried again still;
+    std::uint64_t pending_bytes = 0;  // what the largest of them asked for.
   };
   Totals totals() const;  // Of all of them, for who asks with every round.
   // Failures of all processes since the last call, in the order in which they were found.

@@ -45,6 +45,7 @@ class ProcessDrain {
   std::uint64_t lost() const { return lost_; }
   std::uint64_t stacks_lost() const { return memory_->stacks_lost(); }  // Events without one, for want of room.
   // Found since the last call; without the number of the process.
+  const FailureWatch& failure_watch() const { return watch_; }
   std::vector<Failure> take_failures() { return std::exchange(failures_, {}); }
   // Shared memory that made no sense at some place; what was behind it is lost.
   bool is_broken() const { return is_broken_; }

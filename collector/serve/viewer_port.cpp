@@ -17,6 +17,9 @@ namespace hbmscope::serve {
 namespace {
 
 constexpr std::size_t viewers_max = 64, refused_max = 100;
+// By TCP, and without the token so far: the oldest makes room for the next, and none takes a viewer's place.
+constexpr std::size_t strangers_max = 16;
+constexpr int accepted_a_turn = 64;
 constexpr std::int64_t status_age_ns = 100'000'000;
 constexpr std::int64_t greeting_patience_ns = 5'000'000'000;
 constexpr int socket_bytes = 1 << 20;
@@ -34,12 +37,16 @@ std::int64_t now_ns() {
 
 class ViewerPort::Viewer {
  public:
-  Viewer(int connection, std::uint64_t session) : connection_(connection), since_ns_(now_ns()), session_(session) {}
+  // `token`: which it has to say first; null: none.
+  Viewer(int connection, std::uint64_t session, const link::Token* token)
+      : connection_(connection), since_ns_(now_ns()), session_(session), token_(token) {}
   ~Viewer() { close(connection_); }
   Viewer(const Viewer&) = delete;
   Viewer& operator=(const Viewer&) = delete;
 
   bool is_greeted() const { return is_greeted_; }
+  bool is_stranger() const { return token_ != nullptr; }
+  int connection() const { return connection_; }
   bool has_all(std::uint64_t bytes) const { return place_ == bytes && !is_in_frame(); }
   // It has taken nothing of the recording for so long, as far as it was looked at.
   bool stands_still(std::int64_t now, std::int64_t patience_ns) {
@@ -53,7 +60,9 @@ class ViewerPort::Viewer {
   // False: it has gone, or is none, or speaks no version of ours.
   bool read(const Recorder& recorder, std::vector<link::RequestKind>& requests) {
     for (int turn = 0; turn < requests_a_turn; ++turn) {
-      const std::size_t wanted = is_greeted_ ? sizeof(link::Request) : sizeof(link::Greeting);
+      const std::size_t wanted = is_stranger() ? sizeof(link::TokenGreeting)
+                                 : is_greeted_ ? sizeof(link::Request)
+                                               : sizeof(link::Greeting);
       const ssize_t bytes = recv(connection_, said_.data() + said_bytes_, wanted - said_bytes_, 0);
       if (bytes == 0) return false;
       if (bytes < 0) {
@@ -64,7 +73,8 @@ class ViewerPort::Viewer {
       said_bytes_ += static_cast<std::size_t>(bytes);
       if (said_bytes_ < wanted) continue;
       said_bytes_ = 0;
-      if (!(is_greeted_ ? take_request(requests) : take_greeting(recorder.end_place()))) return false;
+      if (is_stranger() ? !take_token() : !(is_greeted_ ? take_request(requests) : take_greeting(recorder.end_place())))
+        return false;
     }
     return true;
   }
@@ -73,11 +83,13 @@ class ViewerPort::Viewer {
   bool send(const Recorder& recorder, const link::Status& status) {
     if (!is_greeted_) return true;
     for (const std::uint64_t enough = sent_ + bytes_a_turn; sent_ < enough;) {
-      if (!head_.empty()) {
-        const ssize_t bytes = ::send(connection_, head_.data(), head_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (head_bytes_ > head_sent_) {
+        const ssize_t bytes =
+            ::send(connection_, head_.data() + head_sent_, head_bytes_ - head_sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (bytes < 0) return is_full();
         note_sent(bytes);
-        head_.erase(head_.begin(), head_.begin() + bytes);
+        head_sent_ += static_cast<std::size_t>(bytes);
+        if (head_sent_ == head_bytes_) head_sent_ = head_bytes_ = 0;
       } else if (frame_left_ > 0) {
         const Recorder::Part& part = *part_of(recorder, place_);
         auto offset = static_cast<off_t>(part.offset + (place_ - part.place));
@@ -111,18 +123,31 @@ class ViewerPort::Viewer {
     return std::prev(after);
   }
   static bool is_full() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
-  bool is_in_frame() const { return !head_.empty() || frame_left_ > 0; }
+  bool is_in_frame() const { return head_bytes_ > 0 || frame_left_ > 0; }
   void note_sent(ssize_t bytes) { sent_ += static_cast<std::uint64_t>(bytes); }
   template <class Struct>
   void append(const Struct& from) {
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&from);
-    head_.insert(head_.end(), bytes, bytes + sizeof(from));
+    static_assert(sizeof(link::FrameHeader) + sizeof(from) <= sizeof(head_));
+    std::memcpy(head_.data() + head_bytes_, &from, sizeof(from));
+    head_bytes_ += sizeof(from);
   }
   void begin_frame(link::FrameKind kind, std::uint64_t bytes) {
     link::FrameHeader header;
     header.kind = kind;
     header.bytes = bytes;
     append(header);
+  }
+
+  bool take_token() {
+    link::TokenGreeting greeting;
+    std::memcpy(&greeting, said_.data(), sizeof(greeting));
+    link::Token told;
+    std::memcpy(told.data(), greeting.token, told.size());
+    if (std::memcmp(greeting.magic, link::TokenGreeting{}.magic, sizeof(greeting.magic)) != 0 ||
+        !link::is_same(told, *token_))
+      return false;
+    token_ = nullptr;
+    return true;
   }
 
   bool take_greeting(std::uint64_t end_place) {
@@ -152,11 +177,14 @@ class ViewerPort::Viewer {
   int connection_;
   std::int64_t since_ns_;
   std::uint64_t session_;
+  const link::Token* token_;
   bool is_greeted_ = false;
-  std::array<char, sizeof(link::Greeting)> said_{};
+  std::array<char, std::max(sizeof(link::Greeting), sizeof(link::TokenGreeting))> said_{};
   std::size_t said_bytes_ = 0;
-  std::vector<std::uint8_t> head_;  // Still to be sent, before the frame's bytes of the file.
-  std::uint64_t place_ = 0;         // In the blocks of the recording.
+  std::array<std::uint8_t, 128> head_{};  // Still to be sent, before the frame's bytes of the file: one frame's header
+  std::size_t head_bytes_ = 0;            // and status, or a welcome.
+  std::size_t head_sent_ = 0;
+  std::uint64_t place_ = 0;  // In the blocks of the recording.
   std::size_t frame_left_ = 0;
   std::uint64_t sent_ = 0;
   std::uint64_t moved_to_ = 0;  // The place when it was last seen to move, and when.
@@ -170,6 +198,7 @@ ViewerPort::ViewerPort(const Recorder& recorder) : recorder_(recorder) {}
 ViewerPort::~ViewerPort() {
   viewers_.clear();
   if (listening_ >= 0) close(listening_);
+  if (listening_by_tcp_ >= 0) close(listening_by_tcp_);
   if (!path_.empty()) unlink(path_.c_str());
 }
 
@@ -185,19 +214,63 @@ std::optional<std::string> ViewerPort::open() {
   return std::nullopt;
 }
 
-void ViewerPort::accept_all() {
-  for (;;) {
+std::optional<std::string> ViewerPort::open_tcp(link::TcpAddress& address, const link::Token& token) {
+  std::string wrong;
+  listening_by_tcp_ = link::listen_at(address, wrong);
+  if (listening_by_tcp_ < 0) return wrong;
+  token_ = token;
+  return std::nullopt;
+}
+
+void ViewerPort::refuse(const std::string& why) {
+  if (refused_.size() < refused_max) refused_.push_back(why);
+}
+
+void ViewerPort::add_viewer(int connection, const link::Token* token) {
+  setsockopt(connection, SOL_SOCKET, SO_SNDBUF, &socket_bytes, sizeof(socket_bytes));
+  viewers_.push_back(std::make_unique<Viewer>(connection, session_, token));
+}
+
+std::size_t ViewerPort::strangers() const {
+  return static_cast<std::size_t>(
+      std::count_if(viewers_.begin(), viewers_.end(), [](const auto& one) { return one->is_stranger(); }));
+}
+
+void ViewerPort::accept_some() {
+  for (int turn = 0; turn < accepted_a_turn; ++turn) {
     const int connection = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (connection < 0) return;
     std::string wrong;
-    if (!link::trusted_peer(connection, wrong) || viewers_.size() == viewers_max) {
-      if (refused_.size() < refused_max) refused_.push_back(wrong.empty() ? "a viewer: there are too many" : wrong);
+    if (!link::trusted_peer(connection, wrong) || viewers() >= viewers_max) {
+      refuse(wrong.empty() ? "a viewer: there are too many" : wrong);
       close(connection);
       continue;
     }
-    setsockopt(connection, SOL_SOCKET, SO_SNDBUF, &socket_bytes, sizeof(socket_bytes));
-    viewers_.push_back(std::make_unique<Viewer>(connection, session_));
+    add_viewer(connection, nullptr);
   }
+}
+
+void ViewerPort::accept_strangers() {
+  for (int turn = 0; listening_by_tcp_ >= 0 && turn < accepted_a_turn; ++turn) {
+    const int connection = link::accept_at(listening_by_tcp_);
+    if (connection < 0) return;
+    if (strangers() == strangers_max)
+      viewers_.erase(
+          std::find_if(viewers_.begin(), viewers_.end(), [](const auto& one) { return one->is_stranger(); }));
+    add_viewer(connection, &token_);
+  }
+}
+
+// Of who came by TCP the token has to be right, and a place has to be left.
+bool ViewerPort::serve_viewer(Viewer& viewer, const link::Status& status, std::size_t& places_taken) {
+  const bool was_stranger = viewer.is_stranger();
+  const bool stays = viewer.read(recorder_, requests_) && viewer.send(recorder_, status);
+  if (!was_stranger) return stays;
+  if (!viewer.is_stranger() && ++places_taken <= viewers_max) return stays;
+  if (viewer.is_stranger() && stays) return true;
+  refuse(link::peer_text(viewer.connection()) +
+         (viewer.is_stranger() ? ": it had no token, or a wrong one" : ": there are too many viewers"));
+  return false;
 }
 
 void ViewerPort::serve(link::Status status) {
@@ -206,10 +279,11 @@ void ViewerPort::serve(link::Status status) {
   status.blocks_bytes = recorder_.end_place();
   status.recording_bytes = recorder_.bytes();
   if (recorder_.is_recording()) status.flags |= link::status_flag::is_recording;
-  accept_all();
-  std::erase_if(viewers_, [&](const std::unique_ptr<Viewer>& viewer) {
-    return !viewer->read(recorder_, requests_) || !viewer->send(recorder_, status);
-  });
+  accept_some();
+  accept_strangers();
+  std::size_t places_taken = viewers();
+  std::erase_if(viewers_,
+                [&](const std::unique_ptr<Viewer>& viewer) { return !serve_viewer(*viewer, status, places_taken); });
 }
 
 std::vector<link::RequestKind> ViewerPort::take_requests() {
@@ -232,7 +306,7 @@ void ViewerPort::finish(link::Status status, int patience_ms) {
 }
 
 std::size_t ViewerPort::viewers() const {
-  return viewers_.size();
+  return viewers_.size() - strangers();
 }
 
 }  // namespace hbmscope::serve

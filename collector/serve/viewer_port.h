@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "collector/link/link.h"
+#include "collector/link/tcp.h"
+#include "collector/link/token.h"
 #include "collector/serve/recorder.h"
 
 namespace hbmscope::serve {
@@ -27,6 +29,9 @@ class ViewerPort {
   // The socket of this process. Nothing, or why not, in words.
   std::optional<std::string> open();
   const std::string& socket_path() const { return path_; }
+  // Beside it, only where somebody asked for it, to whoever knows the token. The port that it got is put into
+  // `address`.
+  std::optional<std::string> open_tcp(link::TcpAddress& address, const link::Token& token);
 
   // Takes in who came, reads what was asked, and sends: all blocks that were recorded, and, some times a second, the
   // status, of which the recorder knows its part.
@@ -37,17 +42,23 @@ class ViewerPort {
   // after twenty times as long.
   void finish(link::Status status, int patience_ms);
 
-  std::size_t viewers() const;
+  std::size_t viewers() const;  // Strangers are none: who came by TCP and has not said the token.
   const std::vector<std::string>& refused() const { return refused_; }
 
  private:
   class Viewer;
-  void accept_all();
+  void refuse(const std::string& why);
+  void add_viewer(int connection, const link::Token* token);
+  std::size_t strangers() const;
+  void accept_some();
+  void accept_strangers();
+  bool serve_viewer(Viewer& viewer, const link::Status& status, std::size_t& places_taken);  // False: it goes.
 
   const Recorder& recorder_;
   std::string path_;
   std::uint64_t session_ = 0;
-  int listening_ = -1;
+  int listening_ = -1, listening_by_tcp_ = -1;
+  link::Token token_{};
   std::vector<std::unique_ptr<Viewer>> viewers_;
   std::vector<link::RequestKind> requests_;
   std::vector<std::string> refused_;

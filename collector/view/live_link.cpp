@@ -12,11 +12,15 @@
 #include <cstring>
 
 #include "collector/link/meeting_place.h"
+#include "collector/link/tcp.h"
+#include "collector/link/token.h"
 
 namespace hbmscope::view {
 namespace {
 
 constexpr std::string_view far_prefix = "ssh:";  // No path begins so: theirs begin with a slash.
+constexpr std::string_view tcp_prefix = "tcp:";
+constexpr std::chrono::seconds tcp_patience{10};
 constexpr std::chrono::milliseconds first_pause{250}, longest_pause{15'000};
 constexpr std::chrono::seconds answer_patience{60};  // A password may be asked for.
 
@@ -24,6 +28,8 @@ constexpr std::chrono::seconds answer_patience{60};  // A password may be asked 
 
 std::string socket_of(std::string_view name) {
   constexpr std::string_view prefix = "live:";
+  if (name.starts_with(tcp_prefix) && link::connect_address_from(name.substr(tcp_prefix.size())))
+    return std::string(name);
   if (!name.starts_with(prefix)) return {};
   const std::string_view rest = name.substr(prefix.size());
   if (rest.starts_with('/')) return std::string(rest);
@@ -69,16 +75,9 @@ std::optional<std::string> LiveLink::open(const std::string& socket) {
     if (!far_) return "no job is named so: " + socket;
     was_welcome_ = false;
     if (!open_line(wrong)) return wrong;
-    // Whether it can be had at all is known when it answers.
-    for (const auto until = Clock::now() + answer_patience; !reader_.is_welcome();) {
-      if (!read(100)) return why_.empty() ? "it was hung up there before it answered" : why_;
-      if (Clock::now() > until || is_cancelled_) {
-        end(is_cancelled_ ? "nobody waits for it any more" : "nothing answers");
-        return why_;
-      }
-    }
-    return std::nullopt;
+    return wait_for_answer(answer_patience, "it was hung up there before it answered");
   }
+  if (socket.starts_with(tcp_prefix)) return open_tcp(socket.substr(tcp_prefix.size()));
   connection_ = link::connect_to(socket, SOCK_STREAM, wrong);
   if (connection_ < 0) return wrong;
   if (!link::trusted_peer(connection_, wrong) || !greet(wrong)) {
@@ -86,6 +85,38 @@ std::optional<std::string> LiveLink::open(const std::string& socket) {
     return why_;
   }
   return std::nullopt;
+}
+
+// Whether it can be had at all is known when it answers.
+std::optional<std::string> LiveLink::wait_for_answer(std::chrono::seconds patience, const std::string& when_hung_up) {
+  for (const auto until = Clock::now() + patience; !reader_.is_welcome();) {
+    if (!read(100)) return why_.empty() ? when_hung_up : why_;
+    if (Clock::now() > until || is_cancelled_) {
+      end(is_cancelled_ ? "nobody waits for it any more" : "nothing answers");
+      return why_;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> LiveLink::open_tcp(const std::string& address) {
+  std::string wrong;
+  const auto to = link::connect_address_from(address);
+  const auto token = link::find_token(wrong);
+  if (!token) return wrong;
+  connection_ = to ? link::connect_to(*to, wrong) : -1;
+  if (connection_ < 0) return wrong + "; was hbmscope run --listen started there, at this port?";
+  link::TokenGreeting greeting;
+  std::memcpy(greeting.token, token->data(), token->size());
+  if (send(connection_, &greeting, sizeof(greeting), MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof(greeting)) ||
+      !greet(wrong)) {
+    end(std::strerror(errno));
+    return why_;
+  }
+  // Who hangs up with our bytes unread resets the connection.
+  const std::string hung_up = "it hung up: the token is of another run, or the run has ended";
+  auto failed = wait_for_answer(tcp_patience, hung_up);
+  return failed == std::strerror(ECONNRESET) || failed == std::strerror(EPIPE) ? hung_up : failed;
 }
 
 std::vector<std::string> LiveLink::relay_words() const {

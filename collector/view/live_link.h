@@ -18,7 +18,8 @@
 namespace hbmscope::view {
 
 // "live:4711", the observer of that number, or of the process of that number; "live:/path/to/socket";
-// "live:HOST:4711", of another machine. What open() takes; empty: it is no such name, but a file's.
+// "live:HOST:4711", of another machine; "tcp:HOST:9000", one that was told to listen there. What open() takes; empty:
+// it is no such name, but a file's.
 std::string socket_of(std::string_view name);
 
 // A far observer's line may be lost and come back: nothing is lost with it, as it goes on where it was, and whoever
@@ -57,6 +58,8 @@ class LiveLink {
   bool has_no_line() const { return far_ && was_welcome_ && line_ == nullptr; }
   bool greet(std::string& wrong);
   bool open_line(std::string& wrong);
+  std::optional<std::string> open_tcp(const std::string& address);
+  std::optional<std::string> wait_for_answer(std::chrono::seconds patience, const std::string& when_hung_up);
   bool receive();
   bool try_again();
   bool end(std::string why);

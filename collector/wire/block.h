@@ -3,21 +3,28 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "collector/wire/payload_file.h"
 #include "collector/wire/wire.h"
 
 namespace hbmscope::wire {
 
 struct Block {
   BlockHeader header;
-  std::vector<std::uint8_t> payload;  // As stored.
+  std::vector<std::uint8_t> payload;  // As stored; empty where a file holds it.
+  std::shared_ptr<const PayloadFile> file;
+  std::uint64_t file_offset = 0;
 
   std::uint64_t end_event() const { return header.first_event + header.events; }
 };
 
 using SharedBlock = std::shared_ptr<const Block>;
+
+// Where it is, or what of the file is read into `room`. Nothing: it can't be read.
+std::optional<std::span<const std::uint8_t>> find_payload(const Block& block, std::vector<std::uint8_t>& room);
 
 // What header and payload should hash to; the header's own hash does not count.
 std::uint64_t compute_block_hash(const BlockHeader& header, std::span<const std::uint8_t> payload);

@@ -210,14 +210,16 @@ std::optional<std::string> BlockDecoder::decode(const Block& block, DecodedBlock
 
   if (auto fault = find_header_fault(block.header)) return fail(std::move(*fault));
   if (!is_known(block.header)) return fail("a newer hbmscope wrote this block");
-  if (block.header.stored_bytes != block.payload.size()) return fail("the block is cut off");
-  if (block.header.form != BlockForm::rows && compute_block_hash(block) != block.header.xxh3)
+  const auto stored = find_payload(block, stored_);
+  if (!stored) return fail("the file that the block was put into can't be read");
+  if (block.header.stored_bytes != stored->size()) return fail("the block is cut off");
+  if (block.header.form != BlockForm::rows && compute_block_hash(block.header, *stored) != block.header.xxh3)
     return fail("the block's check sum differs: bytes of it were changed");
-  std::span<const std::uint8_t> payload = block.payload;
+  std::span<const std::uint8_t> payload = *stored;
   if (block.header.form == BlockForm::zstd_columns) {
     raw_.resize(block.header.raw_bytes);
-    const std::size_t bytes = ZSTD_decompressDCtx(decompressor_->context, raw_.data(), raw_.size(),
-                                                  block.payload.data(), block.payload.size());
+    const std::size_t bytes =
+        ZSTD_decompressDCtx(decompressor_->context, raw_.data(), raw_.size(), stored->data(), stored->size());
     if (ZSTD_isError(bytes) != 0 || bytes != raw_.size()) return fail("the block can't be decompressed");
     payload = raw_;
   }

@@ -71,7 +71,7 @@ class BlockDecoder {
   class Parser;
   struct Decompressor;
   std::unique_ptr<Decompressor> decompressor_;
-  std::vector<std::uint8_t> raw_;
+  std::vector<std::uint8_t> raw_, stored_;
 };
 
 // Whether these 64 bytes can be a block's header: its magic, and sizes within the limits.

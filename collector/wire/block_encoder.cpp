@@ -14,6 +14,13 @@ constexpr int zstd_level = 1;
 
 }  // namespace
 
+std::optional<std::span<const std::uint8_t>> find_payload(const Block& block, std::vector<std::uint8_t>& room) {
+  if (block.file == nullptr) return block.payload;
+  room.resize(block.header.stored_bytes);
+  if (!block.file->read(block.file_offset, room)) return std::nullopt;
+  return room;
+}
+
 std::uint64_t compute_block_hash(const BlockHeader& header, std::span<const std::uint8_t> payload) {
   return XXH3_64bits_withSeed(payload.data(), payload.size(), XXH3_64bits(&header, offsetof(BlockHeader, xxh3)));
 }

@@ -44,9 +44,12 @@ void RecordingWriter::flush() {
 }
 
 std::optional<std::string> RecordingWriter::append(const Block& block) {
+  const auto payload = find_payload(block, payload_);
+  if (!payload && !failure_) failure_ = "the file that a block was put into can't be read";
+  if (!payload) return failure_;
   index_.push_back({offset_, block.header});
   write(&block.header, sizeof(block.header));
-  write(block.payload.data(), block.payload.size());
+  write(payload->data(), payload->size());
   flush();
   return failure_;
 }

@@ -44,6 +44,7 @@ class RecordingWriter {
   std::unique_ptr<std::FILE, CloseFile> file_;
   std::uint64_t offset_ = 0;
   std::vector<IndexEntry> index_;
+  std::vector<std::uint8_t> payload_;  // Of a block that came from a file.
   std::optional<std::string> failure_;
 };
 

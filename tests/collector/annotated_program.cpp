@@ -1,7 +1,11 @@
 // A program with an allocator of pretended device memory that tells hbmscope what it does: what the tests of the
 // collector run. It knows what is true, and prints it as one line of JSON at its end, or whenever it is asked to pause.
 //
-//   annotated_program [--threads N] [--events N] [--seed N] [--pace EVENTS_A_MILLISECOND] [--forever] [--slow-end EVENTS] [--fail]
+//   annotated_program [--threads N] [--events N] [--seed N] [--pace EVENTS_A_MILLISECOND] [--forever] [--slow-end
+//   EVENTS] [--fail]
+//
+// Built with SERVES_ITSELF it also takes [--serve] [--record FILE] [--record-bytes N] [--fork] [--child-serves]: it
+// serves itself, and its first thread forks in the middle.
 //
 // Each thread has a heap of its own and, every other time, uses the first one's: so both a heap of one thread and one
 // of many are there.
@@ -20,6 +24,12 @@
 #include <vector>
 
 #include "collector/annotate/hbmscope.h"
+#ifdef SERVES_ITSELF
+#include <dirent.h>
+#include <unistd.h>
+
+#include "collector/annotate/hbmscope_serve.h"
+#endif
 
 namespace {
 
@@ -102,6 +112,44 @@ std::uint64_t number_of(int argc, char** argv, const char* option, std::uint64_t
   return otherwise;
 }
 
+#ifdef SERVES_ITSELF
+const char* text_of(int argc, char** argv, const char* option) {
+  for (int i = 1; i + 1 < argc; ++i)
+    if (std::strcmp(argv[i], option) == 0) return argv[i + 1];
+  return nullptr;
+}
+
+// On standard error: "serves", or why not.
+void serve_self(const char* recording, std::uint64_t bytes_max) {
+  const hbmscope_serving how{sizeof(how), 0, recording, bytes_max};
+  const char* wrong = hbmscope_serve(&how);
+  std::fprintf(stderr, "%s\n", wrong == nullptr ? "serves" : wrong);
+}
+
+// The child goes on with its copy of the heap, tells what files it has open, and stays until standard input ends.
+void fork_here(Heap& heap, std::mt19937_64& source, bool child_serves) {
+  if (fork() != 0) return;
+  for (int event = 0; event < 1000; ++event) heap.step(source);
+  std::string open;
+  DIR* names = opendir("/proc/self/fd");
+  while (const dirent* name = readdir(names)) {
+    char target[256] = "";
+    if (name->d_name[0] != '.' && readlinkat(dirfd(names), name->d_name, target, sizeof(target) - 1) > 0)
+      open += std::string(" ") + target;
+  }
+  closedir(names);
+  if (child_serves) {
+    serve_self(nullptr, 0);
+    for (int event = 0; event < 1000; ++event) heap.step(source);
+  }
+  std::fprintf(stderr, "child %d has%s\n", static_cast<int>(getpid()), open.c_str());
+  char nothing = 0;
+  while (read(0, &nothing, 1) > 0) {
+  }
+  _exit(0);
+}
+#endif
+
 bool has(int argc, char** argv, const char* option) {
   for (int i = 1; i < argc; ++i)
     if (std::strcmp(argv[i], option) == 0) return true;
@@ -115,6 +163,12 @@ int main(int argc, char** argv) {
   const std::uint64_t seed = number_of(argc, argv, "--seed", 1), pace = number_of(argc, argv, "--pace", 0);
   const bool is_endless = has(argc, argv, "--forever");
   std::vector<std::unique_ptr<Heap>> heaps;
+#ifdef SERVES_ITSELF
+  const std::uint64_t fork_at = has(argc, argv, "--fork") ? events / 2 : ~std::uint64_t{0};
+  const bool child_serves = has(argc, argv, "--child-serves");
+  if (has(argc, argv, "--serve"))
+    serve_self(text_of(argc, argv, "--record"), number_of(argc, argv, "--record-bytes", 0));
+#endif
   for (std::uint64_t i = 0; i < threads; ++i)
     heaps.push_back(std::make_unique<Heap>("pool " + std::to_string(i), (i + 1) << 40));
   std::atomic<std::uint64_t> told{0};
@@ -124,6 +178,9 @@ int main(int argc, char** argv) {
       std::mt19937_64 source(seed * 1000 + i);
       for (std::uint64_t event = 0; is_endless || event < events; ++event) {
         heaps[event % 2 == 0 ? i : 0]->step(source);
+#ifdef SERVES_ITSELF
+        if (i == 0 && event == fork_at) fork_here(*heaps[0], source, child_serves);
+#endif
         if (i == 0 && event % 100 == 0) hbmscope_mark(&step_name, ~0U, HBMSCOPE_INSTANT);
         if (pace != 0 && event % pace == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         if (is_endless && i == 0 && event % 1000 == 0) {

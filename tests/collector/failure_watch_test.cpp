@@ -37,6 +37,20 @@ TEST(FailureWatch, ARetryIsOfTheSameHeapAndOfHalfAtLeast) {
   EXPECT_TRUE(watch.take(0, true).empty());
 }
 
+TEST(FailureWatch, UntilThenItIsPending) {
+  FailureWatch watch;
+  EXPECT_EQ(watch.pending(), 0U);
+  watch.note_refusal(1, 1000, "", "", 0);
+  watch.note_refusal(2, 3000, "", "", 0);
+  EXPECT_EQ(watch.pending(), 2U);
+  EXPECT_EQ(watch.pending_bytes(), 3000U);
+  watch.note_taken(2, 2700);
+  EXPECT_EQ(watch.pending(), 1U);
+  EXPECT_EQ(watch.pending_bytes(), 1000U);
+  EXPECT_EQ(watch.take(retry_patience_ns, false).size(), 1U);
+  EXPECT_EQ(watch.pending(), 0U);
+}
+
 TEST(FailureWatch, AStartThatBacksOffIsNone) {
   FailureWatch watch;
   std::uint64_t asked = 1'000'000;

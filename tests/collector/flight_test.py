@@ -135,7 +135,41 @@ class Flight(unittest.TestCase):
         flight = self.only_one(done)
         self.assertIn("the driver refused 2.86 MiB of GPU 0 memory to process ", self.told(flight))
         self.assertIn("(cuMemAlloc_v2), and no retry followed.", self.told(flight))
-        self.assertEqual(self.report(flight)["events"]["driver_refusals"], 1)
+        found = self.report(flight)
+        self.assertEqual(found["events"]["driver_refusals"], 1)
+        self.assertEqual([(one["is_pending"], one["asked_bytes"], one["reason"]) for one in found["failures"]], [(True, 3000000, "cuMemAlloc_v2")])
+        text = subprocess.run([HBMSCOPE, "report", str(flight / "recording.hbm")], capture_output=True, text=True, check=True).stdout
+        self.assertIn("the driver refused 2.86 MiB to cuMemAlloc_v2, and no retry had followed when this ends: not yet a failure.", text)
+
+    def test_a_refusal_is_pending_until_its_retry(self):
+        script = """
+            import sys
+            assert take(1500000) == 2
+            print("refused", flush=True)
+            sys.stdin.readline()
+            assert take(800000) == 0
+            print("served", flush=True)
+            sys.stdin.readline()
+        """
+        job = subprocess.Popen(self.command(sys.executable, "-c", DRIVER + TAKES + textwrap.dedent(script)), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True, env=self.environment)
+        for end in (job.stdin, job.stdout):
+            self.addCleanup(end.close)
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+
+        def pending():
+            watch = [HBMSCOPE, "watch", str(job.pid), "--json", "--every", "0.1", "--for", "0.8"]
+            done = subprocess.run(watch, capture_output=True, text=True, env=self.environment, check=True, timeout=60)
+            last = json.loads(done.stdout.splitlines()[-1])
+            return last["pending_requests"], last["pending_bytes"]
+
+        self.assertEqual(job.stdout.readline(), "refused\n")
+        self.assertEqual(pending(), (1, 1500000))
+        job.stdin.write("\n")
+        job.stdin.flush()
+        self.assertEqual(job.stdout.readline(), "served\n")
+        self.assertEqual(pending(), (0, None))
 
     def test_a_signal_leaves_a_flight_whose_recording_is_whole(self):
         for one in (signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL):

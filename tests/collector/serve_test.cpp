@@ -114,6 +114,25 @@ TEST_F(Rings, a_full_ring_loses_and_the_next_row_says_how_many) {
   EXPECT_EQ(inject::rings.listing_round(), 2U);  // And the heaps are asked for.
 }
 
+// What is lost is what the job told and nobody got: a listing that finds no room is none of it.
+TEST_F(Rings, a_listing_that_finds_no_room_is_no_event_that_was_lost) {
+  connect();
+  std::uint64_t lost = 0;
+  for (std::uint64_t i = 0; i < 200'000; ++i) lost += alloc(i * 512) ? 0 : 1;
+  EXPECT_GT(lost, 0U);
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(inject::rings.begin_listing());
+  observer.serve(0);
+  EXPECT_EQ(observer.processes().at(0).lost, lost);
+  ASSERT_TRUE(inject::rings.begin_listing());
+  EXPECT_TRUE(inject::rings.end_listing(1));
+  EXPECT_TRUE(alloc(std::uint64_t{1} << 40));
+  observer.finish();
+  EXPECT_EQ(observer.processes().at(0).lost, lost);
+  EXPECT_EQ(observer.processes().at(0).events, 200'000 - lost + 1);
+  EXPECT_FALSE(stream.last_state().heap(1).is_inexact);
+  EXPECT_EQ(stream.last_state().heap(1).live_blocks, 1U);
+}
+
 TEST_F(Rings, more_threads_than_rings_lose_and_count) {
   connect();
   constexpr std::ptrdiff_t threads = wire::rings_wanted + 6;

@@ -12,6 +12,7 @@
 #include "analysis/read/recording/growing_trace.h"
 #include "collector/link/meeting_place.h"
 #include "collector/serve/viewer_port.h"
+#include "collector/view/lag.h"
 #include "collector/view/live_link.h"
 #include "collector/wire/stream_writer.h"
 
@@ -252,6 +253,33 @@ TEST_F(Link, OneThatTakesNothingIsLeftBehindAtTheEnd) {
   }
   EXPECT_EQ(port.viewers(), 0U);
   EXPECT_EQ(reading.events(), 1'000'000U);
+}
+
+// What has been told and has not come says how far behind a viewer is.
+TEST(Lag, IsTheAgeOfWhatComesNext) {
+  constexpr std::int64_t second = 1'000'000'000;
+  view::Lag lag;
+  link::Status told;
+  told.blocks_bytes = 1000;  // The beginning is being fetched: what came last is of a minute ago.
+  told.now_ns = 100 * second;
+  lag.note(told, 400, 40 * second);
+  EXPECT_DOUBLE_EQ(lag.seconds(), 60);
+  lag.note(told, 1000, 90 * second);  // All is here, however long nothing has happened.
+  EXPECT_DOUBLE_EQ(lag.seconds(), 0);
+  told.blocks_bytes = 1500;
+  lag.note(told, 1000, 90 * second);
+  EXPECT_DOUBLE_EQ(lag.seconds(), 0) << "it was told just now";
+  told.now_ns = 103 * second;
+  told.blocks_bytes = 1800;
+  lag.note(told, 1200, 90 * second);
+  EXPECT_DOUBLE_EQ(lag.seconds(), 3);
+  lag.note(told, 1500, 100 * second);
+  EXPECT_DOUBLE_EQ(lag.seconds(), 0);
+  told.now_ns = 105 * second;
+  lag.note(told, 1500, 100 * second);
+  EXPECT_DOUBLE_EQ(lag.seconds(), 2);
+  lag.note(told, 1800, 103 * second);
+  EXPECT_DOUBLE_EQ(lag.seconds(), 0);
 }
 
 TEST_F(Link, NobodyAnswers) {

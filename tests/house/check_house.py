@@ -18,6 +18,7 @@ MAY_INCLUDE = {
     "collector/inject": ["collector/wire", "collector/annotate"],
     "collector/link": ["collector/wire"],
     "collector/serve": ["collector/wire", "collector/link"],
+    "collector/self_serve": ["collector/wire", "collector/annotate", "collector/inject", "collector/link", "collector/serve"],
     "collector/view": ["collector/wire", "collector/link"],
     "collector/attach": ["collector/wire", "collector/serve"],
     "allocator": ["collector/annotate", "collector/wire"],

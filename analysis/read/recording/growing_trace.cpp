@@ -1,5 +1,6 @@
 #include "analysis/read/recording/growing_trace.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,10 +35,35 @@ void GrowingTrace::take(const wire::SharedBlock& block) {
     return;
   }
   while (trace_.streams.size() <= block->header.stream) trace_.streams.emplace_back();
-  if (const auto fault = trace_.streams[block->header.stream].append(block)) {
+  if (const auto fault = trace_.streams[block->header.stream].append(put_away(block))) {
     if (bad_blocks_++ == 0) fault_ = *fault;
   }
   events_ += block->header.events;
+  if (block->header.events > 0) last_time_ns_ = std::max(last_time_ns_, block->header.last_time_ns);
+}
+
+// As it came, or with its payload in the file.
+wire::SharedBlock GrowingTrace::put_away(const wire::SharedBlock& block) {
+  if (memory_max_ == 0 || !file_fault_.empty() || block->payload.size() != block->header.stored_bytes) return block;
+  std::uint64_t bytes = block->payload.size();
+  for (const Stream& stream : trace_.streams) bytes += stream.event_memory_bytes();
+  if (bytes <= memory_max_) return block;
+  if (!file_ && !(file_ = wire::PayloadFile::open(file_fault_))) return block;
+  const auto offset = file_->append(block->payload);
+  if (!offset) {
+    file_fault_ = "there is no room for more";
+    return block;
+  }
+  trace_.streams[block->header.stream].spare_memory();
+  auto away = std::make_shared<wire::Block>();
+  away->header = block->header;
+  away->file = file_;
+  away->file_offset = *offset;
+  return away;
+}
+
+std::string GrowingTrace::file_fault() const {
+  return file_fault_.empty() && file_ && file_->has_failed() ? "it could not be read back" : file_fault_;
 }
 
 std::shared_ptr<const Trace> GrowingTrace::version() const {

@@ -35,6 +35,8 @@ class App {
   bool busy() const;
 
   void save_settings();
+  // Before a running job is opened: so much memory its events may take, then they go to a file. 0: no limit.
+  void set_live_memory_max(std::uint64_t bytes);
   // While no source is there the jobs of this machine are listed (hbmscope ps); otherwise only when somebody asks.
   void list_jobs();
 

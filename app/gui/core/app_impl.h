@@ -33,6 +33,7 @@ class App::Impl {
 
   AppState state;
   CommandQueue commands;
+  std::uint64_t live_memory_max = 0;  // What the events of a running job may take; 0: no limit.
   bool busy() const;
 
  private:

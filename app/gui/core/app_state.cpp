@@ -26,7 +26,7 @@ std::string name_of_job(const Trace& trace) {
 }  // namespace
 
 std::string Source::name() const {
-  if (trace && path.starts_with("live:"))
+  if (trace && (path.starts_with("live:") || path.starts_with("tcp:")))
     if (std::string job = name_of_job(*trace); !job.empty()) return job;
   const std::string last = std::filesystem::path(path).filename().string();
   return last.empty() ? path : last;

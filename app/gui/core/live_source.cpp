@@ -13,11 +13,12 @@ constexpr auto connect_pause = std::chrono::milliseconds(100);
 
 }  // namespace
 
-LiveSource::LiveSource(const std::string& name, const std::string& socket, Sinks sinks)
+LiveSource::LiveSource(const std::string& name, const std::string& socket, std::uint64_t memory_max, Sinks sinks)
     : growing_(name),
       sinks_(std::move(sinks)),
       link_([this](const wire::SharedBlock& block) { growing_.take(block); },
             [this](const link::Status& told) { note_status(told); }) {
+  growing_.set_memory_max(memory_max);
   link_.set_news(sinks_.news);
   thread_ = std::thread([this, socket] { run(socket); });
 }
@@ -74,12 +75,19 @@ void LiveSource::note_status(const link::Status& told) {
   const auto now = std::chrono::steady_clock::now();
   const double passed = std::chrono::duration<double>(now - before_.told_at).count();
   if (before_.told_at == std::chrono::steady_clock::time_point{}) {
-    before_ = {told, 0, now};
+    before_.told = told;
+    before_.told_at = now;
   } else if (passed >= rate_seconds) {
     rate_ = static_cast<double>(told.events - std::min(told.events, before_.told.events)) / passed;
-    before_ = {told, 0, now};
+    before_.told = told;
+    before_.told_at = now;
   }
-  sinks_.status({told, rate_, now});
+  lag_.note(told, link_.place(), growing_.last_time_ns());
+  sinks_.status({told, rate_, lag_.seconds(), growing_.file_bytes(), now});
+  if (const std::string fault = growing_.file_fault(); !fault.empty() && !is_told_of_file_) {
+    is_told_of_file_ = true;
+    sinks_.news("Events that memory has no room for (--max-memory) can't be kept in a file: " + fault + ".");
+  }
 }
 
 }  // namespace hbmscope::gui

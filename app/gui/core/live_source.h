@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "analysis/read/recording/growing_trace.h"
+#include "collector/view/lag.h"
 #include "collector/view/live_link.h"
 
 namespace hbmscope::gui {
@@ -19,6 +20,8 @@ namespace hbmscope::gui {
 struct LiveStatus {
   link::Status told;
   double events_per_second = 0;  // Over the last second or so.
+  double behind_seconds = 0;     // What comes next was recorded so long ago; 0: nothing waits.
+  std::uint64_t file_bytes = 0;  // Of events that memory has no room for.
   std::chrono::steady_clock::time_point told_at;
 };
 
@@ -28,12 +31,13 @@ class LiveSource {
   struct Sinks {  // Called from its thread.
     std::function<void(Version)> version;
     std::function<void(const LiveStatus&)> status;
-    // Of another machine: the line to it is lost, or back.
+    // Of another machine: the line to it is lost, or back. Or memory can't be kept to its limit.
     std::function<void(std::string)> news;
     // The link has ended, with all that there is; `wrong` is empty where the observer has hung up. Null: nothing came.
     std::function<void(Version, std::string wrong)> end;
   };
-  LiveSource(const std::string& name, const std::string& socket, Sinks sinks);
+  // `memory_max`: what its events may take; more is put into a file. 0: no limit.
+  LiveSource(const std::string& name, const std::string& socket, std::uint64_t memory_max, Sinks sinks);
   ~LiveSource();  // Hangs up.
   LiveSource(const LiveSource&) = delete;
   LiveSource& operator=(const LiveSource&) = delete;
@@ -55,6 +59,8 @@ class LiveSource {
   std::uint64_t events_handed_out_ = 0;
   LiveStatus before_;
   double rate_ = 0;
+  view::Lag lag_;
+  bool is_told_of_file_ = false;
   bool has_ended_ = false;  // The job, as the observer told.
   std::thread thread_;
 };

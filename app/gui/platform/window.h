@@ -29,6 +29,7 @@ struct WindowRequest {
   std::vector<std::string> demo_beside;  // Not empty: and a second one beside it, with these.
   std::string screenshot;                // Not empty: render with no display to this PNG and return.
   int width = 1600, height = 1000;       // In pixels.
+  std::uint64_t live_memory_max = 0;     // Of a running job's events; 0: no limit.
 };
 
 // Returns when the window is closed (or the screenshot written). Errors: no display, no OpenGL 3.

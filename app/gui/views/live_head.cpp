@@ -46,18 +46,34 @@ void draw_live_head(const AppState& state, CommandQueue& commands) {
   const auto silence = std::chrono::steady_clock::now() - live.told_at;
   const bool is_silent = silence > silence_that_is_said, is_held = !state.position().is_at_end();
   draw_dot(look, is_held, is_silent);
+  constexpr double lag_that_is_said = 1;
   const bool is_recording = (live.told.flags & link::status_flag::is_recording) != 0;
   std::string words = is_silent ? fmt::format("not heard of for {} s",
                                               std::chrono::duration_cast<std::chrono::seconds>(silence).count())
                                 : std::string(is_held ? "held" : "live");
   words += "  |  " + rate_text(live.events_per_second);
+  if (live.behind_seconds >= lag_that_is_said) words += fmt::format("  |  {:.0f} s behind", live.behind_seconds);
   words += "  |  " + text_from_count(static_cast<std::int64_t>(live.told.lost_events)) + " lost";
+  if (live.told.pending_requests > 0) words += fmt::format("  |  {} refused, pending", live.told.pending_requests);
   words += is_recording ? "  |  recording " + text_from_bytes(static_cast<std::int64_t>(live.told.recording_bytes))
                         : std::string("  |  not recorded");
   text(words);
   tooltip(text_from_count(static_cast<std::int64_t>(live.told.events)) + " events of " +
           text_from_count(live.told.processes) + (live.told.processes == 1 ? " process" : " processes") +
           (live.told.lost_events == 0 ? "" : "\nLost: the job wrote faster than they were read.") +
+          (live.behind_seconds < lag_that_is_said
+               ? ""
+               : "\nBehind: more was recorded than has come here; it is on its way.") +
+          (live.told.pending_requests == 0
+               ? ""
+               : "\nPending: the driver refused" +
+                     (live.told.pending_bytes == 0
+                          ? std::string()
+                          : " " + text_from_bytes(static_cast<std::int64_t>(live.told.pending_bytes))) +
+                     ", and the allocator may still try again. Not failed yet.") +
+          (live.file_bytes == 0 ? ""
+                                : "\n" + text_from_bytes(static_cast<std::int64_t>(live.file_bytes)) +
+                                      " of the events are in a file, as memory is limited (--max-memory).") +
           (is_held ? "\nThe view stands; the job and its recording go on. End follows again." : ""));
   ImGui::SameLine();
   if (ImGui::SmallButton(is_held ? "Follow" : "Hold")) commands.push(is_held ? CommandId::go_to_end : CommandId::play);

@@ -1,0 +1,260 @@
+// The observer's work in the job itself (collector/annotate/hbmscope_serve.h has what is promised): the rings are
+// handed over by way of the same socket that `hbmscope run` has, which here is the same process' other end.
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "collector/annotate/hbmscope_serve.h"
+#include "collector/inject/annotate_sink.h"
+#include "collector/inject/rings.h"
+#include "collector/link/meeting_place.h"
+#include "collector/self_serve/own_descriptors.h"
+#include "collector/serve/observer.h"
+#include "collector/serve/recorder.h"
+#include "collector/serve/viewer_port.h"
+
+namespace hbmscope::self_serve {
+namespace {
+
+constexpr std::uint64_t recording_bytes_usual = std::uint64_t{4} << 30;
+constexpr std::size_t stack_bytes = std::size_t{1} << 20;
+constexpr int round_ms = 5;
+constexpr int viewer_patience_ms = 100;  // Of one that takes nothing; twenty times as long at most.
+constexpr int exit_patience_s = 2;
+
+enum class State { idle, starting, serving, ended };
+
+struct Shared {
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+  State state = State::idle;
+  bool is_to_end = false;
+  pthread_t thread{};
+  char wrong[512] = "";
+  char recording[4096] = "";
+  std::uint64_t bytes_max = 0;
+};
+Shared shared;
+
+class Locked {
+ public:
+  Locked() { pthread_mutex_lock(&shared.lock); }
+  ~Locked() { pthread_mutex_unlock(&shared.lock); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+};
+
+void note(State state, const std::string& wrong = {}) {
+  const Locked locked;
+  shared.state = state;
+  shared.wrong[wrong.copy(shared.wrong, sizeof(shared.wrong) - 1)] = 0;
+  pthread_cond_broadcast(&shared.changed);
+}
+
+bool is_to_end() {
+  return __atomic_load_n(&shared.is_to_end, __ATOMIC_ACQUIRE);
+}
+
+class Server {
+ public:
+  Server() : observer_([this](const wire::SharedBlock& block) { recorder_.append(*block); }), port_(recorder_) {}
+
+  // Nothing, or why not.
+  std::optional<std::string> begin(const std::string& recording) {
+    if (auto wrong = observer_.open()) return wrong;
+    if (auto wrong = port_.open()) return wrong;
+    if (auto wrong = recording.empty() ? record_without_name() : recorder_.open(recording))
+      return "no recording can be written" + (recording.empty() ? "" : " to " + recording) + ": " + *wrong;
+    if (const char* wrong = inject::rings.open(observer_.socket_path().c_str())) return wrong;
+    observer_.serve(0);  // The process is noted as observed before anybody is told that it is.
+    if (!observer_.refused().empty()) {
+      inject::rings.close();
+      return observer_.refused().front();
+    }
+    inject::listen_to_all();
+    return std::nullopt;
+  }
+
+  void run(std::uint64_t bytes_max) {
+    while (!is_to_end() && !is_let_go_ && recorder_.end_place() < bytes_max) {
+      is_busy_ = observer_.serve(is_busy_ ? 0 : round_ms);
+      port_.serve(status(link::status_flag::is_attached));
+      for (const link::RequestKind request : port_.take_requests()) {
+        if (request == link::RequestKind::stop_recording) recorder_.stop();
+        is_let_go_ = is_let_go_ || request == link::RequestKind::detach;
+      }
+    }
+  }
+
+  void end() {
+    inject::stop_listening();
+    observer_.finish();
+    port_.finish(status(is_let_go_ ? link::status_flag::is_attached : link::status_flag::job_has_ended),
+                 viewer_patience_ms);
+    recorder_.finish();
+  }
+
+ private:
+  link::Status status(std::uint32_t flags) const {
+    link::Status status;
+    const serve::Observer::Totals totals = observer_.totals();
+    status.processes = totals.processes;
+    status.events = totals.events;
+    status.lost_events = totals.lost;
+    status.flags = flags;
+    return status;
+  }
+
+  std::optional<std::string> record_without_name() {
+    const char* chosen = getenv("TMPDIR");
+    std::string folder = (chosen != nullptr && *chosen == '/' ? std::string(chosen) : "/var/tmp") + "/hbmscope-XXXXXX";
+    if (mkdtemp(folder.data()) == nullptr) return folder + ": " + std::strerror(errno);
+    const std::string path = folder + "/recording";
+    auto wrong = recorder_.open(path);
+    unlink(path.c_str());
+    rmdir(folder.c_str());
+    return wrong;
+  }
+
+  serve::Recorder recorder_;
+  serve::Observer observer_;
+  serve::ViewerPort port_;
+  bool is_busy_ = false, is_let_go_ = false;
+};
+
+void serve_until_the_end() {
+  if (!take_own_descriptors()) return note(State::ended, "the system gives the thread no descriptors of its own");
+  Server server;
+  if (const auto wrong = server.begin(shared.recording)) return note(State::ended, *wrong);
+  note(State::serving);
+  server.run(shared.bytes_max);
+  server.end();
+}
+
+void* thread_body(void*) {
+  pthread_setname_np(pthread_self(), "hbmscope");
+  try {
+    serve_until_the_end();
+  } catch (const std::exception& trouble) {  // No memory, mostly. The host goes on without us.
+    note(State::ended, trouble.what());
+  }
+  inject::stop_listening();
+  inject::rings.close();
+  const Locked locked;
+  shared.state = State::ended;
+  pthread_cond_broadcast(&shared.changed);
+  return nullptr;
+}
+
+// Signals are the host's threads' own.
+int start_thread() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int failed = pthread_create(&shared.thread, &attributes, thread_body, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  return failed;
+}
+
+// Its only thread is the host's, and of what ours had open it has nothing. The memory of both ends was the parent's.
+void forget_in_child() {
+  if (shared.state == State::idle) return;
+  inject::stop_listening_in_child();
+  inject::rings.forget();
+  new (&shared) Shared;
+}
+
+void watch_forks() {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, [] { pthread_atfork(nullptr, nullptr, forget_in_child); });
+}
+
+const char* refuse(const std::string& words) {
+  shared.wrong[words.copy(shared.wrong, sizeof(shared.wrong) - 1)] = 0;
+  return shared.wrong;
+}
+
+// The thread that was asked for, or that ended by itself, is gone.
+void join_ended() {
+  if (shared.state != State::ended) return;
+  pthread_join(shared.thread, nullptr);
+  shared.state = State::idle;
+}
+
+const char* start(const hbmscope_serving& how) {
+  const Locked locked;
+  if (shared.state == State::starting || shared.state == State::serving) return "it serves already";
+  join_ended();
+  const char* observer = getenv(wire::observer_variable);
+  if ((observer != nullptr && *observer != 0) || inject::is_another_listening())
+    return "another hbmscope observes this process already";
+  const char* path = how.recording == nullptr ? "" : how.recording;
+  if (std::strlen(path) >= sizeof(shared.recording)) return "the path of the recording is too long";
+  std::strcpy(shared.recording, path);
+  shared.bytes_max = how.recording_bytes_max != 0 ? how.recording_bytes_max : recording_bytes_usual;
+  __atomic_store_n(&shared.is_to_end, false, __ATOMIC_RELEASE);
+  watch_forks();
+  shared.state = State::starting;
+  if (const int failed = start_thread(); failed != 0) {
+    shared.state = State::idle;
+    return refuse(std::string("no thread can be had: ") + std::strerror(failed));
+  }
+  while (shared.state == State::starting) pthread_cond_wait(&shared.changed, &shared.lock);
+  return shared.wrong[0] == 0 ? nullptr : shared.wrong;
+}
+
+// How long exit() is held up is bounded, whatever viewers do.
+__attribute__((destructor)) void end_with_the_process() {
+  timespec until{};
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += exit_patience_s;
+  const Locked locked;
+  __atomic_store_n(&shared.is_to_end, true, __ATOMIC_RELEASE);
+  while (shared.state == State::serving)
+    if (pthread_cond_timedwait(&shared.changed, &shared.lock, &until) != 0) return;
+}
+
+}  // namespace
+}  // namespace hbmscope::self_serve
+
+extern "C" {
+
+__attribute__((visibility("default"))) const char* hbmscope_serve(const hbmscope_serving* how) {
+  hbmscope_serving known{};
+  known.bytes = sizeof(known);
+  if (how != nullptr) std::memcpy(&known, how, how->bytes < sizeof(known) ? how->bytes : sizeof(known));
+  try {
+    return hbmscope::self_serve::start(known);
+  } catch (const std::exception&) {
+    return "there is no memory left";
+  }
+}
+
+__attribute__((visibility("default"))) void hbmscope_serve_end(void) {
+  using namespace hbmscope::self_serve;
+  const Locked locked;
+  __atomic_store_n(&shared.is_to_end, true, __ATOMIC_RELEASE);
+  while (shared.state == State::starting || shared.state == State::serving)
+    pthread_cond_wait(&shared.changed, &shared.lock);
+  join_ended();
+}
+
+// A library that is loaded later calls this from its constructor (collector/annotate/hbmscope.h).
+__attribute__((visibility("default"))) void hbmscope_announce(hbmscope_table*) {
+  if (hbmscope::inject::rings.is_open()) hbmscope::inject::listen_to_all();
+}
+}

@@ -1,0 +1,55 @@
+#include "collector/wire/payload_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace hbmscope::wire {
+
+std::shared_ptr<PayloadFile> PayloadFile::open(std::string& wrong) {
+  const char* chosen = std::getenv("TMPDIR");
+  std::string path = chosen != nullptr && *chosen == '/' ? chosen : "/var/tmp";
+  path += "/hbmscope-XXXXXX";
+  const int file = mkstemp(path.data());
+  if (file < 0) {
+    wrong = path + ": " + std::strerror(errno);
+    return nullptr;
+  }
+  unlink(path.c_str());
+  fcntl(file, F_SETFD, FD_CLOEXEC);
+  return std::shared_ptr<PayloadFile>(new PayloadFile(file));
+}
+
+PayloadFile::~PayloadFile() {
+  close(file_);
+}
+
+std::optional<std::uint64_t> PayloadFile::append(std::span<const std::uint8_t> payload) {
+  const std::uint64_t begin = end_;
+  for (std::size_t done = 0; done < payload.size();) {
+    const ssize_t bytes = pwrite(file_, payload.data() + done, payload.size() - done, static_cast<off_t>(begin + done));
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) return std::nullopt;
+    done += static_cast<std::size_t>(bytes);
+  }
+  end_ = begin + payload.size();
+  return begin;
+}
+
+bool PayloadFile::read(std::uint64_t offset, std::span<std::uint8_t> payload) const {
+  for (std::size_t done = 0; done < payload.size();) {
+    const ssize_t bytes = pread(file_, payload.data() + done, payload.size() - done, static_cast<off_t>(offset + done));
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) {
+      has_failed_ = true;
+      return false;
+    }
+    done += static_cast<std::size_t>(bytes);
+  }
+  return true;
+}
+
+}  // namespace hbmscope::wire

@@ -1,0 +1,112 @@
+// Requests that were refused and may be tried again still.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "analysis/query/pending_requests.h"
+#include "analysis/read/recording/growing_trace.h"
+#include "collector/wire/stream_writer.h"
+
+namespace hbmscope {
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000;
+
+class Job {
+ public:
+  Job() {
+    wire::HeapRecord heap;
+    heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::is_complete_at_start;
+    heap.device = 0;
+    first = writer_.define_heap(heap, "GPU 0", "device");
+    heap.device = 1;
+    second_heap = writer_.define_heap(heap, "GPU 1", "device");
+    take(first, 1000, 0);
+  }
+  void take(std::uint32_t heap, std::uint64_t bytes, std::int64_t time_ns) {
+    wire::AllocRecord block;
+    block.heap = heap;
+    block.address = ++blocks_ << 30;
+    block.size = bytes;
+    writer_.alloc(block, time_ns);
+  }
+  void refuse(std::uint32_t heap, std::uint64_t bytes, std::int64_t time_ns) {
+    wire::DriverRefusalRecord refusal;
+    refusal.heap = heap;
+    refusal.asked = bytes;
+    refusal.call = writer_.define_string("cuMemAlloc_v2");
+    writer_.add(refusal, time_ns);
+  }
+  void give_up(std::uint32_t heap, std::uint64_t bytes, std::int64_t time_ns) {
+    wire::OutOfMemoryRecord failure;
+    failure.heap = heap;
+    failure.asked = bytes;
+    writer_.add(failure, time_ns);
+  }
+  void mark(std::int64_t time_ns) { writer_.add(wire::MarkerRecord{}, time_ns); }
+  std::vector<FailureRow> pending() {
+    writer_.flush();
+    return compute_pending_rows(*trace_.version());
+  }
+
+  std::uint32_t first = 0, second_heap = 0;
+
+ private:
+  GrowingTrace trace_{"live"};
+  wire::StreamWriter writer_{0, [this](const wire::SharedBlock& block) { trace_.take(block); }};
+  std::uint64_t blocks_ = 0;
+};
+
+TEST(PendingRequests, ARefusalIsPendingUntilARetryFollows) {
+  Job job;
+  EXPECT_TRUE(job.pending().empty());
+  job.refuse(job.first, 4000, second);
+  job.take(job.first, 1999, second);        // Less than half of it,
+  job.take(job.second_heap, 8000, second);  // and another heap's.
+  const auto rows = job.pending();
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_TRUE(rows[0].is_pending);
+  EXPECT_EQ(rows[0].asked_bytes, 4000U);
+  EXPECT_EQ(rows[0].reason, "cuMemAlloc_v2");
+  EXPECT_EQ(rows[0].device, 0U);
+  EXPECT_EQ(rows[0].used_bytes, 1000U);
+  job.take(job.first, 2000, 2 * second);
+  EXPECT_TRUE(job.pending().empty());
+}
+
+TEST(PendingRequests, TheLaterRefusalOfAHeapCounts) {
+  Job job;
+  job.refuse(job.first, 4000, second);
+  job.refuse(job.second_heap, 900, second);
+  job.refuse(job.first, 3600, second);
+  const auto rows = job.pending();
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].asked_bytes, 900U);
+  EXPECT_EQ(rows[1].asked_bytes, 3600U);
+}
+
+TEST(PendingRequests, WhatWasGivenUpOrIsOldIsNotPending) {
+  Job told;
+  told.refuse(told.first, 4000, second);
+  told.give_up(told.first, 4000, 2 * second);
+  EXPECT_TRUE(told.pending().empty());
+  told.refuse(told.first, 5000, 3 * second);
+  EXPECT_EQ(told.pending().size(), 1U) << "a new one after that";
+  Job old;
+  old.refuse(old.first, 4000, second);
+  old.mark(second + retry_patience_ns - 1);
+  EXPECT_EQ(old.pending().size(), 1U);
+  old.mark(second + retry_patience_ns);
+  EXPECT_TRUE(old.pending().empty());
+}
+
+TEST(PendingRequests, ARefusalThatNamesNoHeapIsAnsweredByAny) {
+  Job job;
+  job.refuse(0, 0, second);
+  EXPECT_EQ(job.pending().size(), 1U);
+  job.take(job.second_heap, 1, second);
+  EXPECT_TRUE(job.pending().empty());
+}
+
+}  // namespace
+}  // namespace hbmscope

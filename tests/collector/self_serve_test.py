@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""A program that serves itself, without hbmscope run: whoever looks finds it, its recording holds what it did, and its
+children have nothing of it.
+
+    self_serve_test.py HBMSCOPE SERVING_PROGRAM
+"""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+HBMSCOPE, PROGRAM = sys.argv[1:3]
+
+
+class SelfServe(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.recording = str(self.folder / "own.hbm")
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name, TMPDIR=folder.name)
+        for display in ("DISPLAY", "WAYLAND_DISPLAY"):
+            self.environment.pop(display, None)
+
+    def start(self, *options):
+        process = subprocess.Popen([PROGRAM, "--serve", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=self.environment)
+        for end in (process.stdin, process.stdout, process.stderr):
+            self.addCleanup(end.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stderr.readline(), "serves\n")
+        return process
+
+    def hbmscope(self, *words, code=0):
+        done = subprocess.run([HBMSCOPE, *words], capture_output=True, text=True, env=self.environment, timeout=60)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def report(self, *options):
+        return json.loads(self.hbmscope("report", self.recording, "--json", *options).stdout)
+
+    def watch(self, pid, seconds="1"):
+        return [json.loads(line) for line in self.hbmscope("watch", str(pid), "--json", "--every", "0.1", "--for", seconds).stdout.splitlines()]
+
+    def assert_heaps_are(self, truth, found):
+        by_name = {heap["name"]: heap for heap in found["heaps"]}
+        self.assertEqual(sorted(by_name), sorted(heap["name"] for heap in truth["heaps"]))
+        for heap in truth["heaps"]:
+            for key in ("live_blocks", "in_use_bytes", "requested_bytes"):
+                self.assertEqual(by_name[heap["name"]][key], heap[key], f"{heap['name']}: {key}")
+
+    def test_the_recording_holds_all_that_it_did_when_it_ends(self):
+        process = self.start("--threads", "4", "--events", "50000", "--record", self.recording, "--fail")
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, err)
+        truth, found = json.loads(out), self.report()
+        self.assert_heaps_are(truth, found)
+        self.assertEqual(found["events"]["total"], sum(heap["events"] for heap in truth["heaps"]))
+        self.assertEqual((found["events"]["lost"], found["events"]["oom"]), (0, 1))
+
+    def test_whoever_looks_finds_it(self):
+        process = self.start("--forever", "--pace", "20")
+        place = self.folder / "hbmscope"
+        self.assertEqual(stat.S_IMODE(place.stat().st_mode), 0o700)
+        self.assertEqual(stat.S_IMODE((place / f"view-{process.pid}").stat().st_mode), 0o600)
+        jobs = {job["pid"]: job for job in json.loads(self.hbmscope("ps", "--json").stdout)["jobs"]}
+        self.assertEqual(jobs[process.pid]["observer"], process.pid)
+        self.assertIn(f"serves itself: hbmscope open live:{process.pid}", self.hbmscope("ps").stdout)
+        lines = self.watch(process.pid)
+        self.assertGreater(lines[-1]["events"]["total"], lines[0]["events"]["total"])
+        self.assertEqual(lines[-1]["events"]["lost"], 0)
+        self.assertEqual([heap["name"] for heap in lines[-1]["heaps"]], ["pool 0"])
+        self.assertIn("serves itself (hbmscope_serve)", self.hbmscope("attach", str(process.pid), code=2).stderr)
+        # Nothing of it is among the program's own files, and the recording without a name has none anywhere.
+        self.assertEqual(len(os.listdir(f"/proc/{process.pid}/fd")), 3)
+        self.assertEqual([path for path in self.folder.iterdir() if path.name != "hbmscope"], [])
+
+    def test_what_is_let_go_runs_on_and_tells_nothing(self):
+        process = self.start("--forever", "--pace", "20", "--record", self.recording)
+        self.watch(process.pid, "0.3")
+        self.hbmscope("detach", str(process.pid))
+        before = self.report()["events"]["total"]
+        self.assertGreater(before, 0)
+        for _ in range(3):
+            process.stdout.readline()
+        self.assertIsNone(process.poll())
+        self.assertEqual(self.report()["events"]["total"], before)
+        self.assertIn("no job", self.hbmscope("watch", str(process.pid), code=2).stderr)
+
+    def test_a_child_has_nothing_of_its_parents(self):
+        process = self.start("--events", "20000", "--record", self.recording, "--fork")
+        child = process.stderr.readline()
+        out = process.stdout.readline()
+        self.assertEqual(process.wait(), 0)
+        truth, found = json.loads(out), self.report()
+        self.assert_heaps_are(truth, found)
+        self.assertEqual((found["events"]["total"], found["events"]["lost"]), (truth["heaps"][0]["events"], 0))
+        for theirs in ("socket:", "memfd:", ".hbm", "/dev/null"):
+            self.assertNotIn(theirs, child)
+
+    def test_a_viewer_sees_the_end_of_a_killed_parent_though_its_child_lives(self):
+        process = self.start("--forever", "--pace", "20", "--events", "2000", "--record", self.recording, "--fork")
+        self.assertIn("child", process.stderr.readline())
+        viewer = subprocess.Popen([HBMSCOPE, "watch", str(process.pid), "--json", "--every", "0.1"], stdout=subprocess.PIPE, text=True, env=self.environment)
+        self.addCleanup(viewer.stdout.close)
+        self.addCleanup(viewer.kill)
+        seen = json.loads(viewer.stdout.readline())["events"]["total"]
+        process.kill()
+        viewer.communicate(timeout=30)
+        self.assertGreaterEqual(self.report()["events"]["total"], seen)
+
+    def test_a_child_may_serve_itself(self):
+        process = self.start("--forever", "--pace", "20", "--events", "2000", "--fork", "--child-serves")
+        self.assertEqual(process.stderr.readline(), "serves\n")
+        child = int(process.stderr.readline().split()[1])
+        lines = self.watch(child, "0.3")
+        self.assertEqual(lines[-1]["events"]["total"], 1000)
+        self.assertFalse(lines[-1]["heaps"][0]["is_inexact"])
+        self.assertGreater(self.watch(process.pid, "0.3")[-1]["events"]["total"], 1000)
+
+    def test_one_that_is_observed_says_so(self):
+        done = self.hbmscope("run", "--record", self.recording, "--", PROGRAM, "--serve", "--events", "2000")
+        self.assertIn("another hbmscope observes this process already", done.stderr)
+        self.assertEqual(self.report()["events"]["total"], 2001)
+        done = self.hbmscope("run", "--no-follow", "--record", self.recording, "--", PROGRAM, "--serve", "--events", "2000")
+        self.assertIn("another hbmscope observes this process already", done.stderr)
+
+    def test_it_ends_with_so_much_recorded(self):
+        process = self.start("--forever", "--pace", "100", "--record", self.recording, "--record-bytes", "300000")
+        socket = self.folder / "hbmscope" / f"view-{process.pid}"
+        deadline = time.monotonic() + 30
+        while socket.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertFalse(socket.exists())
+        process.stdout.readline()
+        self.assertIsNone(process.poll())
+        self.assertLess(os.path.getsize(self.recording), 3_000_000)
+
+    def test_no_place_for_the_recording_is_said(self):
+        done = subprocess.run([PROGRAM, "--serve", "--record", str(self.folder / "missing" / "x.hbm")], capture_output=True, text=True, env=self.environment,
+                              timeout=60)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("no recording can be written to", done.stderr)
+        json.loads(done.stdout)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    unittest.main(argv=sys.argv[:1])
