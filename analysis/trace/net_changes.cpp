@@ -61,7 +61,7 @@ wire::LiveRecord& NetChanges::entry_of(std::uint32_t slot) {
     entry = static_cast<std::uint32_t>(entries_.size());
     entries_.emplace_back();
   }
-  return entries_[entry];
+  return entries_[entry].block;
 }
 
 void NetChanges::take(const wire::AllocRecord& record, std::uint64_t event) {
@@ -97,7 +97,7 @@ void NetChanges::note_requested(std::uint32_t slot) {
   if (entry == untouched)
     entry = now_pending;
   else if (entry != now_pending)
-    entries_[entry].flags |= wire::block_flag::is_pending;
+    entries_[entry].block.flags |= wire::block_flag::is_pending;
 }
 
 std::vector<NetChanges::Added> NetChanges::sort_added() const {
@@ -105,9 +105,9 @@ std::vector<NetChanges::Added> NetChanges::sort_added() const {
   added.reserve(entries_.size());
   std::uint64_t address_bits = 0, heap_bits = 0;
   for (std::uint32_t entry = 0; entry < entries_.size(); ++entry) {
-    const wire::LiveRecord& block = entries_[entry];
+    const wire::LiveRecord& block = entries_[entry].block;
     if (block.heap == 0) continue;
-    added.push_back({block.address, block.heap, block.slot, entry});
+    added.push_back({block.address, block.heap, entry});
     address_bits |= block.address ^ added.front().address;
     heap_bits |= block.heap ^ added.front().heap;
   }

@@ -17,9 +17,11 @@ namespace hbmscope {
 
 class NetChanges {
  public:
-  // Beginning with so many slots, of which these are vacant; the last one is taken first.
-  NetChanges(std::size_t slot_count, std::vector<std::uint32_t> free_slots)
-      : entries_by_slot_(slot_count, untouched), free_slots_(std::move(free_slots)) {}
+  // Beginning with so many slots, of which these are vacant; the last one is taken first. At most so many events come.
+  NetChanges(std::size_t slot_count, std::vector<std::uint32_t> free_slots, std::size_t events)
+      : entries_by_slot_(slot_count, untouched), free_slots_(std::move(free_slots)) {
+    entries_.reserve(events);
+  }
 
   // May all that a block has be taken in here? By kind of record; that none of it was out of order must be known.
   static bool is_plain(std::uint8_t kind);
@@ -30,6 +32,7 @@ class NetChanges {
   std::size_t slot_count() const { return entries_by_slot_.size(); }
   const std::vector<std::uint32_t>& free_slots() const { return free_slots_; }
   std::uint64_t allocations() const { return allocations_; }
+  std::size_t touched_slots() const { return entries_.size(); }
   // Of the last event, and of the record where the next one begins; nothing was added: zeros.
   std::uint64_t position() const { return position_; }
   std::int64_t time_ns() const { return time_ns_; }
@@ -44,11 +47,9 @@ class NetChanges {
     const std::vector<Added> added = sort_added();
     std::size_t next = 0;
     const auto visit_next = [&] {
-      if (next + ahead < added.size()) {
-        __builtin_prefetch(&entries_[added[next + ahead].entry]);
-        expect(added[next + ahead].slot);
-      }
-      visit(entries_[added[next++].entry]);
+      if (next + 2 * ahead < added.size()) __builtin_prefetch(&entries_[added[next + 2 * ahead].entry]);
+      if (next + ahead < added.size()) expect(entries_[added[next + ahead].entry].block.slot);
+      visit(entries_[added[next++].entry].block);
     };
     before([&](std::span<const wire::LiveRecord> piece) {
       for (std::size_t at = 0; at < piece.size(); ++at) {
@@ -75,12 +76,15 @@ class NetChanges {
  private:
   struct Added {
     std::uint64_t address;
-    std::uint32_t heap, slot, entry;
+    std::uint32_t heap, entry;
   };
   static bool is_before(const Added& added, const wire::LiveRecord& block) {
     if (added.heap != block.heap) return added.heap < block.heap;
     return (block.flags & wire::block_flag::is_loose) != 0 || added.address < block.address;
   }
+  struct alignas(64) Entry {
+    wire::LiveRecord block;  // heap 0: what was in the slot is gone.
+  };
   std::vector<Added> sort_added() const;  // By heap, then by address.
   wire::LiveRecord& entry_of(std::uint32_t slot);
   void take(const wire::AllocRecord& record, std::uint64_t event);
@@ -89,7 +93,7 @@ class NetChanges {
 
   static constexpr std::uint32_t untouched = 0xffffffff, now_pending = 0xfffffffe;
   std::vector<std::uint32_t> entries_by_slot_;
-  std::vector<wire::LiveRecord> entries_;  // heap 0: what was in the slot is gone.
+  std::vector<Entry> entries_;
   std::vector<std::uint32_t> free_slots_;
   std::uint64_t allocations_ = 0, position_ = 0;
   std::int64_t time_ns_ = 0;

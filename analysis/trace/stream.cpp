@@ -8,7 +8,7 @@ namespace hbmscope {
 namespace {
 
 // Keyframes may cost this many bytes an event, so that a trace with many live blocks has them farther apart.
-constexpr std::uint64_t keyframe_bytes_per_event = 7;
+constexpr std::uint64_t keyframe_bytes_per_event = 8;
 
 // Kinds that Stream, StreamState, PhysicalState or Definitions take in. One that the wire learns belongs here when the
 // model has learned it too; until then it is counted as passed over.

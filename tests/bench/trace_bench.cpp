@@ -1,5 +1,6 @@
 // What a trace costs, one core, beside floors on the same events in the same run:
-//   encode     events to sealed blocks, a free matched to its slot;      floor: encoding_floor.h
+//   encode     events to sealed blocks, a free matched to its slot, by who knows the next events, as readers of files
+//              do;                                                       floor: encoding_floor.h
 //   decode     blocks to rows;                                           floor: encoding_floor.h
 //   state      blocks to the exact state after every event, the largest free block included;
 //              floor: decoding plus boundary_tag_floor.h
@@ -17,6 +18,7 @@
 #include <string_view>
 
 #include "analysis/trace/stream.h"
+#include "app/heap_pages.h"
 #include "collector/wire/stream_writer.h"
 #include "tests/bench/boundary_tag_floor.h"
 #include "tests/bench/encoding_floor.h"
@@ -74,6 +76,7 @@ std::vector<wire::SharedBlock> encode(const Input& input, std::size_t live) {
   writer.add(region, 0);
   for (std::size_t i = 0; i < input.events.size(); ++i) {
     const Event& event = input.events[i];
+    if (i + 8 < input.events.size()) writer.expect(heap, input.events[i + 8].address);
     const auto time = static_cast<std::int64_t>(input.times[i]);
     if (event.size_256 == 0) {
       writer.free(heap, event.address, 0, 0, time);
@@ -279,5 +282,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "trace_bench [EVENTS] [--live N] [--seeks N] [--all-distinct]\n");
     return 2;
   }
+  hbmscope::use_large_heap_pages();  // As hbmscope itself; the floors have the same memory.
   run(count, live, all_distinct, seeks);
 }
