@@ -166,8 +166,13 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
   const std::size_t events = last > keyframe.position ? static_cast<std::size_t>(last - keyframe.position) : 0;
   NetChanges changes(keyframe.slot_count, unpack_slots(keyframe.free_slots, keyframe.free_slot_count), events);
   for (const wire::SharedBlock& block : plain_blocks) {
-    decode_own(decoder, *block, decoded);
     state.learn_heaps(definitions, block->header.sequence);
+    if (block->header.events == 0) {  // Definitions, which were taken in before.
+      state.next_sequence_ = block->header.sequence + 1;
+      ++state.next_block_;
+      continue;
+    }
+    decode_own(decoder, *block, decoded);
     const bool is_whole = changes.add(decoded, end);
     state.next_record_ = changes.next_record();
     if (state.next_record_ > 0 || is_whole) state.next_sequence_ = block->header.sequence + 1;

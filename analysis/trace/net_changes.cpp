@@ -34,6 +34,7 @@ bool NetChanges::add(const wire::DecodedBlock& block, std::uint64_t end) {
   const auto allocs = block.rows<wire::AllocRecord>();
   const auto frees = block.rows<wire::FreeRecord>();
   const auto requests = block.rows<wire::FreeRequestedRecord>();
+  constexpr std::size_t ahead = 16;
   std::size_t alloc = 0, free = 0, request = 0;
   std::uint64_t event = block.header().first_event;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -44,7 +45,11 @@ bool NetChanges::add(const wire::DecodedBlock& block, std::uint64_t end) {
     }
     switch (static_cast<RecordKind>(kinds[i])) {
       case RecordKind::alloc: take(allocs[alloc++], event); break;
-      case RecordKind::free: give_back(frees[free++].slot); break;
+      case RecordKind::free:
+        if (free + ahead < frees.size() && frees[free + ahead].slot < entries_by_slot_.size())
+          __builtin_prefetch(&entries_by_slot_[frees[free + ahead].slot], 1);
+        give_back(frees[free++].slot);
+        break;
       case RecordKind::free_requested: note_requested(requests[request++].slot); break;
       default: break;
     }
@@ -61,7 +66,7 @@ wire::LiveRecord& NetChanges::entry_of(std::uint32_t slot) {
     entry = static_cast<std::uint32_t>(entries_.size());
     entries_.emplace_back();
   }
-  return entries_[entry].block;
+  return entries_[entry];
 }
 
 void NetChanges::take(const wire::AllocRecord& record, std::uint64_t event) {
@@ -97,7 +102,7 @@ void NetChanges::note_requested(std::uint32_t slot) {
   if (entry == untouched)
     entry = now_pending;
   else if (entry != now_pending)
-    entries_[entry].block.flags |= wire::block_flag::is_pending;
+    entries_[entry].flags |= wire::block_flag::is_pending;
 }
 
 std::vector<NetChanges::Added> NetChanges::sort_added() const {
@@ -105,7 +110,7 @@ std::vector<NetChanges::Added> NetChanges::sort_added() const {
   added.reserve(entries_.size());
   std::uint64_t address_bits = 0, heap_bits = 0;
   for (std::uint32_t entry = 0; entry < entries_.size(); ++entry) {
-    const wire::LiveRecord& block = entries_[entry].block;
+    const wire::LiveRecord& block = entries_[entry];
     if (block.heap == 0) continue;
     added.push_back({block.address, block.heap, entry});
     address_bits |= block.address ^ added.front().address;

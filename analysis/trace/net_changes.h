@@ -47,21 +47,28 @@ class NetChanges {
     const std::vector<Added> added = sort_added();
     std::size_t next = 0;
     const auto visit_next = [&] {
-      if (next + 2 * ahead < added.size()) __builtin_prefetch(&entries_[added[next + 2 * ahead].entry]);
-      if (next + ahead < added.size()) expect(entries_[added[next + ahead].entry].block.slot);
-      visit(entries_[added[next++].entry].block);
+      if (next + 2 * ahead < added.size()) {  // Most lie in two cache lines.
+        const wire::LiveRecord& later = entries_[added[next + 2 * ahead].entry];
+        __builtin_prefetch(&later.address);
+        __builtin_prefetch(&later.flags);
+      }
+      if (next + ahead < added.size()) expect(entries_[added[next + ahead].entry].slot);
+      visit(entries_[added[next++].entry]);
     };
+    std::vector<std::uint32_t> kept;  // Rows of a piece. Whether one is cannot be foreseen: no branch on it.
     before([&](std::span<const wire::LiveRecord> piece) {
+      kept.resize(piece.size());
+      std::size_t count = 0;
       for (std::size_t at = 0; at < piece.size(); ++at) {
-        const wire::LiveRecord& block = piece[at];
-        if (at + ahead < piece.size()) {
-          __builtin_prefetch(&entries_by_slot_[piece[at + ahead].slot]);
-          expect(piece[at + ahead].slot);
-        }
-        const std::uint32_t entry = entries_by_slot_[block.slot];
-        if (entry != untouched && entry != now_pending) continue;
+        if (at + ahead < piece.size()) __builtin_prefetch(&entries_by_slot_[piece[at + ahead].slot]);
+        kept[count] = static_cast<std::uint32_t>(at);
+        count += entries_by_slot_[piece[at].slot] >= now_pending ? 1 : 0;
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        if (i + ahead < count) expect(piece[kept[i + ahead]].slot);
+        const wire::LiveRecord& block = piece[kept[i]];
         while (next < added.size() && is_before(added[next], block)) visit_next();
-        if (entry == untouched) {
+        if (entries_by_slot_[block.slot] == untouched) {
           visit(block);
         } else {
           wire::LiveRecord pending = block;
@@ -82,18 +89,15 @@ class NetChanges {
     if (added.heap != block.heap) return added.heap < block.heap;
     return (block.flags & wire::block_flag::is_loose) != 0 || added.address < block.address;
   }
-  struct alignas(64) Entry {
-    wire::LiveRecord block;  // heap 0: what was in the slot is gone.
-  };
   std::vector<Added> sort_added() const;  // By heap, then by address.
   wire::LiveRecord& entry_of(std::uint32_t slot);
   void take(const wire::AllocRecord& record, std::uint64_t event);
   void give_back(std::uint32_t slot);
   void note_requested(std::uint32_t slot);
 
-  static constexpr std::uint32_t untouched = 0xffffffff, now_pending = 0xfffffffe;
+  static constexpr std::uint32_t untouched = 0xffffffff, now_pending = 0xfffffffe;  // Above all entries.
   std::vector<std::uint32_t> entries_by_slot_;
-  std::vector<Entry> entries_;
+  std::vector<wire::LiveRecord> entries_;  // heap 0: what was in the slot is gone.
   std::vector<std::uint32_t> free_slots_;
   std::uint64_t allocations_ = 0, position_ = 0;
   std::int64_t time_ns_ = 0;

@@ -78,9 +78,10 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
   has_.timelines.resize(has_.definitions.heaps().size());
   last.make_heaps(has_.definitions);
   const std::size_t number = has_.blocks.size();
-  // To look at every heap after every few events would take more than all the rest.
-  is_plain &= has_.definitions.heaps().size() <= block->header.events;
-  const std::uint64_t problems = is_plain ? last.count_problems() : 0;
+  // Definitions change no heap; to look at every heap after every few events would take more than all the rest.
+  is_plain &= block->header.events == 0 || has_.definitions.heaps().size() <= block->header.events;
+  const bool may_find_problems = is_plain && block->header.events > 0;
+  const std::uint64_t problems = may_find_problems ? last.count_problems() : 0;
   has_.blocks.push_back(std::move(block));
   last.apply(decoded, number, has_.definitions, ~std::uint64_t{0},
              [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
@@ -89,7 +90,7 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
                if (in_use > peak.in_use_bytes) peak = {in_use, position, time_ns};
                has_.timelines[heap].add(position, time_ns, last.heap(heap), last.physical().heap(heap));
              });
-  has_.plain_blocks.push_back(is_plain && last.count_problems() == problems ? 1 : 0);
+  has_.plain_blocks.push_back(is_plain && (!may_find_problems || last.count_problems() == problems) ? 1 : 0);
   has_.end_position = last.position();
   keep_keyframe();
   return std::nullopt;
@@ -125,8 +126,15 @@ void Stream::keep_keyframe() {
       has_.keyframes.empty() ? wire::block_events_max : has_.keyframes.back()->position + growth_->keyframe_events;
   if (last.position() < wanted) return;
   auto keyframe = std::make_shared<const Keyframe>(last.make_keyframe(growth_->keyframe_encoder));
+  // The next one, about as large as this, comes where all of them together are within their bytes, but not later than
+  // if this were the only one. And never nearer than blocks live: to restore those costs as much as so many events.
+  const std::uint64_t size = keyframe->memory_bytes();
+  std::uint64_t all = size, live = 0;
+  for (const auto& before : has_.keyframes) all += before->memory_bytes();
+  for (const KeyframeHeap& heap : keyframe->heaps) live += heap.blocks;
+  const std::uint64_t room_at = std::max(last.position(), (all + size) / keyframe_bytes_per_event);
   growth_->keyframe_events =
-      std::max<std::uint64_t>(keyframe_events_min, keyframe->memory_bytes() / keyframe_bytes_per_event);
+      std::max({keyframe_events_min, live, std::min(room_at - last.position(), size / keyframe_bytes_per_event)});
   has_.keyframes.push_back(std::move(keyframe));
 }
 
@@ -211,11 +219,10 @@ StreamState Stream::state_at(std::uint64_t position) const {
   const auto after =
       std::upper_bound(has_.keyframes.begin(), has_.keyframes.end(), position,
                        [](std::uint64_t wanted, const auto& keyframe) { return wanted < keyframe->position; });
-  StreamState state;
-  if (after != has_.keyframes.begin()) {
-    const Keyframe& keyframe = **std::prev(after);
-    state = StreamState::from_keyframe(keyframe, has_.definitions, plain_blocks_after(keyframe, position), position);
-  }
+  static const Keyframe beginning;  // Nothing has happened, and definitions are passed over.
+  const Keyframe& keyframe = after == has_.keyframes.begin() ? beginning : **std::prev(after);
+  StreamState state =
+      StreamState::from_keyframe(keyframe, has_.definitions, plain_blocks_after(keyframe, position), position);
   advance(state, position);
   return state;
 }
