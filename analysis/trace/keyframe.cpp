@@ -11,21 +11,6 @@
 namespace hbmscope {
 namespace {
 
-wire::LiveRecord record_from_block(const LiveBlock& block, bool is_loose) {
-  wire::LiveRecord record;
-  record.address = block.address;
-  record.size = block.size;
-  record.requested = block.requested;
-  record.event = block.event;
-  record.heap = block.heap;
-  record.slot = block.slot;
-  record.stack = block.stack;
-  record.stream = block.stream;
-  record.tag = block.tag;
-  record.flags = block.flags | (is_loose ? wire::block_flag::is_loose : 0);
-  return record;
-}
-
 // One that can't be decoded is a defect: who keeps keyframes and blocks sees to it that they can be.
 void decode_own(wire::BlockDecoder& decoder, const wire::Block& block, wire::DecodedBlock& out) {
   if (decoder.decode(block, out)) std::abort();
@@ -59,6 +44,22 @@ void StreamState::list_blocks(std::uint32_t id, std::span<const std::uint32_t> s
     std::uint32_t slot;
     BlockIndex place;
   };
+  const auto add = [&](const Listed& listed, std::uint32_t more_flags) {
+    const Slot& slot = slots_[listed.slot];
+    const Details& known = details[static_cast<std::size_t>(listed.place)];
+    wire::LiveRecord record;
+    record.address = listed.address;
+    record.size = space.range_of(listed.place).size();
+    record.requested = slot.requested;
+    record.event = known.event;
+    record.heap = id;
+    record.slot = listed.slot;
+    record.stack = known.stack;
+    record.stream = known.stream;
+    record.tag = known.tag;
+    record.flags = known.flags | more_flags | (slot.is_pending != 0 ? wire::block_flag::is_pending : 0);
+    out.add(record);
+  };
   std::vector<Listed> inside, loose, scratch;
   inside.reserve(slots.size());
   std::uint64_t bits = 0;
@@ -77,9 +78,9 @@ void StreamState::list_blocks(std::uint32_t id, std::span<const std::uint32_t> s
       __builtin_prefetch(&details[static_cast<std::size_t>(later.place)]);
       space.prefetch(later.place);
     }
-    out.add(record_from_block(block_in(inside[i].slot), false));
+    add(inside[i], 0);
   }
-  for (const Listed& listed : loose) out.add(record_from_block(block_in(listed.slot), true));
+  for (const Listed& listed : loose) add(listed, wire::block_flag::is_loose);
 }
 
 std::size_t StreamState::region_count() const {
