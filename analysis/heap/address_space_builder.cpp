@@ -6,7 +6,7 @@ AddressSpaceBuilder::AddressSpaceBuilder(AddressSpace& space, std::size_t blocks
     : space_(space) {
   space.tags_.reserve(space.tags_.size() + blocks + free_pieces);
   space.sizes_.reserve(free_pieces);
-  space.starts_.reserve(free_pieces);
+  gaps_.reserve(free_pieces);
   space.regions_.for_each([&](const OrderedAddresses::Entry& entry) { regions_.push_back(entry.value); });
 }
 
@@ -14,12 +14,29 @@ AddressSpaceBuilder::AddressSpaceBuilder(AddressSpace& space, std::size_t blocks
 void AddressSpaceBuilder::open_region() {
   rest_ = space_.tags_[regions_[at_]].next;
   cursor_ = space_.tags_[rest_].begin;
+  last_ = space_.tags_[rest_].previous;
   space_.starts_.erase_at(space_.starts_.find(cursor_));
+}
+
+AddressSpace::TagIndex AddressSpaceBuilder::add_tag(AddressRange range, AddressSpace::Kind kind) {
+  AddressSpace::TagIndex index = space_.unused_;
+  if (index == AddressSpace::no_tag) {
+    index = static_cast<AddressSpace::TagIndex>(space_.tags_.size());
+    space_.tags_.push_back({range.begin, range.end, last_, rest_, 0, kind, Joining::never});
+  } else {
+    index = space_.new_tag(range, kind);
+    space_.tags_[index].previous = last_;
+  }
+  space_.tags_[last_].next = index;
+  last_ = index;
+  return index;
 }
 
 void AddressSpaceBuilder::close_region() {
   if (rest_ != AddressSpace::no_tag) {
     AddressSpace::Tag& rest = space_.tags_[rest_];
+    rest.previous = last_;
+    space_.tags_[last_].next = rest_;
     if (cursor_ == rest.end) {
       space_.sizes_.remove(rest.place);
       space_.tags_[rest.previous].next = rest.next;
@@ -43,14 +60,12 @@ BlockIndex AddressSpaceBuilder::append(std::uint64_t address, std::uint64_t size
   if (address < cursor_ || size > space_.tags_[rest_].end - address) return space_.take_loose(address, size);
   using Kind = AddressSpace::Kind;
   if (cursor_ < address) {
-    const AddressSpace::TagIndex gap = space_.new_tag({cursor_, address}, Kind::free);
-    space_.link_after(space_.tags_[rest_].previous, gap);
+    const AddressSpace::TagIndex gap = add_tag({cursor_, address}, Kind::free);
     space_.tags_[gap].place = space_.sizes_.add(address - cursor_);
-    space_.starts_.insert(cursor_, gap);
+    gaps_.emplace_back(cursor_, gap);
   }
   cursor_ = address + size;
-  const AddressSpace::TagIndex block = space_.new_tag({address, cursor_}, Kind::block);
-  space_.link_after(space_.tags_[rest_].previous, block);
+  const AddressSpace::TagIndex block = add_tag({address, cursor_}, Kind::block);
   space_.free_bytes_ -= size;
   space_.in_use_bytes_ += size;
   ++space_.blocks_;
@@ -59,6 +74,8 @@ BlockIndex AddressSpaceBuilder::append(std::uint64_t address, std::uint64_t size
 
 void AddressSpaceBuilder::finish() {
   while (at_ < regions_.size()) close_region();
+  space_.starts_.insert_all(gaps_);
+  gaps_.clear();
 }
 
 }  // namespace hbmscope

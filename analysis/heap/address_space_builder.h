@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "analysis/heap/address_space.h"
@@ -12,7 +13,8 @@ namespace hbmscope {
 
 class AddressSpaceBuilder {
  public:
-  // All regions are added and nothing was taken yet. Memory is made for so many blocks and free pieces at once.
+  // All regions are added and nothing was taken yet. Memory is made for so many blocks and free pieces at once; it is
+  // fastest when they are no more.
   AddressSpaceBuilder(AddressSpace& space, std::size_t blocks, std::size_t free_pieces);
   // Until finish() nothing else may change the space, but for loose blocks.
   ~AddressSpaceBuilder() { finish(); }
@@ -24,6 +26,8 @@ class AddressSpaceBuilder {
   void finish();
 
  private:
+  // Behind the chunk before the rest of the region.
+  AddressSpace::TagIndex add_tag(AddressRange range, AddressSpace::Kind kind);
   void open_region();
   void close_region();
 
@@ -32,6 +36,9 @@ class AddressSpaceBuilder {
   std::size_t at_ = 0;
   AddressSpace::TagIndex rest_ = AddressSpace::no_tag;  // The free chunk at the end of the region at hand.
   std::uint64_t cursor_ = 0;                            // Where it begins by now.
+  AddressSpace::TagIndex last_ = AddressSpace::no_tag;  // The chunk before it, or the region.
+  std::vector<std::pair<std::uint64_t, AddressSpace::TagIndex>>
+      gaps_;  // Of which the table of starts learns at the end.
 };
 
 }  // namespace hbmscope

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -34,7 +35,18 @@ class AddressTable {
   }
 
   void reserve(std::size_t addresses) {
-    while (addresses * 4 > entries_.size()) grow();
+    if (addresses * 4 > entries_.size()) grow_to(std::bit_ceil(addresses * 4));
+  }
+  // Many at once, sorted or not: by then, what the next ones need has been fetched.
+  template <class Pairs>
+  void insert_all(const Pairs& addresses_and_values) {
+    constexpr std::size_t ahead = 8;
+    reserve(used_ + addresses_and_values.size());
+    for (std::size_t i = 0; i < addresses_and_values.size(); ++i) {
+      if (i + ahead < addresses_and_values.size())
+        __builtin_prefetch(&entries_[home(addresses_and_values[i + ahead].first)], 1);
+      insert(addresses_and_values[i].first, addresses_and_values[i].second);
+    }
   }
 
   // The slot must hold an address.
@@ -88,10 +100,12 @@ class AddressTable {
     entries_[at] = entry;
   }
 
-  void grow() {
-    std::vector<Entry> old(entries_.size() * 2);
+  void grow() { grow_to(entries_.size() * 2); }
+  // A power of two.
+  void grow_to(std::size_t entries) {
+    std::vector<Entry> old(entries);
     old.swap(entries_);
-    --shift_;
+    shift_ = 64 - static_cast<unsigned>(std::countr_zero(entries));
     for (const Entry& entry : old)
       if (entry.value != none) place(entry);
   }

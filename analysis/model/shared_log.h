@@ -1,8 +1,9 @@
 // A sequence that only grows, whose copies share what it holds: to copy it is to keep what was there, whatever it grows
 // to later. That is how a live trace is handed to the window: a version costs some pointers, not a copy of its past.
 //
-// Elements lie in chunks that double and never move. One thread appends; others may read copies that they were handed
-// before, at the same time. Appending to a copy that is no longer the longest makes it a sequence of its own first.
+// Elements lie in chunks that never move: they double at first, and are an eighth of what is there later, so that a
+// long one has no more than that in reserve. One thread appends; others may read copies that they were handed before,
+// at the same time. Appending to a copy that is no longer the longest makes it a sequence of its own first.
 #pragma once
 
 #include <algorithm>
@@ -100,24 +101,43 @@ class SharedLog {
   std::size_t capacity() const { return size_ == 0 ? 0 : chunk_end(size_ - 1); }
 
  private:
+  static constexpr std::size_t doublings = 8, chunks_a_doubling = 8;
   struct Chunks {
-    std::array<std::unique_ptr<T[]>, 48> held;  // Each twice as long as the one before.
-    std::size_t used = 0;                       // By the longest of those who share; read by the one who appends.
+    using Late = std::array<std::unique_ptr<T[]>, (48 - doublings) * chunks_a_doubling>;
+    std::array<std::unique_ptr<T[]>, doublings> early;  // Each twice as long as the one before.
+    std::unique_ptr<Late> late;                         // Made with the first of them.
+    std::size_t used = 0;  // By the longest of those who share; read by the one who appends.
+
+    std::unique_ptr<T[]>& held(std::size_t chunk) {
+      return chunk < doublings ? early[chunk] : (*late)[chunk - doublings];
+    }
   };
 
+  // In units of the first chunk, the elements before those that come with a doubling are one less than a power of two.
   static std::size_t chunk_of(std::size_t at) {
-    return static_cast<std::size_t>(std::bit_width(at / first_chunk + 1)) - 1;
+    const std::size_t unit = at / first_chunk + 1;
+    const auto doubling = static_cast<std::size_t>(std::bit_width(unit)) - 1;
+    if (doubling < doublings) return doubling;
+    constexpr unsigned bits = std::bit_width(chunks_a_doubling) - 1;
+    const std::size_t part = unit >> (doubling - bits) & (chunks_a_doubling - 1);
+    return doublings + (doubling - doublings) * chunks_a_doubling + part;
   }
-  static std::size_t chunk_begin(std::size_t chunk) { return (first_chunk << chunk) - first_chunk; }
+  static std::size_t chunk_begin(std::size_t chunk) {
+    if (chunk < doublings) return (first_chunk << chunk) - first_chunk;
+    const std::size_t late = chunk - doublings, doubling = doublings + late / chunks_a_doubling;
+    const std::size_t parts = chunks_a_doubling + late % chunks_a_doubling;
+    return first_chunk * (parts << doubling) / chunks_a_doubling - first_chunk;
+  }
   static std::size_t chunk_end(std::size_t at) { return chunk_begin(chunk_of(at) + 1); }
   const T* place(std::size_t at) const {
     const std::size_t chunk = chunk_of(at);
-    return &chunks_->held[chunk][at - chunk_begin(chunk)];
+    return &chunks_->held(chunk)[at - chunk_begin(chunk)];
   }
   T* make_place(std::size_t at) {
     const std::size_t chunk = chunk_of(at);
-    std::unique_ptr<T[]>& held = chunks_->held[chunk];
-    if (held == nullptr) held = std::make_unique_for_overwrite<T[]>(first_chunk << chunk);
+    if (chunk >= doublings && chunks_->late == nullptr) chunks_->late = std::make_unique<typename Chunks::Late>();
+    std::unique_ptr<T[]>& held = chunks_->held(chunk);
+    if (held == nullptr) held = std::make_unique_for_overwrite<T[]>(chunk_begin(chunk + 1) - chunk_begin(chunk));
     return &held[at - chunk_begin(chunk)];
   }
   void grow_to(std::size_t size) { chunks_->used = size_ = size; }

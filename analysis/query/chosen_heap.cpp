@@ -73,6 +73,20 @@ HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
   return best;
 }
 
+HeapKey choose_alike(const Trace& trace, const Trace& other, HeapKey other_heap) {
+  if (other_heap.empty()) return choose_heap(trace, {});
+  const std::string& name = other.streams[other_heap.stream].definitions().heap(other_heap.heap).name;
+  // Streams of several processes have heaps of one name: the one at the same place first.
+  if (other_heap.stream < trace.streams.size())
+    for (const HeapInfo& heap : trace.streams[other_heap.stream].definitions().heaps())
+      if (heap.id != 0 && heap.name == name && is_worth_showing(trace.streams[other_heap.stream], heap.id))
+        return {other_heap.stream, heap.id};
+  for (std::uint32_t i = 0; i < trace.streams.size(); ++i)
+    for (const HeapInfo& heap : trace.streams[i].definitions().heaps())
+      if (heap.id != 0 && heap.name == name && is_worth_showing(trace.streams[i], heap.id)) return {i, heap.id};
+  return choose_heap(trace, {});
+}
+
 std::size_t row_of_heap(const Trace& trace, HeapKey key) {
   std::size_t row = 0;
   for (std::size_t i = 0; i <= key.stream; ++i)

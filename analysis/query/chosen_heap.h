@@ -29,6 +29,9 @@ std::vector<NamedHeap> heaps_of(const Trace& trace);
 // where there is none of them.
 HeapKey choose_heap(const Trace& trace, HeapKey wanted);
 
+// In another trace: the heap with the name of that one, else the one that is chosen anyway.
+HeapKey choose_alike(const Trace& trace, const Trace& other, HeapKey other_heap);
+
 // Its place among the answers of compute_heap_rows and compute_heap_metrics, which have one a heap.
 std::size_t row_of_heap(const Trace& trace, HeapKey key);
 

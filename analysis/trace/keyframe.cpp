@@ -1,28 +1,15 @@
-// States to keyframes and back. A copy of a state takes some 150 bytes a live block; as columns it takes about ten.
+// States to keyframes and back. A copy of a state takes some 100 bytes a live block; packed it takes about nine.
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 
 #include "analysis/heap/address_space_builder.h"
 #include "analysis/trace/net_changes.h"
+#include "analysis/trace/radix_sort.h"
 #include "analysis/trace/stream_state.h"
 
 namespace hbmscope {
 namespace {
-
-wire::LiveRecord record_from_block(const LiveBlock& block, bool is_loose) {
-  wire::LiveRecord record;
-  record.address = block.address;
-  record.size = block.size;
-  record.requested = block.requested;
-  record.event = block.event;
-  record.heap = block.heap;
-  record.slot = block.slot;
-  record.stack = block.stack;
-  record.stream = block.stream;
-  record.tag = block.tag;
-  record.flags = block.flags | (is_loose ? wire::block_flag::is_loose : 0);
-  return record;
-}
 
 // One that can't be decoded is a defect: who keeps keyframes and blocks sees to it that they can be.
 void decode_own(wire::BlockDecoder& decoder, const wire::Block& block, wire::DecodedBlock& out) {
@@ -31,58 +18,69 @@ void decode_own(wire::BlockDecoder& decoder, const wire::Block& block, wire::Dec
 
 }  // namespace
 
-// Rows on their way into one block after the other.
-class StreamState::KeyframeRows {
- public:
-  KeyframeRows(wire::BlockEncoder& encoder, std::vector<wire::Block>& blocks) : encoder_(encoder), blocks_(blocks) {}
-  ~KeyframeRows() {
-    if (rows_ > 0) blocks_.push_back(encoder_.close());
-  }
-  KeyframeRows(const KeyframeRows&) = delete;
-  KeyframeRows& operator=(const KeyframeRows&) = delete;
-
-  template <class Record>
-  void add(const Record& record) {
-    encoder_.add(record, 0);
-    if (++rows_ < Keyframe::rows_max) return;
-    blocks_.push_back(encoder_.close());
-    rows_ = 0;
-  }
-
- private:
-  wire::BlockEncoder& encoder_;
-  std::vector<wire::Block>& blocks_;
-  std::size_t rows_ = 0;
-};
-
-void StreamState::list_regions(std::uint32_t id, KeyframeRows& out) const {
-  heaps_[id].space.for_each_region([&](AddressRange range, Joining joining) {
-    wire::RegionLiveRecord record;
-    record.address = range.begin;
-    record.size = range.size();
-    record.heap = id;
-    record.flags = joining == Joining::with_neighbours ? wire::region_flag::joins_neighbours : 0;
-    out.add(record);
-  });
+void StreamState::list_regions(wire::BlockEncoder& encoder, std::vector<wire::Block>& blocks) const {
+  std::size_t rows = 0;
+  for (std::uint32_t heap = 1; heap < heaps_.size(); ++heap)
+    heaps_[heap].space.for_each_region([&](AddressRange range, Joining joining) {
+      wire::RegionLiveRecord record;
+      record.address = range.begin;
+      record.size = range.size();
+      record.heap = heap;
+      record.flags = joining == Joining::with_neighbours ? wire::region_flag::joins_neighbours : 0;
+      encoder.add(record, 0);
+      if (++rows % Keyframe::rows_max == 0) blocks.push_back(encoder.close());
+    });
+  if (!encoder.is_empty()) blocks.push_back(encoder.close());
 }
 
 // In the order of addresses, so that each is taken from the beginning of what is free when it comes back. Loose ones
 // last, marked: what was in their way may be gone by now.
-void StreamState::list_blocks(std::uint32_t id, std::span<const std::uint32_t> slots, KeyframeRows& out) const {
+void StreamState::list_blocks(std::uint32_t id, std::span<const std::uint32_t> slots, PackedBlocks& out) const {
+  constexpr std::size_t ahead = 16;
   const AddressSpace& space = heaps_[id].space;
-  constexpr std::uint32_t no_slot = 0xffffffff;
-  std::vector<std::uint32_t> slot_of_place(space.block_index_bound(), no_slot);
-  for (const std::uint32_t slot : slots) slot_of_place[static_cast<std::size_t>(slots_[slot].place)] = slot;
-  space.for_each_chunk([&](const HeapChunk& chunk) {
-    if (chunk.state == ChunkState::free) return;
-    std::uint32_t& slot = slot_of_place[static_cast<std::size_t>(chunk.block)];
-    if (slot == no_slot) return;
-    out.add(record_from_block(block_in(slot), false));
-    slot = no_slot;
-  });
-  for (const std::uint32_t slot : slots)
-    if (slot_of_place[static_cast<std::size_t>(slots_[slot].place)] == slot)
-      out.add(record_from_block(block_in(slot), true));
+  const std::vector<Details>& details = details_[id];
+  struct Listed {
+    std::uint64_t address;
+    std::uint32_t slot;
+    BlockIndex place;
+  };
+  const auto add = [&](const Listed& listed, std::uint32_t more_flags) {
+    const Slot& slot = slots_[listed.slot];
+    const Details& known = details[static_cast<std::size_t>(listed.place)];
+    wire::LiveRecord record;
+    record.address = listed.address;
+    record.size = space.range_of(listed.place).size();
+    record.requested = slot.requested;
+    record.event = known.event;
+    record.heap = id;
+    record.slot = listed.slot;
+    record.stack = known.stack;
+    record.stream = known.stream;
+    record.tag = known.tag;
+    record.flags = known.flags | more_flags | (slot.is_pending != 0 ? wire::block_flag::is_pending : 0);
+    out.add(record);
+  };
+  std::vector<Listed> inside, loose, scratch;
+  inside.reserve(slots.size());
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (i + ahead < slots.size()) space.prefetch(slots_[slots[i + ahead]].place);
+    const BlockIndex place = slots_[slots[i]].place;
+    const Listed listed{space.range_of(place).begin, slots[i], place};
+    bits |= listed.address ^ (inside.empty() ? listed : inside.front()).address;
+    (space.is_loose(place) ? loose : inside).push_back(listed);
+  }
+  radix_sort(inside, scratch, bits, [](const Listed& listed) { return listed.address; });
+  for (std::size_t i = 0; i < inside.size(); ++i) {
+    if (i + ahead < inside.size()) {
+      const Listed& later = inside[i + ahead];
+      __builtin_prefetch(&slots_[later.slot]);
+      __builtin_prefetch(&details[static_cast<std::size_t>(later.place)]);
+      space.prefetch(later.place);
+    }
+    add(inside[i], 0);
+  }
+  for (const Listed& listed : loose) add(listed, wire::block_flag::is_loose);
 }
 
 std::size_t StreamState::region_count() const {
@@ -100,20 +98,13 @@ Keyframe StreamState::make_keyframe(wire::BlockEncoder& encoder) const {
   std::vector<std::uint32_t> by_heap(slots_.size());
   for (std::size_t slot = slots_.size(); slot-- > 0;)
     by_heap[--ends[slots_[slot].heap]] = static_cast<std::uint32_t>(slot);
-  {
-    KeyframeRows head(encoder, keyframe.head);
-    for (std::uint32_t heap = 1; heap < heaps_.size(); ++heap) list_regions(heap, head);
-    for (const std::uint32_t slot : free_slots_) {
-      wire::FreeSlotRecord record;
-      record.slot = slot;
-      head.add(record);
-    }
-  }
-  {
-    KeyframeRows live(encoder, keyframe.live);
-    for (std::uint32_t heap = 1; heap < heaps_.size(); ++heap)
-      list_blocks(heap, std::span(by_heap).subspan(ends[heap], ends[heap + 1] - ends[heap]), live);
-  }
+  list_regions(encoder, keyframe.regions);
+  keyframe.free_slots = pack_slots(free_slots_);
+  keyframe.free_slot_count = free_slots_.size();
+  keyframe.live = PackedBlocks(position_);
+  for (std::uint32_t heap = 1; heap < heaps_.size(); ++heap)
+    list_blocks(heap, std::span(by_heap).subspan(ends[heap], ends[heap + 1] - ends[heap]), keyframe.live);
+  keyframe.live.finish();
   keyframe.next_block = next_block_;
   keyframe.next_record = next_record_;
   keyframe.next_sequence = next_sequence_;
@@ -130,10 +121,9 @@ Keyframe StreamState::make_keyframe(wire::BlockEncoder& encoder) const {
 }
 
 // The blocks of a keyframe, and what changed after it, heap by heap.
-void StreamState::restore_blocks(const Keyframe& keyframe, wire::BlockDecoder& decoder, NetChanges& changes) {
+void StreamState::restore_blocks(const Keyframe& keyframe, NetChanges& changes) {
   blocks_seen_ = keyframe.blocks_seen + changes.allocations();
   slots_.resize(changes.slot_count());
-  events_.resize(changes.slot_count());
   free_slots_ = changes.free_slots();
   std::optional<AddressSpaceBuilder> builder;
   std::uint32_t heap = 0;
@@ -141,26 +131,19 @@ void StreamState::restore_blocks(const Keyframe& keyframe, wire::BlockDecoder& d
     AddressSpace& space = heaps_[block.heap].space;
     if (block.heap != heap) {
       const KeyframeHeap before = block.heap < keyframe.heaps.size() ? keyframe.heaps[block.heap] : KeyframeHeap{};
-      builder.emplace(space, before.blocks, before.free_chunks);
+      const std::size_t blocks = before.blocks + changes.touched_slots();
+      builder.emplace(space, blocks, before.free_chunks);
+      details_[block.heap].reserve(blocks + before.free_chunks);
     }
     heap = block.heap;
     const bool is_loose = (block.flags & wire::block_flag::is_loose) != 0;
     fill_slot(block.slot, block, block.event, heaps_[heap],
               is_loose ? space.take_loose(block.address, block.size) : builder->append(block.address, block.size));
   };
-  const auto prefetch_slot = [&](std::uint32_t slot) {
-    __builtin_prefetch(&slots_[slot], 1);
-    __builtin_prefetch(&events_[slot], 1);
-  };
-  wire::DecodedBlock decoded;
-  const auto before = [&](const auto& take) {
-    for (const wire::Block& block : keyframe.live) {
-      decode_own(decoder, block, decoded);
-      take(decoded.rows<wire::LiveRecord>());
-    }
-  };
+  const auto prefetch_slot = [&](std::uint32_t slot) { __builtin_prefetch(&slots_[slot], 1); };
+  const auto before = [&](const auto& take) { keyframe.live.for_each_piece(take); };
   changes.for_each_live(before, restore, prefetch_slot);
-  for (const std::uint32_t slot : free_slots_) slots_[slot].flags = Slot::is_vacant;
+  for (const std::uint32_t slot : free_slots_) slots_[slot].is_vacant = 1;
 }
 
 StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitions& definitions,
@@ -169,12 +152,10 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
   state.make_heaps(definitions);
   wire::BlockDecoder decoder;
   wire::DecodedBlock decoded;
-  std::vector<std::uint32_t> free_slots;
-  for (const wire::Block& block : keyframe.head) {
+  for (const wire::Block& block : keyframe.regions) {
     decode_own(decoder, block, decoded);
     for (const wire::RegionLiveRecord& region : decoded.rows<wire::RegionLiveRecord>())
       state.apply_region(region.heap, region.address, region.size, region.flags, true, definitions);
-    for (const wire::FreeSlotRecord& free : decoded.rows<wire::FreeSlotRecord>()) free_slots.push_back(free.slot);
   }
   state.next_block_ = keyframe.next_block;
   state.next_record_ = keyframe.next_record;
@@ -182,10 +163,17 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
   state.position_ = keyframe.position;
   state.time_ns_ = keyframe.time_ns;
   state.known_heaps_ = keyframe.known_heaps;
-  NetChanges changes(keyframe.slot_count, std::move(free_slots));
+  const std::uint64_t last = plain_blocks.empty() ? 0 : std::min(end, plain_blocks.back()->end_event());
+  const std::size_t events = last > keyframe.position ? static_cast<std::size_t>(last - keyframe.position) : 0;
+  NetChanges changes(keyframe.slot_count, unpack_slots(keyframe.free_slots, keyframe.free_slot_count), events);
   for (const wire::SharedBlock& block : plain_blocks) {
-    decode_own(decoder, *block, decoded);
     state.learn_heaps(definitions, block->header.sequence);
+    if (block->header.events == 0) {  // Definitions, which were taken in before.
+      state.next_sequence_ = block->header.sequence + 1;
+      ++state.next_block_;
+      continue;
+    }
+    decode_own(decoder, *block, decoded);
     const bool is_whole = changes.add(decoded, end);
     state.next_record_ = changes.next_record();
     if (state.next_record_ > 0 || is_whole) state.next_sequence_ = block->header.sequence + 1;
@@ -196,7 +184,7 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
     state.position_ = changes.position();
     state.time_ns_ = changes.time_ns();
   }
-  state.restore_blocks(keyframe, decoder, changes);
+  state.restore_blocks(keyframe, changes);
   state.problems_ = keyframe.problems;
   state.physical_ = PhysicalState::unpack(keyframe.physical);
   for (std::size_t heap = 0; heap < keyframe.heaps.size(); ++heap) {

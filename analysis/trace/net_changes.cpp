@@ -1,7 +1,6 @@
 #include "analysis/trace/net_changes.h"
 
-#include <array>
-#include <bit>
+#include "analysis/trace/radix_sort.h"
 
 namespace hbmscope {
 
@@ -35,6 +34,7 @@ bool NetChanges::add(const wire::DecodedBlock& block, std::uint64_t end) {
   const auto allocs = block.rows<wire::AllocRecord>();
   const auto frees = block.rows<wire::FreeRecord>();
   const auto requests = block.rows<wire::FreeRequestedRecord>();
+  constexpr std::size_t ahead = 16;
   std::size_t alloc = 0, free = 0, request = 0;
   std::uint64_t event = block.header().first_event;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -45,7 +45,11 @@ bool NetChanges::add(const wire::DecodedBlock& block, std::uint64_t end) {
     }
     switch (static_cast<RecordKind>(kinds[i])) {
       case RecordKind::alloc: take(allocs[alloc++], event); break;
-      case RecordKind::free: give_back(frees[free++].slot); break;
+      case RecordKind::free:
+        if (free + ahead < frees.size() && frees[free + ahead].slot < entries_by_slot_.size())
+          __builtin_prefetch(&entries_by_slot_[frees[free + ahead].slot], 1);
+        give_back(frees[free++].slot);
+        break;
       case RecordKind::free_requested: note_requested(requests[request++].slot); break;
       default: break;
     }
@@ -101,37 +105,19 @@ void NetChanges::note_requested(std::uint32_t slot) {
     entries_[entry].flags |= wire::block_flag::is_pending;
 }
 
-// A radix sort, lowest digits first. Most digits are the same in all: those of one heap, and of the addresses the
-// lowest, by alignment, and the highest.
 std::vector<NetChanges::Added> NetChanges::sort_added() const {
-  constexpr unsigned digit_bits = 11;
-  constexpr std::uint64_t digit_mask = (1U << digit_bits) - 1;
-  std::vector<Added> added;
+  std::vector<Added> added, scratch;
   added.reserve(entries_.size());
-  std::uint64_t address_bits = 0, heap_bits = 0;  // Which differ from the first.
+  std::uint64_t address_bits = 0, heap_bits = 0;
   for (std::uint32_t entry = 0; entry < entries_.size(); ++entry) {
     const wire::LiveRecord& block = entries_[entry];
     if (block.heap == 0) continue;
-    added.push_back({block.address, block.heap, block.slot, entry});
+    added.push_back({block.address, block.heap, entry});
     address_bits |= block.address ^ added.front().address;
     heap_bits |= block.heap ^ added.front().heap;
   }
-  std::vector<Added> sorted(added.size());
-  const auto sort_by = [&](const auto& number_of, std::uint64_t bits) {
-    unsigned shift = 0;
-    while (bits >> shift != 0) {
-      shift += static_cast<unsigned>(std::countr_zero(bits >> shift));
-      std::array<std::uint32_t, digit_mask + 2> begins{};
-      for (const Added& one : added) ++begins[(number_of(one) >> shift & digit_mask) + 1];
-      for (std::size_t digit = 1; digit < begins.size(); ++digit) begins[digit] += begins[digit - 1];
-      for (const Added& one : added) sorted[begins[number_of(one) >> shift & digit_mask]++] = one;
-      added.swap(sorted);
-      shift += digit_bits;
-      if (shift >= 64) break;
-    }
-  };
-  sort_by([](const Added& one) { return one.address; }, address_bits);
-  sort_by([](const Added& one) { return std::uint64_t{one.heap}; }, heap_bits);
+  radix_sort(added, scratch, address_bits, [](const Added& one) { return one.address; });
+  radix_sort(added, scratch, heap_bits, [](const Added& one) { return std::uint64_t{one.heap}; });
   return added;
 }
 

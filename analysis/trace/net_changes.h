@@ -17,9 +17,11 @@ namespace hbmscope {
 
 class NetChanges {
  public:
-  // Beginning with so many slots, of which these are vacant; the last one is taken first.
-  NetChanges(std::size_t slot_count, std::vector<std::uint32_t> free_slots)
-      : entries_by_slot_(slot_count, untouched), free_slots_(std::move(free_slots)) {}
+  // Beginning with so many slots, of which these are vacant; the last one is taken first. At most so many events come.
+  NetChanges(std::size_t slot_count, std::vector<std::uint32_t> free_slots, std::size_t events)
+      : entries_by_slot_(slot_count, untouched), free_slots_(std::move(free_slots)) {
+    entries_.reserve(events);
+  }
 
   // May all that a block has be taken in here? By kind of record; that none of it was out of order must be known.
   static bool is_plain(std::uint8_t kind);
@@ -30,6 +32,7 @@ class NetChanges {
   std::size_t slot_count() const { return entries_by_slot_.size(); }
   const std::vector<std::uint32_t>& free_slots() const { return free_slots_; }
   std::uint64_t allocations() const { return allocations_; }
+  std::size_t touched_slots() const { return entries_.size(); }
   // Of the last event, and of the record where the next one begins; nothing was added: zeros.
   std::uint64_t position() const { return position_; }
   std::int64_t time_ns() const { return time_ns_; }
@@ -44,23 +47,28 @@ class NetChanges {
     const std::vector<Added> added = sort_added();
     std::size_t next = 0;
     const auto visit_next = [&] {
-      if (next + ahead < added.size()) {
-        __builtin_prefetch(&entries_[added[next + ahead].entry]);
-        expect(added[next + ahead].slot);
+      if (next + 2 * ahead < added.size()) {  // Most lie in two cache lines.
+        const wire::LiveRecord& later = entries_[added[next + 2 * ahead].entry];
+        __builtin_prefetch(&later.address);
+        __builtin_prefetch(&later.flags);
       }
+      if (next + ahead < added.size()) expect(entries_[added[next + ahead].entry].slot);
       visit(entries_[added[next++].entry]);
     };
+    std::vector<std::uint32_t> kept;  // Rows of a piece. Whether one is cannot be foreseen: no branch on it.
     before([&](std::span<const wire::LiveRecord> piece) {
+      kept.resize(piece.size());
+      std::size_t count = 0;
       for (std::size_t at = 0; at < piece.size(); ++at) {
-        const wire::LiveRecord& block = piece[at];
-        if (at + ahead < piece.size()) {
-          __builtin_prefetch(&entries_by_slot_[piece[at + ahead].slot]);
-          expect(piece[at + ahead].slot);
-        }
-        const std::uint32_t entry = entries_by_slot_[block.slot];
-        if (entry != untouched && entry != now_pending) continue;
+        if (at + ahead < piece.size()) __builtin_prefetch(&entries_by_slot_[piece[at + ahead].slot]);
+        kept[count] = static_cast<std::uint32_t>(at);
+        count += entries_by_slot_[piece[at].slot] >= now_pending ? 1 : 0;
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        if (i + ahead < count) expect(piece[kept[i + ahead]].slot);
+        const wire::LiveRecord& block = piece[kept[i]];
         while (next < added.size() && is_before(added[next], block)) visit_next();
-        if (entry == untouched) {
+        if (entries_by_slot_[block.slot] == untouched) {
           visit(block);
         } else {
           wire::LiveRecord pending = block;
@@ -75,7 +83,7 @@ class NetChanges {
  private:
   struct Added {
     std::uint64_t address;
-    std::uint32_t heap, slot, entry;
+    std::uint32_t heap, entry;
   };
   static bool is_before(const Added& added, const wire::LiveRecord& block) {
     if (added.heap != block.heap) return added.heap < block.heap;
@@ -87,7 +95,7 @@ class NetChanges {
   void give_back(std::uint32_t slot);
   void note_requested(std::uint32_t slot);
 
-  static constexpr std::uint32_t untouched = 0xffffffff, now_pending = 0xfffffffe;
+  static constexpr std::uint32_t untouched = 0xffffffff, now_pending = 0xfffffffe;  // Above all entries.
   std::vector<std::uint32_t> entries_by_slot_;
   std::vector<wire::LiveRecord> entries_;  // heap 0: what was in the slot is gone.
   std::vector<std::uint32_t> free_slots_;

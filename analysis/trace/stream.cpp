@@ -8,7 +8,7 @@ namespace hbmscope {
 namespace {
 
 // Keyframes may cost this many bytes an event, so that a trace with many live blocks has them farther apart.
-constexpr std::uint64_t keyframe_bytes_per_event = 7;
+constexpr std::uint64_t keyframe_bytes_per_event = 8;
 constexpr std::uint64_t sparing_events_per_byte = 4;
 
 // Kinds that Stream, StreamState, PhysicalState or Definitions take in. One that the wire learns belongs here when the
@@ -79,9 +79,10 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
   has_.timelines.resize(has_.definitions.heaps().size());
   last.make_heaps(has_.definitions);
   const std::size_t number = has_.blocks.size();
-  // To look at every heap after every few events would take more than all the rest.
-  is_plain &= has_.definitions.heaps().size() <= block->header.events;
-  const std::uint64_t problems = is_plain ? last.count_problems() : 0;
+  // Definitions change no heap; to look at every heap after every few events would take more than all the rest.
+  is_plain &= block->header.events == 0 || has_.definitions.heaps().size() <= block->header.events;
+  const bool may_find_problems = is_plain && block->header.events > 0;
+  const std::uint64_t problems = may_find_problems ? last.count_problems() : 0;
   growth_->block_bytes += block->payload.size() + sizeof(wire::Block);
   has_.blocks.push_back(std::move(block));
   last.apply(decoded, number, has_.definitions, ~std::uint64_t{0},
@@ -91,7 +92,7 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
                if (in_use > peak.in_use_bytes) peak = {in_use, position, time_ns};
                has_.timelines[heap].add(position, time_ns, last.heap(heap), last.physical().heap(heap));
              });
-  has_.plain_blocks.push_back(is_plain && last.count_problems() == problems ? 1 : 0);
+  has_.plain_blocks.push_back(is_plain && (!may_find_problems || last.count_problems() == problems) ? 1 : 0);
   has_.end_position = last.position();
   keep_keyframe();
   return std::nullopt;
@@ -100,14 +101,19 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
 void Stream::spare_memory() {
   if (growth_->is_sparing) return;
   growth_->is_sparing = true;
-  if (!has_.keyframes.empty()) growth_->keyframe_events = events_between(has_.keyframes.back()->memory_bytes());
+  if (!has_.keyframes.empty()) growth_->keyframe_events = events_between(*has_.keyframes.back());
 }
 
-// As many as pay for the keyframe.
-std::uint64_t Stream::events_between(std::uint64_t keyframe_bytes) const {
-  const std::uint64_t events =
-      growth_->is_sparing ? keyframe_bytes * sparing_events_per_byte : keyframe_bytes / keyframe_bytes_per_event;
-  return std::max<std::uint64_t>(keyframe_events_min, events);
+// The next one, about as large as this, comes where all of them together are within their bytes, but not later than if
+// this were the only one. And never nearer than blocks live: to restore those costs as much as so many events.
+std::uint64_t Stream::events_between(const Keyframe& keyframe) const {
+  const std::uint64_t size = keyframe.memory_bytes();
+  if (growth_->is_sparing) return std::max<std::uint64_t>(keyframe_events_min, size * sparing_events_per_byte);
+  std::uint64_t live = 0;
+  for (const KeyframeHeap& heap : keyframe.heaps) live += heap.blocks;
+  const std::uint64_t room_at =
+      std::max(keyframe.position, (growth_->keyframe_bytes + size) / keyframe_bytes_per_event);
+  return std::max({keyframe_events_min, live, std::min(room_at - keyframe.position, size / keyframe_bytes_per_event)});
 }
 
 void Stream::note_written(std::uint64_t end_event, std::uint64_t blocks) {
@@ -141,7 +147,7 @@ void Stream::keep_keyframe() {
   if (last.position() < wanted) return;
   auto keyframe = std::make_shared<const Keyframe>(last.make_keyframe(growth_->keyframe_encoder));
   growth_->keyframe_bytes += keyframe->memory_bytes();
-  growth_->keyframe_events = events_between(keyframe->memory_bytes());
+  growth_->keyframe_events = events_between(*keyframe);
   has_.keyframes.push_back(std::move(keyframe));
 }
 
@@ -226,11 +232,10 @@ StreamState Stream::state_at(std::uint64_t position) const {
   const auto after =
       std::upper_bound(has_.keyframes.begin(), has_.keyframes.end(), position,
                        [](std::uint64_t wanted, const auto& keyframe) { return wanted < keyframe->position; });
-  StreamState state;
-  if (after != has_.keyframes.begin()) {
-    const Keyframe& keyframe = **std::prev(after);
-    state = StreamState::from_keyframe(keyframe, has_.definitions, plain_blocks_after(keyframe, position), position);
-  }
+  static const Keyframe beginning;  // Nothing has happened, and definitions are passed over.
+  const Keyframe& keyframe = after == has_.keyframes.begin() ? beginning : **std::prev(after);
+  StreamState state =
+      StreamState::from_keyframe(keyframe, has_.definitions, plain_blocks_after(keyframe, position), position);
   advance(state, position);
   return state;
 }

@@ -161,7 +161,7 @@ class Stream {
   using RecordCounts = std::array<std::uint64_t, 256>;  // By kind.
   RecordCounts note(const wire::DecodedBlock& block);
   void keep_keyframe();
-  std::uint64_t events_between(std::uint64_t keyframe_bytes) const;
+  std::uint64_t events_between(const Keyframe& keyframe) const;  // It and the next one; its bytes are counted by now.
   // Those behind the keyframe that are plain, without a gap, up to the one with the event `position`.
   std::vector<wire::SharedBlock> plain_blocks_after(const Keyframe& keyframe, std::uint64_t position) const;
 

@@ -22,6 +22,7 @@ void StreamState::make_heaps(const Definitions& definitions) {
   while (heaps_.size() < definitions.heaps().size()) {
     const HeapInfo& info = definitions.heap(static_cast<std::uint32_t>(heaps_.size()));
     HeapState& made = heaps_.emplace_back();
+    details_.emplace_back();
     made.space.clear(info.has(wire::heap_flag::has_regions) ? RegionsAre::told : RegionsAre::unknown);
   }
 }
@@ -36,18 +37,19 @@ LiveBlock StreamState::block_in(std::size_t number) const {
   const Slot& slot = slots_[number];
   LiveBlock block;
   block.slot = static_cast<std::uint32_t>(number);
-  block.is_vacant = (slot.flags & Slot::is_vacant) != 0;
+  block.is_vacant = slot.is_vacant != 0;
   if (slot.heap == 0) return block;
   const AddressRange range = heaps_[slot.heap].space.range_of(slot.place);
-  block.event = events_[number];
+  const Details& details = details_[slot.heap][static_cast<std::size_t>(slot.place)];
+  block.event = details.event;
   block.address = range.begin;
   block.size = range.size();
   block.requested = slot.requested;
   block.heap = slot.heap;
-  block.stack = slot.stack;
-  block.stream = slot.stream;
-  block.tag = slot.tag;
-  block.flags = slot.flags;
+  block.stack = details.stack;
+  block.stream = details.stream;
+  block.tag = details.tag;
+  block.flags = details.flags | (slot.is_pending != 0 ? wire::block_flag::is_pending : 0);
   block.place = slot.place;
   return block;
 }
@@ -64,7 +66,7 @@ void StreamState::add_block(Slot& slot, HeapState& heap, BlockIndex place) {
   } else {
     heap.requested_bytes += slot.requested;
   }
-  if ((slot.flags & wire::block_flag::is_pending) != 0) {
+  if (slot.is_pending != 0) {
     heap.pending_bytes += size;
     ++heap.pending_blocks;
   }
@@ -80,7 +82,7 @@ void StreamState::remove_block(Slot& slot) {
     --heap.unknown_requests;
   else
     heap.requested_bytes -= slot.requested;
-  if ((slot.flags & wire::block_flag::is_pending) != 0) {
+  if (slot.is_pending != 0) {
     heap.pending_bytes -= size;
     --heap.pending_blocks;
   }
@@ -94,7 +96,6 @@ std::uint32_t StreamState::apply_alloc(const wire::AllocRecord& record, std::uin
   if (free_slots_.empty()) {
     number = static_cast<std::uint32_t>(slots_.size());
     slots_.emplace_back();
-    events_.emplace_back();
   } else {
     number = free_slots_.back();
     free_slots_.pop_back();
@@ -118,13 +119,10 @@ std::uint32_t StreamState::apply_live(const wire::LiveRecord& record, const Defi
     note_gap();
     return 0;
   }
-  if (slots_.size() <= record.slot) {
-    slots_.resize(record.slot + std::size_t{1});
-    events_.resize(slots_.size());
-  }
+  if (slots_.size() <= record.slot) slots_.resize(record.slot + std::size_t{1});
   Slot& slot = slots_[record.slot];
   // A vacant slot is in free_slots_ too, from where the next block would be put over this one.
-  if (slot.heap != 0 || (slot.flags & Slot::is_vacant) != 0) {
+  if (slot.heap != 0 || slot.is_vacant != 0) {
     ++problems_.bad_slots;
     note_gap();
     return 0;
@@ -139,7 +137,7 @@ std::uint32_t StreamState::apply_live(const wire::LiveRecord& record, const Defi
 }
 
 std::uint32_t StreamState::apply_free(std::uint32_t number) {
-  if (number >= slots_.size() || (slots_[number].flags & Slot::is_vacant) != 0) {
+  if (number >= slots_.size() || slots_[number].is_vacant != 0) {
     ++problems_.bad_slots;
     note_gap();
     return 0;
@@ -151,7 +149,8 @@ std::uint32_t StreamState::apply_free(std::uint32_t number) {
     ++problems_.bad_slots;
   else
     remove_block(slot);
-  slot.flags = Slot::is_vacant;
+  slot.is_pending = 0;
+  slot.is_vacant = 1;
   return heap;
 }
 
@@ -161,8 +160,8 @@ std::uint32_t StreamState::apply_free_requested(std::uint32_t number) {
     return 0;
   }
   Slot& slot = slots_[number];
-  if ((slot.flags & wire::block_flag::is_pending) != 0) return 0;
-  slot.flags |= wire::block_flag::is_pending;
+  if (slot.is_pending != 0) return 0;
+  slot.is_pending = 1;
   HeapState& heap = heaps_[slot.heap];
   heap.pending_bytes += heap.space.range_of(slot.place).size();
   ++heap.pending_blocks;
@@ -177,8 +176,10 @@ std::uint32_t StreamState::apply_move(const wire::MoveRecord& record) {
   Slot& slot = slots_[record.slot];
   AddressSpace& space = heaps_[slot.heap].space;
   const std::uint64_t size = space.range_of(slot.place).size();
+  const Details details = details_[slot.heap][static_cast<std::size_t>(slot.place)];
   space.give_back(slot.place);
   slot.place = space.take(record.address, size);
+  put_details(slot.heap, slot.place, details);
   return slot.heap;
 }
 
@@ -203,6 +204,7 @@ void StreamState::clear_heap(std::uint32_t id) {
     for (Slot& slot : slots_)
       if (slot.heap == id) slot = {};
   HeapState& heap = heaps_[id];
+  details_[id].clear();
   all_are_inexact_ = false;
   const bool is_listed = heap.is_listed;
   AddressSpace space = std::move(heap.space);

@@ -14,6 +14,7 @@
 
 #include "analysis/heap/address_space.h"
 #include "analysis/trace/definitions.h"
+#include "analysis/trace/packed_blocks.h"
 #include "analysis/trace/physical_state.h"
 #include "collector/wire/block_decoder.h"
 #include "collector/wire/block_encoder.h"
@@ -73,12 +74,13 @@ struct KeyframeHeap {
   bool is_inexact = false;
 };
 
-// A state in a few bytes a block, to go on from later: blocks of the kind that travels, and what is not in them. They
-// are small, so that the rows of one stay in a near cache while they are taken in.
+// A state in a few bytes a block, to go on from later.
 struct Keyframe {
   static constexpr std::size_t rows_max = 8'192;  // Of a block.
-  std::vector<wire::Block> head;                  // Regions, free slots.
-  std::vector<wire::Block> live;                  // Live blocks by heap, each heap's in the order of addresses.
+  std::vector<wire::Block> regions;
+  PackedBlocks live;                     // By heap, each heap's in the order of addresses, loose ones last.
+  std::vector<std::uint8_t> free_slots;  // pack_slots()
+  std::size_t free_slot_count = 0;
   std::size_t next_block = 0, next_record = 0, slot_count = 0, known_heaps = 0;
   std::uint64_t blocks_seen = 0;
   std::uint32_t next_sequence = 0;
@@ -89,9 +91,9 @@ struct Keyframe {
   std::vector<std::uint8_t> physical;  // PhysicalState::pack().
 
   std::uint64_t memory_bytes() const {
-    std::uint64_t bytes = sizeof(*this) + physical.capacity() + heaps.capacity() * sizeof(KeyframeHeap);
-    for (const auto* blocks : {&head, &live})
-      for (const wire::Block& block : *blocks) bytes += sizeof(block) + block.payload.capacity();
+    std::uint64_t bytes = sizeof(*this) + physical.capacity() + heaps.capacity() * sizeof(KeyframeHeap) +
+                          live.memory_bytes() + free_slots.capacity();
+    for (const wire::Block& block : regions) bytes += sizeof(block) + block.payload.capacity();
     return bytes;
   }
 };
@@ -140,16 +142,24 @@ class StreamState {
   std::uint64_t count_problems() const;
 
  private:
-  // Half a cache line: a free touches one of tens of thousands at random. Address and size lie in the heap's space.
-  struct alignas(32) Slot {
+  // A quarter of a cache line, because a free touches one of tens of thousands at random. Address and size lie in the
+  // heap's space.
+  struct Slot {
     std::uint64_t requested = wire::unknown_bytes;
-    std::uint32_t heap = 0;  // 0: it holds nothing.
     BlockIndex place = BlockIndex::none;
-    std::uint32_t flags = 0;  // wire::block_flag, and is_vacant.
-    std::uint32_t stack = 0, stream = 0, tag = 0;
-
+    std::uint32_t heap : 30 = 0;  // 0: it holds nothing.
+    std::uint32_t is_pending : 1 = 0;
     // It waits to be taken again. One that lost its block with the whole heap does not: the writer still holds it.
-    static constexpr std::uint32_t is_vacant = 1U << 31;
+    std::uint32_t is_vacant : 1 = 0;
+
+    static constexpr std::uint32_t heap_max = (1U << 30) - 1;  // More of them than memory has room for.
+  };
+  static_assert(sizeof(Slot) == 16);
+  // What no free looks at, by place: a state that is built in the order of addresses writes it from end to end.
+  struct Details {
+    std::uint64_t event = wire::before_the_stream;
+    std::uint32_t stack = 0, stream = 0, tag = 0;
+    std::uint32_t flags = 0;  // wire::block_flag, but for is_pending and is_loose.
   };
 
   HeapState* find_heap(std::uint32_t id, const Definitions& definitions);
@@ -190,32 +200,40 @@ class StreamState {
     listed_heaps_.clear();
   }
   void apply_listing(const wire::ListingRecord& record, const Definitions& definitions);
-  class KeyframeRows;
-  void list_regions(std::uint32_t heap, KeyframeRows& out) const;
-  void list_blocks(std::uint32_t heap, std::span<const std::uint32_t> slots, KeyframeRows& out) const;
+  void list_regions(wire::BlockEncoder& encoder, std::vector<wire::Block>& blocks) const;
+  void list_blocks(std::uint32_t heap, std::span<const std::uint32_t> slots, PackedBlocks& out) const;
   LiveBlock block_in(std::size_t slot) const;
-  void restore_blocks(const Keyframe& keyframe, wire::BlockDecoder& decoder, NetChanges& changes);
+  void restore_blocks(const Keyframe& keyframe, NetChanges& changes);
   // A block that is taken or listed.
   template <class Record>
   void fill_slot(std::uint32_t number, const Record& record, std::uint64_t event, HeapState& heap, BlockIndex place) {
     Slot& slot = slots_[number];
     slot.requested = record.requested;
-    slot.heap = record.heap;
-    slot.flags = record.flags & ~(wire::block_flag::is_loose | Slot::is_vacant);
-    slot.stack = record.stack;
-    slot.stream = record.stream;
-    slot.tag = record.tag;
-    events_[number] = event;
+    slot.heap = record.heap & Slot::heap_max;
+    slot.is_pending = (record.flags & wire::block_flag::is_pending) != 0 ? 1 : 0;
+    slot.is_vacant = 0;
+    constexpr std::uint32_t elsewhere = wire::block_flag::is_loose | wire::block_flag::is_pending;
+    put_details(record.heap, place, {event, record.stack, record.stream, record.tag, record.flags & ~elsewhere});
     add_block(slot, heap, place);
+  }
+  void put_details(std::uint32_t heap, BlockIndex place, const Details& details) {
+    std::vector<Details>& all = details_[heap];
+    const auto at = static_cast<std::size_t>(place);
+    if (at == all.size()) {
+      all.push_back(details);
+      return;
+    }
+    if (at > all.size()) all.resize(at + 1);
+    all[at] = details;
   }
   void add_block(Slot& slot, HeapState& heap, BlockIndex place);
   void remove_block(Slot& slot);
   void clear_heap(std::uint32_t heap);
 
   std::vector<Slot> slots_;
-  std::vector<std::uint64_t> events_;      // By slot: allocation ids, which no free looks at.
-  std::vector<std::uint32_t> free_slots_;  // The last one is taken first.
-  std::vector<HeapState> heaps_;           // By id.
+  std::vector<std::uint32_t> free_slots_;      // The last one is taken first.
+  std::vector<HeapState> heaps_;               // By id.
+  std::vector<std::vector<Details>> details_;  // By heap, then by place.
   HeapState none_;
   std::vector<std::uint32_t> listed_heaps_;  // Of which nobody was told yet.
   bool is_listing_ = false;                  // A new listing has begun and not ended.

@@ -136,8 +136,14 @@ int run_diff(const DiffOptions& options) {
                  {},
                  {},
                  false});
+  // With --same one side leads, the one whose moment is named, and the other one follows.
+  const auto same = parse_same_moment(options.same);
+  const bool baseline_leads = same && !options.from.empty();
+  if (baseline_leads && !options.view.at.empty())
+    return fail(
+        {"--same finds one of the two moments, and both are named", "Leave out --from or --at.", {}, {}, false});
   LoadOptions load = load_options(options.view);
-  if (!options.from.empty()) load.at = options.from;
+  if (!options.from.empty() || same) load.at = options.from;
   auto before = load_merged({files->front()}, load);
   if (!before) return fail(before.error());
   // Two moments of one trace are read once, and its blocks are then known by their ids.
@@ -145,11 +151,10 @@ int run_diff(const DiffOptions& options) {
   auto after = is_one_trace ? load_again(*before, load_options(options.view))
                             : load_merged({files->back()}, load_options(options.view));
   if (!after) return fail(after.error());
-  if (const auto same = parse_same_moment(options.same)) {
-    if (!options.from.empty())
-      return fail({"--from and --same both name the baseline's moment", "Leave one of them out.", {}, {}, false});
-    before = load_baseline_beside(*before, *after, *same, load);
-    if (!before) return fail(before.error());
+  if (same) {
+    Result<Source>& follows = baseline_leads ? after : before;
+    follows = load_beside(*follows, baseline_leads ? *before : *after, *same, load);
+    if (!follows) return fail(follows.error());
   }
   ViewRequest request = options.view.request;
   request.by = FrameBy::line;

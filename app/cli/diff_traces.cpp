@@ -46,7 +46,7 @@ std::string setting_text(const std::optional<std::string>& value) {
 }
 
 std::optional<HeapsBeside> compare_chosen_heaps(const Source& baseline, const Source& now) {
-  const HeapKey a = choose_heap(*baseline.trace, {}), b = choose_heap(*now.trace, {});
+  const HeapKey b = choose_heap(*now.trace, {}), a = choose_alike(*baseline.trace, *now.trace, b);
   if (a.empty() || b.empty()) return std::nullopt;
   return compare_heaps({*baseline.trace, baseline.states, a, baseline.moment.positions[a.stream]},
                        {*now.trace, now.states, b, now.moment.positions[b.stream]});
@@ -80,17 +80,18 @@ std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source
                    compare_chosen_heaps(baseline, now)};
 }
 
-Result<Source> load_baseline_beside(const Source& baseline, const Source& now, SameMoment same, LoadOptions options) {
-  const HeapKey heap = now.trace ? choose_heap(*now.trace, {}) : HeapKey{};
-  const HeapKey before = baseline.trace ? choose_heap(*baseline.trace, {}) : HeapKey{};
-  if (heap.empty() || before.empty())
-    return Failure(
-        Error{"--same is about two traces with heaps", "Name a moment for the baseline: --from.", {}, {}, false});
+Result<Source> load_beside(const Source& side, const Source& leads, SameMoment same, LoadOptions options) {
+  if (!side.trace || !leads.trace)
+    return Failure(Error{"--same is about two traces", "Profiles have one moment each.", {}, {}, false});
+  const HeapKey heap = choose_heap(*leads.trace, {}), other = choose_alike(*side.trace, *leads.trace, heap);
+  if (heap.empty() || other.empty())
+    return Failure(Error{
+        "--same counts the requests of a heap, and there is none", "Name both moments: --from, --at.", {}, {}, false});
   const auto found =
-      find_moment_beside(*now.trace, heap, now.moment.positions[heap.stream], *baseline.trace, before, same);
-  options.at = text_from_position(*baseline.trace, before.stream, found->position);
-  auto moved = load_again(baseline, options);
-  if (moved && found->is_short) moved->moment.text += ", where it ends: now is further on";
+      find_moment_beside(*leads.trace, heap, leads.moment.positions[heap.stream], *side.trace, other, same);
+  options.at = text_from_position(*side.trace, other.stream, found->position);
+  auto moved = load_again(side, options);
+  if (moved && found->is_short) moved->moment.text += ", where it ends: the other one is further on";
   return moved;
 }
 

@@ -26,8 +26,8 @@ struct TraceDiff {
   std::optional<HeapsBeside> heaps;  // Of the heap that stands out in each: A is the baseline, B is now.
 };
 
-// The baseline as it was when now is where it is (--same). Errors: no trace, or nothing in it.
-Result<Source> load_baseline_beside(const Source& baseline, const Source& now, SameMoment same, LoadOptions options);
+// A side as it was when the other one is where it is (--same). Errors: no trace, or nothing in it.
+Result<Source> load_beside(const Source& side, const Source& leads, SameMoment same, LoadOptions options);
 
 // Nothing where a side is a profile. The sources must outlive it.
 std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source& now);

@@ -46,14 +46,15 @@ std::uint64_t BlockEncoder::add_row(const RecordDescription& record, const std::
 
 void BlockEncoder::spill(RecordKind kind, Rows& rows) {
   const RecordDescription& record = *find_record(static_cast<std::uint16_t>(kind));
-  const std::size_t stride = record.struct_bytes, count = rows.tile.size() / stride;
+  const std::size_t stride = record.struct_bytes, count = rows.tile_bytes / stride;
   if (count == 0) return;
   rows.columns.resize(record.field_count);
   const std::uint8_t* before = rows.last.empty() ? nullptr : rows.last.data();
   for (unsigned i = 0; i < record.field_count; ++i)
     append_field(record.fields[i], rows.tile.data(), stride, count, before, rows.columns[i]);
-  rows.last.assign(rows.tile.end() - static_cast<std::ptrdiff_t>(stride), rows.tile.end());
-  rows.tile.clear();
+  const std::uint8_t* const end = rows.tile.data() + rows.tile_bytes;
+  rows.last.assign(end - stride, end);
+  rows.tile_bytes = 0;
   rows.spilled += count;
 }
 
@@ -98,7 +99,7 @@ void BlockEncoder::write_columns(std::vector<std::uint8_t>& out, std::vector<std
   write_differences(times_, times_.empty() ? 0 : times_.front(), true, out, cuts);
   for (const RecordDescription& record : record_table) {
     Rows& rows = rows_[static_cast<std::size_t>(record.kind)];
-    if (rows.tile.empty() && rows.spilled == 0) continue;
+    if (rows.tile_bytes == 0 && rows.spilled == 0) continue;
     write_section(record, rows, out, cuts);
     for (ColumnNumbers& column : rows.columns) column.clear();
     rows.last.clear();

@@ -53,17 +53,20 @@ class BlockEncoder {
   // Structs become columns some hundred at a time: so they stay in the nearest cache, and leave room in it for the
   // writer's live table.
   struct Rows {
-    std::vector<std::uint8_t> tile;  // Structs, one after the other.
+    std::vector<std::uint8_t> tile;  // Room for structs, one after the other; made when the first one comes.
+    std::size_t tile_bytes = 0;      // Of it, taken.
     std::vector<ColumnNumbers> columns;
     std::vector<std::uint8_t> last;  // The struct before the tile; empty: none.
     std::size_t spilled = 0;
   };
   // Inlined into add(), where all but the fields and the text is constant.
-  std::uint64_t append(RecordKind kind, const std::uint8_t* fields, std::size_t struct_bytes, bool has_text,
-                       std::int64_t time_ns, std::string_view text) {
+  [[gnu::always_inline]] std::uint64_t append(RecordKind kind, const std::uint8_t* fields, std::size_t struct_bytes,
+                                              bool has_text, std::int64_t time_ns, std::string_view text) {
     Rows& rows = rows_[static_cast<std::size_t>(kind)];
-    rows.tile.insert(rows.tile.end(), fields, fields + struct_bytes);
-    if (rows.tile.size() == column_tile_rows * struct_bytes) spill(kind, rows);
+    if (rows.tile.empty()) rows.tile.resize(column_tile_rows * struct_bytes);
+    std::memcpy(rows.tile.data() + rows.tile_bytes, fields, struct_bytes);
+    rows.tile_bytes += struct_bytes;
+    if (rows.tile_bytes == column_tile_rows * struct_bytes) spill(kind, rows);
     if (has_text) {
       text_.append(text.substr(0, text_bytes_max));
       text_ends_.push_back(text_.size());

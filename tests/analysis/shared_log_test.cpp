@@ -32,6 +32,16 @@ TEST(SharedLog, is_searched_like_a_vector) {
     ASSERT_EQ(wanted / 3 + 1, std::upper_bound(log.begin(), log.end(), wanted) - log.begin());
 }
 
+TEST(SharedLog, a_long_one_has_an_eighth_in_reserve) {
+  SharedLog<int, 2> log;
+  for (int i = 0; i < 300'000; ++i) {
+    log.push_back(i);
+    ASSERT_LE(log.size(), log.capacity());
+    ASSERT_LE(log.capacity(), log.size() < 1000 ? 2 * log.size() + 2 : log.size() * 9 / 8 + 2) << log.size();
+  }
+  for (int i = 0; i < 300'000; ++i) ASSERT_EQ(i, log[static_cast<std::size_t>(i)]);
+}
+
 TEST(SharedLog, elements_never_move_and_copies_share_them) {
   SharedLog<int, 2> log;
   log.push_back(7);

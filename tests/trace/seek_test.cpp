@@ -229,6 +229,52 @@ TEST(Seek, what_is_listed_after_a_keyframe_is_taken_as_on_the_whole_way) {
   EXPECT_EQ(walked.problems().total(), sought.problems().total());
 }
 
+// Before the first keyframe, too: blocks of definitions alone, before, between and behind those with events.
+TEST(Seek, moments_near_the_beginning_are_as_event_by_event) {
+  Stream stream;
+  wire::StreamWriter writer(0,
+                            [&](wire::SharedBlock block) { ASSERT_EQ(std::nullopt, stream.append(std::move(block))); });
+  Random random(4);
+  std::vector<std::uint32_t> heaps;
+  std::map<std::uint64_t, std::uint32_t> live;  // By address: heaps.
+  std::int64_t time = 0;
+  for (int part = 0; part < 40; ++part) {
+    writer.define_string("text " + std::to_string(part));
+    if (part % 8 == 0 && heaps.size() < 3) heaps.push_back(writer.define_heap({}, "heap", "device"));
+    writer.flush();
+    for (int i = 0; i < 50; ++i) {
+      const std::uint64_t address = random() % 64 * 4096;
+      if (const auto found = live.find(address); found != live.end()) {
+        writer.free(found->second, address, 0, 0, ++time);
+        live.erase(found);
+        continue;
+      }
+      wire::AllocRecord block;
+      block.address = address;
+      block.size = 512 * (1 + random() % 8);
+      block.heap = live[address] = heaps[random() % heaps.size()];
+      writer.alloc(block, ++time);
+    }
+    writer.flush();
+  }
+  writer.define_string("the last one");
+  writer.flush();
+  ASSERT_EQ(81U, stream.blocks().size());
+  const Stream version = stream.version();
+  StreamState walked;
+  for (std::uint64_t at = 0; at <= stream.end_position(); ++at) {
+    version.advance(walked, at);
+    StreamState sought = version.state_at(at);
+    ASSERT_NO_FATAL_FAILURE(expect_same(walked, sought)) << at;
+    ASSERT_EQ(walked.next_block(), sought.next_block()) << at;
+    for (const std::uint32_t heap : heaps) ASSERT_FALSE(sought.heap(heap).is_inexact) << at;
+    version.advance(sought, at + 75);
+    StreamState later = walked;
+    version.advance(later, at + 75);
+    ASSERT_NO_FATAL_FAILURE(expect_same(later, sought)) << at;
+  }
+}
+
 TEST(Seek, an_end_that_is_missing_is_missing_from_a_keyframe_on_too) {
   RandomStream made(7);
   made.run(80'000, 0);

@@ -245,6 +245,8 @@ class TorchConverter {
     const TorchTrace& trace = *device.trace;
     const std::uint64_t address = trace.address[entry];
     const std::uint32_t stack = stack_from(trace.stack[entry]);
+    if (const std::size_t later = entry + 8; later < trace.size())
+      writer_.expect(heap_of_entry(device, later), trace.address[later]);
     switch (trace.action[entry]) {
       case TorchAction::alloc: write_alloc(device, entry, stack, time); break;
       case TorchAction::free_requested:
