@@ -14,6 +14,7 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   window.files = request.files;
   window.baseline = request.baseline;
   window.beside = request.beside;
+  window.beside_at = request.beside_at;
   window.lock = request.lock;
   window.heap = request.heap;
   window.view = request.view;

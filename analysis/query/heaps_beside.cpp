@@ -23,8 +23,6 @@ struct Facts {
   std::optional<std::size_t> last_failure;  // Its index among those of the stream.
   std::optional<std::size_t> next_failure;  // Of the very next request, where that will fail.
   bool ends_here = false;
-  // A heap without a pool of its own takes each block from the device.
-  bool has_pool() const { return row.pool_bytes.value_or(0) > row.in_use_bytes || row.free_bytes.value_or(0) > 0; }
 };
 
 std::optional<Facts> facts_of(const HeapAt& at, PassControl* control) {
@@ -124,9 +122,12 @@ void say_next_failure(const HeapAt& at_a, const Facts& a, const HeapAt& at_b, co
   if (a.next_failure) sentences.push_back("A fails at the next request: " + of(at_a, a));
   if (b.next_failure) sentences.push_back("B fails at the next request: " + of(at_b, b));
   if (a.requests != b.requests || (a.next_failure && b.next_failure)) return;
-  const Facts& other = a.next_failure ? b : a;
-  sentences.push_back(fmt::format("{} {}.", a.next_failure ? "B" : "A",
-                                  other.ends_here ? "ends before it" : "serves its next request"));
+  const bool is_b = a.next_failure.has_value();
+  const HeapAt& other = is_b ? at_b : at_a;
+  const Stream& stream = other.trace.streams[other.heap.stream];
+  const auto in_all = count_requests(stream, other.heap.heap, stream.end_position());
+  const bool has_next = in_all && *in_all > (is_b ? b : a).requests;
+  sentences.push_back(fmt::format("{} {}.", is_b ? "B" : "A", has_next ? "serves its next request" : "ends before it"));
 }
 
 void say_progress(const Facts& a, const Facts& b, std::vector<std::string>& sentences) {
@@ -160,7 +161,7 @@ void say_bytes(const Facts& a, const Facts& b, std::vector<std::string>& sentenc
 
 std::string fit_of(const char* name, const Facts& facts) {
   if (!facts.row.largest_free_bytes) return fmt::format("{}: not told", name);
-  if (!facts.has_pool()) return fmt::format("{} keeps nothing free, and asks the device each time", name);
+  if (*facts.row.largest_free_bytes == 0) return fmt::format("{} has nothing free now", name);
   return fmt::format("{} up to {}", name, text_from_bytes(*facts.row.largest_free_bytes));
 }
 
@@ -195,7 +196,7 @@ std::string text_from_difference(const BesideRow& row) {
     case BesideRow::Unit::bytes: return delta_text_from_bytes(difference);
     case BesideRow::Unit::count: return delta_text_from_count(difference);
     case BesideRow::Unit::percent:
-      if (difference == 0) return "0";
+      if (std::abs(difference) < 5) return "0.0 points";  // Less than is shown.
       return fmt::format("{}{:.1f} points", difference < 0 ? "−" : "+",
                          std::abs(static_cast<double>(difference)) / 100);
   }

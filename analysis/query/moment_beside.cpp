@@ -5,10 +5,13 @@
 namespace hbmscope {
 namespace {
 
-bool is_request(const wire::DecodedBlock& block, const RecordPlace& place, std::uint32_t heap) {
-  if (place.kind == wire::RecordKind::alloc) return block.rows<wire::AllocRecord>()[place.row].heap == heap;
-  return place.kind == wire::RecordKind::out_of_memory && block.rows<wire::OutOfMemoryRecord>()[place.row].heap == heap;
-}
+// A point of a program: between two requests of a heap, after so many of its frees since the first of them.
+struct ProgramPoint {
+  std::uint64_t requests = 0, frees = 0;
+};
+
+// What happened to the heap, in its order.
+enum class Step : std::uint8_t { request, free, given_back, other };
 
 std::uint64_t requests_in(const wire::DecodedBlock& block, std::uint32_t heap) {
   std::uint64_t count = 0;
@@ -17,21 +20,57 @@ std::uint64_t requests_in(const wire::DecodedBlock& block, std::uint32_t heap) {
   return count;
 }
 
-// A point of a program: between two requests, after so many frees since the first of them.
-struct ProgramPoint {
-  std::uint64_t requests = 0, frees = 0;
-};
+Step step_of_record(const wire::DecodedBlock& block, const RecordPlace& place, std::uint32_t heap) {
+  switch (place.kind) {
+    case wire::RecordKind::alloc:
+      return block.rows<wire::AllocRecord>()[place.row].heap == heap ? Step::request : Step::other;
+    case wire::RecordKind::out_of_memory:
+      return block.rows<wire::OutOfMemoryRecord>()[place.row].heap == heap ? Step::request : Step::other;
+    case wire::RecordKind::free: return Step::free;
+    case wire::RecordKind::region_shrink: return Step::given_back;
+    default: return Step::other;
+  }
+}
+
+Step step_of_change(const HeapChange& change) {
+  if (change.what == HeapChange::What::allocated) return Step::request;
+  if (change.what == HeapChange::What::freed) return Step::free;
+  return change.place.kind == wire::RecordKind::region_shrink ? Step::given_back : Step::other;
+}
+
+// A free does not say of which heap its block was: with one heap that is clear, and no state is needed.
+bool has_one_heap(const Stream& stream) {
+  const auto& heaps = stream.definitions().heaps();
+  return std::count_if(heaps.begin(), heaps.end(), [](const HeapInfo& heap) { return heap.id != 0; }) == 1;
+}
+
+// take(step, position after it) for every event of the first `end`. False where it was cancelled.
+template <class Take>
+bool pass_over_steps(const Stream& stream, std::uint32_t heap, std::uint64_t end, PassControl* control,
+                     const Take& take) {
+  const bool is_alone = has_one_heap(stream);
+  const auto take_record = [&](const wire::DecodedBlock& block, const RecordPlace& place) {
+    if (!wire::is_event(static_cast<std::uint16_t>(place.kind))) return;
+    const Step step = step_of_record(block, place, heap);
+    take(step == Step::free && !is_alone ? Step::other : step, place.event + 1);
+  };
+  if (is_alone) return pass_over_records(stream, end, control, take_record);
+  return pass_over_heaps(
+      stream, end, control,
+      [&](const StreamState&, const HeapChange& change, const wire::DecodedBlock&) {
+        if (!wire::is_event(static_cast<std::uint16_t>(change.place.kind))) return;
+        take(change.heap == heap ? step_of_change(change) : Step::other, change.position);
+      },
+      take_record);
+}
 
 std::optional<ProgramPoint> point_at(const Stream& stream, std::uint32_t heap, std::uint64_t position,
                                      PassControl* control) {
   ProgramPoint point;
-  const bool is_done =
-      pass_over_records(stream, position, control, [&](const wire::DecodedBlock& block, const RecordPlace& place) {
-        if (is_request(block, place, heap))
-          point = {point.requests + 1, 0};
-        else if (place.kind == wire::RecordKind::free)
-          ++point.frees;
-      });
+  const bool is_done = pass_over_steps(stream, heap, position, control, [&](Step step, std::uint64_t) {
+    if (step == Step::request) point = {point.requests + 1, 0};
+    if (step == Step::free) ++point.frees;
+  });
   return is_done ? std::optional(point) : std::nullopt;
 }
 
@@ -39,16 +78,21 @@ std::optional<ProgramPoint> point_at(const Stream& stream, std::uint32_t heap, s
 // second one.
 class PointSearch {
  public:
-  PointSearch(std::uint32_t heap, ProgramPoint wanted) : heap_(heap), wanted_(wanted) {}
+  explicit PointSearch(ProgramPoint wanted) : wanted_(wanted) {}
 
-  void take(const wire::DecodedBlock& block) {
+  void take(Step step, std::uint64_t position) {
     if (is_over_) return;
-    const std::uint64_t here = requests_in(block, heap_);
-    if (now_.requests + here < wanted_.requests) {
-      now_.requests += here;
-      return;
+    const bool is_between = now_.requests == wanted_.requests;
+    if (is_between && now_.frees == wanted_.frees) {
+      // What a free gives back to the driver belongs to it.
+      is_over_ = step != Step::given_back;
+    } else if (step == Step::request) {
+      is_over_ = is_between;
+      if (!is_over_) now_ = {now_.requests + 1, 0};
+    } else if (is_between && step == Step::free) {
+      ++now_.frees;
     }
-    for (RecordCursor cursor(block); !cursor.at_end() && !is_over_;) take(block, cursor.next());
+    if (!is_over_ && now_.requests == wanted_.requests) position_ = position;
   }
   MomentBeside found(std::uint64_t end_position) const {
     if (now_.requests < wanted_.requests) return {end_position, true};
@@ -56,24 +100,6 @@ class PointSearch {
   }
 
  private:
-  void take(const wire::DecodedBlock& block, const RecordPlace& place) {
-    const bool is_there = now_.requests == wanted_.requests;
-    if (is_there && now_.frees == wanted_.frees) {
-      // What a free gives back to the driver belongs to it.
-      is_over_ = place.kind != wire::RecordKind::region_shrink;
-      if (!is_over_) position_ = place.event + 1;
-    } else if (is_request(block, place, heap_)) {
-      is_over_ = is_there;
-      if (is_over_) return;
-      now_ = {now_.requests + 1, 0};
-      position_ = place.event + 1;
-    } else if (is_there) {
-      now_.frees += place.kind == wire::RecordKind::free ? 1 : 0;
-      if (wire::is_event(static_cast<std::uint16_t>(place.kind))) position_ = place.event + 1;
-    }
-  }
-
-  std::uint32_t heap_;
   ProgramPoint wanted_, now_;
   std::uint64_t position_ = 0;
   bool is_over_ = false;
@@ -97,20 +123,31 @@ std::optional<SameMoment> parse_same_moment(std::string_view name) {
 
 std::optional<std::uint64_t> count_requests(const Stream& stream, std::uint32_t heap, std::uint64_t position,
                                             PassControl* control) {
-  const auto point = point_at(stream, heap, position, control);
-  return point ? std::optional(point->requests) : std::nullopt;
+  std::uint64_t count = 0;
+  const bool is_done = pass_over_blocks(stream, position, control, [&](const wire::DecodedBlock& block, std::size_t) {
+    if (block.header().first_event + block.header().events <= position) {
+      count += requests_in(block, heap);
+      return;
+    }
+    for (RecordCursor cursor(block); !cursor.at_end();) {
+      const RecordPlace place = cursor.next();
+      count += place.event < position && step_of_record(block, place, heap) == Step::request ? 1 : 0;
+    }
+  });
+  return is_done ? std::optional(count) : std::nullopt;
 }
 
 std::optional<MomentBeside> find_moment_beside(const Trace& trace, HeapKey heap, std::uint64_t position,
                                                const Trace& other, HeapKey other_heap, SameMoment same,
                                                PassControl* control) {
+  if (&trace == &other && heap == other_heap) return MomentBeside{position, false};
   const Stream &stream = trace.streams[heap.stream], &beside = other.streams[other_heap.stream];
   if (same == SameMoment::time) return find_time(stream, beside, position);
   const auto point = point_at(stream, heap.heap, position, control);
   if (!point) return std::nullopt;
-  PointSearch search(other_heap.heap, *point);
-  const bool is_done = pass_over_blocks(beside, beside.end_position(), control,
-                                        [&](const wire::DecodedBlock& block, std::size_t) { search.take(block); });
+  PointSearch search(*point);
+  const bool is_done = pass_over_steps(beside, other_heap.heap, beside.end_position(), control,
+                                       [&](Step step, std::uint64_t after) { search.take(step, after); });
   return is_done ? std::optional(search.found(beside.end_position())) : std::nullopt;
 }
 

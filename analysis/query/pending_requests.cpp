@@ -52,6 +52,12 @@ class Pending {
   std::vector<FailureEvent> refused_;  // In their order.
 };
 
+// A file that was read to the end that its writer gave it.
+bool is_finished(const Trace& trace) {
+  return trace.file_bytes > 0 && trace.import.count_of("not_finished") == 0 &&
+         trace.import.count_of("stopped_here") == 0;
+}
+
 }  // namespace
 
 std::vector<FailureRow> compute_pending_rows(const Trace& trace) {
@@ -64,7 +70,7 @@ std::vector<FailureRow> compute_pending_rows(const Trace& trace) {
     for (const FailureEvent& one : pending.refused()) {
       state = stream.state_at(one.event);
       rows.push_back(row_from_failure(stream, one, &state));
-      rows.back().is_pending = true;
+      rows.back().is_pending = !is_finished(trace);
     }
   }
   return rows;

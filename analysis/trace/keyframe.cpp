@@ -166,6 +166,7 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
   const std::uint64_t last = plain_blocks.empty() ? 0 : std::min(end, plain_blocks.back()->end_event());
   const std::size_t events = last > keyframe.position ? static_cast<std::size_t>(last - keyframe.position) : 0;
   NetChanges changes(keyframe.slot_count, unpack_slots(keyframe.free_slots, keyframe.free_slot_count), events);
+  bool is_unreadable = false;
   for (const wire::SharedBlock& block : plain_blocks) {
     state.learn_heaps(definitions, block->header.sequence);
     if (block->header.events == 0) {  // Definitions, which were taken in before.
@@ -173,7 +174,10 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
       ++state.next_block_;
       continue;
     }
-    decode_own(decoder, *block, decoded);
+    if (decoder.decode(*block, decoded)) {  // It was spilled to a file that can't be read back.
+      is_unreadable = true;
+      break;
+    }
     const bool is_whole = changes.add(decoded, end);
     state.next_record_ = changes.next_record();
     if (state.next_record_ > 0 || is_whole) state.next_sequence_ = block->header.sequence + 1;
@@ -191,6 +195,7 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
     state.heaps_[heap].is_inexact = keyframe.heaps[heap].is_inexact;
     state.heaps_[heap].space.set_problems(keyframe.heaps[heap].problems);
   }
+  if (is_unreadable) state.skip_lost(last);
   return state;
 }
 

@@ -246,7 +246,8 @@ void Stream::advance(StreamState& state, std::uint64_t position) const {
   wire::DecodedBlock decoded;
   for (std::size_t number = state.next_block(); number < has_.blocks.size(); ++number) {
     if (has_.blocks[number]->header.first_event > position) break;
-    if (decoder.decode(*has_.blocks[number], decoded)) break;
+    if (decoder.decode(*has_.blocks[number], decoded))  // It was spilled to a file that can't be read back.
+      return state.skip_lost(std::min(position, has_.end_position));
     state.apply(decoded, number, has_.definitions, position, [](std::uint64_t, std::int64_t, std::uint32_t) {});
     if (state.next_block() == number) return;  // Stopped inside of it.
   }

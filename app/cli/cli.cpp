@@ -98,8 +98,10 @@ void add_diff(CLI::App& app, DiffOptions& options) {
   add_files(command, options.files, "BASELINE NOW, or a folder: its first and last profile");
   command.add_option("--from", options.from, "The moment of the baseline, of a trace; see --at");
   command
-      .add_option("--same", options.same,
-                  "Of two traces: the baseline as long after its start (time), or after as many requests")
+      .add_option(
+          "--same", options.same,
+          "Of two traces: the baseline as long after its start as now (time), or after as many requests; with --from "
+          "now as the baseline")
       ->check(CLI::IsMember({"time", "requests"}));
   command.add_option("--match", options.match, "Match stacks by function (lines may have moved) or by line")
       ->capture_default_str();
@@ -274,6 +276,7 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
   command.add_option("--baseline", request.baseline, "A profile to compare with");
   command.add_option("--beside", request.beside,
                      "A file to show side by side with it; the same one: at another moment");
+  command.add_option("--beside-at", request.beside_at, "Of --beside: its moment, as --at");
   command.add_option("--lock", request.lock, "Of --beside: both at the same time, or after as many requests")
       ->check(CLI::IsMember({"time", "requests", "none"}));
   command.add_option("--theme", request.theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
@@ -325,6 +328,8 @@ int run_open(OpenRequest& request, const std::string& size, const OpenWindow& op
                    {},
                    {},
                    false});
+  if (request.beside.empty() && !(request.lock + request.beside_at).empty())
+    return fail({"--lock and --beside-at are about two files", "Name the second one: --beside FILE.", {}, {}, false});
   if (!open_window) {
     print_error({"this hbmscope was built without a window",
                  "Use report, diff, check or export; or build with -DHBMSCOPE_GUI=ON.",

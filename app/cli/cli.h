@@ -19,7 +19,8 @@ inline constexpr int exit_unreadable = 3;  // A file that can't be read, or a re
 // `open`, and hbmscope without a command: handed on to the window, which this folder does not know.
 struct OpenRequest {
   std::vector<std::string> files;
-  std::string baseline, beside, lock, heap, view, select, where, find, from, at, pin, color, rows, theme, screenshot;
+  std::string baseline, beside, beside_at, lock, heap, view, select, where, find, from, at, pin, color, rows, theme,
+      screenshot;
   std::vector<std::string> demo;         // The words of a demo's job: the window starts it, and shows it live.
   std::vector<std::string> demo_beside;  // Those of a second one, shown side by side with it.
   double scale = 0;

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "allocator/workload/workloads.h"
+#include "analysis/query/heap_rows.h"
 #include "analysis/units/utf8.h"
 #include "app/cli/display.h"
 #include "app/cli/load.h"
@@ -45,10 +46,20 @@ int print_summary(const std::string& recording, bool json) {
   return run_report(report);
 }
 
-// Both recordings after as many requests: what the second configuration changed.
+bool has_failed(const std::string& recording) {
+  const auto source = load_merged({recording}, {});
+  return source && source->trace && compute_event_counts(*source->trace).out_of_memory > 0;
+}
+
+// Both recordings after as many requests, where one of them failed, else at the second one's peak: what the second
+// configuration changed.
 int print_difference(const std::vector<std::string>& recordings, bool json) {
   DiffOptions diff;
   diff.files = recordings;
+  if (has_failed(recordings[0]))
+    diff.from = "oom";
+  else
+    diff.view.at = has_failed(recordings[1]) ? "oom" : "peak";
   diff.same = "requests";
   diff.top = 8;
   diff.json = json;

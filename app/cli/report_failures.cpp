@@ -92,7 +92,9 @@ void add_failure_facts(nlohmann::ordered_json& failures, const Trace& trace) {
 }
 
 void add_pending(nlohmann::ordered_json& failures, const Trace& trace) {
-  for (Json& json : json_from_failure_rows(compute_pending_rows(trace))) {
+  std::vector<FailureRow> rows = compute_pending_rows(trace);
+  std::erase_if(rows, [](const FailureRow& row) { return !row.is_pending; });
+  for (Json& json : json_from_failure_rows(rows)) {
     for (const char* key :
          {"verdict", "sentence", "free_pieces", "last_fit_events", "last_fit_since_start_ns", "cheapest_place"})
       json[key] = nullptr;
@@ -104,9 +106,10 @@ std::string text_from_pending(const Trace& trace) {
   std::string text;
   for (const FailureRow& row : compute_pending_rows(trace))
     text += fmt::format(
-        "Pending (event {}): the driver refused{}{}, and no retry had followed when this ends: not yet a failure.\n",
-        row.event, row.asked_bytes == 0 ? "" : " " + text_from_bytes(static_cast<std::int64_t>(row.asked_bytes)),
-        row.reason.empty() ? "" : " to " + printable(row.reason));
+        "{} (event {}): the driver refused{}{}, and no retry {}.\n", row.is_pending ? "Pending" : "Refused", row.event,
+        row.asked_bytes == 0 ? "" : " " + text_from_bytes(static_cast<std::int64_t>(row.asked_bytes)),
+        row.reason.empty() ? "" : " to " + printable(row.reason),
+        row.is_pending ? "had followed when this ends: not yet a failure" : "followed until the job had ended");
   return text;
 }
 

@@ -131,6 +131,35 @@ TEST(MomentBeside, same_time_counts_from_each_first_event) {
   EXPECT_GT(b.state_at(found.position + 1).time_ns(), b.first_time_ns() + 2000);
 }
 
+TEST(MomentBeside, frees_of_other_heaps_do_not_count) {
+  // Two heaps in one stream: between the requests of the first, blocks of the second come and go.
+  TraceBuilder one, two;
+  const std::uint32_t alone = one.heap("GPU 0", told), heap = two.heap("GPU 0", told), other = two.heap("GPU 1", told);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    one.alloc(alone, i * mib, mib);
+    two.alloc(other, i * mib, mib);
+    two.free(other, i * mib);
+    two.alloc(heap, i * mib, mib);
+    two.alloc(other, (i + 10) * mib, mib);
+    two.free(other, (i + 10) * mib);
+  }
+  one.free(alone, 0);
+  two.free(heap, 0);
+  one.writer.flush();
+  two.writer.flush();
+  const auto beside = [&](std::uint64_t position) {
+    return *find_moment_beside(one.trace, {0, alone}, position, two.trace, {0, heap}, SameMoment::requests);
+  };
+  for (std::uint64_t position = 1; position <= 4; ++position)
+    EXPECT_EQ(one.trace.streams[0].state_at(position).heap(alone).in_use_bytes,
+              two.trace.streams[0].state_at(beside(position).position).heap(heap).in_use_bytes)
+        << position;
+  EXPECT_EQ(3U, beside(1).position) << "just after the request: nothing is missing";
+  EXPECT_EQ(16U, beside(4).position) << "its own free, not those of the other heap";
+  // The same heap of the same trace is where it is.
+  EXPECT_EQ(9U, find_moment_beside(two.trace, {0, heap}, 9, two.trace, {0, heap}, SameMoment::requests)->position);
+}
+
 TEST(MomentBeside, a_cancelled_search_has_no_answer) {
   Both both;
   PassControl control;
@@ -165,7 +194,7 @@ TEST(HeapsBeside, before_the_failure_the_words_tell_who_fails) {
   EXPECT_TRUE(says(heaps, "Both are after 3 requests."));
   EXPECT_TRUE(says(heaps, "In use: 10.0 MiB in both."));
   EXPECT_TRUE(says(heaps, "Taken from the device: A 40.0 MiB, B 10.0 MiB, which is 30.0 MiB less."));
-  EXPECT_TRUE(says(heaps, "A up to 20.0 MiB; B keeps nothing free"));
+  EXPECT_TRUE(says(heaps, "A up to 20.0 MiB; B has nothing free now."));
 }
 
 TEST(HeapsBeside, after_it_they_tell_that_one_failed_and_one_served_all) {

@@ -105,6 +105,32 @@ TEST_F(SpilledTrace, WithoutAFileItStaysInMemoryAndSaysSo) {
             all.version()->streams[0].state_at(100'000).in_use_bytes(1));
 }
 
+// As on a disk that fails: the heap says that it is inexact, and nothing ends.
+TEST_F(SpilledTrace, WhatCantBeReadBackIsToldOfTheHeap) {
+  spilled.set_memory_max(memory_max);
+  grow(600'000);
+  for (const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;
+    const std::string target = std::filesystem::read_symlink(one.path(), ignored).string();
+    if (target.find(folder_.string()) == 0) ASSERT_EQ(0, truncate(one.path().c_str(), 0)) << target;
+  }
+  const auto trace = spilled.version();
+  const Stream& stream = trace->streams[0];
+  std::mt19937_64 source(3);
+  std::size_t inexact = 0;
+  for (int i = 0; i < 40; ++i) {
+    const std::uint64_t at = source() % stream.end_position();
+    const StreamState state = stream.state_at(at);
+    EXPECT_EQ(at, state.position());
+    if (state.heap(1).is_inexact)
+      ++inexact;
+    else
+      EXPECT_EQ(all.version()->streams[0].state_at(at).in_use_bytes(1), state.in_use_bytes(1)) << at;
+  }
+  EXPECT_GT(inexact, 10U);
+  EXPECT_EQ("it could not be read back", spilled.file_fault());
+}
+
 TEST_F(SpilledTrace, WithoutALimitNothingIsPutAway) {
   grow(200'000);
   EXPECT_EQ(spilled.file_bytes(), 0U);

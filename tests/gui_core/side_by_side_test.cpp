@@ -137,10 +137,11 @@ TEST_F(SideBySide, locked_by_requests_the_other_side_goes_to_the_same_point_of_t
   EXPECT_EQ(4U, position(0));
   EXPECT_EQ(6U, position(1));
   give(CommandId::go_to_end);
-  EXPECT_EQ("end", side(1).position.at);
+  EXPECT_EQ(7U, position(0));
+  EXPECT_EQ(10U, position(1)) << "five requests in both";
   give(CommandId::lock_nothing);
   give_to(0, CommandId::set_moment, "#3");
-  EXPECT_EQ("end", side(1).position.at);
+  EXPECT_EQ(10U, position(1));
 }
 
 TEST_F(SideBySide, what_differs_is_told_of_the_moments_that_are_shown) {
@@ -200,12 +201,36 @@ TEST_F(SideBySide, closing_a_side_while_it_works_loses_nothing_of_the_other) {
   EXPECT_EQ(AnswerState::ready, side(1).answers.heap_map.state);
 }
 
+TEST_F(SideBySide, another_file_in_a_side_has_no_words_of_the_one_before) {
+  open_both();
+  give(CommandId::lock_requests);
+  ASSERT_NE(nullptr, side(0).answers.beside.value);
+  give(CommandId::split);
+  EXPECT_FALSE(state().is_split());
+  EXPECT_EQ(nullptr, side(0).answers.beside.value) << "nothing of a closed side is kept";
+  give(CommandId::split);
+  give(CommandId::lock_requests);
+  EXPECT_EQ(9U, position(1));
+}
+
+TEST_F(SideBySide, a_heap_is_chosen_by_its_name_and_a_wrong_one_is_told) {
+  give(CommandId::choose_heap, std::string("GPU 7"));
+  give(Command{CommandId::open_paths, {}, {path("pool.hbm")}, SourceId::none, {}, {}});
+  EXPECT_EQ("There is no heap \"GPU 7\" here: GPU 0.", state().window.notice);
+  give_to(0, CommandId::size_timeline, "640");
+  EXPECT_FALSE(state().window.notice.empty()) << "what a view tells of itself does not take it away";
+  give(CommandId::choose_heap, std::string("GPU 0"));
+  EXPECT_EQ((HeapKey{0, 1}), side(0).position.heap);
+}
+
 TEST_F(SideBySide, is_a_command_line) {
   open_both();
   give(CommandId::lock_requests);
   EXPECT_EQ("hbmscope open " + path("pool.hbm") + " --beside " + path("growing.hbm") +
-                " --lock requests --view heap-map --at oom",
+                " --beside-at '#9' --lock requests --view heap-map --at oom",
             open_command(state()));
+  give(CommandId::other_side);
+  EXPECT_NE(std::string::npos, open_command(state()).find("pool.hbm --beside")) << "A stays the first one";
 }
 
 TEST_F(SideBySide, needs_two_sides_and_says_so) {

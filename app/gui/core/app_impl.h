@@ -51,6 +51,16 @@ class App::Impl {
     SourceId source = SourceId::none;
     std::string at;  // As it was set last: where something else sets it, playing ends.
   };
+  // What of a side another one follows.
+  struct Followed {
+    SourceId source = SourceId::none;
+    HeapKey heap;
+    std::string at;
+
+    // Another version of a running job is the same to whoever stands still.
+    bool is_alike(const Followed& other) const { return heap == other.heap && at == other.at; }
+    friend bool operator==(const Followed&, const Followed&) = default;
+  };
   // What App keeps of a context beside what views see of it.
   struct Side {
     std::map<int, Slot> slots;
@@ -101,7 +111,7 @@ class App::Impl {
   void step_moment(std::int64_t by);
   void pin(const std::string& moment);
   void show_heap(HeapKey heap);
-  void show_heap_named(const std::string& name);
+  bool show_heap_named(const std::string& name);  // False: there is none, and why is said.
   void step_event_here(bool forward);
   void go_to_failure(bool forward);
 
@@ -175,6 +185,7 @@ class App::Impl {
   void swap_sides();
   void set_lock(LockBy lock);
   void forget_followed();
+  Followed followed_now(std::size_t context) const;
   bool follow_lock();  // True where a moment moved.
 
   // ask_questions.cpp
@@ -233,11 +244,10 @@ class App::Impl {
   const Side& side() const { return sides_[state.context_index()]; }
   Slot& slot(int kind) { return side().slots[kind]; }
 
-  std::vector<Side> sides_ = std::vector<Side>(1);      // By context.
-  std::shared_ptr<Work> follow_work_;                   // Where the other side's moment is looked for.
-  std::array<std::optional<std::string>, 2> followed_;  // By context: the moments of both after that was done last.
-  SourceId followed_short_ = SourceId::none;            // It ended before that moment: when it has grown, once more.
-  bool lists_jobs_ = false;                             // On the first page too.
+  std::vector<Side> sides_ = std::vector<Side>(1);   // By context.
+  std::shared_ptr<Work> follow_work_;                // Where the other side's moment is looked for.
+  std::optional<std::array<Followed, 2>> followed_;  // By context: the moments of both after that was done last.
+  bool lists_jobs_ = false;                          // On the first page too.
   const bool leaves_no_trace_;
   AnswerCache cache_;
   std::uint32_t next_source_ = 1;

@@ -62,16 +62,17 @@ TreeDirection turned(TreeDirection direction) {
 
 void App::Impl::apply(const Command& command) {
   // A side whose view was used is the active one from now on; sizes are told by views themselves.
-  const bool is_of_side = command.context < state.contexts.size();
+  const bool is_of_side = command.context != Command::active;
+  if (is_of_side && command.context >= state.contexts.size()) return;  // It was closed meanwhile.
+  const bool is_size = command.id == CommandId::size_timeline || command.id == CommandId::size_address_time;
   const ContextScope scope(state, is_of_side ? command.context : state.active_context);
-  if (is_of_side && command.id != CommandId::size_timeline && command.id != CommandId::size_address_time)
-    state.active_context = command.context;
+  if (is_of_side && !is_size) state.active_context = command.context;
   if (const std::string_view reason = why_not(state, command.id); !reason.empty()) {
     state.window.notice = reason;
     return;
   }
   if (command.id == CommandId::note_view) return note_view(command.text);
-  state.window.notice.clear();
+  if (!is_size) state.window.notice.clear();
   const ViewPosition before = state.context().position;
   if (apply_to_blocks(command)) {
     if (state.context().position != before) remember(before);

@@ -106,19 +106,23 @@ void App::Impl::show_heap(HeapKey heap) {
 }
 
 // Of a file that is still being read: once it is there.
-void App::Impl::show_heap_named(const std::string& name) {
+bool App::Impl::show_heap_named(const std::string& name) {
   const Source* source = state.source();
   side().wanted_heap.clear();
   if (source == nullptr || !source->trace) {
     side().wanted_heap = name;
-    return;
+    return false;
   }
   std::string names;
   for (const NamedHeap& heap : heaps_of(*source->trace)) {
-    if (heap.name == name) return show_heap(heap.key);
+    if (heap.name == name) {
+      show_heap(heap.key);
+      return true;
+    }
     names += (names.empty() ? "" : ", ") + heap.name;
   }
   state.window.notice = "There is no heap \"" + name + "\" here: " + names + ".";
+  return false;
 }
 
 bool App::Impl::apply_to_trace(const Command& command) {

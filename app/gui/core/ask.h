@@ -48,7 +48,9 @@ void App::Impl::ask(int kind, Answer<T> Answers::*member, QueryKey key, Compute<
         work->cancelled ? Result<Computed<T>>(Failure(cancelled_error())) : compute(*work);
     return [this, kind, member, key, computed, work] {
       // The answer belongs in the cache even when nobody waits for it any more, unless its file was closed.
-      if (computed && find_source(key.source) != nullptr) cache_.insert(key, computed->value, computed->bytes);
+      const bool is_open = find_source(key.source) != nullptr &&
+                           (key.baseline == SourceId::none || find_source(key.baseline) != nullptr);
+      if (computed && is_open) cache_.insert(key, computed->value, computed->bytes);
       // The same question may have been asked again since this work was cancelled, or its side was closed.
       const auto waits = std::find_if(sides_.begin(), sides_.end(), [&](Side& side) {
         const Slot& current = side.slots[kind];

@@ -87,10 +87,12 @@ std::shared_ptr<const TraceMoment> App::Impl::ready_moment_of(std::size_t contex
 void App::Impl::ask_beside() {
   if (!state.is_split()) return forget(static_cast<int>(Question::beside), &Answers::beside);
   const auto a = ready_moment_of(0), b = ready_moment_of(1);
+  const bool is_failed = state.contexts[0].answers.moment.failed() || state.contexts[1].answers.moment.failed();
+  if (is_failed) return forget(static_cast<int>(Question::beside), &Answers::beside);
   if (a == nullptr || b == nullptr) return;
   const ViewPosition &in_a = state.contexts[0].position, &in_b = state.contexts[1].position;
   const HeapKey heap_a = choose_heap(*a->trace, in_a.heap), heap_b = choose_heap(*b->trace, in_b.heap);
-  if (heap_a.empty() || heap_b.empty()) return;
+  if (heap_a.empty() || heap_b.empty()) return forget(static_cast<int>(Question::beside), &Answers::beside);
   const std::string detail = text_from_heap_key(heap_a) + " " + in_a.at + " " + text_from_heap_key(heap_b);
   ask<BesideAnswer>(
       static_cast<int>(Question::beside), &Answers::beside, {0, in_a.source, in_b.source, {}, detail, in_b.at},

@@ -52,9 +52,9 @@ std::string heap_name(const AppState& state) {
   return {};
 }
 
-// What the side that is not active shows.
+// What the right side shows.
 SourceId beside_id(const AppState& state) {
-  return state.is_split() ? state.contexts[1 - state.active_context].position.source : SourceId::none;
+  return state.is_split() ? state.contexts[1].position.source : SourceId::none;
 }
 
 }  // namespace
@@ -94,23 +94,25 @@ std::string where_quote(std::string_view text) {
 }
 
 std::string open_command(const AppState& state) {
-  const ViewPosition& position = state.position();
+  const ViewPosition &position = state.position(), &left = state.contexts[0].position;
   CommandLine line("hbmscope open");
   // The file in front comes last, as opening leaves the last one in front.
   for (const Source& source : state.sources)
-    if (source.id != position.source && source.id != position.baseline && source.id != beside_id(state))
+    if (source.id != left.source && source.id != position.baseline && source.id != beside_id(state))
       line.add(source.path);
-  if (const Source* source = state.source()) line.add(source->path);
+  if (const Source* source = state.find_source(left.source)) line.add(source->path);
   if (state.is_split()) {
     const Source* beside = state.find_source(beside_id(state));
     if (beside != nullptr) line.add_option("--beside", beside->path);
+    const ViewPosition& right = state.contexts[1].position;
+    line.add_option("--beside-at", right.at);
     if (state.lock != LockBy::nothing) line.add_option("--lock", lock_names[static_cast<std::size_t>(state.lock)]);
   }
   if (const Source* baseline = state.baseline()) line.add_option("--baseline", baseline->path);
   line.add_option("--view", name_of(position.view).key);
   if (!position.heap.empty() && !position.address) line.add_option("--heap", heap_name(state));
-  line.add_option("--from", position.range.from);
-  line.add_option("--at", position.range.empty() ? position.at : position.range.to);
+  line.add_option("--from", left.range.from);
+  line.add_option("--at", left.range.empty() ? left.at : left.range.to);
   line.add_option("--pin", position.pin);
   line.add_option("--rows", position.by_region ? "region" : "");
   const HeapColoring plain = position.pin.empty() ? HeapColoring::automatic : HeapColoring::change;

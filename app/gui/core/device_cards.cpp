@@ -13,15 +13,18 @@ const DeviceHeap* main_heap(const DeviceHeaps& device) {
   return most;
 }
 
-// Failures are few, or all alike: those of the last thousands say enough for a flag.
+// Failures are few, or all alike: the last thousands before the moment say enough for a flag.
 std::uint64_t failures_up_to(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
   constexpr std::size_t looked_at = 4096;
   const auto& failures = stream.failures();
-  std::uint64_t count = 0;
-  for (std::size_t i = failures.size(), seen = 0; i-- > 0 && seen < looked_at; ++seen) {
-    const FailureEvent& one = failures[i];
-    count += one.is_out_of_memory && one.heap == heap && one.event <= position ? 1 : 0;
+  std::size_t begin = 0, end = failures.size();  // The first one after the position: they are in order.
+  while (begin < end) {
+    const std::size_t middle = begin + (end - begin) / 2;
+    failures[middle].event <= position ? begin = middle + 1 : end = middle;
   }
+  std::uint64_t count = 0;
+  for (std::size_t i = begin, seen = 0; i-- > 0 && seen < looked_at; ++seen)
+    count += failures[i].is_out_of_memory && failures[i].heap == heap ? 1 : 0;
   return count;
 }
 
@@ -42,6 +45,7 @@ std::vector<DeviceCard> find_device_cards(const std::vector<DeviceHeaps>& device
     card.heap = heap->key;
     card.in_use_bytes = moment.state_of(heap->key).in_use_bytes(heap->key.heap);
     card.whole_bytes = space.region_bytes().value_or(0);
+    card.knows_whole = space.region_bytes().has_value();
     card.free_bytes = space.free_bytes();
     card.largest_free_bytes = space.largest_free();
     card.failures = failures_up_to(moment.stream(heap->key), heap->key.heap, moment.position(heap->key));
@@ -49,7 +53,7 @@ std::vector<DeviceCard> find_device_cards(const std::vector<DeviceHeaps>& device
   }
   if (cards.size() < 2) return {};
   for (DeviceCard& card : cards)
-    if (card.whole_bytes == 0) card.whole_bytes = highest;
+    if (!card.knows_whole) card.whole_bytes = highest;
   return cards;
 }
 

@@ -16,6 +16,7 @@ struct DeviceCard {
   HeapKey heap;  // Of those that count, the one that held the most: what a click shows.
   std::uint64_t in_use_bytes = 0;
   std::uint64_t whole_bytes = 0;  // Pool size; where that is not told, the highest peak of all cards.
+  bool knows_whole = false;
   std::optional<std::uint64_t> free_bytes, largest_free_bytes;  // Absent: not told.
   std::uint64_t failures = 0;                                   // Out-of-memories up to the moment, and right at it.
 };

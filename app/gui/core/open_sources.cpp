@@ -117,6 +117,7 @@ void App::Impl::enter_source(std::size_t context, SourceId id) {
   const Source* source = find_source(id);
   const bool is_ready = source != nullptr && source->state == AnswerState::ready;
   position.at = is_ready ? source->opening_at : std::string();
+  forget_followed();
   sides_[context].unread_source = is_ready ? SourceId::none : id;
   if (is_first) return;
   position.pin.clear();
@@ -198,8 +199,13 @@ void App::Impl::show_part(const std::shared_ptr<ReadControl>& control, const Rea
 void App::Impl::show_wanted_heaps(const Source& source) {
   for (std::size_t i = 0; i < state.contexts.size(); ++i) {
     const ContextScope scope(state, i);
-    if (state.position().source == source.id && source.trace && !side().wanted_heap.empty())
-      show_heap_named(side().wanted_heap);
+    if (state.position().source != source.id || !source.trace || side().wanted_heap.empty()) continue;
+    const std::string name = side().wanted_heap;
+    // The part that is read first may know nothing of it yet.
+    if (!show_heap_named(name) && source.is_part()) {
+      side().wanted_heap = name;
+      state.window.notice.clear();
+    }
   }
 }
 

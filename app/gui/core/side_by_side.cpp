@@ -16,10 +16,6 @@ SourceId other_ready_source(const AppState& state, SourceId front) {
   return front;
 }
 
-bool is_same_everywhere(std::string_view at) {
-  return at.empty() || at == "end" || at == "start";
-}
-
 SameMoment same_of(LockBy lock) {
   return lock == LockBy::requests ? SameMoment::requests : SameMoment::time;
 }
@@ -46,6 +42,7 @@ void App::Impl::close_side(std::size_t context) {
   if (!state.is_split()) return;
   for (auto& [kind, slot] : sides_[context].slots)
     if (slot.work) slot.work->cancelled = true;
+  forget_followed();
   state.contexts.erase(state.contexts.begin() + static_cast<std::ptrdiff_t>(context));
   sides_.erase(sides_.begin() + static_cast<std::ptrdiff_t>(context));
   state.active_context = 0;
@@ -66,10 +63,13 @@ void App::Impl::set_lock(LockBy lock) {
   forget_followed();
 }
 
-// Both sides are as they are now; the next time the active one leads.
+// The sides are others now: what differs is worked out anew, and the active one leads.
 void App::Impl::forget_followed() {
-  followed_ = {};
-  followed_short_ = SourceId::none;
+  for (std::size_t i = 0; i < state.contexts.size(); ++i) {
+    const ContextScope scope(state, i);
+    forget(static_cast<int>(Question::beside), &Answers::beside);
+  }
+  followed_.reset();
   if (follow_work_) follow_work_->cancelled = true;
   follow_work_ = nullptr;
 }
@@ -101,42 +101,49 @@ bool App::Impl::apply_to_sides(const Command& command) {
   }
 }
 
+App::Impl::Followed App::Impl::followed_now(std::size_t context) const {
+  const ViewPosition& position = state.contexts[context].position;
+  const Source* source = state.find_source(position.source);
+  const HeapKey heap = source != nullptr && source->trace ? choose_heap(*source->trace, position.heap) : HeapKey{};
+  return {position.source, heap, position.at};
+}
+
 // The side that is not active goes where the active one went. A side that was led there stays as it is when it becomes
 // the active one: its moment is the other's already.
 bool App::Impl::follow_lock() {
   if (!state.is_split() || state.lock == LockBy::nothing) return false;
   const std::size_t lead = state.active_context, other = 1 - lead;
-  const ViewPosition& leads = state.contexts[lead].position;
-  ViewPosition& follows = state.contexts[other].position;
+  state.contexts[other].is_playing = false;  // It is led now.
+  const Followed leads = followed_now(lead), follows = followed_now(other);
+  if (leads.heap.empty() || follows.heap.empty() || follow_work_) return false;
+  if (followed_ && (*followed_)[lead] == leads && (*followed_)[other] == follows) return false;
   const Source *source = find_source(leads.source), *beside = find_source(follows.source);
-  if (source == nullptr || beside == nullptr || !source->trace || !beside->trace) return false;
-  const bool goes_on = followed_short_ != SourceId::none && followed_short_ != beside->id;
-  if (follow_work_ || (followed_[lead] == leads.at && !goes_on)) return false;
-  if (is_same_everywhere(leads.at)) {
-    const bool is_elsewhere = follows.at != leads.at;
-    follows.at = leads.at;
-    followed_ = {leads.at, leads.at};
-    followed_short_ = SourceId::none;
-    return is_elsewhere;
+  // Two running jobs are each at their own end; the words say how far each has come.
+  const bool is_end = leads.at.empty() || leads.at == "end";
+  if (leads.at == "start" || (is_end && (source->live || beside->live))) {
+    state.contexts[other].position.at = leads.at;
+    followed_ = {followed_now(0), followed_now(1)};
+    return follows.at != leads.at;
   }
   const ContextScope scope(state, lead);
   const auto moment = ready_moment();
   if (moment == nullptr) return false;
-  const HeapKey heap = choose_heap(*moment->trace, leads.heap), other_heap = choose_heap(*beside->trace, follows.heap);
-  if (heap.empty() || other_heap.empty()) return false;
   follow_work_ = std::make_shared<Work>();
-  pool_.post([this, work = follow_work_, moment, heap, trace = beside->trace, other_heap, at = leads.at, other,
-              id = beside->id, same = same_of(state.lock)]() -> WorkerPool::Finish {
-    const auto found =
-        find_moment_beside(*moment->trace, heap, moment->position(heap), *trace, other_heap, same, work.get());
-    return [this, work, found, trace, other_heap, at, other, id] {
+  pool_.post([this, work = follow_work_, moment, leads, follows, trace = beside->trace, lead, other,
+              same = same_of(state.lock)]() -> WorkerPool::Finish {
+    const auto found = find_moment_beside(*moment->trace, leads.heap, moment->position(leads.heap), *trace,
+                                          follows.heap, same, work.get());
+    return [this, work, found, trace, leads, follows, lead, other] {
       if (follow_work_ != work) return;
       follow_work_ = nullptr;
-      if (!found || !state.is_split()) return;
-      state.contexts[other].position.at = text_from_position(*trace, other_heap.stream, found->position);
-      followed_[1 - other] = at;
-      followed_[other] = state.contexts[other].position.at;
-      followed_short_ = found->is_short ? id : SourceId::none;
+      // Meanwhile a person may have gone on, or to the other side: then it is looked for anew.
+      const bool is_wanted = found && state.is_split() && state.active_context == lead &&
+                             followed_now(lead).is_alike(leads) && followed_now(other).is_alike(follows);
+      if (!is_wanted) return;
+      state.contexts[other].position.at = text_from_position(*trace, follows.heap.stream, found->position);
+      followed_ = {leads, leads};
+      (*followed_)[other] = follows;
+      (*followed_)[other].at = state.contexts[other].position.at;
     };
   });
   return false;

@@ -25,6 +25,12 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
     commands.push(Command{CommandId::set_demo_beside, {}, request.demo_beside, SourceId::none, {}, {}});
   if (!request.baseline.empty()) commands.push(CommandId::open_baseline_path, request.baseline);
   if (!request.beside.empty()) commands.push(CommandId::open_beside_path, request.beside);
+  if (!request.beside_at.empty()) {
+    Command at{CommandId::set_moment, request.beside_at, {}, SourceId::none, {}, {}};
+    at.context = 1;
+    commands.push(at);
+    commands.push(CommandId::other_side);  // The first file's is the active one.
+  }
   if (!request.lock.empty()) commands.push(CommandId::set_lock, request.lock);
   if (!request.where.empty()) commands.push(CommandId::set_filter, request.where);
   const std::string at = request.at.empty() && !request.from.empty() ? "end" : request.at;

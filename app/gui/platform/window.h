@@ -12,6 +12,7 @@ struct WindowRequest {
   std::vector<std::string> files;        // Opened at start; none: the first-launch screen.
   std::string baseline;                  // Not empty: opened too and compared with (open A --baseline B).
   std::string beside;                    // Not empty: shown side by side with it.
+  std::string beside_at;                 // Its moment; empty: its first failure, or its peak.
   std::string lock;                      // Of both moments: "time", "requests"; empty: none.
   std::string heap;                      // By its name; empty: the one with the failure, or the highest peak.
   std::string view;                      // "flame": that tab is in front.

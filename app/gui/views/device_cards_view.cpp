@@ -22,7 +22,7 @@ double share_of(const DeviceCard& card) {
 
 std::string words_of(const DeviceCard& card) {
   std::string words = card.name + "\nin use " + text_from_bytes(card.in_use_bytes);
-  if (card.free_bytes)
+  if (card.knows_whole && card.free_bytes)
     words += " of " + text_from_bytes(card.whole_bytes) + "\nfree " + text_from_bytes(*card.free_bytes) +
              ", the largest piece " + text_from_bytes(card.largest_free_bytes.value_or(0));
   else
@@ -32,11 +32,11 @@ std::string words_of(const DeviceCard& card) {
   return words;
 }
 
-// "free 12.4 GiB, fits 2.10 GiB", as much of it as there is room for.
+// "free 12.4 GiB, largest 2.10 GiB", as much of it as there is room for.
 std::string figure_of(const DeviceCard& card, float width) {
   if (!card.free_bytes) return text_from_bytes(card.in_use_bytes);
   const std::string free = "free " + text_from_bytes(*card.free_bytes);
-  const std::string both = free + ", fits " + text_from_bytes(card.largest_free_bytes.value_or(0));
+  const std::string both = free + ", largest " + text_from_bytes(card.largest_free_bytes.value_or(0));
   return ImGui::CalcTextSize(both.c_str()).x <= width ? both : free;
 }
 

@@ -23,9 +23,11 @@ void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring sho
   const HeapColoring now = state.position().coloring;
   std::string title(title_of(now));
   if (now == HeapColoring::automatic) title += ": " + std::string(title_of(shown));
-  ImGui::AlignTextToFramePadding();
-  dim_text("colour by");
-  ImGui::SameLine();
+  if (ImGui::GetContentRegionAvail().x > 34 * ImGui::GetFontSize()) {  // Else one of two side by side, or large text.
+    ImGui::AlignTextToFramePadding();
+    dim_text("colour by");
+    ImGui::SameLine();
+  }
   ImGui::SetNextItemWidth(ImGui::CalcTextSize(title.c_str()).x + 2 * ImGui::GetFrameHeight());
   if (!ImGui::BeginCombo("##color", title.c_str())) return;
   for (std::size_t i = 0; i < coloring_count; ++i) {

@@ -37,16 +37,16 @@ void draw_side_head(const Look& look, const AppState& state, CommandQueue& comma
   const auto& moment = state.answers().moment.value;
   std::string name = source == nullptr ? "nothing is open" : source->name();
   if (source != nullptr && source->trace && moment) name += ", " + phrase_of(moment->moment);
-  const bool is_last = state.context_index() + 1 == state.contexts.size();
+  const bool has_lock = state.context_index() + 1 == state.contexts.size() && view_exists(state, ViewKind::beside);
   const float close = ImGui::GetFrameHeight();
-  const float lock = is_last ? ImGui::CalcTextSize("by requests").x + 2 * ImGui::GetFrameHeight() : 0;
+  const float lock = has_lock ? ImGui::CalcTextSize("by requests").x + 2 * ImGui::GetFrameHeight() : 0;
   const float space = ImGui::GetContentRegionAvail().x - close - lock - 2 * ImGui::GetStyle().ItemSpacing.x;
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
   ImGui::AlignTextToFramePadding();
   text(shortened(name, space));
   if (source != nullptr) tooltip(name + "\n" + source->path);
-  ImGui::SameLine(right - close - lock - (is_last ? ImGui::GetStyle().ItemSpacing.x : 0));
-  if (is_last) {
+  ImGui::SameLine(right - close - lock - (has_lock ? ImGui::GetStyle().ItemSpacing.x : 0));
+  if (has_lock) {
     draw_lock(state, commands);
     ImGui::SameLine(right - close);
   }
@@ -92,7 +92,11 @@ void draw_sides(const AppState& state, ViewKind kind, SideFocus& focus, CommandQ
         focus.child = child;
       }
       has_own_line(kind) ? draw_side_head(look, state, commands) : draw_letter(look, state);
-      draw(side);
+      const Source* source = state.source();
+      if (is_of_trace(kind) && source != nullptr && source->state == AnswerState::ready && !source->trace)
+        wrapped_text(source->name() + " has no addresses and times, so this view is of the other side only.");
+      else
+        draw(side);
     }
     ImGui::EndChild();
     commands.unbind();
