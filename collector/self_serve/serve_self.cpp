@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "collector/annotate/hbmscope_serve.h"
 #include "collector/inject/annotate_sink.h"
@@ -38,6 +39,7 @@ struct Shared {
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
   State state = State::idle;
+  std::uint64_t session = 0;  // Raised by each start.
   bool is_to_end = false;
   pthread_t thread{};
   char wrong[512] = "";
@@ -54,11 +56,15 @@ class Locked {
   Locked& operator=(const Locked&) = delete;
 };
 
-void note(State state, const std::string& wrong = {}) {
+void note(State state) {
   const Locked locked;
   shared.state = state;
-  shared.wrong[wrong.copy(shared.wrong, sizeof(shared.wrong) - 1)] = 0;
   pthread_cond_broadcast(&shared.changed);
+}
+
+void note_wrong(std::string_view words) {
+  const Locked locked;
+  shared.wrong[words.copy(shared.wrong, sizeof(shared.wrong) - 1)] = 0;
 }
 
 bool is_to_end() {
@@ -133,9 +139,9 @@ class Server {
 };
 
 void serve_until_the_end() {
-  if (!take_own_descriptors()) return note(State::ended, "the system gives the thread no descriptors of its own");
+  if (!take_own_descriptors()) return note_wrong("the system gives the thread no descriptors of its own");
   Server server;
-  if (const auto wrong = server.begin(shared.recording)) return note(State::ended, *wrong);
+  if (const auto wrong = server.begin(shared.recording)) return note_wrong(*wrong);
   note(State::serving);
   server.run(shared.bytes_max);
   server.end();
@@ -146,13 +152,11 @@ void* thread_body(void*) {
   try {
     serve_until_the_end();
   } catch (const std::exception& trouble) {  // No memory, mostly. The host goes on without us.
-    note(State::ended, trouble.what());
+    note_wrong(trouble.what());
   }
   inject::stop_listening();
   inject::rings.close();
-  const Locked locked;
-  shared.state = State::ended;
-  pthread_cond_broadcast(&shared.changed);
+  note(State::ended);  // Here alone, as the last thing: nothing of the thread is left that anybody could wait for.
   return nullptr;
 }
 
@@ -172,10 +176,11 @@ int start_thread() {
 
 // Its only thread is the host's, and of what ours had open it has nothing. The memory of both ends was the parent's.
 void forget_in_child() {
-  if (shared.state == State::idle) return;
-  inject::stop_listening_in_child();
-  inject::rings.forget();
-  new (&shared) Shared;
+  if (shared.state != State::idle) {
+    inject::stop_listening_in_child();
+    inject::rings.forget();
+  }
+  new (&shared) Shared;  // The lock may be held by a thread that is not here.
 }
 
 void watch_forks() {
@@ -188,17 +193,22 @@ const char* refuse(const std::string& words) {
   return shared.wrong;
 }
 
-// The thread that was asked for, or that ended by itself, is gone.
+// The thread that was asked for, or that ended by itself, is gone. Not under the lock, which it needs to end.
 void join_ended() {
-  if (shared.state != State::ended) return;
-  pthread_join(shared.thread, nullptr);
-  shared.state = State::idle;
+  pthread_t ended{};
+  {
+    const Locked locked;
+    if (shared.state != State::ended) return;
+    ended = shared.thread;
+    shared.state = State::idle;
+  }
+  pthread_join(ended, nullptr);
 }
 
 const char* start(const hbmscope_serving& how) {
-  const Locked locked;
-  if (shared.state == State::starting || shared.state == State::serving) return "it serves already";
   join_ended();
+  const Locked locked;
+  if (shared.state != State::idle) return "it serves already";
   const char* observer = getenv(wire::observer_variable);
   if ((observer != nullptr && *observer != 0) || inject::is_another_listening())
     return "another hbmscope observes this process already";
@@ -208,12 +218,14 @@ const char* start(const hbmscope_serving& how) {
   shared.bytes_max = how.recording_bytes_max != 0 ? how.recording_bytes_max : recording_bytes_usual;
   __atomic_store_n(&shared.is_to_end, false, __ATOMIC_RELEASE);
   watch_forks();
+  shared.wrong[0] = 0;
+  const std::uint64_t session = ++shared.session;
   shared.state = State::starting;
   if (const int failed = start_thread(); failed != 0) {
     shared.state = State::idle;
     return refuse(std::string("no thread can be had: ") + std::strerror(failed));
   }
-  while (shared.state == State::starting) pthread_cond_wait(&shared.changed, &shared.lock);
+  while (shared.session == session && shared.state == State::starting) pthread_cond_wait(&shared.changed, &shared.lock);
   return shared.wrong[0] == 0 ? nullptr : shared.wrong;
 }
 
@@ -226,6 +238,17 @@ __attribute__((destructor)) void end_with_the_process() {
   __atomic_store_n(&shared.is_to_end, true, __ATOMIC_RELEASE);
   while (shared.state == State::serving)
     if (pthread_cond_timedwait(&shared.changed, &shared.lock, &until) != 0) return;
+}
+
+void end() {
+  {
+    const Locked locked;
+    __atomic_store_n(&shared.is_to_end, true, __ATOMIC_RELEASE);
+    const std::uint64_t session = shared.session;  // Another thread may start the next one before this one looks.
+    while (shared.session == session && (shared.state == State::starting || shared.state == State::serving))
+      pthread_cond_wait(&shared.changed, &shared.lock);
+  }
+  join_ended();
 }
 
 }  // namespace
@@ -245,12 +268,7 @@ __attribute__((visibility("default"))) const char* hbmscope_serve(const hbmscope
 }
 
 __attribute__((visibility("default"))) void hbmscope_serve_end(void) {
-  using namespace hbmscope::self_serve;
-  const Locked locked;
-  __atomic_store_n(&shared.is_to_end, true, __ATOMIC_RELEASE);
-  while (shared.state == State::starting || shared.state == State::serving)
-    pthread_cond_wait(&shared.changed, &shared.lock);
-  join_ended();
+  hbmscope::self_serve::end();
 }
 
 // A library that is loaded later calls this from its constructor (collector/annotate/hbmscope.h).

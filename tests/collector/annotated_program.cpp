@@ -5,7 +5,8 @@
 //   EVENTS] [--fail]
 //
 // Built with SERVES_ITSELF it also takes [--serve] [--record FILE] [--record-bytes N] [--fork] [--child-serves]: it
-// serves itself, and its first thread forks in the middle.
+// serves itself, and its first thread forks in the middle; and [--fail-first N]: before that it is refused so often,
+// and ends what never began every other time.
 //
 // Each thread has a heap of its own and, every other time, uses the first one's: so both a heap of one thread and one
 // of many are there.
@@ -126,6 +127,20 @@ void serve_self(const char* recording, std::uint64_t bytes_max) {
   std::fprintf(stderr, "%s\n", wrong == nullptr ? "serves" : wrong);
 }
 
+// Whether it is refused so often, in the same words each time, which are printed once.
+bool fails_alike(std::uint64_t times) {
+  const hbmscope_serving how{sizeof(how), 0, "/nowhere/x.hbm", 0};
+  std::string first;
+  for (std::uint64_t i = 0; i < times; ++i) {
+    const char* wrong = hbmscope_serve(&how);
+    if (i == 0) first = wrong == nullptr ? "" : wrong;
+    if (wrong == nullptr || first != wrong) return false;
+    if (i % 2 == 1) hbmscope_serve_end();
+  }
+  std::fprintf(stderr, "%s\n", first.c_str());
+  return true;
+}
+
 // The child goes on with its copy of the heap, tells what files it has open, and stays until standard input ends.
 void fork_here(Heap& heap, std::mt19937_64& source, bool child_serves) {
   if (fork() != 0) return;
@@ -166,6 +181,8 @@ int main(int argc, char** argv) {
 #ifdef SERVES_ITSELF
   const std::uint64_t fork_at = has(argc, argv, "--fork") ? events / 2 : ~std::uint64_t{0};
   const bool child_serves = has(argc, argv, "--child-serves");
+  const std::uint64_t failures = number_of(argc, argv, "--fail-first", 0);
+  if (failures != 0 && !fails_alike(failures)) return 1;
   if (has(argc, argv, "--serve"))
     serve_self(text_of(argc, argv, "--record"), number_of(argc, argv, "--record-bytes", 0));
 #endif
