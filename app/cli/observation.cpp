@@ -87,7 +87,7 @@ link::Status Observation::status(std::uint32_t flags) const {
   const serve::Observer::Totals totals = observer_.totals();
   status.processes = totals.processes;
   status.events = totals.events;
-  status.lost_events = totals.lost;
+  status.lost_events = totals.lost + recorder_.lost_events();
   status.pending_requests = totals.pending;
   status.pending_bytes = totals.pending_bytes;
   status.flags = flags;

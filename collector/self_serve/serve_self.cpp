@@ -79,7 +79,7 @@ class Server {
   std::optional<std::string> begin(const std::string& recording) {
     if (auto wrong = observer_.open()) return wrong;
     if (auto wrong = port_.open()) return wrong;
-    if (auto wrong = recording.empty() ? record_without_name() : recorder_.open(recording))
+    if (auto wrong = recording.empty() ? recorder_.open_without_name() : recorder_.open(recording))
       return "no recording can be written" + (recording.empty() ? "" : " to " + recording) + ": " + *wrong;
     if (const char* wrong = inject::rings.open(observer_.socket_path().c_str())) return wrong;
     observer_.serve(0);  // The process is noted as observed before anybody is told that it is.
@@ -116,20 +116,9 @@ class Server {
     const serve::Observer::Totals totals = observer_.totals();
     status.processes = totals.processes;
     status.events = totals.events;
-    status.lost_events = totals.lost;
+    status.lost_events = totals.lost + recorder_.lost_events();
     status.flags = flags;
     return status;
-  }
-
-  std::optional<std::string> record_without_name() {
-    const char* chosen = getenv("TMPDIR");
-    std::string folder = (chosen != nullptr && *chosen == '/' ? std::string(chosen) : "/var/tmp") + "/hbmscope-XXXXXX";
-    if (mkdtemp(folder.data()) == nullptr) return folder + ": " + std::strerror(errno);
-    const std::string path = folder + "/recording";
-    auto wrong = recorder_.open(path);
-    unlink(path.c_str());
-    rmdir(folder.c_str());
-    return wrong;
   }
 
   serve::Recorder recorder_;

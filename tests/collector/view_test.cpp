@@ -149,6 +149,55 @@ TEST_F(Link, ViewersGoOnWhenTheRecordingWasStopped) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "hbmscope"), {}), 1) << "the socket alone";
 }
 
+TEST_F(Link, ViewersGoOnWhenARecordingWithoutANameWasStopped) {
+  setenv("TMPDIR", folder_.c_str(), 1);
+  serve::Recorder nameless;
+  ASSERT_EQ(nameless.open_without_name(), std::nullopt);
+  unsetenv("TMPDIR");
+  serve::ViewerPort at(nameless);
+  ASSERT_EQ(at.open(), std::nullopt);
+  wire::StreamWriter events(0, [&](const wire::SharedBlock& block) { nameless.append(*block); });
+  Viewer viewer;
+  ASSERT_TRUE(viewer.open(at.socket_path()));
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 1000; ++i) events.add(wire::CounterRecord{}, i);
+    events.flush();
+    for (int i = 0; i < 4; ++i) {
+      at.serve({});
+      viewer.read();
+    }
+    EXPECT_EQ(viewer.events(), (round + 1) * 1000U);
+    EXPECT_EQ((viewer.last.flags & link::status_flag::is_recording) != 0, round == 0);
+    nameless.stop();
+  }
+  EXPECT_EQ(nameless.lost_events(), 0U);
+  for (const auto& left : std::filesystem::directory_iterator(folder_))
+    EXPECT_TRUE(left.path().filename() == "hbmscope" || left.path().filename() == "r.hbm") << left.path();
+}
+
+TEST_F(Link, WhatFindsNoPlaceAfterTheRecordingIsCountedAsLost) {
+  const auto own = folder_ / "own";
+  const auto add = [](serve::Recorder& one) {
+    wire::StreamWriter events(0, [&](const wire::SharedBlock& block) { one.append(*block); });
+    for (int i = 0; i < 1000; ++i) events.add(wire::CounterRecord{}, i);
+    events.flush();
+  };
+  for (const bool has_place : {true, false}) {
+    serve::Recorder one;
+    std::filesystem::create_directories(own);
+    ASSERT_EQ(one.open(own / "r.hbm"), std::nullopt);
+    std::filesystem::remove_all(own);
+    std::filesystem::permissions(folder_ / "hbmscope",
+                                 has_place ? std::filesystem::perms::owner_all : std::filesystem::perms::all);
+    add(one);
+    one.stop();
+    const std::uint64_t before = one.end_place();
+    add(one);
+    EXPECT_EQ(one.lost_events(), has_place ? 0U : 1000U);
+    EXPECT_EQ(one.end_place() > before, has_place);
+  }
+}
+
 TEST_F(Link, WhatIsNoViewerIsHungUpOn) {
   const auto says = [&](const void* bytes, std::size_t count) {
     std::string wrong;
