@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -150,6 +151,80 @@ TEST_F(ByTcp, TenThousandConnectionsAreBoundedAndTakeNobodysPlace) {
   EXPECT_EQ(events, 1000U);
   for (const int one : silent) close(one);
   EXPECT_LE(port.refused().size(), 100U);
+}
+
+// Who was there first, and has said the token, is not among those that a flood behind it pushes out.
+TEST_F(ByTcp, AFloodPushesOutNobodyWhoKnowsTheToken) {
+  const auto says_all = [&](int peer) {
+    link::TokenGreeting known;
+    std::memcpy(known.token, token.data(), token.size());
+    const link::Greeting greeting;
+    send(peer, &known, sizeof(known), MSG_NOSIGNAL);
+    send(peer, &greeting, sizeof(greeting), MSG_NOSIGNAL);
+  };
+  const auto is_welcome = [&](int peer) {
+    link::Welcome welcome;
+    return recv(peer, &welcome, sizeof(welcome), MSG_DONTWAIT) == static_cast<ssize_t>(sizeof(welcome));
+  };
+  std::vector<int> flood;
+  const auto come = [&](int count) {
+    for (int i = 0; i < count; ++i) flood.push_back(connect());
+  };
+  // All of it waits before the first turn: one that has spoken already,
+  const int early = connect();
+  says_all(early);
+  come(60);
+  port.serve({});
+  port.serve({});
+  EXPECT_TRUE(is_welcome(early));
+  // one that is in its place and speaks when the flood is there,
+  for (int turn = 0; turn < 10; ++turn) port.serve({});
+  const int late = connect();
+  port.serve({});
+  come(60);
+  says_all(late);
+  for (int turn = 0; turn < 10; ++turn) port.serve({});
+  EXPECT_TRUE(is_welcome(late));
+  // and one that has begun to.
+  const int begun = connect();
+  send(begun, "hbm", 3, MSG_NOSIGNAL);
+  port.serve({});
+  come(60);
+  for (int turn = 0; turn < 10; ++turn) port.serve({});
+  char byte = 0;
+  EXPECT_EQ(recv(begun, &byte, 1, MSG_DONTWAIT), -1) << "it was not hung up on";
+  EXPECT_EQ(port.viewers(), 2U);
+  EXPECT_EQ(port.crowded_out(), 180U + 1 - 16);
+  EXPECT_TRUE(port.refused().empty());
+  for (const int one : {early, late, begun}) close(one);
+  for (const int one : flood) close(one);
+}
+
+TEST_F(ByTcp, ViewersGetInWhileAFloodGoesOn) {
+  setenv(link::token_variable, link::text_from_token(token).c_str(), 1);
+  std::atomic<bool> is_over = false;
+  std::vector<std::thread> flood;
+  for (int i = 0; i < 3; ++i)
+    flood.emplace_back([&] {
+      std::vector<int> silent;
+      std::string wrong;
+      while (!is_over) {
+        silent.push_back(link::connect_to(address, wrong));
+        if (silent.size() < 50) continue;
+        for (const int one : silent) close(one);
+        silent.clear();
+      }
+      for (const int one : silent) close(one);
+    });
+  int served = 0;
+  for (int i = 0; i < 10; ++i) {
+    std::uint64_t events = 0;
+    served += view(events) == std::nullopt && events == 1000 ? 1 : 0;
+  }
+  is_over = true;
+  for (int turn = 0; turn < 100; ++turn) port.serve({});
+  for (std::thread& one : flood) one.join();
+  EXPECT_EQ(served, 10);
 }
 
 TEST(Tcp, AddressesArePortsOfThisMachineUnlessSpelledOut) {
