@@ -151,7 +151,7 @@ bool Observation::print_summary() const {
   for (const std::string& refused : observer_.refused()) say(fmt::format("turned away {}", printable(refused)));
   for (const std::string& refused : port_.refused()) say(fmt::format("turned away {}", printable(refused)));
   if (port_.crowded_out() > 0)
-    say(fmt::format("turned away {} more that came by TCP, said nothing, and were too many at once",
+    say(fmt::format("turned away {} that came by TCP, said nothing, and were too many at once",
                     count(port_.crowded_out())));
   const auto processes = observer_.processes();
   if (processes.empty()) return false;

@@ -30,14 +30,15 @@ namespace {
 constexpr std::uint64_t recording_bytes_usual = std::uint64_t{4} << 30;
 constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 constexpr int round_ms = 5;
-constexpr int viewer_patience_ms = 100;  // Of one that takes nothing; twenty times as long at most.
-constexpr int exit_patience_s = 2;
+constexpr int viewer_patience_ms = 50;  // Of one that takes nothing; twenty times as long at most.
+constexpr int exit_patience_s = 2;      // Longer than that.
 
 enum class State { idle, starting, serving, ended };
 
 struct Shared {
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+  pthread_cond_t changed = PTHREAD_COND_INITIALIZER;  // Once more with the first start: of CLOCK_MONOTONIC.
+  bool has_clock = false;
   State state = State::idle;
   std::uint64_t session = 0;  // Raised by each start.
   bool is_to_end = false;
@@ -105,9 +106,11 @@ class Server {
   void end() {
     inject::stop_listening();
     observer_.finish();
-    port_.finish(status(is_let_go_ ? link::status_flag::is_attached : link::status_flag::job_has_ended),
+    const bool was_recording = recorder_.is_recording();
+    recorder_.finish();  // First: viewers read its file still, and may be slower than exit() waits.
+    port_.finish(status((is_let_go_ ? link::status_flag::is_attached : link::status_flag::job_has_ended) |
+                        (was_recording ? link::status_flag::is_recording : 0)),
                  viewer_patience_ms);
-    recorder_.finish();
   }
 
  private:
@@ -194,6 +197,16 @@ void join_ended() {
   pthread_join(ended, nullptr);
 }
 
+void take_monotonic_clock() {
+  if (shared.has_clock) return;
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(&shared.changed, &attributes);
+  pthread_condattr_destroy(&attributes);
+  shared.has_clock = true;
+}
+
 const char* start(const hbmscope_serving& how) {
   join_ended();
   const Locked locked;
@@ -207,6 +220,7 @@ const char* start(const hbmscope_serving& how) {
   shared.bytes_max = how.recording_bytes_max != 0 ? how.recording_bytes_max : recording_bytes_usual;
   __atomic_store_n(&shared.is_to_end, false, __ATOMIC_RELEASE);
   watch_forks();
+  take_monotonic_clock();
   shared.wrong[0] = 0;
   const std::uint64_t session = ++shared.session;
   shared.state = State::starting;
@@ -221,7 +235,7 @@ const char* start(const hbmscope_serving& how) {
 // How long exit() is held up is bounded, whatever viewers do.
 __attribute__((destructor)) void end_with_the_process() {
   timespec until{};
-  clock_gettime(CLOCK_REALTIME, &until);
+  clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_sec += exit_patience_s;
   const Locked locked;
   __atomic_store_n(&shared.is_to_end, true, __ATOMIC_RELEASE);
