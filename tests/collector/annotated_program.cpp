@@ -141,7 +141,8 @@ bool fails_alike(std::uint64_t times) {
   return true;
 }
 
-// The child goes on with its copy of the heap, tells what files it has open, and stays until standard input ends.
+// The child goes on with its copy of the heap, tells what files it has open or mapped, and stays until standard input
+// ends.
 void fork_here(Heap& heap, std::mt19937_64& source, bool child_serves) {
   if (fork() != 0) return;
   for (int event = 0; event < 1000; ++event) heap.step(source);
@@ -153,6 +154,10 @@ void fork_here(Heap& heap, std::mt19937_64& source, bool child_serves) {
       open += std::string(" ") + target;
   }
   closedir(names);
+  FILE* mappings = std::fopen("/proc/self/maps", "r");
+  for (char line[4400]; mappings != nullptr && std::fgets(line, sizeof(line), mappings) != nullptr;)
+    if (std::strstr(line, "memfd:") != nullptr) open += " mapped memfd:";
+  if (mappings != nullptr) std::fclose(mappings);
   if (child_serves) {
     serve_self(nullptr, 0);
     for (int event = 0; event < 1000; ++event) heap.step(source);
