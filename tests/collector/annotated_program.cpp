@@ -6,7 +6,7 @@
 //
 // Built with SERVES_ITSELF it also takes [--serve] [--record FILE] [--record-bytes N] [--fork] [--child-serves]: it
 // serves itself, and its first thread forks in the middle; and [--fail-first N]: before that it is refused so often,
-// and ends what never began every other time.
+// and ends what never began every other time; and [--exec PROGRAM]: at its end it becomes that one.
 //
 // Each thread has a heap of its own and, every other time, uses the first one's: so both a heap of one thread and one
 // of many are there.
@@ -225,5 +225,10 @@ int main(int argc, char** argv) {
     heaps[i]->print(stdout);
   }
   std::printf("]}\n");
+#ifdef SERVES_ITSELF
+  std::fflush(stdout);
+  const char* next = text_of(argc, argv, "--exec");
+  if (next != nullptr) execl(next, next, nullptr);
+#endif
   return 0;
 }

@@ -119,6 +119,16 @@ class SelfServe(unittest.TestCase):
         viewer.communicate(timeout=30)
         self.assertGreaterEqual(self.report()["events"]["total"], seen)
 
+    def test_what_it_becomes_by_exec_does_not_serve_itself(self):
+        process = self.start("--exec", "/bin/cat")
+        process.stdout.readline()
+        process.stdin.write("it is another program\n")
+        process.stdin.flush()
+        self.assertEqual(process.stdout.readline(), "it is another program\n")
+        self.assertIn("no job", self.hbmscope("watch", str(process.pid), code=2).stderr)
+        self.assertNotIn("serves itself", self.hbmscope("ps").stdout)
+        self.assertEqual([path.name for path in (self.folder / "hbmscope").iterdir() if path.name != f"run-{process.pid}"], [])
+
     def test_a_child_may_serve_itself(self):
         process = self.start("--forever", "--pace", "20", "--events", "2000", "--fork", "--child-serves")
         self.assertEqual(process.stderr.readline(), "serves\n")

@@ -198,6 +198,21 @@ TEST_F(Link, WhatFindsNoPlaceAfterTheRecordingIsCountedAsLost) {
   }
 }
 
+TEST_F(Link, NamesOfAnObserverThatDoesNotListenAreRemoved) {
+  link::note_observed(1);
+  EXPECT_EQ(link::find_observer_of(1), getpid());
+  const auto socket = folder_ / "hbmscope" / ("view-" + std::to_string(getpid())), kept = folder_ / "kept";
+  std::filesystem::rename(socket, kept);
+  std::string wrong;
+  const int left = link::listen_at(socket, SOCK_STREAM, wrong);
+  ASSERT_GE(left, 0) << wrong;
+  EXPECT_EQ(link::find_observer_of(1), getpid());
+  close(left);  // As by exec(): the name stays.
+  EXPECT_EQ(link::find_observer_of(1), std::nullopt);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "hbmscope"));
+  std::filesystem::rename(kept, socket);
+}
+
 TEST_F(Link, WhatIsNoViewerIsHungUpOn) {
   const auto says = [&](const void* bytes, std::size_t count) {
     std::string wrong;
