@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <random>
 #include <thread>
 
@@ -344,6 +345,26 @@ TEST(Lag, IsTheAgeOfWhatComesNext) {
   EXPECT_DOUBLE_EQ(lag.seconds(), 2);
   lag.note(told, 1800, 103 * second);
   EXPECT_DOUBLE_EQ(lag.seconds(), 0);
+}
+
+TEST(Lag, OfAnyTimesIsATime) {
+  constexpr std::int64_t first = std::numeric_limits<std::int64_t>::min(),
+                         last = std::numeric_limits<std::int64_t>::max();
+  view::Lag waiting, fetching;
+  link::Status told;
+  told.blocks_bytes = 100;
+  told.now_ns = first;
+  waiting.note(told, 100, 0);
+  told.blocks_bytes = 200;
+  waiting.note(told, 100, 0);
+  told.now_ns = last;
+  waiting.note(told, 100, 0);
+  EXPECT_GT(waiting.seconds(), 9e9);
+  fetching.note(told, 50, first);
+  EXPECT_GT(fetching.seconds(), 9e9);
+  told.now_ns = first;
+  fetching.note(told, 50, last);
+  EXPECT_DOUBLE_EQ(fetching.seconds(), 0);
 }
 
 TEST_F(Link, NobodyAnswers) {
