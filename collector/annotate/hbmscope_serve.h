@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 typedef struct hbmscope_serving {
-  uint32_t bytes; /* sizeof(hbmscope_serving); what a newer library knows beyond it is as if 0. */
+  uint32_t bytes; /* sizeof(hbmscope_serving); what a newer library knows beyond it is as if 0, and less is refused. */
   uint32_t unused;
   const char* recording;        /* Where to record; what lies there is replaced. Null: in a file without a name, in
                                    TMPDIR or /var/tmp, which goes with the process. */

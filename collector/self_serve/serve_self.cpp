@@ -41,7 +41,7 @@ struct Shared {
   bool has_clock = false;
   State state = State::idle;
   std::uint64_t session = 0;  // Raised by each start.
-  bool is_to_end = false;
+  bool is_to_end = false, is_exiting = false;
   pthread_t thread{};
   char wrong[512] = "";
   char recording[4096] = "";
@@ -106,11 +106,12 @@ class Server {
   void end() {
     inject::stop_listening();
     observer_.finish();
+    // What only lets go of a process that goes on is told as by detach.
+    const std::uint32_t flags = __atomic_load_n(&shared.is_exiting, __ATOMIC_ACQUIRE) ? link::status_flag::job_has_ended
+                                                                                      : link::status_flag::is_attached;
     const bool was_recording = recorder_.is_recording();
     recorder_.finish();  // First: viewers read its file still, and may be slower than exit() waits.
-    port_.finish(status((is_let_go_ ? link::status_flag::is_attached : link::status_flag::job_has_ended) |
-                        (was_recording ? link::status_flag::is_recording : 0)),
-                 viewer_patience_ms);
+    port_.finish(status(flags | (was_recording ? link::status_flag::is_recording : 0)), viewer_patience_ms);
   }
 
  private:
@@ -238,6 +239,7 @@ __attribute__((destructor)) void end_with_the_process() {
   clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_sec += exit_patience_s;
   const Locked locked;
+  __atomic_store_n(&shared.is_exiting, true, __ATOMIC_RELEASE);
   __atomic_store_n(&shared.is_to_end, true, __ATOMIC_RELEASE);
   while (shared.state == State::serving)
     if (pthread_cond_timedwait(&shared.changed, &shared.lock, &until) != 0) return;
@@ -260,6 +262,9 @@ void end() {
 extern "C" {
 
 __attribute__((visibility("default"))) const char* hbmscope_serve(const hbmscope_serving* how) {
+  constexpr std::uint32_t first_version_bytes = 24;
+  if (how != nullptr && how->bytes < first_version_bytes)
+    return "hbmscope_serving.bytes is too small: it has to be sizeof(hbmscope_serving)";
   hbmscope_serving known{};
   known.bytes = sizeof(known);
   if (how != nullptr) std::memcpy(&known, how, how->bytes < sizeof(known) ? how->bytes : sizeof(known));
