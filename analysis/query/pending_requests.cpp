@@ -13,7 +13,11 @@ class Pending {
     const SharedLog<FailureEvent>& failures = stream.failures();
     for (std::size_t i = failures.size(); i-- > 0;) {
       const FailureEvent& one = failures[i];
-      const bool is_over = one.is_out_of_memory || stream.last_time_ns() - one.time_ns >= retry_patience_ns;
+      // A file may say any time.
+      const std::uint64_t age_ns =
+          static_cast<std::uint64_t>(stream.last_time_ns()) - static_cast<std::uint64_t>(one.time_ns);
+      const bool is_over = one.is_out_of_memory || (one.time_ns < stream.last_time_ns() &&
+                                                    age_ns >= static_cast<std::uint64_t>(retry_patience_ns));
       if (is_over) break;  // An out-of-memory is what earlier refusals led to.
       const bool is_later = std::any_of(refused_.begin(), refused_.end(),
                                         [&](const FailureEvent& later) { return later.heap == one.heap; });

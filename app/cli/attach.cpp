@@ -97,7 +97,7 @@ class AttachedJob {
     if (const auto failed = observation_.listen(options_.listen)) return *failed;
     for (const int one : {SIGINT, SIGTERM, SIGHUP})
       if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);
-    std::signal(SIGPIPE, SIG_IGN);
+    for (const int one : {SIGPIPE, SIGXFSZ}) std::signal(one, SIG_IGN);
     if (const auto failed = observation_.start_recording())
       return fail({*failed, "Name another file with --record.", recording, {}, false});
     if (!options_.no_cupti && attach::has_cuda_driver(attach::read_mappings(process)))

@@ -1,5 +1,7 @@
 #include "app/cli/listen.h"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -53,7 +55,9 @@ std::optional<int> listen_by_tcp(const ListenOptions& options, serve::ViewerPort
   if (!options.token_file.empty()) {
     if (const auto wrong = link::write_token(options.token_file, *token))
       return refuse(options.token_file + ": " + *wrong, "Name another file with --token-file.");
-    from = std::string(link::token_file_variable) + "=" + options.token_file;
+    std::error_code error;  // Viewers are started elsewhere.
+    const std::filesystem::path absolute = std::filesystem::absolute(options.token_file, error);
+    from = std::string(link::token_file_variable) + "=" + absolute.string();
   }
   say(fmt::format("viewers may come by TCP to {}: {} hbmscope open tcp:{}", where, printable(from), where));
   if (!link::is_loopback(*address))

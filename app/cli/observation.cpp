@@ -87,7 +87,7 @@ link::Status Observation::status(std::uint32_t flags) const {
   const serve::Observer::Totals totals = observer_.totals();
   status.processes = totals.processes;
   status.events = totals.events;
-  status.lost_events = totals.lost;
+  status.lost_events = totals.lost + recorder_.lost_events();
   status.pending_requests = totals.pending;
   status.pending_bytes = totals.pending_bytes;
   status.flags = flags;
@@ -150,6 +150,9 @@ int Observation::take_asked_signal() {
 bool Observation::print_summary() const {
   for (const std::string& refused : observer_.refused()) say(fmt::format("turned away {}", printable(refused)));
   for (const std::string& refused : port_.refused()) say(fmt::format("turned away {}", printable(refused)));
+  if (port_.crowded_out() > 0)
+    say(fmt::format("turned away {} that came by TCP, said nothing, and were too many at once",
+                    count(port_.crowded_out())));
   const auto processes = observer_.processes();
   if (processes.empty()) return false;
   const serve::Observer::Totals totals = observer_.totals();

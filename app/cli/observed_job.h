@@ -53,14 +53,15 @@ class ObservedJob {
   pid_t start_job(const std::vector<std::string>& command, const std::string& collector, const JobSettings& settings,
                   int& start_errno) const;
 
-  // A terminal's Ctrl+C reaches the job too, and it is the job's to end; a viewer that has gone is no reason to end.
+  // A terminal's Ctrl+C reaches the job too, and it is the job's to end; a viewer that has gone is no reason to end,
+  // nor is a recording that may not grow (ulimit -f).
   struct Ignored {
     int signal;
     void (*before)(int);
   };
   void ignore_signals();
 
-  std::array<Ignored, 3> ignored_{Ignored{SIGINT, SIG_DFL}, {SIGQUIT, SIG_DFL}, {SIGPIPE, SIG_DFL}};
+  std::array<Ignored, 4> ignored_{Ignored{SIGINT, SIG_DFL}, {SIGQUIT, SIG_DFL}, {SIGPIPE, SIG_DFL}, {SIGXFSZ, SIG_DFL}};
   Observation observation_;
   pid_t job_ = -1;
   int status_ = 0;

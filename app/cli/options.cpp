@@ -40,7 +40,8 @@ void add_max_memory_option(CLI::App& command, std::string& max_memory) {
       ->capture_default_str()
       ->check([](const std::string& text) {
         const auto bytes = parse_bytes(text);
-        return bytes ? std::string() : bytes.error().text();
+        if (!bytes) return bytes.error().text();
+        return *bytes >= 0 ? std::string() : fmt::format("'{}' is less than nothing: 0 is no limit", text);
       });
 }
 

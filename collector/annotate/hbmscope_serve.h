@@ -15,8 +15,9 @@
  *   counted, and the heap is listed anew (`enumerate`).
  * - That thread has a table of file descriptors of its own. So none of its sockets and files takes a number of yours,
  *   and a child of fork() has none of them. The child tells nothing; it may call hbmscope_serve() itself.
- * - It ends with the process: exit() gives viewers at most two seconds to take the rest. A process that is killed
- *   leaves its recording, whole to about the last tenth of a second.
+ * - It ends with the process: exit() gives viewers at most a second to take the rest, after the recording has its end,
+ *   and waits two at most for all of it. A process that is killed leaves its recording, whole to about the last tenth
+ *   of a second.
  * - Where the process was started by `hbmscope run`, or is attached to, that one observes it, and this call says so. */
 #ifndef HBMSCOPE_ANNOTATE_SERVE_H
 #define HBMSCOPE_ANNOTATE_SERVE_H
@@ -28,7 +29,7 @@ extern "C" {
 #endif
 
 typedef struct hbmscope_serving {
-  uint32_t bytes; /* sizeof(hbmscope_serving); what a newer library knows beyond it is as if 0. */
+  uint32_t bytes; /* sizeof(hbmscope_serving); what a newer library knows beyond it is as if 0, and less is refused. */
   uint32_t unused;
   const char* recording;        /* Where to record; what lies there is replaced. Null: in a file without a name, in
                                    TMPDIR or /var/tmp, which goes with the process. */
@@ -38,8 +39,9 @@ typedef struct hbmscope_serving {
 /* Null: it serves now. Otherwise why not, in words that stay until the next call. `how` may be null. */
 const char* hbmscope_serve(const hbmscope_serving* how);
 
-/* All that was told until now is recorded, viewers get the rest (two seconds at most), and nothing is told any more.
- * May be followed by another hbmscope_serve(). */
+/* All that was told until now is recorded, viewers get the rest (a second at most), and nothing is told any more.
+ * May be followed by another hbmscope_serve(). Hold no lock of your allocator: it waits for calls of hbmscope.h that are
+ * in the middle of something, which may be a listing. */
 void hbmscope_serve_end(void);
 
 #ifdef __cplusplus

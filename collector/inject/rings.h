@@ -138,8 +138,7 @@ class Rings {
     return std::atomic_ref(header_->listing_round).load(std::memory_order_relaxed);
   }
   // One listing at a time: false while another one is being made or has not been read, and while the thread's ring is
-  // full. What is added between the two
-  // calls is state, not events. end_listing() is false where it did not fit.
+  // full. What is added between the two calls is state, not events. end_listing() is false where it did not fit.
   bool begin_listing();
   template <class Record>
   void add_to_listing(const Record& record) {

@@ -1,16 +1,13 @@
 #include "collector/link/meeting_place.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -130,23 +127,23 @@ std::optional<Peer> trusted_peer(int connection, std::string& wrong) {
   return Peer{peer.pid, peer.uid};
 }
 
-std::string viewer_socket(const std::string& folder, std::int64_t observer) {
-  return folder + "/" + viewer_prefix + std::to_string(observer);
+namespace {
+
+// False: nobody listens there any more, though its name is there, as after exec() or where a killed observer's number
+// is another process' by now. A socket has its name only once it listens.
+bool is_listened_at(const std::string& path) {
+  const Address address(path);
+  const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const bool is_refused = address.is_good() && connection >= 0 &&
+                          connect(connection, address.get(), Address::bytes()) != 0 && errno == ECONNREFUSED;
+  if (connection >= 0) close(connection);
+  return !is_refused;
 }
 
-std::vector<std::int64_t> find_observers() {
-  std::vector<std::int64_t> found;
-  const std::string folder = private_folder();
-  DIR* names = folder.empty() ? nullptr : opendir(folder.c_str());
-  if (names == nullptr) return found;
-  while (const dirent* name = readdir(names)) {
-    if (std::strncmp(name->d_name, viewer_prefix, std::strlen(viewer_prefix)) != 0) continue;
-    const std::int64_t pid = std::strtoll(name->d_name + std::strlen(viewer_prefix), nullptr, 10);
-    if (runs(pid)) found.push_back(pid);
-  }
-  closedir(names);
-  std::sort(found.begin(), found.end());
-  return found;
+}  // namespace
+
+std::string viewer_socket(const std::string& folder, std::int64_t observer) {
+  return folder + "/" + viewer_prefix + std::to_string(observer);
 }
 
 void note_observed(std::int64_t process) {
@@ -164,8 +161,13 @@ void forget_observed(std::int64_t process) {
 std::optional<std::int64_t> find_observer_of(std::int64_t process) {
   const std::string path = observed_path(process);
   const std::int64_t observer = path.empty() ? 0 : number_in(path);
-  if (!runs(observer) || access(viewer_socket(private_folder(), observer).c_str(), F_OK) != 0) return std::nullopt;
-  return observer;
+  if (!runs(observer)) return std::nullopt;
+  const std::string socket = viewer_socket(private_folder(), observer);
+  if (access(socket.c_str(), F_OK) != 0) return std::nullopt;
+  if (is_listened_at(socket)) return observer;
+  unlink(socket.c_str());
+  unlink(path.c_str());
+  return std::nullopt;
 }
 
 }  // namespace hbmscope::link

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace hbmscope::link {
 
@@ -30,12 +29,10 @@ std::optional<Peer> trusted_peer(int connection, std::string& wrong);
 // The socket at which the observer of that number offers its stream.
 std::string viewer_socket(const std::string& folder, std::int64_t observer);
 
-// Numbers of the observers whose sockets are in the folder, running ones only.
-std::vector<std::int64_t> find_observers();
-
 // Which observer watches a process: noted in the folder by that observer, and forgotten when it ends.
 void note_observed(std::int64_t process);
 void forget_observed(std::int64_t process);
-std::optional<std::int64_t> find_observer_of(std::int64_t process);  // One that runs.
+// One that runs and listens; the names of one that doesn't are removed.
+std::optional<std::int64_t> find_observer_of(std::int64_t process);
 
 }  // namespace hbmscope::link

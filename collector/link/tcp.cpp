@@ -11,14 +11,16 @@
 
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <memory>
 
 namespace hbmscope::link {
 namespace {
 
-constexpr int connect_patience_ms = 10'000;
-constexpr int waiting_max = 128;
+constexpr std::chrono::seconds connect_patience{10};
+constexpr int connect_step_ms = 100;
+constexpr int waiting_max = SOMAXCONN;  // A flood fills it.
 
 struct FreeAddresses {
   void operator()(addrinfo* all) const { freeaddrinfo(all); }
@@ -70,11 +72,14 @@ void set_usual_options(int connection) {
 }
 
 // 0, or errno.
-int finish_connect(int connection, const addrinfo& to) {
+int finish_connect(int connection, const addrinfo& to, const std::atomic<bool>* is_cancelled) {
   if (connect(connection, to.ai_addr, to.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
-  pollfd waited{connection, POLLOUT, 0};
-  if (poll(&waited, 1, connect_patience_ms) <= 0) return ETIMEDOUT;
+  const auto until = std::chrono::steady_clock::now() + connect_patience;
+  for (pollfd waited{connection, POLLOUT, 0}; poll(&waited, 1, connect_step_ms) <= 0;) {  // A signal ends it early.
+    if (is_cancelled != nullptr && *is_cancelled) return ECANCELED;
+    if (std::chrono::steady_clock::now() > until) return ETIMEDOUT;
+  }
   int failed = 0;
   socklen_t bytes = sizeof(failed);
   return getsockopt(connection, SOL_SOCKET, SO_ERROR, &failed, &bytes) != 0 ? errno : failed;
@@ -128,12 +133,13 @@ int listen_at(TcpAddress& address, std::string& wrong) {
   return -1;
 }
 
-int connect_to(const TcpAddress& address, std::string& wrong) {
+int connect_to(const TcpAddress& address, std::string& wrong, const std::atomic<bool>* is_cancelled) {
   const Addresses found = look_up(address, 0, wrong);
-  for (const addrinfo* to = found.get(); to != nullptr; to = to->ai_next) {
+  const auto is_wanted = [&] { return is_cancelled == nullptr || !*is_cancelled; };
+  for (const addrinfo* to = found.get(); to != nullptr && is_wanted(); to = to->ai_next) {
     const int connection = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (connection < 0) continue;
-    const int failed = finish_connect(connection, *to);
+    const int failed = finish_connect(connection, *to, is_cancelled);
     if (failed == 0) {
       set_usual_options(connection);
       return connection;

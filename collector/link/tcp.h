@@ -1,6 +1,7 @@
 // TCP, for who asked for it. Nothing is encrypted: beyond one machine it is for networks that one trusts, else ssh.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,8 +26,9 @@ bool is_loopback(const TcpAddress& address);
 // Close-on-exec, nonblocking. -1, and why in `wrong`. The port that it got is put into `address`.
 int listen_at(TcpAddress& address, std::string& wrong);
 int accept_at(int listening);  // Close-on-exec, nonblocking; -1: nobody is there.
-// Connected within some seconds, close-on-exec, nonblocking afterwards; -1, and why in `wrong`.
-int connect_to(const TcpAddress& address, std::string& wrong);
+// Connected within some seconds, close-on-exec, nonblocking afterwards; -1, and why in `wrong`. Another thread may set
+// `is_cancelled`, for which the look-up of a name does not end, but the wait for an answer does.
+int connect_to(const TcpAddress& address, std::string& wrong, const std::atomic<bool>* is_cancelled = nullptr);
 std::string peer_text(int connection);  // "192.168.1.2:40112"
 
 }  // namespace hbmscope::link

@@ -25,8 +25,12 @@ std::optional<Token> read_token(const std::string& path, std::string& wrong) {
   std::optional<Token> token;
   if (file < 0 || fstat(file, &found) != 0) {
     wrong = path + ": " + std::strerror(errno);
-  } else if (!S_ISREG(found.st_mode) || found.st_uid != geteuid() || (found.st_mode & 077) != 0) {
-    wrong = path + " may be read by others than you, so its token is not taken: chmod 600 " + path;
+  } else if (!S_ISREG(found.st_mode)) {
+    wrong = path + " is no regular file, so no token is taken from it";
+  } else if (found.st_uid != geteuid()) {
+    wrong = path + " is another user's, so its token is not taken: copy it to a file of yours";
+  } else if ((found.st_mode & 077) != 0) {
+    wrong = path + " may be read or written by others than you, so its token is not taken: chmod 600 " + path;
   } else {
     const ssize_t bytes = read(file, text, sizeof(text));
     token = token_from_text({text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0});
@@ -76,7 +80,11 @@ bool is_same(const Token& a, const Token& b) {
 }
 
 std::optional<std::string> write_token(const std::string& path, const Token& token) {
-  unlink(path.c_str());  // One that lay there may be open to others.
+  struct stat found {};
+  if (lstat(path.c_str(), &found) == 0) {
+    if (!S_ISREG(found.st_mode)) return "it is no regular file, and only such a one is replaced";
+    unlink(path.c_str());  // It may be open to others.
+  }
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   const std::string text = text_from_token(token) + "\n";
   const bool is_written = file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());

@@ -17,7 +17,8 @@ std::optional<Token> token_from_text(std::string_view text);  // Blanks around i
 // Takes as long wherever they differ.
 bool is_same(const Token& a, const Token& b);
 
-// A new file of this user's alone (mode 0600); what lay there is replaced. Nothing, or why not.
+// A new file of this user's alone (mode 0600); a regular file that lay there is replaced, nothing else is. Nothing, or
+// why not.
 std::optional<std::string> write_token(const std::string& path, const Token& token);
 
 constexpr const char* token_variable = "HBMSCOPE_TOKEN";            // The token itself.

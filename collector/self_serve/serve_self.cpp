@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "collector/annotate/hbmscope_serve.h"
 #include "collector/inject/annotate_sink.h"
@@ -29,16 +30,18 @@ namespace {
 constexpr std::uint64_t recording_bytes_usual = std::uint64_t{4} << 30;
 constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 constexpr int round_ms = 5;
-constexpr int viewer_patience_ms = 100;  // Of one that takes nothing; twenty times as long at most.
-constexpr int exit_patience_s = 2;
+constexpr int viewer_patience_ms = 50;  // Of one that takes nothing; twenty times as long at most.
+constexpr int exit_patience_s = 2;      // Longer than that.
 
 enum class State { idle, starting, serving, ended };
 
 struct Shared {
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+  pthread_cond_t changed = PTHREAD_COND_INITIALIZER;  // Once more with the first start: of CLOCK_MONOTONIC.
+  bool has_clock = false;
   State state = State::idle;
-  bool is_to_end = false;
+  std::uint64_t session = 0;  // Raised by each start.
+  bool is_to_end = false, is_exiting = false;
   pthread_t thread{};
   char wrong[512] = "";
   char recording[4096] = "";
@@ -54,11 +57,15 @@ class Locked {
   Locked& operator=(const Locked&) = delete;
 };
 
-void note(State state, const std::string& wrong = {}) {
+void note(State state) {
   const Locked locked;
   shared.state = state;
-  shared.wrong[wrong.copy(shared.wrong, sizeof(shared.wrong) - 1)] = 0;
   pthread_cond_broadcast(&shared.changed);
+}
+
+void note_wrong(std::string_view words) {
+  const Locked locked;
+  shared.wrong[words.copy(shared.wrong, sizeof(shared.wrong) - 1)] = 0;
 }
 
 bool is_to_end() {
@@ -73,7 +80,7 @@ class Server {
   std::optional<std::string> begin(const std::string& recording) {
     if (auto wrong = observer_.open()) return wrong;
     if (auto wrong = port_.open()) return wrong;
-    if (auto wrong = recording.empty() ? record_without_name() : recorder_.open(recording))
+    if (auto wrong = recording.empty() ? recorder_.open_without_name() : recorder_.open(recording))
       return "no recording can be written" + (recording.empty() ? "" : " to " + recording) + ": " + *wrong;
     if (const char* wrong = inject::rings.open(observer_.socket_path().c_str())) return wrong;
     observer_.serve(0);  // The process is noted as observed before anybody is told that it is.
@@ -99,9 +106,12 @@ class Server {
   void end() {
     inject::stop_listening();
     observer_.finish();
-    port_.finish(status(is_let_go_ ? link::status_flag::is_attached : link::status_flag::job_has_ended),
-                 viewer_patience_ms);
-    recorder_.finish();
+    // What only lets go of a process that goes on is told as by detach.
+    const std::uint32_t flags = __atomic_load_n(&shared.is_exiting, __ATOMIC_ACQUIRE) ? link::status_flag::job_has_ended
+                                                                                      : link::status_flag::is_attached;
+    const bool was_recording = recorder_.is_recording();
+    recorder_.finish();  // First: viewers read its file still, and may be slower than exit() waits.
+    port_.finish(status(flags | (was_recording ? link::status_flag::is_recording : 0)), viewer_patience_ms);
   }
 
  private:
@@ -110,20 +120,9 @@ class Server {
     const serve::Observer::Totals totals = observer_.totals();
     status.processes = totals.processes;
     status.events = totals.events;
-    status.lost_events = totals.lost;
+    status.lost_events = totals.lost + recorder_.lost_events();
     status.flags = flags;
     return status;
-  }
-
-  std::optional<std::string> record_without_name() {
-    const char* chosen = getenv("TMPDIR");
-    std::string folder = (chosen != nullptr && *chosen == '/' ? std::string(chosen) : "/var/tmp") + "/hbmscope-XXXXXX";
-    if (mkdtemp(folder.data()) == nullptr) return folder + ": " + std::strerror(errno);
-    const std::string path = folder + "/recording";
-    auto wrong = recorder_.open(path);
-    unlink(path.c_str());
-    rmdir(folder.c_str());
-    return wrong;
   }
 
   serve::Recorder recorder_;
@@ -133,9 +132,9 @@ class Server {
 };
 
 void serve_until_the_end() {
-  if (!take_own_descriptors()) return note(State::ended, "the system gives the thread no descriptors of its own");
+  if (!take_own_descriptors()) return note_wrong("the system gives the thread no descriptors of its own");
   Server server;
-  if (const auto wrong = server.begin(shared.recording)) return note(State::ended, *wrong);
+  if (const auto wrong = server.begin(shared.recording)) return note_wrong(*wrong);
   note(State::serving);
   server.run(shared.bytes_max);
   server.end();
@@ -146,13 +145,11 @@ void* thread_body(void*) {
   try {
     serve_until_the_end();
   } catch (const std::exception& trouble) {  // No memory, mostly. The host goes on without us.
-    note(State::ended, trouble.what());
+    note_wrong(trouble.what());
   }
   inject::stop_listening();
   inject::rings.close();
-  const Locked locked;
-  shared.state = State::ended;
-  pthread_cond_broadcast(&shared.changed);
+  note(State::ended);  // Here alone, as the last thing: nothing of the thread is left that anybody could wait for.
   return nullptr;
 }
 
@@ -172,10 +169,11 @@ int start_thread() {
 
 // Its only thread is the host's, and of what ours had open it has nothing. The memory of both ends was the parent's.
 void forget_in_child() {
-  if (shared.state == State::idle) return;
-  inject::stop_listening_in_child();
-  inject::rings.forget();
-  new (&shared) Shared;
+  if (shared.state != State::idle) {
+    inject::stop_listening_in_child();
+    inject::rings.forget();
+  }
+  new (&shared) Shared;  // The lock may be held by a thread that is not here.
 }
 
 void watch_forks() {
@@ -188,17 +186,32 @@ const char* refuse(const std::string& words) {
   return shared.wrong;
 }
 
-// The thread that was asked for, or that ended by itself, is gone.
+// The thread that was asked for, or that ended by itself, is gone. Not under the lock, which it needs to end.
 void join_ended() {
-  if (shared.state != State::ended) return;
-  pthread_join(shared.thread, nullptr);
-  shared.state = State::idle;
+  pthread_t ended{};
+  {
+    const Locked locked;
+    if (shared.state != State::ended) return;
+    ended = shared.thread;
+    shared.state = State::idle;
+  }
+  pthread_join(ended, nullptr);
+}
+
+void take_monotonic_clock() {
+  if (shared.has_clock) return;
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(&shared.changed, &attributes);
+  pthread_condattr_destroy(&attributes);
+  shared.has_clock = true;
 }
 
 const char* start(const hbmscope_serving& how) {
-  const Locked locked;
-  if (shared.state == State::starting || shared.state == State::serving) return "it serves already";
   join_ended();
+  const Locked locked;
+  if (shared.state != State::idle) return "it serves already";
   const char* observer = getenv(wire::observer_variable);
   if ((observer != nullptr && *observer != 0) || inject::is_another_listening())
     return "another hbmscope observes this process already";
@@ -208,24 +221,39 @@ const char* start(const hbmscope_serving& how) {
   shared.bytes_max = how.recording_bytes_max != 0 ? how.recording_bytes_max : recording_bytes_usual;
   __atomic_store_n(&shared.is_to_end, false, __ATOMIC_RELEASE);
   watch_forks();
+  take_monotonic_clock();
+  shared.wrong[0] = 0;
+  const std::uint64_t session = ++shared.session;
   shared.state = State::starting;
   if (const int failed = start_thread(); failed != 0) {
     shared.state = State::idle;
     return refuse(std::string("no thread can be had: ") + std::strerror(failed));
   }
-  while (shared.state == State::starting) pthread_cond_wait(&shared.changed, &shared.lock);
+  while (shared.session == session && shared.state == State::starting) pthread_cond_wait(&shared.changed, &shared.lock);
   return shared.wrong[0] == 0 ? nullptr : shared.wrong;
 }
 
 // How long exit() is held up is bounded, whatever viewers do.
 __attribute__((destructor)) void end_with_the_process() {
   timespec until{};
-  clock_gettime(CLOCK_REALTIME, &until);
+  clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_sec += exit_patience_s;
   const Locked locked;
+  __atomic_store_n(&shared.is_exiting, true, __ATOMIC_RELEASE);
   __atomic_store_n(&shared.is_to_end, true, __ATOMIC_RELEASE);
   while (shared.state == State::serving)
     if (pthread_cond_timedwait(&shared.changed, &shared.lock, &until) != 0) return;
+}
+
+void end() {
+  {
+    const Locked locked;
+    __atomic_store_n(&shared.is_to_end, true, __ATOMIC_RELEASE);
+    const std::uint64_t session = shared.session;  // Another thread may start the next one before this one looks.
+    while (shared.session == session && (shared.state == State::starting || shared.state == State::serving))
+      pthread_cond_wait(&shared.changed, &shared.lock);
+  }
+  join_ended();
 }
 
 }  // namespace
@@ -234,6 +262,9 @@ __attribute__((destructor)) void end_with_the_process() {
 extern "C" {
 
 __attribute__((visibility("default"))) const char* hbmscope_serve(const hbmscope_serving* how) {
+  constexpr std::uint32_t first_version_bytes = 24;
+  if (how != nullptr && how->bytes < first_version_bytes)
+    return "hbmscope_serving.bytes is too small: it has to be sizeof(hbmscope_serving)";
   hbmscope_serving known{};
   known.bytes = sizeof(known);
   if (how != nullptr) std::memcpy(&known, how, how->bytes < sizeof(known) ? how->bytes : sizeof(known));
@@ -245,12 +276,7 @@ __attribute__((visibility("default"))) const char* hbmscope_serve(const hbmscope
 }
 
 __attribute__((visibility("default"))) void hbmscope_serve_end(void) {
-  using namespace hbmscope::self_serve;
-  const Locked locked;
-  __atomic_store_n(&shared.is_to_end, true, __ATOMIC_RELEASE);
-  while (shared.state == State::starting || shared.state == State::serving)
-    pthread_cond_wait(&shared.changed, &shared.lock);
-  join_ended();
+  hbmscope::self_serve::end();
 }
 
 // A library that is loaded later calls this from its constructor (collector/annotate/hbmscope.h).

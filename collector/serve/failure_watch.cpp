@@ -51,7 +51,10 @@ std::uint64_t FailureWatch::pending_bytes() const {
 std::vector<Failure> FailureWatch::take(std::int64_t now_ns, bool is_last) {
   if (!refusals_.empty())
     std::erase_if(refusals_, [&](Refusal& one) {
-      if (!is_last && now_ns - one.time_ns < retry_patience_ns) return false;
+      // The job may say any time.
+      const std::uint64_t age_ns = static_cast<std::uint64_t>(now_ns) - static_cast<std::uint64_t>(one.time_ns);
+      const bool is_old = one.time_ns < now_ns && age_ns >= static_cast<std::uint64_t>(retry_patience_ns);
+      if (!is_last && !is_old) return false;
       add_failure(found_, std::move(one.failure));
       return true;
     });

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "collector/link/meeting_place.h"
@@ -30,32 +31,55 @@ std::optional<std::string> Recorder::open(const std::string& path) {
   return wrong;
 }
 
+std::optional<std::string> Recorder::open_without_name() {
+  const char* chosen = std::getenv("TMPDIR");
+  std::string folder = (chosen != nullptr && *chosen == '/' ? std::string(chosen) : "/var/tmp") + "/hbmscope-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) return folder + ": " + std::strerror(errno);
+  const std::string path = folder + "/recording";
+  auto wrong = open(path);
+  path_.clear();
+  unlink(path.c_str());
+  rmdir(folder.c_str());
+  return wrong;
+}
+
 void Recorder::append(const wire::Block& block) {
-  if (is_lost_) return;
-  if (file_.append(block)) {
-    if (is_recording_) {
-      failure_ = file_.append(block);                                            // It keeps its first failure.
-      go_on_in(link::private_folder() + "/blocks-" + std::to_string(getpid()));  // Its own disk is full, say.
-      if (!is_lost_ && !file_.append(block)) end_place_ += sizeof(block.header) + block.payload.size();
-    } else {
-      is_lost_ = true;
-    }
+  std::optional<std::string> failed = is_lost_ ? std::string() : file_.append(block);
+  if (failed && is_recording_) {
+    failure_ = failed;
+    is_recording_ = false;
+    is_lost_ = !go_on_in_own_folder();  // Its own disk is full, say.
+    if (!is_lost_) failed = file_.append(block);
+  }
+  if (failed) {
+    is_lost_ = true;
+    lost_events_ += block.header.events;
     return;
   }
   end_place_ += sizeof(block.header) + block.payload.size();
   if (is_recording_) recording_bytes_ = file_.bytes();
 }
 
-void Recorder::go_on_in(const std::string& path) {
-  is_recording_ = false;
-  is_lost_ = begin_part(path).has_value();
+bool Recorder::go_on_in(const std::string& path) {
+  const bool is_begun = !begin_part(path);
   unlink(path.c_str());
+  return is_begun;
 }
 
+bool Recorder::go_on_in_own_folder() {
+  const std::string folder = link::private_folder();
+  return !folder.empty() && go_on_in(folder + "/blocks-" + std::to_string(getpid()));
+}
+
+// Of one without a name nothing is kept, so that its file will do.
 void Recorder::stop() {
   if (!is_recording_) return;
+  if (path_.empty()) {
+    is_recording_ = false;
+    return;
+  }
   finish();
-  go_on_in(path_ + "." + std::to_string(getpid()));
+  is_lost_ = !go_on_in(path_ + "." + std::to_string(getpid())) && !go_on_in_own_folder();
 }
 
 void Recorder::finish() {

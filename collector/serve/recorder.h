@@ -19,9 +19,11 @@ class Recorder {
 
   // Nothing, or why not, in the system's words.
   std::optional<std::string> open(const std::string& path);
+  // A file without a name, in TMPDIR or /var/tmp, that is gone with this process.
+  std::optional<std::string> open_without_name();
   // After the first failure (disk full) the recording ends; what was written stays readable, and viewers go on.
   void append(const wire::Block& block);
-  // The recording ends here, by somebody's wish.
+  // The recording ends here, by somebody's wish; viewers go on.
   void stop();
   void finish();
 
@@ -29,6 +31,8 @@ class Recorder {
   bool is_recording() const { return is_recording_; }
   const std::optional<std::string>& failure() const { return failure_; }
   std::uint64_t bytes() const { return recording_bytes_; }  // Of the recording.
+  // Of blocks that found no place, neither in the recording nor in a file for viewers.
+  std::uint64_t lost_events() const { return lost_events_; }
 
   // All blocks so far, in files one after the other: the recording, and after its end an unnamed file that is gone with
   // this process. `place` counts bytes of whole blocks.
@@ -42,13 +46,14 @@ class Recorder {
 
  private:
   std::optional<std::string> begin_part(const std::string& path);
-  void go_on_in(const std::string& path);
+  bool go_on_in(const std::string& path);
+  bool go_on_in_own_folder();
 
-  std::string path_;
+  std::string path_;  // Empty: it has no name.
   wire::RecordingWriter file_;
   bool is_recording_ = false, is_lost_ = false;
   std::optional<std::string> failure_;
-  std::uint64_t recording_bytes_ = 0, end_place_ = 0;
+  std::uint64_t recording_bytes_ = 0, end_place_ = 0, lost_events_ = 0;
   std::vector<Part> parts_;
 };
 

@@ -58,10 +58,14 @@ std::unique_ptr<RingMemory> RingMemory::map(int memory, std::string& wrong) {
   } else {
     const auto size = static_cast<std::uint64_t>(file.st_size);
     void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
-    if (at == MAP_FAILED)
+    if (at == MAP_FAILED) {
       wrong = "its shared memory can't be mapped";
-    else
+    } else {
+      // The observer may be in the job itself, whose children and core file want none of it.
+      madvise(at, size, MADV_DONTFORK);
+      madvise(at, size, MADV_DONTDUMP);
       mapped.reset(new RingMemory(static_cast<std::uint8_t*>(at), size));
+    }
   }
   close(memory);
   if (mapped && !mapped->read_layout(wrong)) mapped.reset();

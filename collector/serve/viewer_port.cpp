@@ -17,9 +17,10 @@ namespace hbmscope::serve {
 namespace {
 
 constexpr std::size_t viewers_max = 64, refused_max = 100;
-// By TCP, and without the token so far: the oldest makes room for the next, and none takes a viewer's place.
+// By TCP, and without the token so far: one that is silent makes room for the next, and none takes a viewer's place.
 constexpr std::size_t strangers_max = 16;
-constexpr int accepted_a_turn = 64;
+// Of strangers most of a flood is gone again, or has said what it had to say, by the time that it is looked at.
+constexpr int accepted_a_turn = 64, strangers_a_turn = 256;
 constexpr std::int64_t status_age_ns = 100'000'000;
 constexpr std::int64_t greeting_patience_ns = 5'000'000'000;
 constexpr int socket_bytes = 1 << 20;
@@ -46,6 +47,7 @@ class ViewerPort::Viewer {
 
   bool is_greeted() const { return is_greeted_; }
   bool is_stranger() const { return token_ != nullptr; }
+  bool is_silent() const { return said_bytes_ == 0; }
   int connection() const { return connection_; }
   bool has_all(std::uint64_t bytes) const { return place_ == bytes && !is_in_frame(); }
   // It has taken nothing of the recording for so long, as far as it was looked at.
@@ -250,23 +252,43 @@ void ViewerPort::accept_some() {
   }
 }
 
-void ViewerPort::accept_strangers() {
-  for (int turn = 0; listening_by_tcp_ >= 0 && turn < accepted_a_turn; ++turn) {
+// Each is heard at once: whoever knows the token has mostly sent it by then. Of the others no more are taken in than
+// there are places, so that each has a turn at least in which to speak.
+void ViewerPort::accept_strangers(const link::Status& status) {
+  std::size_t taken_in = 0;
+  for (int turn = 0; listening_by_tcp_ >= 0 && turn < strangers_a_turn && taken_in < strangers_max; ++turn) {
     const int connection = link::accept_at(listening_by_tcp_);
     if (connection < 0) return;
-    if (strangers() == strangers_max)
-      viewers_.erase(
-          std::find_if(viewers_.begin(), viewers_.end(), [](const auto& one) { return one->is_stranger(); }));
     add_viewer(connection, &token_);
+    if (!serve_viewer(*viewers_.back(), status))
+      viewers_.pop_back();
+    else if (viewers_.back()->is_stranger())
+      ++taken_in;
+    if (strangers() > strangers_max) make_room_for_stranger(status);
+  }
+}
+
+// None goes unheard: what lies in its socket may be the token. Who has begun to speak goes last.
+void ViewerPort::make_room_for_stranger(const link::Status& status) {
+  while (strangers() > strangers_max) {
+    const auto is_stranger = [](const auto& one) { return one->is_stranger(); };
+    auto oldest = std::find_if(viewers_.begin(), viewers_.end(),
+                               [&](const auto& one) { return is_stranger(one) && one->is_silent(); });
+    const bool is_silent = oldest != viewers_.end();
+    if (!is_silent) oldest = std::find_if(viewers_.begin(), viewers_.end(), is_stranger);
+    const bool stays = serve_viewer(**oldest, status);
+    if (stays && (!(*oldest)->is_stranger() || (*oldest)->is_silent() != is_silent)) continue;
+    if (stays) ++crowded_out_;
+    viewers_.erase(oldest);
   }
 }
 
 // Of who came by TCP the token has to be right, and a place has to be left.
-bool ViewerPort::serve_viewer(Viewer& viewer, const link::Status& status, std::size_t& places_taken) {
+bool ViewerPort::serve_viewer(Viewer& viewer, const link::Status& status) {
   const bool was_stranger = viewer.is_stranger();
   const bool stays = viewer.read(recorder_, requests_) && viewer.send(recorder_, status);
   if (!was_stranger) return stays;
-  if (!viewer.is_stranger() && ++places_taken <= viewers_max) return stays;
+  if (!viewer.is_stranger() && viewers() <= viewers_max) return stays;
   if (viewer.is_stranger() && stays) return true;
   refuse(link::peer_text(viewer.connection()) +
          (viewer.is_stranger() ? ": it had no token, or a wrong one" : ": there are too many viewers"));
@@ -280,10 +302,10 @@ void ViewerPort::serve(link::Status status) {
   status.recording_bytes = recorder_.bytes();
   if (recorder_.is_recording()) status.flags |= link::status_flag::is_recording;
   accept_some();
-  accept_strangers();
-  std::size_t places_taken = viewers();
-  std::erase_if(viewers_,
-                [&](const std::unique_ptr<Viewer>& viewer) { return !serve_viewer(*viewer, status, places_taken); });
+  accept_strangers(status);
+  // Not std::erase_if(): which are there decides who may stay.
+  for (auto viewer = viewers_.begin(); viewer != viewers_.end();)
+    viewer = serve_viewer(**viewer, status) ? viewer + 1 : viewers_.erase(viewer);
 }
 
 std::vector<link::RequestKind> ViewerPort::take_requests() {

@@ -44,6 +44,8 @@ class ViewerPort {
 
   std::size_t viewers() const;  // Strangers are none: who came by TCP and has not said the token.
   const std::vector<std::string>& refused() const { return refused_; }
+  // Strangers that had said nothing, and were hung up on because more came than there are places for.
+  std::uint64_t crowded_out() const { return crowded_out_; }
 
  private:
   class Viewer;
@@ -51,8 +53,9 @@ class ViewerPort {
   void add_viewer(int connection, const link::Token* token);
   std::size_t strangers() const;
   void accept_some();
-  void accept_strangers();
-  bool serve_viewer(Viewer& viewer, const link::Status& status, std::size_t& places_taken);  // False: it goes.
+  void accept_strangers(const link::Status& status);
+  void make_room_for_stranger(const link::Status& status);
+  bool serve_viewer(Viewer& viewer, const link::Status& status);  // False: it goes.
 
   const Recorder& recorder_;
   std::string path_;
@@ -62,6 +65,7 @@ class ViewerPort {
   std::vector<std::unique_ptr<Viewer>> viewers_;
   std::vector<link::RequestKind> requests_;
   std::vector<std::string> refused_;
+  std::uint64_t crowded_out_ = 0;
 };
 
 }  // namespace hbmscope::serve

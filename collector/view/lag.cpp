@@ -1,11 +1,19 @@
 #include "collector/view/lag.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace hbmscope::view {
 namespace {
 
 constexpr std::size_t waiting_max = 10'000;  // Some a second.
+
+// A peer may say any time.
+std::int64_t between(std::int64_t earlier_ns, std::int64_t later_ns) {
+  if (earlier_ns >= later_ns) return 0;
+  const std::uint64_t ns = static_cast<std::uint64_t>(later_ns) - static_cast<std::uint64_t>(earlier_ns);
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(ns, std::numeric_limits<std::int64_t>::max()));
+}
 
 }  // namespace
 
@@ -19,10 +27,9 @@ void Lag::note(const link::Status& told, std::uint64_t place, std::int64_t last_
   if (waiting_.empty())
     behind_ns_ = 0;
   else if (place >= first_bytes_)
-    behind_ns_ = told.now_ns - waiting_.front().now_ns;
+    behind_ns_ = between(waiting_.front().now_ns, told.now_ns);
   else
-    behind_ns_ = last_time_ns == 0 ? 0 : told.now_ns - last_time_ns;
-  behind_ns_ = std::max<std::int64_t>(behind_ns_, 0);
+    behind_ns_ = last_time_ns == 0 ? 0 : between(last_time_ns, told.now_ns);
 }
 
 }  // namespace hbmscope::view

@@ -104,7 +104,11 @@ std::optional<std::string> LiveLink::open_tcp(const std::string& address) {
   const auto to = link::connect_address_from(address);
   const auto token = link::find_token(wrong);
   if (!token) return wrong;
-  connection_ = to ? link::connect_to(*to, wrong) : -1;
+  connection_ = to ? link::connect_to(*to, wrong, &is_cancelled_) : -1;
+  if (is_cancelled_) {
+    end("nobody waits for it any more");
+    return why_;
+  }
   if (connection_ < 0) return wrong + "; was hbmscope run --listen started there, at this port?";
   link::TokenGreeting greeting;
   std::memcpy(greeting.token, token->data(), token->size());
@@ -114,7 +118,10 @@ std::optional<std::string> LiveLink::open_tcp(const std::string& address) {
     return why_;
   }
   // Who hangs up with our bytes unread resets the connection.
-  const std::string hung_up = "it hung up: the token is of another run, or the run has ended";
+  const std::string hung_up =
+      "it hung up: the token is of another run, or the run has ended, or it has 64 viewers already, or too many came "
+      "at "
+      "once; its hbmscope says which at its end";
   auto failed = wait_for_answer(tcp_patience, hung_up);
   return failed == std::strerror(ECONNRESET) || failed == std::strerror(EPIPE) ? hung_up : failed;
 }

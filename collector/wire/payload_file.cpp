@@ -1,6 +1,7 @@
 #include "collector/wire/payload_file.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,18 +9,26 @@
 #include <cstring>
 
 namespace hbmscope::wire {
+namespace {
+
+// Who writes beyond it gets SIGXFSZ, which ends the process.
+bool is_within_limit(std::uint64_t end) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
+}
+
+}  // namespace
 
 std::shared_ptr<PayloadFile> PayloadFile::open(std::string& wrong) {
   const char* chosen = std::getenv("TMPDIR");
   std::string path = chosen != nullptr && *chosen == '/' ? chosen : "/var/tmp";
   path += "/hbmscope-XXXXXX";
-  const int file = mkstemp(path.data());
+  const int file = mkostemp(path.data(), O_CLOEXEC);
   if (file < 0) {
     wrong = path + ": " + std::strerror(errno);
     return nullptr;
   }
   unlink(path.c_str());
-  fcntl(file, F_SETFD, FD_CLOEXEC);
   return std::shared_ptr<PayloadFile>(new PayloadFile(file));
 }
 
@@ -27,12 +36,19 @@ PayloadFile::~PayloadFile() {
   close(file_);
 }
 
-std::optional<std::uint64_t> PayloadFile::append(std::span<const std::uint8_t> payload) {
+std::optional<std::uint64_t> PayloadFile::append(std::span<const std::uint8_t> payload, std::string& wrong) {
   const std::uint64_t begin = end_;
+  if (!is_within_limit(begin + payload.size())) {
+    wrong = "files may not be larger here (ulimit -f)";
+    return std::nullopt;
+  }
   for (std::size_t done = 0; done < payload.size();) {
     const ssize_t bytes = pwrite(file_, payload.data() + done, payload.size() - done, static_cast<off_t>(begin + done));
     if (bytes < 0 && errno == EINTR) continue;
-    if (bytes <= 0) return std::nullopt;
+    if (bytes <= 0) {
+      wrong = bytes < 0 ? std::strerror(errno) : "there is no room for more";
+      return std::nullopt;
+    }
     done += static_cast<std::size_t>(bytes);
   }
   end_ = begin + payload.size();

@@ -19,8 +19,8 @@ class PayloadFile {
   PayloadFile(const PayloadFile&) = delete;
   PayloadFile& operator=(const PayloadFile&) = delete;
 
-  // Of one thread. Where it lies; nothing: there is no room.
-  std::optional<std::uint64_t> append(std::span<const std::uint8_t> payload);
+  // Of one thread. Where it lies; nothing, and why in `wrong`. No signal comes of a limit of files' size (ulimit -f).
+  std::optional<std::uint64_t> append(std::span<const std::uint8_t> payload, std::string& wrong);
   // Of any thread, at any time.
   bool read(std::uint64_t offset, std::span<std::uint8_t> payload) const;
   bool has_failed() const { return has_failed_; }  // Something could not be read back.

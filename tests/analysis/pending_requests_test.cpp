@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 
 #include "analysis/query/pending_requests.h"
 #include "analysis/read/recording/growing_trace.h"
@@ -71,6 +72,13 @@ TEST(PendingRequests, ARefusalIsPendingUntilARetryFollows) {
   EXPECT_EQ(rows[0].device, 0U);
   EXPECT_EQ(rows[0].used_bytes, 1000U);
   job.take(job.first, 2000, 2 * second);
+  EXPECT_TRUE(job.pending().empty());
+}
+
+TEST(PendingRequests, OfAnyTimesIsOverOrNot) {
+  Job job;
+  job.refuse(job.first, 4000, std::numeric_limits<std::int64_t>::min());
+  job.mark(std::numeric_limits<std::int64_t>::max());
   EXPECT_TRUE(job.pending().empty());
 }
 

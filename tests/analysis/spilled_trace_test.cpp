@@ -1,5 +1,6 @@
 // A trace whose events have no room in memory answers as one that has it all.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -130,6 +131,21 @@ TEST_F(SpilledTrace, WhatCantBeReadBackIsToldOfTheHeap) {
   }
   EXPECT_GT(inexact, 10U);
   EXPECT_EQ("it could not be read back", spilled.file_fault());
+}
+
+TEST_F(SpilledTrace, AFileThatMayNotGrowDoesNotEndTheProcess) {
+  spilled.set_memory_max(memory_max);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{100'000, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  grow(400'000);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_NE(spilled.file_fault().find("ulimit -f"), std::string::npos) << spilled.file_fault();
+  EXPECT_LE(spilled.file_bytes(), 100'000U);
+  for (const std::uint64_t at : {10'000U, 200'000U, 390'000U})
+    EXPECT_EQ(spilled.version()->streams[0].state_at(at).in_use_bytes(1),
+              all.version()->streams[0].state_at(at).in_use_bytes(1));
 }
 
 TEST_F(SpilledTrace, WithoutALimitNothingIsPutAway) {

@@ -5,7 +5,8 @@
 //   EVENTS] [--fail]
 //
 // Built with SERVES_ITSELF it also takes [--serve] [--record FILE] [--record-bytes N] [--fork] [--child-serves]: it
-// serves itself, and its first thread forks in the middle.
+// serves itself, and its first thread forks in the middle; and [--fail-first N]: before that it is refused so often,
+// and ends what never began every other time; and [--exec PROGRAM]: at its end it becomes that one.
 //
 // Each thread has a heap of its own and, every other time, uses the first one's: so both a heap of one thread and one
 // of many are there.
@@ -126,7 +127,22 @@ void serve_self(const char* recording, std::uint64_t bytes_max) {
   std::fprintf(stderr, "%s\n", wrong == nullptr ? "serves" : wrong);
 }
 
-// The child goes on with its copy of the heap, tells what files it has open, and stays until standard input ends.
+// Whether it is refused so often, in the same words each time, which are printed once.
+bool fails_alike(std::uint64_t times) {
+  const hbmscope_serving how{sizeof(how), 0, "/nowhere/x.hbm", 0};
+  std::string first;
+  for (std::uint64_t i = 0; i < times; ++i) {
+    const char* wrong = hbmscope_serve(&how);
+    if (i == 0) first = wrong == nullptr ? "" : wrong;
+    if (wrong == nullptr || first != wrong) return false;
+    if (i % 2 == 1) hbmscope_serve_end();
+  }
+  std::fprintf(stderr, "%s\n", first.c_str());
+  return true;
+}
+
+// The child goes on with its copy of the heap, tells what files it has open or mapped, and stays until standard input
+// ends.
 void fork_here(Heap& heap, std::mt19937_64& source, bool child_serves) {
   if (fork() != 0) return;
   for (int event = 0; event < 1000; ++event) heap.step(source);
@@ -138,6 +154,10 @@ void fork_here(Heap& heap, std::mt19937_64& source, bool child_serves) {
       open += std::string(" ") + target;
   }
   closedir(names);
+  FILE* mappings = std::fopen("/proc/self/maps", "r");
+  for (char line[4400]; mappings != nullptr && std::fgets(line, sizeof(line), mappings) != nullptr;)
+    if (std::strstr(line, "memfd:") != nullptr) open += " mapped memfd:";
+  if (mappings != nullptr) std::fclose(mappings);
   if (child_serves) {
     serve_self(nullptr, 0);
     for (int event = 0; event < 1000; ++event) heap.step(source);
@@ -166,6 +186,8 @@ int main(int argc, char** argv) {
 #ifdef SERVES_ITSELF
   const std::uint64_t fork_at = has(argc, argv, "--fork") ? events / 2 : ~std::uint64_t{0};
   const bool child_serves = has(argc, argv, "--child-serves");
+  const std::uint64_t failures = number_of(argc, argv, "--fail-first", 0);
+  if (failures != 0 && !fails_alike(failures)) return 1;
   if (has(argc, argv, "--serve"))
     serve_self(text_of(argc, argv, "--record"), number_of(argc, argv, "--record-bytes", 0));
 #endif
@@ -203,5 +225,10 @@ int main(int argc, char** argv) {
     heaps[i]->print(stdout);
   }
   std::printf("]}\n");
+#ifdef SERVES_ITSELF
+  std::fflush(stdout);
+  const char* next = text_of(argc, argv, "--exec");
+  if (next != nullptr) execl(next, next, nullptr);
+#endif
   return 0;
 }

@@ -2,9 +2,13 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -152,6 +156,80 @@ TEST_F(ByTcp, TenThousandConnectionsAreBoundedAndTakeNobodysPlace) {
   EXPECT_LE(port.refused().size(), 100U);
 }
 
+// Who was there first, and has said the token, is not among those that a flood behind it pushes out.
+TEST_F(ByTcp, AFloodPushesOutNobodyWhoKnowsTheToken) {
+  const auto says_all = [&](int peer) {
+    link::TokenGreeting known;
+    std::memcpy(known.token, token.data(), token.size());
+    const link::Greeting greeting;
+    send(peer, &known, sizeof(known), MSG_NOSIGNAL);
+    send(peer, &greeting, sizeof(greeting), MSG_NOSIGNAL);
+  };
+  const auto is_welcome = [&](int peer) {
+    link::Welcome welcome;
+    return recv(peer, &welcome, sizeof(welcome), MSG_DONTWAIT) == static_cast<ssize_t>(sizeof(welcome));
+  };
+  std::vector<int> flood;
+  const auto come = [&](int count) {
+    for (int i = 0; i < count; ++i) flood.push_back(connect());
+  };
+  // All of it waits before the first turn: one that has spoken already,
+  const int early = connect();
+  says_all(early);
+  come(60);
+  port.serve({});
+  port.serve({});
+  EXPECT_TRUE(is_welcome(early));
+  // one that is in its place and speaks when the flood is there,
+  for (int turn = 0; turn < 10; ++turn) port.serve({});
+  const int late = connect();
+  port.serve({});
+  come(60);
+  says_all(late);
+  for (int turn = 0; turn < 10; ++turn) port.serve({});
+  EXPECT_TRUE(is_welcome(late));
+  // and one that has begun to.
+  const int begun = connect();
+  send(begun, "hbm", 3, MSG_NOSIGNAL);
+  port.serve({});
+  come(60);
+  for (int turn = 0; turn < 10; ++turn) port.serve({});
+  char byte = 0;
+  EXPECT_EQ(recv(begun, &byte, 1, MSG_DONTWAIT), -1) << "it was not hung up on";
+  EXPECT_EQ(port.viewers(), 2U);
+  EXPECT_EQ(port.crowded_out(), 180U + 1 - 16);
+  EXPECT_TRUE(port.refused().empty());
+  for (const int one : {early, late, begun}) close(one);
+  for (const int one : flood) close(one);
+}
+
+TEST_F(ByTcp, ViewersGetInWhileAFloodGoesOn) {
+  setenv(link::token_variable, link::text_from_token(token).c_str(), 1);
+  std::atomic<bool> is_over = false;
+  std::vector<std::thread> flood;
+  for (int i = 0; i < 3; ++i)
+    flood.emplace_back([&] {
+      std::vector<int> silent;
+      std::string wrong;
+      while (!is_over) {
+        silent.push_back(link::connect_to(address, wrong));
+        if (silent.size() < 50) continue;
+        for (const int one : silent) close(one);
+        silent.clear();
+      }
+      for (const int one : silent) close(one);
+    });
+  int served = 0;
+  for (int i = 0; i < 10; ++i) {
+    std::uint64_t events = 0;
+    served += view(events) == std::nullopt && events == 1000 ? 1 : 0;
+  }
+  is_over = true;
+  for (int turn = 0; turn < 100; ++turn) port.serve({});
+  for (std::thread& one : flood) one.join();
+  EXPECT_EQ(served, 10);
+}
+
 TEST(Tcp, AddressesArePortsOfThisMachineUnlessSpelledOut) {
   const auto listens = [](std::string_view text) {
     const auto address = link::listen_address_from(text);
@@ -170,6 +248,35 @@ TEST(Tcp, AddressesArePortsOfThisMachineUnlessSpelledOut) {
   EXPECT_EQ(view::socket_of("tcp:gpu7"), "");
 }
 
+std::atomic<bool> is_cancelled = false;
+std::atomic<int> signals = 0;
+
+// Nobody answers there: neither do signals end the wait early, nor is it waited any longer than somebody wants.
+TEST(Tcp, AConnectionThatIsNotAnsweredIsWaitedForUntilItIsCancelled) {
+  std::string wrong;
+  link::TcpAddress address{"127.0.0.1", 0};
+  const int listening = link::listen_at(address, wrong);
+  ASSERT_GE(listening, 0) << wrong;
+  ASSERT_EQ(listen(listening, 0), 0);  // One may wait there, and the next one is not even refused.
+  const int first = link::connect_to(address, wrong);
+  ASSERT_GE(first, 0) << wrong;
+  struct sigaction counts {
+  }, before{};
+  counts.sa_handler = [](int) {
+    if (++signals == 5) is_cancelled = true;
+  };
+  sigaction(SIGALRM, &counts, &before);
+  const itimerval often{{0, 20'000}, {0, 20'000}}, never{};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  EXPECT_EQ(link::connect_to(address, wrong, &is_cancelled), -1);
+  setitimer(ITIMER_REAL, &never, nullptr);
+  sigaction(SIGALRM, &before, nullptr);
+  EXPECT_EQ(wrong, std::strerror(ECANCELED));
+  EXPECT_GE(signals, 5);
+  close(first);
+  close(listening);
+}
+
 TEST_F(HostilePeers, TokensOfFilesThatOthersMayReadAreNotTaken) {
   const link::Token token = *link::make_token();
   const std::string file = folder_ / "token";
@@ -184,6 +291,16 @@ TEST_F(HostilePeers, TokensOfFilesThatOthersMayReadAreNotTaken) {
     EXPECT_NE(wrong.find("chmod 600"), std::string::npos) << wrong;
   }
   chmod(file.c_str(), 0600);
+  if (getuid() == 0) {
+    ASSERT_EQ(chown(file.c_str(), 40'001, 40'001), 0);
+    EXPECT_EQ(link::find_token(wrong), std::nullopt);
+    EXPECT_NE(wrong.find("another user's"), std::string::npos) << wrong;
+    ASSERT_EQ(chown(file.c_str(), 0, 0), 0);
+  }
+  setenv(link::token_file_variable, folder_.c_str(), 1);
+  EXPECT_EQ(link::find_token(wrong), std::nullopt);
+  EXPECT_NE(wrong.find("no regular file"), std::string::npos) << wrong;
+  setenv(link::token_file_variable, file.c_str(), 1);
   std::ofstream(file) << "no token\n";
   EXPECT_EQ(link::find_token(wrong), std::nullopt);
   EXPECT_NE(wrong.find("64 digits"), std::string::npos);
@@ -191,6 +308,22 @@ TEST_F(HostilePeers, TokensOfFilesThatOthersMayReadAreNotTaken) {
   EXPECT_TRUE(link::is_same(token, other));
   other.front() ^= 0x80;
   EXPECT_FALSE(link::is_same(token, other));
+}
+
+TEST_F(HostilePeers, OnlyARegularFileIsReplacedByAToken) {
+  const link::Token token = *link::make_token();
+  const fs::path file = folder_ / "token", other = folder_ / "other";
+  std::ofstream(other) << "kept\n";
+  fs::create_symlink(other, file);
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  for (const fs::path& path : {file, folder_ / "pipe", folder_}) {
+    EXPECT_NE(link::write_token(path, token).value_or("").find("no regular file"), std::string::npos) << path;
+    EXPECT_TRUE(fs::exists(fs::symlink_status(path)));
+  }
+  EXPECT_EQ(link::write_token(other, token), std::nullopt);
+  setenv(link::token_file_variable, other.c_str(), 1);
+  std::string wrong;
+  EXPECT_EQ(link::find_token(wrong), token) << wrong;
 }
 
 // Of another user, with the folder and the sockets open to all: then the peer's uid alone decides.

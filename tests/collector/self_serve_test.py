@@ -8,7 +8,9 @@ children have nothing of it.
 import json
 import os
 import signal
+import socket
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -117,6 +119,16 @@ class SelfServe(unittest.TestCase):
         viewer.communicate(timeout=30)
         self.assertGreaterEqual(self.report()["events"]["total"], seen)
 
+    def test_what_it_becomes_by_exec_does_not_serve_itself(self):
+        process = self.start("--exec", "/bin/cat")
+        process.stdout.readline()
+        process.stdin.write("it is another program\n")
+        process.stdin.flush()
+        self.assertEqual(process.stdout.readline(), "it is another program\n")
+        self.assertIn("no job", self.hbmscope("watch", str(process.pid), code=2).stderr)
+        self.assertNotIn("serves itself", self.hbmscope("ps").stdout)
+        self.assertEqual([path.name for path in (self.folder / "hbmscope").iterdir() if path.name != f"run-{process.pid}"], [])
+
     def test_a_child_may_serve_itself(self):
         process = self.start("--forever", "--pace", "20", "--events", "2000", "--fork", "--child-serves")
         self.assertEqual(process.stderr.readline(), "serves\n")
@@ -133,13 +145,25 @@ class SelfServe(unittest.TestCase):
         done = self.hbmscope("run", "--no-follow", "--record", self.recording, "--", PROGRAM, "--serve", "--events", "2000")
         self.assertIn("another hbmscope observes this process already", done.stderr)
 
+    def test_a_viewer_that_is_slow_does_not_cost_the_recording_its_end(self):
+        process = self.start("--events", "6000000", "--pace", "6000", "--record", self.recording)
+        with socket.socket(socket.AF_UNIX) as viewer:
+            viewer.connect(str(self.folder / "hbmscope" / f"view-{process.pid}"))
+            viewer.sendall(b"hbmviewr" + struct.pack("<IIQQ", 1, 1, 0, 0))
+            while process.poll() is None:
+                viewer.recv(20_000)  # Always something, so that it is not hung up on for that.
+                time.sleep(0.01)
+        self.assertEqual(process.wait(60), 0)
+        self.assertEqual([told for told in self.report()["import"] if told["severity"] != "info"], [])
+        self.assertEqual(self.report()["events"]["lost"], 0)
+
     def test_it_ends_with_so_much_recorded(self):
         process = self.start("--forever", "--pace", "100", "--record", self.recording, "--record-bytes", "300000")
-        socket = self.folder / "hbmscope" / f"view-{process.pid}"
+        place = self.folder / "hbmscope" / f"view-{process.pid}"
         deadline = time.monotonic() + 30
-        while socket.exists() and time.monotonic() < deadline:
+        while place.exists() and time.monotonic() < deadline:
             time.sleep(0.01)
-        self.assertFalse(socket.exists())
+        self.assertFalse(place.exists())
         process.stdout.readline()
         self.assertIsNone(process.poll())
         self.assertLess(os.path.getsize(self.recording), 3_000_000)
@@ -150,6 +174,15 @@ class SelfServe(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertIn("no recording can be written to", done.stderr)
         json.loads(done.stdout)
+
+    def test_one_that_was_refused_serves_later_and_exits(self):
+        for serves in ([], ["--serve", "--record", self.recording]):
+            done = subprocess.run([PROGRAM, "--fail-first", "100", *serves], capture_output=True, text=True, env=self.environment, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            said = done.stderr.splitlines()
+            self.assertIn("no recording can be written to /nowhere/x.hbm", said[0])
+            self.assertEqual(said[1:], ["serves"] if serves else [])
+        self.assert_heaps_are(json.loads(done.stdout), self.report())
 
 
 if __name__ == "__main__":

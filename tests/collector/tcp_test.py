@@ -76,6 +76,13 @@ class Tcp(unittest.TestCase):
         os.chmod(path, 0o644)
         self.assertIn("chmod 600", self.watch(port, token).stderr)
 
+    def test_the_file_of_the_token_is_named_so_that_it_is_found_from_anywhere(self):
+        path = os.path.relpath(self.folder / "token")
+        token = self.start("--token-file", path)[2]
+        self.assertEqual(list(token), ["HBMSCOPE_TOKEN_FILE"])
+        self.assertTrue(os.path.isabs(token["HBMSCOPE_TOKEN_FILE"]))
+        self.assertTrue(os.path.samefile(token["HBMSCOPE_TOKEN_FILE"], path))
+
     def test_what_can_not_be_listened_at_is_said(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             where = f"127.0.0.1:{taken.getsockname()[1]}"

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <random>
 #include <thread>
 
@@ -149,6 +150,70 @@ TEST_F(Link, ViewersGoOnWhenTheRecordingWasStopped) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "hbmscope"), {}), 1) << "the socket alone";
 }
 
+TEST_F(Link, ViewersGoOnWhenARecordingWithoutANameWasStopped) {
+  setenv("TMPDIR", folder_.c_str(), 1);
+  serve::Recorder nameless;
+  ASSERT_EQ(nameless.open_without_name(), std::nullopt);
+  unsetenv("TMPDIR");
+  serve::ViewerPort at(nameless);
+  ASSERT_EQ(at.open(), std::nullopt);
+  wire::StreamWriter events(0, [&](const wire::SharedBlock& block) { nameless.append(*block); });
+  Viewer viewer;
+  ASSERT_TRUE(viewer.open(at.socket_path()));
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 1000; ++i) events.add(wire::CounterRecord{}, i);
+    events.flush();
+    for (int i = 0; i < 4; ++i) {
+      at.serve({});
+      viewer.read();
+    }
+    EXPECT_EQ(viewer.events(), (round + 1) * 1000U);
+    EXPECT_EQ((viewer.last.flags & link::status_flag::is_recording) != 0, round == 0);
+    nameless.stop();
+  }
+  EXPECT_EQ(nameless.lost_events(), 0U);
+  for (const auto& left : std::filesystem::directory_iterator(folder_))
+    EXPECT_TRUE(left.path().filename() == "hbmscope" || left.path().filename() == "r.hbm") << left.path();
+}
+
+TEST_F(Link, WhatFindsNoPlaceAfterTheRecordingIsCountedAsLost) {
+  const auto own = folder_ / "own";
+  const auto add = [](serve::Recorder& one) {
+    wire::StreamWriter events(0, [&](const wire::SharedBlock& block) { one.append(*block); });
+    for (int i = 0; i < 1000; ++i) events.add(wire::CounterRecord{}, i);
+    events.flush();
+  };
+  for (const bool has_place : {true, false}) {
+    serve::Recorder one;
+    std::filesystem::create_directories(own);
+    ASSERT_EQ(one.open(own / "r.hbm"), std::nullopt);
+    std::filesystem::remove_all(own);
+    std::filesystem::permissions(folder_ / "hbmscope",
+                                 has_place ? std::filesystem::perms::owner_all : std::filesystem::perms::all);
+    add(one);
+    one.stop();
+    const std::uint64_t before = one.end_place();
+    add(one);
+    EXPECT_EQ(one.lost_events(), has_place ? 0U : 1000U);
+    EXPECT_EQ(one.end_place() > before, has_place);
+  }
+}
+
+TEST_F(Link, NamesOfAnObserverThatDoesNotListenAreRemoved) {
+  link::note_observed(1);
+  EXPECT_EQ(link::find_observer_of(1), getpid());
+  const auto socket = folder_ / "hbmscope" / ("view-" + std::to_string(getpid())), kept = folder_ / "kept";
+  std::filesystem::rename(socket, kept);
+  std::string wrong;
+  const int left = link::listen_at(socket, SOCK_STREAM, wrong);
+  ASSERT_GE(left, 0) << wrong;
+  EXPECT_EQ(link::find_observer_of(1), getpid());
+  close(left);  // As by exec(): the name stays.
+  EXPECT_EQ(link::find_observer_of(1), std::nullopt);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "hbmscope"));
+  std::filesystem::rename(kept, socket);
+}
+
 TEST_F(Link, WhatIsNoViewerIsHungUpOn) {
   const auto says = [&](const void* bytes, std::size_t count) {
     std::string wrong;
@@ -280,6 +345,26 @@ TEST(Lag, IsTheAgeOfWhatComesNext) {
   EXPECT_DOUBLE_EQ(lag.seconds(), 2);
   lag.note(told, 1800, 103 * second);
   EXPECT_DOUBLE_EQ(lag.seconds(), 0);
+}
+
+TEST(Lag, OfAnyTimesIsATime) {
+  constexpr std::int64_t first = std::numeric_limits<std::int64_t>::min(),
+                         last = std::numeric_limits<std::int64_t>::max();
+  view::Lag waiting, fetching;
+  link::Status told;
+  told.blocks_bytes = 100;
+  told.now_ns = first;
+  waiting.note(told, 100, 0);
+  told.blocks_bytes = 200;
+  waiting.note(told, 100, 0);
+  told.now_ns = last;
+  waiting.note(told, 100, 0);
+  EXPECT_GT(waiting.seconds(), 9e9);
+  fetching.note(told, 50, first);
+  EXPECT_GT(fetching.seconds(), 9e9);
+  told.now_ns = first;
+  fetching.note(told, 50, last);
+  EXPECT_DOUBLE_EQ(fetching.seconds(), 0);
 }
 
 TEST_F(Link, NobodyAnswers) {

@@ -49,11 +49,8 @@ wire::SharedBlock GrowingTrace::put_away(const wire::SharedBlock& block) {
   for (const Stream& stream : trace_.streams) bytes += stream.event_memory_bytes();
   if (bytes <= memory_max_) return block;
   if (!file_ && !(file_ = wire::PayloadFile::open(file_fault_))) return block;
-  const auto offset = file_->append(block->payload);
-  if (!offset) {
-    file_fault_ = "there is no room for more";
-    return block;
-  }
+  const auto offset = file_->append(block->payload, file_fault_);
+  if (!offset) return block;
   trace_.streams[block->header.stream].spare_memory();
   auto away = std::make_shared<wire::Block>();
   away->header = block->header;
