@@ -138,6 +138,25 @@ TEST_F(MapView, sources_list_heaps_under_their_devices_and_a_click_shows_one) {
   take_picture("sources_heaps");
 }
 
+TEST_F(MapView, many_devices_are_a_row_of_cells_and_a_click_shows_one) {
+  SmallTrace trace;
+  for (std::uint64_t device = 0; device < 24; ++device) {
+    if (device > 0) trace.add_heap("GPU " + std::to_string(device));
+    trace.region(0, 100 * mib);
+    trace.alloc(0, (device * 4 + 4) * mib, "step");
+    if (device == 20) trace.run_out_of_memory(90 * mib);
+  }
+  trace.write(path("many_devices.hbm"));
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {path("many_devices.hbm")});
+    EXPECT_EQ(21U, state().answers().heap_map.value->heap.heap) << "the one whose request failed";
+    hand.ItemClick("//hbmscope/$$5/card");
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(6U, state().answers().heap_map.value->heap.heap);
+  });
+  take_picture("device_cells");
+}
+
 TEST_F(MapView, two_ends_are_named_and_flagged) {
   SmallTrace trace;
   trace.add_two_ended_heap("XLA pool");

@@ -125,8 +125,9 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Co
   const bool is_baseline = source.id == state.position().baseline;
   ImGui::PushID(static_cast<int>(source.id));
   if (in_front) ImGui::PushFont(bold_font(), 0.0F);
-  const std::string name = shortened(source.name() + sides_of(state, source) + (is_baseline ? "  (baseline)" : ""),
-                                     ImGui::GetContentRegionAvail().x);
+  const std::string role = sides_of(state, source) + (is_baseline ? "  (baseline)" : "");
+  const float room = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(role.c_str()).x;
+  const std::string name = shortened(source.name(), room) + role;
   if (ImGui::Selectable(name.c_str(), in_front)) commands.push(CommandId::show_source_file, source.id);
   if (in_front) ImGui::PopFont();
   draw_file_menu(state, source, commands);
