@@ -11,10 +11,11 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
+
+from own_folder import OwnFolderTest
 
 HBMSCOPE, PROGRAM, LOADS_LIBRARY, LIBRARY = sys.argv[1:5]
 BLOCK_SECONDS = 1.0  # What a kill of the recorder may cost.
@@ -25,16 +26,7 @@ def report(path, *options):
     return json.loads(done.stdout)
 
 
-class Run(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.recording = str(self.folder / "run.hbm")
-        self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name)
-        for display in ("DISPLAY", "WAYLAND_DISPLAY"):  # No window.
-            self.environment.pop(display, None)
-
+class Run(OwnFolderTest):
     def command(self, *command):
         return [HBMSCOPE, "run", "--record", self.recording, "--", *command]
 

@@ -13,23 +13,18 @@ import stat
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
-from pathlib import Path
+
+from own_folder import OwnFolderTest
 
 HBMSCOPE, PROGRAM = sys.argv[1:3]
 
 
-class SelfServe(unittest.TestCase):
+class SelfServe(OwnFolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.recording = str(self.folder / "own.hbm")
-        self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name, TMPDIR=folder.name)
-        for display in ("DISPLAY", "WAYLAND_DISPLAY"):
-            self.environment.pop(display, None)
+        super().setUp()
+        self.environment["TMPDIR"] = str(self.folder)
 
     def start(self, *options):
         process = subprocess.Popen([PROGRAM, "--serve", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

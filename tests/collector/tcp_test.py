@@ -11,21 +11,17 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import unittest
-from pathlib import Path
+
+from own_folder import OwnFolderTest
 
 HBMSCOPE, PROGRAM = sys.argv[1:3]
 
 
-class Tcp(unittest.TestCase):
+class Tcp(OwnFolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.recording = str(self.folder / "run.hbm")
-        self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name)
-        for unset in ("DISPLAY", "WAYLAND_DISPLAY", "HBMSCOPE_TOKEN", "HBMSCOPE_TOKEN_FILE"):
+        super().setUp()
+        for unset in ("HBMSCOPE_TOKEN", "HBMSCOPE_TOKEN_FILE"):
             self.environment.pop(unset, None)
 
     def start(self, *options, job=("--forever", "--pace", "20")):
