@@ -26,6 +26,10 @@ bool is_worth_showing(const Stream& stream, std::uint32_t heap) {
 
 }  // namespace
 
+bool has_heap(const Trace& trace, HeapKey key) {
+  return key.stream < trace.streams.size() && key.heap < trace.streams[key.stream].definitions().heaps().size();
+}
+
 std::vector<NamedHeap> heaps_of(const Trace& trace) {
   std::vector<NamedHeap> heaps;
   for (std::uint32_t i = 0; i < trace.streams.size(); ++i)
@@ -40,9 +44,7 @@ std::vector<NamedHeap> heaps_of(const Trace& trace) {
 
 HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
   const auto can_be_shown = [&](HeapKey key) {
-    return key.stream < trace.streams.size() && !key.empty() &&
-           key.heap < trace.streams[key.stream].definitions().heaps().size() &&
-           trace.streams[key.stream].definitions().heaps()[key.heap].id != 0 &&
+    return !key.empty() && has_heap(trace, key) && trace.streams[key.stream].definitions().heaps()[key.heap].id != 0 &&
            is_worth_showing(trace.streams[key.stream], key.heap);
   };
   if (can_be_shown(wanted)) return wanted;

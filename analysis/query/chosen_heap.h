@@ -18,6 +18,8 @@ struct HeapKey {
   friend bool operator==(const HeapKey&, const HeapKey&) = default;
 };
 
+bool has_heap(const Trace& trace, HeapKey key);  // It is defined there.
+
 struct NamedHeap {
   HeapKey key;
   std::string name;  // "GPU 0"; with its process where several streams have heaps.

@@ -114,7 +114,7 @@ void say_failures(const HeapAt& at_a, const Facts& a, const HeapAt& at_b, const 
 
 // The point that one goes to with [ and ]: just before a failure.
 void say_next_failure(const HeapAt& at_a, const Facts& a, const HeapAt& at_b, const Facts& b,
-                      std::vector<std::string>& sentences) {
+                      std::vector<std::string>& sentences, PassControl* control) {
   if (!a.next_failure && !b.next_failure) return;
   const auto of = [](const HeapAt& at, const Facts& facts) {
     return sentence_of(compute_failure_facts(at.trace.streams[at.heap.stream], *facts.next_failure));
@@ -125,7 +125,7 @@ void say_next_failure(const HeapAt& at_a, const Facts& a, const HeapAt& at_b, co
   const bool is_b = a.next_failure.has_value();
   const HeapAt& other = is_b ? at_b : at_a;
   const Stream& stream = other.trace.streams[other.heap.stream];
-  const auto in_all = count_requests(stream, other.heap.heap, stream.end_position());
+  const auto in_all = count_requests(stream, other.heap.heap, stream.end_position(), control);
   const bool has_next = in_all && *in_all > (is_b ? b : a).requests;
   sentences.push_back(fmt::format("{} {}.", is_b ? "B" : "A", has_next ? "serves its next request" : "ends before it"));
 }
@@ -206,13 +206,12 @@ std::string text_from_difference(const BesideRow& row) {
 std::optional<HeapsBeside> compare_heaps(const HeapAt& at_a, const HeapAt& at_b, PassControl* control) {
   const auto a = facts_of(at_a, control), b = facts_of(at_b, control);
   if (!a || !b) return std::nullopt;
-  HeapsBeside answer{a->row, b->row, rows_of(*a, *b), {}, {}};
-  say_next_failure(at_a, *a, at_b, *b, answer.sentences);
+  HeapsBeside answer{a->row, b->row, rows_of(*a, *b), {}};
+  say_next_failure(at_a, *a, at_b, *b, answer.sentences, control);
   say_failures(at_a, *a, at_b, *b, answer.sentences);
   say_progress(*a, *b, answer.sentences);
   say_bytes(*a, *b, answer.sentences);
   say_what_fits(*a, *b, answer.sentences);
-  if (&at_a.trace != &at_b.trace) answer.settings = compare_settings(at_a.trace, at_b.trace);
   return answer;
 }
 

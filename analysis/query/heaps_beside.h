@@ -10,7 +10,6 @@
 
 #include "analysis/query/chosen_heap.h"
 #include "analysis/query/heap_rows.h"
-#include "analysis/query/job_facts.h"
 #include "analysis/trace/pass.h"
 
 namespace hbmscope {
@@ -37,8 +36,7 @@ std::string text_from_difference(const BesideRow& row);                         
 struct HeapsBeside {
   HeapRow a, b;
   std::vector<BesideRow> rows;
-  std::vector<std::string> sentences;   // The most telling one first. The heaps are called A and B.
-  std::vector<SettingChange> settings;  // That differ between the jobs: baseline is A, now is B.
+  std::vector<std::string> sentences;  // The most telling one first. The heaps are called A and B.
 };
 // Costs decoding the events up to both positions. Nothing where cancelled.
 std::optional<HeapsBeside> compare_heaps(const HeapAt& a, const HeapAt& b, PassControl* control = nullptr);

@@ -58,6 +58,11 @@ std::vector<JobFactRow> find_job_facts(const Trace& trace) {
   return facts;
 }
 
+std::string text_from_setting(const std::optional<std::string>& value) {
+  if (!value) return "(not told)";
+  return value->empty() ? "(empty)" : *value;
+}
+
 std::vector<SettingChange> compare_settings(const Trace& baseline, const Trace& now) {
   const Facts before(baseline), after(now);
   std::vector<SettingChange> changes;

@@ -23,6 +23,9 @@ struct SettingChange {
   std::optional<std::string> baseline, now;  // Absent: that side does not tell. Several streams: "a, b".
 };
 
+// What a side tells of it: "(not told)", "(empty)", or the value.
+std::string text_from_setting(const std::optional<std::string>& value);
+
 // In the order in which now, then the baseline tells them. What every trace has by nature counts too: "source", what
 // recorded it, and "heaps", their names; hbmscope's own notes (hbmscope.*) do not.
 std::vector<SettingChange> compare_settings(const Trace& baseline, const Trace& now);

@@ -121,6 +121,10 @@ std::optional<SameMoment> parse_same_moment(std::string_view name) {
   return name == "requests" ? std::optional(SameMoment::requests) : std::nullopt;
 }
 
+std::string_view text_from_same_moment(SameMoment same) {
+  return same == SameMoment::time ? "time" : "requests";
+}
+
 std::optional<std::uint64_t> count_requests(const Stream& stream, std::uint32_t heap, std::uint64_t position,
                                             PassControl* control) {
   std::uint64_t count = 0;

@@ -16,6 +16,7 @@ enum class SameMoment : std::uint8_t {
              // program, whatever its allocator did between.
 };
 std::optional<SameMoment> parse_same_moment(std::string_view name);  // "time", "requests"
+std::string_view text_from_same_moment(SameMoment same);
 
 // Blocks that the heap gave among the first `position` events, and requests that ended as an out-of-memory; what a
 // driver refused may have been tried again, and does not count. Costs decoding those events. Nothing where cancelled.

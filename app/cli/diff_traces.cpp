@@ -41,10 +41,6 @@ std::string row_line(const BlockDiffRow& row, const Terminal& terminal) {
                      where);
 }
 
-std::string setting_text(const std::optional<std::string>& value) {
-  return value ? printable(value->empty() ? "(empty)" : *value) : "(not told)";
-}
-
 std::optional<HeapsBeside> compare_chosen_heaps(const Source& baseline, const Source& now) {
   const HeapKey b = choose_heap(*now.trace, {}), a = choose_alike(*baseline.trace, *now.trace, b);
   if (a.empty() || b.empty()) return std::nullopt;
@@ -114,8 +110,8 @@ std::string text_before_diff(const TraceDiff& diff, const Terminal& terminal) {
   if (diff.settings.empty()) return text;
   text += terminal.paint("\nsettings that differ: baseline -> now", Ink::dim) + "\n";
   for (const SettingChange& setting : diff.settings)
-    text += fmt::format("  {}: {} -> {}\n", printable(setting.key), setting_text(setting.baseline),
-                        setting_text(setting.now));
+    text += fmt::format("  {}: {} -> {}\n", printable(setting.key), printable(text_from_setting(setting.baseline)),
+                        printable(text_from_setting(setting.now)));
   return text + "\n";
 }
 

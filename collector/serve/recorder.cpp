@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "collector/link/meeting_place.h"
+#include "collector/wire/payload_file.h"
 
 namespace hbmscope::serve {
 
@@ -32,8 +33,7 @@ std::optional<std::string> Recorder::open(const std::string& path) {
 }
 
 std::optional<std::string> Recorder::open_without_name() {
-  const char* chosen = std::getenv("TMPDIR");
-  std::string folder = (chosen != nullptr && *chosen == '/' ? std::string(chosen) : "/var/tmp") + "/hbmscope-XXXXXX";
+  std::string folder = wire::temporary_pattern();
   if (mkdtemp(folder.data()) == nullptr) return folder + ": " + std::strerror(errno);
   const std::string path = folder + "/recording";
   auto wrong = open(path);

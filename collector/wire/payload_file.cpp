@@ -19,10 +19,13 @@ bool is_within_limit(std::uint64_t end) {
 
 }  // namespace
 
-std::shared_ptr<PayloadFile> PayloadFile::open(std::string& wrong) {
+std::string temporary_pattern() {
   const char* chosen = std::getenv("TMPDIR");
-  std::string path = chosen != nullptr && *chosen == '/' ? chosen : "/var/tmp";
-  path += "/hbmscope-XXXXXX";
+  return std::string(chosen != nullptr && *chosen == '/' ? chosen : "/var/tmp") + "/hbmscope-XXXXXX";
+}
+
+std::shared_ptr<PayloadFile> PayloadFile::open(std::string& wrong) {
+  std::string path = temporary_pattern();
   const int file = mkostemp(path.data(), O_CLOEXEC);
   if (file < 0) {
     wrong = path + ": " + std::strerror(errno);

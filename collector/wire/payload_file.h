@@ -11,9 +11,12 @@
 
 namespace hbmscope::wire {
 
+// In TMPDIR, else in /var/tmp, which is a disk's where /tmp may be memory: a name as mkstemp() and mkdtemp() take it.
+std::string temporary_pattern();
+
 class PayloadFile {
  public:
-  // In TMPDIR, else in /var/tmp, which is a disk's where /tmp may be memory. Null, and why in `wrong`.
+  // Where temporary_pattern() says. Null, and why in `wrong`.
   static std::shared_ptr<PayloadFile> open(std::string& wrong);
   ~PayloadFile();
   PayloadFile(const PayloadFile&) = delete;

@@ -75,7 +75,7 @@ TEST_F(SideBySideView, locked_sides_go_together_and_the_words_say_who_fails) {
     be_in(hand, "B");
     hand.ComboClick("##lock/by requests");
     ASSERT_TRUE(wait_until_idle(hand));
-    EXPECT_EQ(gui::LockBy::requests, state().lock);
+    EXPECT_EQ(SameMoment::requests, state().lock);
     hand.KeyPress(ImGuiKey_F7);  // The combo made B the active side; A leads.
     commands().push(CommandId::set_moment, "oom");
     ASSERT_TRUE(wait_until_idle(hand));

@@ -183,7 +183,7 @@ class App::Impl {
   void split(SourceId beside);
   void close_side(std::size_t context);
   void swap_sides();
-  void set_lock(LockBy lock);
+  void set_lock(std::optional<SameMoment> lock);
   void forget_followed();
   Followed followed_now(std::size_t context) const;
   bool follow_lock();  // True where a moment moved.

@@ -47,12 +47,6 @@ FrameIndex AppState::selected_frame(const std::shared_ptr<const ProfileView>& vi
   return view && view.get() == context().selected_of ? context().selected : FrameIndex::none;
 }
 
-std::optional<LockBy> parse_lock(std::string_view name) {
-  for (std::size_t i = 0; i < std::size(lock_names); ++i)
-    if (lock_names[i] == name) return static_cast<LockBy>(i);
-  return std::nullopt;
-}
-
 std::string baseline_at_of(std::string_view at) {
   if (at.empty() || at == "end") return "end";
   return at == "start" || at == "oom" ? std::string(at) : "peak";

@@ -22,6 +22,7 @@
 #include "analysis/query/heap_metrics.h"
 #include "analysis/query/heaps_beside.h"
 #include "analysis/query/job_facts.h"
+#include "analysis/query/moment_beside.h"
 #include "analysis/query/own_code.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/query/range_summary.h"
@@ -73,6 +74,10 @@ struct Source {
 
   std::string name() const;  // The path's last part.
   bool is_part() const { return state == AnswerState::ready && control != nullptr; }
+  // Of a running job also one of a version before, in which what is new may be missing.
+  bool is_source_of(const TraceMoment& moment) const {
+    return moment.trace == trace || (live && trace && moment.trace->files == trace->files);
+  }
 };
 
 // A stretch of a trace between two moments, as analysis/trace/moment.h reads them. Both empty: none is selected.
@@ -178,8 +183,8 @@ struct CompareAnswer {
 // Both sides, each at its moment.
 struct BesideAnswer {
   std::shared_ptr<const TraceMoment> a, b;
-  HeapKey heap_a, heap_b;
   HeapsBeside heaps;
+  std::vector<SettingChange> settings;  // That differ between the jobs: baseline is A, now is B.
 };
 struct SizesAnswer {
   std::shared_ptr<const TraceMoment> moment;
@@ -255,14 +260,6 @@ struct WindowState {
   std::string notice;     // "Copied 214 rows.", shown in the status line until the next command.
 };
 
-// How the moment of the one side follows that of the other.
-enum class LockBy : std::uint8_t {
-  nothing,   // Each goes its own way.
-  time,      // As long after the first event; of sources without times: after as many events.
-  requests,  // After as many allocations were asked of the heap that is shown: the same point of one program.
-};
-inline constexpr std::string_view lock_names[] = {"none", "time", "requests"};  // By LockBy.
-std::optional<LockBy> parse_lock(std::string_view name);
 // "A" on the left, "B" on the right.
 constexpr std::string_view side_name(std::size_t context) {
   return context == 0 ? "A" : "B";
@@ -276,7 +273,7 @@ struct AppState {
   std::vector<Source> sources;                              // In the order of opening.
   std::vector<Context> contexts = std::vector<Context>(1);  // One, or two side by side.
   std::size_t active_context = 0;  // That of Sources, Inspector, the filter and the views that are not side by side.
-  LockBy lock = LockBy::nothing;
+  std::optional<SameMoment> lock;  // How the moment of one side follows that of the other; nothing: it does not.
   WindowState window;
   Settings settings;
   std::vector<RecentFile> recent;

@@ -40,7 +40,7 @@ void App::Impl::start_demo(std::vector<DemoSettings> settings) {
   open_file(name_of(*demos_[0]), OpenAs::source);
   if (demos_.size() > 1) {
     open_file(name_of(*demos_[1]), OpenAs::beside);
-    set_lock(LockBy::requests);
+    set_lock(SameMoment::requests);
   }
   for (const SourceId id : old) close_source(id);
 }

@@ -16,10 +16,8 @@ constexpr std::size_t free_pieces_max = 4096, scatter_steps_max = 12;
 // The out-of-memory of the heap at the position, else the last one before it, else the first one.
 std::optional<std::size_t> find_failure(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
   const auto& failures = stream.failures();
-  const auto after = std::upper_bound(failures.begin(), failures.end(), position,
-                                      [](std::uint64_t at, const FailureEvent& one) { return at < one.event; });
   const auto is_one = [&](std::size_t i) { return failures[i].is_out_of_memory && failures[i].heap == heap; };
-  const auto middle = static_cast<std::size_t>(after - failures.begin());
+  const std::size_t middle = failures_until(stream, position);
   for (std::size_t i = middle; i-- > 0;)
     if (is_one(i)) return i;
   for (std::size_t i = middle; i < failures.size(); ++i)

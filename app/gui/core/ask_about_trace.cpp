@@ -94,15 +94,16 @@ void App::Impl::ask_beside() {
   const HeapKey heap_a = choose_heap(*a->trace, in_a.heap), heap_b = choose_heap(*b->trace, in_b.heap);
   if (heap_a.empty() || heap_b.empty()) return forget(static_cast<int>(Question::beside), &Answers::beside);
   const std::string detail = text_from_heap_key(heap_a) + " " + in_a.at + " " + text_from_heap_key(heap_b);
-  ask<BesideAnswer>(
-      static_cast<int>(Question::beside), &Answers::beside, {0, in_a.source, in_b.source, {}, detail, in_b.at},
-      [a, b, heap_a, heap_b](Work& work) -> Result<Computed<BesideAnswer>> {
-        auto heaps = compare_heaps({*a->trace, a->states, heap_a, a->position(heap_a)},
-                                   {*b->trace, b->states, heap_b, b->position(heap_b)}, &work);
-        if (!heaps) return Failure(cancelled_error());
-        auto answer = std::make_shared<BesideAnswer>(BesideAnswer{a, b, heap_a, heap_b, std::move(*heaps)});
-        return Computed<BesideAnswer>{std::move(answer), 16'384};
-      });
+  ask<BesideAnswer>(static_cast<int>(Question::beside), &Answers::beside,
+                    {0, in_a.source, in_b.source, {}, detail, in_b.at},
+                    [a, b, heap_a, heap_b](Work& work) -> Result<Computed<BesideAnswer>> {
+                      auto heaps = compare_heaps({*a->trace, a->states, heap_a, a->position(heap_a)},
+                                                 {*b->trace, b->states, heap_b, b->position(heap_b)}, &work);
+                      if (!heaps) return Failure(cancelled_error());
+                      auto answer = std::make_shared<BesideAnswer>(
+                          BesideAnswer{a, b, std::move(*heaps), compare_settings(*a->trace, *b->trace)});
+                      return Computed<BesideAnswer>{std::move(answer), 16'384};
+                    });
 }
 
 void App::Impl::ask_heap_map() {

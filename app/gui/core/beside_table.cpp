@@ -24,10 +24,10 @@ TextTable table_from_beside(const BesideAnswer& answer) {
                           {text_from_figure(row, row.b), exact_text(row.b)},
                           {text_from_difference(row), exact_text(difference)}});
   }
-  for (const SettingChange& setting : answer.heaps.settings)
+  for (const SettingChange& setting : answer.settings)
     table.rows.push_back({{setting.key, {}},
-                          {setting.baseline.value_or("(not told)"), {}},
-                          {setting.now.value_or("(not told)"), {}},
+                          {text_from_setting(setting.baseline), {}},
+                          {text_from_setting(setting.now), {}},
                           {"differs", {}}});
   return table;
 }

@@ -79,9 +79,9 @@ bool is_checked(const AppState& state, CommandId id) {
     case CommandId::toggle_fold: return position.fold_library;
     case CommandId::split: return state.is_split();
     case CommandId::split_demo: return state.demo && state.demo->runs.size() > 1;
-    case CommandId::lock_time: return state.lock == LockBy::time;
-    case CommandId::lock_requests: return state.lock == LockBy::requests;
-    case CommandId::lock_nothing: return state.is_split() && state.lock == LockBy::nothing;
+    case CommandId::lock_time: return state.lock == SameMoment::time;
+    case CommandId::lock_requests: return state.lock == SameMoment::requests;
+    case CommandId::lock_nothing: return state.is_split() && !state.lock;
     case CommandId::toggle_match_line: return position.match == StackMatch::line;
     case CommandId::maximise: return state.window.maximised;
     case CommandId::set_baseline_here:

@@ -106,7 +106,7 @@ std::string open_command(const AppState& state) {
     if (beside != nullptr) line.add_option("--beside", beside->path);
     const ViewPosition& right = state.contexts[1].position;
     line.add_option("--beside-at", right.at);
-    if (state.lock != LockBy::nothing) line.add_option("--lock", lock_names[static_cast<std::size_t>(state.lock)]);
+    if (state.lock) line.add_option("--lock", text_from_same_moment(*state.lock));
   }
   if (const Source* baseline = state.baseline()) line.add_option("--baseline", baseline->path);
   line.add_option("--view", name_of(position.view).key);

@@ -17,13 +17,8 @@ const DeviceHeap* main_heap(const DeviceHeaps& device) {
 std::uint64_t failures_up_to(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
   constexpr std::size_t looked_at = 4096;
   const auto& failures = stream.failures();
-  std::size_t begin = 0, end = failures.size();  // The first one after the position: they are in order.
-  while (begin < end) {
-    const std::size_t middle = begin + (end - begin) / 2;
-    failures[middle].event <= position ? begin = middle + 1 : end = middle;
-  }
   std::uint64_t count = 0;
-  for (std::size_t i = begin, seen = 0; i-- > 0 && seen < looked_at; ++seen)
+  for (std::size_t i = failures_until(stream, position), seen = 0; i-- > 0 && seen < looked_at; ++seen)
     count += failures[i].is_out_of_memory && failures[i].heap == heap ? 1 : 0;
   return count;
 }
@@ -35,13 +30,11 @@ std::vector<DeviceCard> find_device_cards(const std::vector<DeviceHeaps>& device
   std::uint64_t highest = 0;
   for (const DeviceHeaps& device : devices) {
     const DeviceHeap* heap = main_heap(device);
-    const auto& streams = moment.trace->streams;
-    if (heap == nullptr || heap->key.stream >= streams.size() ||
-        heap->key.heap >= streams[heap->key.stream].definitions().heaps().size())
-      continue;
+    if (heap == nullptr || !has_heap(*moment.trace, heap->key)) continue;
     const AddressSpace& space = moment.heap(heap->key).space;
     DeviceCard& card = cards.emplace_back();
     card.name = device.name;
+    card.device = static_cast<std::size_t>(&device - devices.data());
     card.heap = heap->key;
     card.in_use_bytes = moment.state_of(heap->key).in_use_bytes(heap->key.heap);
     card.whole_bytes = space.region_bytes().value_or(0);

@@ -13,7 +13,8 @@ namespace hbmscope::gui {
 
 struct DeviceCard {
   std::string name;
-  HeapKey heap;  // Of those that count, the one that held the most: what a click shows.
+  std::size_t device = 0;  // Its place among the devices.
+  HeapKey heap;            // Of those that count, the one that held the most: what a click shows.
   std::uint64_t in_use_bytes = 0;
   std::uint64_t whole_bytes = 0;  // Pool size; where that is not told, the highest peak of all cards.
   bool knows_whole = false;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/query/moment_beside.h"
 #include "app/gui/core/app_impl.h"
 #include "app/gui/core/ask.h"
 
@@ -14,10 +13,6 @@ SourceId other_ready_source(const AppState& state, SourceId front) {
   for (auto source = state.sources.rbegin(); source != state.sources.rend(); ++source)
     if (source->id != front && source->state == AnswerState::ready) return source->id;
   return front;
-}
-
-SameMoment same_of(LockBy lock) {
-  return lock == LockBy::requests ? SameMoment::requests : SameMoment::time;
 }
 
 }  // namespace
@@ -46,7 +41,7 @@ void App::Impl::close_side(std::size_t context) {
   state.contexts.erase(state.contexts.begin() + static_cast<std::ptrdiff_t>(context));
   sides_.erase(sides_.begin() + static_cast<std::ptrdiff_t>(context));
   state.active_context = 0;
-  set_lock(LockBy::nothing);
+  set_lock({});
   if (state.position().view == ViewKind::beside) show_view(ViewKind::heap_map);
   ++state.window.view_serial;
 }
@@ -58,7 +53,7 @@ void App::Impl::swap_sides() {
   state.active_context = 1 - state.active_context;
 }
 
-void App::Impl::set_lock(LockBy lock) {
+void App::Impl::set_lock(std::optional<SameMoment> lock) {
   state.lock = lock;
   forget_followed();
 }
@@ -91,12 +86,10 @@ bool App::Impl::apply_to_sides(const Command& command) {
     case close_this_side: close_side(state.context_index()); return true;
     case activate_side: return true;  // What a command is meant for is active by now.
     case CommandId::swap_sides: this->swap_sides(); return true;
-    case lock_time: this->set_lock(LockBy::time); return true;
-    case lock_requests: this->set_lock(LockBy::requests); return true;
-    case lock_nothing: this->set_lock(LockBy::nothing); return true;
-    case CommandId::set_lock:
-      if (const auto lock = parse_lock(command.text)) this->set_lock(*lock);
-      return true;
+    case lock_time: this->set_lock(SameMoment::time); return true;
+    case lock_requests: this->set_lock(SameMoment::requests); return true;
+    case lock_nothing: this->set_lock({}); return true;
+    case CommandId::set_lock: this->set_lock(parse_same_moment(command.text)); return true;
     default: return false;
   }
 }
@@ -111,7 +104,7 @@ App::Impl::Followed App::Impl::followed_now(std::size_t context) const {
 // The side that is not active goes where the active one went. A side that was led there stays as it is when it becomes
 // the active one: its moment is the other's already.
 bool App::Impl::follow_lock() {
-  if (!state.is_split() || state.lock == LockBy::nothing) return false;
+  if (!state.is_split() || !state.lock) return false;
   const std::size_t lead = state.active_context, other = 1 - lead;
   state.contexts[other].is_playing = false;  // It is led now.
   const Followed leads = followed_now(lead), follows = followed_now(other);
@@ -130,7 +123,7 @@ bool App::Impl::follow_lock() {
   if (moment == nullptr) return false;
   follow_work_ = std::make_shared<Work>();
   pool_.post([this, work = follow_work_, moment, leads, follows, trace = beside->trace, lead, other,
-              same = same_of(state.lock)]() -> WorkerPool::Finish {
+              same = *state.lock]() -> WorkerPool::Finish {
     const auto found = find_moment_beside(*moment->trace, leads.heap, moment->position(leads.heap), *trace,
                                           follows.heap, same, work.get());
     return [this, work, found, trace, leads, follows, lead, other] {

@@ -96,6 +96,13 @@ std::string opening_moment(const Trace& trace) {
   return find_moment(trace, "peak") ? "peak" : std::string();
 }
 
+std::size_t failures_until(const Stream& stream, std::uint64_t position) {
+  const auto& failures = stream.failures();
+  const auto after = std::upper_bound(failures.begin(), failures.end(), position,
+                                      [](std::uint64_t at, const FailureEvent& one) { return at < one.event; });
+  return static_cast<std::size_t>(after - failures.begin());
+}
+
 std::optional<std::uint64_t> next_failure(const Stream& stream, std::uint64_t position) {
   for (const FailureEvent& failure : stream.failures())
     if (failure.is_out_of_memory && failure.event > position) return failure.event;

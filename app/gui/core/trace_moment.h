@@ -44,6 +44,9 @@ bool has_failures(const Trace& trace);  // Out-of-memories.
 // neither.
 std::string opening_moment(const Trace& trace);
 
+// How many of the stream's failures stand up to a position, and right at it.
+std::size_t failures_until(const Stream& stream, std::uint64_t position);
+
 // The out-of-memories of one heap's stream before or after a position, the nearest: what [ and ] go to.
 std::optional<std::uint64_t> next_failure(const Stream& stream, std::uint64_t position);
 std::optional<std::uint64_t> previous_failure(const Stream& stream, std::uint64_t position);

@@ -66,7 +66,8 @@ void draw_figures(const HeapsBeside& heaps) {
 }
 
 // Words on the left, figures on the right; below one another where there is no room for that.
-void draw_answer(const HeapsBeside& heaps) {
+void draw_answer(const BesideAnswer& answer) {
+  const HeapsBeside& heaps = answer.heaps;
   const float all = ImGui::GetContentRegionAvail().x, least = ImGui::GetFontSize() * 30;
   const bool has_room = all >= 2 * least;
   ImGui::BeginChild("words", {has_room ? all - least - ImGui::GetStyle().ItemSpacing.x : 0, 0},
@@ -75,10 +76,10 @@ void draw_answer(const HeapsBeside& heaps) {
     ImGui::Bullet();
     wrapped_text(sentence);
   }
-  if (!heaps.settings.empty()) {
+  if (!answer.settings.empty()) {
     ImGui::Spacing();
     dim_text("settings that differ, A > B:");
-    for (const SettingChange& setting : heaps.settings) wrapped_text(setting_line(setting));
+    for (const SettingChange& setting : answer.settings) wrapped_text(setting_line(setting));
   }
   ImGui::EndChild();
   if (has_room) ImGui::SameLine();
@@ -93,7 +94,7 @@ void draw_beside(const AppState& state, BesideState& view, CommandQueue& command
   commands.ask(Question::beside);
   draw_heads(state, commands);
   if (!draw_answer_state(state, state.answers().beside, "what differs")) return;
-  draw_answer(state.answers().beside.value->heaps);
+  draw_answer(*state.answers().beside.value);
   if (take_copy(state, ViewKind::beside, view.copy_seen))
     copy_table(state, table_from_beside(*state.answers().beside.value), commands);
 }

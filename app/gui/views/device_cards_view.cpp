@@ -86,17 +86,14 @@ void draw_device_cards(const AppState& state, CommandQueue& commands) {
   const Source* source = state.source();
   const auto& moment = state.answers().moment.value;
   if (source == nullptr || !source->trace || !moment || source->devices.size() < 2) return;
-  const bool is_same = moment->trace == source->trace || (source->live && moment->trace->files == source->trace->files);
-  if (!is_same) return;
+  if (!source->is_source_of(*moment)) return;
   const std::vector<DeviceCard> cards = find_device_cards(source->devices, *moment);
   if (cards.empty()) return;
   const Look look(state);
   const HeapKey shown = choose_heap(*moment->trace, state.position().heap);
   const auto is_of = [&](const DeviceCard& card) {
-    return std::any_of(source->devices.begin(), source->devices.end(), [&](const DeviceHeaps& device) {
-      return device.name == card.name && std::any_of(device.heaps.begin(), device.heaps.end(),
-                                                     [&](const DeviceHeap& heap) { return heap.key == shown; });
-    });
+    const std::vector<DeviceHeap>& heaps = source->devices[card.device].heaps;
+    return std::any_of(heaps.begin(), heaps.end(), [&](const DeviceHeap& heap) { return heap.key == shown; });
   };
   const float gap = look.px(4), pad = ImGui::GetStyle().WindowPadding.x;
   const auto count = static_cast<float>(cards.size());

@@ -9,11 +9,6 @@
 namespace hbmscope::gui {
 namespace {
 
-std::string value_text(const std::optional<std::string>& value) {
-  if (!value) return "(not told)";
-  return value->empty() ? "(empty)" : *value;
-}
-
 // Without the figures in brackets.
 std::string name_of_moment(const Moment& moment) {
   const std::string phrase = phrase_of(moment);
@@ -23,7 +18,7 @@ std::string name_of_moment(const Moment& moment) {
 }  // namespace
 
 std::string setting_line(const SettingChange& setting) {
-  return setting.key + ": " + value_text(setting.baseline) + " > " + value_text(setting.now);
+  return setting.key + ": " + text_from_setting(setting.baseline) + " > " + text_from_setting(setting.now);
 }
 
 void draw_diff_settings(const AppState& state, const Look& look) {

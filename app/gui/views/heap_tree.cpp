@@ -79,14 +79,8 @@ void draw_device(const Look& look, const DeviceHeaps& device, const TraceMoment&
 }
 
 // Of a running job a version may be there whose moment is on its way: the tree stays, less what is new in it.
-bool is_same_source(const Source& source, const TraceMoment& moment) {
-  return moment.trace == source.trace || (source.live && moment.trace->files == source.trace->files);
-}
 DeviceHeaps known_by(const TraceMoment& moment, DeviceHeaps device) {
-  std::erase_if(device.heaps, [&](const DeviceHeap& heap) {
-    const auto& streams = moment.trace->streams;
-    return heap.key.stream >= streams.size() || heap.key.heap >= streams[heap.key.stream].definitions().heaps().size();
-  });
+  std::erase_if(device.heaps, [&](const DeviceHeap& heap) { return !has_heap(*moment.trace, heap.key); });
   return device;
 }
 
@@ -95,7 +89,7 @@ DeviceHeaps known_by(const TraceMoment& moment, DeviceHeaps device) {
 void draw_heap_tree(const AppState& state, CommandQueue& commands) {
   const Source* source = state.source();
   const auto& moment = state.answers().moment.value;
-  if (source == nullptr || !source->trace || !moment || !is_same_source(*source, *moment)) return;
+  if (source == nullptr || !source->trace || !moment || !source->is_source_of(*moment)) return;
   const Look look(state);
   const HeapKey shown = choose_heap(*source->trace, state.position().heap);
   const std::string head = "Heaps " + phrase_of(moment->moment);

@@ -45,8 +45,7 @@ void draw_one_side(const AppState& state, ViewStates& views, ViewKind kind, Comm
 
 void draw_view_inside(const AppState& state, ViewStates& views, ViewKind kind, CommandQueue& commands) {
   if (!state.is_split() || !is_side_by_side(kind)) return draw_one_side(state, views, kind, commands);
-  draw_sides(state, kind, views.side_focus, commands,
-             [&](std::size_t) { draw_one_side(state, views, kind, commands); });
+  draw_sides(state, kind, views.side_focus, commands, [&] { draw_one_side(state, views, kind, commands); });
 }
 
 ImGuiWindowFlags flags_of(const AppState& state, ViewKind kind) {

@@ -1,5 +1,7 @@
 #include "app/gui/views/side_by_side.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include <imgui.h>
@@ -10,11 +12,16 @@
 namespace hbmscope::gui {
 namespace {
 
-// Of LockBy, as a person reads it.
-constexpr std::string_view lock_titles[] = {"not locked", "by time", "by requests"};
-constexpr std::string_view lock_words[] = {
-    "Each side has its own moment.", "The other side goes to the moment as long after its first event.",
-    "The other side goes to where its program had made as many requests: the same point of one program."};
+struct LockChoice {
+  std::optional<SameMoment> lock;
+  const char* title;
+  std::string_view words;
+};
+constexpr LockChoice lock_choices[] = {
+    {std::nullopt, "not locked", "Each side has its own moment."},
+    {SameMoment::time, "by time", "The other side goes to the moment as long after its first event."},
+    {SameMoment::requests, "by requests",
+     "The other side goes to where its program had made as many requests: the same point of one program."}};
 
 void draw_letter(const Look& look, const AppState& state) {
   const std::size_t side = state.context_index();
@@ -62,21 +69,22 @@ bool has_own_line(ViewKind kind) {
 }  // namespace
 
 void draw_lock(const AppState& state, CommandQueue& commands) {
-  const auto now = static_cast<std::size_t>(state.lock);
+  const LockChoice& now = *std::find_if(std::begin(lock_choices), std::end(lock_choices),
+                                        [&](const LockChoice& one) { return one.lock == state.lock; });
   ImGui::SetNextItemWidth(ImGui::CalcTextSize("by requests").x + 2 * ImGui::GetFrameHeight());
-  if (ImGui::BeginCombo("##lock", std::string(lock_titles[now]).c_str())) {
-    for (std::size_t i = 0; i < std::size(lock_titles); ++i) {
-      if (ImGui::Selectable(std::string(lock_titles[i]).c_str(), i == now))
-        commands.push(CommandId::set_lock, std::string(lock_names[i]));
-      tooltip(lock_words[i]);
+  if (ImGui::BeginCombo("##lock", now.title)) {
+    for (const LockChoice& one : lock_choices) {
+      if (ImGui::Selectable(one.title, &one == &now))
+        commands.push(CommandId::set_lock, std::string(one.lock ? text_from_same_moment(*one.lock) : "none"));
+      tooltip(one.words);
     }
     ImGui::EndCombo();
   }
-  tooltip("How the moments of both sides are locked. " + std::string(lock_words[now]));
+  tooltip("How the moments of both sides are locked. " + std::string(now.words));
 }
 
 void draw_sides(const AppState& state, ViewKind kind, SideFocus& focus, CommandQueue& commands,
-                const std::function<void(std::size_t side)>& draw) {
+                const std::function<void()>& draw) {
   const Look look(state);
   const float gap = ImGui::GetStyle().ItemSpacing.x;
   const float width = (ImGui::GetContentRegionAvail().x - gap) / 2;
@@ -96,7 +104,7 @@ void draw_sides(const AppState& state, ViewKind kind, SideFocus& focus, CommandQ
       if (is_of_trace(kind) && source != nullptr && source->state == AnswerState::ready && !source->trace)
         wrapped_text(source->name() + " has no addresses and times, so this view is of the other side only.");
       else
-        draw(side);
+        draw();
     }
     ImGui::EndChild();
     commands.unbind();

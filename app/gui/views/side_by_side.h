@@ -14,9 +14,9 @@ struct SideFocus {
   unsigned child = 0;
 };
 
-// `draw` draws the view of the bound context, whose number it gets.
+// `draw` draws the view of the bound context.
 void draw_sides(const AppState& state, ViewKind kind, SideFocus& focus, CommandQueue& commands,
-                const std::function<void(std::size_t side)>& draw);
+                const std::function<void()>& draw);
 
 // How the moments are locked, as a choice.
 void draw_lock(const AppState& state, CommandQueue& commands);
