@@ -1,5 +1,6 @@
 #include "app/gui/views/map_head.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -18,13 +19,22 @@ std::string bytes(double bytes) {
   return text_from_bytes(std::llround(bytes));
 }
 
+// In a low place, as of large text, the picture needs the lines: one line of choices, and keys for the rest.
+bool is_low() {
+  return ImGui::GetContentRegionAvail().y < 12 * ImGui::GetTextLineHeight();
+}
+
 // `shown`: what an automatic choice has come to.
-void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring shown, CommandQueue& commands) {
+void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring shown, bool in_one_line,
+                   CommandQueue& commands) {
   const HeapColoring now = state.position().coloring;
   std::string title(title_of(now));
   if (now == HeapColoring::automatic) title += ": " + std::string(title_of(shown));
-  const float width = ImGui::CalcTextSize(title.c_str()).x + 2 * ImGui::GetFrameHeight();
-  if (ImGui::GetContentRegionAvail().x > 34 * ImGui::GetFontSize()) {  // Else one of two side by side, or large text.
+  float width = ImGui::CalcTextSize(title.c_str()).x + 2 * ImGui::GetFrameHeight();
+  if (in_one_line) {
+    ImGui::SameLine();
+    width = std::min(width, ImGui::GetContentRegionAvail().x);
+  } else if (ImGui::GetContentRegionAvail().x > 34 * ImGui::GetFontSize()) {  // Not one of two side by side.
     flow(ImGui::CalcTextSize("colour by").x + width, ImGui::GetFontSize());
     ImGui::AlignTextToFramePadding();
     dim_text("colour by");
@@ -73,18 +83,21 @@ std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
 
 void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMapAnswer& answer,
                    CommandQueue& commands) {
+  const bool in_one_line = is_low();
   draw_heap_chooser(state, *answer.moment->trace, answer.heap, commands);
-  draw_layers(*answer.moment->trace, answer.heap, commands);
+  if (!in_one_line) draw_layers(*answer.moment->trace, answer.heap, commands);
   draw_coloring(state, answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap), answer.pieces.coloring,
-                commands);
-  if (answer.pieces.regions.size() > 1) {
+                in_one_line, commands);
+  if (!in_one_line && answer.pieces.regions.size() > 1) {
     bool by_region = state.position().by_region;
     flow(button_width("by region") + ImGui::GetFrameHeight(), ImGui::GetFontSize());
     if (ImGui::Checkbox("by region", &by_region)) commands.push(CommandId::toggle_regions);
     tooltip("Each region begins a row of its own (R)");
   }
-  draw_rest_of_line(scale_text(map, answer), button_width("Copy"));
-  draw_copy_menu(ViewKind::heap_map, commands);
+  if (!in_one_line) {
+    draw_rest_of_line(scale_text(map, answer), button_width("Copy"));
+    draw_copy_menu(ViewKind::heap_map, commands);
+  }
   std::string sentence = heap_sentence(answer);
   if (answer.pinned) sentence += " The change is since the pinned moment: " + answer.pinned->moment.text + ".";
   text(shortened(sentence, ImGui::GetContentRegionAvail().x));
