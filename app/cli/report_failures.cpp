@@ -106,9 +106,12 @@ std::string text_from_pending(const Trace& trace) {
   std::string text;
   for (const FailureRow& row : compute_pending_rows(trace))
     text += fmt::format(
-        "{} (event {}): the driver refused{}{}, and no retry {}.\n", row.is_pending ? "Pending" : "Refused", row.event,
-        row.asked_bytes == 0 ? "" : " " + text_from_bytes(static_cast<std::int64_t>(row.asked_bytes)),
+        "{} (event {}): the driver refused{}{}{}, and no retry {}.\n", row.is_pending ? "Pending" : "Refused",
+        row.event, row.asked_bytes == 0 ? "" : " " + text_from_bytes(static_cast<std::int64_t>(row.asked_bytes)),
         row.reason.empty() ? "" : " to " + printable(row.reason),
+        row.available_bytes ? fmt::format(" ({} was free on the device)",
+                                          text_from_bytes(static_cast<std::int64_t>(*row.available_bytes)))
+                            : "",
         row.is_pending ? "had followed when this ends: not yet a failure" : "followed until the job had ended");
   return text;
 }

@@ -88,16 +88,15 @@ void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMap
   if (!in_one_line) draw_layers(*answer.moment->trace, answer.heap, commands);
   draw_coloring(state, answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap), answer.pieces.coloring,
                 in_one_line, commands);
-  if (!in_one_line && answer.pieces.regions.size() > 1) {
+  if (in_one_line) return;
+  if (answer.pieces.regions.size() > 1) {
     bool by_region = state.position().by_region;
     flow(button_width("by region") + ImGui::GetFrameHeight(), ImGui::GetFontSize());
     if (ImGui::Checkbox("by region", &by_region)) commands.push(CommandId::toggle_regions);
     tooltip("Each region begins a row of its own (R)");
   }
-  if (!in_one_line) {
-    draw_rest_of_line(scale_text(map, answer), button_width("Copy"));
-    draw_copy_menu(ViewKind::heap_map, commands);
-  }
+  draw_rest_of_line(scale_text(map, answer), button_width("Copy"));
+  draw_copy_menu(ViewKind::heap_map, commands);
   std::string sentence = heap_sentence(answer);
   if (answer.pinned) sentence += " The change is since the pinned moment: " + answer.pinned->moment.text + ".";
   text(shortened(sentence, ImGui::GetContentRegionAvail().x));

@@ -218,7 +218,8 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
     room = foot - from.y;
   }
   const float counter_height = ImGui::GetTextLineHeight() * 2;
-  for (std::size_t i = 0; i < picture.source.counters.size() && room > look.px(150) + counter_height; ++i) {
+  const float room_of_heap = look.px(whole.knows_regions ? 130 : 60);
+  for (std::size_t i = 0; i < picture.source.counters.size() && room > room_of_heap + counter_height; ++i) {
     picture.counters.insert(picture.counters.begin(), Lane{{from.x, foot - counter_height}, {to.x, foot}, 1});
     foot -= counter_height + gap;
     room = foot - from.y;
