@@ -15,6 +15,7 @@ constexpr std::int64_t told_within_ns = 5'000'000'000;
 
 struct Told {
   std::uint64_t bytes = 0, position = 0;
+  std::int64_t after_ns = 0;
 };
 
 // The first figures that come after the mark, of all devices together.
@@ -30,6 +31,7 @@ std::optional<Told> find_told(const Stream& stream, const Mark& mark) {
     if (!told) told = Told{};
     told->bytes += static_cast<std::uint64_t>(first->value);
     told->position = std::max(told->position, first->event);
+    told->after_ns = std::max(told->after_ns, first->time_ns - mark.time_ns);
   }
   return told;
 }
@@ -54,6 +56,7 @@ std::vector<AttachedFacts> find_attached(const Trace& trace) {
   const auto counted = find_counted_heaps(trace);
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     const Stream& stream = trace.streams[i];
+    if (stream.definitions().job_fact("hbmscope.attached").empty()) continue;  // A mark may be anybody's.
     const auto& marks = stream.marks();
     const auto mark = std::find_if(marks.begin(), marks.end(), [&](const Mark& one) {
       return stream.definitions().text(one.name) == "attached" && one.device == wire::no_device;
@@ -64,7 +67,8 @@ std::vector<AttachedFacts> find_attached(const Trace& trace) {
     facts.since_start_ns = (*mark).time_ns - stream.first_time_ns();
     facts.realtime_ns = stream.clocks().realtime_of((*mark).time_ns);
     const auto told = find_told(stream, *mark);
-    if (told) facts.before_bytes = told->bytes;
+    if (told) facts.held_bytes = told->bytes;
+    if (told) facts.told_after_ns = told->after_ns;
     facts.identified_bytes = in_use_on_devices(stream, counted[i], told ? told->position : (*mark).event + 1);
   }
   return all;
@@ -73,13 +77,14 @@ std::vector<AttachedFacts> find_attached(const Trace& trace) {
 std::string text_from_attached(const AttachedFacts& facts) {
   const auto bytes = [](std::uint64_t count) { return text_from_bytes(static_cast<std::int64_t>(count)); };
   std::string text = facts.realtime_ns ? "Attached at " + text_from_realtime(*facts.realtime_ns) + "." : "Attached.";
-  if (!facts.before_bytes)
-    return text + fmt::format(" What was there before is not told; {} is identified.", bytes(facts.identified_bytes));
-  const std::uint64_t identified = std::min(facts.identified_bytes, *facts.before_bytes);
-  text += fmt::format(" {} was there before; ", bytes(*facts.before_bytes));
-  if (identified == *facts.before_bytes) return text + "all of it is identified.";
+  if (!facts.held_bytes)
+    return text + fmt::format(" What it held then is not told; {} is identified.", bytes(facts.identified_bytes));
+  const std::uint64_t identified = std::min(facts.identified_bytes, *facts.held_bytes);
+  text += fmt::format(" {:.1f} s later the process held {} on its devices; ",
+                      static_cast<double>(facts.told_after_ns) / 1e9, bytes(*facts.held_bytes));
+  if (identified == *facts.held_bytes) return text + "all of it is identified.";
   return text +
-         fmt::format("{} of it is identified, {} is not.", bytes(identified), bytes(*facts.before_bytes - identified));
+         fmt::format("{} of it is identified, {} is not.", bytes(identified), bytes(*facts.held_bytes - identified));
 }
 
 }  // namespace hbmscope

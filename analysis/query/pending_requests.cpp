@@ -36,8 +36,10 @@ class Pending {
       for (const std::uint8_t kind : decoded.kinds()) {
         if (kind == static_cast<std::uint8_t>(wire::RecordKind::alloc))
           note_taken(decoded.rows<wire::AllocRecord>()[allocs++], event);
-        if (kind == static_cast<std::uint8_t>(wire::RecordKind::physical_create))
-          note_taken(decoded.rows<wire::PhysicalCreateRecord>()[handles++], event);
+        if (kind == static_cast<std::uint8_t>(wire::RecordKind::physical_create)) {
+          const wire::PhysicalCreateRecord& created = decoded.rows<wire::PhysicalCreateRecord>()[handles++];
+          if (created.handle < wire::graph_handles) note_taken(created, event);
+        }
         if (wire::is_event(kind)) ++event;
       }
     }

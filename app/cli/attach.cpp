@@ -1,5 +1,7 @@
 #include "app/cli/attach.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -48,17 +50,34 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// A number, or what only one job's command contains; with `is_all` all whose command is that one's, or contains it.
+// Nothing where it is no number; 0: none that a process may have.
+std::optional<pid_t> process_number(const std::string& text) {
+  if (!is_number(text)) return std::nullopt;
+  constexpr std::size_t digits_max = 9;
+  return text.size() > digits_max ? 0 : static_cast<pid_t>(std::strtol(text.c_str(), nullptr, 10));
+}
+
+// What a job has started by fork() to do other work than on a device: one of its command whose parent is one too, and
+// of which the driver tells no memory.
+bool is_helper(const attach::RunningJob& job, const std::vector<attach::RunningJob>& all) {
+  return job.holdings.empty() && std::any_of(all.begin(), all.end(), [&](const attach::RunningJob& one) {
+           return one.process == job.parent && one.command == job.command;
+         });
+}
+
+// A number, or what only one job's command contains; with `is_all` all whose command contains it, or is that one's.
 std::vector<pid_t> find_processes(const std::string& name, bool is_all) {
-  const pid_t number = is_number(name) ? static_cast<pid_t>(std::strtol(name.c_str(), nullptr, 10)) : 0;
-  if (number != 0 && !is_all) return {number};
+  const std::optional<pid_t> number = process_number(name);
+  if (number && !is_all) return {*number};
   std::vector<attach::RunningJob> found = attach::list_jobs().jobs;
   const auto named =
       std::find_if(found.begin(), found.end(), [&](const attach::RunningJob& job) { return job.process == number; });
-  if (number != 0 && named == found.end()) return {number};  // Why it is none is said when it is looked at.
-  const std::string command = number != 0 ? named->command : std::string();
+  if (number && named == found.end()) return {*number};  // Why it is none is said when it is looked at.
+  const attach::RunningJob one = number ? *named : attach::RunningJob{};
+  const std::vector<attach::RunningJob> all = found;
   std::erase_if(found, [&](const attach::RunningJob& job) {
-    return number != 0 ? job.command != command : job.command.find(name) == std::string::npos;
+    if (is_all && job.process != number && is_helper(job, all)) return true;
+    return number ? job.command != one.command || job.uid != one.uid : job.command.find(name) == std::string::npos;
   });
   std::vector<pid_t> processes;
   std::string which;
@@ -96,12 +115,13 @@ class AttachedJob {
     for (const pid_t process : processes)
       if (const auto failed = add_target(process, collector->string())) refused = *failed;
     if (targets_.empty()) return refused;
-    const Target& first = targets_.front();
+    Target& first = targets_.front();
     const std::string recording = options_.record.empty()
                                       ? new_recording(fmt::format("{}.{}", name_of(first.process), first.process))
                                       : options_.record;
     // What is there already is replaced when there is something to replace it with.
     const std::string begun = recording + ".begun";
+    meeting_way_ = first.way;
     if (const auto failed = observation_.open(begun, first.way->folder, first.way->uid)) return *failed;
     if (const auto failed = observation_.listen(options_.listen)) return *failed;
     for (const int one : {SIGINT, SIGTERM, SIGHUP})
@@ -115,6 +135,7 @@ class AttachedJob {
       observation_.remove_empty_recording();
       return *failed;
     }
+    observation_.watch_devices();
     if (const auto wrong = observation_.rename_recording(recording))
       say(fmt::format("the recording stays {}: {}", printable(begun), *wrong));
     tell_far_start();
@@ -137,7 +158,7 @@ class AttachedJob {
  private:
   struct Target {
     pid_t process = 0;
-    std::unique_ptr<attach::WayIn> way;  // Outlives the observer's socket in it.
+    std::shared_ptr<attach::WayIn> way;
   };
 
   static bool is_alive(pid_t process) {
@@ -158,14 +179,22 @@ class AttachedJob {
            {},
            false});
     if (const auto refusal = attach::find_refusal(process)) return refuse(number, *refusal);
-    Target target{process, std::make_unique<attach::WayIn>()};
+    Target target{process, std::make_shared<attach::WayIn>()};
     if (const auto refusal = attach::find_way_in(process, collector, *target.way)) return refuse(number, *refusal);
-    if (!targets_.empty() && target.way->folder != targets_.front().way->folder)
+    if (!targets_.empty() && !lead_to_one_folder(*target.way, *targets_.front().way))
       return refuse(number,
                     {fmt::format("it has other folders than {}, a container's or none", targets_.front().process),
                      "Attach to it by itself."});
     targets_.push_back(std::move(target));
     return std::nullopt;
+  }
+
+  static bool lead_to_one_folder(const attach::WayIn& a, const attach::WayIn& b) {
+    if (a.folder.empty() || b.folder.empty()) return a.folder.empty() && b.folder.empty();
+    struct stat one {
+    }, other{};
+    return a.uid == b.uid && fstat(a.open_folder, &one) == 0 && fstat(b.open_folder, &other) == 0 &&
+           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
   }
 
   void tell_of_cupti() const {
@@ -210,8 +239,8 @@ class AttachedJob {
     injection.library = target.way->library;
     injection.leaves_cupti = options_.no_cupti;
     injection.observer = observation_.observer().socket_path();
-    if (!target.way->folder.empty())
-      injection.observer.replace(0, target.way->folder.size(), target.way->folder_in_job);
+    if (!meeting_way_->folder.empty())
+      injection.observer.replace(0, meeting_way_->folder.size(), target.way->folder_in_job);
     attach::InjectionProcess injector(injection);
     while (!injector.is_over()) {
       if (asked_to_end != 0) return attach::Refusal{"you ended it", "The job runs on as it was."};
@@ -243,6 +272,8 @@ class AttachedJob {
 
   const AttachOptions& options_;
   std::vector<Target> targets_;
+  std::shared_ptr<attach::WayIn>
+      meeting_way_;  // Of the first one: the observer's socket is in its folder, and goes first.
   Observation observation_;
 };
 

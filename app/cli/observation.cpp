@@ -129,10 +129,11 @@ void Observation::wait_until_all_has_come(std::uint32_t flags) {
 
 // Once a second, and at once where the driver has refused something.
 void Observation::sample_devices() {
+  if (!watches_devices_) return;
   const serve::Observer::Totals totals = observer_.totals();
   if (totals.may_hold_memory) devices_.start();
-  if (totals.pending > pending_seen_) devices_.ask_now();
-  pending_seen_ = totals.pending;
+  if (totals.refusals > refusals_seen_) devices_.ask_now();
+  refusals_seen_ = totals.refusals;
   if (const auto figures = devices_.take()) observer_.note_devices(*figures);
 }
 

@@ -32,6 +32,8 @@ class Observation {
   // What open() made and nothing was written to.
   void remove_empty_recording() const;
 
+  // From now on the devices are asked for their totals, on a thread, as long as somebody may hold memory of them.
+  void watch_devices() { watches_devices_ = true; }
   // Waits for events, a little while at most, takes in what came, and sends. `flags`: of link::status_flag.
   void serve(std::uint32_t flags);
   // The last round: every stream is closed, viewers get the rest.
@@ -60,9 +62,10 @@ class Observation {
   serve::Observer observer_;
   serve::ViewerPort port_;
   DeviceSampler devices_;
-  std::uint32_t pending_seen_ = 0;
+  std::uint64_t refusals_seen_ = 0;
   std::string recording_path_;
-  bool was_there_ = false, is_busy_ = false, is_asked_to_detach_ = false, has_all_come_ = false;
+  bool was_there_ = false, is_busy_ = false, is_asked_to_detach_ = false, watches_devices_ = false,
+       has_all_come_ = false;
   int asked_signal_ = 0;
   std::optional<std::int32_t> exit_code_;
 };

@@ -93,6 +93,7 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   int start_errno = 0;
   job_ = start_job(command, collector->string(), settings, start_errno);
   if (start_errno == 0) {
+    observation_.watch_devices();
     const auto failed = observation_.start_recording();
     if (!failed) return std::nullopt;
     kill(job_, SIGTERM);

@@ -100,6 +100,7 @@ void print_text(const attach::JobList& list, const std::string& host) {
 nlohmann::ordered_json json_of(const attach::RunningJob& job) {
   nlohmann::ordered_json json;
   json["pid"] = job.process;
+  json["parent"] = job.parent;
   json["uid"] = job.uid;
   json["user"] = job.user;
   json["command"] = job.command;

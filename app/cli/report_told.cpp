@@ -78,13 +78,12 @@ std::string attributes_text(const std::vector<AttributeRow>& rows) {
 }
 
 nlohmann::ordered_json json_from_attached(const AttachedFacts& facts) {
-  nlohmann::ordered_json json{{"stream", facts.stream},
-                              {"since_start_ns", facts.since_start_ns},
-                              {"time_unix_ns", nullptr},
-                              {"before_bytes", nullptr},
-                              {"identified_bytes", facts.identified_bytes}};
+  nlohmann::ordered_json json{{"stream", facts.stream},   {"since_start_ns", facts.since_start_ns},
+                              {"time_unix_ns", nullptr},  {"held_bytes", nullptr},
+                              {"told_after_ns", nullptr}, {"identified_bytes", facts.identified_bytes}};
   if (facts.realtime_ns) json["time_unix_ns"] = *facts.realtime_ns;
-  if (facts.before_bytes) json["before_bytes"] = *facts.before_bytes;
+  if (facts.held_bytes) json["held_bytes"] = *facts.held_bytes;
+  if (facts.held_bytes) json["told_after_ns"] = facts.told_after_ns;
   return json;
 }
 

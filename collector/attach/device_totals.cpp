@@ -88,7 +88,8 @@ class Asking {
     line_ = -1;
     if (process_ <= 0) return;
     kill(process_, SIGKILL);
-    waitpid(process_, nullptr, 0);
+    // One that hangs in the driver does not die: then it is left, and init's when this program has ended.
+    for (int turn = 0; turn < 100 && waitpid(process_, nullptr, WNOHANG) == 0; ++turn) usleep(10'000);
     process_ = -1;
   }
 
@@ -108,6 +109,10 @@ std::vector<DeviceTotals> totals_from(const std::string& answer) {
       words >> totals.total_bytes >> totals.used_bytes >> std::ws;
       std::getline(words, totals.name);
       all.push_back(std::move(totals));
+    } else if (kind == "unlisted") {
+      std::size_t device = 0;
+      words >> device;
+      if (device < all.size()) all[device].knows_holders = false;
     } else if (kind == "holder") {
       std::size_t device = 0;
       DeviceTotals::Holder holder;

@@ -21,6 +21,7 @@ struct DeviceTotals {
     std::optional<std::uint64_t> bytes;  // Nothing: the driver does not tell (not permitted, or a MIG device).
   };
   std::vector<Holder> holders;
+  bool knows_holders = true;  // False: the driver would not list them.
 };
 
 // By ordinal. Empty: there is no libnvidia-ml.so.1, or no device, or it does not answer within ten seconds, or before

@@ -152,6 +152,7 @@ JobList list_jobs() {
     if (!job.has_cuda && !job.has_pjrt && !job.has_annotations && job.holdings.empty()) continue;
     const ProcessStatus status = read_status(process);
     if (!status.exists) continue;
+    job.parent = status.parent;
     job.uid = status.uid;
     job.user = name_of_user(status.uid);
     job.command = command_of(process);

@@ -16,7 +16,7 @@
 namespace hbmscope::attach {
 
 struct RunningJob {
-  pid_t process = 0;
+  pid_t process = 0, parent = 0;
   std::uint32_t uid = 0;
   std::string user;                     // Its name, or its number.
   std::string command;                  // As ps shows it.

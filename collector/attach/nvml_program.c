@@ -4,6 +4,7 @@
  *
  *   device TOTAL_BYTES USED_BYTES NAME        in the order of ordinals
  *   holder DEVICE PID BYTES                   BYTES is - where the driver does not tell
+ *   unlisted DEVICE                           the driver would not list its holders
  *   end
  *
  * and goes when its input ends. NVML: https://docs.nvidia.com/deploy/nvml-api (nvmlDeviceGetMemoryInfo,
@@ -80,7 +81,10 @@ static void print_device(unsigned index, Device device) {
   name[strcspn(name, "\n")] = 0;
   memory_of(device, &memory);
   printf("device %llu %llu %s\n", memory.total, memory.used, name);
-  if (processes_of == NULL || processes_of(device, &count, processes) != 0) return;
+  if (processes_of == NULL || processes_of(device, &count, processes) != 0) {
+    printf("unlisted %u\n", index);
+    return;
+  }
   for (unsigned i = 0; i < count && i < processes_max; ++i) {
     if (processes[i].used_bytes == not_told)
       printf("holder %u %u -\n", index, processes[i].pid);

@@ -128,6 +128,7 @@ ProcessStatus read_status(pid_t process) {
   if (!status.exists) return status;
   const std::string state = value_of_line(text, "State");
   if (!state.empty()) status.state = state[0];
+  status.parent = number_of(value_of_line(text, "PPid"));
   status.uid = static_cast<std::uint32_t>(std::strtoul(value_of_line(text, "Uid").c_str(), nullptr, 10));
   status.tracer = number_of(value_of_line(text, "TracerPid"));
   status.seccomp = number_of(value_of_line(text, "Seccomp"));

@@ -19,7 +19,7 @@ struct ProcessStatus {
   bool exists = false;
   char state = '?';  // R S D T t Z, as /proc has it.
   std::uint32_t uid = 0;
-  pid_t tracer = 0;
+  pid_t parent = 0, tracer = 0;
   int seccomp = 0;  // 0: none, 1: strict, 2: filters.
   int seccomp_filters = 0;
   bool has_shadow_stack = false;

@@ -72,14 +72,21 @@ struct Objects {
     return size;
   }
 };
-// What the driver holds for graphs, by device; told as handles of these numbers, which no driver gives out.
+// What the driver holds for graphs, by device; told as handles, one more with each growth.
 struct GraphMemory {
   std::atomic<bool> is_used;
   SpinLock lock;
-  std::atomic<std::uint64_t> bytes[devices_max];
+  struct Held {
+    std::atomic<std::uint64_t> bytes;
+    std::uint32_t handles;
+  } devices[devices_max];
 };
 GraphMemory graph_memory;
-constexpr std::uint64_t graph_handles = 0xffff'fffe'0000'0000;
+
+std::uint64_t graph_handle(std::size_t device, std::uint32_t number) {
+  constexpr int number_bits = 20;
+  return wire::graph_handles + (device << number_bits) + (number & ((1U << number_bits) - 1));
+}
 
 Objects<1024> pools;   // To indices of heaps.
 Objects<256> streams;  // Their places are their numbers.
@@ -119,7 +126,10 @@ void forget_driver_ids() {
   for (auto& heap : known.heaps) heap.store(0, std::memory_order_relaxed);
   known.heaps_lock.unlock();
   graph_memory.lock.unlock();
-  for (auto& bytes : graph_memory.bytes) bytes.store(0, std::memory_order_relaxed);
+  for (auto& held : graph_memory.devices) {
+    held.bytes.store(0, std::memory_order_relaxed);
+    held.handles = 0;
+  }
   nvtx::forget_ids();
 }
 
@@ -131,9 +141,26 @@ driver::Device DriverCall::device() const {
   return ask(&found) == driver::success ? found : 0;
 }
 
-// Of the thread's device, by all processes' leave; asked for only after a refusal.
+// Of the thread's device, after a refusal of what can only have been asked of it.
+static bool is_of_current_device(Entry entry) {
+  switch (entry) {
+    case Entry::cuMemAlloc:
+    case Entry::cuMemAlloc_v2:
+    case Entry::cuMemAllocPitch:
+    case Entry::cuMemAllocPitch_v2:
+    case Entry::cuMemAllocAsync:
+    case Entry::cuMemAllocAsync_ptsz:
+    case Entry::cuArrayCreate:
+    case Entry::cuArrayCreate_v2:
+    case Entry::cuArray3DCreate:
+    case Entry::cuArray3DCreate_v2:
+    case Entry::cuMipmappedArrayCreate: return true;
+    default: return false;
+  }
+}
+
 std::uint64_t DriverCall::free_bytes() const {
-  void* helper = may_ask_driver() ? find_helper("cuMemGetInfo_v2") : nullptr;
+  void* helper = may_ask_driver() && is_of_current_device(entry) ? find_helper("cuMemGetInfo_v2") : nullptr;
   driver::Size free = 0, total = 0;
   const bool is_told = helper != nullptr && reinterpret_cast<driver::Result (*)(driver::Size*, driver::Size*)>(helper)(
                                                 &free, &total) == driver::success;
@@ -346,34 +373,34 @@ void tell_graph_memory(const DriverCall& call) {
   if (graph_memory.is_used.load(std::memory_order_relaxed)) tell_graph_memory(call, call.device());
 }
 
-static void* find_graph_helper() {
-  static std::atomic<void*> known;
-  void* helper = known.load(std::memory_order_acquire);
-  if (helper != nullptr) return helper;
-  helper = find_helper("cuDeviceGetGraphMemAttribute");
-  known.store(helper, std::memory_order_release);
-  return helper;
-}
-
-// Of two threads that launch at once the later answer may be told first; the next launch puts that right.
+// Of two threads that launch at once one may leave it to the next launch: nothing waits here for another's row.
 void tell_graph_memory(const DriverCall& call, Device device) {
   if (!graph_memory.is_used.load(std::memory_order_relaxed) || !call.may_ask_driver()) return;
   const auto ask = reinterpret_cast<Result (*)(Device, int, std::uint64_t*)>(find_graph_helper());
   const std::size_t index = index_of_device(device);
+  GraphMemory::Held& held = graph_memory.devices[index];
   std::uint64_t bytes = 0;
   if (ask == nullptr || ask(device, graph_memory_reserved_now, &bytes) != success) return;
-  std::uint64_t told = graph_memory.bytes[index].load(std::memory_order_relaxed);
-  if (bytes == told) return;
-  wire::PhysicalReleaseRecord release;
+  if (bytes == held.bytes.load(std::memory_order_relaxed)) return;
   wire::PhysicalCreateRecord create;
-  release.handle = create.handle = graph_handles + index;
-  create.size = bytes;
   create.heap = heap_of(index);
   create.stack = take_stack();
-  graph_memory.lock.lock();
-  told = graph_memory.bytes[index].exchange(bytes, std::memory_order_relaxed);
-  if (told != 0) tell(release);
-  if (bytes != 0) tell(create);
+  if (!graph_memory.lock.try_lock()) return;
+  std::uint64_t told = held.bytes.exchange(bytes, std::memory_order_relaxed);
+  if (bytes < told) {
+    for (std::uint32_t number = 0; number < held.handles; ++number) {
+      wire::PhysicalReleaseRecord release;
+      release.handle = graph_handle(index, number);
+      tell(release);
+    }
+    held.handles = 0;
+    told = 0;
+  }
+  if (bytes > told) {
+    create.handle = graph_handle(index, held.handles++);
+    create.size = bytes - told;
+    tell(create);
+  }
   graph_memory.lock.unlock();
 }
 

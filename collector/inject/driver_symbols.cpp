@@ -37,6 +37,7 @@ const EntryPoint entry_points[] = {
 std::atomic<void*> targets[entry_count];
 std::atomic<const void*> driver_address;  // Somewhere in it.
 std::atomic<void*> device_helper;         // cuCtxGetDevice; null: not looked for since a target was set.
+std::atomic<void*> graph_helper;          // cuDeviceGetGraphMemAttribute, likewise.
 
 bool is_ours(const void* function) {
   for (const EntryPoint& point : entry_points)
@@ -48,6 +49,7 @@ void set_target(std::size_t entry, void* target) {
   targets[entry].store(target, std::memory_order_release);
   driver_address.store(target, std::memory_order_release);
   device_helper.store(nullptr, std::memory_order_release);
+  graph_helper.store(nullptr, std::memory_order_release);
 }
 
 Result have_no_device(Device*) {
@@ -137,6 +139,14 @@ void* find_device_helper() {
   helper = find_helper("cuCtxGetDevice");
   if (helper == nullptr) helper = reinterpret_cast<void*>(&have_no_device);
   device_helper.store(helper, std::memory_order_release);
+  return helper;
+}
+
+void* find_graph_helper() {
+  void* helper = graph_helper.load(std::memory_order_acquire);
+  if (helper != nullptr) return helper;
+  helper = find_helper("cuDeviceGetGraphMemAttribute");
+  graph_helper.store(helper, std::memory_order_release);
   return helper;
 }
 

@@ -14,6 +14,7 @@ struct DeviceFigures {
   };
   std::uint64_t used_bytes = 0;  // By all processes, the driver too.
   std::vector<Holder> holders;
+  bool knows_holders = true;  // False: the driver would not list them.
 };
 
 }  // namespace hbmscope::serve

@@ -24,6 +24,7 @@ void FailureWatch::note_out_of_memory(std::uint64_t asked_bytes, std::string_vie
 
 void FailureWatch::note_refusal(std::uint32_t heap_id, std::uint64_t asked_bytes, std::string_view heap,
                                 std::string_view call, std::int64_t time_ns, std::optional<std::uint64_t> free_bytes) {
+  ++refusals_seen_;
   auto refusal =
       std::find_if(refusals_.begin(), refusals_.end(), [&](const Refusal& one) { return one.heap_id == heap_id; });
   if (refusal == refusals_.end()) refusal = refusals_.insert(refusals_.end(), Refusal{});

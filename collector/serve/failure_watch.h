@@ -37,6 +37,7 @@ class FailureWatch {
   void note_refusal(std::uint32_t heap_id, std::uint64_t asked_bytes, std::string_view heap, std::string_view call,
                     std::int64_t time_ns, std::optional<std::uint64_t> free_bytes = {});
   void note_taken(std::uint32_t heap_id, std::uint64_t bytes);
+  std::uint64_t refusals() const { return refusals_seen_; }  // All that were ever noted.
   // Refusals that may be tried again still, and what the largest of them asked for.
   std::size_t pending() const { return refusals_.size(); }
   std::uint64_t pending_bytes() const;
@@ -51,6 +52,7 @@ class FailureWatch {
   };
   std::vector<Refusal> refusals_;  // At most one of each heap.
   std::vector<Failure> found_;
+  std::uint64_t refusals_seen_ = 0;
 };
 
 }  // namespace hbmscope::serve

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "collector/link/meeting_place.h"
+#include "collector/serve/proc_file.h"
 #include "collector/serve/process_facts.h"
 
 namespace hbmscope::serve {
@@ -213,7 +214,8 @@ bool Observer::take_in(int connection) {
   if (was_attached) {
     if (send(connection, &wire::attach_taken, 1, MSG_NOSIGNAL) != 1) return refuse(who + "it has gone again");
     job.link = connection;
-    job.drain->note_attached();
+    job.drain->note_attached(
+        read_proc_file("/proc/" + std::to_string(peer->pid) + "/maps").find("/libcuda.so") != std::string::npos);
   }
   link::note_observed(peer->pid);
   jobs_.push_back(std::move(job));
@@ -228,6 +230,7 @@ Observer::Totals Observer::totals() const {
     totals.lost += job.drain ? job.drain->lost() : job.process.lost;
     if (!job.drain) continue;
     totals.may_hold_memory = totals.may_hold_memory || job.drain->may_hold_memory();
+    totals.refusals += job.drain->failure_watch().refusals();
     totals.pending += static_cast<std::uint32_t>(job.drain->failure_watch().pending());
     totals.pending_bytes = std::max(totals.pending_bytes, job.drain->failure_watch().pending_bytes());
   }

@@ -57,6 +57,7 @@ class Observer {
     std::uint32_t processes = 0;
     std::uint64_t events = 0, lost = 0;
     bool may_hold_memory = false;     // Of a device: one of those that live.
+    std::uint64_t refusals = 0;       // Of the driver, to those that live.
     std::uint32_t pending = 0;        // Requests that were refused and may be tried again still;
     std::uint64_t pending_bytes = 0;  // what the largest of them asked for.
   };

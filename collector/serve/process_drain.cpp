@@ -53,8 +53,9 @@ void ProcessDrain::mark(std::string_view name) {
   writer_.add(marker, last_drain_ns_);
 }
 
-void ProcessDrain::note_attached() {
-  may_hold_memory_ = true;
+void ProcessDrain::note_attached(bool has_driver) {
+  may_hold_memory_ = has_driver;
+  add_job_fact("hbmscope.attached", "yes");
   mark("attached");
 }
 
@@ -83,7 +84,10 @@ void ProcessDrain::tell_devices(std::span<const DeviceFigures> devices) {
       bytes += holder.bytes.value_or(0);
     }
     is_any_told = is_any_told || is_held;
-    if (!is_held) continue;
+    // It has let go of what was told of it before.
+    const bool has_left =
+        !is_held && devices[i].knows_holders && told_figures_.contains(name_of(i, "held by this process"));
+    if (!is_held && !has_left) continue;
     tell_figure(name_of(i, "in use by all processes"), devices[i].used_bytes);
     if (is_told) tell_figure(name_of(i, "held by this process"), bytes);
   }
@@ -346,7 +350,7 @@ void ProcessDrain::watch(const Row& row, std::int64_t time_ns) {
     }
     case wire::RecordKind::physical_create: {
       const auto record = row.as<wire::PhysicalCreateRecord>();
-      watch_.note_taken(record.heap, record.size);
+      if (record.handle < wire::graph_handles) watch_.note_taken(record.heap, record.size);
       break;
     }
     case wire::RecordKind::driver_refusal: {

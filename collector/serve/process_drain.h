@@ -54,7 +54,7 @@ class ProcessDrain {
   std::vector<Failure> take_failures() { return std::exchange(failures_, {}); }
   // It may hold memory of devices: it has called the driver, or did before it was attached to.
   bool may_hold_memory() const { return may_hold_memory_; }
-  void note_attached();
+  void note_attached(bool has_driver);  // The CUDA driver is loaded in it.
   // Shared memory that made no sense at some place; what was behind it is lost.
   bool is_broken() const { return is_broken_; }
 

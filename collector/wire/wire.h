@@ -31,6 +31,8 @@ constexpr bool is_event(std::uint16_t kind) {
 }
 
 constexpr std::uint64_t unknown_bytes = ~std::uint64_t{0};
+// Handles from here on are no driver's: what it holds for the graphs of a device, which it does not give to requests.
+constexpr std::uint64_t graph_handles = 0xffff'fffe'0000'0000;
 constexpr std::uint64_t before_the_stream = ~std::uint64_t{0};  // An allocation id that no event has.
 constexpr std::uint32_t no_device = ~std::uint32_t{0};
 

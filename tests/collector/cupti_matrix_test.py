@@ -100,7 +100,6 @@ class Matrix(unittest.TestCase):
             found[back_end] = (out, self.report()["events"], heaps)
             rows[back_end] = self.rows_without_times()
         for row in rows["interpose"]:
-            self.assertEqual(row["kind"] == "driver_refusal", row["available_bytes"] != "")
             row["available_bytes"] = ""  # Under CUPTI the driver can't be asked.
         self.assertEqual(found["interpose"], found["cupti"])
         self.assertGreater(len(rows["cupti"]), 1000)

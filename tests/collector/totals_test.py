@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 import unittest
 from pathlib import Path
 
@@ -115,14 +116,25 @@ class Totals(unittest.TestCase):
         self.assertEqual(told["GPU 0 bytes in use by all processes (NVML)"], (10 * GIB, 12 * GIB, 12 * GIB))
         self.assertFalse([name for name in told if name.startswith("GPU 1")], "the process holds nothing there")
 
-    def test_what_was_there_before_attaching_is_told_by_the_driver(self):
-        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {self.job.pid} {3 * GIB}")
+    def test_what_a_process_holds_when_it_is_attached_to_is_told_by_the_driver(self):
+        wait = "import ctypes, time; ctypes.CDLL('libcuda.so.1'); print('ready', flush=True); time.sleep(60)"
+        job = subprocess.Popen([sys.executable, "-c", wait], stdout=subprocess.PIPE, text=True, env=dict(self.environment, LD_LIBRARY_PATH=f"{CUDA}/bound"))
+        for closed in (job.stdout.close, job.wait, job.kill):
+            self.addCleanup(closed)
+        self.assertEqual(job.stdout.readline(), "ready\n")
+        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {job.pid} {3 * GIB}")
         recording = str(self.told.with_suffix(".hbm"))
-        done = self.run_it("attach", str(self.job.pid), "--no-cupti", "--no-window", "--record", recording, "--for", "1")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        [attached] = json.loads(self.run_it("report", recording, "--json").stdout)["attached"]
-        self.assertEqual((attached["before_bytes"], attached["identified_bytes"]), (3 * GIB, 0))
-        self.assertIn("3.00 GiB was there before; 0 B of it is identified, 3.00 GiB is not.", self.run_it("report", recording).stdout)
+        attaching = self.start("attach", str(job.pid), "--no-cupti", "--no-window", "--record", recording, "--for", "2.5")
+        attaching.stderr.readline()
+        time.sleep(1)
+        self.tell(f"device {80 * GIB} 5 NVIDIA H200")  # It has let go of it.
+        self.assertEqual(attaching.wait(timeout=30), 0)
+        report = json.loads(self.run_it("report", recording, "--json").stdout)
+        [attached] = report["attached"]
+        self.assertEqual((attached["held_bytes"], attached["identified_bytes"]), (3 * GIB, 0))
+        self.assertIn("s later the process held 3.00 GiB on its devices; 0 B of it is identified, 3.00 GiB is not.", self.run_it("report", recording).stdout)
+        told = {row["name"]: (row["most"], row["value"]) for row in report["counters"]}
+        self.assertEqual(told["GPU 0 bytes held by this process (NVML)"], (3 * GIB, 0))
 
 
 if __name__ == "__main__":

@@ -111,9 +111,14 @@ TEST_F(Jobs, are_listed_when_somebody_looks) {
 
 TEST(JobRows, ranks_have_one_command_and_can_be_attached_to) {
   JobListing listing;
-  listing.jobs.resize(4);
-  for (std::size_t i = 0; i < 4; ++i) listing.jobs[i].command = i == 3 ? "python other.py" : "python train.py";
+  listing.jobs.resize(6);
+  for (std::size_t i = 0; i < 6; ++i) {
+    listing.jobs[i].process = static_cast<std::int64_t>(100 + i);
+    listing.jobs[i].command = i == 3 ? "python other.py" : "python train.py";
+  }
   listing.jobs[1].refusal = "it is asleep";
+  listing.jobs[4].user = "somebody else";
+  listing.jobs[5].parent = 100;  // It loads data.
   EXPECT_EQ(count_ranks(listing, listing.jobs[0]), 2U);
   EXPECT_EQ(count_ranks(listing, listing.jobs[3]), 1U);
 }

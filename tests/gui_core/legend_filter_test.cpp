@@ -5,6 +5,7 @@
 
 #include "analysis/query/block_list.h"
 #include "app/gui/core/heap_shades.h"
+#include "app/gui/core/legend_filter.h"
 #include "tests/gui_core/small_trace.h"
 
 namespace hbmscope::gui {
@@ -34,6 +35,11 @@ class LegendFilter : public testing::Test {
       trace_.free(live[which]);
       live.erase(live.begin() + static_cast<std::ptrdiff_t>(which));
     }
+    // Another heap, whose blocks are of every size too.
+    trace_.add_heap("GPU 1");
+    trace_.region(0, 400 * gib);
+    for (std::uint64_t i = 0; i < 22; ++i) trace_.alloc(i * 4 * gib, std::uint64_t{512} << i, "a", 100);
+    trace_.heap_of(1);
     moment_ = trace_.trace().streams[0].end_position() * 3 / 4;
   }
 
@@ -47,12 +53,13 @@ class LegendFilter : public testing::Test {
     const HeapPieces map = compute_heap_pieces(trace.streams[0], states[0], 1, coloring, {}, facts);
     int asked = 0;
     for (const ShadeEntry& entry : map.legend) {
-      if (entry.where.empty()) continue;
+      const std::string where = where_of_entry(trace, {0, 1}, coloring, entry);
+      if (where.empty()) continue;
       ++asked;
-      const auto list = compute_block_list(trace, states, *live, {entry.where});
-      ASSERT_TRUE(list) << entry.where << ": " << list.error().what;
-      EXPECT_EQ(entry.bytes, list->bytes) << entry.name << ": " << entry.where;
-      EXPECT_EQ(entry.blocks, list->rows.size()) << entry.name << ": " << entry.where;
+      const auto list = compute_block_list(trace, states, *live, {where});
+      ASSERT_TRUE(list) << where << ": " << list.error().what;
+      EXPECT_EQ(entry.bytes, list->bytes) << entry.name << ": " << where;
+      EXPECT_EQ(entry.blocks, list->rows.size()) << entry.name << ": " << where;
     }
     EXPECT_GE(asked + 1, static_cast<int>(map.legend.size())) << "one entry may have no words: the rest";
     EXPECT_GT(asked, 1);
@@ -79,6 +86,19 @@ TEST_F(LegendFilter, of_rounding) {
 }
 TEST_F(LegendFilter, of_states) {
   expect_the_same_blocks(HeapColoring::state);
+}
+
+TEST(LegendParts, come_and_go_beside_what_was_typed) {
+  const std::vector<std::string> parts{"size<65536", "", "own=\"step  train.py:41\""};
+  EXPECT_EQ(parts[0], toggle_part("", parts, parts[0]));
+  EXPECT_EQ("", toggle_part(parts[0], parts, parts[0]));
+  EXPECT_EQ(parts[2], toggle_part(parts[0], parts, parts[2])) << "one entry at a time";
+  const std::string both = toggle_part("adam", parts, parts[0]);
+  EXPECT_EQ("(adam) (size<65536)", both);
+  EXPECT_TRUE(has_part(both, parts[0]));
+  EXPECT_FALSE(has_part(both, parts[1])) << "one without words is never chosen";
+  EXPECT_EQ("adam", toggle_part(both, parts, parts[0]));
+  EXPECT_EQ("(adam) (own=\"step  train.py:41\")", toggle_part(both, parts, parts[2]));
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ std::string one_line(std::string text) {
 JobRow row_from(const nlohmann::json& json) {
   JobRow row;
   row.process = json.at("pid").get<std::int64_t>();
+  row.parent = json.value("parent", std::int64_t{0});  // Of another machine's hbmscope, which may be older.
   row.user = text_at(json, "user");
   row.command = one_line(text_at(json, "command"));
   const auto add = [&](const std::string& word) { row.loaded += (row.loaded.empty() ? "" : ", ") + word; };
@@ -66,8 +67,14 @@ Result<JobListing> job_listing_from(const std::string& text) {
 }
 
 std::size_t count_ranks(const JobListing& listing, const JobRow& job) {
+  const auto is_helper = [&](const JobRow& one) {
+    return one.devices.empty() && std::any_of(listing.jobs.begin(), listing.jobs.end(), [&](const JobRow& other) {
+             return other.process == one.parent && other.command == one.command;
+           });
+  };
   return static_cast<std::size_t>(std::count_if(listing.jobs.begin(), listing.jobs.end(), [&](const JobRow& one) {
-    return one.command == job.command && one.can_be_attached();
+    return one.command == job.command && one.user == job.user && one.can_be_attached() &&
+           (one.process == job.process || !is_helper(one));
   }));
 }
 

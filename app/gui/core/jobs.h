@@ -11,7 +11,7 @@
 namespace hbmscope::gui {
 
 struct JobRow {
-  std::int64_t process = 0;
+  std::int64_t process = 0, parent = 0;
   std::string user, command;
   std::string loaded;                  // "jax 0.10.2, CUDA"
   std::optional<std::uint64_t> bytes;  // On all devices, as far as the driver tells.
@@ -32,7 +32,8 @@ struct JobListing {
 // A line of `hbmscope ps --json --every`.
 Result<JobListing> job_listing_from(const std::string& json);
 
-// So many with the same command as this one can be attached to, itself too: the ranks of one job.
+// So many of the same user and command as this one can be attached to, itself too: the ranks of one job, as
+// hbmscope attach --all finds them. A child of one that holds no device memory is a helper of it.
 std::size_t count_ranks(const JobListing& listing, const JobRow& job);
 
 // Of those whose number, user, command or what is loaded contains each word of the filter.

@@ -1,5 +1,8 @@
 #include "app/gui/core/timeline_counters.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "analysis/units/format.h"
 
 namespace hbmscope::gui {
@@ -44,20 +47,26 @@ std::string text_from_counter(const TimelineCounter& counter, std::int64_t value
 }
 
 void add_counters(const Stream& stream, TimelineColumns& timeline) {
+  // Those of the heap first, then those that name its device, then the rest.
+  const std::uint32_t device = stream.definitions().heap(timeline.heap.heap).device;
+  const std::string gpu = "GPU " + std::to_string(device) + " ";
+  std::vector<std::pair<int, CounterTable::Key>> found;
   for (const auto& [key, series] : stream.counters().series()) {
-    const auto [name, heap] = key;
-    if ((heap != 0 && heap != timeline.heap.heap) || series.size() < 2) continue;
-    if (timeline.counters.size() == timeline_counters_max) {
-      ++timeline.counters_left_out;
-      continue;
-    }
+    if ((key.second != 0 && key.second != timeline.heap.heap) || series.size() < 2) continue;
+    const bool is_of_device = device != wire::no_device && stream.definitions().text(key.first).starts_with(gpu);
+    found.emplace_back(key.second != 0 ? 0 : is_of_device ? 1 : 2, key);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [rank, key] : found) {
+    if (timeline.counters.size() == timeline_counters_max) break;
     TimelineCounter& counter = timeline.counters.emplace_back();
-    counter.name = stream.definitions().text(name);
+    counter.name = stream.definitions().text(key.first);
     counter.is_bytes = tells_bytes(counter.name);
-    counter.columns = columns_of(series, timeline);
+    counter.columns = columns_of(*stream.counters().find(key), timeline);
     for (const CounterBand& column : counter.columns)
       if (column.is_defined) counter.most = std::max(counter.most, column.most);
   }
+  timeline.counters_left_out = found.size() - timeline.counters.size();
 }
 
 }  // namespace hbmscope::gui

@@ -8,6 +8,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/core/block_table.h"
+#include "app/gui/core/legend_filter.h"
 #include "app/gui/core/piece_text.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/views/answer_state.h"
@@ -290,18 +291,18 @@ std::optional<Shade> draw_legend(const AppState& state, const Look& look, const 
                                  CommandQueue& commands) {
   const HeapPieces& pieces = answer.pieces;
   const std::string& where = state.position().blocks.where;
+  std::vector<std::string> parts;
+  for (const ShadeEntry& entry : pieces.legend)
+    parts.push_back(where_of_entry(*answer.moment->trace, answer.heap, pieces.coloring, entry));
   const auto is_lit = [&](const ShadeEntry& entry) { return entry.name == state.position().lit; };
-  const auto is_chosen = [&](const ShadeEntry& entry) {
-    return is_lit(entry) || (!entry.where.empty() && entry.where == where);
-  };
-  const LegendPick pick = draw_map_legend(look, pieces.knows_regions, pieces.coloring, pieces.legend, is_chosen);
-  if (pick.clicked) {
-    const ShadeEntry& entry = pieces.legend[*pick.clicked];
-    if (entry.where.empty())
-      commands.push(CommandId::set_lit, entry.name);
-    else
-      commands.push(CommandId::set_block_filter, is_chosen(entry) ? std::string() : entry.where);
-  }
+  const LegendPick pick =
+      draw_map_legend(look, pieces.knows_regions, pieces.coloring, pieces.legend, [&](std::size_t i) -> LegendMark {
+        return {is_lit(pieces.legend[i]) || has_part(where, parts[i]), parts[i]};
+      });
+  if (pick.clicked && parts[*pick.clicked].empty())
+    commands.push(CommandId::set_lit, pieces.legend[*pick.clicked].name);
+  else if (pick.clicked)
+    commands.push(CommandId::set_block_filter, toggle_part(where, parts, parts[*pick.clicked]));
   if (pick.hovered) return pieces.legend[*pick.hovered].shade;
   const auto lit = std::find_if(pieces.legend.begin(), pieces.legend.end(), is_lit);
   return lit == pieces.legend.end() ? std::nullopt : std::optional<Shade>(lit->shade);

@@ -59,7 +59,7 @@ std::string bytes_of(const ShadeEntry& entry) {
 
 LegendPick draw_map_legend(const Look& look, bool knows_regions, HeapColoring coloring,
                            const std::vector<ShadeEntry>& entries,
-                           const std::function<bool(const ShadeEntry&)>& is_chosen) {
+                           const std::function<LegendMark(std::size_t)>& mark_of) {
   LegendLine line(look);
   LegendPick pick;
   line.draw({"##free", knows_regions ? "free" : "not identified",
@@ -68,15 +68,16 @@ LegendPick draw_map_legend(const Look& look, bool knows_regions, HeapColoring co
                         : "The source does not tell what is free.");
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const ShadeEntry& one = entries[i];
+    const LegendMark mark = mark_of ? mark_of(i) : LegendMark{};
     const bool is_gone = coloring == HeapColoring::change && one.shade == change_shade::gone;
     if (line.draw({one.name, one.name + "  " + bytes_of(one),
-                   look.color(color_of_shade(look.theme, coloring, one.shade)), is_gone, is_chosen && is_chosen(one),
+                   look.color(color_of_shade(look.theme, coloring, one.shade)), is_gone, mark.is_chosen,
                    i + 1 == entries.size()})) {
       if (ImGui::IsItemHovered()) pick.hovered = i;
       if (ImGui::IsItemClicked()) pick.clicked = i;
       tooltip(one.name + ": " + bytes_of(one) + " in " + text_from_count(static_cast<std::int64_t>(one.blocks)) +
               " blocks" +
-              (is_chosen && !one.where.empty() ? "\nClick: only these, in all views (" + one.where + ")" : ""));
+              (mark.where.empty() ? "" : "\nClick: only these, in all views (" + std::string(mark.where) + ")"));
       continue;
     }
     ImGui::SameLine(0, look.px(14));

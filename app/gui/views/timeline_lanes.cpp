@@ -294,6 +294,15 @@ void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
   }
   for (std::size_t i = 0; i < picture.counters.size(); ++i)
     draw_counter(draw, look, picture, picture.source.counters[i], picture.counters[i]);
+  const std::size_t not_drawn =
+      picture.source.counters.size() - picture.counters.size() + picture.source.counters_left_out;
+  if (!picture.counters.empty() && not_drawn > 0) {
+    const std::string words = text_from_count(static_cast<std::int64_t>(not_drawn)) + " more counters in the report";
+    draw_words(draw, look,
+               {picture.right() - ImGui::CalcTextSize(words.c_str()).x - look.px(6),
+                picture.counters.back().from.y + look.px(2)},
+               words, Role::dim_text);
+  }
   if (picture.markers) draw_markers(draw, look, picture);
   draw_loss(draw, look, picture);
 }

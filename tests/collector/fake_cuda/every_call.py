@@ -181,15 +181,13 @@ row("unmap", heap=GPU_0, address=at.value, size_bytes=MIB)
 call("cuDestroyExternalMemory", external)
 row("physical_release", handle=external.value)
 
-# Graphs: what their nodes take is held from the first upload or launch on, and told as a handle of the device
-def held_for_graphs(before, now):
-    graph_handle = 0xFFFFFFFE00000000
-    if is_told_by_cupti or before == now:
-        return
-    if before:
-        row("physical_release", handle=graph_handle)
-    if now:
-        row("physical_create", heap=GPU_0, handle=graph_handle, size_bytes=now)
+# Graphs: what their nodes take is held from the first upload or launch on, and told as handles of the device, one more with each growth
+GRAPH_HANDLES = 0xFFFFFFFE00000000
+
+
+def grown_for_graphs(number, size):
+    if not is_told_by_cupti:
+        row("physical_create", heap=GPU_0, handle=GRAPH_HANDLES + number, size_bytes=size)
 
 
 MEM_ALLOC, KERNEL = 10, 0
@@ -200,15 +198,16 @@ call("cuGraphLaunch", graph, stream)
 call("cuGraphAddMemAllocNode", byref(node), graph, None, c_size_t(0), takes(3 * MIB))
 for name in ("cuGraphUpload", "cuGraphUpload_ptsz"):
     call(name, graph, stream)
-held_for_graphs(0, 3 * MIB)
+grown_for_graphs(0, 3 * MIB)
 call("cuGraphAddNode", byref(node), graph, None, c_size_t(0), struct.pack("i12x", MEM_ALLOC) + takes(MIB) + bytes(120))
 call("cuGraphLaunch", graph, stream)
-held_for_graphs(3 * MIB, 4 * MIB)
+grown_for_graphs(1, MIB)
 call("cuGraphAddNode_v2", byref(node), graph, None, None, c_size_t(0), struct.pack("i12x", MEM_ALLOC) + takes(MIB) + bytes(120))
 call("cuGraphLaunch_ptsz", graph, None)
-held_for_graphs(4 * MIB, 5 * MIB)
+grown_for_graphs(2, MIB)
 call("cuGraphExecDestroy", graph)
 call("cuDeviceGraphMemTrim", c_int(0))
-held_for_graphs(5 * MIB, 0)
+for number in range(0 if is_told_by_cupti else 3):
+    row("physical_release", handle=GRAPH_HANDLES + number)
 
 print(json.dumps({"rows": rows, "called": called}))

@@ -1,0 +1,42 @@
+#include "app/gui/core/legend_filter.h"
+
+#include <algorithm>
+
+#include "app/gui/core/block_find.h"
+#include "app/gui/core/copy_as_command.h"
+
+namespace hbmscope::gui {
+namespace {
+
+// As where_of_both() writes the second of two.
+std::string as_second(std::string_view part) {
+  return ") (" + std::string(part) + ")";
+}
+
+std::string without_part(std::string_view where, std::string_view part) {
+  if (where == part) return {};
+  const std::string second = as_second(part);
+  return std::string(where.substr(1, where.size() - 1 - second.size()));
+}
+
+}  // namespace
+
+std::string where_of_entry(const Trace& trace, HeapKey heap, HeapColoring coloring, const ShadeEntry& entry) {
+  // Each stream counts its own events.
+  if (entry.where.empty() || (coloring == HeapColoring::age && trace.streams.size() > 1)) return {};
+  if (heaps_of(trace).size() < 2) return entry.where;
+  return "heap=" + where_quote(trace.streams[heap.stream].definitions().heap(heap.heap).name) + " " + entry.where;
+}
+
+bool has_part(std::string_view where, std::string_view part) {
+  return !part.empty() && (where == part || (where.starts_with('(') && where.ends_with(as_second(part))));
+}
+
+std::string toggle_part(std::string_view where, std::span<const std::string> parts, std::string_view part) {
+  const bool was_there = has_part(where, part);
+  const auto chosen = std::find_if(parts.begin(), parts.end(), [&](const auto& one) { return has_part(where, one); });
+  const std::string typed = chosen == parts.end() ? std::string(where) : without_part(where, *chosen);
+  return was_there ? typed : where_of_both(typed, part);
+}
+
+}  // namespace hbmscope::gui
