@@ -10,9 +10,8 @@ CopyQueue::Queued CopyQueue::queued(const SpaceCopy& copy) const {
 }
 
 std::size_t CopyQueue::place_of(const SpaceCopy& copy) const {
-  const auto place = std::upper_bound(copies_.begin(), copies_.end(), copy, [](const SpaceCopy& a, const Queued& b) {
-    return is_served_before(a, b.copy);
-  });
+  const auto place = std::upper_bound(copies_.begin(), copies_.end(), copy,
+                                      [](const SpaceCopy& a, const Queued& b) { return is_served_before(a, b.copy); });
   return static_cast<std::size_t>(place - copies_.begin());
 }
 

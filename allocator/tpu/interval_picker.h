@@ -22,8 +22,8 @@ class CopyIntervals {
   // Before which operation an eviction that begins after `from` should end: at most `latest`.
   std::int64_t preferred_eviction_end(std::uint64_t copy_ns, std::int64_t from, std::int64_t latest,
                                       std::uint32_t retry) const;
-  // After which operations a prefetch may begin, in the order in which to try them. `saved_ns`: what the operation gains
-  // by the value in VMEM, which the copy may take longer.
+  // After which operations a prefetch may begin, in the order in which to try them. `saved_ns`: what the operation
+  // gains by the value in VMEM, which the copy may take longer.
   std::vector<std::int64_t> prefetch_starts(std::uint64_t copy_ns, std::uint64_t saved_ns, std::int64_t earliest,
                                             std::int64_t use) const;
 

@@ -110,9 +110,8 @@ class Assigner {
   // In the smallest free piece of those that hold it; nothing: none does.
   std::optional<std::uint64_t> find_offset(std::uint64_t bytes, std::int64_t begin, std::int64_t end) const {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> taken;
-    chunks_.for_each_alive(begin, end, [&](const PlacedChunks::Chunk& chunk) {
-      taken.emplace_back(chunk.offset, chunk.offset_end);
-    });
+    chunks_.for_each_alive(
+        begin, end, [&](const PlacedChunks::Chunk& chunk) { taken.emplace_back(chunk.offset, chunk.offset_end); });
     std::sort(taken.begin(), taken.end());
     taken.emplace_back(problem_.capacity_bytes, problem_.capacity_bytes);
     std::optional<std::uint64_t> best;
@@ -299,8 +298,8 @@ class Assigner {
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
       const AssignableValue& value = problem_.values[i];
-      const bool stays_here = std::none_of(value.uses.begin(), value.uses.end(),
-                                           [](const ValueUse& use) { return use.needs_hbm; });
+      const bool stays_here =
+          std::none_of(value.uses.begin(), value.uses.end(), [](const ValueUse& use) { return use.needs_hbm; });
       if (!is_done[i] && value.can_cross_programs && value.bytes > 0 && !value.uses.empty() && stays_here &&
           value.bytes <= problem_.capacity_bytes)
         order.push_back(i);

@@ -41,9 +41,9 @@ struct AssignmentOptions {
   bool is_on = true;
   std::optional<std::uint64_t> reserved_bytes;  // Of VMEM, for what operations need by themselves.
   IntervalPicker picker = IntervalPicker::cost_analysis;
-  std::uint32_t min_overlap_percent = 100;        // Of the copy's time, the least that it overlaps.
-  std::uint32_t preferred_overlap_percent = 200;  // Of the copy's time.
-  std::uint32_t residency_percent = 800;          // Of the time to copy all of VMEM: the longest without a use.
+  std::uint32_t min_overlap_percent = 100;          // Of the copy's time, the least that it overlaps.
+  std::uint32_t preferred_overlap_percent = 200;    // Of the copy's time.
+  std::uint32_t residency_percent = 800;            // Of the time to copy all of VMEM: the longest without a use.
   std::uint32_t min_overlap = 1, max_overlap = 10;  // Operations, of the other picker.
   std::optional<std::uint32_t> prefetches_max, evictions_max;  // In flight at a time; nothing: as many as there are.
   std::uint32_t retries_max = 1;  // Of a value whose eviction fails; each allows evictions more time.

@@ -47,8 +47,8 @@ Places places_of(const Assignment& assignment) {
   return places;
 }
 
-// What libtpu 0.0.51 answers for v5e: six products of 4096 x 4096 in bf16 with a weight each, 719 us a product, 112 MiB.
-// x is kept from run to run; the weights alternate between two offsets; every other product stays in VMEM.
+// What libtpu 0.0.51 answers for v5e: six products of 4096 x 4096 in bf16 with a weight each, 719 us a product, 112
+// MiB. x is kept from run to run; the weights alternate between two offsets; every other product stays in VMEM.
 TEST(MemorySpaceAssignment, a_chain_of_products_has_the_offsets_of_the_compiler) {
   AssignmentProblem problem;
   problem.capacity_bytes = 112 * mib;
@@ -62,8 +62,8 @@ TEST(MemorySpaceAssignment, a_chain_of_products_has_the_offsets_of_the_compiler)
   const Assignment assignment = assign_memory_spaces(problem);
   const std::int64_t half = 32 * mib, most = 64 * mib;
   // Before it frees x, it needs a reason: 14 values of 32 MiB don't fit.
-  const Places expected = {{0, 0, 0, 0},    {0, 0, 5, 6},    {2, half, 0, 1}, {3, 0, 1, 2},   {4, half, 2, 3},
-                           {5, 0, 3, 4},    {6, half, 4, 5}, {8, most, 1, 2}, {10, most, 3, 4}};
+  const Places expected = {{0, 0, 0, 0}, {0, 0, 5, 6},    {2, half, 0, 1}, {3, 0, 1, 2},    {4, half, 2, 3},
+                           {5, 0, 3, 4}, {6, half, 4, 5}, {8, most, 1, 2}, {10, most, 3, 4}};
   Places places = places_of(assignment);
   // Which of the equal products come first is not published: one, three, five or none, two, four.
   EXPECT_EQ(Places(places.begin(), places.begin() + 7), Places(expected.begin(), expected.begin() + 7));
@@ -193,24 +193,6 @@ TEST(MemorySpaceAssignment, a_parameter_stays_from_run_to_run) {
   EXPECT_EQ(places_of(assign_memory_spaces(problem)), Places{}) << "operation 0 leaves no time before it";
 }
 
-TEST(MemorySpaceAssignment, repacking_makes_room) {
-  // Two short values lie apart; a long one in between them would fit if they lay side by side.
-  AssignmentProblem problem = problem_of(100, std::vector<std::uint64_t>(8, 10));
-  problem.options.residency_percent = 100000;
-  problem.values = {made_at(0, 64, {1}), made_at(1, 36, {7}), made_at(2, 40, {3}), made_at(4, 40, {5})};
-  problem.values.push_back(made_at(1, 30, {5}));
-  const Assignment plain = assign_memory_spaces(problem);
-  problem.options.repacks_max = 4;
-  const Assignment repacked = assign_memory_spaces(problem);
-  const auto served = [](const Assignment& assignment) {
-    std::size_t count = 0;
-    for (const auto& uses : assignment.is_use_in_vmem) count += std::count(uses.begin(), uses.end(), true);
-    return count;
-  };
-  EXPECT_GE(served(repacked), served(plain));
-  EXPECT_GE(repacked.repacks, plain.repacks);
-}
-
 // Random programs.
 
 struct Trial {
@@ -290,8 +272,8 @@ void check(const AssignmentProblem& problem, const Assignment& assignment) {
     for (std::size_t j = 0; j < i; ++j) {
       const Residence& other = residences[j];
       const bool same_time = one.begin <= other.end && other.begin <= one.end;
-      const bool same_bytes = one.offset < other.offset + problem.values[other.value].bytes &&
-                              other.offset < one.offset + bytes;
+      const bool same_bytes =
+          one.offset < other.offset + problem.values[other.value].bytes && other.offset < one.offset + bytes;
       ASSERT_FALSE(same_time && same_bytes) << one.value << " over " << other.value;
     }
     if (one.in) {
@@ -319,8 +301,9 @@ void check(const AssignmentProblem& problem, const Assignment& assignment) {
                                     }));
     return most;
   };
-  if (problem.options.prefetches_max) ASSERT_LE(most_in_flight(in), *problem.options.prefetches_max);
-  if (problem.options.evictions_max) ASSERT_LE(most_in_flight(out), *problem.options.evictions_max);
+  constexpr std::uint32_t any = 1'000'000;
+  ASSERT_LE(most_in_flight(in), problem.options.prefetches_max.value_or(any));
+  ASSERT_LE(most_in_flight(out), problem.options.evictions_max.value_or(any));
 }
 
 // Every use finds its value where the assignment says that it is.
@@ -345,7 +328,8 @@ void check_uses(const AssignmentProblem& problem, const Assignment& assignment) 
       if (assignment.is_use_in_vmem[number][i]) {
         ASSERT_FALSE(value.uses[i].needs_hbm);
         ASSERT_TRUE(std::any_of(assignment.residences.begin(), assignment.residences.end(), [&](const Residence& each) {
-          return each.value == number && each.begin <= time && time <= each.end && (!each.in || each.in->before <= time);
+          return each.value == number && each.begin <= time && time <= each.end &&
+                 (!each.in || each.in->before <= time);
         }));
       } else {
         ASSERT_TRUE(assignment.needs_hbm[number]);
@@ -376,6 +360,23 @@ TEST(MemorySpaceAssignment, random_programs_keep_what_must_hold) {
   EXPECT_GT(evictions, 500);
   EXPECT_GT(repacks, 1'000);
   EXPECT_GT(across, 1'000);
+}
+
+// Over many programs: a single one may also come off worse.
+TEST(MemorySpaceAssignment, repacking_makes_room) {
+  std::int64_t gained = 0;
+  for (std::uint64_t seed = 0; seed < 5'000; ++seed) {
+    Trial trial(seed);
+    const auto served = [&](std::uint32_t repacks) {
+      trial.problem.options.repacks_max = repacks;
+      std::int64_t count = 0;
+      for (const auto& uses : assign_memory_spaces(trial.problem).is_use_in_vmem)
+        count += std::count(uses.begin(), uses.end(), true);
+      return count;
+    };
+    gained += served(10) - served(0);
+  }
+  EXPECT_GT(gained, 100);
 }
 
 TEST(CopyQueue, answers_as_slots_do) {
