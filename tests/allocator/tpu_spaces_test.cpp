@@ -72,7 +72,9 @@ void check_events(const Emulation& emulation) {
     ASSERT_GE(event.time_ns, now);
     now = event.time_ns;
     if (event.kind == EventKind::copy_begins) ++copies[event.name];
-    if (event.kind == EventKind::copy_ends) ASSERT_GE(--copies[event.name], 0) << event.name;
+    if (event.kind == EventKind::copy_ends) {
+      ASSERT_GE(--copies[event.name], 0) << event.name;
+    }
     auto& blocks = live[event.tier];
     if (event.kind == EventKind::alloc) {
       for (const auto& [address, bytes] : blocks)
@@ -80,7 +82,9 @@ void check_events(const Emulation& emulation) {
             << event.name << " at " << event.address << " over " << address;
       blocks[event.address] = event.bytes;
     }
-    if (event.kind == EventKind::free) ASSERT_EQ(blocks.erase(event.address), 1) << event.address;
+    if (event.kind == EventKind::free) {
+      ASSERT_EQ(blocks.erase(event.address), 1) << event.address;
+    }
   }
   for (const auto& [name, begun] : copies) ASSERT_EQ(begun, 0) << name;
   const auto& vmem = emulation.tier[static_cast<std::size_t>(Tier::vmem)];

@@ -6,8 +6,8 @@
 Each program of ${HBMSCOPE_DATA}/tpu/aot/programs (default: shared/data beside the checkout; exit code 77 without it) is the
 compiler's result: copies to VMEM and back stand in it. They are taken out again, what is left becomes a workload file
 (values with their bytes, operations in their order with the compiler's own estimate of what they take), and `tpu run` assigns
-anew. What can't be known is left as it is: the compiler's options, its clock (below, assumed), the order of equal values, copies
-of a part of a value (counted as copies of all of it), and what its fusions did to fit VMEM, which is in the program already.
+anew. What can't be known is left as it is: the compiler's options, its clock (below, assumed), the order of equal values, and what its
+fusions did to fit VMEM, which is in the program already. Slices of a value are counted as one copy.
 
 Held: all that is in VMEM lies inside of the share and nothing is invented; of the chain of products the weights alternate at the
 compiler's two offsets, 0 and 33,554,432. All else is printed, not held.
@@ -102,7 +102,8 @@ class Program:
     def note_copy(self, kind, name, value, attributes, source):
         # Of a copy the first element is what is made, of a slice the second.
         to = self.spaces[name][0 if kind == "copy-start" else 1]
-        if not value:
+        # Of the slices of one value the first is counted.
+        if not value or (kind == "slice-start" and re.search(r"\[[1-9]\d*:", re.search(r"slice=\{(.*?)\}", attributes).group(1))):
             return
         if "cross_program_prefetch_index" in attributes:
             self.across.add(value[0])
@@ -112,7 +113,7 @@ class Program:
             self.evicted[value[0]] += 1
 
     def operate(self, name, kind, arrays, given, operands, attributes):
-        made = [name if len(arrays) == 1 else f"{name}{{{i}}}" for i in range(len(arrays))]
+        made = [name if len(arrays) == 1 else f"{name}#{i}" for i in range(len(arrays))]
         self.names[name] = made
         for value, (size, _) in zip(made, arrays):
             self.values[value] = [size, kind == "parameter"]
