@@ -410,7 +410,7 @@ class Emulator {
       if (i > 0)
         for (const PlacedValue* placed : ends[i - 1]) end(placed->value);  // Until what is copied from it is there.
       log_.begins(operation.name);
-      vmem_.make(i);
+      vmem_.begin_operation(i);
       for (const PlacedValue* placed : begins[i]) {
         if (placed->over) end(*placed->over);
         const Array& array = program.values[placed->value].array;

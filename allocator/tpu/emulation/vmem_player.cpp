@@ -71,7 +71,12 @@ void VmemPlayer::begin(std::size_t program, const std::vector<std::uint64_t>& bu
     start(*residence, true);
     ++figures.fetched;
   }
-  for (const Residence* residence : begins_[1])
+}
+
+// Those that begin once the operation before it is done.
+void VmemPlayer::start_copies(std::size_t operation) {
+  for (const Residence* residence : copies_out_[operation]) start(*residence, false);
+  for (const Residence* residence : begins_[operation + 1])
     if (residence->in && !residence->is_from_last_run) {
       enter(*residence);
       start(*residence, true);
@@ -100,9 +105,10 @@ void VmemPlayer::before(std::size_t operation) {
   wait_for(static_cast<std::int64_t>(operation));
 }
 
-void VmemPlayer::make(std::size_t operation) {
+void VmemPlayer::begin_operation(std::size_t operation) {
   for (const Residence* residence : begins_[operation + 1])
     if (!residence->in) enter(*residence);
+  start_copies(operation);
 }
 
 void VmemPlayer::pass(std::uint64_t ns, std::uint64_t hbm_ns) {
@@ -135,16 +141,12 @@ void VmemPlayer::copy_for(std::uint64_t ns) {
 void VmemPlayer::after(std::size_t operation) {
   for (const Residence* residence : ends_[operation + 1])
     log_.free(Tier::vmem, memory().vmem_bytes + residence->offset, array_of(*residence).shard.bytes);
-  for (const Residence* residence : copies_out_[operation + 1]) start(*residence, false);
-  for (const Residence* residence : begins_[operation + 2])
-    if (residence->in) {
-      enter(*residence);
-      start(*residence, true);
-    }
 }
 
 void VmemPlayer::end() {
-  wait_for(static_cast<std::int64_t>(workload_.programs[program_].operations.size()));
+  const std::size_t operations = workload_.programs[program_].operations.size();
+  start_copies(operations);
+  wait_for(static_cast<std::int64_t>(operations));
   kept_by_ = program_;
   for (const Residence* residence : ends_.back()) {
     const std::uint64_t address = memory().vmem_bytes + residence->offset, bytes = array_of(*residence).shard.bytes;

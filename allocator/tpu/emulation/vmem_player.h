@@ -20,8 +20,8 @@ class VmemPlayer {
 
   // `buffers`: by value, of arguments a number that tells whether they are the same as in the run before.
   void begin(std::size_t program, const std::vector<std::uint64_t>& buffers);
-  void before(std::size_t operation);                 // Waits for what has to be there.
-  void make(std::size_t operation);                   // What it writes to VMEM.
+  void before(std::size_t operation);           // Waits for what has to be there.
+  void begin_operation(std::size_t operation);  // With what it makes in VMEM, and the copies that begin beside it.
   void pass(std::uint64_t ns, std::uint64_t hbm_ns);  // It works so long, HBM for it.
   void copy_for(std::uint64_t ns);                    // HBM was free so long, until now.
   void after(std::size_t operation);
@@ -43,6 +43,7 @@ class VmemPlayer {
   std::string label(const Copying& copying) const;
   void enter(const Residence& residence);
   void start(const Residence& residence, bool is_in);
+  void start_copies(std::size_t operation);
   void finish_first();
   void wait_for(std::int64_t operation);
 
