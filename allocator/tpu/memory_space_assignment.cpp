@@ -307,7 +307,7 @@ class Assigner {
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t one, std::uint32_t other) {
       const AssignableValue &a = problem_.values[one], &b = problem_.values[other];
       if (a.bytes != b.bytes) return a.bytes > b.bytes;
-      if (a.uses.size() != b.uses.size()) return a.uses.size() > b.uses.size();
+      if (made_by_uses(a) != made_by_uses(b)) return made_by_uses(a) > made_by_uses(b);
       return a.uses.back().time < b.uses.back().time;
     });
     std::uint32_t chosen = 0;
@@ -317,6 +317,12 @@ class Assigner {
       is_done[value] = true;
       ++chosen;
     }
+  }
+
+  std::uint64_t made_by_uses(const AssignableValue& value) const {
+    std::uint64_t elements = 0;
+    for (const ValueUse& use : value.uses) elements += problem_.operations[static_cast<std::size_t>(use.time)].elements;
+    return elements;
   }
 
   bool keep_across(std::uint32_t number) {

@@ -15,7 +15,8 @@
 //     ends. Where that can't be, it is in HBM from its definition on;
 //  3. then it is prefetched, the copy begun at a moment from the preferred one outward, if a piece is free until the
 //     use, the copies in flight leave bandwidth, and there are not too many of them. Else the use reads HBM.
-// Before all that parameters may be chosen that stay from run to run (cross-program prefetch).
+// Before all that parameters may be chosen that stay from run to run (cross-program prefetch): the largest, then those
+// whose uses make the most, then those that are used up first.
 //
 // Source: xla/service/memory_space_assignment (openxla/xla@1e203b5), by its description. Left out: loops, slices,
 // windows and blocks of a value, colocated values. An eviction has to have its bandwidth; the original's last try goes
@@ -58,6 +59,7 @@ struct AssignmentOptions {
 struct ScheduledOperation {
   std::uint64_t compute_ns = 0;  // Without waiting for memory.
   std::uint64_t bytes = 0;       // That it reads and writes.
+  std::uint64_t elements = 0;    // That it makes.
 };
 
 struct ValueUse {
@@ -69,8 +71,10 @@ struct AssignableValue {
   std::uint64_t bytes = 0;
   std::int64_t defined_at = -1;  // -1: a parameter.
   bool is_defined_in_hbm = false;
-  bool can_cross_programs = false;  // A parameter that is the same in the next run.
-  std::vector<ValueUse> uses;       // By time, each time once. Of an output the last one is after the program, in HBM.
+  // A parameter that may be the same in the next run. The original takes those that products read as their right
+  // operand only, which makes them weights; who describes the program says which.
+  bool can_cross_programs = false;
+  std::vector<ValueUse> uses;  // By time, each time once. Of an output the last one is after the program, in HBM.
 };
 
 struct AssignmentProblem {

@@ -19,7 +19,7 @@ AssignmentProblem problem_of(std::uint64_t capacity, std::vector<std::uint64_t> 
   AssignmentProblem problem;
   problem.capacity_bytes = capacity;
   problem.bytes_per_second = 1'000'000'000;
-  for (const std::uint64_t ns : compute_ns) problem.operations.push_back({ns, 0});
+  for (const std::uint64_t ns : compute_ns) problem.operations.push_back({ns, 0, 0});
   problem.options.prefetches_across_programs = false;
   return problem;
 }
@@ -54,7 +54,7 @@ TEST(MemorySpaceAssignment, a_chain_of_products_has_the_offsets_of_the_compiler)
   problem.capacity_bytes = 112 * mib;
   problem.alignment = 512;
   problem.bytes_per_second = 820'000'000'000;
-  problem.operations.assign(6, {719'000, 96 * mib});
+  problem.operations.assign(6, {719'000, 96 * mib, 0});
   problem.values.push_back(parameter(32 * mib, {0}));
   for (std::int64_t i = 0; i < 6; ++i) problem.values.push_back(parameter(32 * mib, {i}));
   for (std::int64_t i = 0; i < 6; ++i) problem.values.push_back(made_at(i, 32 * mib, {i + 1}));
@@ -208,7 +208,8 @@ struct Trial {
     problem = problem_of(from(1, 400), {});
     problem.alignment = from(0, 1) == 0 ? 1 : 16;
     for (std::size_t i = 0; i < operations; ++i)
-      problem.operations.push_back({from(0, 3) == 0 ? 0 : from(1, 200), from(0, 2) == 0 ? 0 : from(1, 300)});
+      problem.operations.push_back(
+          {from(0, 3) == 0 ? 0 : from(1, 200), from(0, 2) == 0 ? 0 : from(1, 300), from(0, 3)});
     for (std::size_t i = 0; i < from(1, 25); ++i) problem.values.push_back(value(operations));
     AssignmentOptions& options = problem.options;
     options.picker = from(0, 3) == 0 ? IntervalPicker::operation_count : IntervalPicker::cost_analysis;
@@ -389,7 +390,7 @@ TEST(CopyQueue, answers_as_slots_do) {
     AssignmentProblem problem = problem_of(1, {});
     std::vector<std::uint64_t> before = {0};
     for (std::size_t i = 0; i < from(1, 12); ++i) {
-      problem.operations.push_back({from(0, 2) == 0 ? 0 : from(1, 30), 0});
+      problem.operations.push_back({from(0, 2) == 0 ? 0 : from(1, 30), 0, 0});
       before.push_back(before.back() + problem.operations.back().compute_ns);
     }
     const auto last = static_cast<std::int64_t>(problem.operations.size());

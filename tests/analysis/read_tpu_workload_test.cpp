@@ -132,6 +132,22 @@ TEST(TpuWorkload, options_of_vmem_are_of_the_file_or_a_change) {
   EXPECT_FALSE(read(file_with("\"steps\": []"))->options.assigns_vmem);
 }
 
+TEST(TpuWorkload, weights_are_the_arguments_that_may_stay) {
+  const auto with = [](const std::string& rest) {
+    return file_with(
+        "\"arrays\": {\"a\": {\"dtype\": \"f32\", \"shape\": [8]}, \"b\": {\"dtype\": \"f32\", \"shape\": [8]}},\n"
+        "\"programs\": {\"p\": {\"arguments\": [\"a\", \"b\"], \"operations\": []" +
+        rest + "}}, \"steps\": []");
+  };
+  const auto stays = [](const Result<tpu::Workload>& workload) {
+    return std::vector<bool>{workload->programs[0].values[0].may_stay, workload->programs[0].values[1].may_stay};
+  };
+  EXPECT_EQ(stays(read(with(""))), (std::vector<bool>{true, true}));
+  EXPECT_EQ(stays(read(with(", \"weights\": [\"b\"]"))), (std::vector<bool>{false, true}));
+  EXPECT_EQ(stays(read(with(", \"weights\": []"))), (std::vector<bool>{false, false}));
+  EXPECT_EQ(fault_of(with(", \"weights\": [\"c\"]")), "line 3 (programs.p.weights[0]): 'c' is no argument");
+}
+
 // Two matrices through one product, its figures by the parameters n (rows) and code.
 const std::string product = file_with(R"(
   "name": "product", "parameters": {"n": 1024, "code": 0},

@@ -9,8 +9,12 @@ compiler's result: copies to VMEM and back stand in it. They are taken out again
 anew. What can't be known is left as it is: the compiler's options, its clock (below, assumed), the order of equal values, and what its
 fusions did to fit VMEM, which is in the program already. Slices of a value are counted as one copy.
 
+Which parameters may stay from run to run is said to `tpu run` by XLA's published rule (LooksLikeAnActivation): those that products read
+as their right operand and nothing else reads.
+
 Held: all that is in VMEM lies inside of the share and nothing is invented; of the chain of products the weights alternate at the
-compiler's two offsets, 0 and 33,554,432. All else is printed, not held.
+compiler's two offsets, 0 and 33,554,432; the parameter that stays from run to run is the compiler's in all but two programs (one
+reduces its parameter, which by the rule is no weight, and the compiler keeps it). All else is printed, not held.
 """
 import collections
 import gzip
@@ -27,6 +31,8 @@ CLOCK = {"v5e": 1.5e9, "v6e": 1.75e9}
 BITS = {"pred": 8, "bf16": 16, "f16": 16, "s32": 32, "u32": 32, "f32": 32, "s8": 8, "u8": 8, "s16": 16, "u16": 16}
 ARRAY = re.compile(r"([a-z]+\d*)\[([\d,]*)\](?:\{([^}]*)\})?")
 INSTRUCTION = re.compile(r"^\s*(ROOT )?%([^\s]+) = (.*)$")
+# Programs of which the compiler keeps what the rule does not explain.
+UNEXPLAINED = ("donate_unusable",)
 # Another name for the same bytes.
 ALIASES = ("bitcast", "get-tuple-element", "tuple", "copy-start", "copy-done", "slice-start", "slice-done")
 
@@ -59,6 +65,49 @@ def arrays_of(shape):
     return found
 
 
+def parse(line):
+    """(name, shape, kind, operands, the text between the brackets, attributes, is the root), or None."""
+    match = INSTRUCTION.match(line)
+    if not match:
+        return None
+    rest = match.group(3)
+    end = closing(rest, 0) + 1 if rest.startswith("(") else rest.index(" ")
+    shape, rest = rest[:end], rest[end:].strip()
+    kind = rest[: rest.index("(")]
+    last = closing(rest, len(kind))
+    inside = rest[len(kind) + 1 : last]
+    return match.group(2), shape, kind, re.findall(r"%([^\s,()]+)", inside), inside, rest[last:], match.group(1) is not None
+
+
+class Computations:
+    """Of a module, for one question: is a value read as weights, as XLA tells them?"""
+
+    def __init__(self, text):
+        self.computations = {}
+        for match in re.finditer(r"^(?:ENTRY )?%([^\s]+) \(.*?^}", text, re.M | re.S):
+            self.computations[match.group(1)] = [parsed for parsed in map(parse, match.group().splitlines()[1:-1]) if parsed]
+
+    def is_activation(self, computation, value):
+        for name, _, kind, operands, _, attributes, _ in self.computations[computation]:
+            for i, operand in enumerate(operands):
+                if operand == value and self.reads_as_activation(computation, name, kind, i, attributes):
+                    return True
+        return False
+
+    def reads_as_activation(self, computation, name, kind, operand, attributes):
+        if kind in ("convolution", "dot"):
+            return operand == 0
+        if kind == "gather":
+            return operand == 1
+        if kind == "fusion":
+            inner = re.search(r"calls=%([^\s,]+)", attributes).group(1)
+            parameter = next(each[0] for each in self.computations[inner] if each[2] == "parameter" and each[4].strip() == str(operand))
+            return self.is_activation(inner, parameter)
+        if kind in ALIASES and kind != "tuple" or "ConcatBitcast" in attributes:  # The copies are the compiler's result.
+            return self.is_activation(computation, name)
+        return True
+
+
 class Program:
     """The entry computation: values, operations in their order, and where the compiler put each value."""
 
@@ -70,19 +119,16 @@ class Program:
         self.has_loops = False
         self.names = {}  # Instruction: by element the value that it is.
         self.spaces = {}  # Instruction: by element its memory space.
-        entry = re.search(r"^ENTRY .*?^}", text, re.M | re.S).group()
-        for line in entry.splitlines()[1:-1]:
-            match = INSTRUCTION.match(line)
-            if match:
-                self.add(match.group(2), match.group(3), match.group(1) is not None)
+        computations = Computations(text)
+        entry = re.search(r"^ENTRY %([^\s]+)", text, re.M).group(1)
+        for each in computations.computations[entry]:
+            self.add(*each)
+        aliased = re.search(r"input_output_alias=\{(.*?)\}, entry", text)
+        taken = set(re.findall(r"\((\d+), \{\}", aliased.group(1))) if aliased else set()
+        self.weights = [each[0] for each in computations.computations[entry]
+                        if each[2] == "parameter" and each[4] not in taken and not computations.is_activation(entry, each[0])]
 
-    def add(self, name, rest, is_root):
-        end = closing(rest, 0) + 1 if rest.startswith("(") else rest.index(" ")
-        shape, rest = rest[:end], rest[end:].strip()
-        kind = rest[: rest.index("(")]
-        last = closing(rest, len(kind))
-        operands = re.findall(r"%([^\s,()]+)", rest[len(kind) + 1 : last])
-        attributes = rest[last:]
+    def add(self, name, shape, kind, operands, _, attributes, is_root):
         arrays = arrays_of(shape)
         given = [self.names.get(operand, []) for operand in operands]
         self.spaces[name] = [space for _, space in arrays]
@@ -141,7 +187,7 @@ def workload_of(program, generation):
     operations = [{"name": name, "compute_ns": int(cycles / CLOCK[generation] * 1e9), "writes": [value for value, _ in writes],
                    "reads": list(dict.fromkeys(value for value, _ in reads if value in program.values))}
                   for name, cycles, reads, writes in program.operations]
-    entry = {"arguments": parameters, "outputs": {name: name for name in outputs},
+    entry = {"arguments": parameters, "weights": [name for name in program.weights if name in parameters], "outputs": {name: name for name in outputs},
              "temporaries": {name: size(name) for name in temporaries}, "operations": operations}
     return {"hbmscope_tpu_workload": 1, "generation": generation, "vmem": {"assignment": True},
             "arrays": {name: size(name) for name in parameters + outputs}, "programs": {"entry": entry},
@@ -206,6 +252,8 @@ def main():
             totals["programs"] += 1
             totals["across"] += row.across == program.across
             totals["across of the compiler"] += bool(program.across)
+            if row.across != program.across and folder.name not in UNEXPLAINED:
+                faults.append(f"{generation}/{folder.name}: another parameter stays from run to run")
             if not row.is_inside:
                 faults.append(f"{generation}/{folder.name}: outside of its share, or no value of the program")
             if folder.name == "matmul_chain":

@@ -446,10 +446,10 @@ class Emulator {
 
   void work(const Program& program, const ProgramMemory& memory, std::size_t number) {
     const Operation& operation = program.operations[number];
-    const ScheduledOperation scheduled{operation.compute_ns, touched_bytes(program, operation)};
+    const ScheduledOperation scheduled{operation.compute_ns, touched_bytes(program, operation), 0};
     const std::uint64_t in_vmem = memory.vmem_bytes_touched.empty() ? 0 : memory.vmem_bytes_touched[number];
     vmem_.pass(elapsed_ns(scheduled, in_vmem, bytes_per_second_),
-               elapsed_ns({0, scheduled.bytes}, in_vmem, bytes_per_second_));
+               elapsed_ns({0, scheduled.bytes, 0}, in_vmem, bytes_per_second_));
   }
 
   const Workload& workload_;

@@ -32,6 +32,16 @@ std::vector<Touched> touches_of(const Program& program) {
   return touched;
 }
 
+std::uint64_t made_elements(const Program& program, const Operation& operation) {
+  std::uint64_t sum = 0;
+  for (const std::uint32_t value : operation.writes) {
+    std::uint64_t elements = 1;
+    for (const auto& dimension : program.values[value].array.shard.shape.dimensions) elements *= dimension.size;
+    sum += elements;
+  }
+  return sum;
+}
+
 AssignableValue value_from(const Value& value, const Touched& touched, std::int64_t end) {
   AssignableValue out;
   const bool is_argument = value.role == Role::argument;
@@ -88,15 +98,16 @@ AssignmentProblem problem_from_program(const Program& program,
   problem.bytes_per_second = share.bytes_per_second;
   for (const Operation& operation : program.operations) {
     if (operation.pipeline)
-      problem.operations.push_back({share.kernel_ns[*operation.pipeline], 0});
+      problem.operations.push_back({share.kernel_ns[*operation.pipeline], 0, made_elements(program, operation)});
     else
-      problem.operations.push_back({operation.compute_ns, touched_bytes(program, operation)});
+      problem.operations.push_back(
+          {operation.compute_ns, touched_bytes(program, operation), made_elements(program, operation)});
   }
   const std::vector<Touched> touched = touches_of(program);
   const auto end = static_cast<std::int64_t>(program.operations.size());
   for (std::size_t i = 0; i < program.values.size(); ++i) {
     problem.values.push_back(value_from(program.values[i], touched[i], end));
-    problem.values.back().can_cross_programs = program.values[i].role == Role::argument;
+    problem.values.back().can_cross_programs = program.values[i].role == Role::argument && program.values[i].may_stay;
   }
   // What an output takes over is another value in the next run.
   for (const auto& under : argument_under)

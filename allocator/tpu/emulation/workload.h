@@ -35,6 +35,7 @@ struct Value {
   Role role = Role::temporary;
   std::string binds;  // Of arguments and outputs: the array that it is outside of the program.
   bool is_donated = false;
+  bool may_stay = true;  // Of an argument: in VMEM, from run to run.
 };
 
 struct Operation {
