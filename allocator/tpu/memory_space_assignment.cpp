@@ -273,7 +273,6 @@ class Assigner {
   // All that is placed, anew: the longest first, as the original's repacker does it.
   void repack() {
     std::vector<PackedBuffer> buffers;
-    std::optional<std::uint32_t> kept;
     for (std::uint32_t i = 0; i < out_.residences.size(); ++i) {
       const Residence& residence = out_.residences[i];
       buffers.push_back({problem_.values[residence.value].bytes, residence.begin, residence.end, true, {}});

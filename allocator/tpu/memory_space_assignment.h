@@ -3,9 +3,10 @@
 // their uses. With 112 MiB of VMEM and a chain of products of 32 MiB weights, each copied in 41 us while one product
 // works 700 us:
 //
-//   operation        0         1         2         3
-//   at 0 MiB     |weight 0|         |weight 2|           weight 0 was kept from the run before
-//   at 32 MiB    |weight 1 is copied, used|weight 3 ...
+//   operation    0: h1 = x w0    1: h2 = h1 w1    2: h3 = h2 w2    3: h4 = h3 w3
+//   at 0 MiB     x, kept         w2 comes         w2               w4 comes
+//   at 32 MiB    w1 comes        w1               w3 comes         w3
+//   at 64 MiB    h1              h1               h3               h3
 //
 // Values are taken one after the other, those that gain the most first; of each, use by use, from its definition or
 // the use before:
@@ -36,7 +37,7 @@ enum class IntervalPicker : std::uint8_t {
 };
 
 // Defaults are those of xla's Options where it has them. The ratios have none there; 1 and 2 are those of its own test
-// of the picker, 8 is assumed: libtpu 0.0.51 keeps values in VMEM for at least 5.03 times on v5e (a prefetch under a
+// of the picker, 8 is assumed: libtpu 0.0.51 keeps values in VMEM for at least 5.02 times on v5e (a prefetch under a
 // product of 719 us, with 143 us to copy all of VMEM).
 struct AssignmentOptions {
   bool is_on = true;
