@@ -422,7 +422,8 @@ class Assigner {
 }  // namespace
 
 std::uint64_t copy_ns(std::uint64_t bytes, std::uint64_t bytes_per_second) {
-  return static_cast<std::uint64_t>(static_cast<double>(bytes) / static_cast<double>(bytes_per_second) * 1e9 + 0.5);
+  return static_cast<std::uint64_t>(
+      std::llround(static_cast<double>(bytes) / static_cast<double>(bytes_per_second) * 1e9));
 }
 
 std::uint64_t elapsed_ns(const ScheduledOperation& operation, std::uint64_t bytes_in_vmem,
