@@ -37,8 +37,8 @@ struct BlockList {
   std::uint64_t all_blocks = 0, all_bytes = 0;
 };
 
-// size, requested, waste, age, lifetime, address, offset, stack, function, file, tag, heap, layer, device, stream,
-// state, event. What no heap of the trace tells is refused with the reason.
+// size, requested, waste, rounding, age, lifetime, address, offset, stack, function, file, own, tag, heap, layer,
+// device, stream, state, event. What no heap of the trace tells is refused with the reason.
 std::vector<WhereField> block_where_fields(const Trace& trace);
 
 // Does the query need LiveRows with ends?

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "analysis/query/trace_own_code.h"
+
 namespace hbmscope {
 namespace {
 
 bool is_about_stacks(std::string_view field) {
-  return field == "stack" || field == "function" || field == "file";
+  return field == "stack" || field == "function" || field == "file" || field == "own";
 }
 
 // What differs from a text must differ in all frames, so that -function=x and function!=x agree.
@@ -17,8 +19,19 @@ WhereTerm positive_of(const WhereTerm& term) {
   return positive;
 }
 
+// By stack: does its line of own code match? Stacks that have none hold no text.
+std::vector<std::uint8_t> match_own_code(const Definitions& definitions, const WhereTerm& term) {
+  std::vector<std::uint8_t> stacks(definitions.stack_count(), 0);
+  for (std::uint32_t i = 0; i < stacks.size(); ++i) {
+    const bool has_one = find_own_frame(definitions, i).has_value();
+    stacks[i] = term.matches_text(has_one ? own_code_text(definitions, i) : std::string()) ? 1 : 0;
+  }
+  return stacks;
+}
+
 // By stack: does any of its frames match? A stack's callers have smaller ids.
 std::vector<std::uint8_t> match_stacks(const Definitions& definitions, const WhereTerm& term, std::string_view field) {
+  if (field == "own") return match_own_code(definitions, term);
   const WhereTerm positive = positive_of(term);
   std::vector<std::uint8_t> texts(definitions.next_string(), 2);  // 2: not looked at.
   const auto text_matches = [&](std::uint32_t text) {
@@ -121,6 +134,9 @@ bool BlockMatcher::matches_number(const WhereTerm& term, std::string_view field,
   if (field == "size") return term.matches_number(static_cast<double>(block.size));
   if (field == "requested") return matches_known(term, facts.requested);
   if (field == "waste") return matches_known(term, facts.waste);
+  if (field == "rounding")
+    return facts.waste && block.size > 0 &&
+           term.matches_number(100.0 * static_cast<double>(*facts.waste) / static_cast<double>(block.size));
   if (field == "age") return matches_known(term, facts.age_ns);
   if (field == "lifetime") return matches_known(term, facts.lifetime_ns);
   if (field == "stream") return term.matches_number(block.stream);

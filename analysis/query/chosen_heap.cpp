@@ -42,6 +42,19 @@ std::vector<NamedHeap> heaps_of(const Trace& trace) {
   return heaps;
 }
 
+Result<HeapKey> find_heap(const Trace& trace, std::string_view name) {
+  std::string names;
+  for (const NamedHeap& heap : heaps_of(trace)) {
+    if (heap.name == name) return heap.key;
+    names += (names.empty() ? "" : ", ") + heap.name;
+  }
+  return Failure(Error{fmt::format("there is no heap '{}'", name),
+                       names.empty() ? "None of them ever held anything." : "There are: " + names + ".",
+                       {},
+                       {},
+                       false});
+}
+
 HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
   const auto can_be_shown = [&](HeapKey key) {
     return !key.empty() && has_heap(trace, key) && trace.streams[key.stream].definitions().heaps()[key.heap].id != 0 &&

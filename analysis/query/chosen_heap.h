@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "analysis/model/result.h"
 #include "analysis/trace/trace.h"
 
 namespace hbmscope {
@@ -26,6 +28,8 @@ struct NamedHeap {
 };
 // Those that ever held something or on which a request failed, in the order of the file.
 std::vector<NamedHeap> heaps_of(const Trace& trace);
+// Errors: none has that name; those that there are, are named.
+Result<HeapKey> find_heap(const Trace& trace, std::string_view name);
 
 // `wanted` where the trace has it; else the heap of the last out-of-memory, else the one with the highest peak. Empty
 // where there is none of them.

@@ -124,6 +124,14 @@ std::string_view file_tail(std::string_view file) {
   return base_name(file);
 }
 
+std::string file_title(std::string_view file) {
+  const std::string_view tail = file_tail(file);
+  if (tail != "<notebook>") return std::string(tail);
+  std::string_view cell = file.substr(file.find_last_of("/\\") + 1);
+  cell = cell.substr(0, cell.find('.'));
+  return "<notebook> " + std::string(cell);
+}
+
 bool is_library_file(std::string_view file) {
   return !inside_packages(file).empty() || !inside_python(file).empty() || is_frozen(file) || is_stripped_code(file) ||
          is_no_file(file) || is_trimmed_library(file) || is_runtime_source(file) || is_library_binary(file);

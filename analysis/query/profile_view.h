@@ -115,6 +115,8 @@ Result<ProfileView> make_view(std::shared_ptr<const Profile> profile, const View
 // "site-packages/jax/_src/api.py" -> the path after site-packages; "~/work/proj/train.py" -> "train.py";
 // "/tmp/ipykernel_35137/19917.py" -> "<notebook>". What two runs on two machines have in common of a path.
 std::string_view file_tail(std::string_view file);
+// The tail; cells of a notebook, which share one, are told apart by the number in their name: "<notebook> 19917".
+std::string file_title(std::string_view file);
 bool is_library_file(std::string_view file);
 
 // is_library_file of a profile's files, looked at once a file: paths are long, and thousands of functions share each.

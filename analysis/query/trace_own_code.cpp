@@ -18,4 +18,12 @@ std::optional<TraceFrame> find_own_frame(const Definitions& definitions, std::ui
   return own_code;
 }
 
+std::string own_code_text(const Definitions& definitions, std::uint32_t stack) {
+  if (stack == 0) return "(no stack was recorded)";
+  const auto frame = find_own_frame(definitions, stack);
+  if (!frame) return "(library code only)";
+  return std::string(definitions.text(frame->function)) + "  " + file_title(definitions.text(frame->file)) +
+         (frame->line > 0 ? ":" + std::to_string(frame->line) : "");
+}
+
 }  // namespace hbmscope

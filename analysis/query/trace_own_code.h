@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "analysis/trace/definitions.h"
 
@@ -11,5 +12,8 @@ namespace hbmscope {
 
 // Nothing where the stack is library code from end to end, or there is none.
 std::optional<TraceFrame> find_own_frame(const Definitions& definitions, std::uint32_t stack);
+
+// "step  optimizer.py:75"; "(library code only)", "(no stack was recorded)".
+std::string own_code_text(const Definitions& definitions, std::uint32_t stack);
 
 }  // namespace hbmscope

@@ -170,8 +170,10 @@ Stream::RecordCounts Stream::note(const wire::DecodedBlock& block) {
       }
       case RecordKind::driver_refusal: {
         const auto& record = block.rows<wire::DriverRefusalRecord>()[row];
-        has_.failures.push_back(
-            {event, times[i], record.asked, std::nullopt, record.heap, record.stack, record.call, false});
+        FailureEvent refusal{event,       times[i],     record.asked, std::nullopt,
+                             record.heap, record.stack, record.call,  false};
+        if (record.available != wire::unknown_bytes) refusal.available_bytes = record.available;
+        has_.failures.push_back(refusal);
         break;
       }
       case RecordKind::marker: {

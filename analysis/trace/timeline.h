@@ -78,7 +78,7 @@ class Timeline {
   static TimelineFigures figures_of(const HeapState& heap, const PhysicalBytes& physical) {
     TimelineFigures now;
     now.in_use = heap.in_use_bytes + physical.owned_bytes;
-    now.requested = heap.requested_bytes;
+    now.requested = heap.requested_bytes + physical.owned_bytes;  // A handle is as large as it was asked for.
     if (heap.space.knows_regions()) {
       now.pool = *heap.space.region_bytes();
       now.largest_free = *heap.space.largest_free();

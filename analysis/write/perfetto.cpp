@@ -136,8 +136,9 @@ class StreamExport {
       }
       case RecordKind::driver_refusal: {
         const auto& record = block.rows<wire::DriverRefusalRecord>()[place.row];
-        add_instant(place, "Refused by the driver", record.heap, record.stack, text(record.call),
-                    {{"asked_bytes", record.asked}, {"error", record.error}});
+        Json args = {{"asked_bytes", record.asked}, {"error", record.error}};
+        args["available_bytes"] = record.available == wire::unknown_bytes ? Json(nullptr) : Json(record.available);
+        add_instant(place, "Refused by the driver", record.heap, record.stack, text(record.call), std::move(args));
         break;
       }
       case RecordKind::marker: add_mark(block.rows<wire::MarkerRecord>()[place.row], place); break;

@@ -129,6 +129,7 @@ class EventLines {
         row.heap = record.heap;
         row.requested = record.asked;
         row.value = record.error;
+        if (record.available != wire::unknown_bytes) row.available = record.available;
         row.text = record.call;
         row.stack = record.stack;
         break;

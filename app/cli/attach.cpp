@@ -4,8 +4,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -46,21 +48,32 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// A number, or what only one job's command contains.
-std::optional<pid_t> find_process(const std::string& name) {
-  if (is_number(name)) return static_cast<pid_t>(std::strtol(name.c_str(), nullptr, 10));
+// A number, or what only one job's command contains; with `is_all` all whose command is that one's, or contains it.
+std::vector<pid_t> find_processes(const std::string& name, bool is_all) {
+  const pid_t number = is_number(name) ? static_cast<pid_t>(std::strtol(name.c_str(), nullptr, 10)) : 0;
+  if (number != 0 && !is_all) return {number};
   std::vector<attach::RunningJob> found = attach::list_jobs().jobs;
-  std::erase_if(found, [&](const attach::RunningJob& job) { return job.command.find(name) == std::string::npos; });
-  if (found.size() == 1) return found.front().process;
+  const auto named =
+      std::find_if(found.begin(), found.end(), [&](const attach::RunningJob& job) { return job.process == number; });
+  if (number != 0 && named == found.end()) return {number};  // Why it is none is said when it is looked at.
+  const std::string command = number != 0 ? named->command : std::string();
+  std::erase_if(found, [&](const attach::RunningJob& job) {
+    return number != 0 ? job.command != command : job.command.find(name) == std::string::npos;
+  });
+  std::vector<pid_t> processes;
   std::string which;
-  for (const attach::RunningJob& job : found) which += fmt::format("\n  {}  {}", job.process, printable(job.command));
+  for (const attach::RunningJob& job : found) {
+    processes.push_back(job.process);
+    which += fmt::format("\n  {}  {}", job.process, printable(job.command));
+  }
+  if (found.size() == 1 || (is_all && !found.empty())) return processes;
   fail({found.empty() ? fmt::format("no job's command contains \"{}\"", name)
                       : fmt::format("{} jobs' commands contain \"{}\"", found.size(), name) + which,
-        "hbmscope ps lists jobs; name one by its number.",
+        "hbmscope ps lists jobs; name one by its number, or all of them with --all.",
         {},
         {},
         false});
-  return std::nullopt;
+  return {};
 }
 
 std::string name_of(pid_t process) {
@@ -70,11 +83,70 @@ std::string name_of(pid_t process) {
   return name.empty() ? "job" : name;
 }
 
+// One process, or several that are observed as one job.
 class AttachedJob {
  public:
   explicit AttachedJob(const AttachOptions& options) : options_(options) {}
 
-  int run(pid_t process, bool has_window) {
+  // What can't be attached to is told, and left out; where nothing is left, that is the exit code.
+  int run(const std::vector<pid_t>& processes, bool has_window) {
+    const auto collector = find_collector();
+    if (!collector) return exit_unreadable;
+    int refused = exit_ok;
+    for (const pid_t process : processes)
+      if (const auto failed = add_target(process, collector->string())) refused = *failed;
+    if (targets_.empty()) return refused;
+    const Target& first = targets_.front();
+    const std::string recording = options_.record.empty()
+                                      ? new_recording(fmt::format("{}.{}", name_of(first.process), first.process))
+                                      : options_.record;
+    // What is there already is replaced when there is something to replace it with.
+    const std::string begun = recording + ".begun";
+    if (const auto failed = observation_.open(begun, first.way->folder, first.way->uid)) return *failed;
+    if (const auto failed = observation_.listen(options_.listen)) return *failed;
+    for (const int one : {SIGINT, SIGTERM, SIGHUP})
+      if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);
+    for (const int one : {SIGPIPE, SIGXFSZ}) std::signal(one, SIG_IGN);
+    if (const auto failed = observation_.start_recording())
+      return fail({*failed, "Name another file with --record.", recording, {}, false});
+    tell_of_cupti();
+    if (const auto failed = inject_all()) {
+      observation_.finish(0);
+      observation_.remove_empty_recording();
+      return *failed;
+    }
+    if (const auto wrong = observation_.rename_recording(recording))
+      say(fmt::format("the recording stays {}: {}", printable(begun), *wrong));
+    tell_far_start();
+    WindowProcess window;
+    if (has_window && !options_.no_window && has_display()) window.open(observation_.viewer_socket());
+    Flight flight(options_.flight, name_of(targets_.front().process), observation_.recording());
+    flight.open_attached();
+    observe(window, flight);
+    let_go();
+    const bool lives =
+        std::any_of(targets_.begin(), targets_.end(), [](const Target& one) { return is_alive(one.process); });
+    const bool was_recording = observation_.is_recording();
+    observation_.finish(lives ? link::status_flag::is_attached : link::status_flag::job_has_ended);
+    flight.note(observation_.observer().take_failures(), was_recording);
+    flight.finish_attached(!lives);
+    observation_.print_summary();
+    return exit_ok;
+  }
+
+ private:
+  struct Target {
+    pid_t process = 0;
+    std::unique_ptr<attach::WayIn> way;  // Outlives the observer's socket in it.
+  };
+
+  static bool is_alive(pid_t process) {
+    const attach::ProcessStatus status = attach::read_status(process);
+    return status.exists && status.state != 'Z' && status.state != 'X';
+  }
+
+  // Where it can't be attached to: that was told, and this is the exit code.
+  std::optional<int> add_target(pid_t process, const std::string& collector) {
     const std::string number = std::to_string(process);
     if (const auto observer = link::find_observer_of(process))
       return fail(
@@ -86,67 +158,66 @@ class AttachedJob {
            {},
            false});
     if (const auto refusal = attach::find_refusal(process)) return refuse(number, *refusal);
-    const auto collector = find_collector();
-    if (!collector) return exit_unreadable;
-    const std::string recording =
-        options_.record.empty() ? new_recording(fmt::format("{}.{}", name_of(process), number)) : options_.record;
-    if (const auto refusal = attach::find_way_in(process, collector->string(), way_)) return refuse(number, *refusal);
-    // What is there already is replaced when there is something to replace it with.
-    const std::string begun = recording + ".begun";
-    if (const auto failed = observation_.open(begun, way_.folder, way_.uid)) return *failed;
-    if (const auto failed = observation_.listen(options_.listen)) return *failed;
-    for (const int one : {SIGINT, SIGTERM, SIGHUP})
-      if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);
-    for (const int one : {SIGPIPE, SIGXFSZ}) std::signal(one, SIG_IGN);
-    if (const auto failed = observation_.start_recording())
-      return fail({*failed, "Name another file with --record.", recording, {}, false});
-    if (!options_.no_cupti && attach::has_cuda_driver(attach::read_mappings(process)))
-      say(fmt::format(
-          "CUPTI is taken while it is attached, so torch.profiler, jax.profiler and nsys can't be started in "
-          "{} meanwhile; --no-cupti leaves it.",
-          number));
-    if (const auto refusal = inject(process)) {
-      observation_.finish(0);
-      observation_.remove_empty_recording();
-      return refuse(number, *refusal);
-    }
-    if (const auto wrong = observation_.rename_recording(recording))
-      say(fmt::format("the recording stays {}: {}", printable(begun), *wrong));
-    say(
-        fmt::format("attached to {} ({}); {}. What happened before now can't be seen; what lives is listed where "
-                    "its allocator can tell. Ctrl+C lets go.",
-                    number, printable(name_of(process)), printable(words_)));
-    tell_far_start();
-    WindowProcess window;
-    if (has_window && !options_.no_window && has_display()) window.open(observation_.viewer_socket());
-    Flight flight(options_.flight, name_of(process), observation_.recording());
-    flight.open_attached();
-    observe(window, flight);
-    let_go();
-    const attach::ProcessStatus status = attach::read_status(process);
-    const bool lives = status.exists && status.state != 'Z' && status.state != 'X';
-    const bool was_recording = observation_.is_recording();
-    observation_.finish(lives ? link::status_flag::is_attached : link::status_flag::job_has_ended);
-    flight.note(observation_.observer().take_failures(), was_recording);
-    flight.finish_attached(!lives);
-    observation_.print_summary();
-    return exit_ok;
+    Target target{process, std::make_unique<attach::WayIn>()};
+    if (const auto refusal = attach::find_way_in(process, collector, *target.way)) return refuse(number, *refusal);
+    if (!targets_.empty() && target.way->folder != targets_.front().way->folder)
+      return refuse(number,
+                    {fmt::format("it has other folders than {}, a container's or none", targets_.front().process),
+                     "Attach to it by itself."});
+    targets_.push_back(std::move(target));
+    return std::nullopt;
   }
 
- private:
-  std::optional<attach::Refusal> inject(pid_t process) {
+  void tell_of_cupti() const {
+    if (options_.no_cupti) return;
+    std::string which;
+    for (const Target& target : targets_)
+      if (attach::has_cuda_driver(attach::read_mappings(target.process)))
+        which += (which.empty() ? "" : ", ") + std::to_string(target.process);
+    if (which.empty()) return;
+    say(
+        fmt::format("CUPTI is taken while it is attached, so torch.profiler, jax.profiler and nsys can't be started in "
+                    "{} meanwhile; --no-cupti leaves it.",
+                    which));
+  }
+
+  // The last exit code where none of them was attached to.
+  std::optional<int> inject_all() {
+    std::optional<int> failed;
+    std::vector<Target> attached;
+    for (Target& target : targets_) {
+      const std::string number = std::to_string(target.process);
+      std::string words;
+      if (const auto refusal = inject(target, words)) {
+        failed = refuse(number, *refusal);
+        if (asked_to_end != 0) break;
+        continue;
+      }
+      say(fmt::format("attached to {} ({}); {}.{}", number, printable(name_of(target.process)), printable(words),
+                      attached.empty() ? " What happened before now can't be seen; what lives is listed where its "
+                                         "allocator can tell. Ctrl+C lets go."
+                                       : ""));
+      attached.push_back(std::move(target));
+    }
+    if (attached.empty()) return failed;
+    targets_ = std::move(attached);
+    return std::nullopt;
+  }
+
+  std::optional<attach::Refusal> inject(const Target& target, std::string& words) {
     attach::Injection injection;
-    injection.process = process;
-    injection.library = way_.library;
+    injection.process = target.process;
+    injection.library = target.way->library;
     injection.leaves_cupti = options_.no_cupti;
     injection.observer = observation_.observer().socket_path();
-    if (!way_.folder.empty()) injection.observer.replace(0, way_.folder.size(), way_.folder_in_job);
+    if (!target.way->folder.empty())
+      injection.observer.replace(0, target.way->folder.size(), target.way->folder_in_job);
     attach::InjectionProcess injector(injection);
     while (!injector.is_over()) {
       if (asked_to_end != 0) return attach::Refusal{"you ended it", "The job runs on as it was."};
       observation_.serve(link::status_flag::is_attached);
     }
-    words_ = injector.words();
+    words = injector.words();
     return injector.refusal();
   }
 
@@ -171,9 +242,8 @@ class AttachedJob {
   }
 
   const AttachOptions& options_;
-  attach::WayIn way_;  // Outlives the observer's socket in it.
+  std::vector<Target> targets_;
   Observation observation_;
-  std::string words_;
 };
 
 // What looks like a job elsewhere is never one whose command contains that.
@@ -216,10 +286,10 @@ int run_attach(const AttachOptions& options, bool has_window) {
       return *refused;
     return attach_there(options, named, far, has_window);
   }
-  const auto process = find_process(options.job);
-  if (!process) return exit_usage;
+  const std::vector<pid_t> processes = find_processes(options.job, options.is_all);
+  if (processes.empty()) return exit_usage;
   AttachedJob job(options);
-  return job.run(*process, has_window);
+  return job.run(processes, has_window);
 }
 
 int run_detach(const std::string& job, const FarOptions& far) {

@@ -11,9 +11,10 @@
 namespace hbmscope::cli {
 
 struct AttachOptions {
-  std::string job;     // "4711", or part of its command as ps shows it.
-  std::string record;  // Empty: COMMAND.PID.hbm in the current folder.
-  double seconds = 0;  // 0: until it ends, the window is closed, or Ctrl+C.
+  std::string job;      // "4711", or part of its command as ps shows it.
+  bool is_all = false;  // All jobs whose command has that part; with a number, all with the command of that one.
+  std::string record;   // Empty: COMMAND.PID.hbm in the current folder.
+  double seconds = 0;   // 0: until it ends, the window is closed, or Ctrl+C.
   bool no_window = false;
   bool no_cupti = false;  // CUPTI is left to the job's own profilers.
   FlightOptions flight;

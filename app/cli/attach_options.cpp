@@ -10,6 +10,8 @@ void add_attach_commands(CLI::App& app, AttachCommands& commands) {
       .add_option("JOB", commands.attach.job,
                   "Its number, or a part of its command, or HOST:NUMBER; hbmscope ps lists jobs")
       ->required();
+  attach.add_flag("--all", commands.attach.is_all,
+                  "All jobs whose command has that part, or the command of that number: the ranks of one job at once");
   attach.add_option("--record", commands.attach.record, "The recording to write; default: NAME.PID.hbm in this folder");
   attach.add_option("--for", commands.attach.seconds, "Seconds to stay; 0: until the job ends or you end this")
       ->check(CLI::Range(0.0, 1e9));

@@ -153,7 +153,10 @@ int run_diff(const DiffOptions& options) {
   if (!after) return fail(after.error());
   if (same) {
     Result<Source>& follows = baseline_leads ? after : before;
-    follows = load_beside(*follows, baseline_leads ? *before : *after, *same, load);
+    const Source& leads = baseline_leads ? *before : *after;
+    const auto heap = find_compared_heap(leads, options.heap);
+    if (!heap) return fail(heap.error());
+    follows = load_beside(*follows, leads, *heap, *same, load);
     if (!follows) return fail(follows.error());
   }
   ViewRequest request = options.view.request;
@@ -164,7 +167,9 @@ int run_diff(const DiffOptions& options) {
   if (const auto mismatch = find_mismatch(*baseline, *now)) return fail(*mismatch);
   const ProfileDiff diff =
       compute_diff(*baseline, *now, options.match == "line" ? StackMatch::line : StackMatch::function);
-  const std::optional<TraceDiff> traces = compute_trace_diff(*before, *after);
+  const auto heap = find_compared_heap(*after, options.heap);
+  if (!heap) return fail(heap.error());
+  const std::optional<TraceDiff> traces = compute_trace_diff(*before, *after, *heap);
   std::optional<std::string> failure;
   if (!options.fail_if.empty()) {
     auto found = find_gate_failure(options.fail_if, diff);

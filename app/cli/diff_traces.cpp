@@ -41,8 +41,8 @@ std::string row_line(const BlockDiffRow& row, const Terminal& terminal) {
                      where);
 }
 
-std::optional<HeapsBeside> compare_chosen_heaps(const Source& baseline, const Source& now) {
-  const HeapKey b = choose_heap(*now.trace, {}), a = choose_alike(*baseline.trace, *now.trace, b);
+std::optional<HeapsBeside> compare_chosen_heaps(const Source& baseline, const Source& now, HeapKey b) {
+  const HeapKey a = choose_alike(*baseline.trace, *now.trace, b);
   if (a.empty() || b.empty()) return std::nullopt;
   return compare_heaps({*baseline.trace, baseline.states, a, baseline.moment.positions[a.stream]},
                        {*now.trace, now.states, b, now.moment.positions[b.stream]});
@@ -69,17 +69,24 @@ Json json_from_heaps(const HeapsBeside& heaps) {
 
 }  // namespace
 
-std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source& now) {
+Result<HeapKey> find_compared_heap(const Source& source, const std::string& name) {
+  if (source.trace) return name.empty() ? choose_heap(*source.trace, {}) : find_heap(*source.trace, name);
+  if (name.empty()) return HeapKey{};
+  return Failure(Error{"--heap is about two traces", "Profiles have no heaps.", {}, {}, false});
+}
+
+std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source& now, HeapKey heap) {
   if (!baseline.trace || !now.trace) return std::nullopt;
   return TraceDiff{baseline, now, compare_settings(*baseline.trace, *now.trace),
                    *compute_block_diff({*baseline.trace, baseline.states}, {*now.trace, now.states}),
-                   compare_chosen_heaps(baseline, now)};
+                   compare_chosen_heaps(baseline, now, heap)};
 }
 
-Result<Source> load_beside(const Source& side, const Source& leads, SameMoment same, LoadOptions options) {
+Result<Source> load_beside(const Source& side, const Source& leads, HeapKey heap, SameMoment same,
+                           LoadOptions options) {
   if (!side.trace || !leads.trace)
     return Failure(Error{"--same is about two traces", "Profiles have one moment each.", {}, {}, false});
-  const HeapKey heap = choose_heap(*leads.trace, {}), other = choose_alike(*side.trace, *leads.trace, heap);
+  const HeapKey other = choose_alike(*side.trace, *leads.trace, heap);
   if (heap.empty() || other.empty())
     return Failure(Error{
         "--same counts the requests of a heap, and there is none", "Name both moments: --from, --at.", {}, {}, false});

@@ -23,14 +23,18 @@ struct TraceDiff {
   const Source& now;
   std::vector<SettingChange> settings;
   BlockDiff blocks;
-  std::optional<HeapsBeside> heaps;  // Of the heap that stands out in each: A is the baseline, B is now.
+  std::optional<HeapsBeside> heaps;  // A is the baseline, B is now.
 };
 
-// A side as it was when the other one is where it is (--same). Errors: no trace, or nothing in it.
-Result<Source> load_beside(const Source& side, const Source& leads, SameMoment same, LoadOptions options);
+// The heap that a person means (--heap), or the one that stands out where `name` is empty; empty where there is none.
+// Errors: a profile has none, none has that name.
+Result<HeapKey> find_compared_heap(const Source& source, const std::string& name);
 
-// Nothing where a side is a profile. The sources must outlive it.
-std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source& now);
+// A side as it was when the heap of the other one is where it is (--same). Errors: no trace, or nothing in it.
+Result<Source> load_beside(const Source& side, const Source& leads, HeapKey heap, SameMoment same, LoadOptions options);
+
+// Nothing where a side is a profile. `heap` is one of now's. The sources must outlive it.
+std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source& now, HeapKey heap);
 
 std::string text_before_diff(const TraceDiff& diff, const Terminal& terminal);  // Moments and settings.
 std::string text_from_heaps(const TraceDiff& diff, const Terminal& terminal);   // Figures and words.

@@ -127,8 +127,18 @@ void Observation::wait_until_all_has_come(std::uint32_t flags) {
   }
 }
 
+// Once a second, and at once where the driver has refused something.
+void Observation::sample_devices() {
+  const serve::Observer::Totals totals = observer_.totals();
+  if (totals.may_hold_memory) devices_.start();
+  if (totals.pending > pending_seen_) devices_.ask_now();
+  pending_seen_ = totals.pending;
+  if (const auto figures = devices_.take()) observer_.note_devices(*figures);
+}
+
 void Observation::serve(std::uint32_t flags) {
   is_busy_ = observer_.serve(is_busy_ ? 0 : round_ms);
+  sample_devices();
   serve_viewers(flags);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "app/cli/device_sampler.h"
 #include "app/cli/listen.h"
 #include "collector/serve/observer.h"
 #include "collector/serve/recorder.h"
@@ -52,11 +53,14 @@ class Observation {
  private:
   link::Status status(std::uint32_t flags) const;
   void serve_viewers(std::uint32_t flags);
+  void sample_devices();
   void wait_until_all_has_come(std::uint32_t flags);
 
   serve::Recorder recorder_;
   serve::Observer observer_;
   serve::ViewerPort port_;
+  DeviceSampler devices_;
+  std::uint32_t pending_seen_ = 0;
   std::string recording_path_;
   bool was_there_ = false, is_busy_ = false, is_asked_to_detach_ = false, has_all_come_ = false;
   int asked_signal_ = 0;

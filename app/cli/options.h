@@ -48,6 +48,7 @@ struct DiffOptions {
   std::string match = "function", fail_if;
   std::string from;  // The moment of the baseline; empty: the same as of now.
   std::string same;  // Of two traces instead of `from`: "time" or "requests", as now.
+  std::string heap;  // By name: whose figures are compared, of traces; empty: the one that stands out.
   std::size_t top = 15, frames = 4;
   bool json = false;
 };

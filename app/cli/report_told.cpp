@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/query/attached_facts.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -76,11 +77,23 @@ std::string attributes_text(const std::vector<AttributeRow>& rows) {
   return text + "\n";
 }
 
+nlohmann::ordered_json json_from_attached(const AttachedFacts& facts) {
+  nlohmann::ordered_json json{{"stream", facts.stream},
+                              {"since_start_ns", facts.since_start_ns},
+                              {"time_unix_ns", nullptr},
+                              {"before_bytes", nullptr},
+                              {"identified_bytes", facts.identified_bytes}};
+  if (facts.realtime_ns) json["time_unix_ns"] = *facts.realtime_ns;
+  if (facts.before_bytes) json["before_bytes"] = *facts.before_bytes;
+  return json;
+}
+
 }  // namespace
 
 std::string text_from_told(const Source& source, const Terminal& terminal) {
   const Trace& trace = *source.trace;
   std::string text;
+  for (const AttachedFacts& facts : find_attached(trace)) text += text_from_attached(facts) + "\n";
   for (const HeapRow& row : compute_heap_rows(trace, source.states))
     if (row.physical) text += physical_text(row);
   text += counters_text(compute_counter_rows(trace, source.moment), terminal);
@@ -94,6 +107,8 @@ void add_told(nlohmann::ordered_json& json, const Source& source) {
   const Trace& trace = *source.trace;
   json["job"] = json_from_job_facts(find_job_facts(trace));
   json["counters"] = json_from_counter_rows(compute_counter_rows(trace, source.moment));
+  json["attached"] = nlohmann::ordered_json::array();
+  for (const AttachedFacts& facts : find_attached(trace)) json["attached"].push_back(json_from_attached(facts));
   json["attributes"] = json_from_attribute_rows(compute_attribute_rows(trace, source.states));
   json["modules"] = json_from_modules(find_modules(trace));
 }

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -35,10 +36,10 @@ class Asking {
   Asking(const Asking&) = delete;
   Asking& operator=(const Asking&) = delete;
 
-  std::string ask() {
+  std::string ask(const std::atomic<bool>* cancelled) {
     if (process_ < 0 && !start()) return {};
     std::string answer;
-    if (send(line_, "\n", 1, MSG_NOSIGNAL) == 1 && read_answer(answer)) return answer;
+    if (send(line_, "\n", 1, MSG_NOSIGNAL) == 1 && read_answer(answer, cancelled)) return answer;
     end();
     return {};
   }
@@ -64,14 +65,16 @@ class Asking {
     return process_ > 0;
   }
 
-  bool read_answer(std::string& answer) const {
+  bool read_answer(std::string& answer, const std::atomic<bool>* cancelled) const {
     constexpr std::chrono::seconds patience{10};
+    constexpr std::chrono::milliseconds look{50};  // Whether it was cancelled.
     constexpr std::size_t answer_max = 1 << 20;
     const auto until = std::chrono::steady_clock::now() + patience;
     while (!answer.ends_with("end\n") && answer.size() < answer_max) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
       pollfd waited{line_, POLLIN, 0};
-      if (left.count() <= 0 || (poll(&waited, 1, static_cast<int>(left.count())) < 0 && errno != EINTR)) return false;
+      if (left.count() <= 0 || (cancelled != nullptr && *cancelled)) return false;
+      if (poll(&waited, 1, static_cast<int>(std::min(left, look).count())) < 0 && errno != EINTR) return false;
       std::array<char, 4096> part{};
       const ssize_t count = recv(line_, part.data(), part.size(), MSG_DONTWAIT);
       if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) return false;
@@ -119,9 +122,9 @@ std::vector<DeviceTotals> totals_from(const std::string& answer) {
 
 }  // namespace
 
-std::vector<DeviceTotals> read_device_totals() {
+std::vector<DeviceTotals> read_device_totals(const std::atomic<bool>* cancelled) {
   static Asking asking;
-  return totals_from(asking.ask());
+  return totals_from(asking.ask(cancelled));
 }
 
 }  // namespace hbmscope::attach

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,8 +23,8 @@ struct DeviceTotals {
   std::vector<Holder> holders;
 };
 
-// By ordinal. Empty: there is no libnvidia-ml.so.1, or no device, or it does not answer within ten seconds. The program
-// that asks is started by the first call and stays; one thread at a time.
-std::vector<DeviceTotals> read_device_totals();
+// By ordinal. Empty: there is no libnvidia-ml.so.1, or no device, or it does not answer within ten seconds, or before
+// `cancelled` became true. The program that asks is started by the first call and stays; one thread at a time.
+std::vector<DeviceTotals> read_device_totals(const std::atomic<bool>* cancelled = nullptr);
 
 }  // namespace hbmscope::attach

@@ -1,6 +1,7 @@
 #include "collector/inject/driver_rows.h"
 
 #include <atomic>
+#include <cstring>
 
 #include "collector/inject/collector.h"
 #include "collector/inject/nvtx_marks.h"
@@ -71,6 +72,15 @@ struct Objects {
     return size;
   }
 };
+// What the driver holds for graphs, by device; told as handles of these numbers, which no driver gives out.
+struct GraphMemory {
+  std::atomic<bool> is_used;
+  SpinLock lock;
+  std::atomic<std::uint64_t> bytes[devices_max];
+};
+GraphMemory graph_memory;
+constexpr std::uint64_t graph_handles = 0xffff'fffe'0000'0000;
+
 Objects<1024> pools;   // To indices of heaps.
 Objects<256> streams;  // Their places are their numbers.
 
@@ -108,6 +118,8 @@ void forget_driver_ids() {
   for (auto& text : known.texts) text.store(0, std::memory_order_relaxed);
   for (auto& heap : known.heaps) heap.store(0, std::memory_order_relaxed);
   known.heaps_lock.unlock();
+  graph_memory.lock.unlock();
+  for (auto& bytes : graph_memory.bytes) bytes.store(0, std::memory_order_relaxed);
   nvtx::forget_ids();
 }
 
@@ -119,9 +131,19 @@ driver::Device DriverCall::device() const {
   return ask(&found) == driver::success ? found : 0;
 }
 
+// Of the thread's device, by all processes' leave; asked for only after a refusal.
+std::uint64_t DriverCall::free_bytes() const {
+  void* helper = may_ask_driver() ? find_helper("cuMemGetInfo_v2") : nullptr;
+  driver::Size free = 0, total = 0;
+  const bool is_told = helper != nullptr && reinterpret_cast<driver::Result (*)(driver::Size*, driver::Size*)>(helper)(
+                                                &free, &total) == driver::success;
+  return is_told ? free : wire::unknown_bytes;
+}
+
 void DriverCall::refuse(std::uint64_t asked) const {
   wire::DriverRefusalRecord record;
   record.asked = asked;
+  record.available = free_bytes();
   record.heap = driver::device_heap(*this);
   record.call = text_of(entry);
   record.error = driver::out_of_memory;
@@ -308,6 +330,51 @@ void open_foreign(const DriverCall& call, std::uint32_t heap, Address at) {
 
 void close_foreign(const DriverCall& call, Address at) {
   give(call, at);
+}
+
+void note_graph_memory() {
+  graph_memory.is_used.store(true, std::memory_order_relaxed);
+}
+
+void note_graph_node(const void* node) {
+  int type = 0;
+  std::memcpy(&type, node, sizeof(type));  // It is the first member.
+  if (type == graph_node_alloc) note_graph_memory();
+}
+
+void tell_graph_memory(const DriverCall& call) {
+  if (graph_memory.is_used.load(std::memory_order_relaxed)) tell_graph_memory(call, call.device());
+}
+
+static void* find_graph_helper() {
+  static std::atomic<void*> known;
+  void* helper = known.load(std::memory_order_acquire);
+  if (helper != nullptr) return helper;
+  helper = find_helper("cuDeviceGetGraphMemAttribute");
+  known.store(helper, std::memory_order_release);
+  return helper;
+}
+
+// Of two threads that launch at once the later answer may be told first; the next launch puts that right.
+void tell_graph_memory(const DriverCall& call, Device device) {
+  if (!graph_memory.is_used.load(std::memory_order_relaxed) || !call.may_ask_driver()) return;
+  const auto ask = reinterpret_cast<Result (*)(Device, int, std::uint64_t*)>(find_graph_helper());
+  const std::size_t index = index_of_device(device);
+  std::uint64_t bytes = 0;
+  if (ask == nullptr || ask(device, graph_memory_reserved_now, &bytes) != success) return;
+  std::uint64_t told = graph_memory.bytes[index].load(std::memory_order_relaxed);
+  if (bytes == told) return;
+  wire::PhysicalReleaseRecord release;
+  wire::PhysicalCreateRecord create;
+  release.handle = create.handle = graph_handles + index;
+  create.size = bytes;
+  create.heap = heap_of(index);
+  create.stack = take_stack();
+  graph_memory.lock.lock();
+  told = graph_memory.bytes[index].exchange(bytes, std::memory_order_relaxed);
+  if (told != 0) tell(release);
+  if (bytes != 0) tell(create);
+  graph_memory.lock.unlock();
 }
 
 void note_sharing(const DriverCall& call, Address at) {

@@ -23,6 +23,9 @@ struct DriverCall {
   bool may_ask_driver() const { return known_device < 0; }
   driver::Device device() const;
   void refuse(std::uint64_t asked) const;  // The driver is out of memory.
+
+ private:
+  std::uint64_t free_bytes() const;
 };
 
 // A call of the program's that came to our own entry point, until the end of its block. What the driver calls for
@@ -124,6 +127,13 @@ void map(const DriverCall& call, Address at, Size bytes, Size offset, MemHandle 
 void unmap(const DriverCall& call, Address at, Size bytes);
 void reserve(const DriverCall& call, Address at, Size bytes);
 void unreserve(const DriverCall& call, Address at, Size bytes);
+
+// A graph has a node that takes memory. From then on, what the driver holds for graphs is asked for and told as a
+// handle of the device, anew where it has changed. Where the driver may not be asked, nothing is told.
+void note_graph_memory();
+void note_graph_node(const void* node);  // CUgraphNodeParams
+void tell_graph_memory(const DriverCall& call);
+void tell_graph_memory(const DriverCall& call, Device device);
 
 // Another process' block became visible here, or is no more.
 void open_foreign(const DriverCall& call, std::uint32_t heap, Address at);

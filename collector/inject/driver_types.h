@@ -55,6 +55,9 @@ namespace array_flag {
 constexpr unsigned layered = 1, sparse = 0x40, deferred_mapping = 0x80;
 }
 
+constexpr int graph_node_alloc = 10;          // CU_GRAPH_NODE_TYPE_MEM_ALLOC
+constexpr int graph_memory_reserved_now = 2;  // CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT
+
 struct IpcHandle {  // CUipcMemHandle
   char bytes[64];
 };

@@ -29,4 +29,7 @@ static_assert(sizeof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC) == sizeof(ExternalMemoryD
 static_assert(sizeof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC) == sizeof(ExternalBufferDescriptor) &&
               offsetof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, size) == offsetof(ExternalBufferDescriptor, bytes));
 
+static_assert(CU_GRAPH_NODE_TYPE_MEM_ALLOC == graph_node_alloc &&
+              CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT == graph_memory_reserved_now);
+
 }  // namespace hbmscope::inject::driver

@@ -23,7 +23,7 @@ void FailureWatch::note_out_of_memory(std::uint64_t asked_bytes, std::string_vie
 }
 
 void FailureWatch::note_refusal(std::uint32_t heap_id, std::uint64_t asked_bytes, std::string_view heap,
-                                std::string_view call, std::int64_t time_ns) {
+                                std::string_view call, std::int64_t time_ns, std::optional<std::uint64_t> free_bytes) {
   auto refusal =
       std::find_if(refusals_.begin(), refusals_.end(), [&](const Refusal& one) { return one.heap_id == heap_id; });
   if (refusal == refusals_.end()) refusal = refusals_.insert(refusals_.end(), Refusal{});
@@ -33,6 +33,7 @@ void FailureWatch::note_refusal(std::uint32_t heap_id, std::uint64_t asked_bytes
   refusal->failure.asked_bytes = asked_bytes;
   refusal->failure.heap = heap;
   refusal->failure.what = call;
+  refusal->failure.free_bytes = free_bytes;
 }
 
 void FailureWatch::note_taken(std::uint32_t heap_id, std::uint64_t bytes) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,11 +20,12 @@ constexpr std::int64_t retry_patience_ns = 12'000'000'000;
 
 struct Failure {
   std::int64_t pid = 0;
-  bool is_refusal = false;        // Of the driver, without a retry. Otherwise a framework gave up.
-  std::uint64_t asked_bytes = 0;  // 0: not told, or nothing was asked for (a context, a launch).
-  std::string heap;               // Empty: not told.
-  std::string what;               // The driver's call, or the framework's reason; empty: not told.
-  std::uint64_t times = 1;        // So many that nobody asked for in time are told as one.
+  bool is_refusal = false;                    // Of the driver, without a retry. Otherwise a framework gave up.
+  std::uint64_t asked_bytes = 0;              // 0: not told, or nothing was asked for (a context, a launch).
+  std::string heap;                           // Empty: not told.
+  std::string what;                           // The driver's call, or the framework's reason; empty: not told.
+  std::optional<std::uint64_t> free_bytes{};  // Of a refusal, on the device: the driver's answer just after it.
+  std::uint64_t times = 1;                    // So many that nobody asked for in time are told as one.
 };
 // At the end; beyond a small number the last one is counted up instead.
 void add_failure(std::vector<Failure>& failures, Failure failure);
@@ -33,7 +35,7 @@ class FailureWatch {
  public:
   void note_out_of_memory(std::uint64_t asked_bytes, std::string_view heap, std::string_view reason);
   void note_refusal(std::uint32_t heap_id, std::uint64_t asked_bytes, std::string_view heap, std::string_view call,
-                    std::int64_t time_ns);
+                    std::int64_t time_ns, std::optional<std::uint64_t> free_bytes = {});
   void note_taken(std::uint32_t heap_id, std::uint64_t bytes);
   // Refusals that may be tried again still, and what the largest of them asked for.
   std::size_t pending() const { return refusals_.size(); }

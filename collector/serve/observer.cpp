@@ -89,6 +89,11 @@ bool Observer::has_ended(const Job& job) {
   return kill(static_cast<pid_t>(job.process.pid), 0) != 0 && errno == ESRCH;
 }
 
+void Observer::note_devices(std::span<const DeviceFigures> devices) {
+  for (const Job& job : jobs_)
+    if (job.drain && !job.is_over && job.drain->may_hold_memory()) job.drain->tell_devices(devices);
+}
+
 void Observer::detach() {
   for (const Job& job : jobs_)
     if (job.link >= 0) shutdown(job.link, SHUT_WR);
@@ -208,7 +213,7 @@ bool Observer::take_in(int connection) {
   if (was_attached) {
     if (send(connection, &wire::attach_taken, 1, MSG_NOSIGNAL) != 1) return refuse(who + "it has gone again");
     job.link = connection;
-    job.drain->mark("attached");
+    job.drain->note_attached();
   }
   link::note_observed(peer->pid);
   jobs_.push_back(std::move(job));
@@ -222,6 +227,7 @@ Observer::Totals Observer::totals() const {
     totals.events += job.drain ? job.drain->events() : job.process.events;
     totals.lost += job.drain ? job.drain->lost() : job.process.lost;
     if (!job.drain) continue;
+    totals.may_hold_memory = totals.may_hold_memory || job.drain->may_hold_memory();
     totals.pending += static_cast<std::uint32_t>(job.drain->failure_watch().pending());
     totals.pending_bytes = std::max(totals.pending_bytes, job.drain->failure_watch().pending_bytes());
   }

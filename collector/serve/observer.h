@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,9 @@ class Observer {
   // The last round: all that there is, and every stream is closed. Waits for functions' names, ten seconds at most.
   void finish();
 
+  // What the driver says of its devices now, for the streams of those processes that may hold memory of them.
+  void note_devices(std::span<const DeviceFigures> devices);
+
   struct Process {
     std::uint32_t stream = 0;
     std::int64_t pid = 0;
@@ -52,6 +56,7 @@ class Observer {
   struct Totals {
     std::uint32_t processes = 0;
     std::uint64_t events = 0, lost = 0;
+    bool may_hold_memory = false;     // Of a device: one of those that live.
     std::uint32_t pending = 0;        // Requests that were refused and may be tried again still;
     std::uint64_t pending_bytes = 0;  // what the largest of them asked for.
   };

@@ -53,6 +53,43 @@ void ProcessDrain::mark(std::string_view name) {
   writer_.add(marker, last_drain_ns_);
 }
 
+void ProcessDrain::note_attached() {
+  may_hold_memory_ = true;
+  mark("attached");
+}
+
+void ProcessDrain::tell_figure(const std::string& name, std::uint64_t bytes) {
+  const auto [told, is_new] = told_figures_.try_emplace(name);
+  if (!is_new && told->second.bytes == bytes && last_drain_ns_ - told->second.time_ns < clock_record_ns) return;
+  told->second = {bytes, last_drain_ns_};
+  wire::CounterRecord counter;
+  counter.name = writer_.define_string(name);
+  counter.value = static_cast<std::int64_t>(bytes);
+  writer_.add(counter, last_drain_ns_);
+}
+
+void ProcessDrain::tell_devices(std::span<const DeviceFigures> devices) {
+  bool is_any_told = false;
+  const auto name_of = [](std::size_t device, const char* what) {
+    return "GPU " + std::to_string(device) + " bytes " + what + " (NVML)";
+  };
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    bool is_held = false, is_told = true;
+    std::uint64_t bytes = 0;
+    for (const DeviceFigures::Holder& holder : devices[i].holders) {  // Several for one: of its parts.
+      if (holder.process != process_) continue;
+      is_held = true;
+      is_told = is_told && holder.bytes.has_value();
+      bytes += holder.bytes.value_or(0);
+    }
+    is_any_told = is_any_told || is_held;
+    if (!is_held) continue;
+    tell_figure(name_of(i, "in use by all processes"), devices[i].used_bytes);
+    if (is_told) tell_figure(name_of(i, "held by this process"), bytes);
+  }
+  if (!is_any_told && devices.size() == 1) tell_figure(name_of(0, "in use by all processes"), devices[0].used_bytes);
+}
+
 void ProcessDrain::tell_clock(const TickClock::Reading& now) {
   if (has_clock_ && now.ns - last_clock_ns_ < clock_record_ns) return;
   wire::ClockRecord record;
@@ -314,8 +351,8 @@ void ProcessDrain::watch(const Row& row, std::int64_t time_ns) {
     }
     case wire::RecordKind::driver_refusal: {
       const auto record = row.as<wire::DriverRefusalRecord>();
-      watch_.note_refusal(record.heap, record.asked, text(heap_names_, record.heap), text(texts_, record.call),
-                          time_ns);
+      watch_.note_refusal(record.heap, record.asked, text(heap_names_, record.heap), text(texts_, record.call), time_ns,
+                          record.available == wire::unknown_bytes ? std::nullopt : std::optional(record.available));
       break;
     }
     case wire::RecordKind::out_of_memory: {
@@ -330,7 +367,9 @@ void ProcessDrain::watch(const Row& row, std::int64_t time_ns) {
 void ProcessDrain::write(const Row& row) {
   const std::int64_t time_ns = clock_.ns_from_ticks(row.ticks);
   watch(row, time_ns);
+  may_hold_memory_ = may_hold_memory_ || row.kind == wire::RecordKind::driver_refusal;
   if (is_of_driver(row)) {
+    may_hold_memory_ = true;
     const std::uint64_t before = writer_.next_event();
     write_of_driver(row, time_ns);
     events_ += writer_.next_event() - before;  // Not each row is one.

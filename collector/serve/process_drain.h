@@ -9,12 +9,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "collector/serve/device_figures.h"
 #include "collector/serve/driver_memory.h"
 #include "collector/serve/failure_watch.h"
 #include "collector/serve/frame_namer.h"
@@ -35,7 +37,10 @@ class ProcessDrain {
   void name_frames_by(FrameNamer& namer, std::int64_t process);
 
   void add_job_fact(std::string_view key, std::string_view value);
-  void mark(std::string_view name);  // A marker, now.
+  // Counters of the devices on which the driver says that the process holds memory, where they have changed, and every
+  // ten seconds; of the only device also where the driver names no process (it numbers them otherwise in a container).
+  // By ordinals of this machine, not those that the job may see: of no heap.
+  void tell_devices(std::span<const DeviceFigures> devices);
   // All that can be had now; with `is_last` also the youngest, and the block at hand is closed.
   void drain(bool is_last);
   // After the last drain(): writes the names that came since. True: there will be none any more.
@@ -47,10 +52,14 @@ class ProcessDrain {
   // Found since the last call; without the number of the process.
   const FailureWatch& failure_watch() const { return watch_; }
   std::vector<Failure> take_failures() { return std::exchange(failures_, {}); }
+  // It may hold memory of devices: it has called the driver, or did before it was attached to.
+  bool may_hold_memory() const { return may_hold_memory_; }
+  void note_attached();
   // Shared memory that made no sense at some place; what was behind it is lost.
   bool is_broken() const { return is_broken_; }
 
  private:
+  void mark(std::string_view name);  // A marker, now.
   struct Ring {
     std::uint64_t tail = 0, head = 0, told_tail = 0;
     std::uint64_t told_lost = 0;
@@ -97,7 +106,13 @@ class ProcessDrain {
   std::vector<Failure> failures_;
   std::uint64_t events_ = 0, lost_ = 0, told_without_ring_ = 0;
   std::int64_t last_drain_ns_ = 0, last_clock_ns_ = 0;
-  bool is_broken_ = false, has_clock_ = false;
+  struct ToldFigure {
+    std::uint64_t bytes = 0;
+    std::int64_t time_ns = 0;
+  };
+  void tell_figure(const std::string& name, std::uint64_t bytes);
+  std::map<std::string, ToldFigure> told_figures_;
+  bool is_broken_ = false, has_clock_ = false, may_hold_memory_ = false;
 };
 
 }  // namespace hbmscope::serve

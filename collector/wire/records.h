@@ -356,13 +356,14 @@ static_assert(sizeof(UnmapRecord) == 24);
 // The driver refused a request. Not yet an out-of-memory: the framework may try again.
 struct DriverRefusalRecord {
   static constexpr RecordKind kind = RecordKind::driver_refusal;
-  std::uint64_t asked = 0;  // What was asked.
-  std::uint32_t heap = 0;   // Heap; 0: not told.
-  std::uint32_t stack = 0;  // Stack; 0: not told.
-  std::uint32_t call = 0;   // String: the call.
-  std::uint32_t error = 0;  // The driver's error number.
+  std::uint64_t asked = 0;                      // What was asked.
+  std::uint64_t available = ~std::uint64_t{0};  // What the driver says was free on the device. 18446744073709551615: not told.
+  std::uint32_t heap = 0;                       // Heap; 0: not told.
+  std::uint32_t stack = 0;                      // Stack; 0: not told.
+  std::uint32_t call = 0;                       // String: the call.
+  std::uint32_t error = 0;                      // The driver's error number.
 };
-static_assert(sizeof(DriverRefusalRecord) == 24);
+static_assert(sizeof(DriverRefusalRecord) == 32);
 
 // A framework gave up.
 struct OutOfMemoryRecord {

@@ -116,6 +116,26 @@ class Attach(AttachTest):
         self.assertEqual(attaching.returncode, 0)
         self.assertGreater(self.report()["events"]["alloc"], 0)
 
+    def test_all_ranks_of_a_job_at_once(self):
+        path = self.folder / "ranks-target"
+        path.symlink_to(TARGET)
+        ranks = [self.target(program=str(path)) for _ in range(3)]
+        several = self.run_it("attach", "ranks-target annot", "--record", self.recording)
+        self.assertIn('3 jobs\' commands contain "ranks-target annot"', several.stderr)
+        held = self.attach(ranks[0].pid, "--for", "60")
+        self.assertIn("attached to", held.stderr.readline())
+        done = self.run_it("attach", str(ranks[1].pid), "--all", "--record", str(self.folder / "all.hbm"), "--for", "0.5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"{ranks[0].pid} is watched by hbmscope {held.pid} already", done.stderr)
+        for rank in ranks[1:]:
+            self.assertIn(f"attached to {rank.pid}", done.stderr)
+        self.assertIn("events of 2 processes", done.stderr)
+        report = json.loads(self.run_it("report", str(self.folder / "all.hbm"), "--json").stdout)
+        self.assertEqual(len({heap["stream"] for heap in report["heaps"]}), 2)
+        self.run_it("detach", str(ranks[0].pid))
+        for rank in ranks:
+            self.end(rank)
+
     def test_a_job_is_named_by_a_part_of_its_command(self):
         target = self.target()
         unknown = self.run_it("attach", "no-such-job-anywhere")

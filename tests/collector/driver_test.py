@@ -147,6 +147,17 @@ class Driver(unittest.TestCase):
         events = self.report()["events"]
         self.assertEqual((events["driver_refusals"], events["oom"]), (len(called), 0))
 
+    def test_a_refusal_has_what_was_free_on_the_device(self):
+        done = self.run_python("""
+            assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(1 << 30)) == 0
+            free, total = C.c_size_t(), C.c_size_t()
+            assert cuda.cuMemGetInfo_v2(C.byref(free), C.byref(total)) == 0
+            assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(total.value)) == 2
+            print(free.value)
+            """)
+        [refusal] = [row for row in self.rows() if row["kind"] == "driver_refusal"]
+        self.assertEqual(refusal["available_bytes"], done.stdout.strip())
+
     def test_peak_of_blocks_and_handles(self):
         self.run_python("""
             import struct

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What the driver tells of devices and who holds their memory: ps, and watch --totals, with a pretend NVML.
+"""What the driver tells of devices and who holds their memory: ps, watch --totals, and in recordings, with a pretend NVML.
 
-    totals_test.py HBMSCOPE FOLDER_OF_FAKE_NVML
+    totals_test.py HBMSCOPE FOLDER_OF_FAKE_NVML FOLDER_OF_FAKE_CUDA
 """
 
 import json
@@ -9,10 +9,11 @@ import os
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 from pathlib import Path
 
-HBMSCOPE, LIBRARY = sys.argv[1:3]
+HBMSCOPE, LIBRARY, CUDA = sys.argv[1:4]
 GIB = 1 << 30
 
 
@@ -89,6 +90,39 @@ class Totals(unittest.TestCase):
         text = self.run_it("ps").stdout
         self.assertIn("GPU 0  NVIDIA H200  10.0 GiB of 80.0 GiB in use", text)
         self.assertIn("7.00 GiB  the driver and who is not told", text)
+
+    def test_a_recording_has_what_the_driver_told_of_its_process(self):
+        job = f"""
+            import ctypes as C, os, time
+            cuda = C.CDLL("libcuda.so.1")
+            def tell(used, held):
+                with open(os.environ["FAKE_NVML"] + ".new", "w") as new:
+                    new.write(f"device {80 * GIB} {{used}} NVIDIA H200\\nholder {{os.getpid()}} {{held}}\\nholder 1 17\\ndevice {80 * GIB} 5 NVIDIA H200\\n")
+                os.rename(new.name, os.environ["FAKE_NVML"])
+            tell({10 * GIB}, {2 * GIB})
+            at = C.c_uint64()
+            cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(1 << 20))
+            time.sleep(1.5)
+            tell({12 * GIB}, {5 * GIB})
+            time.sleep(1.5)
+            """
+        recording = str(self.told.with_suffix(".hbm"))
+        environment = dict(self.environment, LD_LIBRARY_PATH=f"{LIBRARY}:{CUDA}/bound")
+        subprocess.run([HBMSCOPE, "run", "--no-window", "--record", recording, "--", sys.executable, "-c", textwrap.dedent(job)], check=True, env=environment, timeout=60)
+        report = json.loads(self.run_it("report", recording, "--json").stdout)
+        told = {row["name"]: (row["least"], row["most"], row["value"]) for row in report["counters"]}
+        self.assertEqual(told["GPU 0 bytes held by this process (NVML)"], (2 * GIB, 5 * GIB, 5 * GIB))
+        self.assertEqual(told["GPU 0 bytes in use by all processes (NVML)"], (10 * GIB, 12 * GIB, 12 * GIB))
+        self.assertFalse([name for name in told if name.startswith("GPU 1")], "the process holds nothing there")
+
+    def test_what_was_there_before_attaching_is_told_by_the_driver(self):
+        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {self.job.pid} {3 * GIB}")
+        recording = str(self.told.with_suffix(".hbm"))
+        done = self.run_it("attach", str(self.job.pid), "--no-cupti", "--no-window", "--record", recording, "--for", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        [attached] = json.loads(self.run_it("report", recording, "--json").stdout)["attached"]
+        self.assertEqual((attached["before_bytes"], attached["identified_bytes"]), (3 * GIB, 0))
+        self.assertIn("3.00 GiB was there before; 0 B of it is identified, 3.00 GiB is not.", self.run_it("report", recording).stdout)
 
 
 if __name__ == "__main__":

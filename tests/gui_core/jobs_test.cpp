@@ -109,6 +109,15 @@ TEST_F(Jobs, are_listed_when_somebody_looks) {
   run_until(app, [&] { return !app.state().jobs.is_open; });
 }
 
+TEST(JobRows, ranks_have_one_command_and_can_be_attached_to) {
+  JobListing listing;
+  listing.jobs.resize(4);
+  for (std::size_t i = 0; i < 4; ++i) listing.jobs[i].command = i == 3 ? "python other.py" : "python train.py";
+  listing.jobs[1].refusal = "it is asleep";
+  EXPECT_EQ(count_ranks(listing, listing.jobs[0]), 2U);
+  EXPECT_EQ(count_ranks(listing, listing.jobs[3]), 1U);
+}
+
 TEST_F(Jobs, are_listed_on_the_first_page) {
   App app([] {});
   app.list_jobs();
@@ -125,6 +134,8 @@ TEST_F(Jobs, of_another_machine_are_listed_and_attached_to_there) {
   run_until(app, [&] { return said().find("attach --on gpu7 4711 --no-window --record ") != std::string::npos; });
   ASSERT_NE(app.state().source(), nullptr);
   EXPECT_EQ(app.state().source()->path, "live:gpu7:4711");
+  app.commands().push(CommandId::attach_to_all, "4711");
+  run_until(app, [&] { return said().find(".hbm --all\n") != std::string::npos; });
   app.commands().push(CommandId::list_host, "");
   run_until(app, [&] { return app.state().jobs.host.empty(); });
 }

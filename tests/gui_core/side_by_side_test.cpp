@@ -216,7 +216,7 @@ TEST_F(SideBySide, another_file_in_a_side_has_no_words_of_the_one_before) {
 TEST_F(SideBySide, a_heap_is_chosen_by_its_name_and_a_wrong_one_is_told) {
   give(CommandId::choose_heap, std::string("GPU 7"));
   give(Command{CommandId::open_paths, {}, {path("pool.hbm")}, SourceId::none, {}, {}});
-  EXPECT_EQ("There is no heap \"GPU 7\" here: GPU 0.", state().window.notice);
+  EXPECT_EQ("there is no heap 'GPU 7'. There are: GPU 0.", state().window.notice);
   give_to(0, CommandId::size_timeline, "640");
   EXPECT_FALSE(state().window.notice.empty()) << "what a view tells of itself does not take it away";
   give(CommandId::choose_heap, std::string("GPU 0"));

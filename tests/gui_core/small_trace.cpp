@@ -89,6 +89,13 @@ void SmallTrace::mark(std::string_view name, std::uint8_t phase) {
   writer_.add(record, time_ns_ += 1000);
 }
 
+void SmallTrace::tell(std::string_view counter, std::int64_t value) {
+  wire::CounterRecord record;
+  record.name = writer_.define_string(counter);
+  record.value = value;
+  writer_.add(record, time_ns_ += 1000);
+}
+
 const Trace& SmallTrace::trace() {
   writer_.flush();
   return trace_;

@@ -29,6 +29,7 @@ class SmallTrace {
   void request_free(std::uint64_t address);  // A device stream still waits for it.
   void run_out_of_memory(std::uint64_t asked);
   void mark(std::string_view name, std::uint8_t phase = 0);  // 0 instant, 1 begins, 2 ends.
+  void tell(std::string_view counter, std::int64_t value);   // Of no heap.
 
   const Trace& trace();  // With all that was written so far.
   const StreamState& state() { return trace().streams[0].last_state(); }

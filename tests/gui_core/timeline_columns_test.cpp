@@ -78,16 +78,19 @@ void fill(test::SmallTrace& trace, std::uint32_t seed) {
     if (taken[at])
       trace.free(at * mib);
     else
-      trace.alloc(at * mib, 1 + random() % mib);
+      trace.alloc(at * mib, 1 + random() % mib, {}, random() % 2);
     taken[at] = !taken[at];
   }
 }
 
 void add_to(std::vector<TimelineColumn>& columns, std::vector<bool>& has, std::size_t to, const StreamState& now) {
   const std::uint64_t in_use = now.in_use_bytes(1);
+  const std::uint64_t requested = now.heap(1).requested_bytes;
   if (!has[to]) columns[to].in_use = {in_use, in_use};
+  if (!has[to]) columns[to].requested = {requested, requested};
   has[to] = true;
   columns[to].in_use.add(in_use);
+  columns[to].requested.add(requested);
   if (const auto share = external_fragmentation(now.heap(1)))
     columns[to].fragmentation.add({static_cast<float>(*share), static_cast<float>(*share)});
 }
@@ -130,6 +133,7 @@ TEST(TimelineColumns, every_span_is_exact_beside_one_state_for_every_event) {
     for (; next + 1 < count; ++next) add_to(naive, has, next + 1, last);
     for (std::size_t i = 0; i < count; ++i) {
       ASSERT_EQ(naive[i].in_use, timeline.columns[i].in_use) << "round " << round << " column " << i;
+      ASSERT_EQ(naive[i].requested, timeline.columns[i].requested) << "round " << round << " column " << i;
       ASSERT_EQ(naive[i].fragmentation, timeline.columns[i].fragmentation) << "round " << round << " column " << i;
     }
   }
@@ -189,6 +193,44 @@ TEST(TimelineMarkers, what_overlaps_without_being_nested_has_a_row_of_its_own) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(static_cast<int>(i), fine.stretches[i].depth) << fine.stretches[i].name;
   EXPECT_EQ("next copy", fine.stretches[3].name);
   EXPECT_EQ(1, fine.stretches[3].depth) << "the row that the copy left, not the body's";
+}
+
+TEST(TimelineCounters, each_column_has_the_least_and_most_and_what_was_told_before_it) {
+  test::SmallTrace trace;  // An event a microsecond.
+  trace.alloc(0, mib);
+  std::mt19937 random(7);
+  std::vector<std::int64_t> values;
+  for (int i = 0; i < 400; ++i) {
+    values.push_back(static_cast<std::int64_t>(random() % 1000));
+    trace.tell("bytes told", values.back());
+  }
+  for (int i = 0; i < 99; ++i) {
+    trace.free(0);
+    trace.alloc(0, mib);
+  }
+  trace.tell("once", 5);
+  for (const char* name : {"second", "third", "fourth"})
+    for (int i = 0; i < 2; ++i) trace.tell(name, i);
+  const Stream& stream = trace.trace().streams[0];
+  const std::int64_t from = 100'500, to = 450'500;  // Of the first axis: between two events.
+  const std::size_t count = 35;
+  const TimelineColumns timeline = columns_of(stream, {from, to}, count, TimelineEffort::exact);
+  ASSERT_EQ(3U, timeline.counters.size()) << "what was told once is no course";
+  EXPECT_EQ(1U, timeline.counters_left_out);
+  EXPECT_EQ("bytes told", timeline.counters[0].name);
+  EXPECT_TRUE(timeline.counters[0].is_bytes);
+  EXPECT_FALSE(timeline.counters[1].is_bytes);
+  EXPECT_FALSE(timeline.counters[1].columns[0].is_defined) << "told after this stretch only";
+  for (std::size_t column = 0; column < count; ++column) {
+    const std::int64_t begin = from + static_cast<std::int64_t>(column) * 10'000, end = begin + 10'000;
+    CounterBand naive;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::int64_t at = (static_cast<std::int64_t>(i) + 1) * 1000;
+      const std::int64_t next = i + 1 < values.size() ? at + 1000 : to;
+      if (at < end && next > begin) naive.add({values[i], values[i], true});
+    }
+    ASSERT_EQ(naive, timeline.counters[0].columns[column]) << column;
+  }
 }
 
 TEST(TimelineColumns, cancelled_one_has_no_answer) {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/query/allocation_times.h"
+#include "analysis/query/trace_own_code.h"
 #include "analysis/trace/range_table.h"
 
 namespace hbmscope::gui {

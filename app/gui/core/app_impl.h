@@ -126,7 +126,7 @@ class App::Impl {
   bool apply_to_jobs(const Command& command);
   void watch_jobs();
   void list_host(const std::string& host, bool is_copying);
-  void attach_to(std::int64_t process);
+  void attach_to(std::int64_t process, bool is_all);  // All: with its command.
   std::optional<Error> attach_error(const std::string& name);
 
   // play.cpp, for the bound context.

@@ -63,7 +63,7 @@ void App::Impl::list_host(const std::string& host, bool is_copying) {
 }
 
 // The recording stays when the job is let go: it has what was seen.
-void App::Impl::attach_to(std::int64_t process) {
+void App::Impl::attach_to(std::int64_t process, bool is_all) {
   std::error_code error;
   const std::filesystem::path folder = state_folder() / "recordings";
   std::filesystem::create_directories(folder, error);
@@ -74,6 +74,7 @@ void App::Impl::attach_to(std::int64_t process) {
   auto said = std::make_shared<Said>();
   std::string wrong;
   std::vector<std::string> words{"attach", std::to_string(process), "--no-window", "--record", recording};
+  if (is_all) words.emplace_back("--all");
   if (!host.empty()) words.insert(words.begin() + 1, {"--on", host});
   auto command = view::CommandLines::start(
       words,
@@ -127,7 +128,11 @@ bool App::Impl::apply_to_jobs(const Command& command) {
       return true;
     case CommandId::attach_to:
       jobs.is_open = jobs.is_asking = false;
-      this->attach_to(std::atoll(command.text.c_str()));
+      this->attach_to(std::atoll(command.text.c_str()), false);
+      return true;
+    case attach_to_all:
+      jobs.is_open = jobs.is_asking = false;
+      this->attach_to(std::atoll(command.text.c_str()), true);
       return true;
     case detach: ask_observer(link::RequestKind::detach); return true;
     default: return false;

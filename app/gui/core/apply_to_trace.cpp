@@ -113,16 +113,12 @@ bool App::Impl::show_heap_named(const std::string& name) {
     side().wanted_heap = name;
     return false;
   }
-  std::string names;
-  for (const NamedHeap& heap : heaps_of(*source->trace)) {
-    if (heap.name == name) {
-      show_heap(heap.key);
-      return true;
-    }
-    names += (names.empty() ? "" : ", ") + heap.name;
-  }
-  state.window.notice = "There is no heap \"" + name + "\" here: " + names + ".";
-  return false;
+  const Result<HeapKey> heap = find_heap(*source->trace, name);
+  if (heap)
+    show_heap(*heap);
+  else
+    state.window.notice = heap.error().text();
+  return heap.has_value();
 }
 
 bool App::Impl::apply_to_trace(const Command& command) {

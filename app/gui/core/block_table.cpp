@@ -1,5 +1,6 @@
 #include "app/gui/core/block_table.h"
 
+#include "analysis/query/trace_own_code.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/piece_text.h"
 

@@ -158,6 +158,7 @@ enum class Needs {
   X(choose_job, "", "", "", hidden, "The process `text` is chosen in the list of jobs.")                               \
   X(ask_to_attach, "", "", "", hidden, "Says what attaching to the process `text` does.")                              \
   X(attach_to, "", "", "", hidden, "Attaches to the process `text`.")                                                  \
+  X(attach_to_all, "", "", "", hidden, "Attaches to all processes with the command of the process `text`.")            \
   X(set_demo, "", "", "", hidden, "Starts the demo anew with the settings in `texts`.")                                \
   X(set_demo_beside, "", "", "", hidden, "Starts it anew with a second program under the settings in `texts`.")        \
   X(set_demo_speed, "", "", "", hidden, "`text` times as fast as at first.")                                           \

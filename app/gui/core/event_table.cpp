@@ -1,6 +1,7 @@
 #include "app/gui/core/event_table.h"
 
 #include "analysis/query/block_list_rows.h"
+#include "analysis/query/trace_own_code.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/heap_pieces.h"
 #include "app/gui/core/piece_text.h"

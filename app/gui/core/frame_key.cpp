@@ -37,14 +37,6 @@ std::string location_text(const Frame& frame) {
   return text;
 }
 
-std::string file_title(std::string_view file) {
-  const std::string_view tail = file_tail(file);
-  if (tail != "<notebook>") return std::string(tail);
-  std::string_view cell = file.substr(file.find_last_of("/\\") + 1);
-  cell = cell.substr(0, cell.find('.'));
-  return "<notebook> " + std::string(cell);
-}
-
 std::string_view text_from_frame_by(FrameBy by) {
   for (const auto& [value, name] : by_names)
     if (value == by) return name;

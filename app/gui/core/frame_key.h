@@ -27,10 +27,6 @@ FrameIndex find_frame(const ProfileView& view, const FrameKey& key);
 // "train.py:41", "train.py", "" (unknown), as it stands beside a function's name.
 std::string location_text(const Frame& frame);
 
-// The file's tail; cells of a notebook, which share one, are told apart by the number in their name: "<notebook>
-// 19917".
-std::string file_title(std::string_view file);
-
 std::string_view text_from_frame_by(FrameBy by);  // "function", "line", "file", "package", "address"
 bool parse_frame_by(std::string_view text, FrameBy& by);
 

@@ -9,7 +9,7 @@
 #include "analysis/query/heap_metrics.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/query/trace_own_code.h"
-#include "app/gui/core/frame_key.h"
+#include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/heap_shades.h"
 
 namespace hbmscope::gui {
@@ -82,10 +82,10 @@ void add_loose_blocks(HeapPieces& map, const StreamState& state, std::uint32_t h
 
 // Lines of code (tags, streams) keep the hue that they have; the largest of the others get what is left of the eight.
 // The rest is neutral, and so is what has no name: one that begins with a bracket. `key_of(block)` is what the name
-// depends on.
-template <class KeyOf, class NameOf>
+// depends on, `where_of(key)` finds its blocks.
+template <class KeyOf, class NameOf, class WhereOf>
 void shade_by_name(HeapPieces& map, const StreamState& state, const std::string& rest_name, const KeyOf& key_of,
-                   const NameOf& name_of) {
+                   const NameOf& name_of, const WhereOf& where_of) {
   std::unordered_map<std::uint32_t, std::size_t> name_of_key;
   std::map<std::string, std::size_t> known;
   std::vector<ShadedName> shaded;
@@ -98,7 +98,7 @@ void shade_by_name(HeapPieces& map, const StreamState& state, const std::string&
     if (is_new) {
       const std::string name = name_of(key);
       found->second = known.try_emplace(name, known.size()).first->second;
-      if (found->second == shaded.size()) shaded.push_back({{several_shade, name, 0, 0}, 0});
+      if (found->second == shaded.size()) shaded.push_back({{several_shade, name, 0, 0, where_of(key)}, 0});
     }
     name_of_piece[i] = found->second;
     ShadedName& name = shaded[found->second];
@@ -115,19 +115,22 @@ void shade_by_name(HeapPieces& map, const StreamState& state, const std::string&
 void shade_by_code(HeapPieces& map, const Definitions& definitions, const StreamState& state) {
   shade_by_name(
       map, state, "other code, or none", [](const LiveBlock& block) { return block.stack; },
-      [&](std::uint32_t stack) { return own_code_text(definitions, stack); });
+      [&](std::uint32_t stack) { return own_code_text(definitions, stack); },
+      [&](std::uint32_t stack) { return "own=" + where_quote(own_code_text(definitions, stack)); });
 }
 
 void shade_by_tag(HeapPieces& map, const Definitions& definitions, const StreamState& state) {
   shade_by_name(
       map, state, "other tags, or none", [](const LiveBlock& block) { return block.tag; },
-      [&](std::uint32_t tag) { return tag == 0 ? "(no tag)" : "tag " + std::string(definitions.text(tag)); });
+      [&](std::uint32_t tag) { return tag == 0 ? "(no tag)" : "tag " + std::string(definitions.text(tag)); },
+      [&](std::uint32_t tag) { return "tag=" + where_quote(definitions.text(tag)); });
 }
 
 void shade_by_stream(HeapPieces& map, const StreamState& state) {
   shade_by_name(
       map, state, "other streams", [](const LiveBlock& block) { return block.stream; },
-      [](std::uint32_t stream) { return "stream " + std::to_string(stream); });
+      [](std::uint32_t stream) { return "stream " + std::to_string(stream); },
+      [](std::uint32_t stream) { return "stream=" + std::to_string(stream); });
 }
 
 void keep_larger(const HeapPieces& map, std::optional<std::size_t>& largest, std::size_t piece) {
@@ -192,11 +195,8 @@ Shade hue_shade(std::string_view name, ColorKeeper& colors) {
   return hue == no_hue ? several_shade : static_cast<Shade>(hue);
 }
 
-// PyTorch's own borders: small up to 1 MiB, large from 20 MiB (kSmallSize, kLargeBuffer of CUDACachingAllocator.cpp).
 Shade size_step_of(std::uint64_t bytes) {
-  constexpr std::array<std::uint64_t, step_count - 1> borders{std::uint64_t{64} << 10, std::uint64_t{1} << 20,
-                                                              std::uint64_t{20} << 20, std::uint64_t{128} << 20,
-                                                              std::uint64_t{1} << 30};
+  const auto& borders = size_step_borders;
   return static_cast<Shade>(std::upper_bound(borders.begin(), borders.end(), bytes) - borders.begin());
 }
 
@@ -222,14 +222,6 @@ HeapColoring choose_coloring(const StreamState& state, std::uint32_t heap) {
   }
   if (with_stack >= bytes - with_stack) return HeapColoring::own_code;
   return with_tag >= bytes - with_tag ? HeapColoring::tag : HeapColoring::size;
-}
-
-std::string own_code_text(const Definitions& definitions, std::uint32_t stack) {
-  if (stack == 0) return "(no stack was recorded)";
-  const auto frame = find_own_frame(definitions, stack);
-  if (!frame) return "(library code only)";
-  return std::string(definitions.text(frame->function)) + "  " + file_title(definitions.text(frame->file)) +
-         (frame->line > 0 ? ":" + std::to_string(frame->line) : "");
 }
 
 const HeapPiece* HeapPieces::find(std::uint64_t address) const {

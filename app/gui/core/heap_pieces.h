@@ -58,6 +58,10 @@ inline constexpr Shade same = 0, added = 1, grown = 2, shrunk = 3, moved = 4, go
 
 inline constexpr std::array<std::string_view, step_count> size_step_names{
     "under 64 KiB", "64 KiB to 1 MiB", "1 to 20 MiB", "20 to 128 MiB", "128 MiB to 1 GiB", "1 GiB and more"};
+// PyTorch's own borders: small up to 1 MiB, large from 20 MiB (kSmallSize, kLargeBuffer of CUDACachingAllocator.cpp).
+inline constexpr std::array<std::uint64_t, step_count - 1> size_step_borders{
+    std::uint64_t{64} << 10, std::uint64_t{1} << 20, std::uint64_t{20} << 20, std::uint64_t{128} << 20,
+    std::uint64_t{1} << 30};
 Shade size_step_of(std::uint64_t bytes);
 
 // Where the source does not tell regions, blocks closer than this lie in one: cudaMalloc maps whole pages of 2 MiB.
@@ -86,6 +90,7 @@ struct ShadeEntry {
   Shade shade = several_shade;
   std::string name;  // "step  optimizer.py:75", "1 to 8 MiB"
   std::uint64_t bytes = 0, blocks = 0;
+  std::string where = {};  // Its blocks in the language of block_where_fields(); empty: it can't be said there.
 };
 
 // What the blocks of a line of code, a tag, a stream, a size have in common, and how much of the picture is theirs.
@@ -132,8 +137,5 @@ struct ColoringFacts {
 // `colors`: the lines of code that have a hue already, and keep it.
 HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, std::uint32_t heap,
                                HeapColoring coloring, const ColorKeeper& colors = {}, const ColoringFacts& facts = {});
-
-// "step  optimizer.py:75"; "(library code only)", "(no stack was recorded)".
-std::string own_code_text(const Definitions& definitions, std::uint32_t stack);
 
 }  // namespace hbmscope::gui

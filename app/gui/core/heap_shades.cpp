@@ -20,6 +20,14 @@ Shade shade_of_fate(BlockFate fate) {
   return change_shade::same;
 }
 
+// "size>=1 size<2": of a field's values those from `first` on, and below `end`; an empty one is no border.
+std::string where_between(std::string_view field, const std::string& first, const std::string& end) {
+  std::string where;
+  if (!first.empty()) where = std::string(field) + ">=" + first;
+  if (!end.empty()) where += (where.empty() ? "" : " ") + std::string(field) + "<" + end;
+  return where;
+}
+
 // Powers of ten: 10 of the unit and more, 100 and more, ...
 Shade step_of(std::uint64_t value, std::uint64_t first) {
   Shade step = 0;
@@ -30,6 +38,7 @@ Shade step_of(std::uint64_t value, std::uint64_t first) {
 struct ShadeName {
   Shade shade = 0;
   std::string_view name;
+  std::string where = {};  // As ShadeEntry's.
 };
 
 // Gives each block the shade that shade_of() says, which `names` has, and makes a legend of those that have blocks.
@@ -47,7 +56,7 @@ void shade_by(HeapPieces& map, const std::vector<ShadeName>& names, const ShadeO
   }
   for (const ShadeName& name : names)
     if (const Sum& sum = sums[name.shade]; sum.blocks > 0)
-      map.legend.push_back({name.shade, std::string(name.name), sum.bytes, sum.blocks});
+      map.legend.push_back({name.shade, std::string(name.name), sum.bytes, sum.blocks, name.where});
 }
 
 // What went with its region has no place in the picture.
@@ -66,15 +75,23 @@ void keep_in_regions(HeapPieces& map) {
 
 void shade_by_size(HeapPieces& map) {
   std::vector<ShadeName> names;
-  for (std::size_t i = 0; i < step_count; ++i) names.push_back({static_cast<Shade>(i), size_step_names[i]});
+  for (std::size_t i = 0; i < step_count; ++i)
+    names.push_back({static_cast<Shade>(i), size_step_names[i],
+                     where_between("size", i == 0 ? "" : std::to_string(size_step_borders[i - 1]),
+                                   i + 1 == step_count ? "" : std::to_string(size_step_borders[i]))});
   shade_by(map, names, [](const HeapPiece& piece) { return size_step_of(piece.size); });
 }
 
 // Age is how many events ago a block was taken, in powers of ten: it needs no clock.
 void shade_by_age(HeapPieces& map, const StreamState& state) {
-  static const std::vector<ShadeName> steps{{0, "the last 10 events"}, {1, "the last 100"},
-                                            {2, "the last 1,000"},     {3, "the last 10,000"},
-                                            {4, "before that"},        {5, "before the recording"}};
+  std::vector<ShadeName> steps{{0, "the last 10 events"}, {1, "the last 100"}, {2, "the last 1,000"},
+                               {3, "the last 10,000"},    {4, "before that"},  {5, "before the recording"}};
+  std::string younger;  // The first event that is of a younger step.
+  for (std::uint64_t step = 0, limit = 10; step < 5; ++step, limit *= 10) {
+    const std::string first = step < 4 && limit < state.position() ? std::to_string(state.position() - limit) : "";
+    if (step == 0 || !younger.empty()) steps[step].where = where_between("event", first, younger);
+    younger = first;
+  }
   shade_by(map, steps, [&](const HeapPiece& piece) -> Shade {
     const std::uint64_t event = state.slots()[piece.slot].event;
     if (event == wire::before_the_stream || event >= state.position()) return 5;
@@ -86,14 +103,18 @@ void shade_by_age(HeapPieces& map, const StreamState& state) {
 }
 
 void shade_by_state(HeapPieces& map) {
-  shade_by(map, {{0, "in use"}, {1, "freed, a stream still waits"}},
+  shade_by(map, {{0, "in use", "state=live"}, {1, "freed, a stream still waits", "state=pending"}},
            [](const HeapPiece& piece) { return piece.is_pending ? Shade{1} : Shade{0}; });
 }
 
 // Of the block, in per cent: a few bytes of a small one are as much as a MiB of a large one.
 void shade_by_waste(HeapPieces& map) {
-  static const std::vector<ShadeName> steps{{0, "no rounding"}, {1, "under 1 %"},    {2, "1 to 5 %"},
-                                            {3, "5 to 12.5 %"}, {4, "12.5 to 25 %"}, {5, "25 % and more"}};
+  static const std::vector<ShadeName> steps{{0, "no rounding", "waste=0"},
+                                            {1, "under 1 %", "waste>0 rounding<1"},
+                                            {2, "1 to 5 %", where_between("rounding", "1", "5")},
+                                            {3, "5 to 12.5 %", where_between("rounding", "5", "12.5")},
+                                            {4, "12.5 to 25 %", where_between("rounding", "12.5", "25")},
+                                            {5, "25 % and more", where_between("rounding", "25", "")}};
   shade_by(map, steps, [](const HeapPiece& piece) -> Shade {
     if (piece.waste == 0) return 0;
     const double share = static_cast<double>(piece.waste) / static_cast<double>(piece.size);
@@ -117,12 +138,12 @@ void shade_by_lifetime(HeapPieces& map, const Stream& stream, const StreamState&
           step_of(static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.end_ns - row.allocated_ns)), ms);
     }
   }
-  static const std::vector<ShadeName> of_time{{0, "under 1 ms"},
-                                              {1, "1 to 10 ms"},
-                                              {2, "10 to 100 ms"},
-                                              {3, "100 ms to 1 s"},
-                                              {4, "1 to 10 s"},
-                                              {5, "10 s and more"},
+  static const std::vector<ShadeName> of_time{{0, "under 1 ms", where_between("lifetime", "", "1ms")},
+                                              {1, "1 to 10 ms", where_between("lifetime", "1ms", "10ms")},
+                                              {2, "10 to 100 ms", where_between("lifetime", "10ms", "100ms")},
+                                              {3, "100 ms to 1 s", where_between("lifetime", "100ms", "1s")},
+                                              {4, "1 to 10 s", where_between("lifetime", "1s", "10s")},
+                                              {5, "10 s and more", where_between("lifetime", "10s", "")},
                                               {several_shade, "unknown: alive at the end, or from before"}};
   static const std::vector<ShadeName> of_events{{0, "under 10 events"},
                                                 {1, "10 to 100"},

@@ -65,6 +65,12 @@ Result<JobListing> job_listing_from(const std::string& text) {
   return listing;
 }
 
+std::size_t count_ranks(const JobListing& listing, const JobRow& job) {
+  return static_cast<std::size_t>(std::count_if(listing.jobs.begin(), listing.jobs.end(), [&](const JobRow& one) {
+    return one.command == job.command && one.can_be_attached();
+  }));
+}
+
 std::vector<const JobRow*> filter_jobs(const JobListing& listing, const std::string& filter) {
   std::vector<const JobRow*> found;
   for (const JobRow& row : listing.jobs) {

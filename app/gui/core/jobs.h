@@ -32,6 +32,9 @@ struct JobListing {
 // A line of `hbmscope ps --json --every`.
 Result<JobListing> job_listing_from(const std::string& json);
 
+// So many with the same command as this one can be attached to, itself too: the ranks of one job.
+std::size_t count_ranks(const JobListing& listing, const JobRow& job);
+
 // Of those whose number, user, command or what is loaded contains each word of the filter.
 std::vector<const JobRow*> filter_jobs(const JobListing& listing, const std::string& filter);
 

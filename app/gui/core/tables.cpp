@@ -1,5 +1,6 @@
 #include "app/gui/core/tables.h"
 
+#include "analysis/query/trace_own_code.h"
 #include "app/gui/core/piece_text.h"
 
 #include <algorithm>
@@ -202,8 +203,10 @@ TextTable table_from_timeline(const TimelineColumns& timeline) {
     table.columns.push_back({std::string(name) + ", most", true});
   };
   add_band("In use");
+  if (timeline.knows_requested) add_band("Requested");
   if (timeline.knows_regions) add_band("Pool size");
   if (timeline.knows_regions) add_band("Largest free");
+  for (const TimelineCounter& counter : timeline.counters) add_band(counter.name.c_str());
   for (std::size_t i = 0; i < timeline.columns.size(); ++i) {
     const TimelineColumn& column = timeline.columns[i];
     const double end = static_cast<double>(i + 1) / static_cast<double>(timeline.columns.size());
@@ -215,8 +218,14 @@ TextTable table_from_timeline(const TimelineColumns& timeline) {
         row.push_back({text_from_bytes(static_cast<std::int64_t>(bytes)), std::to_string(bytes)});
     };
     add(column.in_use);
+    if (timeline.knows_requested) add(column.requested);
     if (timeline.knows_regions) add(column.pool);
     if (timeline.knows_regions) add(column.largest_free);
+    for (const TimelineCounter& counter : timeline.counters)
+      for (const std::int64_t value : {counter.columns[i].least, counter.columns[i].most})
+        row.push_back(counter.columns[i].is_defined
+                          ? TableCell{text_from_counter(counter, value), std::to_string(value)}
+                          : text_cell(""));
   }
   return table;
 }

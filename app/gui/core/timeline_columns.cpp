@@ -8,6 +8,7 @@
 #include "analysis/trace/pass_from.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/piece_text.h"
+#include "app/gui/core/timeline_counters.h"
 #include "app/gui/core/timeline_markers.h"
 
 namespace hbmscope::gui {
@@ -22,7 +23,9 @@ TimelineColumn column_from(const StreamState& state, std::uint32_t id, std::uint
   const HeapState& heap = state.heap(id);
   const std::uint64_t in_use = state.in_use_bytes(id), pool = heap.space.region_bytes().value_or(0),
                       largest = heap.space.largest_free().value_or(0);
+  const std::uint64_t requested = heap.requested_bytes + (in_use - heap.in_use_bytes);  // A handle takes what is asked.
   TimelineColumn now{{in_use, in_use},
+                     {requested, requested},
                      {pool, pool},
                      {largest, largest},
                      {},
@@ -87,6 +90,7 @@ bool take_events(const Stream& stream, StreamPositions positions, TimelineColumn
 
 TimelineColumn column_from(const TimelineBucket& bucket) {
   TimelineColumn range{{bucket.least.in_use, bucket.most.in_use},
+                       {bucket.least.requested, bucket.most.requested},
                        {bucket.least.pool, bucket.most.pool},
                        {bucket.least.largest_free, bucket.most.largest_free},
                        {},
@@ -176,8 +180,8 @@ double nice_step(double range, int most) {
 
 void TimelineColumn::add(const TimelineColumn& later) {
   if (later.in_use.most > in_use.most) most_position = later.most_position;
-  for (const auto& [band, more] : {std::pair(&in_use, &later.in_use), std::pair(&pool, &later.pool),
-                                   std::pair(&largest_free, &later.largest_free)}) {
+  for (const auto& [band, more] : {std::pair(&in_use, &later.in_use), std::pair(&requested, &later.requested),
+                                   std::pair(&pool, &later.pool), std::pair(&largest_free, &later.largest_free)}) {
     band->add(more->least);
     band->add(more->most);
   }
@@ -229,8 +233,11 @@ std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, He
   timeline.span = span.empty() ? timeline.whole : span;
   timeline.span.end = std::min(timeline.span.end, timeline.whole.end);
   timeline.knows_regions = true;
-  for (const TimelineBucket& bucket : stream.timeline(heap.heap).buckets(0, stream.end_position(), 1))
+  timeline.knows_requested = stream.definitions().heap(heap.heap).has(wire::heap_flag::has_requested);
+  for (const TimelineBucket& bucket : stream.timeline(heap.heap).buckets(0, stream.end_position(), 1)) {
     timeline.knows_regions &= bucket.knows_regions;
+    timeline.knows_requested &= bucket.knows_requested;
+  }
   const StreamPositions positions = positions_of(stream, timeline.span);
   timeline.begin_position = positions.begin;
   count = std::max<std::size_t>(1, count);
@@ -246,6 +253,7 @@ std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, He
   }
   add_marks(stream, timeline);
   add_markers(stream, timeline);
+  add_counters(stream, timeline);
   return timeline;
 }
 

@@ -37,7 +37,7 @@ struct ShareBand {
 };
 
 struct TimelineColumn {
-  Band in_use, pool, largest_free;
+  Band in_use, requested, pool, largest_free;
   ShareBand fragmentation;
   std::uint64_t position = 0;       // After the last event of the column.
   std::uint64_t most_position = 0;  // After the first event with the most in use: where a click on the column goes.
@@ -45,6 +45,26 @@ struct TimelineColumn {
 
   void add(const TimelineColumn& later);
 };
+
+// Of a counter, in the unit that its name says; not defined before it was told first.
+struct CounterBand {
+  std::int64_t least = 0, most = 0;
+  bool is_defined = false;
+  void add(const CounterBand& more) {
+    if (!more.is_defined) return;
+    least = is_defined ? std::min(least, more.least) : more.least;
+    most = is_defined ? std::max(most, more.most) : more.most;
+    is_defined = true;
+  }
+  friend bool operator==(const CounterBand&, const CounterBand&) = default;
+};
+struct TimelineCounter {
+  std::string name;
+  bool is_bytes = false;
+  std::int64_t most = 0;             // Of the columns; 0 where none is above.
+  std::vector<CounterBand> columns;  // As many as the timeline has.
+};
+std::string text_from_counter(const TimelineCounter& counter, std::int64_t value);
 
 struct TimelineMark {
   double at = 0;  // On the x axis, from 0 to 1; outside of it for what is not in this stretch.
@@ -80,12 +100,15 @@ struct TimelineColumns {
   HeapKey heap;
   bool has_times = false;      // Else the axis counts events.
   bool knows_regions = false;  // At every moment of the trace; else pool, largest free and fragmentation are not known.
+  bool knows_requested = false;  // Likewise.
   TimelineSpan whole, span;
   std::int64_t first_time_ns = 0;    // Where the axis begins on the stream's clock.
   std::uint64_t begin_position = 0;  // So many events had happened as the span began.
   std::vector<TimelineColumn> columns;
   std::vector<TimelineMark> failures, refusals;  // Out of memory, of the driver; with what was asked; before the event.
   std::vector<TimelineMarker> instants, stretches;
+  std::vector<TimelineCounter> counters;
+  std::size_t counters_left_out = 0;
   std::optional<TimelineMark> peak;
   std::uint64_t in_use_most = 0, pool_most = 0, largest_free_most = 0, asked_most = 0;
 

@@ -55,10 +55,9 @@ std::string scale_text(const AddressTime& boxes) {
 }
 
 void draw_head(const AppState& state, const TimelineColumns& whole, const AddressTime* boxes, CommandQueue& commands) {
-  if (draw_heap_chooser(state, *state.source()->trace, whole.heap, commands)) ImGui::SameLine(0, ImGui::GetFontSize());
-  ImGui::AlignTextToFramePadding();
-  dim_text(shortened(boxes == nullptr ? "" : scale_text(*boxes) + "   (wheel zooms, a click goes there)",
-                     ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
+  draw_heap_chooser(state, *state.source()->trace, whole.heap, commands);
+  if (boxes != nullptr)
+    draw_rest_of_line(scale_text(*boxes) + "   (wheel zooms, a click goes there)", button_width("Copy"));
   draw_copy_menu(ViewKind::address_time, commands);
 }
 

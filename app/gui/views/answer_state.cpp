@@ -118,8 +118,8 @@ bool take_copy(const AppState& state, ViewKind view, std::uint64_t& seen) {
 }
 
 void draw_copy_menu(ViewKind view, CommandQueue& commands) {
-  const float width = ImGui::CalcTextSize("Copy").x + 2 * ImGui::GetStyle().FramePadding.x;
-  ImGui::SameLine();
+  const float width = button_width("Copy");
+  flow(width);
   const float space = ImGui::GetContentRegionAvail().x - width;
   if (space > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + space);
   if (ImGui::Button("Copy")) ImGui::OpenPopup("copy");

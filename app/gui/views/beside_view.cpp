@@ -1,5 +1,6 @@
 #include "app/gui/views/beside_view.h"
 
+#include <algorithm>
 #include <string>
 
 #include <imgui.h>
@@ -16,16 +17,18 @@ namespace hbmscope::gui {
 namespace {
 
 void draw_heads(const AppState& state, CommandQueue& commands) {
+  const float room = std::min(ImGui::GetFontSize() * 22, ImGui::GetContentRegionAvail().x * 0.4F);
   for (std::size_t side = 0; side < state.contexts.size(); ++side) {
     const ContextScope scope(state, side);
+    if (side > 0) ImGui::SameLine(0, ImGui::GetFontSize());
     ImGui::AlignTextToFramePadding();
     bold_text(side_name(side));
     ImGui::SameLine();
     const Source* source = state.source();
-    text(source == nullptr ? std::string() : shortened(source->name(), ImGui::GetFontSize() * 22));
+    text(source == nullptr ? std::string() : shortened(source->name(), room));
     if (source != nullptr) tooltip(source->path);
-    ImGui::SameLine(0, ImGui::GetFontSize());
   }
+  flow(button_width("moments by requests") + 2 * ImGui::GetFrameHeight(), ImGui::GetFontSize());
   ImGui::AlignTextToFramePadding();
   dim_text("moments");
   ImGui::SameLine();

@@ -151,6 +151,26 @@ bool link(const char* label) {
   return clicked;
 }
 
+void flow(float width, float gap) {
+  if (gap < 0) gap = ImGui::GetStyle().ItemSpacing.x;
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  if (ImGui::GetItemRectMax().x + gap + width <= right) ImGui::SameLine(0, gap);
+}
+
+float button_width(const char* label) {
+  return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
+}
+
+void draw_rest_of_line(std::string_view words, float room_behind) {
+  const float gap = ImGui::GetFontSize();
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  const float room = right - ImGui::GetItemRectMax().x - 2 * gap - room_behind;
+  if (room < 6 * gap) return;
+  ImGui::SameLine(0, gap);
+  ImGui::AlignTextToFramePadding();
+  dim_text(shortened(words, room));
+}
+
 std::string shortened(std::string_view words, float width, bool keep_end) {
   if (size_of(words).x <= width) return std::string(words);
   constexpr std::string_view dots = "...";

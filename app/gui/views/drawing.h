@@ -42,6 +42,13 @@ void tooltip(std::string_view words);
 // A text that is a button; for crumbs and links.
 bool link(const char* label);
 
+// What comes next, so wide, goes on in the line of the item before where it fits there; else it begins the next one.
+void flow(float width, float gap = -1);
+float button_width(const char* label);
+// Dim words behind the item before, as many as leave room for what comes at the line's end; none where it is too
+// little.
+void draw_rest_of_line(std::string_view words, float room_behind);
+
 // What fits into `width`, with "..." at its end (or in front, for paths).
 std::string shortened(std::string_view words, float width, bool keep_end = false);
 

@@ -158,10 +158,11 @@ void draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& c
   ImGui::AlignTextToFramePadding();
   const bool down = answer.tree.direction == TreeDirection::callees;
   dim_text(position.value == FlameValue::bytes ? amount_title(*answer.view) + " held" : "Count");
-  ImGui::SameLine();
-  if (ImGui::Button(down ? "Callers on top" : "Leaves on top")) commands.push(CommandId::toggle_flame_direction);
+  const char* const turn = down ? "Callers on top" : "Leaves on top";
+  flow(button_width(turn));
+  if (ImGui::Button(turn)) commands.push(CommandId::toggle_flame_direction);
   tooltip("From the outermost frame down, or from the innermost frame up to its callers (I)");
-  ImGui::SameLine();
+  flow(button_width("Fold libraries") + ImGui::GetFrameHeight());
   bool fold = position.fold_library;
   if (ImGui::Checkbox("Fold libraries", &fold)) commands.push(CommandId::toggle_fold);
   tooltip("Joins runs of library frames to one grey frame (F)");

@@ -284,17 +284,27 @@ void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origi
   }
 }
 
-// Which colour stands out.
+// Which colour stands out. A click filters the blocks of every view; where the filter language has no words for an
+// entry, it only stands out here.
 std::optional<Shade> draw_legend(const AppState& state, const Look& look, const HeapMapAnswer& answer,
                                  CommandQueue& commands) {
   const HeapPieces& pieces = answer.pieces;
-  const std::string& chosen = state.position().lit;
-  const LegendPick pick = draw_map_legend(look, pieces.knows_regions, pieces.coloring, pieces.legend, chosen);
-  if (pick.clicked) commands.push(CommandId::set_lit, pieces.legend[*pick.clicked].name);
+  const std::string& where = state.position().blocks.where;
+  const auto is_lit = [&](const ShadeEntry& entry) { return entry.name == state.position().lit; };
+  const auto is_chosen = [&](const ShadeEntry& entry) {
+    return is_lit(entry) || (!entry.where.empty() && entry.where == where);
+  };
+  const LegendPick pick = draw_map_legend(look, pieces.knows_regions, pieces.coloring, pieces.legend, is_chosen);
+  if (pick.clicked) {
+    const ShadeEntry& entry = pieces.legend[*pick.clicked];
+    if (entry.where.empty())
+      commands.push(CommandId::set_lit, entry.name);
+    else
+      commands.push(CommandId::set_block_filter, is_chosen(entry) ? std::string() : entry.where);
+  }
   if (pick.hovered) return pieces.legend[*pick.hovered].shade;
-  for (const ShadeEntry& entry : pieces.legend)
-    if (entry.name == chosen) return entry.shade;
-  return std::nullopt;
+  const auto lit = std::find_if(pieces.legend.begin(), pieces.legend.end(), is_lit);
+  return lit == pieces.legend.end() ? std::nullopt : std::optional<Shade>(lit->shade);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ void draw_devices(const JobListing& listing, const Look& look) {
 }
 
 // What attaching does, before it is done.
-void draw_question(const JobRow& job, CommandQueue& commands) {
+void draw_question(const JobRow& job, std::size_t ranks, CommandQueue& commands) {
   ImGui::Indent();
   wrapped_text(
       fmt::format("A library is loaded into process {}: one of its threads stands still for less than a "
@@ -51,6 +51,12 @@ void draw_question(const JobRow& job, CommandQueue& commands) {
                   "listed where its allocator can tell. Detach, or closing this window, undoes it.",
                   job.process));
   if (ImGui::Button("Attach")) push(commands, CommandId::attach_to, job.process);
+  if (ranks > 1) {
+    ImGui::SameLine();
+    if (ImGui::Button(fmt::format("Attach to all {}", ranks).c_str()))
+      push(commands, CommandId::attach_to_all, job.process);
+    tooltip("All processes with this command, as one recording: the ranks of one job.");
+  }
   ImGui::SameLine();
   if (ImGui::Button("Cancel")) push(commands, CommandId::choose_job, job.process);
   ImGui::Unindent();
@@ -80,8 +86,8 @@ void act_on(const JobRow& job, const std::string& host, bool is_asking, CommandQ
     push(commands, is_asking ? CommandId::attach_to : CommandId::ask_to_attach, job.process);
 }
 
-void draw_job(const JobRow& job, const std::string& host, bool is_chosen, bool is_asking, const Look& look,
-              CommandQueue& commands) {
+void draw_job(const JobListing& listing, const JobRow& job, const std::string& host, bool is_chosen, bool is_asking,
+              const Look& look, CommandQueue& commands) {
   ImGui::PushID(static_cast<int>(job.process));
   const float width = ImGui::GetContentRegionAvail().x;
   const ImVec2 corner = ImGui::GetCursorPos();
@@ -108,7 +114,7 @@ void draw_job(const JobRow& job, const std::string& host, bool is_chosen, bool i
   dim_text(shortened(second_line_of(job), width - button - look.px(12)));
   ImGui::SetCursorPos(after);
   ImGui::Dummy({0, 0});
-  if (is_chosen && is_asking) draw_question(job, commands);
+  if (is_chosen && is_asking) draw_question(job, count_ranks(listing, job), commands);
   ImGui::PopID();
 }
 
@@ -177,7 +183,8 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
   // Arrows and Enter are the list's, so the toolkit's own moving about stays out of it.
   if (has_keys) ImGui::BeginChild("rows", {0, 0}, ImGuiChildFlags_None, ImGuiWindowFlags_NoNav);
   for (std::size_t i = 0; i < rows.size(); ++i)
-    draw_job(*rows[i], jobs.host, (has_keys || jobs.is_asking) && i == at, jobs.is_asking, look, commands);
+    draw_job(*jobs.listing, *rows[i], jobs.host, (has_keys || jobs.is_asking) && i == at, jobs.is_asking, look,
+             commands);
   if (has_keys) ImGui::EndChild();
 }
 

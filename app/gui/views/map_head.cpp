@@ -1,5 +1,6 @@
 #include "app/gui/views/map_head.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -18,17 +19,30 @@ std::string bytes(double bytes) {
   return text_from_bytes(std::llround(bytes));
 }
 
+// In a low place, as of large text, the picture needs the lines: one line of choices, and keys for the rest.
+bool is_low() {
+  return ImGui::GetContentRegionAvail().y < 12 * ImGui::GetTextLineHeight();
+}
+
 // `shown`: what an automatic choice has come to.
-void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring shown, CommandQueue& commands) {
+void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring shown, bool in_one_line,
+                   CommandQueue& commands) {
   const HeapColoring now = state.position().coloring;
   std::string title(title_of(now));
   if (now == HeapColoring::automatic) title += ": " + std::string(title_of(shown));
-  if (ImGui::GetContentRegionAvail().x > 34 * ImGui::GetFontSize()) {  // Else one of two side by side, or large text.
+  float width = ImGui::CalcTextSize(title.c_str()).x + 2 * ImGui::GetFrameHeight();
+  if (in_one_line) {
+    ImGui::SameLine();
+    width = std::min(width, ImGui::GetContentRegionAvail().x);
+  } else if (ImGui::GetContentRegionAvail().x > 34 * ImGui::GetFontSize()) {  // Not one of two side by side.
+    flow(ImGui::CalcTextSize("colour by").x + width, ImGui::GetFontSize());
     ImGui::AlignTextToFramePadding();
     dim_text("colour by");
     ImGui::SameLine();
+  } else {
+    flow(width, ImGui::GetFontSize());
   }
-  ImGui::SetNextItemWidth(ImGui::CalcTextSize(title.c_str()).x + 2 * ImGui::GetFrameHeight());
+  ImGui::SetNextItemWidth(width);
   if (!ImGui::BeginCombo("##color", title.c_str())) return;
   for (std::size_t i = 0; i < coloring_count; ++i) {
     const auto one = static_cast<HeapColoring>(i);
@@ -47,15 +61,14 @@ void draw_layers(const Trace& trace, HeapKey shown, CommandQueue& commands) {
   const std::vector<LayerChoice> layers = layers_of(trace, shown);
   if (layers.size() < 2) return;
   for (const LayerChoice& one : layers) {
+    flow(button_width(std::string(title_of(one.layer)).c_str()));
     const bool is_shown = one.heap == shown;
     if (is_shown) ImGui::PushStyleColor(ImGuiCol_Button, ImGui::GetStyleColorVec4(ImGuiCol_Header));
     if (ImGui::Button(std::string(title_of(one.layer)).c_str()) && !is_shown)
       commands.push(CommandId::choose_heap, text_from_heap_key(one.heap));
     if (is_shown) ImGui::PopStyleColor();
     tooltip("The same bytes as this layer sees them");
-    ImGui::SameLine();
   }
-  ImGui::SameLine(0, ImGui::GetFontSize());
 }
 
 std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
@@ -70,20 +83,21 @@ std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
 
 void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMapAnswer& answer,
                    CommandQueue& commands) {
-  if (draw_heap_chooser(state, *answer.moment->trace, answer.heap, commands)) ImGui::SameLine(0, ImGui::GetFontSize());
-  draw_layers(*answer.moment->trace, answer.heap, commands);
+  const bool in_one_line = is_low();
+  draw_heap_chooser(state, *answer.moment->trace, answer.heap, commands);
+  if (!in_one_line) draw_layers(*answer.moment->trace, answer.heap, commands);
   draw_coloring(state, answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap), answer.pieces.coloring,
-                commands);
-  ImGui::SameLine(0, ImGui::GetFontSize());
-  if (answer.pieces.regions.size() > 1) {
+                in_one_line, commands);
+  if (!in_one_line && answer.pieces.regions.size() > 1) {
     bool by_region = state.position().by_region;
+    flow(button_width("by region") + ImGui::GetFrameHeight(), ImGui::GetFontSize());
     if (ImGui::Checkbox("by region", &by_region)) commands.push(CommandId::toggle_regions);
     tooltip("Each region begins a row of its own (R)");
-    ImGui::SameLine(0, ImGui::GetFontSize());
   }
-  ImGui::AlignTextToFramePadding();
-  dim_text(shortened(scale_text(map, answer), ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
-  draw_copy_menu(ViewKind::heap_map, commands);
+  if (!in_one_line) {
+    draw_rest_of_line(scale_text(map, answer), button_width("Copy"));
+    draw_copy_menu(ViewKind::heap_map, commands);
+  }
   std::string sentence = heap_sentence(answer);
   if (answer.pinned) sentence += " The change is since the pinned moment: " + answer.pinned->moment.text + ".";
   text(shortened(sentence, ImGui::GetContentRegionAvail().x));

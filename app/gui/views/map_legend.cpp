@@ -58,7 +58,8 @@ std::string bytes_of(const ShadeEntry& entry) {
 }  // namespace
 
 LegendPick draw_map_legend(const Look& look, bool knows_regions, HeapColoring coloring,
-                           const std::vector<ShadeEntry>& entries, std::string_view chosen) {
+                           const std::vector<ShadeEntry>& entries,
+                           const std::function<bool(const ShadeEntry&)>& is_chosen) {
   LegendLine line(look);
   LegendPick pick;
   line.draw({"##free", knows_regions ? "free" : "not identified",
@@ -69,12 +70,13 @@ LegendPick draw_map_legend(const Look& look, bool knows_regions, HeapColoring co
     const ShadeEntry& one = entries[i];
     const bool is_gone = coloring == HeapColoring::change && one.shade == change_shade::gone;
     if (line.draw({one.name, one.name + "  " + bytes_of(one),
-                   look.color(color_of_shade(look.theme, coloring, one.shade)), is_gone, one.name == chosen,
+                   look.color(color_of_shade(look.theme, coloring, one.shade)), is_gone, is_chosen && is_chosen(one),
                    i + 1 == entries.size()})) {
       if (ImGui::IsItemHovered()) pick.hovered = i;
       if (ImGui::IsItemClicked()) pick.clicked = i;
       tooltip(one.name + ": " + bytes_of(one) + " in " + text_from_count(static_cast<std::int64_t>(one.blocks)) +
-              " blocks");
+              " blocks" +
+              (is_chosen && !one.where.empty() ? "\nClick: only these, in all views (" + one.where + ")" : ""));
       continue;
     }
     ImGui::SameLine(0, look.px(14));

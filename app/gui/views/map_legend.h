@@ -1,8 +1,8 @@
 // What the colours of a picture of addresses are, in one line.
 #pragma once
 
+#include <functional>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "app/gui/core/heap_pieces.h"
@@ -16,8 +16,9 @@ struct LegendPick {
 };
 
 // With bytes and blocks, as the entries have them; what does not fit into the line is named in the tooltip of the last
-// entry. `chosen`: the name of the one that has a frame.
+// entry. `is_chosen`: has it a frame? None: nothing can be chosen.
 LegendPick draw_map_legend(const Look& look, bool knows_regions, HeapColoring coloring,
-                           const std::vector<ShadeEntry>& entries, std::string_view chosen = {});
+                           const std::vector<ShadeEntry>& entries,
+                           const std::function<bool(const ShadeEntry&)>& is_chosen = {});
 
 }  // namespace hbmscope::gui

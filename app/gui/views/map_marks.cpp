@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "analysis/query/trace_own_code.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/heap_raster.h"
 #include "app/gui/core/piece_text.h"

@@ -50,14 +50,14 @@ struct Frame {
 };
 
 void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQueue& commands) {
-  if (draw_heap_chooser(state, *state.source()->trace, timeline.heap, commands))
-    ImGui::SameLine(0, ImGui::GetFontSize());
+  const bool is_narrow = ImGui::GetContentRegionAvail().x < 46 * ImGui::GetFontSize();  // One of two side by side.
+  bool is_first = !draw_heap_chooser(state, *state.source()->trace, timeline.heap, commands);
   const auto button = [&](const char* label, CommandId id, const char* words) {
+    if (!is_first) flow(button_width(label));
+    is_first = false;
     if (ImGui::Button(label)) commands.push(id);
     tooltip(words);
-    ImGui::SameLine();
   };
-  const bool is_narrow = ImGui::GetContentRegionAvail().x < 40 * ImGui::GetFontSize();  // One of two side by side.
   button("<", CommandId::previous_event, "One event earlier (Left, ,)");
   button(">", CommandId::next_event, "One event later (Right, .)");
   if (!state.source()->live)  // It plays by itself: Hold stands in the head of the window.
@@ -73,14 +73,13 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQu
   button("End", CommandId::go_to_end, "After the last event (End)");
   if (state.context().is_playing) {
     const double speed = state.context().play_speed;
-    text("1 s shows " + (timeline.has_times ? text_from_moment_ns(std::llround(speed * 1e9))
-                                            : text_from_count(std::llround(speed)) + " events"));
-    ImGui::SameLine();
+    const std::string words = "1 s shows " + (timeline.has_times ? text_from_moment_ns(std::llround(speed * 1e9))
+                                                                 : text_from_count(std::llround(speed)) + " events");
+    flow(ImGui::CalcTextSize(words.c_str()).x);
+    text(words);
   }
   const auto& moment = state.answers().moment;
-  if (moment.value)
-    dim_text(shortened(phrase_of(moment.value->moment), ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
-  if (!moment.value) ImGui::NewLine();
+  if (moment.value) draw_rest_of_line(phrase_of(moment.value->moment), button_width("Copy"));
   draw_copy_menu(ViewKind::timeline, commands);
 }
 
@@ -99,6 +98,7 @@ void draw_column_tooltip(const Frame& frame, float x) {
             band_text(column.in_use));
   const auto target = find_snap_target(frame.picture, frame.look, x);
   if (target) text("near " + target->words);
+  if (frame.whole.knows_requested) text("requested " + band_text(column.requested));
   if (frame.whole.knows_regions) {
     text("pool size " + band_text(column.pool));
     text("fits up to " + band_text(column.largest_free) + " without growing the pool");

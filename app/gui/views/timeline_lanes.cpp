@@ -54,14 +54,39 @@ void draw_area(ImDrawList& draw, const TimelinePicture& picture, const Lane& lan
   });
 }
 
-void draw_pool(ImDrawList& draw, const TimelinePicture& picture, ImU32 ink) {
+void draw_line(ImDrawList& draw, const TimelinePicture& picture, Band TimelineColumn::*band, ImU32 ink) {
   const Lane& lane = picture.memory;
-  const auto same = [](const TimelineColumn& a, const TimelineColumn& b) { return a.pool == b.pool; };
+  const auto same = [band](const TimelineColumn& a, const TimelineColumn& b) { return a.*band == b.*band; };
   for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
-    const float top = lane.y_of(static_cast<double>(pixel.pool.most));
-    const float bottom = std::max(lane.y_of(static_cast<double>(pixel.pool.least)), top + 1);
+    const float top = lane.y_of(static_cast<double>((pixel.*band).most));
+    const float bottom = std::max(lane.y_of(static_cast<double>((pixel.*band).least)), top + 1);
     draw.AddRectFilled({left, top - 0.5F}, {right, bottom + 0.5F}, ink);
   });
+}
+
+// A step from one sample to the next; a pixel has what it covers, like everything here.
+void draw_counter(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineCounter& counter,
+                  const Lane& lane) {
+  draw.AddRectFilled(lane.from, lane.to, look.role(Role::free));
+  const double count = static_cast<double>(counter.columns.size());
+  std::optional<std::int64_t> last;
+  for (int x = 0; x < picture.width; ++x) {
+    const double at = picture.source.share_of_axis(picture.axis_of(picture.left + static_cast<float>(x)));
+    const double end = picture.source.share_of_axis(picture.axis_of(picture.left + static_cast<float>(x) + 1));
+    const auto first = static_cast<std::size_t>(std::clamp(std::floor(at * count + 1e-6), 0.0, count - 1));
+    const auto behind =
+        static_cast<std::size_t>(std::clamp(std::ceil(end * count - 1e-6), static_cast<double>(first + 1), count));
+    CounterBand band;
+    for (std::size_t i = first; i < behind; ++i) band.add(counter.columns[i]);
+    if (!band.is_defined) continue;
+    last = counter.columns[behind - 1].most;
+    const float left = picture.left + static_cast<float>(x);
+    const float top = lane.y_of(static_cast<double>(band.most)), foot = lane.y_of(static_cast<double>(band.least));
+    draw.AddRectFilled({left, std::min(foot, lane.to.y - 1)}, {left + 1, lane.to.y}, look.role(Role::several, 0.45F));
+    draw.AddRectFilled({left, top - 0.5F}, {left + 1, std::max(foot, top + 1) + 0.5F}, look.role(Role::text, 0.85F));
+  }
+  draw_words(draw, look, {lane.from.x + look.px(6), lane.from.y + look.px(2)},
+             counter.name + (last ? ": " + text_from_counter(counter, *last) : std::string()), Role::text);
 }
 
 // A break where nothing was free: there is no fragmentation then.
@@ -192,6 +217,14 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
     foot = picture.markers->from.y - look.px(4);
     room = foot - from.y;
   }
+  const float counter_height = ImGui::GetTextLineHeight() * 2;
+  for (std::size_t i = 0; i < picture.source.counters.size() && room > look.px(150) + counter_height; ++i) {
+    picture.counters.insert(picture.counters.begin(), Lane{{from.x, foot - counter_height}, {to.x, foot}, 1});
+    foot -= counter_height + gap;
+    room = foot - from.y;
+  }
+  for (std::size_t i = 0; i < picture.counters.size(); ++i)
+    picture.counters[i].most = std::max(1.0, static_cast<double>(picture.source.counters[i].most) * 1.1);
   const bool has_fits = whole.knows_regions && room > look.px(56);
   const bool has_fragmentation = whole.knows_regions && room > look.px(88);
   const float split = has_fits ? std::floor(from.y + room * (has_fragmentation ? 0.52F : 0.62F)) : foot;
@@ -237,10 +270,12 @@ void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
   draw.AddRectFilled(picture.memory.from, picture.memory.to, look.role(Role::free));
   draw_area(draw, picture, picture.memory, &TimelineColumn::in_use, look.role(Role::parameters),
             look.role(Role::parameters, 0.45F));
-  if (knows_regions) draw_pool(draw, picture, look.role(Role::text, 0.8F));
+  if (picture.source.knows_requested) draw_line(draw, picture, &TimelineColumn::requested, look.role(Role::rounding));
+  if (knows_regions) draw_line(draw, picture, &TimelineColumn::pool, look.role(Role::text, 0.8F));
   draw_bytes_scale(draw, look, picture.memory);
   std::string title =
       knows_regions ? "in use, below the line of the pool's size" : "in use; the pool's size is not told";
+  if (picture.source.knows_requested) title += "; the line in it: what was asked for";
   if (fits_y) title += "; y fits what is seen (Y)";
   draw_title(draw, look, picture.memory, title.c_str());
   if (picture.fits) {
@@ -256,6 +291,8 @@ void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
     draw_scale(draw, look, *picture.fragmentation, picture.fragmentation->height() > look.px(70) ? 0.25 : 0.5, percent);
     draw_title(draw, look, *picture.fragmentation, "fragmentation");
   }
+  for (std::size_t i = 0; i < picture.counters.size(); ++i)
+    draw_counter(draw, look, picture, picture.source.counters[i], picture.counters[i]);
   if (picture.markers) draw_markers(draw, look, picture);
   draw_loss(draw, look, picture);
 }

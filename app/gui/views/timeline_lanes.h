@@ -31,7 +31,8 @@ struct TimelinePicture {
   std::vector<TimelineColumn> pixels{};
   Lane memory{};
   std::optional<Lane> fits{}, fragmentation{}, markers{};
-  float top = 0, bottom = 0;  // Of all lanes.
+  std::vector<Lane> counters{};  // Of the first ones of the source, as many as there is room for.
+  float top = 0, bottom = 0;     // Of all lanes.
 
   float right() const { return left + static_cast<float>(width); }
   float x_of_axis(double at) const;

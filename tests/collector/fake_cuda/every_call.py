@@ -181,4 +181,34 @@ row("unmap", heap=GPU_0, address=at.value, size_bytes=MIB)
 call("cuDestroyExternalMemory", external)
 row("physical_release", handle=external.value)
 
+# Graphs: what their nodes take is held from the first upload or launch on, and told as a handle of the device
+def held_for_graphs(before, now):
+    graph_handle = 0xFFFFFFFE00000000
+    if is_told_by_cupti or before == now:
+        return
+    if before:
+        row("physical_release", handle=graph_handle)
+    if now:
+        row("physical_create", heap=GPU_0, handle=graph_handle, size_bytes=now)
+
+
+MEM_ALLOC, KERNEL = 10, 0
+graph, node = c_void_p(0x9000), c_void_p()
+takes = lambda size: bytes(104) + struct.pack("QQ", size, 0)
+call("cuGraphAddNode", byref(node), graph, None, c_size_t(0), struct.pack("i12x", KERNEL) + bytes(240))
+call("cuGraphLaunch", graph, stream)
+call("cuGraphAddMemAllocNode", byref(node), graph, None, c_size_t(0), takes(3 * MIB))
+for name in ("cuGraphUpload", "cuGraphUpload_ptsz"):
+    call(name, graph, stream)
+held_for_graphs(0, 3 * MIB)
+call("cuGraphAddNode", byref(node), graph, None, c_size_t(0), struct.pack("i12x", MEM_ALLOC) + takes(MIB) + bytes(120))
+call("cuGraphLaunch", graph, stream)
+held_for_graphs(3 * MIB, 4 * MIB)
+call("cuGraphAddNode_v2", byref(node), graph, None, None, c_size_t(0), struct.pack("i12x", MEM_ALLOC) + takes(MIB) + bytes(120))
+call("cuGraphLaunch_ptsz", graph, None)
+held_for_graphs(4 * MIB, 5 * MIB)
+call("cuGraphExecDestroy", graph)
+call("cuDeviceGraphMemTrim", c_int(0))
+held_for_graphs(5 * MIB, 0)
+
 print(json.dumps({"rows": rows, "called": called}))

@@ -1,0 +1,85 @@
+#include "analysis/query/attached_facts.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/trace/layers.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope {
+namespace {
+
+// The driver is asked once a second.
+constexpr std::int64_t told_within_ns = 5'000'000'000;
+
+struct Told {
+  std::uint64_t bytes = 0, position = 0;
+};
+
+// The first figures that come after the mark, of all devices together.
+std::optional<Told> find_told(const Stream& stream, const Mark& mark) {
+  std::optional<Told> told;
+  for (const auto& [key, series] : stream.counters().series()) {
+    if (!tells_held_bytes(stream.definitions().text(key.first))) continue;
+    std::optional<CounterSample> first;
+    series.for_each([&](const CounterSample& sample) {
+      if (!first && sample.event >= mark.event && sample.time_ns - mark.time_ns <= told_within_ns) first = sample;
+    });
+    if (!first || first->value < 0) continue;
+    if (!told) told = Told{};
+    told->bytes += static_cast<std::uint64_t>(first->value);
+    told->position = std::max(told->position, first->event);
+  }
+  return told;
+}
+
+std::uint64_t in_use_on_devices(const Stream& stream, const std::vector<bool>& counts, std::uint64_t position) {
+  const StreamState state = stream.state_at(position);
+  std::uint64_t bytes = 0;
+  for (const HeapInfo& heap : stream.definitions().heaps())
+    if (heap.id < counts.size() && counts[heap.id] && heap.device != wire::no_device)
+      bytes += state.in_use_bytes(heap.id);
+  return bytes;
+}
+
+}  // namespace
+
+bool tells_held_bytes(std::string_view counter) {
+  return counter.ends_with(" bytes held by this process (NVML)");
+}
+
+std::vector<AttachedFacts> find_attached(const Trace& trace) {
+  std::vector<AttachedFacts> all;
+  const auto counted = find_counted_heaps(trace);
+  for (std::size_t i = 0; i < trace.streams.size(); ++i) {
+    const Stream& stream = trace.streams[i];
+    const auto& marks = stream.marks();
+    const auto mark = std::find_if(marks.begin(), marks.end(), [&](const Mark& one) {
+      return stream.definitions().text(one.name) == "attached" && one.device == wire::no_device;
+    });
+    if (mark == marks.end()) continue;
+    AttachedFacts& facts = all.emplace_back();
+    facts.stream = i;
+    facts.since_start_ns = (*mark).time_ns - stream.first_time_ns();
+    facts.realtime_ns = stream.clocks().realtime_of((*mark).time_ns);
+    const auto told = find_told(stream, *mark);
+    if (told) facts.before_bytes = told->bytes;
+    facts.identified_bytes = in_use_on_devices(stream, counted[i], told ? told->position : (*mark).event + 1);
+  }
+  return all;
+}
+
+std::string text_from_attached(const AttachedFacts& facts) {
+  const auto bytes = [](std::uint64_t count) { return text_from_bytes(static_cast<std::int64_t>(count)); };
+  std::string text = facts.realtime_ns ? "Attached at " + text_from_realtime(*facts.realtime_ns) + "." : "Attached.";
+  if (!facts.before_bytes)
+    return text + fmt::format(" What was there before is not told; {} is identified.", bytes(facts.identified_bytes));
+  const std::uint64_t identified = std::min(facts.identified_bytes, *facts.before_bytes);
+  text += fmt::format(" {} was there before; ", bytes(*facts.before_bytes));
+  if (identified == *facts.before_bytes) return text + "all of it is identified.";
+  return text +
+         fmt::format("{} of it is identified, {} is not.", bytes(identified), bytes(*facts.before_bytes - identified));
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,31 @@
+// A process that was attached to in the middle of its life: how much device memory it held then, as the driver tells,
+// and how much of that the recording knows block by block. The rest was taken before anybody looked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/trace/trace.h"
+
+namespace hbmscope {
+
+struct AttachedFacts {
+  std::size_t stream = 0;
+  std::int64_t since_start_ns = 0;            // When: since the stream's first event.
+  std::optional<std::int64_t> realtime_ns;    // Since 1970.
+  std::optional<std::uint64_t> before_bytes;  // Of all devices, the driver's own for the process too; absent: not told.
+  std::uint64_t identified_bytes = 0;         // In use in heaps of devices at that moment.
+};
+// A counter of this name is what the driver says that the process holds on a device (NVML), as observers tell it.
+bool tells_held_bytes(std::string_view counter);
+
+// Of streams that begin so; in their order. Costs a seek each.
+std::vector<AttachedFacts> find_attached(const Trace& trace);
+
+// "Attached at 14:03:22. 41.2 GiB was there before; 38.9 GiB of it is identified, 2.30 GiB is not."
+std::string text_from_attached(const AttachedFacts& facts);
+
+}  // namespace hbmscope

@@ -1,0 +1,39 @@
+// What the driver says of its devices (collector/attach/device_totals.h), asked for once a second on a thread of its
+// own: whoever watches a job never waits for it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "collector/serve/device_figures.h"
+
+namespace hbmscope::cli {
+
+class DeviceSampler {
+ public:
+  DeviceSampler() = default;
+  ~DeviceSampler();
+  DeviceSampler(const DeviceSampler&) = delete;
+  DeviceSampler& operator=(const DeviceSampler&) = delete;
+
+  void start();  // Once; later calls do nothing. Where no device tells of itself, it ends by itself.
+  void ask_now();
+  // The newest ones since the last call.
+  std::optional<std::vector<serve::DeviceFigures>> take();
+
+ private:
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_asked_ = false;
+  std::atomic<bool> is_ending_{false};
+  std::optional<std::vector<serve::DeviceFigures>> newest_;
+  std::thread thread_;
+};
+
+}  // namespace hbmscope::cli
