@@ -103,9 +103,8 @@ void add_diff(CLI::App& app, DiffOptions& options) {
           "Of two traces: the baseline as long after its start as now (time), or after as many requests; with --from "
           "now as the baseline")
       ->check(CLI::IsMember({"time", "requests"}));
-  command.add_option(
-      "--heap", options.heap,
-      "Of two traces: the heap to compare, by name; default: which failed last, or has the highest peak");
+  command.add_option("--heap", options.heap,
+                     "Of two traces: the heap to compare; default: which failed last, or has the highest peak");
   command.add_option("--match", options.match, "Match stacks by function (lines may have moved) or by line")
       ->capture_default_str();
   command.add_option("--top", options.top, "How many stacks, 0: all")->check(find_count_fault)->capture_default_str();
