@@ -104,8 +104,7 @@ void add_diff(CLI::App& app, DiffOptions& options) {
           "now as the baseline")
       ->check(CLI::IsMember({"time", "requests"}));
   command.add_option("--heap", options.heap,
-                     "Of two traces: the heap whose figures are compared, by its name; default: the one that failed "
-                     "last, or has the highest peak");
+                     "Of two traces: the heap to compare; default: which failed last, or has the highest peak");
   command.add_option("--match", options.match, "Match stacks by function (lines may have moved) or by line")
       ->capture_default_str();
   command.add_option("--top", options.top, "How many stacks, 0: all")->check(find_count_fault)->capture_default_str();

@@ -35,9 +35,11 @@ CLI::App& add_tpu(CLI::App& app, TpuOptions& options) {
   run.add_option("FILE", options.run.file, "The workload (analysis/read/tpu_workload/README.md); samples/tpu has some")
       ->required();
   run.add_option("--generation", options.run.generation, "Instead of the one that the file names");
-  run.add_option("--what-if", options.run.what_if,
-                 "KEY=VALUE, several times: a parameter or mesh.AXIS of the file, checkpointing (none, dots, full, "
-                 "offload), donation, defragmentation, gpu (on, off), buffers (of every ring)");
+  run.add_option(
+      "--what-if", options.run.what_if,
+      "KEY=VALUE, several times: a parameter or mesh.AXIS of the file, checkpointing (none, dots, full, "
+      "offload), donation, defragmentation, gpu (on, off), buffers (of every ring), vmem.KEY (on, off, numbers: "
+      "which values are in VMEM)");
   run.add_option("--record", options.run.record, "Keep it as a recording (*.hbm), which report and the window open");
   run.add_option("--oom-log", options.run.oom_log,
                  "Write what compiler and runtime would say of failures to this file");
