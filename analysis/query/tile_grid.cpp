@@ -97,6 +97,10 @@ std::string text_from_tiles(const TileGrid& grid) {
   std::string text =
       fmt::format("{} values in {} tiles of {}", times(grid.rows, grid.columns),
                   times(grid.tiles_down(), grid.tiles_across()), times(grid.tile_rows, grid.tile_columns));
+  if (const std::uint64_t rows = grid.rows % grid.tile_rows; rows > 0)
+    text += fmt::format(", the last ones with {} of {} rows", rows, grid.tile_rows);
+  if (const std::uint64_t columns = grid.columns % grid.tile_columns; columns > 0)
+    text += fmt::format(", the rightmost with {} of {} columns", columns, grid.tile_columns);
   if (grid.rows_a_sublane > 1) text += fmt::format(", {} rows in a sublane of 32 bits", grid.rows_a_sublane);
   return text;
 }
@@ -147,7 +151,8 @@ std::string picture_from_tiles(const TileGrid& grid) {
       text += is_full ? '#' : has_data ? '+' : '/';
     }
     text += grid.is_tiled() ? "|\n" : "\n";
-    if (grid.is_tiled() && (line + 1) % lines == 0) text += rule;
+    const bool is_last = line + 1 == part.down * lines;
+    if (grid.is_tiled() && (is_last || (lines > 1 && (line + 1) % lines == 0))) text += rule;
   }
   text += fmt::format("  # data, / padding, + both; a character is {} values", times(line_rows, cell_columns));
   if (const std::string shown = text_from_part(grid, part); !shown.empty()) text += "; " + shown;

@@ -89,6 +89,12 @@ WorkloadVerdict verdict_of(const EmulatedWorkload& run) {
   verdict.sentence = verdict.fits ? fmt::format("fits: {} of programs, nothing refused",
                                                 runs == 1 ? "1 run" : text_from_count(runs) + " runs")
                                   : "does not fit because";
+  // The same requests on the pool of a GPU, which moves nothing.
+  const std::size_t refused = run.emulation.gpu_failures.size();
+  if (verdict.fits && run.workload.options.has_gpu)
+    verdict.sentence += refused == 0 ? "; on a GPU's pool too"
+                                     : fmt::format("; on a GPU's pool {} {} refused", text_from_count(refused),
+                                                   refused == 1 ? "request is" : "requests are");
   return verdict;
 }
 

@@ -35,8 +35,9 @@ Result<void> parse_size(const std::string& text, OpenRequest& request) {
 std::optional<Error> find_wrong_change(const OpenRequest& request) {
   if (request.files.empty() && !request.what_if.empty())
     return Error{"--what-if says nothing without a file to open", "Name one: hbmscope open FILE.", {}, {}, false};
-  if (request.beside.empty() && !request.beside_what_if.empty())
-    return Error{"--beside-what-if is about a second file", "Name it: --beside FILE.", {}, {}, false};
+  if (request.beside.empty() && !(request.beside_what_if.empty() && request.beside_heap.empty()))
+    return Error{
+        "--beside-what-if and --beside-heap are about a second file", "Name it: --beside FILE.", {}, {}, false};
   for (const auto* list : {&request.what_if, &request.beside_what_if})
     for (const std::string& text : *list)
       if (auto change = parse_workload_change(text); !change) return change.error();
@@ -69,6 +70,7 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
   command.add_option("--baseline", request.baseline, "A profile to compare with");
   command.add_option("--beside", request.beside,
                      "A file to show side by side with it; the same one: at another moment");
+  command.add_option("--beside-heap", request.beside_heap, "Of --beside: the heap to show, as --heap");
   command.add_option("--what-if", request.what_if,
                      "KEY=VALUE, several times: of FILE, a TPU workload, emulated with that changed, as in tpu run");
   command.add_option("--beside-what-if", request.beside_what_if, "The same of --beside");

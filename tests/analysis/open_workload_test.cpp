@@ -57,7 +57,7 @@ TEST(OpenWorkload, what_is_wrong_with_a_file_has_its_line) {
 
 TEST(OpenWorkload, a_change_of_what_is_not_there_is_refused) {
   EXPECT_NE(std::string::npos,
-            error_of("{\"hbmscope_tpu_workload\": 1}", {{"layers", "3"}}).find("no 'layers' to change"));
+            error_of("{\"hbmscope_tpu_workload\": 1, \"steps\": []}", {{"layers", "3"}}).find("no 'layers' to change"));
   EXPECT_FALSE(parse_workload_change("=3"));
   SourceOptions options;
   options.what_if = {{"layers", "3"}};
@@ -67,7 +67,7 @@ TEST(OpenWorkload, a_change_of_what_is_not_there_is_refused) {
 }
 
 TEST(OpenWorkload, knobs_are_all_that_the_file_has_with_what_it_says) {
-  const auto& knobs = opened("fsdp.json", {"mesh.fsdp=4"}).workload->knobs;
+  const std::vector<WorkloadKnob> knobs = opened("fsdp.json", {"mesh.fsdp=4"}).workload->knobs;
   const auto find = [&](std::string_view key) {
     for (const WorkloadKnob& knob : knobs)
       if (knob.key == key) return knob;

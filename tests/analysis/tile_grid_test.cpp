@@ -22,7 +22,7 @@ TEST(TileGrid, the_last_tile_row_is_mostly_padding) {
   EXPECT_EQ(17U, grid.tiles_down());
   EXPECT_EQ(8U, grid.tiles_across());
   EXPECT_EQ(28U << 10, grid.padding_bytes());
-  EXPECT_EQ("129 x 1,024 values in 17 x 8 tiles of 8 x 128", text_from_tiles(grid));
+  EXPECT_EQ("129 x 1,024 values in 17 x 8 tiles of 8 x 128, the last ones with 1 of 8 rows", text_from_tiles(grid));
   EXPECT_EQ("data 516 KiB (94.9 %), padding 28.0 KiB (5.1 %)", text_from_padding(grid));
 }
 
@@ -36,8 +36,10 @@ TEST(TileGrid, minor_to_major_decides_what_a_row_is) {
 TEST(TileGrid, rows_of_16_bits_share_a_sublane) {
   EXPECT_EQ(2U, grid_of("bf16[100,200]{1,0:T(8,128)(2,1)}").rows_a_sublane);
   EXPECT_EQ(4U, grid_of("s8[100,200]{1,0:T(8,128)(4,1)}").rows_a_sublane);
-  EXPECT_EQ("100 x 200 values in 13 x 2 tiles of 8 x 128, 2 rows in a sublane of 32 bits",
-            text_from_tiles(grid_of("bf16[100,200]{1,0:T(8,128)(2,1)}")));
+  EXPECT_EQ(
+      "100 x 200 values in 13 x 2 tiles of 8 x 128, the last ones with 4 of 8 rows, the rightmost with 72 of 128 "
+      "columns, 2 rows in a sublane of 32 bits",
+      text_from_tiles(grid_of("bf16[100,200]{1,0:T(8,128)(2,1)}")));
 }
 
 // What is drawn times the slices is what the layout takes, of every kind of layout.

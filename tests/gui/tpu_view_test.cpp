@@ -52,7 +52,8 @@ TEST_F(TpuView, another_generation_is_chosen_and_the_words_say_why_it_does_not_f
   run([&](ImGuiTestContext& hand) {
     open_sample(hand, "fsdp.json");
     be_in_controls(hand);
-    hand.ComboClick("**/generation/##choice/v3");
+    hand.ItemClick("**/generation/##choice");
+    hand.ItemClick("//$FOCUSED/v3");
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ("generation=v3", gui::text_from_changes(answer().opened->changes));
     ASSERT_FALSE(answer().verdict.fits);

@@ -29,8 +29,9 @@ std::string Source::name() const {
   if (trace && (path.starts_with("live:") || path.starts_with("tcp:")))
     if (std::string job = name_of_job(*trace); !job.empty()) return job;
   const std::string last = std::filesystem::path(path).filename().string();
-  const std::string changes = what_if.empty() ? std::string() : " (" + text_from_changes(what_if) + ")";
-  return (last.empty() ? path : last) + changes;
+  // What is shown: what is wanted may still be on its way, or not be possible.
+  const std::vector<WorkloadChange>& changes = workload ? workload->answer->opened->changes : what_if;
+  return (last.empty() ? path : last) + (changes.empty() ? std::string() : " (" + text_from_changes(changes) + ")");
 }
 
 const Source* AppState::find_source(SourceId id) const {

@@ -116,6 +116,8 @@ std::string open_command(const AppState& state) {
     }
     const ViewPosition& right = state.contexts[1].position;
     line.add_option("--beside-at", right.at);
+    const ContextScope scope(state, 1);
+    line.add_option("--beside-heap", heap_name(state));
     if (state.lock) line.add_option("--lock", text_from_same_moment(*state.lock));
   }
   if (const Source* baseline = state.baseline()) line.add_option("--baseline", baseline->path);

@@ -90,7 +90,7 @@ class Describer {
                             : DetailLine{"requested", "?", "The source does not tell what was asked for.", {}});
     lines.push_back(bytes_line("block", block.size));
     if (!is_told) return;
-    DetailLine waste = bytes_line("rounding", piece_.waste);
+    DetailLine waste = bytes_line(detail_.tiles ? "padding" : "rounding", piece_.waste);
     if (piece_.waste > 0)
       waste.value += ", " +
                      text_from_share(static_cast<std::int64_t>(piece_.waste), static_cast<std::int64_t>(block.size)) +

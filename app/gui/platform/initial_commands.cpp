@@ -33,12 +33,15 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
   if (!request.baseline.empty()) commands.push(CommandId::open_baseline_path, request.baseline);
   if (!request.beside.empty())
     commands.push(Command{CommandId::open_beside_path, request.beside, request.beside_what_if, SourceId::none, {}, {}});
-  if (!request.beside_at.empty()) {
-    Command at{CommandId::set_moment, request.beside_at, {}, SourceId::none, {}, {}};
-    at.context = 1;
-    commands.push(at);
+  const auto push_beside = [&](CommandId id, const std::string& text) {
+    if (text.empty()) return;
+    Command command{id, text, {}, SourceId::none, {}, {}};
+    command.context = 1;
+    commands.push(std::move(command));
     commands.push(CommandId::other_side);  // The first file's is the active one.
-  }
+  };
+  push_beside(CommandId::set_moment, request.beside_at);
+  push_beside(CommandId::choose_heap, request.beside_heap);
   if (!request.lock.empty()) commands.push(CommandId::set_lock, request.lock);
   if (!request.where.empty()) commands.push(CommandId::set_filter, request.where);
   const std::string at = request.at.empty() && !request.from.empty() ? "end" : request.at;

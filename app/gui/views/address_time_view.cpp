@@ -195,7 +195,7 @@ void draw_address_time(const AppState& state, AddressTimeState& view, CommandQue
   draw_boxes(frame, view);
   draw_offsets(frame, corner.x);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  draw_time_axis(draw, look, picture, *whole, to.y);
+  draw_time_axis(draw, state, picture, *whole, to.y);
   const auto& moment = state.answers().moment;
   if (moment.value && moment.value->trace == state.source()->trace)
     draw_moment_line(draw, look, picture,

@@ -113,11 +113,12 @@ void draw_ground(const AppState& state, ViewStates& views, CommandQueue& command
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNavFocus |
-                                     ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_MenuBar |
-                                     ImGuiWindowFlags_NoSavedSettings;
-  ImGui::Begin("hbmscope", nullptr, flags);
+                                     ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings;
+  // Of a picture that is written to a file the menu is no part.
+  const bool has_menu = state.window.tiles.empty() || !state.sources.empty();
+  ImGui::Begin("hbmscope", nullptr, flags | (has_menu ? ImGuiWindowFlags_MenuBar : 0));
   ImGui::PopStyleVar(2);
-  draw_menu_bar(state, commands);
+  if (has_menu) draw_menu_bar(state, commands);
   if (!state.window.tiles.empty()) {
     draw_tiles_alone(state, views.tiles, commands);
   } else if (state.sources.empty()) {

@@ -61,16 +61,14 @@ void draw_slider(const Knob& of, std::int64_t value) {
     const int middle = std::countr_zero(static_cast<std::uint64_t>(written));
     int exponent = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 1)))) - 1;
     const int least = std::max(0, middle - reach), most = middle + reach;
-    const std::string shown = text_from_count(value);
-    if (ImGui::SliderInt("##slider", &exponent, least, most, shown.c_str(), ImGuiSliderFlags_NoInput))
+    if (ImGui::SliderInt("##slider", &exponent, least, most, "", ImGuiSliderFlags_NoInput))
       of.take(std::to_string(std::int64_t{1} << std::clamp(exponent, least, most)));
     return;
   }
   const bool is_ring = of.knob.written.empty();  // 0: as each ring is written.
   const std::int64_t least = is_ring ? 0 : 1, most = is_ring ? 8 : std::max<std::int64_t>(written * 4, 4);
-  const std::string shown = is_ring && value == 0 ? "as written" : text_from_count(value);
-  if (ImGui::SliderScalar("##slider", ImGuiDataType_S64, &value, &least, &most, shown.c_str(),
-                          ImGuiSliderFlags_NoInput))
+  const char* const shown = is_ring && value == 0 ? "as written" : "";
+  if (ImGui::SliderScalar("##slider", ImGuiDataType_S64, &value, &least, &most, shown, ImGuiSliderFlags_NoInput))
     of.take(is_ring && value == 0 ? std::string() : std::to_string(value));
 }
 
