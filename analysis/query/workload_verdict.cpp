@@ -52,10 +52,13 @@ std::string sentence_of(const EmulatedWorkload& run, const tpu::EmulatedFailure&
   // Without a state of the memory it was the compiler, before anything ran.
   if (!failure.free_bytes) {
     const std::string limit = text_from_bytes(failure.limit_bytes.value_or(0));
-    const bool is_whole = program != nullptr && failure.tier == tpu::Tier::hbm;
+    if (program == nullptr)
+      return fmt::format("kernel {} needs {} of {}; a kernel may have {}: over by {}.", what, asked_and_over.first,
+                         tier, limit, asked_and_over.second);
+    const bool is_whole = failure.tier == tpu::Tier::hbm;
     return fmt::format("{} needs {} of {}{}; {} {}: over by {}.", what, asked_and_over.first, tier,
                        is_whole ? fmt::format(" ({})", parts_of(*program)) : "", limit,
-                       is_whole ? "is usable" : "is the limit", asked_and_over.second);
+                       is_whole ? "is usable" : "is there", asked_and_over.second);
   }
   const std::string free = text_from_bytes(*failure.free_bytes);
   const std::string asks =

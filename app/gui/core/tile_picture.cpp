@@ -32,11 +32,12 @@ int data_pixels(int pixels, std::uint64_t values, std::uint64_t all) {
 
 TileInk tile_ink(Theme theme) {
   const auto pixel = [&](Role role) { return pixel_from_color(color_of(theme, role)); };
-  const auto line = [&](Role role) {
-    return pixel_from_color(mix(color_of(theme, Role::free), color_of(theme, role), 0.4));
+  // Lines are of either, so that areas add up: dark in data, and light in what is hatched.
+  const auto line = [&](Role role, Role of, double share) {
+    return pixel_from_color(mix(color_of(theme, role), color_of(theme, of), share));
   };
-  return {pixel(Role::parameters), line(Role::parameters), pixel(Role::rounding), pixel(Role::free),
-          line(Role::rounding)};
+  return {pixel(Role::parameters), line(Role::free, Role::parameters, 0.4), pixel(Role::rounding), pixel(Role::free),
+          line(Role::rounding, Role::text, 0.6)};
 }
 
 TilePicture draw_tile_picture(const TileGrid& grid, int width_most, int height_most, double unit, Theme theme) {

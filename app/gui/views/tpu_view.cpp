@@ -163,19 +163,25 @@ void draw_tpu(const AppState& state, TpuViewState& view, CommandQueue& commands)
   const WorkloadPanel& panel = *source.workload;
   const Look look(state);
   draw_head(state, source, commands);
-  // Controls on the left, what comes of them on the right; below one another where there is no room for that.
+  // Controls on the left, what comes of them on the right; where there is no room for that the answer is above them.
   const float all = ImGui::GetContentRegionAvail().x, least = ImGui::GetFontSize() * 22;
   const bool has_room = all >= 2.2F * least;
+  const auto draw_controls = [&] {
+    ImGui::BeginChild("controls", {has_room ? std::max(least, all * 0.36F) : 0, 0},
+                      has_room ? 0 : ImGuiChildFlags_AutoResizeY);
+    draw_workload_knobs(state, source, commands);
+    ImGui::EndChild();
+  };
   ImGui::BeginChild("body");
-  ImGui::BeginChild("controls", {has_room ? std::max(least, all * 0.36F) : 0, 0},
-                    has_room ? 0 : ImGuiChildFlags_AutoResizeY);
-  draw_workload_knobs(state, source, commands);
-  ImGui::EndChild();
-  if (has_room) ImGui::SameLine(0, look.px(18));
+  if (has_room) {
+    draw_controls();
+    ImGui::SameLine(0, look.px(18));
+  }
   ImGui::BeginChild("answer", {0, 0}, has_room ? 0 : ImGuiChildFlags_AutoResizeY);
   draw_state(state, panel, source);
   draw_answer(look, *panel.answer);
   ImGui::EndChild();
+  if (!has_room) draw_controls();
   ImGui::EndChild();
   if (take_copy(state, ViewKind::tpu, view.copy_seen)) copy_table(state, table_from_workload(*panel.answer), commands);
 }
