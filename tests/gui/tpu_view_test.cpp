@@ -52,10 +52,12 @@ TEST_F(TpuView, another_generation_is_chosen_and_the_words_say_why_it_does_not_f
   run([&](ImGuiTestContext& hand) {
     open_sample(hand, "fsdp.json");
     be_in_controls(hand);
-    hand.ItemClick("**/generation/##choice");
-    hand.ItemClick("//$FOCUSED/v3");
+    hand.ItemClick("knobs/generation/##choice");
+    const ImGuiWindow* const popup = hand.GetWindowByRef("//$FOCUSED");
+    ASSERT_NE(nullptr, popup);
+    hand.ItemClick((std::string("//") + popup->Name + "/**/v2").c_str());
     ASSERT_TRUE(wait_until_idle(hand));
-    EXPECT_EQ("generation=v3", gui::text_from_changes(answer().opened->changes));
+    EXPECT_EQ("generation=v2", gui::text_from_changes(answer().opened->changes));
     ASSERT_FALSE(answer().verdict.fits);
     EXPECT_NE(std::string::npos, answer().verdict.reasons[0].sentence.find("over by"));
     EXPECT_TRUE(gui::view_exists(state(), ViewKind::failure));
