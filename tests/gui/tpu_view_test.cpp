@@ -61,7 +61,7 @@ TEST_F(TpuView, another_generation_is_chosen_and_the_words_say_why_it_does_not_f
     ASSERT_FALSE(answer().verdict.fits);
     EXPECT_NE(std::string::npos, answer().verdict.reasons[0].sentence.find("over by"));
     EXPECT_TRUE(gui::view_exists(state(), ViewKind::failure));
-    commands().push(CommandId::copy);
+    commands().push(CommandId::copy_as_text);
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_NE(std::string::npos, state().window.clipboard.find("does not fit because")) << state().window.clipboard;
   });
