@@ -21,6 +21,10 @@ ROWS = [
     ("matmul_buffers", ["rings=1"]),
     ("matmul_buffers", []),
     ("matmul_buffers", ["rings=3"]),
+    ("weights_in_vmem", []),
+    ("weights_in_vmem", ["vmem.assignment=off"]),
+    ("weights_in_vmem", ["n=512"]),
+    ("weights_in_vmem", ["n=512", "vmem.assignment=off"]),
     ("embedding", []),
     ("embedding", ["gathered=8192"]),
     ("server", []),
@@ -45,11 +49,17 @@ def run(program, name, changes):
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-def outcome(answer):
+def outcome(answer, changes):
     words = []
     for kernel in answer["kernels"]:
         stall = kernel["modelled_stall_ns"] / kernel["modelled_ns"] * 100
         words.append(f"{size(kernel['vmem_bytes'])} of VMEM, {kernel['modelled_ns'] / 1000:.0f} us modelled, {stall:.0f} % of it stalled")
+    for each in answer["programs"]:
+        if each["vmem"]:
+            words.append(f"{size(each['vmem']['peak_bytes'])} of VMEM, {each['vmem']['prefetches']} prefetches, {each['vmem']['cross_program_prefetches']} kept from run to run, "
+                         f"{answer['modelled_ns'] / 1000:.1f} us modelled, {each['vmem']['modelled_stall_ns'] / 1000:.1f} us of it waits for copies")
+        elif any(change.startswith("vmem.") for change in changes):
+            words.append(f"{answer['modelled_ns'] / 1000:.1f} us modelled")
     if answer["defragmentations"]:
         moved = sum(row["moved_bytes"] for row in answer["defragmentations"])
         words.append(f"defragmented {len(answer['defragmentations'])} times, {size(moved)} moved")
@@ -75,7 +85,7 @@ def main():
         answer = run(sys.argv[1], name, changes)
         program = max(answer["programs"], key=lambda each: each["needed_without_code_bytes"])
         cells = [f"`{name}`", ", ".join(f"`{change}`" for change in changes), size(program["argument_bytes"]),
-                 size(program["temp_bytes"]), size(program["needed_without_code_bytes"]), outcome(answer)]
+                 size(program["temp_bytes"]), size(program["needed_without_code_bytes"]), outcome(answer, changes)]
         print("| " + " | ".join(cells) + " |")
 
 

@@ -19,6 +19,9 @@ constexpr Figure table(std::uint64_t value) {
 constexpr Figure docs(std::uint64_t value) {
   return {value, FigureSource::jax_docs};
 }
+constexpr Figure main_table(std::uint64_t value) {
+  return {value, FigureSource::jax_main};
+}
 constexpr Figure unknown{};
 
 // The compiler's texts have two decimals: 7.48G. The totals and reserves they are made of have more: 8.00G - 530.00M.
@@ -153,7 +156,46 @@ constexpr std::array generations = {
                .sparse_cores = table(4),
                .sparse_subcores = table(16),
                .sparse_subcore_vmem = table(512 * kib)},
+    // libtpu 0.0.51 knows neither of the two: no limits, no layouts.
+    Generation{.name = "8i",
+               .other_name = "tpu8i",
+               .jax_kind = "TPU8i",
+               .devices_per_chip = 2,
+               .hbm_total = table(154'500'000'000),
+               .hbm_usable = unknown,
+               .hbm_bytes_per_second = table(8'600'000'000'000),
+               .vmem = table(192 * mib),
+               .vmem_scoped_limit = unknown,
+               .smem = table(1 * mib),
+               .sync_flags = unknown,
+               .cmem = table(0),
+               .accumulators = table(4 * mib),
+               .lanes = table(128),
+               .sublanes = table(8),
+               .sparse_cores = unknown,
+               .sparse_subcores = table(4),
+               .sparse_subcore_vmem = table(512 * kib),
+               .rows_least = 0},
+    Generation{.name = "8t",
+               .other_name = "tpu8t",
+               .jax_kind = "TPU8t",
+               .hbm_total = main_table(231'000'000'000),
+               .hbm_usable = unknown,
+               .hbm_bytes_per_second = main_table(6'400'000'000'000),
+               .vmem = main_table(128 * mib),
+               .vmem_scoped_limit = unknown,
+               .smem = main_table(1 * mib),
+               .sync_flags = unknown,
+               .cmem = main_table(0),
+               .accumulators = unknown,  // The table's own comment doubts its figure.
+               .lanes = main_table(128),
+               .sublanes = main_table(16),
+               .sparse_cores = main_table(2),
+               .sparse_subcores = main_table(16),
+               .sparse_subcore_vmem = main_table(256 * kib),
+               .rows_least = 0},
 };
+constexpr std::size_t laid_out = 7;  // The first ones.
 
 }  // namespace
 
@@ -163,19 +205,41 @@ std::string_view text_from_source(FigureSource source) {
     case FigureSource::compiler: return "compiler";
     case FigureSource::jax_table: return "jax table";
     case FigureSource::jax_docs: return "jax docs";
+    case FigureSource::jax_main: return "jax main";
   }
   return {};
 }
 
 std::span<const Generation> all_generations() {
+  return listed_generations().first(laid_out);
+}
+
+std::span<const Generation> listed_generations() {
   return generations;
 }
 
-const Generation* find_generation(std::string_view name) {
-  const auto found = std::find_if(generations.begin(), generations.end(), [&](const Generation& g) {
+namespace {
+
+const Generation* find_among(std::span<const Generation> list, std::string_view name) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const Generation& g) {
     return g.name == name || (!g.other_name.empty() && g.other_name == name);
   });
-  return found == generations.end() ? nullptr : &*found;
+  return found == list.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const Generation* find_generation(std::string_view name) {
+  return find_among(all_generations(), name);
+}
+
+NoGeneration why_no_generation(std::string_view name) {
+  std::string known;
+  for (const Generation& each : all_generations()) known += " " + std::string(each.name);
+  if (const Generation* listed = find_among(listed_generations(), name))
+    return {"of TPU " + std::string(listed->name) + " only memories are published, no layouts and limits",
+            "hbmscope tpu generations has its figures. With layouts:" + known + "."};
+  return {"there is no TPU generation '" + std::string(name) + "'", "Known:" + known + "."};
 }
 
 }  // namespace hbmscope::allocator::tpu

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace hbmscope::allocator::tpu {
@@ -14,6 +15,7 @@ enum class FigureSource : std::uint8_t {
   compiler,   // What libtpu 0.0.51 prints or refuses at, compiling with no TPU.
   jax_table,  // jax/_src/pallas/mosaic/tpu_info.py of jax 0.10.2; its HBM and CMEM sizes are rounded decimals.
   jax_docs,   // docs/pallas/tpu of jax.
+  jax_main,   // The same table in jax-ml/jax@cec06d1, of 2026-08-08, newer than any release that was run.
 };
 std::string_view text_from_source(FigureSource source);
 
@@ -45,8 +47,16 @@ struct Generation {
   bool packs_below_a_byte = true;
 };
 
+// Those whose layouts and limits are known: what can be laid out, fitted and emulated.
 std::span<const Generation> all_generations();
-// By name or other name. Null: there is none.
+// And those of which only memories are published.
+std::span<const Generation> listed_generations();
+// Of those whose layouts are known, by name or other name. Null: there is none.
 const Generation* find_generation(std::string_view name);
+// Why not, and what to do about it.
+struct NoGeneration {
+  std::string what, remedy;
+};
+NoGeneration why_no_generation(std::string_view name);
 
 }  // namespace hbmscope::allocator::tpu

@@ -38,12 +38,10 @@ Result<std::vector<const tpu::Generation*>> generations_from(const std::vector<s
   std::vector<const tpu::Generation*> generations;
   for (const std::string& name : names) {
     const tpu::Generation* generation = tpu::find_generation(name);
-    if (generation == nullptr)
-      return Failure(Error{fmt::format("there is no TPU generation '{}'", printable(name)),
-                           "hbmscope tpu generations lists them.",
-                           {},
-                           {},
-                           false});
+    if (generation == nullptr) {
+      const tpu::NoGeneration none = tpu::why_no_generation(printable(name));
+      return Failure(Error{none.what, none.remedy, {}, {}, false});
+    }
     generations.push_back(generation);
   }
   if (names.empty())

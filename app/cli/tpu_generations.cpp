@@ -47,11 +47,11 @@ std::string text_of(const tpu::Figure& figure, bool is_bytes) {
 std::string table_text(const Terminal& terminal) {
   constexpr std::size_t title_width = 18, cell_width = 11;
   std::string text = pad_right("", title_width);
-  for (const tpu::Generation& generation : tpu::all_generations()) text += pad_left(generation.name, cell_width);
+  for (const tpu::Generation& generation : tpu::listed_generations()) text += pad_left(generation.name, cell_width);
   text = terminal.paint(text, Ink::bold) + "  source\n";
   const auto row = [&](const char* title, const auto& cell, const std::string& source) {
     text += pad_right(title, title_width);
-    for (const tpu::Generation& generation : tpu::all_generations()) text += pad_left(cell(generation), cell_width);
+    for (const tpu::Generation& generation : tpu::listed_generations()) text += pad_left(cell(generation), cell_width);
     text += "  " + terminal.paint(source, Ink::dim) + "\n";
   };
   row(
@@ -60,7 +60,7 @@ std::string table_text(const Terminal& terminal) {
       "cores a device", [](const tpu::Generation& g) { return fmt::to_string(g.cores_per_device); }, "jax docs");
   for (const Column& column : columns) {
     std::string source;
-    for (const tpu::Generation& generation : tpu::all_generations()) {
+    for (const tpu::Generation& generation : tpu::listed_generations()) {
       const tpu::Figure& figure = generation.*column.figure;
       if (!figure.known()) continue;
       const std::string_view name = tpu::text_from_source(figure.source);
@@ -93,7 +93,7 @@ nlohmann::ordered_json json_of(const tpu::Generation& generation) {
 
 int run_tpu_generations(bool json) {
   nlohmann::ordered_json out = {{"schema", json_schema}, {"generations", nlohmann::ordered_json::array()}};
-  for (const tpu::Generation& generation : tpu::all_generations()) out["generations"].push_back(json_of(generation));
+  for (const tpu::Generation& generation : tpu::listed_generations()) out["generations"].push_back(json_of(generation));
   return print_to_stdout(json ? text_from_json(out) : table_text(Terminal::of_stdout())) ? exit_ok : exit_unreadable;
 }
 

@@ -43,10 +43,8 @@ Error error_of(std::string what, std::string remedy) {
 Result<tpu::Shape> shape_from_generation(const Asked& asked, tpu::SecondMinor mode) {
   const tpu::Generation* generation = tpu::find_generation(asked.generation);
   if (generation == nullptr) {
-    std::string known;
-    for (const tpu::Generation& each : tpu::all_generations()) known += fmt::format(" {}", each.name);
-    return Failure(error_of(fmt::format("there is no TPU generation '{}'", printable(asked.generation)),
-                            fmt::format("Known:{}.", known)));
+    const tpu::NoGeneration none = tpu::why_no_generation(printable(asked.generation));
+    return Failure(error_of(none.what, none.remedy));
   }
   const tpu::ElementType* type = tpu::find_element_type(asked.dtype);
   if (type == nullptr)

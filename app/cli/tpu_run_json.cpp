@@ -20,7 +20,57 @@ const char* name_of(tpu::Checkpointing policy) {
   return "";
 }
 
-Json json_of(const tpu::Program& program, const tpu::ProgramMemory& memory, const tpu::Generation& generation) {
+Json json_of(const tpu::Residence& residence) {
+  const auto moment = [](const std::optional<tpu::SpaceCopy>& copy, std::int64_t tpu::SpaceCopy::*which) {
+    return copy ? Json((*copy).*which) : Json(nullptr);
+  };
+  return {{"offset", residence.offset},
+          {"begin", residence.begin},
+          {"end", residence.end},
+          {"prefetched_after", moment(residence.in, &tpu::SpaceCopy::after)},
+          {"prefetched_before", moment(residence.in, &tpu::SpaceCopy::before)},
+          {"evicted_before", moment(residence.out, &tpu::SpaceCopy::before)},
+          {"from_last_run", residence.is_from_last_run},
+          {"for_next_run", residence.is_for_next_run}};
+}
+
+// Null: nothing of the program is assigned.
+Json json_of(const tpu::Program& program, const tpu::ProgramMemory& memory, const tpu::SpaceFigures& figures) {
+  const tpu::Assignment& spaces = memory.spaces;
+  if (memory.vmem_share_bytes == 0) return nullptr;
+  Json values = Json::array();
+  std::uint64_t across = 0;
+  for (const tpu::Residence& residence : spaces.residences) {
+    const tpu::Value& value = program.values[residence.value];
+    const bool is_new = values.empty() || values.back()["name"] != valid_utf8(value.array.name);
+    if (is_new)
+      values.push_back({{"name", valid_utf8(value.array.name)},
+                        {"bytes", value.array.shard.bytes},
+                        {"made_in_vmem", bool{spaces.is_defined_in_vmem[residence.value]}},
+                        {"in_hbm", bool{spaces.needs_hbm[residence.value]}},
+                        {"residences", Json::array()}});
+    values.back()["residences"].push_back(json_of(residence));
+    across += residence.is_from_last_run ? 1 : 0;
+  }
+  return {{"share_bytes", memory.vmem_share_bytes},
+          {"peak_bytes", spaces.heap_bytes},
+          {"prefetches", spaces.prefetches},
+          {"prefetched_bytes", spaces.prefetched_bytes},
+          {"evictions", spaces.evictions},
+          {"evicted_bytes", spaces.evicted_bytes},
+          {"cross_program_prefetches", across},
+          {"repacks", spaces.repacks},
+          {"values", std::move(values)},
+          {"modelled_copies", figures.copies},
+          {"modelled_copied_bytes", figures.copied_bytes},
+          {"modelled_fetched_before_runs", figures.fetched},
+          {"modelled_kept_from_runs", figures.kept},
+          {"modelled_stalls", figures.stalls},
+          {"modelled_stall_ns", figures.stall_ns}};
+}
+
+Json json_of(const tpu::Program& program, const tpu::ProgramMemory& memory, const tpu::SpaceFigures& figures,
+             const tpu::Generation& generation) {
   const auto usable = generation.hbm_usable.value;
   return {{"name", valid_utf8(program.name)},
           {"argument_bytes", memory.argument_bytes},
@@ -36,7 +86,8 @@ Json json_of(const tpu::Program& program, const tpu::ProgramMemory& memory, cons
           {"needed_without_code_bytes", memory.needed_without_code_bytes()},
           {"needed_bytes", memory.code_bytes ? Json(memory.needed_bytes()) : Json(nullptr)},
           {"fits", memory.needed_bytes() <= usable},
-          {"spare_bytes", static_cast<std::int64_t>(usable) - static_cast<std::int64_t>(memory.needed_bytes())}};
+          {"spare_bytes", static_cast<std::int64_t>(usable) - static_cast<std::int64_t>(memory.needed_bytes())},
+          {"vmem", json_of(program, memory, figures)}};
 }
 
 Json json_of(const tpu::Array& array, const tpu::Mesh& mesh) {
@@ -131,7 +182,7 @@ nlohmann::ordered_json json_from_emulation(const EmulatedWorkload& run) {
   for (const tpu::MeshAxis& axis : workload.mesh.axes) mesh[valid_utf8(axis.name)] = axis.size;
   Json programs = Json::array();
   for (std::size_t i = 0; i < workload.programs.size(); ++i)
-    programs.push_back(json_of(workload.programs[i], emulation.programs[i], *workload.generation));
+    programs.push_back(json_of(workload.programs[i], emulation.programs[i], emulation.spaces[i], *workload.generation));
   Json gpu = nullptr;
   if (workload.options.has_gpu) {
     const auto& pool = emulation.tier[static_cast<std::size_t>(tpu::Tier::gpu)];
@@ -144,30 +195,34 @@ nlohmann::ordered_json json_from_emulation(const EmulatedWorkload& run) {
            {"runs_skipped", emulation.gpu_runs_skipped},
            {"failures", list_of(emulation.gpu_failures)}};
   }
-  return {
-      {"name", or_null(valid_utf8(workload.name))},
-      {"generation", workload.generation->name},
-      {"mesh", std::move(mesh)},
-      {"devices", workload.mesh.devices()},
-      {"checkpointing", name_of(workload.options.checkpointing)},
-      {"donation", workload.options.donates},
-      {"defragmentation", workload.options.defragments},
-      {"figures", {{"layouts", "compiler"}, {"memory", "emulated"}, {"placement", "assumed"}, {"times", "modelled"}}},
-      {"usable_bytes", workload.generation->hbm_usable.value},
-      {"fits", emulation.failures.empty()},
-      {"programs", std::move(programs)},
-      {"arrays", list_of(workload.arrays, workload.mesh)},
-      {"tiers", json_from_tiers(emulation)},
-      {"kernels", list_of(emulation.kernels, workload)},
-      {"runs", emulation.runs},
-      {"runs_skipped", emulation.runs_skipped},
-      {"reused_bytes", emulation.reused_bytes},
-      {"evictions", emulation.evictions},
-      {"defragmentations", list_of(emulation.defragmentations)},
-      {"stopped_at_step", or_null(emulation.stopped_at)},
-      {"modelled_ns", emulation.time_ns},
-      {"failures", list_of(emulation.failures)},
-      {"gpu", std::move(gpu)}};
+  return {{"name", or_null(valid_utf8(workload.name))},
+          {"generation", workload.generation->name},
+          {"mesh", std::move(mesh)},
+          {"devices", workload.mesh.devices()},
+          {"checkpointing", name_of(workload.options.checkpointing)},
+          {"donation", workload.options.donates},
+          {"defragmentation", workload.options.defragments},
+          {"figures",
+           {{"layouts", "compiler"},
+            {"memory", "emulated"},
+            {"placement", "assumed"},
+            {"vmem", "assumed"},
+            {"times", "modelled"}}},
+          {"usable_bytes", workload.generation->hbm_usable.value},
+          {"fits", emulation.failures.empty()},
+          {"programs", std::move(programs)},
+          {"arrays", list_of(workload.arrays, workload.mesh)},
+          {"tiers", json_from_tiers(emulation)},
+          {"kernels", list_of(emulation.kernels, workload)},
+          {"runs", emulation.runs},
+          {"runs_skipped", emulation.runs_skipped},
+          {"reused_bytes", emulation.reused_bytes},
+          {"evictions", emulation.evictions},
+          {"defragmentations", list_of(emulation.defragmentations)},
+          {"stopped_at_step", or_null(emulation.stopped_at)},
+          {"modelled_ns", emulation.time_ns},
+          {"failures", list_of(emulation.failures)},
+          {"gpu", std::move(gpu)}};
 }
 
 }  // namespace hbmscope::cli

@@ -94,8 +94,58 @@ TEST(TpuWorkload, says_what_is_wrong_and_where) {
   EXPECT_EQ(fault_of(file_with("\"steps\": []"), {{"layers", "3"}}), "the workload has no 'layers' to change");
   EXPECT_EQ(fault_of(file_with("\"steps\": []"), {{"checkpointing", "much"}}),
             "there is no checkpointing 'much': none, dots, full or offload");
+  EXPECT_EQ(fault_of(file_with("\"vmem\": {\"picker\": \"best\"}, \"steps\": []")),
+            "line 2 (vmem.picker): there is no picker 'best': cost or count");
+  EXPECT_EQ(fault_of(file_with("\"vmem\": {\"repacks_max\": 5000}, \"steps\": []")),
+            "line 2 (vmem.repacks_max): this is too many");
+  EXPECT_EQ(fault_of(file_with("\"steps\": []"), {{"vmem.assignment", "maybe"}}),
+            "'maybe' is neither on nor off, for vmem.assignment");
+  EXPECT_EQ(fault_of(file_with("\"generation\": \"8t\", \"steps\": []")),
+            "line 2 (generation): of TPU 8t only memories are published, no layouts and limits");
   EXPECT_EQ(fault_of(file_with("\"steps\": [{\"for\": {\"i\": 2000000}, \"mark\": \"x\"}]")),
             "line 2 (steps[0].for.i): a loop of 2000000 turns");
+}
+
+TEST(TpuWorkload, options_of_vmem_are_of_the_file_or_a_change) {
+  const std::string text = file_with(
+      "\"parameters\": {\"n\": 3}, \"vmem\": {\"assignment\": true, \"reserved_bytes\": \"n * 1024\", "
+      "\"prefetches_max\": 7, "
+      "\"cross_program_prefetch\": false}, \"steps\": []");
+  const auto written = read(text);
+  ASSERT_TRUE(written);
+  EXPECT_EQ(written->options.assigns_vmem, true);
+  EXPECT_EQ(written->options.vmem.reserved_bytes, 3072);
+  EXPECT_EQ(written->options.vmem.prefetches_max, 7);
+  EXPECT_FALSE(written->options.vmem.evictions_max);
+  EXPECT_FALSE(written->options.vmem.prefetches_across_programs);
+  const auto changed = read(text, {{"vmem.assignment", "off"},
+                                   {"vmem.picker", "count"},
+                                   {"vmem.prefetches_max", "2"},
+                                   {"vmem.evictions_max", "0"},
+                                   {"vmem.residency_percent", "400"}});
+  ASSERT_TRUE(changed);
+  EXPECT_EQ(changed->options.assigns_vmem, false);
+  EXPECT_EQ(changed->options.vmem.picker, tpu::IntervalPicker::operation_count);
+  EXPECT_EQ(changed->options.vmem.prefetches_max, 2);
+  EXPECT_EQ(changed->options.vmem.evictions_max, 0);
+  EXPECT_EQ(changed->options.vmem.residency_percent, 400);
+  EXPECT_FALSE(read(file_with("\"steps\": []"))->options.assigns_vmem);
+}
+
+TEST(TpuWorkload, weights_are_the_arguments_that_may_stay) {
+  const auto with = [](const std::string& rest) {
+    return file_with(
+        "\"arrays\": {\"a\": {\"dtype\": \"f32\", \"shape\": [8]}, \"b\": {\"dtype\": \"f32\", \"shape\": [8]}},\n"
+        "\"programs\": {\"p\": {\"arguments\": [\"a\", \"b\"], \"operations\": []" +
+        rest + "}}, \"steps\": []");
+  };
+  const auto stays = [](const Result<tpu::Workload>& workload) {
+    return std::vector<bool>{workload->programs[0].values[0].may_stay, workload->programs[0].values[1].may_stay};
+  };
+  EXPECT_EQ(stays(read(with(""))), (std::vector<bool>{true, true}));
+  EXPECT_EQ(stays(read(with(", \"weights\": [\"b\"]"))), (std::vector<bool>{false, true}));
+  EXPECT_EQ(stays(read(with(", \"weights\": []"))), (std::vector<bool>{false, false}));
+  EXPECT_EQ(fault_of(with(", \"weights\": [\"c\"]")), "line 3 (programs.p.weights[0]): 'c' is no argument");
 }
 
 // Two matrices through one product, its figures by the parameters n (rows) and code.

@@ -11,6 +11,7 @@
 #include "allocator/tpu/emulation/gpu_runtime.h"
 #include "allocator/tpu/emulation/hbm_memory.h"
 #include "allocator/tpu/emulation/kernel_player.h"
+#include "allocator/tpu/emulation/vmem_player.h"
 
 namespace hbmscope::allocator::tpu {
 namespace {
@@ -19,6 +20,7 @@ struct Buffer {
   std::uint64_t address = 0;
   const Array* array = nullptr;
   Tier tier = Tier::hbm;
+  std::uint64_t number = 0;  // Of what is in it: another array, another number.
 };
 
 class Emulator {
@@ -30,11 +32,15 @@ class Emulator {
         log_(out_, workload.options.is_timed),
         bytes_per_second_(generation_.hbm_bytes_per_second.value / generation_.devices_per_chip),
         kernels_(workload, log_, out_, bytes_per_second_),
+        vmem_(workload, log_, out_),
         is_compiled_(workload.programs.size()) {}
 
   Emulation run() {
     for (const Program& program : workload_.programs)
-      out_.programs.push_back(compute_program_memory(program, generation_, workload_.options.donates));
+      out_.programs.push_back(compute_program_memory(
+          program, generation_, workload_.options.donates,
+          vmem_share_of(workload_, program, kernels_.largest_stack_bytes(program), bytes_per_second_)));
+    out_.spaces.resize(out_.programs.size());
     describe_tiers();
     const std::uint64_t usable = generation_.hbm_usable.value, total = generation_.hbm_total.value;
     if (total > usable) log_.alloc(Tier::hbm, usable, total - usable, {}, "reserved by the compiler", nullptr);
@@ -82,7 +88,7 @@ class Emulator {
     const Array& array = workload_.arrays[step.of];
     drop(step.name);
     if (const auto address = take_buffer(array, step.name)) {
-      buffers_[step.name] = {*address, &array, tier_of(array)};
+      buffers_[step.name] = {*address, &array, tier_of(array), ++numbers_};
       return;
     }
     fail(buffer_failure(array.shard.bytes, step.name), step);
@@ -310,7 +316,7 @@ class Emulator {
       }
       const auto failure = buffer_failure(value.array.shard.bytes, name);
       for (const auto& [given, at] : outputs_)
-        release({at, &program.values[given].array, tier_of(program.values[given].array)});
+        release({at, &program.values[given].array, tier_of(program.values[given].array), 0});
       outputs_.clear();
       fail(failure, step);
       return false;
@@ -332,12 +338,21 @@ class Emulator {
     running_ = step.of;
     if (take_outputs(step, program, memory)) {
       log_.begins(program.name);
+      vmem_.begin(step.of, numbers_of_arguments(step, program));
       play(program, memory);
+      vmem_.end();
       log_.ends(program.name);
       ++out_.runs;
       bind_outputs(step, program, memory);
     }
     running_ = nobody;
+  }
+
+  std::vector<std::uint64_t> numbers_of_arguments(const Step& step, const Program& program) const {
+    std::vector<std::uint64_t> numbers;
+    for (const Value& value : program.values)
+      numbers.push_back(value.role == Role::argument ? buffers_.at(name_with(step, value.binds)).number : 0);
+    return numbers;
   }
 
   // Donated buffers become outputs or go; the name of an output is the new array from now on.
@@ -360,11 +375,12 @@ class Emulator {
       if (under && donated.count(*under) != 0) {
         made[name] = donated[*under];
         made[name].array = &value.array;
+        made[name].number = ++numbers_;
         donated.erase(*under);
         out_.reused_bytes += value.array.shard.bytes;
         log_.reused(made[name].tier, made[name].address, value.array.name);
       } else {
-        made[name] = {outputs_.at(i), &value.array, tier_of(value.array)};
+        made[name] = {outputs_.at(i), &value.array, tier_of(value.array), ++numbers_};
       }
     }
     for (const auto& [value, buffer] : donated) release(buffer);
@@ -390,7 +406,11 @@ class Emulator {
     };
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
       const Operation& operation = program.operations[i];
+      vmem_.before(i);
+      if (i > 0)
+        for (const PlacedValue* placed : ends[i - 1]) end(placed->value);  // Until what is copied from it is there.
       log_.begins(operation.name);
+      vmem_.begin_operation(i);
       for (const PlacedValue* placed : begins[i]) {
         if (placed->over) end(*placed->over);
         const Array& array = program.values[placed->value].array;
@@ -399,12 +419,14 @@ class Emulator {
         live[placed->value] = placed;
       }
       if (operation.pipeline)
-        kernels_.play(program, *operation.pipeline, memory.vmem_bytes);
+        vmem_.copy_for(kernels_.play(program, *operation.pipeline, memory.vmem_bytes + memory.spaces.heap_bytes));
       else
-        log_.pass(duration_of(program, operation));
+        work(program, memory, i);
       log_.ends(operation.name);
-      for (const PlacedValue* placed : ends[i]) end(placed->value);
+      vmem_.after(i);
     }
+    if (!ends.empty())
+      for (const PlacedValue* placed : ends.back()) end(placed->value);
   }
 
   static Tier temp_tier(const Program& program, std::uint32_t value) {
@@ -422,12 +444,12 @@ class Emulator {
     return temp_tier(program, value) == Tier::host ? host_end_ : 0;
   }
 
-  std::uint64_t duration_of(const Program& program, const Operation& operation) const {
-    std::uint64_t bytes = 0;
-    for (const auto* list : {&operation.reads, &operation.writes})
-      for (const std::uint32_t value : *list) bytes += program.values[value].array.shard.bytes;
-    const double seconds = static_cast<double>(bytes) / static_cast<double>(bytes_per_second_);
-    return std::max(operation.compute_ns, static_cast<std::uint64_t>(seconds * 1e9 + 0.5));
+  void work(const Program& program, const ProgramMemory& memory, std::size_t number) {
+    const Operation& operation = program.operations[number];
+    const ScheduledOperation scheduled{operation.compute_ns, touched_bytes(program, operation), 0};
+    const std::uint64_t in_vmem = memory.vmem_bytes_touched.empty() ? 0 : memory.vmem_bytes_touched[number];
+    vmem_.pass(elapsed_ns(scheduled, in_vmem, bytes_per_second_),
+               elapsed_ns({0, scheduled.bytes, 0}, in_vmem, bytes_per_second_));
   }
 
   const Workload& workload_;
@@ -437,13 +459,14 @@ class Emulator {
   EventLog log_;
   const std::uint64_t bytes_per_second_;
   KernelPlayer kernels_;
+  VmemPlayer vmem_;
   std::optional<GpuRuntime> gpu_;
   std::map<std::string, Buffer> buffers_;
   std::map<std::uint32_t, std::uint64_t> outputs_;  // Of the run at hand: value -> address.
   std::vector<std::size_t> loaded_;                 // The one that ran longest ago first.
   std::vector<std::optional<bool>> is_compiled_;    // By program; nothing: not tried.
   std::size_t running_ = nobody, step_ = 0;
-  std::uint64_t host_end_ = 0;
+  std::uint64_t host_end_ = 0, numbers_ = 0;
 };
 
 }  // namespace

@@ -30,7 +30,19 @@ enum class Tier : std::uint8_t {
 constexpr std::size_t tiers = 10;
 std::string_view text_from_tier(Tier tier);  // As the compiler names it: "hbm", "vmem", ...; "gpu".
 
-enum class EventKind : std::uint8_t { alloc, free, move, failure, mark, begins, ends, reused };
+// Copies begin and end beside what runs: not inside of one another, as programs, operations and kernels do.
+enum class EventKind : std::uint8_t {
+  alloc,
+  free,
+  move,
+  failure,
+  mark,
+  begins,
+  ends,
+  reused,
+  copy_begins,
+  copy_ends,
+};
 struct Event {
   EventKind kind = EventKind::mark;
   Tier tier = Tier::hbm;
@@ -67,6 +79,13 @@ struct KernelFigures {
   PipelineRun run;  // Without events.
 };
 
+// Of a program's values in VMEM, over all its runs. Times are modelled.
+struct SpaceFigures {
+  std::uint64_t copies = 0, copied_bytes = 0;  // In both directions.
+  std::uint64_t fetched = 0, kept = 0;     // Parameters across programs: copied before a run, there from the last one.
+  std::uint64_t stalls = 0, stall_ns = 0;  // Operations that waited for a copy.
+};
+
 struct TierFigures {
   bool is_used = false;
   std::optional<std::uint64_t> capacity_bytes;
@@ -76,6 +95,7 @@ struct TierFigures {
 struct Emulation {
   std::vector<Event> events;
   std::vector<ProgramMemory> programs;  // By Workload::programs, rewritten as the options ask for.
+  std::vector<SpaceFigures> spaces;     // By Workload::programs.
   std::vector<KernelFigures> kernels;
   std::vector<EmulatedFailure> failures, gpu_failures;
   std::vector<Defragmentation> defragmentations;

@@ -26,6 +26,8 @@ class EventLog {
   void mark(const std::string& name) { add(EventKind::mark).name = name; }
   void begins(const std::string& name) { add(EventKind::begins).name = name; }
   void ends(const std::string& name) { add(EventKind::ends).name = name; }
+  void copy_begins(const std::string& name) { add(EventKind::copy_begins).name = name; }
+  void copy_ends(const std::string& name) { add(EventKind::copy_ends).name = name; }
   void fail(EmulatedFailure failure);
   // Of the pool beside it.
   void fail_gpu(EmulatedFailure failure);

@@ -157,7 +157,7 @@ struct KernelPlayer::Run {
   }
 };
 
-void KernelPlayer::play(const Program& program, std::uint32_t number, std::uint64_t vmem_base) {
+std::uint64_t KernelPlayer::play(const Program& program, std::uint32_t number, std::uint64_t vmem_base) {
   const Pipeline& pipeline = workload_.pipelines[number];
   const PipelineFootprint footprint = compute_footprint(pipeline);
   PipelineRun run = run_pipeline(pipeline, bytes_per_second_);
@@ -193,9 +193,11 @@ void KernelPlayer::play(const Program& program, std::uint32_t number, std::uint6
   const bool is_known = std::any_of(out_.kernels.begin(), out_.kernels.end(), [&](const KernelFigures& kernel) {
     return kernel.pipeline == number && kernel.program == program.name;
   });
-  if (is_known) return;
+  const std::uint64_t free_ns = run.time_ns - std::min(run.time_ns, run.copy_ns);
+  if (is_known) return free_ns;
   run.events = {};
   out_.kernels.push_back({number, program.name, footprint.vmem_bytes, scoped_limit(pipeline), std::move(run)});
+  return free_ns;
 }
 
 }  // namespace hbmscope::allocator::tpu

@@ -20,8 +20,8 @@ class KernelPlayer {
   std::optional<EmulatedFailure> find_fault(const Program& program) const;
   // Of VMEM, of the kernel that takes the most.
   std::uint64_t largest_stack_bytes(const Program& program) const;
-  // `vmem_base`: where the kernel's stack begins.
-  void play(const Program& program, std::uint32_t pipeline, std::uint64_t vmem_base);
+  // `vmem_base`: where the kernel's stack begins. Returns how long HBM was free meanwhile.
+  std::uint64_t play(const Program& program, std::uint32_t pipeline, std::uint64_t vmem_base);
 
  private:
   struct Run;

@@ -13,6 +13,7 @@ constexpr std::uint64_t pointer_bytes = 4;
 struct Range {
   bool is_written = false;
   std::size_t begin = 0, end = 0;
+  std::size_t last_touched = 0;  // Not before the end: what is in HBM may go on in VMEM.
 };
 
 std::vector<Range> ranges_of(const Program& program) {
@@ -20,8 +21,8 @@ std::vector<Range> ranges_of(const Program& program) {
   for (std::size_t i = 0; i < program.operations.size(); ++i) {
     const auto reach = [&](std::uint32_t value, bool writes) {
       Range& range = ranges[value];
-      if (writes && !range.is_written) range = {true, i, i};
-      range.end = i;
+      if (writes && !range.is_written) range = {true, i, i, i};
+      range.end = range.last_touched = i;
     };
     for (const std::uint32_t value : program.operations[i].writes) reach(value, true);
     for (const std::uint32_t value : program.operations[i].reads) reach(value, false);
@@ -32,7 +33,10 @@ std::vector<Range> ranges_of(const Program& program) {
 class Packer {
  public:
   Packer(const Program& program, const std::vector<Range>& ranges, Place place, std::uint64_t alignment)
-      : program_(program), ranges_(ranges), place_(place), alignment_(alignment) {}
+      : program_(program), ranges_(ranges), place_(place), alignment_(alignment), ends_(program.operations.size()) {
+    for (std::uint32_t value = 0; value < ranges.size(); ++value)
+      if (is_here(value)) ends_[ranges[value].end].push_back(value);
+  }
 
   // Returns the size of the heap.
   std::uint64_t pack(std::vector<PlacedValue>& placed) {
@@ -72,11 +76,14 @@ class Packer {
       over_[value] = *under;
       buffers_[value] = times_.share_with(buffers_.at(*under), bytes_of(value));
     }
+    const auto free = [&](std::uint32_t value) {
+      if (std::find(gone.begin(), gone.end(), value) != gone.end()) return;
+      times_.free(buffers_.at(value));
+      gone.push_back(value);
+    };
     for (const std::uint32_t value : all_of(operation))
-      if (is_here(value) && ranges_[value].end == i && std::find(gone.begin(), gone.end(), value) == gone.end()) {
-        times_.free(buffers_.at(value));
-        gone.push_back(value);
-      }
+      if (is_here(value) && ranges_[value].end == i) free(value);
+    for (const std::uint32_t value : ends_[i]) free(value);  // Those that it does not touch: copied to VMEM until then.
   }
 
   static std::vector<std::uint32_t> all_of(const Operation& operation) {
@@ -89,8 +96,8 @@ class Packer {
   const std::uint32_t* find_under(const Operation& operation, std::uint32_t value, std::size_t i,
                                   const std::vector<std::uint32_t>& gone) const {
     for (const std::uint32_t& read : operation.reads)
-      if (is_here(read) && ranges_[read].end == i && bytes_of(read) == bytes_of(value) &&
-          std::find(gone.begin(), gone.end(), read) == gone.end())
+      if (is_here(read) && ranges_[read].end == i && ranges_[read].last_touched == i &&
+          bytes_of(read) == bytes_of(value) && std::find(gone.begin(), gone.end(), read) == gone.end())
         return &read;
     return nullptr;
   }
@@ -101,6 +108,7 @@ class Packer {
   const std::uint64_t alignment_;
   BufferTimes times_;
   std::map<std::uint32_t, std::uint32_t> buffers_, over_;  // By value.
+  std::vector<std::vector<std::uint32_t>> ends_;           // By operation.
   std::vector<std::uint32_t> order_;
 };
 
@@ -153,6 +161,24 @@ void find_peak(const Program& program, ProgramMemory& memory) {
   }
 }
 
+// What is in VMEM, and of HBM's ranges what is left.
+void assign_spaces(const Program& program, const VmemShare& whole, std::uint64_t alignment, std::vector<Range>& ranges,
+                   ProgramMemory& memory) {
+  VmemShare share = whole;
+  share.capacity_bytes -= std::min(share.capacity_bytes, memory.vmem_bytes);
+  if (!share.options.is_on || share.capacity_bytes == 0) return;
+  const AssignmentProblem problem = problem_from_program(program, memory.argument_under, share, alignment);
+  memory.vmem_share_bytes = share.capacity_bytes;
+  memory.spaces = assign_memory_spaces(problem);
+  memory.vmem_bytes_touched = vmem_bytes_by_operation(problem, memory.spaces);
+  for (std::uint32_t value = 0; value < ranges.size(); ++value) {
+    Range& range = ranges[value];
+    if (!range.is_written || program.values[value].role != Role::temporary) continue;
+    const auto in_hbm = hbm_range(problem, memory.spaces, value, {range.begin, range.end});
+    range = in_hbm ? Range{true, in_hbm->begin, in_hbm->end, range.last_touched} : Range{};
+  }
+}
+
 }  // namespace
 
 std::uint64_t tuple_table_bytes(const Generation& generation, std::uint64_t outputs) {
@@ -161,7 +187,8 @@ std::uint64_t tuple_table_bytes(const Generation& generation, std::uint64_t outp
   return (outputs * pointer_bytes + piece - 1) / piece * piece;
 }
 
-ProgramMemory compute_program_memory(const Program& program, const Generation& generation, bool donates) {
+ProgramMemory compute_program_memory(const Program& program, const Generation& generation, bool donates,
+                                     const VmemShare& share) {
   ProgramMemory memory;
   memory.code_bytes = program.code_bytes;
   match_donations(program, donates, memory);
@@ -176,12 +203,15 @@ ProgramMemory compute_program_memory(const Program& program, const Generation& g
   }
   if (outputs > 1) memory.tuple_bytes = tuple_table_bytes(generation, outputs);
   memory.output_bytes += memory.tuple_bytes;
-  const std::vector<Range> ranges = ranges_of(program);
+  std::vector<Range> ranges = ranges_of(program);
   const std::uint64_t alignment = allocation_bytes_least(generation);
+  std::vector<PlacedValue> elsewhere;
+  memory.host_temp_bytes = Packer(program, ranges, Place::host, alignment).pack(elsewhere);
+  memory.vmem_bytes = Packer(program, ranges, Place::vmem, alignment).pack(elsewhere);
+  memory.cmem_bytes = Packer(program, ranges, Place::cmem, alignment).pack(elsewhere);
+  assign_spaces(program, share, alignment, ranges, memory);
   memory.temp_bytes = Packer(program, ranges, Place::hbm, alignment).pack(memory.placed);
-  memory.host_temp_bytes = Packer(program, ranges, Place::host, alignment).pack(memory.placed);
-  memory.vmem_bytes = Packer(program, ranges, Place::vmem, alignment).pack(memory.placed);
-  memory.cmem_bytes = Packer(program, ranges, Place::cmem, alignment).pack(memory.placed);
+  memory.placed.insert(memory.placed.end(), elsewhere.begin(), elsewhere.end());
   find_peak(program, memory);
   std::stable_sort(memory.placed.begin(), memory.placed.end(),
                    [](const PlacedValue& a, const PlacedValue& b) { return a.begin < b.begin; });

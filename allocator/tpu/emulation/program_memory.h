@@ -2,14 +2,15 @@
 // as XLA packs them, by when they live in the order of the operations.
 //
 // argument, output and alias are XLA's own sums (CompiledMemoryStats); several outputs come in a tuple, whose table of
-// pointers is an output too. Needed = argument + output - alias + temp + code.
+// pointers is an output too. Needed = argument + output - alias + temp + code. What is in VMEM all its life takes
+// nothing of HBM, what is there for a part of it does as long as it is in HBM.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "allocator/tpu/emulation/workload.h"
+#include "allocator/tpu/emulation/program_spaces.h"
 
 namespace hbmscope::allocator::tpu {
 
@@ -29,6 +30,10 @@ struct ProgramMemory {
   std::uint64_t unused_donation_bytes = 0;                            // Donated, and no output has such a shape.
   std::optional<std::uint64_t> code_bytes;
 
+  Assignment spaces;                              // Of values to VMEM, behind the program's own temporaries there.
+  std::uint64_t vmem_share_bytes = 0;             // What it had for that.
+  std::vector<std::uint64_t> vmem_bytes_touched;  // By operation: of what it reads and writes, what is in VMEM.
+
   std::vector<PlacedValue> placed;                           // Temporaries, in the order in which they begin.
   std::vector<std::optional<std::uint32_t>> argument_under;  // By value: of an output the argument whose memory it is.
 
@@ -40,7 +45,9 @@ struct ProgramMemory {
 // v6e and tpu7x of 32. What libtpu 0.0.51 gives all seven.
 std::uint64_t tuple_table_bytes(const Generation& generation, std::uint64_t outputs);
 
-// Donated arguments go to outputs of the same shape and type, in order, as jax.jit gives them.
-ProgramMemory compute_program_memory(const Program& program, const Generation& generation, bool donates);
+// Donated arguments go to outputs of the same shape and type, in order, as jax.jit gives them. `share`: of VMEM with
+// the program's own temporaries there, which come first.
+ProgramMemory compute_program_memory(const Program& program, const Generation& generation, bool donates,
+                                     const VmemShare& share = {});
 
 }  // namespace hbmscope::allocator::tpu

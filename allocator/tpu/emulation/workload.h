@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "allocator/tpu/emulation/mesh.h"
+#include "allocator/tpu/memory_space_assignment.h"
 
 namespace hbmscope::allocator::tpu {
 
@@ -34,6 +35,7 @@ struct Value {
   Role role = Role::temporary;
   std::string binds;  // Of arguments and outputs: the array that it is outside of the program.
   bool is_donated = false;
+  bool may_stay = true;  // Of an argument: in VMEM, from run to run.
 };
 
 struct Operation {
@@ -103,6 +105,10 @@ struct WorkloadOptions {
   bool has_gpu = false;  // The same requests on a GPU's pool, beside it.
   bool is_timed = false;
   std::uint64_t defragmentation_stall_ns = 1'000'000;  // Assumed: all work is drained first.
+  // What of values is in VMEM. Nothing: of programs that state what their operations compute, without which there are
+  // no times to go by.
+  std::optional<bool> assigns_vmem;
+  AssignmentOptions vmem;
 };
 
 struct Workload {

@@ -15,10 +15,14 @@ class ProgramReader {
   }
 
   tpu::Program run() {
-    node_.allow_only({"arguments", "donate", "outputs", "temporaries", "operations", "code_bytes"});
+    node_.allow_only({"arguments", "donate", "weights", "outputs", "temporaries", "operations", "code_bytes"});
     for (const Node& name : node_.at("arguments").items()) add_argument(name);
     if (const auto donate = node_.find("donate"))
-      for (const Node& name : donate->items()) this->donate(name);
+      for (const Node& name : donate->items()) argument(name, "can be donated").is_donated = true;
+    if (const auto weights = node_.find("weights")) {
+      for (tpu::Value& value : program_.values) value.may_stay = false;
+      for (const Node& name : weights->items()) argument(name, "stay from run to run").may_stay = true;
+    }
     if (const auto outputs = node_.find("outputs"))
       for (const auto& [value, of] : outputs->members()) add_output(value, of);
     if (const auto temporaries = node_.find("temporaries"))
@@ -61,11 +65,12 @@ class ProgramReader {
     is_written_.back() = true;
   }
 
-  void donate(const Node& name) {
+  // Of those that were read before outputs and temporaries.
+  tpu::Value& argument(const Node& name, const char* what) {
     const auto found = numbers_.find(name.text());
     if (found == numbers_.end())
-      name.fail(fmt::format("'{}' is no argument", name.text()), "Only arguments can be donated.");
-    program_.values[found->second].is_donated = true;
+      name.fail(fmt::format("'{}' is no argument", name.text()), fmt::format("Only arguments {}.", what));
+    return program_.values[found->second];
   }
 
   // jax: what does not divide comes out whole on every device, whatever its annotation.

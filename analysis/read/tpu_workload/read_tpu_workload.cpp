@@ -47,7 +47,7 @@ class WorkloadReader {
 
   Result<tpu::Workload> run() {
     root_.allow_only({version_key, "name", "about", "generation", "mesh", "parameters", "checkpointing", "donation",
-                      "defragmentation", "defragmentation_stall_us", "gpu", "arrays", "programs", "pipelines",
+                      "defragmentation", "defragmentation_stall_us", "gpu", "vmem", "arrays", "programs", "pipelines",
                       "steps"});
     if (root_.at(version_key).number({}) != 1)
       root_.at(version_key).fail("this version is not known", "It is 1 in files for this hbmscope.");
@@ -58,6 +58,7 @@ class WorkloadReader {
     read_mesh();
     read_parameters();
     read_options();
+    read_vmem();
     for (const auto& [key, value] : changes_)
       if (std::none_of(knobs_.begin(), knobs_.end(), [&key = key](const auto& knob) { return knob.key == key; }))
         return Failure(unknown_change(key));
@@ -114,9 +115,9 @@ class WorkloadReader {
     tpu::Workload& workload = scope_.workload;
     workload.generation = tpu::find_generation(name);
     if (workload.generation != nullptr) return;
-    const std::string what = fmt::format("there is no TPU generation '{}'", printable(name));
-    if (change == nullptr) node->fail(what, "hbmscope tpu generations lists them.");
-    refuse(what + "; hbmscope tpu generations lists them");
+    const tpu::NoGeneration none = tpu::why_no_generation(printable(name));
+    if (change == nullptr) node->fail(none.what, none.remedy);
+    refuse(none.what + "; hbmscope tpu generations lists them");
     workload.generation = tpu::find_generation("v5e");
   }
 
@@ -158,9 +159,15 @@ class WorkloadReader {
   }
 
   bool switched(const char* key, bool otherwise) {
-    const auto node = root_.find(key);
-    const bool written = node ? node->flag() : otherwise;
-    const std::string* change = find_change(key, {{}, KnobKind::on_off, written ? "on" : "off", {}, 0, 0, false});
+    return switched(root_.find(key), key, otherwise).value_or(otherwise);
+  }
+
+  // Nothing: neither the file nor a change says it, and nothing holds otherwise.
+  std::optional<bool> switched(const std::optional<Node>& node, const std::string& key,
+                               std::optional<bool> otherwise = {}) {
+    const std::optional<bool> written = node ? std::optional(node->flag()) : otherwise;
+    const std::string* change =
+        written ? find_change(key, {{}, KnobKind::on_off, *written ? "on" : "off", {}, 0, 0, false}) : find_change(key);
     if (change == nullptr) return written;
     if (!is_on(*change) && !is_off(*change))
       refuse(fmt::format("'{}' is neither on nor off, for {}", printable(*change), key));
@@ -188,6 +195,66 @@ class WorkloadReader {
     constexpr std::int64_t buffers_max = 64;
     if (const std::string* buffers = find_change("buffers", {{}, KnobKind::number, {}, {}, 1, buffers_max, false}))
       scope_.buffers = static_cast<std::uint32_t>(number_from(*buffers, "buffers", 1, buffers_max));
+  }
+
+  // Memory space assignment.
+  void read_vmem() {
+    tpu::WorkloadOptions& options = scope_.workload.options;
+    const std::optional<Node> vmem = root_.find("vmem");
+    if (vmem)
+      vmem->allow_only({"assignment", "reserved_bytes", "picker", "min_overlap_percent", "preferred_overlap_percent",
+                        "residency_percent", "min_overlap", "max_overlap", "prefetches_max", "evictions_max",
+                        "retries_max", "repacks_max", "cross_program_prefetch", "cross_program_freeing",
+                        "cross_program_prefetches_max"});
+    const auto find = [&](const char* key) { return vmem ? vmem->find(key) : std::nullopt; };
+    const auto flag = [&](const char* key) { return switched(find(key), fmt::format("vmem.{}", key)); };
+    const auto number = [&](const char* key, std::uint64_t least, std::uint64_t most) {
+      return number_of(find(key), fmt::format("vmem.{}", key), least, most);
+    };
+    const auto set = [&](std::uint32_t& to, const char* key, std::uint64_t least, std::uint64_t most) {
+      if (const auto value = number(key, least, most)) to = static_cast<std::uint32_t>(*value);
+    };
+    constexpr std::uint64_t percent_most = 100'000, copies_most = 1'000'000;
+    tpu::AssignmentOptions& to = options.vmem;
+    options.assigns_vmem = flag("assignment");
+    to.reserved_bytes = number("reserved_bytes", 0, std::uint64_t{1} << 40);
+    read_picker(find("picker"));
+    set(to.min_overlap_percent, "min_overlap_percent", 0, percent_most);
+    set(to.preferred_overlap_percent, "preferred_overlap_percent", 0, percent_most);
+    set(to.residency_percent, "residency_percent", 0, percent_most);
+    set(to.min_overlap, "min_overlap", 0, copies_most);
+    set(to.max_overlap, "max_overlap", 0, copies_most);
+    const auto prefetches = number("prefetches_max", 0, copies_most),
+               evictions = number("evictions_max", 0, copies_most);
+    if (prefetches) to.prefetches_max = static_cast<std::uint32_t>(*prefetches);
+    if (evictions) to.evictions_max = static_cast<std::uint32_t>(*evictions);
+    set(to.retries_max, "retries_max", 1, 16);
+    set(to.repacks_max, "repacks_max", 0, 1000);
+    to.prefetches_across_programs = flag("cross_program_prefetch").value_or(to.prefetches_across_programs);
+    to.frees_across_programs = flag("cross_program_freeing").value_or(to.frees_across_programs);
+    set(to.cross_program_prefetches_max, "cross_program_prefetches_max", 0, copies_most);
+  }
+
+  std::optional<std::uint64_t> number_of(const std::optional<Node>& node, const std::string& key, std::uint64_t least,
+                                         std::uint64_t most) {
+    if (const std::string* change = find_change(key))
+      return static_cast<std::uint64_t>(
+          number_from(*change, key, static_cast<std::int64_t>(least), static_cast<std::int64_t>(most)));
+    if (!node) return std::nullopt;
+    const std::uint64_t value = node->number_from(least, scope_.parameters);
+    if (value > most) node->fail("this is too many", fmt::format("At most {}.", most));
+    return value;
+  }
+
+  void read_picker(const std::optional<Node>& node) {
+    const std::string* change = find_change("vmem.picker");
+    if (change == nullptr && !node) return;
+    const std::string name = change != nullptr ? *change : node->text();
+    const std::string what = fmt::format("there is no picker '{}': cost or count", printable(name));
+    if (name != "cost" && name != "count" && change == nullptr) node->fail(what);
+    if (name != "cost" && name != "count") refuse(what);
+    scope_.workload.options.vmem.picker =
+        name == "count" ? tpu::IntervalPicker::operation_count : tpu::IntervalPicker::cost_analysis;
   }
 
   const Node& root_;

@@ -13,7 +13,7 @@
 namespace hbmscope {
 
 // What is other than the file says: "layers" = "32", "generation" = "v6e", "checkpointing" = "full", "mesh.fsdp" =
-// "16", "buffers" = "3", "donation", "defragmentation", "gpu" = "on" or "off".
+// "16", "buffers" = "3", "vmem.prefetches_max" = "4", "donation", "defragmentation", "gpu" = "on" or "off".
 struct WorkloadChange {
   std::string key, value;
 

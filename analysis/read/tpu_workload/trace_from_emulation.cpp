@@ -154,6 +154,8 @@ class TraceMaker {
         if (const auto begun = std::find(open_.rbegin(), open_.rend(), event.name); begun != open_.rend())
           open_.erase(std::next(begun).base());
         break;
+      case EventKind::copy_begins: mark(event, 1); break;
+      case EventKind::copy_ends: mark(event, 2); break;
       case EventKind::reused:
         for (const std::uint32_t heap : heaps_of(event.tier)) attribute(heap, event.address, "donated_to", event.name);
         break;
