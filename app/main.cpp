@@ -15,6 +15,10 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   window.baseline = request.baseline;
   window.beside = request.beside;
   window.beside_at = request.beside_at;
+  window.beside_heap = request.beside_heap;
+  window.what_if = request.what_if;
+  window.beside_what_if = request.beside_what_if;
+  window.tiles = request.tiles;
   window.lock = request.lock;
   window.heap = request.heap;
   window.view = request.view;

@@ -21,6 +21,9 @@ struct OpenRequest {
   std::vector<std::string> files;
   std::string baseline, beside, beside_at, lock, heap, view, select, where, find, from, at, pin, color, rows, theme,
       screenshot;
+  std::vector<std::string> what_if, beside_what_if;  // KEY=VALUE: what of a TPU workload is other than it is written.
+  std::string beside_heap;
+  std::string tiles;                     // Of this layout a picture, and nothing else.
   std::vector<std::string> demo;         // The words of a demo's job: the window starts it, and shows it live.
   std::vector<std::string> demo_beside;  // Those of a second one, shown side by side with it.
   double scale = 0;

@@ -23,6 +23,12 @@ CLI::App& add_tpu(CLI::App& app, TpuOptions& options) {
   layout.add_option("--batch", wanted.batch,
                     "A file of rows between tabs, with a head line: layout, or generation, dtype and shape; prints it "
                     "with the bytes of each");
+  layout.add_option("--picture", wanted.picture,
+                    "Of its tiles, padding hatched: a PNG to write, with no display; - prints one in characters");
+  layout.add_option("--theme", wanted.theme, "Of the PNG: dark or light")->check(CLI::IsMember({"dark", "light"}));
+  layout.add_option("--scale", wanted.scale, "Of the PNG: size of text and spacing, 0.75 to 2")
+      ->capture_default_str()
+      ->check(CLI::Range(0.75, 2.0));
   layout.add_flag("--json", wanted.json, "Print JSON (described in app/cli/README.md)");
   CLI::App& fit = *command.add_subcommand("fit", "Does a compiled program fit, and on which generation?");
   fit.add_option("FILE", options.fit.files, "Dumps of XLA's buffer assignment: HloProto or buffer-assignment.txt")
@@ -45,6 +51,8 @@ CLI::App& add_tpu(CLI::App& app, TpuOptions& options) {
                  "Write what compiler and runtime would say of failures to this file");
   run.add_flag("--timed", options.run.timed,
                "Give the events times, modelled by bandwidths; else they are in order only");
+  run.add_flag("--window", options.run.window,
+               "Open it in the window instead, with controls for all that can be changed: hbmscope open FILE");
   run.add_flag("--json", options.run.json, "Print JSON (described in app/cli/README.md)");
   add_max_size_option(run, options.run.max_size);
   CLI::App& dumps = *command.add_subcommand("import", "The programs of a folder that XLA dumped into (--xla_dump_to)");
@@ -71,10 +79,11 @@ CLI::App& add_tpu(CLI::App& app, TpuOptions& options) {
   return command;
 }
 
-int run_tpu(const CLI::App& command, const TpuOptions& options) {
-  if (command.got_subcommand("layout")) return run_tpu_layout(options.layout);
+int run_tpu(const CLI::App& command, const TpuOptions& options, const OpenWindow& open_window) {
+  if (command.got_subcommand("layout")) return run_tpu_layout(options.layout, open_window);
   if (command.got_subcommand("fit")) return run_tpu_fit(options.fit);
-  if (command.got_subcommand("run")) return run_tpu_workload(options.run);
+  if (command.got_subcommand("run"))
+    return options.run.window ? open_tpu_workload(options.run, open_window) : run_tpu_workload(options.run);
   if (command.got_subcommand("import")) return run_tpu_import(options.dumps);
   if (command.got_subcommand("compile")) return run_tpu_compile(options.compile);
   return run_tpu_generations(options.json);

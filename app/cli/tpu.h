@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/cli.h"
 #include "app/cli/tpu_run.h"
 
 namespace CLI {
@@ -17,6 +18,9 @@ struct TpuLayoutOptions {
   std::string generation, dtype, shape;   // "v5e", "bf16", "100x200".
   std::string second_minor = "compiled";  // Or compact, large.
   std::string batch;                      // A file of rows; "-": standard input.
+  std::string picture;                    // A PNG to write; "-": in characters, printed; empty: none.
+  std::string theme;
+  double scale = 1;
   bool json = false;
 };
 
@@ -55,9 +59,9 @@ struct TpuOptions {
 // Adds `tpu` and what belongs to it.
 CLI::App& add_tpu(CLI::App& app, TpuOptions& options);
 // Returns the exit code. `command` is what add_tpu made, parsed.
-int run_tpu(const CLI::App& command, const TpuOptions& options);
+int run_tpu(const CLI::App& command, const TpuOptions& options, const OpenWindow& open_window);
 
-int run_tpu_layout(const TpuLayoutOptions& options);
+int run_tpu_layout(const TpuLayoutOptions& options, const OpenWindow& open_window);
 int run_tpu_generations(bool json);
 int run_tpu_fit(const TpuFitOptions& options);
 int run_tpu_import(const TpuImportOptions& options);

@@ -8,12 +8,14 @@
 #include <nlohmann/json.hpp>
 
 #include "allocator/tpu/default_layout.h"
+#include "analysis/query/tile_grid.h"
 #include "analysis/read/file_bytes.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
+#include "app/cli/open.h"
 #include "app/cli/terminal.h"
 #include "app/cli/tpu.h"
 
@@ -199,6 +201,17 @@ Result<std::string> answer_batch(std::string_view text, const std::string& name,
   return out;
 }
 
+int write_picture(const TileGrid& grid, const TpuLayoutOptions& options, const OpenWindow& open_window) {
+  OpenRequest request;
+  request.tiles = grid.layout;
+  request.screenshot = options.picture;
+  request.theme = options.theme;
+  request.scale = options.scale;
+  request.width = static_cast<int>(960 * options.scale);
+  request.height = static_cast<int>(480 * options.scale);
+  return open_window_or_say(request, open_window);
+}
+
 // What the options can't be together; nothing: they fit.
 std::optional<Error> find_misuse(const TpuLayoutOptions& options) {
   const bool has_parts = !options.generation.empty() || !options.dtype.empty() || !options.shape.empty();
@@ -210,6 +223,10 @@ std::optional<Error> find_misuse(const TpuLayoutOptions& options) {
   if (has_parts && !has_all_parts)
     return error_of("--generation, --dtype and --shape belong together", "Give all three.");
   if (!options.batch.empty() && options.json) return error_of("--batch prints rows, not JSON", "Leave out --json.");
+  if (!options.batch.empty() && !options.picture.empty())
+    return error_of("--picture is of one array", "Give a layout, or leave out --batch.");
+  if (options.picture == "-" && options.json)
+    return error_of("--json prints no picture", "Write it to a file: --picture OUT.png.");
   if (!options.layout.empty() && options.second_minor != "compiled")
     return error_of("--second-minor does not apply to a layout, which names its tiles", "Leave it out.");
   return std::nullopt;
@@ -217,7 +234,7 @@ std::optional<Error> find_misuse(const TpuLayoutOptions& options) {
 
 }  // namespace
 
-int run_tpu_layout(const TpuLayoutOptions& options) {
+int run_tpu_layout(const TpuLayoutOptions& options, const OpenWindow& open_window) {
   if (const auto misuse = find_misuse(options)) return fail(*misuse);
   const tpu::SecondMinor mode = mode_of(options.second_minor);
   if (!options.batch.empty()) {
@@ -230,8 +247,18 @@ int run_tpu_layout(const TpuLayoutOptions& options) {
   }
   const auto answer = answer_to({options.layout, options.generation, options.dtype, options.shape}, mode);
   if (!answer) return fail(answer.error());
-  return print_to_stdout(options.json ? text_from_json(json_of(*answer)) : text_of(*answer)) ? exit_ok
-                                                                                             : exit_unreadable;
+  std::string text = options.json ? text_from_json(json_of(*answer)) : text_of(*answer);
+  if (!options.picture.empty()) {
+    const auto grid = compute_tile_grid(tpu::text_from_shape(answer->shape));
+    if (!grid)
+      return fail(error_of(fmt::format("there is no picture of {}", tpu::text_from_shape(answer->shape)),
+                           "It needs a layout in braces, and at least one value."));
+    if (options.picture == "-")
+      text += fmt::format("  {}\n{}", text_from_tiles(*grid), picture_from_tiles(*grid));
+    else if (const int code = write_picture(*grid, options, open_window); code != exit_ok)
+      return code;
+  }
+  return print_to_stdout(text) ? exit_ok : exit_unreadable;
 }
 
 }  // namespace hbmscope::cli

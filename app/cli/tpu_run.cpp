@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/read/file_bytes.h"
-#include "analysis/read/tpu_workload/read_tpu_workload.h"
+#include "analysis/read/tpu_workload/open_workload.h"
 #include "analysis/read/tpu_workload/trace_from_emulation.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -14,6 +14,7 @@
 #include "analysis/write/recording.h"
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
+#include "app/cli/open.h"
 #include "app/cli/output_file.h"
 
 namespace hbmscope::cli {
@@ -25,26 +26,11 @@ Result<std::vector<WorkloadChange>> changes_of(const TpuRunOptions& options) {
   std::vector<WorkloadChange> changes;
   if (!options.generation.empty()) changes.push_back({"generation", options.generation});
   for (const std::string& text : options.what_if) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return Failure(Error{fmt::format("'{}' changes nothing", printable(text)),
-                           "Write KEY=VALUE, e.g. checkpointing=full.",
-                           {},
-                           {},
-                           false});
-    changes.push_back({text.substr(0, equals), text.substr(equals + 1)});
+    auto change = parse_workload_change(text);
+    if (!change) return Failure(std::move(change.error()));
+    changes.push_back(std::move(*change));
   }
   return changes;
-}
-
-Result<EmulatedWorkload> emulated(const ByteBuffer& bytes, const std::string& name, const TpuRunOptions& options,
-                                  const std::vector<WorkloadChange>& changes) {
-  auto workload = read_tpu_workload(bytes.bytes(), name, changes);
-  if (!workload) return Failure(std::move(workload.error()));
-  workload->options.is_timed = options.timed;
-  EmulatedWorkload run{std::move(*workload), {}};
-  run.emulation = tpu::emulate(run.workload);
-  return run;
 }
 
 Result<void> write_oom_log(const tpu::Emulation& emulation, const std::string& path) {
@@ -80,14 +66,14 @@ int run_tpu_workload(const TpuRunOptions& options) {
   const auto bytes = read_file(options.file, static_cast<std::uint64_t>(*max_size));
   if (!bytes) return fail(bytes.error());
   const std::string name = options.file == "-" ? "standard input" : options.file;
-  const auto run = emulated(*bytes, name, options, *changes);
+  const auto run = emulate_workload(bytes->bytes(), name, *changes, options.timed);
   if (!run) return fail(run.error());
   std::optional<EmulatedWorkload> as_written;
   if (!options.what_if.empty()) {
     // The generation is a question, not a change: both are of it.
     const bool has_generation = !options.generation.empty();
     const std::vector<WorkloadChange> kept(changes->begin(), changes->begin() + (has_generation ? 1 : 0));
-    auto other = emulated(*bytes, name, options, kept);
+    auto other = emulate_workload(bytes->bytes(), name, kept, options.timed);
     if (!other) return fail(other.error());
     as_written = std::move(*other);
   }
@@ -100,6 +86,19 @@ int run_tpu_workload(const TpuRunOptions& options) {
   json.update(json_from_emulation(*run));
   json["as_written"] = as_written ? json_from_emulation(*as_written) : nlohmann::ordered_json(nullptr);
   return print_to_stdout(text_from_json(json)) ? exit_ok : exit_unreadable;
+}
+
+int open_tpu_workload(const TpuRunOptions& options, const OpenWindow& open_window) {
+  if (!options.record.empty() || !options.oom_log.empty() || options.timed || options.json)
+    return fail(
+        {"--window shows what --record, --oom-log, --timed and --json write", "Leave out one of them.", {}, {}, false});
+  const auto changes = changes_of(options);
+  if (!changes) return fail(changes.error());
+  OpenRequest request;
+  request.files = {options.file};
+  request.view = "tpu";
+  for (const WorkloadChange& change : *changes) request.what_if.push_back(text_from_workload_change(change));
+  return open_window_or_say(request, open_window);
 }
 
 }  // namespace hbmscope::cli

@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "allocator/tpu/emulation/emulation.h"
+#include "app/cli/cli.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -17,14 +18,13 @@ struct TpuRunOptions {
   std::string record, oom_log;       // Files to write; empty: none.
   std::string max_size = "64MiB";
   bool timed = false, json = false;
+  bool window = false;  // Open it there, with the same changes.
 };
 int run_tpu_workload(const TpuRunOptions& options);
+// What the window is asked for: the file with the same changes.
+int open_tpu_workload(const TpuRunOptions& options, const OpenWindow& open_window);
 
-// A workload, and what came of it.
-struct EmulatedWorkload {
-  allocator::tpu::Workload workload;
-  allocator::tpu::Emulation emulation;
-};
+using allocator::tpu::EmulatedWorkload;
 
 // What a person reads; `other`: as the file has it, beside what-ifs. Null: there are none.
 std::string text_from_emulation(const EmulatedWorkload& run, const EmulatedWorkload* other, const Terminal& terminal);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/query/workload_verdict.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "app/cli/tpu_run.h"
@@ -35,20 +36,17 @@ class Writer {
   const tpu::Emulation& emulation() const { return run_.emulation; }
 
   void write_head() {
-    const tpu::Generation& generation = *workload().generation;
-    text_ = terminal_.paint(printable(workload().name.empty() ? "workload" : workload().name), Ink::bold) +
-            fmt::format(" on {}, {} of HBM usable", generation.name, text_from_bytes(generation.hbm_usable.value));
-    const std::uint64_t devices = workload().mesh.devices();
-    if (devices > 1) text_ += fmt::format(", {} devices, all alike; figures are of one", text_from_count(devices));
-    text_ += "\n";
+    const std::string title = title_of(run_);
+    const std::size_t name = printable(workload().name.empty() ? "workload" : workload().name).size();
+    text_ = terminal_.paint(title.substr(0, name), Ink::bold) + title.substr(name) + "\n";
     if (!workload().about.empty()) text_ += printable(workload().about) + "\n";
     text_ += "\n";
   }
 
   // "1.20 GiB", and as the file has it: "1.20 GiB (was 2.10 GiB)".
-  std::string cell(std::uint64_t bytes, std::optional<std::uint64_t> before) const {
-    if (!before || *before == bytes) return text_from_bytes(bytes);
-    return fmt::format("{} (was {})", text_from_bytes(bytes), text_from_bytes(*before));
+  static std::string cell(const WorkloadFigure& figure, const WorkloadFigure* before) {
+    if (before == nullptr || before->value == figure.value) return text_from_figure(figure);
+    return fmt::format("{} (was {})", text_from_figure(figure), text_from_figure(*before));
   }
 
   void row(std::string_view name, const std::string& value, const std::string& note = {}) {
@@ -58,32 +56,33 @@ class Writer {
   }
 
   void write_programs() {
+    const std::vector<WorkloadFigure> figures = compute_workload_figures(run_);
+    const std::vector<WorkloadFigure> before =
+        other_ != nullptr ? compute_workload_figures(*other_) : std::vector<WorkloadFigure>();
     for (std::size_t i = 0; i < workload().programs.size(); ++i) {
       const tpu::ProgramMemory& memory = emulation().programs[i];
-      const tpu::ProgramMemory* before =
-          other_ != nullptr && i < other_->emulation.programs.size() ? &other_->emulation.programs[i] : nullptr;
-      const auto figure = [&](std::uint64_t tpu::ProgramMemory::*each) {
-        return cell(memory.*each, before != nullptr ? std::optional(before->*each) : std::nullopt);
-      };
-      text_ += terminal_.paint("program " + printable(workload().programs[i].name), Ink::bold) + "\n";
-      row("argument", figure(&tpu::ProgramMemory::argument_bytes));
-      row("output", figure(&tpu::ProgramMemory::output_bytes));
-      row("alias", figure(&tpu::ProgramMemory::alias_bytes), "donated arguments whose memory outputs take");
-      row("temp", figure(&tpu::ProgramMemory::temp_bytes), "emulated: live ranges packed as XLA packs them");
-      if (memory.host_temp_bytes > 0) row("temp on host", figure(&tpu::ProgramMemory::host_temp_bytes));
-      if (memory.vmem_bytes > 0) row("temp in VMEM", figure(&tpu::ProgramMemory::vmem_bytes));
-      row("code", memory.code_bytes ? text_from_bytes(*memory.code_bytes) : "?",
-          memory.code_bytes ? "assumed, by the file" : "no rule tells it");
-      const std::uint64_t usable = workload().generation->hbm_usable.value, needed = memory.needed_bytes();
-      const bool fits = needed <= usable;
-      row("needed", cell(needed, before != nullptr ? std::optional(before->needed_bytes()) : std::nullopt),
-          fmt::format("{} {}", text_from_bytes(fits ? usable - needed : needed - usable), fits ? "to spare" : "over"));
+      const std::string title = "program " + printable(workload().programs[i].name);
+      text_ += terminal_.paint(title, Ink::bold) + "\n";
+      for (const WorkloadFigure& figure : figures) {
+        if (figure.of != title) continue;
+        const auto other = std::find_if(before.begin(), before.end(), [&](const WorkloadFigure& each) {
+          return each.of == figure.of && each.name == figure.name;
+        });
+        row(figure.name, cell(figure, other != before.end() ? &*other : nullptr),
+            figure.name == "needed" ? room_of(memory) : std::string(figure.note));
+      }
       write_spaces(i);
       if (memory.unused_donation_bytes > 0)
         text_ += fmt::format("  {} donated for nothing: no output has such a shape\n",
                              text_from_bytes(memory.unused_donation_bytes));
       text_ += "\n";
     }
+  }
+
+  std::string room_of(const tpu::ProgramMemory& memory) const {
+    const std::uint64_t usable = workload().generation->hbm_usable.value, needed = memory.needed_bytes();
+    const bool fits = needed <= usable;
+    return fmt::format("{} {}", text_from_bytes(fits ? usable - needed : needed - usable), fits ? "to spare" : "over");
   }
 
   void write_spaces(std::size_t number) {
@@ -137,15 +136,10 @@ class Writer {
 
   void write_tiers() {
     text_ += terminal_.paint(fmt::format("{:16} {:>10} {:>10}", "memory", "capacity", "peak"), Ink::dim) + "\n";
-    for (std::size_t i = 0; i < tpu::tiers; ++i) {
-      const auto tier = static_cast<tpu::Tier>(i);
-      const tpu::TierFigures& figures = emulation().tier[i];
-      const bool is_inside = tier == tpu::Tier::temporaries || tier == tpu::Tier::windows;
-      if (!figures.is_used || is_inside || tier == tpu::Tier::gpu) continue;
-      text_ += pad_right(tpu::text_from_tier(tier), 16) +
-               pad_left(figures.capacity_bytes ? text_from_bytes(*figures.capacity_bytes) : "?", 11) +
-               pad_left(text_from_bytes(figures.peak_bytes), 11) + "\n";
-    }
+    for (const TierRow& row : compute_tier_rows(run_))
+      text_ += pad_right(row.name, 16) + pad_left(row.capacity_bytes ? text_from_bytes(*row.capacity_bytes) : "?", 11) +
+               pad_left(text_from_bytes(row.peak_bytes), 11) + "  " +
+               terminal_.paint(text_of_room(row), row.over_bytes ? Ink::bad : Ink::dim) + "\n";
     text_ += "\n";
   }
 
@@ -206,19 +200,16 @@ class Writer {
   }
 
   void write_verdict() {
-    const auto& failures = emulation().failures;
-    if (other_ != nullptr && failures.empty() != other_->emulation.failures.empty())
-      text_ += fmt::format("as written: {}\n", other_->emulation.failures.empty() ? "fits" : "does not fit");
-    if (failures.empty()) {
-      text_ += terminal_.paint("fits", Ink::good) +
-               fmt::format(": {} of programs, nothing refused\n",
-                           emulation().runs == 1 ? "1 run" : text_from_count(emulation().runs) + " runs");
-      return;
-    }
-    text_ += terminal_.paint("does not fit", Ink::bad) + " because\n";
-    for (std::size_t i = 0; i < std::min(failures.size(), failures_shown); ++i)
-      text_ += fmt::format("step {}, {}:\n{}", failures[i].step, printable(failures[i].what), failures[i].text);
-    if (failures.size() > failures_shown) text_ += fmt::format("and {} more\n", failures.size() - failures_shown);
+    const WorkloadVerdict verdict = verdict_of(run_);
+    if (other_ != nullptr && verdict.fits != other_->emulation.failures.empty())
+      text_ += fmt::format("as written: {}\n", verdict.fits ? "does not fit" : "fits");
+    const std::size_t colon = std::min(verdict.sentence.find(':'), verdict.sentence.find(" because"));
+    text_ += terminal_.paint(verdict.sentence.substr(0, colon), verdict.fits ? Ink::good : Ink::bad) +
+             verdict.sentence.substr(colon) + "\n";
+    const auto& reasons = verdict.reasons;
+    for (std::size_t i = 0; i < std::min(reasons.size(), failures_shown); ++i)
+      text_ += fmt::format("step {}: {}\n{}", reasons[i].step, reasons[i].sentence, reasons[i].text);
+    if (reasons.size() > failures_shown) text_ += fmt::format("and {} more\n", reasons.size() - failures_shown);
   }
 
   const EmulatedWorkload& run_;

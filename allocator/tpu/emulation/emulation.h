@@ -108,6 +108,12 @@ struct Emulation {
   std::uint64_t gpu_free_bytes = 0, gpu_largest_free_bytes = 0, gpu_pool_base = 0;  // At the end.
 };
 
+// A workload, and what came of it.
+struct EmulatedWorkload {
+  Workload workload;
+  Emulation emulation;
+};
+
 // Programs as checkpointing leaves them: what an emulation is of. Call it once, before emulate().
 void apply_options(Workload& workload);
 // The workload must outlive what comes back; it may be moved, which leaves its arrays where they are.

@@ -72,6 +72,19 @@ bool has_tpu_report(Bytes bytes, Bytes beginning) {
   return inflated && looks_like_tpu_oom(inflated->bytes());
 }
 
+Result<OpenedWorkload> read_workload(Bytes bytes, const std::string& name, const SourceOptions& options) {
+  if (!is_gzip(bytes)) return open_workload(bytes, name, bytes.size(), options.what_if);
+  ImportStatistics unused;  // What stands behind a text changes nothing in it.
+  const auto inflated = inflate_gzip(bytes, name, options.max_inflated_bytes, unused);
+  if (!inflated) return Failure(inflated.error());
+  return open_workload(inflated->bytes(), name, bytes.size(), options.what_if);
+}
+
+// What is not read but made: the trace of a workload is that of its emulation.
+bool is_workload(Bytes bytes) {
+  return looks_like_tpu_workload(is_gzip(bytes) ? Bytes(inflate_beginning(bytes)) : bytes);
+}
+
 // How a file's trace is read, by its first bytes; gzip may hold a snapshot or a log as well as a profile. Null: no
 // trace.
 using ReadTrace = Result<Trace> (*)(Bytes, const std::string&, const SourceOptions&, ReadControl*);
@@ -100,11 +113,24 @@ Result<Source> source_at(std::shared_ptr<const Trace> trace, const SourceOptions
   return source;
 }
 
+Result<Source> source_of(std::shared_ptr<const OpenedWorkload> workload, const SourceOptions& options) {
+  auto source = source_at(workload->trace, options);
+  if (source) source->workload = std::move(workload);
+  return source;
+}
+
 Result<Source> read_source(const std::string& file, const SourceOptions& options, ReadControl* control) {
   auto read = read_file(file, options.max_inflated_bytes, control);
   if (!read) return Failure(std::move(read.error()));
   const Bytes bytes = read->bytes();
   const std::string name = file == "-" ? "standard input" : file;
+  if (is_workload(bytes)) {
+    auto opened = read_workload(bytes, name, options);
+    if (!opened) return Failure(std::move(opened.error()));
+    return source_of(std::make_shared<const OpenedWorkload>(std::move(*opened)), options);
+  }
+  if (!options.what_if.empty())
+    return Failure(Error{"only a workload file has something to change", "Leave --what-if out.", name, {}, false});
   if (const ReadTrace read_trace = find_trace_reader(bytes)) {
     auto trace = read_trace(bytes, name, options, control);
     if (!trace) return Failure(std::move(trace.error()));

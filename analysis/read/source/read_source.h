@@ -10,6 +10,7 @@
 #include "analysis/model/profile.h"
 #include "analysis/model/result.h"
 #include "analysis/read/read_control.h"
+#include "analysis/read/tpu_workload/open_workload.h"
 #include "analysis/trace/moment.h"
 #include "analysis/trace/profile_from_trace.h"
 
@@ -19,17 +20,22 @@ struct SourceOptions {
   std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30;
   std::string at;                              // The moment of a trace (analysis/trace/moment.h); empty: its end.
   ProfileValues values = ProfileValues::live;  // Of a trace's profile.
+  std::vector<WorkloadChange> what_if;         // Of a workload file; of another one it is an error.
 };
 
 struct Source {
   std::shared_ptr<const Profile> profile;  // Of a trace: what lives at the moment.
   std::shared_ptr<const Trace> trace;      // Null for pprof.
   Moment moment;
-  std::vector<StreamState> states;  // Then, one a stream.
+  std::vector<StreamState> states;                 // Then, one a stream.
+  std::shared_ptr<const OpenedWorkload> workload;  // Of a workload file, whose emulation `trace` is; null: it is none.
 };
 
 // Another moment, or other values, of a trace that was read. Errors: a moment that it does not have.
 Result<Source> source_at(std::shared_ptr<const Trace> trace, const SourceOptions& options);
+
+// The emulation of a workload.
+Result<Source> source_of(std::shared_ptr<const OpenedWorkload> workload, const SourceOptions& options);
 
 // "-" is standard input. Errors: those of the readers; a moment that the file does not have.
 Result<Source> read_source(const std::string& file, const SourceOptions& options, ReadControl* control = nullptr);

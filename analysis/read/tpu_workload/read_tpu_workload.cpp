@@ -43,6 +43,8 @@ class WorkloadReader {
     scope_.text = text;
   }
 
+  std::vector<WorkloadKnob> take_knobs() { return std::move(knobs_); }
+
   Result<tpu::Workload> run() {
     root_.allow_only({version_key, "name", "about", "generation", "mesh", "parameters", "checkpointing", "donation",
                       "defragmentation", "defragmentation_stall_us", "gpu", "vmem", "arrays", "programs", "pipelines",
@@ -58,7 +60,8 @@ class WorkloadReader {
     read_options();
     read_vmem();
     for (const auto& [key, value] : changes_)
-      if (std::find(used_.begin(), used_.end(), key) == used_.end()) return Failure(unknown_change(key));
+      if (std::none_of(knobs_.begin(), knobs_.end(), [&key = key](const auto& knob) { return knob.key == key; }))
+        return Failure(unknown_change(key));
     if (!refused_.empty())
       return Failure(Error{refused_, "hbmscope tpu run --help lists what can be changed.", {}, {}, false});
     if (const auto arrays = root_.find("arrays")) {
@@ -78,9 +81,11 @@ class WorkloadReader {
   }
 
  private:
-  // The last one counts.
-  const std::string* find_change(const std::string& key) {
-    used_.push_back(key);
+  // The last one counts. `knob`: what more is known of it; without choices any text may be typed.
+  const std::string* find_change(const std::string& key,
+                                 WorkloadKnob knob = {{}, KnobKind::choice, {}, {}, 0, 0, false}) {
+    knob.key = key;
+    knobs_.push_back(std::move(knob));
     const auto found = std::find_if(changes_.rbegin(), changes_.rend(),
                                     [&](const WorkloadChange& change) { return change.key == key; });
     return found == changes_.rend() ? nullptr : &found->value;
@@ -92,7 +97,7 @@ class WorkloadReader {
 
   Error unknown_change(const std::string& key) const {
     std::string known;
-    for (const std::string& each : used_) known += fmt::format("{}{}", known.empty() ? "" : ", ", each);
+    for (const WorkloadKnob& each : knobs_) known += fmt::format("{}{}", known.empty() ? "" : ", ", each.key);
     return {fmt::format("the workload has no '{}' to change", printable(key)),
             fmt::format("Known: {}.", known),
             {},
@@ -102,8 +107,11 @@ class WorkloadReader {
 
   void read_generation() {
     const auto node = root_.find("generation");
-    const std::string* change = find_change("generation");
-    const std::string name = change != nullptr ? *change : node ? node->text() : "v5e";
+    const std::string written = node ? node->text() : "v5e";
+    WorkloadKnob knob{{}, KnobKind::choice, written, {}, 0, 0, false};
+    for (const tpu::Generation& each : tpu::all_generations()) knob.choices.emplace_back(each.name);
+    const std::string* change = find_change("generation", std::move(knob));
+    const std::string name = change != nullptr ? *change : written;
     tpu::Workload& workload = scope_.workload;
     workload.generation = tpu::find_generation(name);
     if (workload.generation != nullptr) return;
@@ -128,7 +136,9 @@ class WorkloadReader {
     if (!mesh) return;
     for (const auto& [name, node] : mesh->members()) {
       tpu::MeshAxis axis{name, node.number_from(1, {})};
-      if (const std::string* change = find_change("mesh." + name))
+      const std::string* change =
+          find_change("mesh." + name, {{}, KnobKind::number, fmt::to_string(axis.size), {}, 1, devices_max, false});
+      if (change != nullptr)
         axis.size = static_cast<std::uint64_t>(number_from(*change, "mesh." + name, 1, devices_max));
       scope_.workload.mesh.axes.push_back(axis);
       if (axis.size > devices_max || scope_.workload.mesh.devices() > devices_max)
@@ -141,18 +151,24 @@ class WorkloadReader {
     if (!parameters) return;
     constexpr std::int64_t most = std::int64_t{1} << 40;
     for (const auto& [name, node] : parameters->members()) {
-      const std::string* change = find_change(name);
-      scope_.parameters.push_back(
-          {name, change != nullptr ? number_from(*change, name, -most, most) : node.number(scope_.parameters)});
+      const std::int64_t written = node.number(scope_.parameters);
+      const std::string* change =
+          find_change(name, {{}, KnobKind::number, fmt::to_string(written), {}, -most, most, node.is_text()});
+      scope_.parameters.push_back({name, change != nullptr ? number_from(*change, name, -most, most) : written});
     }
   }
 
-  bool switched(const char* key, bool otherwise) { return switched(root_.find(key), key).value_or(otherwise); }
+  bool switched(const char* key, bool otherwise) {
+    return switched(root_.find(key), key, otherwise).value_or(otherwise);
+  }
 
-  // Nothing: neither the file nor a change says it.
-  std::optional<bool> switched(const std::optional<Node>& node, const std::string& key) {
-    const std::string* change = find_change(key);
-    if (change == nullptr) return node ? std::optional(node->flag()) : std::nullopt;
+  // Nothing: neither the file nor a change says it, and nothing holds otherwise.
+  std::optional<bool> switched(const std::optional<Node>& node, const std::string& key,
+                               std::optional<bool> otherwise = {}) {
+    const std::optional<bool> written = node ? std::optional(node->flag()) : otherwise;
+    const std::string* change =
+        written ? find_change(key, {{}, KnobKind::on_off, *written ? "on" : "off", {}, 0, 0, false}) : find_change(key);
+    if (change == nullptr) return written;
     if (!is_on(*change) && !is_off(*change))
       refuse(fmt::format("'{}' is neither on nor off, for {}", printable(*change), key));
     return is_on(*change);
@@ -161,8 +177,10 @@ class WorkloadReader {
   void read_options() {
     tpu::WorkloadOptions& options = scope_.workload.options;
     const auto node = root_.find("checkpointing");
-    const std::string* change = find_change("checkpointing");
-    const std::string name = change != nullptr ? *change : node ? node->text() : "none";
+    const std::string written = node ? node->text() : "none";
+    const std::string* change =
+        find_change("checkpointing", {{}, KnobKind::choice, written, {"none", "dots", "full", "offload"}, 0, 0, false});
+    const std::string name = change != nullptr ? *change : written;
     const auto policy = find_checkpointing(name);
     const std::string what =
         fmt::format("there is no checkpointing '{}': none, dots, full or offload", printable(name));
@@ -175,7 +193,7 @@ class WorkloadReader {
     if (const auto stall = root_.find("defragmentation_stall_us"))
       options.defragmentation_stall_ns = std::min<std::uint64_t>(stall->number_from(0, {}), 1'000'000'000) * 1000;
     constexpr std::int64_t buffers_max = 64;
-    if (const std::string* buffers = find_change("buffers"))
+    if (const std::string* buffers = find_change("buffers", {{}, KnobKind::number, {}, {}, 1, buffers_max, false}))
       scope_.buffers = static_cast<std::uint32_t>(number_from(*buffers, "buffers", 1, buffers_max));
   }
 
@@ -242,7 +260,7 @@ class WorkloadReader {
   const Node& root_;
   const std::vector<WorkloadChange>& changes_;
   Scope scope_;
-  std::vector<std::string> used_;  // Keys that can be changed.
+  std::vector<WorkloadKnob> knobs_;
   std::string refused_;
 };
 
@@ -258,11 +276,14 @@ bool looks_like_tpu_workload(std::span<const std::uint8_t> bytes) {
 }
 
 Result<tpu::Workload> read_tpu_workload(std::span<const std::uint8_t> bytes, const std::string& name,
-                                        const std::vector<WorkloadChange>& changes) {
+                                        const std::vector<WorkloadChange>& changes, std::vector<WorkloadKnob>* knobs) {
   const std::string_view text = text_of(bytes);
   try {
     const auto json = nlohmann::ordered_json::parse(text.begin(), text.end(), nullptr, true, true);
-    auto workload = WorkloadReader(Node(json), text, changes).run();
+    const Node root(json);
+    WorkloadReader reader(root, text, changes);
+    auto workload = reader.run();
+    if (knobs != nullptr) *knobs = reader.take_knobs();
     if (!workload && workload.error().file.empty()) workload.error().file = name;
     return workload;
   } catch (const nlohmann::json::parse_error& error) {

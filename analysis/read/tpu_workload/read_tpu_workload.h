@@ -16,14 +16,29 @@ namespace hbmscope {
 // "16", "buffers" = "3", "vmem.prefetches_max" = "4", "donation", "defragmentation", "gpu" = "on" or "off".
 struct WorkloadChange {
   std::string key, value;
+
+  friend bool operator==(const WorkloadChange&, const WorkloadChange&) = default;
+};
+
+// One of these in a file that was read.
+enum class KnobKind : std::uint8_t { choice, number, on_off };
+struct WorkloadKnob {
+  std::string key;
+  KnobKind kind = KnobKind::number;
+  std::string written;               // As the file has it, or works it out; empty: each ring has its own.
+  std::vector<std::string> choices;  // Of a choice.
+  std::int64_t least = 0, most = 0;  // Of a number.
+  bool is_worked_out = false;        // The file has a formula there.
 };
 
 // By its first key.
 bool looks_like_tpu_workload(std::span<const std::uint8_t> bytes);
 
 // The programs are as their options leave them (checkpointing). Errors: what is no JSON, with its line; what is not as
-// the README says, with its line and the way to it; a change of what the file has not.
+// the README says, with its line and the way to it; a change of what the file has not. `knobs`, where not null: all
+// that can be changed.
 Result<allocator::tpu::Workload> read_tpu_workload(std::span<const std::uint8_t> bytes, const std::string& name,
-                                                   const std::vector<WorkloadChange>& changes = {});
+                                                   const std::vector<WorkloadChange>& changes = {},
+                                                   std::vector<WorkloadKnob>* knobs = nullptr);
 
 }  // namespace hbmscope

@@ -35,6 +35,11 @@ std::string name_of(Tier tier) {
   return {};
 }
 
+// "x" of "x slot 0" and of "x[2,0]".
+std::string operand_of(const std::string& block) {
+  return block.substr(0, std::min(block.find(" slot "), block.find('[')));
+}
+
 class TraceMaker {
  public:
   TraceMaker(const tpu::Workload& workload, const tpu::Emulation& emulation, const std::string& file,
@@ -165,10 +170,15 @@ class TraceMaker {
     constexpr std::size_t depth_max = 2;
     for (std::size_t i = 0; i < std::min(open_.size(), depth_max); ++i)
       stack = writer_.define_stack(stack, writer_.define_frame(open_[i], {}, 0));
-    const bool is_described = event.array != nullptr && event.array->line > 0;
-    const std::string& leaf = event.array != nullptr ? event.array->name : event.name;
-    return writer_.define_stack(
-        stack, writer_.define_frame(leaf, is_described ? file_ : std::string(), is_described ? event.array->line : 0));
+    if (event.array == nullptr) {
+      // On the chip it is a kernel's operand, whose slots and blocks are all of one name.
+      const bool is_operand = event.tier != Tier::hbm && event.tier != Tier::gpu;
+      const std::string leaf = is_operand ? operand_of(event.name) : event.name;
+      return writer_.define_stack(stack, writer_.define_frame(leaf, is_operand ? file_ : std::string(), 0));
+    }
+    const bool is_described = event.array->line > 0;
+    return writer_.define_stack(stack, writer_.define_frame(event.array->name, is_described ? file_ : std::string(),
+                                                            is_described ? event.array->line : 0));
   }
 
   void alloc(const Event& event) {

@@ -122,6 +122,14 @@ class App::Impl {
   std::vector<DemoSettings> demo_settings() const;  // Of each run; of the first one where none runs.
   void tell_demos(const std::string& line);
 
+  // apply_to_workload.cpp
+  bool apply_to_workload(const Command& command);
+  Source& source_of_this_side(Source& source);
+  void want_changes(std::vector<WorkloadChange> changes);
+  void start_emulating(Source& source);
+  void finish_emulating(const std::shared_ptr<const Emulating>& run, const Result<ReadFile>& file);
+  void take_emulation(Source& source, const ReadFile& file);
+
   // apply_to_jobs.cpp
   bool apply_to_jobs(const Command& command);
   void watch_jobs();
@@ -147,10 +155,11 @@ class App::Impl {
   enum class OpenAs { source, baseline, beside };
   void open_paths(const std::vector<std::string>& paths);
   void open_folder(const std::string& folder);
-  SourceId open_file(const std::string& path, OpenAs as);
+  SourceId open_file(const std::string& path, OpenAs as, const std::vector<WorkloadChange>& what_if = {});
   void enter_source(std::size_t context, SourceId id);
   void start_reading(SourceId id);
-  WorkerPool::Finish read_to_end(const std::string& path, const std::shared_ptr<ReadControl>& control);
+  WorkerPool::Finish read_to_end(const std::string& path, const std::vector<WorkloadChange>& what_if,
+                                 const std::shared_ptr<ReadControl>& control);
   void show_part(const std::shared_ptr<ReadControl>& control, const ReadFile& part);
   void show_in_front(SourceId id, ViewKind kind);
   void show_wanted_heaps(const Source& source);

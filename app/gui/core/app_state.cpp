@@ -29,7 +29,9 @@ std::string Source::name() const {
   if (trace && (path.starts_with("live:") || path.starts_with("tcp:")))
     if (std::string job = name_of_job(*trace); !job.empty()) return job;
   const std::string last = std::filesystem::path(path).filename().string();
-  return last.empty() ? path : last;
+  // What is shown: what is wanted may still be on its way, or not be possible.
+  const std::vector<WorkloadChange>& changes = workload ? workload->answer->opened->changes : what_if;
+  return (last.empty() ? path : last) + (changes.empty() ? std::string() : " (" + text_from_changes(changes) + ")");
 }
 
 const Source* AppState::find_source(SourceId id) const {
@@ -67,6 +69,7 @@ bool view_exists(const AppState& state, ViewKind kind) {
                return shown != nullptr && shown->trace != nullptr;
              });
     case ViewKind::failure: return has_failures(*trace);
+    case ViewKind::tpu: return source->workload.has_value();
     default: return true;
   }
 }

@@ -49,6 +49,7 @@
 #include "app/gui/core/timeline_columns.h"
 #include "app/gui/core/trace_moment.h"
 #include "app/gui/core/view_kind.h"
+#include "app/gui/core/workload_panel.h"
 
 namespace hbmscope::gui {
 
@@ -70,13 +71,16 @@ struct Source {
   std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, whatever the filter says.
   std::vector<DeviceAccount> accounts;            // Likewise.
   std::optional<LiveStatus> live;                 // Of a running job.
+  std::vector<WorkloadChange> what_if;            // Of a workload file: what is wanted other than it is written.
+  std::optional<WorkloadPanel> workload;          // Of one that is there.
   Error error;
 
   std::string name() const;  // The path's last part.
   bool is_part() const { return state == AnswerState::ready && control != nullptr; }
-  // Of a running job also one of a version before, in which what is new may be missing.
+  // Of a running job also one of a version before, in which what is new may be missing; of a workload one of the
+  // emulation before, with the same heaps.
   bool is_source_of(const TraceMoment& moment) const {
-    return moment.trace == trace || (live && trace && moment.trace->files == trace->files);
+    return moment.trace == trace || ((live || workload) && trace && moment.trace->files == trace->files);
   }
 };
 
@@ -257,6 +261,7 @@ struct WindowState {
   bool copy_as_text = false;  // Aligned columns for people instead of tabs for spreadsheets.
   std::uint64_t clipboard_serial = 0;
   std::string clipboard;  // What the last copy put there.
+  std::string tiles;      // Not empty: all of the window is the picture of this layout's tiles.
   std::string notice;     // "Copied 214 rows.", shown in the status line until the next command.
 };
 

@@ -79,7 +79,7 @@ void App::Impl::apply(const Command& command) {
     return;
   }
   if (apply_to_window(command) || apply_to_files(command) || apply_to_sides(command) || apply_to_demo(command) ||
-      apply_to_jobs(command))
+      apply_to_jobs(command) || apply_to_workload(command))
     return;
   // What is left changes the position, and Alt+Left brings back what it was.
   Context& context = state.context();
@@ -153,6 +153,8 @@ void App::Impl::apply_escape() {
   WindowState& window = state.window;
   if (window.palette_open || window.help_open) {
     window.palette_open = window.help_open = false;
+  } else if (!window.tiles.empty()) {
+    window.tiles.clear();
   } else if (state.jobs.is_asking) {
     state.jobs.is_asking = false;
   } else if (state.jobs.is_open) {
@@ -353,7 +355,7 @@ bool App::Impl::apply_to_files(const Command& command) {
       return true;
     case open_beside_path:
       state.window.dialog = WindowState::Dialog::none;
-      this->open_file(command.text, OpenAs::beside);
+      this->open_file(command.text, OpenAs::beside, changes_from_words(command.texts));
       return true;
     case open_folder_path:
       state.window.dialog = WindowState::Dialog::none;

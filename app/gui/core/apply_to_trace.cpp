@@ -133,6 +133,7 @@ bool App::Impl::apply_to_trace(const Command& command) {
     case show_sizes: show_view(ViewKind::sizes); return true;
     case show_compare: show_view(ViewKind::compare); return true;
     case show_beside: show_view(ViewKind::beside); return true;
+    case show_tpu: show_view(ViewKind::tpu); return true;
     case pin_moment: pin(position.pin == named_moment(position) ? std::string() : named_moment(position)); return true;
     case unpin_moment: pin({}); return true;
     case set_pin: pin(command.text); return true;

@@ -49,6 +49,8 @@ std::string_view why_not(const AppState& state, CommandId id) {
       if ((source->live->told.flags & link::status_flag::is_attached) == 0) return "The job was started by hbmscope.";
       return {};
     case Needs::demo: return state.demo ? std::string_view{} : "No demo is running.";
+    case Needs::workload:
+      return ready && source->workload ? std::string_view{} : "What is in front is no TPU workload (samples/tpu).";
     case Needs::baseline:
       return state.baseline() != nullptr ? std::string_view{} : "Choose a baseline first (menu Compare).";
     case Needs::selection:

@@ -22,6 +22,7 @@ enum class Needs {
   live,
   attached,
   demo,
+  workload,
   baseline,
   selection,
   two_files,
@@ -56,6 +57,9 @@ enum class Needs {
   X(copy_as_text, "Copy as text", "", "Edit", profile, "The view in front as aligned text, as it is shown.")           \
   X(copy_as_command, "Copy as command", "Ctrl+Shift+C", "Edit", profile, "A command line that opens just this state.") \
   X(copy_report_command, "Copy as report command", "", "Edit", profile, "A command line that prints this view.")       \
+  X(copy_workload_command, "Copy as tpu run command", "", "Edit", workload,                                            \
+    "A command line that emulates the workload with the same changes and prints what came of it.")                     \
+  X(reset_workload, "TPU workload as written", "", "Edit", workload, "Takes all changes of the TPU panel back.")       \
   X(find, "Find", "Ctrl+F", "Edit", profile, "Marks frames by function or file and says their share.")                 \
   X(find_next, "Find next", "F3", "Edit", profile, "Selects the next hit in the flame graph.")                         \
   X(find_previous, "Find previous", "Shift+F3", "Edit", profile, "Selects the hit before.")                            \
@@ -82,6 +86,8 @@ enum class Needs {
   X(show_fragmentation, "Show fragmentation", "", "View", trace, "What is free, in how many pieces.")                  \
   X(show_sizes, "Show sizes", "", "View", trace, "Sizes, gaps, ages and lifetimes as histograms.")                     \
   X(show_compare, "Show compare", "", "View", pinned, "What changed since the pinned moment.")                         \
+  X(show_tpu, "Show TPU workload", "", "View", workload,                                                               \
+    "Does it fit, and what would be other with another generation, mesh, buffers or blocks.")                          \
   X(go_to, "Go to...", "Ctrl+P", "View", trace, "An address, a size, code, a tag or a moment, typed in the palette.")  \
   X(show_blocks, "Show blocks", "", "View", trace, "The live blocks one by one, sorted and filtered.")                 \
   X(show_events, "Show events", "", "View", trace, "What happened around the moment, one event a row.")                \
@@ -162,6 +168,9 @@ enum class Needs {
   X(set_demo, "", "", "", hidden, "Starts the demo anew with the settings in `texts`.")                                \
   X(set_demo_beside, "", "", "", hidden, "Starts it anew with a second program under the settings in `texts`.")        \
   X(set_demo_speed, "", "", "", hidden, "`text` times as fast as at first.")                                           \
+  X(set_workload, "", "", "", hidden, "The workload in front is emulated with the changes in `texts`, and no others.") \
+  X(open_workload_path, "", "", "", hidden, "Opens `text`, a workload, with the changes in `texts`.")                  \
+  X(show_tiles, "", "", "", hidden, "The window shows the tiles of the layout `text`; empty: no longer.")              \
   X(open_paths, "", "", "", hidden, "Opens the files in `texts`; the last one comes to the front.")                    \
   X(open_baseline_path, "", "", "", hidden, "Opens `text` and compares with it.")                                      \
   X(open_folder_path, "", "", "", hidden, "Opens all profiles of the folder `text`.")                                  \
@@ -171,7 +180,7 @@ enum class Needs {
   X(show_source_file, "", "", "", hidden, "Brings `source` to the front.")                                             \
   X(close_source, "", "", "", hidden, "Closes `source`.")                                                              \
   X(put_beside, "", "", "", hidden, "Shows `source` beside what is in front.")                                         \
-  X(open_beside_path, "", "", "", hidden, "Opens `text` beside what is in front.")                                     \
+  X(open_beside_path, "", "", "", hidden, "Opens `text` beside what is in front, a workload with those changes.")      \
   X(set_lock, "", "", "", hidden, "Locks moments by `text`: time, requests or none.")                                  \
   X(close_this_side, "", "", "", hidden, "Only the side that it is not meant for is shown.")                           \
   X(activate_side, "", "", "", hidden, "The side that it is meant for becomes the active one.")                        \

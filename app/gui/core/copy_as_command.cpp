@@ -52,6 +52,10 @@ std::string heap_name(const AppState& state) {
   return {};
 }
 
+void add_changes(CommandLine& line, std::string_view option, const Source& source) {
+  for (const WorkloadChange& change : source.what_if) line.add_option(option, text_from_workload_change(change));
+}
+
 // What the right side shows.
 SourceId beside_id(const AppState& state) {
   return state.is_split() ? state.contexts[1].position.source : SourceId::none;
@@ -100,12 +104,20 @@ std::string open_command(const AppState& state) {
   for (const Source& source : state.sources)
     if (source.id != left.source && source.id != position.baseline && source.id != beside_id(state))
       line.add(source.path);
-  if (const Source* source = state.find_source(left.source)) line.add(source->path);
+  if (const Source* source = state.find_source(left.source)) {
+    line.add(source->path);
+    add_changes(line, "--what-if", *source);
+  }
   if (state.is_split()) {
     const Source* beside = state.find_source(beside_id(state));
-    if (beside != nullptr) line.add_option("--beside", beside->path);
+    if (beside != nullptr) {
+      line.add_option("--beside", beside->path);
+      add_changes(line, "--beside-what-if", *beside);
+    }
     const ViewPosition& right = state.contexts[1].position;
     line.add_option("--beside-at", right.at);
+    const ContextScope scope(state, 1);
+    line.add_option("--beside-heap", heap_name(state));
     if (state.lock) line.add_option("--lock", text_from_same_moment(*state.lock));
   }
   if (const Source* baseline = state.baseline()) line.add_option("--baseline", baseline->path);
@@ -128,11 +140,21 @@ std::string open_command(const AppState& state) {
   return line.take();
 }
 
+std::string workload_command(const Source& source) {
+  CommandLine line("hbmscope tpu run");
+  line.add(source.path);
+  add_changes(line, "--what-if", source);
+  return line.take();
+}
+
 std::string report_command(const AppState& state) {
   const ViewPosition& position = state.position();
   const Source* source = state.source();
   if (source == nullptr) return "hbmscope --help";
   const Source* baseline = state.baseline();
+  // Of what is not as written no other command knows.
+  if (source->workload && (position.view == ViewKind::tpu || !source->what_if.empty()))
+    return workload_command(*source);
   switch (position.view) {
     case ViewKind::diff:
       if (baseline != nullptr) {

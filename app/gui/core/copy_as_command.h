@@ -18,7 +18,9 @@ std::string where_quote(std::string_view text);
 // "hbmscope open a.prof --view flame --where 'size>1GiB' --select train_step"; with the baseline where one is compared.
 std::string open_command(const AppState& state);
 
-// What prints the view in front: `hbmscope report`, `diff`, `check` or `export --to svg`.
+// What emulates the workload with its changes, and prints what came of it.
+std::string workload_command(const Source& source);
+// What prints the view in front: `hbmscope report`, `diff`, `check`, `export --to svg`, or of a workload the above.
 std::string report_command(const AppState& state);
 
 }  // namespace hbmscope::gui

@@ -78,10 +78,11 @@ void App::Impl::open_folder(const std::string& folder) {
   open_paths({folder});
 }
 
-SourceId App::Impl::open_file(const std::string& path, OpenAs as) {
+SourceId App::Impl::open_file(const std::string& path, OpenAs as, const std::vector<WorkloadChange>& what_if) {
   const std::string absolute = absolute_path(path);
-  const auto open = std::find_if(state.sources.begin(), state.sources.end(),
-                                 [&](const Source& source) { return absolute_path(source.path) == absolute; });
+  const auto open = std::find_if(state.sources.begin(), state.sources.end(), [&](const Source& source) {
+    return absolute_path(source.path) == absolute && source.what_if == what_if;
+  });
   SourceId id = SourceId::none;
   if (open != state.sources.end() && open->state != AnswerState::failed) {
     id = open->id;
@@ -91,6 +92,7 @@ SourceId App::Impl::open_file(const std::string& path, OpenAs as) {
     Source source;
     source.id = id;
     source.path = path;
+    source.what_if = what_if;
     state.sources.push_back(std::move(source));
     start_reading(id);
   }
@@ -148,11 +150,16 @@ void App::Impl::start_reading(SourceId id) {
     });
   };
   if (const std::string socket = view::socket_of(source.path); !socket.empty()) return start_live(source, socket);
-  pool_.post([this, path = source.path, control = source.control] { return read_to_end(path, control); });
+  pool_.post([this, path = source.path, what_if = source.what_if, control = source.control] {
+    return read_to_end(path, what_if, control);
+  });
 }
 
-WorkerPool::Finish App::Impl::read_to_end(const std::string& path, const std::shared_ptr<ReadControl>& control) {
-  auto read = read_source(path, {}, control.get());
+WorkerPool::Finish App::Impl::read_to_end(const std::string& path, const std::vector<WorkloadChange>& what_if,
+                                          const std::shared_ptr<ReadControl>& control) {
+  SourceOptions options;
+  options.what_if = what_if;
+  auto read = read_source(path, options, control.get());
   const auto file = read ? ReadFile::from(*read) : Result<ReadFile>(Failure(read.error()));
   if (!file) {
     return [this, control, error = file.error()] {
@@ -289,6 +296,7 @@ void App::Impl::reload_source(SourceId id) {
   Source fresh;
   fresh.id = renewed;
   fresh.path = source->path;
+  fresh.what_if = source->what_if;
   *source = std::move(fresh);
   cache_.forget(id);
   for_all_positions(state.contexts, [id, renewed](ViewPosition& position) { replace_id(position, id, renewed); });

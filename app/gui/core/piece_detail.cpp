@@ -74,8 +74,10 @@ class Describer {
     auto& lines = section("What");
     if (block.tag != 0) lines.push_back({"tag", std::string(definitions_.text(block.tag)), {}, {}});
     if (block.event != wire::before_the_stream)
-      for (const Attribute& one : stream_.attributes().find(block.event))
+      for (const Attribute& one : stream_.attributes().find(block.event)) {
         lines.push_back({std::string(definitions_.text(one.key)), std::string(definitions_.text(one.value)), {}, {}});
+        if (lines.back().name == "shape") detail_.tiles = compute_tile_grid(lines.back().value);
+      }
     lines.push_back({"state", piece_.is_pending ? "freed, a device stream still waits" : "in use", {}, {}});
     if (block.stream != 0) lines.push_back({"stream", std::to_string(block.stream), {}, {}});
   }
@@ -88,7 +90,7 @@ class Describer {
                             : DetailLine{"requested", "?", "The source does not tell what was asked for.", {}});
     lines.push_back(bytes_line("block", block.size));
     if (!is_told) return;
-    DetailLine waste = bytes_line("rounding", piece_.waste);
+    DetailLine waste = bytes_line(detail_.tiles ? "padding" : "rounding", piece_.waste);
     if (piece_.waste > 0)
       waste.value += ", " +
                      text_from_share(static_cast<std::int64_t>(piece_.waste), static_cast<std::int64_t>(block.size)) +

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/query/tile_grid.h"
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/table_text.h"
 
@@ -39,8 +40,9 @@ struct HistoryLine {
 struct PieceDetail {
   std::string title;
   std::vector<DetailSection> sections;
-  std::vector<StackLine> stack;  // Innermost first.
-  std::string by_whom;           // Says whose stack that is: "By whom", "Who freed it".
+  std::vector<StackLine> stack;   // Innermost first.
+  std::optional<TileGrid> tiles;  // Of a block that is an array with a layout.
+  std::string by_whom;            // Says whose stack that is: "By whom", "Who freed it".
 };
 
 // `address`: what its history says, where it is of this piece; null while it is worked out.

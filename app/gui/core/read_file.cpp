@@ -5,7 +5,7 @@
 namespace hbmscope::gui {
 
 Result<ReadFile> ReadFile::from(const hbmscope::Source& read) {
-  ReadFile file{read.profile, read.trace, nullptr, {}, {}, {}};
+  ReadFile file{read.profile, read.trace, nullptr, {}, {}, nullptr, {}};
   const auto view = make_view(file.profile, {});
   if (!view) return Failure(view.error());
   file.summary = std::make_shared<const ProfileSummary>(compute_summary(*view));
@@ -13,6 +13,7 @@ Result<ReadFile> ReadFile::from(const hbmscope::Source& read) {
   if (!file.trace) return file;
   file.devices = find_device_heaps(*file.trace);
   file.opening_at = opening_moment(*file.trace);
+  if (read.workload) file.workload = answer_of(read.workload);
   return file;
 }
 
@@ -23,6 +24,8 @@ void ReadFile::fill(Source& source) const {
   source.summary = summary;
   source.accounts = accounts;
   source.devices = devices;
+  source.workload.reset();
+  if (workload) source.workload = WorkloadPanel{workload, nullptr, std::nullopt};
 }
 
 }  // namespace hbmscope::gui

@@ -26,7 +26,8 @@ enum class ViewKind {
   compare,
   beside,
   totals,
-  import
+  import,
+  tpu
 };
 
 struct ViewName {
@@ -35,7 +36,7 @@ struct ViewName {
   std::string_view window;  // The tab's text, and the id by which tests find it.
 };
 
-inline constexpr std::array<ViewName, 19> view_names{{
+inline constexpr std::array<ViewName, 20> view_names{{
     {ViewKind::heap_map, "heap-map", "Heap map"},
     {ViewKind::timeline, "timeline", "Timeline"},
     {ViewKind::address_time, "address-time", "Address x time"},
@@ -55,6 +56,7 @@ inline constexpr std::array<ViewName, 19> view_names{{
     {ViewKind::beside, "beside", "Beside"},
     {ViewKind::totals, "totals", "Totals"},
     {ViewKind::import, "import", "Import"},
+    {ViewKind::tpu, "tpu", "TPU"},
 }};
 
 constexpr const ViewName& name_of(ViewKind kind) {
@@ -66,7 +68,7 @@ constexpr bool is_of_trace(ViewKind kind) {
   return kind == ViewKind::heap_map || kind == ViewKind::timeline || kind == ViewKind::address_time ||
          kind == ViewKind::failure || kind == ViewKind::fragmentation || kind == ViewKind::blocks ||
          kind == ViewKind::events || kind == ViewKind::sizes || kind == ViewKind::range || kind == ViewKind::compare ||
-         kind == ViewKind::beside;
+         kind == ViewKind::beside || kind == ViewKind::tpu;
 }
 
 // Drawn for both sides where there are two; the others are about the active one.

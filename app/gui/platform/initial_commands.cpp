@@ -19,18 +19,29 @@ void push_open(CommandQueue& commands, const std::vector<std::string>& paths) {
 
 void push_initial_commands(CommandQueue& commands, const WindowRequest& request) {
   if (!request.theme.empty()) commands.push(CommandId::set_theme, request.theme);
-  push_open(commands, request.files);
+  if (!request.tiles.empty()) commands.push(CommandId::show_tiles, request.tiles);
+  if (request.what_if.empty() || request.files.empty()) {
+    push_open(commands, request.files);
+  } else {
+    push_open(commands, {request.files.begin(), request.files.end() - 1});
+    commands.push(
+        Command{CommandId::open_workload_path, request.files.back(), request.what_if, SourceId::none, {}, {}});
+  }
   if (!request.demo.empty()) commands.push(Command{CommandId::set_demo, {}, request.demo, SourceId::none, {}, {}});
   if (!request.demo_beside.empty())
     commands.push(Command{CommandId::set_demo_beside, {}, request.demo_beside, SourceId::none, {}, {}});
   if (!request.baseline.empty()) commands.push(CommandId::open_baseline_path, request.baseline);
-  if (!request.beside.empty()) commands.push(CommandId::open_beside_path, request.beside);
-  if (!request.beside_at.empty()) {
-    Command at{CommandId::set_moment, request.beside_at, {}, SourceId::none, {}, {}};
-    at.context = 1;
-    commands.push(at);
+  if (!request.beside.empty())
+    commands.push(Command{CommandId::open_beside_path, request.beside, request.beside_what_if, SourceId::none, {}, {}});
+  const auto push_beside = [&](CommandId id, const std::string& text) {
+    if (text.empty()) return;
+    Command command{id, text, {}, SourceId::none, {}, {}};
+    command.context = 1;
+    commands.push(std::move(command));
     commands.push(CommandId::other_side);  // The first file's is the active one.
-  }
+  };
+  push_beside(CommandId::set_moment, request.beside_at);
+  push_beside(CommandId::choose_heap, request.beside_heap);
   if (!request.lock.empty()) commands.push(CommandId::set_lock, request.lock);
   if (!request.where.empty()) commands.push(CommandId::set_filter, request.where);
   const std::string at = request.at.empty() && !request.from.empty() ? "end" : request.at;

@@ -9,10 +9,14 @@
 namespace hbmscope::gui {
 
 struct WindowRequest {
-  std::vector<std::string> files;        // Opened at start; none: the first-launch screen.
-  std::string baseline;                  // Not empty: opened too and compared with (open A --baseline B).
-  std::string beside;                    // Not empty: shown side by side with it.
-  std::string beside_at;                 // Its moment; empty: its first failure, or its peak.
+  std::vector<std::string> files;    // Opened at start; none: the first-launch screen.
+  std::string baseline;              // Not empty: opened too and compared with (open A --baseline B).
+  std::string beside;                // Not empty: shown side by side with it.
+  std::string beside_heap;           // By its name, as `heap`.
+  std::string beside_at;             // Its moment; empty: its first failure, or its peak.
+  std::vector<std::string> what_if;  // "KEY=VALUE": of the last file, a TPU workload, other than it is written.
+  std::vector<std::string> beside_what_if;
+  std::string tiles;                     // Not empty: nothing but the picture of this layout's tiles.
   std::string lock;                      // Of both moments: "time", "requests"; empty: none.
   std::string heap;                      // By its name; empty: the one with the failure, or the highest peak.
   std::string view;                      // "flame": that tab is in front.

@@ -48,8 +48,9 @@ struct Frame {
 
 std::string scale_text(const AddressTime& boxes) {
   const double length = static_cast<double>(boxes.query.span.length()) / std::max(1, boxes.query.width);
-  const std::string time =
-      boxes.has_times ? text_from_duration_ns(std::llround(length)) : text_from_count(std::llround(length)) + " events";
+  const std::string time = boxes.has_times ? text_from_duration_ns(std::llround(length))
+                           : length < 0.5  ? "less than 1 event"
+                                           : text_from_count(std::llround(length)) + " events";
   return text_from_count(static_cast<std::int64_t>(boxes.boxes)) +
          " blocks, 1 px = " + bytes(boxes.axis.bytes_per_px()) + " x " + time;
 }
@@ -194,7 +195,7 @@ void draw_address_time(const AppState& state, AddressTimeState& view, CommandQue
   draw_boxes(frame, view);
   draw_offsets(frame, corner.x);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  draw_time_axis(draw, look, picture, *whole, to.y);
+  draw_time_axis(draw, state, picture, *whole, to.y);
   const auto& moment = state.answers().moment;
   if (moment.value && moment.value->trace == state.source()->trace)
     draw_moment_line(draw, look, picture,

@@ -10,11 +10,11 @@ namespace hbmscope::gui {
 namespace {
 
 // From left to right, of both kinds of files; a profile has summary, flame graph and totals elsewhere.
-constexpr ViewKind bottom_tabs[] = {ViewKind::timeline,  ViewKind::failure, ViewKind::beside, ViewKind::fragmentation,
-                                    ViewKind::range,     ViewKind::compare, ViewKind::top,    ViewKind::flame,
-                                    ViewKind::blocks,    ViewKind::sizes,   ViewKind::events, ViewKind::summary,
-                                    ViewKind::call_tree, ViewKind::diff,    ViewKind::source, ViewKind::totals,
-                                    ViewKind::import};
+constexpr ViewKind bottom_tabs[] = {ViewKind::timeline,      ViewKind::tpu,       ViewKind::failure, ViewKind::beside,
+                                    ViewKind::fragmentation, ViewKind::range,     ViewKind::compare, ViewKind::top,
+                                    ViewKind::flame,         ViewKind::blocks,    ViewKind::sizes,   ViewKind::events,
+                                    ViewKind::summary,       ViewKind::call_tree, ViewKind::diff,    ViewKind::source,
+                                    ViewKind::totals,        ViewKind::import};
 
 void dock(ViewKind kind, ImGuiID node) {
   ImGui::DockBuilderDockWindow(std::string(name_of(kind).window).c_str(), node);
@@ -56,9 +56,9 @@ void build_for_trace(ImGuiID space, ImVec2 size) {
   dock(ViewKind::address_time, rest);
   dock(ViewKind::timeline, middle);
   for (const ViewKind kind :
-       {ViewKind::failure, ViewKind::beside, ViewKind::fragmentation, ViewKind::range, ViewKind::compare, ViewKind::top,
-        ViewKind::flame, ViewKind::blocks, ViewKind::sizes, ViewKind::events, ViewKind::summary, ViewKind::call_tree,
-        ViewKind::diff, ViewKind::source, ViewKind::totals, ViewKind::import})
+       {ViewKind::tpu, ViewKind::failure, ViewKind::beside, ViewKind::fragmentation, ViewKind::range, ViewKind::compare,
+        ViewKind::top, ViewKind::flame, ViewKind::blocks, ViewKind::sizes, ViewKind::events, ViewKind::summary,
+        ViewKind::call_tree, ViewKind::diff, ViewKind::source, ViewKind::totals, ViewKind::import})
     dock(kind, bottom);
   ImGui::DockBuilderFinish(space);
 }
@@ -79,7 +79,8 @@ void choose_tabs(bool of_trace) {
     bring_to_front(ViewKind::top);
   } else {
     bring_to_front(ViewKind::heap_map);
-    if (!bring_to_front(ViewKind::beside) && !bring_to_front(ViewKind::failure)) bring_to_front(ViewKind::fragmentation);
+    if (!bring_to_front(ViewKind::tpu) && !bring_to_front(ViewKind::beside) && !bring_to_front(ViewKind::failure))
+      bring_to_front(ViewKind::fragmentation);
     bring_to_front(ViewKind::timeline);  // Where it shares its place with them.
   }
 }

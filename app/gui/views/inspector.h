@@ -4,12 +4,14 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/views/tile_picture_view.h"
 
 namespace hbmscope::gui {
 
 struct InspectorState {
   bool all_frames = false;                            // Library frames of the stacks too.
   std::shared_ptr<const AddressAnswer> history_seen;  // That was brought to its row of now.
+  TilePictureState tiles;                             // Of the selected block's array.
 };
 
 void draw_inspector(const AppState& state, InspectorState& inspector, CommandQueue& commands);

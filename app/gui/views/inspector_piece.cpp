@@ -67,6 +67,14 @@ void draw_sections(const Look& look, const HeapMapAnswer& map, const PieceDetail
   }
 }
 
+void draw_layout(const AppState& state, InspectorState& inspector, const PieceDetail& detail, CommandQueue& commands) {
+  if (!detail.tiles) return;
+  ImGui::SeparatorText("Tiles");
+  draw_tiles(state, inspector.tiles, *detail.tiles, Look(state).px(160));
+  if (ImGui::Button("Larger")) commands.push(CommandId::show_tiles, detail.tiles->layout);
+  tooltip("All of the window; Escape leads back. hbmscope tpu layout --picture writes it to a file.");
+}
+
 // Own code first: library frames only where the person wants them, or where there is nothing else.
 void draw_stack(const AppState& state, InspectorState& inspector, const PieceDetail& detail, CommandQueue& commands) {
   if (detail.stack.empty()) return;
@@ -190,6 +198,7 @@ bool draw_piece_inspector(const AppState& state, InspectorState& inspector, Comm
   before.sections.pop_back();
   after.sections.erase(after.sections.begin(), after.sections.end() - 1);
   draw_sections(look, *map, before, commands);
+  draw_layout(state, inspector, detail, commands);
   draw_stack(state, inspector, detail, commands);
   draw_sections(look, *map, after, commands);
   draw_history(state, inspector, look, commands);

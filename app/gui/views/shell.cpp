@@ -40,6 +40,7 @@ void draw_one_side(const AppState& state, ViewStates& views, ViewKind kind, Comm
     case ViewKind::source: return draw_source(state, views.source, commands);
     case ViewKind::totals: return draw_totals(state, views.totals, commands);
     case ViewKind::import: return draw_import(state, views.import, commands);
+    case ViewKind::tpu: return draw_tpu(state, views.tpu, commands);
   }
 }
 
@@ -112,12 +113,15 @@ void draw_ground(const AppState& state, ViewStates& views, CommandQueue& command
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNavFocus |
-                                     ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_MenuBar |
-                                     ImGuiWindowFlags_NoSavedSettings;
-  ImGui::Begin("hbmscope", nullptr, flags);
+                                     ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings;
+  // Of a picture that is written to a file the menu is no part.
+  const bool has_menu = state.window.tiles.empty() || !state.sources.empty();
+  ImGui::Begin("hbmscope", nullptr, flags | (has_menu ? ImGuiWindowFlags_MenuBar : 0));
   ImGui::PopStyleVar(2);
-  draw_menu_bar(state, commands);
-  if (state.sources.empty()) {
+  if (has_menu) draw_menu_bar(state, commands);
+  if (!state.window.tiles.empty()) {
+    draw_tiles_alone(state, views.tiles, commands);
+  } else if (state.sources.empty()) {
     draw_first_launch(state, commands);
   } else {
     draw_filter_line(state, views.filter, commands);
@@ -152,7 +156,8 @@ void draw_shell(const AppState& state, ShellState& shell, CommandQueue& commands
   follow_clipboard(state, views);
   handle_keys(commands);
   draw_ground(state, views, commands);
-  if (!state.sources.empty() && !state.window.maximised) draw_docked_views(state, views, commands);
+  const bool has_docks = !state.sources.empty() && !state.window.maximised && state.window.tiles.empty();
+  if (has_docks) draw_docked_views(state, views, commands);
   draw_file_dialog(state, views.dialog, commands);
   draw_palette(state, views.palette, commands);
   draw_help(state, views.help, commands);

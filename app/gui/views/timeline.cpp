@@ -254,7 +254,7 @@ void draw_picture(const Frame& frame, float scrubber) {
   if (!range.empty() && range == frame.view.selected_as)
     draw_selected_range(draw, frame.look, frame.picture, frame.view.selected[0], frame.view.selected[1]);
   draw_marks(draw, frame.look, frame.picture);
-  draw_time_axis(draw, frame.look, frame.picture, frame.whole, frame.picture.bottom);
+  draw_time_axis(draw, frame.state, frame.picture, frame.whole, frame.picture.bottom);
   const auto& moment = frame.state.answers().moment;
   if (!moment.value || moment.value->trace != frame.state.source()->trace) return;
   const auto axis_of = [&](const TraceMoment& one) {

@@ -58,14 +58,23 @@ void draw_failures(ImDrawList& draw, const Look& look, const TimelinePicture& pi
   }
 }
 
+// What of a compiled program, or a workload, happens before what.
+const char* order_words(const AppState& state, const TimelineColumns& whole) {
+  const Source* source = state.source();
+  const bool is_program = source != nullptr && source->trace && whole.heap.stream < source->trace->streams.size() &&
+                          !source->trace->streams[whole.heap.stream].definitions().job_fact("hlo_module").empty();
+  return is_program ? "program order, by event number" : "event number (this file has no times)";
+}
+
 }  // namespace
 
 // Where the file has no times, the axis says so at its right end, and ticks leave it the room.
-void draw_time_axis(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineColumns& whole,
-                    float y) {
+void draw_time_axis(ImDrawList& draw, const AppState& state, const TimelinePicture& picture,
+                    const TimelineColumns& whole, float y) {
+  const Look look(state);
   float right = picture.right() + look.px(8);
   if (!whole.has_times) {
-    const char* const words = "event number (this file has no times)";
+    const char* const words = order_words(state, whole);
     const float left = picture.right() - ImGui::CalcTextSize(words).x;
     draw.AddText({left, y + look.px(4)}, look.role(Role::dim_text), words);
     right = left - look.px(8);

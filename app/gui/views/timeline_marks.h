@@ -5,8 +5,8 @@
 
 namespace hbmscope::gui {
 
-void draw_time_axis(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineColumns& whole,
-                    float y);
+void draw_time_axis(ImDrawList& draw, const AppState& state, const TimelinePicture& picture,
+                    const TimelineColumns& whole, float y);
 void draw_marks(ImDrawList& draw, const Look& look, const TimelinePicture& picture);
 // `from`, `to`: on the axis.
 void draw_selected_range(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double from, double to);

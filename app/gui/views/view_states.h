@@ -27,9 +27,11 @@
 #include "app/gui/views/sizes_view.h"
 #include "app/gui/views/source_view.h"
 #include "app/gui/views/summary_view.h"
+#include "app/gui/views/tile_picture_view.h"
 #include "app/gui/views/timeline.h"
 #include "app/gui/views/top_table.h"
 #include "app/gui/views/totals_view.h"
+#include "app/gui/views/tpu_view.h"
 
 namespace hbmscope::gui {
 
@@ -59,6 +61,8 @@ struct ViewStates {
   SourceViewState source;
   TotalsState totals;
   ImportState import;
+  TpuViewState tpu;
+  TilePictureState tiles;  // Alone in the window.
   InspectorState inspector;
   FilterLineState filter;
   PaletteState palette;

@@ -1,0 +1,182 @@
+#include "analysis/query/workload_verdict.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+
+namespace hbmscope {
+namespace {
+
+namespace tpu = allocator::tpu;
+
+std::string name_of(tpu::Tier tier) {
+  if (tier == tpu::Tier::tile_spmem) return "TileSpmem";
+  if (tier == tpu::Tier::accumulator) return "accumulators";
+  if (tier == tpu::Tier::host) return "the host's memory";
+  std::string name(tpu::text_from_tier(tier));
+  std::transform(name.begin(), name.end(), name.begin(), [](char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; });
+  return name;
+}
+
+// A request that nothing free could hold; of one that would fit into what is free in all, what the largest piece lacks.
+std::uint64_t over_of(const tpu::EmulatedFailure& failure) {
+  std::uint64_t room = failure.limit_bytes.value_or(0);
+  if (failure.free_bytes)
+    room = *failure.free_bytes < failure.asked_bytes ? *failure.free_bytes : failure.largest_free_bytes.value_or(0);
+  return failure.asked_bytes > room ? failure.asked_bytes - room : 0;
+}
+
+const tpu::ProgramMemory* find_program(const EmulatedWorkload& run, const std::string& name) {
+  for (std::size_t i = 0; i < run.workload.programs.size(); ++i)
+    if (run.workload.programs[i].name == name) return &run.emulation.programs[i];
+  return nullptr;
+}
+
+// "arguments 5.20 GiB, outputs beside them 512 B, temporaries 13.0 GiB"
+std::string parts_of(const tpu::ProgramMemory& memory) {
+  std::string parts = "arguments " + text_from_bytes(memory.argument_bytes);
+  const std::uint64_t outputs = memory.output_bytes - std::min(memory.alias_bytes, memory.output_bytes);
+  if (outputs > 0) parts += ", outputs that take no argument's place " + text_from_bytes(outputs);
+  parts += ", temporaries " + text_from_bytes(memory.temp_bytes);
+  if (memory.code_bytes) parts += ", code " + text_from_bytes(*memory.code_bytes);
+  return parts;
+}
+
+std::string sentence_of(const EmulatedWorkload& run, const tpu::EmulatedFailure& failure) {
+  const std::string tier = name_of(failure.tier), what = printable(failure.what);
+  const TextPair asked_and_over = texts_from_bytes(signed_from(failure.asked_bytes), signed_from(over_of(failure)));
+  const tpu::ProgramMemory* program = find_program(run, failure.what);
+  // Without a state of the memory it was the compiler, before anything ran.
+  if (!failure.free_bytes) {
+    const std::string limit = text_from_bytes(failure.limit_bytes.value_or(0));
+    if (program == nullptr)
+      return fmt::format("kernel {} needs {} of {}; a kernel may have {}: over by {}.", what, asked_and_over.first,
+                         tier, limit, asked_and_over.second);
+    const bool is_whole = failure.tier == tpu::Tier::hbm;
+    return fmt::format("{} needs {} of {}{}; {} {}: over by {}.", what, asked_and_over.first, tier,
+                       is_whole ? fmt::format(" ({})", parts_of(*program)) : "", limit,
+                       is_whole ? "is usable" : "is there", asked_and_over.second);
+  }
+  const std::string free = text_from_bytes(*failure.free_bytes);
+  const std::string asks =
+      program != nullptr ? fmt::format("{} needs {} of {} reserved below all buffers", what, asked_and_over.first, tier)
+                         : fmt::format("{} takes {} of {}", what, asked_and_over.first, tier);
+  if (*failure.free_bytes < failure.asked_bytes)
+    return fmt::format("{}; {} is free: over by {}.", asks, free, asked_and_over.second);
+  return fmt::format("{}; {} is free, but the largest piece{} is {}: {} short.", asks, free,
+                     program != nullptr ? " there" : "", text_from_bytes(failure.largest_free_bytes.value_or(0)),
+                     asked_and_over.second);
+}
+
+}  // namespace
+
+std::string title_of(const EmulatedWorkload& run) {
+  const tpu::Workload& workload = run.workload;
+  std::string title =
+      fmt::format("{} on {}, {} of HBM usable", workload.name.empty() ? "workload" : printable(workload.name),
+                  workload.generation->name, text_from_bytes(workload.generation->hbm_usable.value));
+  const std::uint64_t devices = workload.mesh.devices();
+  if (devices > 1) title += fmt::format(", {} devices, all alike; figures are of one", text_from_count(devices));
+  return title;
+}
+
+WorkloadVerdict verdict_of(const EmulatedWorkload& run) {
+  WorkloadVerdict verdict;
+  verdict.fits = run.emulation.failures.empty();
+  for (const tpu::EmulatedFailure& failure : run.emulation.failures)
+    verdict.reasons.push_back({failure.step, printable(failure.what), sentence_of(run, failure), failure.text});
+  const std::uint64_t runs = run.emulation.runs;
+  verdict.sentence = verdict.fits ? fmt::format("fits: {} of programs, nothing refused",
+                                                runs == 1 ? "1 run" : text_from_count(runs) + " runs")
+                                  : "does not fit because";
+  // The same requests on the pool of a GPU, which moves nothing.
+  const std::size_t refused = run.emulation.gpu_failures.size();
+  if (verdict.fits && run.workload.options.has_gpu)
+    verdict.sentence += refused == 0 ? "; on a GPU's pool too"
+                                     : fmt::format("; on a GPU's pool {} {} refused", text_from_count(refused),
+                                                   refused == 1 ? "request is" : "requests are");
+  return verdict;
+}
+
+std::vector<TierRow> compute_tier_rows(const EmulatedWorkload& run) {
+  std::vector<TierRow> rows;
+  for (std::size_t i = 0; i < tpu::tiers; ++i) {
+    const auto tier = static_cast<tpu::Tier>(i);
+    const tpu::TierFigures& figures = run.emulation.tier[i];
+    TierRow row{std::string(tpu::text_from_tier(tier)), figures.peak_bytes, figures.capacity_bytes, {}};
+    for (const tpu::EmulatedFailure& failure : run.emulation.failures)
+      if (failure.tier == tier) row.over_bytes = std::max(row.over_bytes.value_or(0), over_of(failure));
+    const bool is_inside = tier == tpu::Tier::temporaries || tier == tpu::Tier::windows;
+    if ((figures.is_used || row.over_bytes) && !is_inside && tier != tpu::Tier::gpu) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string text_of_room(const TierRow& row) {
+  if (row.over_bytes) return "over by " + text_from_bytes(*row.over_bytes);
+  if (!row.capacity_bytes) return {};
+  return text_from_bytes(*row.capacity_bytes - std::min(row.peak_bytes, *row.capacity_bytes)) + " to spare";
+}
+
+std::vector<WorkloadFigure> compute_workload_figures(const EmulatedWorkload& run) {
+  std::vector<WorkloadFigure> figures;
+  for (std::size_t i = 0; i < run.workload.programs.size(); ++i) {
+    const tpu::ProgramMemory& memory = run.emulation.programs[i];
+    const auto add = [&](const char* name, std::optional<std::uint64_t> bytes, std::string_view note = {}) {
+      figures.push_back({"program " + printable(run.workload.programs[i].name), name, bytes, false, note});
+    };
+    add("argument", memory.argument_bytes);
+    add("output", memory.output_bytes);
+    add("alias", memory.alias_bytes, "donated arguments whose memory outputs take");
+    add("temp", memory.temp_bytes, "emulated: live ranges packed as XLA packs them");
+    if (memory.host_temp_bytes > 0) add("temp on host", memory.host_temp_bytes);
+    if (memory.vmem_bytes > 0) add("temp in VMEM", memory.vmem_bytes);
+    add("code", memory.code_bytes, memory.code_bytes ? "assumed, by the file" : "no rule tells it");
+    add("needed", memory.needed_bytes());
+  }
+  for (const tpu::KernelFigures& kernel : run.emulation.kernels) {
+    const std::string of = "kernel " + printable(run.workload.pipelines[kernel.pipeline].name);
+    // A kernel that runs again does the same again.
+    if (std::any_of(figures.begin(), figures.end(), [&](const WorkloadFigure& each) { return each.of == of; }))
+      continue;
+    figures.push_back({of, "VMEM", kernel.vmem_bytes, false, {}});
+    figures.push_back({of, "time", kernel.run.time_ns, true, "modelled"});
+    figures.push_back({of, "stalls", kernel.run.stall_ns, true, "modelled"});
+  }
+  return figures;
+}
+
+std::string text_from_figure(const WorkloadFigure& figure) {
+  if (!figure.value) return "?";
+  if (!figure.is_time) return text_from_bytes(*figure.value);
+  return fmt::format("{:.1f} us", static_cast<double>(*figure.value) / 1000);
+}
+
+std::vector<WorkloadDifference> compare_workloads(const EmulatedWorkload& now, const EmulatedWorkload& was) {
+  const auto all_of = [](const EmulatedWorkload& run) {
+    std::vector<WorkloadFigure> figures = compute_workload_figures(run);
+    for (TierRow& row : compute_tier_rows(run)) figures.push_back({row.name, "peak", row.peak_bytes, false, {}});
+    return figures;
+  };
+  const std::vector<WorkloadFigure> figures = all_of(now), before = all_of(was);
+  const auto find = [](const std::vector<WorkloadFigure>& list, const WorkloadFigure& like) {
+    return std::find_if(list.begin(), list.end(),
+                        [&](const WorkloadFigure& each) { return each.of == like.of && each.name == like.name; });
+  };
+  std::vector<WorkloadDifference> differences;
+  for (const WorkloadFigure& figure : figures) {
+    const auto other = find(before, figure);
+    if (other == before.end())
+      differences.push_back({figure.of, figure.name, figure, {}});
+    else if (other->value != figure.value)
+      differences.push_back({figure.of, figure.name, figure, *other});
+  }
+  for (const WorkloadFigure& figure : before)
+    if (find(figures, figure) == figures.end()) differences.push_back({figure.of, figure.name, {}, figure});
+  return differences;
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,133 @@
+// What a command does to an emulated workload: it is emulated again, and its trace takes the place of the one before.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "analysis/query/chosen_heap.h"
+#include "app/gui/core/app_impl.h"
+#include "app/gui/core/copy_as_command.h"
+
+namespace hbmscope::gui {
+namespace {
+
+// The moment and the heap that were looked at, where the new trace has them too.
+void keep_place(ViewPosition& position, const Trace& before, const std::string& opened_before, const Source& source) {
+  const Trace& trace = *source.trace;
+  if (position.at == opened_before || !find_moment(trace, position.at)) position.at = source.opening_at;
+  if (!position.pin.empty() && !find_moment(trace, position.pin)) {
+    position.pin.clear();
+    if (position.coloring == HeapColoring::change) position.coloring = HeapColoring::automatic;
+  }
+  if (!position.heap.empty()) position.heap = choose_alike(trace, before, position.heap);
+  position.span = {};
+  position.cell.reset();
+  const TimeRange& range = position.range;
+  if (!range.empty() && (!find_moment(trace, range.from) || !find_moment(trace, range.to))) position.range = {};
+}
+
+bool has_same_heaps(const Trace& a, const Trace& b) {
+  if (a.streams.size() != b.streams.size()) return false;
+  for (std::size_t i = 0; i < a.streams.size(); ++i) {
+    const auto &of_a = a.streams[i].definitions().heaps(), &of_b = b.streams[i].definitions().heaps();
+    if (!std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
+                    [](const HeapInfo& x, const HeapInfo& y) { return x.id == y.id && x.name == y.name; }))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// Where both sides show one source, each has its own from the first change on: as written beside what if.
+Source& App::Impl::source_of_this_side(Source& source) {
+  const bool is_shared = state.is_split() && state.contexts[0].position.source == source.id &&
+                         state.contexts[1].position.source == source.id;
+  if (!is_shared) return source;
+  Source own = source;
+  own.id = static_cast<SourceId>(next_source_++);
+  own.workload->emulating = nullptr;
+  ViewPosition& position = state.context().position;
+  position.source = own.id;
+  side().answered_source = own.id;
+  forget_followed();
+  const auto after = std::find_if(state.sources.begin(), state.sources.end(),
+                                  [id = source.id](const Source& each) { return each.id == id; });
+  return *state.sources.insert(std::next(after), std::move(own));
+}
+
+void App::Impl::want_changes(std::vector<WorkloadChange> changes) {
+  Source* shown = find_source(state.position().source);
+  if (shown == nullptr || !shown->workload || shown->what_if == changes) return;
+  Source& source = source_of_this_side(*shown);
+  source.what_if = std::move(changes);
+  source.workload->error.reset();
+  if (source.workload->emulating == nullptr) start_emulating(source);
+}
+
+// One at a time for each source: what was wanted meanwhile is begun when this one is done, the last of it only.
+void App::Impl::start_emulating(Source& source) {
+  const auto run = std::make_shared<const Emulating>(Emulating{source.what_if, std::chrono::steady_clock::now()});
+  source.workload->emulating = run;
+  pool_.post([this, run, opened = source.workload->answer->opened]() -> WorkerPool::Finish {
+    auto changed = change_workload(*opened, run->changes);
+    auto read = changed ? source_of(std::make_shared<const OpenedWorkload>(std::move(*changed)), {})
+                        : Result<hbmscope::Source>(Failure(changed.error()));
+    auto file = read ? ReadFile::from(*read) : Result<ReadFile>(Failure(read.error()));
+    return [this, run, file = std::move(file)] { finish_emulating(run, file); };
+  });
+}
+
+void App::Impl::finish_emulating(const std::shared_ptr<const Emulating>& run, const Result<ReadFile>& file) {
+  const auto found = std::find_if(state.sources.begin(), state.sources.end(), [&](const Source& source) {
+    return source.workload && source.workload->emulating == run;
+  });
+  if (found == state.sources.end()) return;  // Closed, or read again.
+  found->workload->emulating = nullptr;
+  const bool is_wanted = found->what_if == run->changes;
+  if (file)
+    take_emulation(*found, *file);
+  else if (is_wanted)
+    found->workload->error = file.error();
+  if (!is_wanted) start_emulating(*found);
+}
+
+void App::Impl::take_emulation(Source& source, const ReadFile& file) {
+  const auto before = source.trace;
+  const std::string opened_before = source.opening_at;
+  renew_id(source);
+  file.fill(source);
+  source.opening_at = file.opening_at;
+  for (std::size_t i = 0; i < state.contexts.size(); ++i) {
+    Context& context = state.contexts[i];
+    const auto keep = [&](ViewPosition& position) {
+      if (position.source == source.id) keep_place(position, *before, opened_before, source);
+    };
+    keep(context.position);
+    for (ViewPosition& position : context.back) keep(position);
+    for (ViewPosition& position : context.forward) keep(position);
+    // Figures of heaps that have other names now must not stand under these.
+    const ContextScope scope(state, i);
+    if (context.position.source == source.id && !has_same_heaps(*before, *source.trace)) forget_answers();
+  }
+  forget_followed();
+}
+
+bool App::Impl::apply_to_workload(const Command& command) {
+  using enum CommandId;
+  switch (command.id) {
+    case set_workload: want_changes(changes_from_words(command.texts)); return true;
+    case reset_workload: want_changes({}); return true;
+    case copy_workload_command: {
+      const std::string line = workload_command(*state.source());
+      copy_text(line, "Copied: " + line);
+      return true;
+    }
+    case open_workload_path:
+      this->open_file(command.text, OpenAs::source, changes_from_words(command.texts));
+      return true;
+    case show_tiles: state.window.tiles = command.text; return true;
+    default: return false;
+  }
+}
+
+}  // namespace hbmscope::gui

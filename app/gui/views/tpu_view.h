@@ -1,0 +1,17 @@
+// An emulated TPU workload: does it fit, why not, and what would be other with other settings, which can be tried here.
+#pragma once
+
+#include <cstdint>
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+struct TpuViewState {
+  std::uint64_t copy_seen = 0;
+};
+
+void draw_tpu(const AppState& state, TpuViewState& view, CommandQueue& commands);
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,11 @@
+// What of a workload can be changed, each by a control of its kind.
+#pragma once
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+void draw_workload_knobs(const AppState& state, const Source& source, CommandQueue& commands);
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,184 @@
+// An emulated workload in the window's state: opened, changed, and what stays of where one looked.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "app/gui/core/app.h"
+#include "app/gui/core/copy_as_command.h"
+
+namespace hbmscope::gui {
+namespace {
+
+const std::string samples = HBMSCOPE_SAMPLES "/tpu/";
+
+class WorkloadPanelTest : public testing::Test {
+ protected:
+  WorkloadPanelTest() {
+    home_ = std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::create_directories(home_);
+    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
+    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
+    app_ = std::make_unique<App>([] {});
+  }
+  ~WorkloadPanelTest() override {
+    app_.reset();
+    std::filesystem::remove_all(home_);
+  }
+
+  template <class... Args>
+  void give(Args&&... args) {
+    app_->commands().push(std::forward<Args>(args)...);
+    settle();
+  }
+  void settle() {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    do {
+      app_->update();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      app_->commands().begin_frame(state().active_context);
+      app_->commands().ask(Question::heap_map);
+      app_->update();
+    } while (app_->busy() && std::chrono::steady_clock::now() < give_up);
+    ASSERT_FALSE(app_->busy());
+  }
+  void open(const std::string& name) {
+    give(Command{CommandId::open_paths, {}, {samples + name}, SourceId::none, {}, {}});
+    ASSERT_NE(nullptr, state().source());
+    ASSERT_TRUE(state().source()->workload) << state().source()->error.text();
+  }
+  static Command change(std::vector<std::string> words) {
+    return Command{CommandId::set_workload, {}, std::move(words), SourceId::none, {}, {}};
+  }
+
+  const AppState& state() const { return app_->state(); }
+  const WorkloadPanel& panel() const { return *state().source()->workload; }
+  const TraceMoment& moment() const { return *state().answers().moment.value; }
+  std::string heap_name() const {
+    const HeapKey heap = state().answers().heap_map.value->heap;
+    return moment().stream(heap).definitions().heap(heap.heap).name;
+  }
+
+  std::filesystem::path home_;
+  std::unique_ptr<App> app_;
+};
+
+TEST_F(WorkloadPanelTest, a_workload_opens_as_its_emulation_at_its_peak) {
+  open("matmul_buffers.json");
+  EXPECT_EQ("peak", state().position().at);
+  EXPECT_TRUE(panel().answer->verdict.fits);
+  EXPECT_TRUE(view_exists(state(), ViewKind::tpu));
+  EXPECT_FALSE(view_exists(state(), ViewKind::failure));
+  EXPECT_EQ("matmul_buffers.json", state().source()->name());
+}
+
+TEST_F(WorkloadPanelTest, a_change_emulates_again_and_goes_to_what_fails) {
+  open("fsdp.json");
+  const SourceId before = state().position().source;
+  give(change({"mesh.fsdp=4"}));
+  EXPECT_NE(before, state().position().source) << "answers about one are none about the other";
+  EXPECT_FALSE(panel().answer->verdict.fits);
+  EXPECT_EQ("oom", state().position().at);
+  EXPECT_TRUE(view_exists(state(), ViewKind::failure));
+  EXPECT_EQ("fsdp.json (mesh.fsdp=4)", state().source()->name());
+  EXPECT_EQ(state().source()->trace, moment().trace);
+  give(CommandId::reset_workload);
+  EXPECT_TRUE(panel().answer->verdict.fits);
+  EXPECT_EQ("peak", state().position().at);
+  EXPECT_EQ(1U, state().sources.size());
+}
+
+TEST_F(WorkloadPanelTest, the_heap_and_a_named_moment_stay_where_they_are) {
+  open("matmul_buffers.json");
+  give(CommandId::choose_heap, "VMEM");
+  give(CommandId::set_moment, "#40");
+  ASSERT_EQ("VMEM", heap_name());
+  give(change({"rings=3"}));
+  EXPECT_EQ("#40", state().position().at);
+  EXPECT_EQ("VMEM", heap_name());
+  EXPECT_EQ(40U, moment().moment.positions[0]);
+}
+
+TEST_F(WorkloadPanelTest, a_moment_that_is_no_more_becomes_the_opening_one) {
+  open("matmul_buffers.json");
+  const std::uint64_t end = state().source()->trace->streams.front().end_position();
+  give(CommandId::set_moment, "#" + std::to_string(end));
+  give(change({"block=2048"}));
+  ASSERT_LT(state().source()->trace->streams.front().end_position(), end);
+  EXPECT_EQ(state().source()->opening_at, state().position().at);
+}
+
+TEST_F(WorkloadPanelTest, what_cant_be_emulated_is_said_and_the_last_answer_stays) {
+  open("matmul_buffers.json");
+  const auto before = panel().answer;
+  give(change({"block=0"}));
+  ASSERT_TRUE(panel().error);
+  EXPECT_EQ(before, panel().answer);
+  EXPECT_NE(nullptr, state().source()->trace);
+  give(change({"block=256"}));
+  EXPECT_FALSE(panel().error);
+  EXPECT_NE(before, panel().answer);
+}
+
+TEST_F(WorkloadPanelTest, of_many_changes_at_once_the_last_one_counts) {
+  open("matmul_buffers.json");
+  for (const char* rings : {"rings=1", "rings=3", "rings=4", "rings=5"}) app_->commands().push(change({rings}));
+  settle();
+  EXPECT_EQ("rings=5", text_from_changes(panel().answer->opened->changes));
+  EXPECT_EQ(nullptr, panel().emulating);
+}
+
+TEST_F(WorkloadPanelTest, a_change_of_one_side_leaves_the_other_as_it_is) {
+  open("server.json");
+  give(CommandId::split);
+  ASSERT_TRUE(state().is_split());
+  app_->commands().bind(1);
+  app_->commands().push(change({"defragmentation=off"}));
+  app_->commands().unbind();
+  settle();
+  ASSERT_EQ(2U, state().sources.size());
+  const auto shown = [&](std::size_t side) { return state().find_source(state().contexts[side].position.source); };
+  EXPECT_TRUE(shown(0)->workload->answer->verdict.fits);
+  EXPECT_FALSE(shown(1)->workload->answer->verdict.fits);
+  EXPECT_EQ("server.json", shown(0)->name());
+  EXPECT_EQ("server.json (defragmentation=off)", shown(1)->name());
+  const std::string command = open_command(state());
+  EXPECT_NE(std::string::npos, command.find("--beside-what-if defragmentation=off")) << command;
+}
+
+TEST_F(WorkloadPanelTest, the_command_has_the_changes_and_opens_the_same) {
+  open("decoder_training.json");
+  give(change({"checkpointing=none", "donation=off"}));
+  EXPECT_EQ("hbmscope tpu run " + shell_quote(samples + "decoder_training.json") +
+                " --what-if checkpointing=none --what-if donation=off",
+            workload_command(*state().source()));
+  EXPECT_EQ(workload_command(*state().source()), report_command(state()));
+  EXPECT_NE(std::string::npos, open_command(state()).find("--what-if checkpointing=none --what-if donation=off"));
+  // Read again, it is what it was.
+  give(CommandId::reload_file);
+  EXPECT_EQ("checkpointing=none, donation=off", text_from_changes(panel().answer->opened->changes));
+}
+
+TEST_F(WorkloadPanelTest, a_value_as_it_is_written_is_no_change) {
+  open("fsdp.json");
+  const auto& knobs = panel().answer->opened->knobs;
+  auto changes = with_change(knobs, {}, {"mesh.fsdp", "4"});
+  changes = with_change(knobs, changes, {"generation", "v6e"});
+  EXPECT_EQ("generation=v6e, mesh.fsdp=4", text_from_changes(changes)) << "in the order of the file";
+  changes = with_change(knobs, changes, {"mesh.fsdp", "8"});
+  EXPECT_EQ("generation=v6e", text_from_changes(changes));
+  const TextTable table = table_from_workload(*panel().answer);
+  EXPECT_EQ("hbm", table.rows.front().front().shown);
+}
+
+TEST_F(WorkloadPanelTest, commands_of_a_workload_need_one) {
+  EXPECT_FALSE(why_not(state(), CommandId::show_tpu).empty());
+  open("fsdp.json");
+  EXPECT_TRUE(why_not(state(), CommandId::show_tpu).empty());
+}
+
+}  // namespace
+}  // namespace hbmscope::gui
