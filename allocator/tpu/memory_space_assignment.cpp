@@ -141,46 +141,53 @@ class Assigner {
 
   // Where it can stay for the most uses from `use` on; nothing: not even for that one.
   std::optional<std::uint64_t> find_longest(const AssignableValue& value, std::int64_t begin, std::size_t use) const {
+    std::optional<std::uint64_t> best = find_offset(value.bytes, begin, value.uses[use].time);
+    if (!best) return std::nullopt;
     std::size_t last = use;
     while (last + 1 < value.uses.size() && !value.uses[last + 1].needs_hbm &&
            intervals_.may_stay(value.uses[last].time, value.uses[last + 1].time))
       ++last;
-    for (;; --last) {
-      if (const auto offset = find_offset(value.bytes, begin, value.uses[last].time)) return offset;
-      if (last == use) return std::nullopt;
+    // What holds it for longer holds it for less: the last use for which a piece is found is between these.
+    for (std::size_t fits = use, behind = last + 1; behind - fits > 1;) {
+      const std::size_t middle = behind == last + 1 ? last : fits + (behind - fits) / 2;
+      if (const auto offset = find_offset(value.bytes, begin, value.uses[middle].time)) {
+        best = offset;
+        fits = middle;
+      } else {
+        behind = middle;
+      }
     }
+    return best;
   }
 
   // One value.
 
   void place(std::uint32_t number) {
     Trial trial;
-    const bool is_placed = try_all(number, trial);
+    try_all(number, trial);
     if (trial.lacks_space && out_.repacks < options_.repacks_max) {
       undo(trial);
       ++out_.repacks;
       repack();
       trial = {};
       try_all(number, trial);
-    } else if (!is_placed) {
-      return;
     }
     for (const Residence& residence : trial.residences) out_.residences.push_back(residence);
     out_.is_use_in_vmem[number] = std::move(trial.is_use_in_vmem);
   }
 
-  bool try_all(std::uint32_t number, Trial& trial) {
+  // In the end from HBM, which can't fail: what is never begun in VMEM needs no eviction.
+  void try_all(std::uint32_t number, Trial& trial) {
     bool lacks_space = false;
     for (std::uint32_t retry = 0; retry < std::max(options_.retries_max, 1U); ++retry) {
       trial = {};
-      if (try_value(number, true, retry, trial)) return true;
+      if (try_value(number, true, retry, trial)) return;
       lacks_space = lacks_space || trial.lacks_space;
       undo(trial);
     }
     trial = {};
-    const bool is_placed = try_value(number, false, 0, trial);
+    try_value(number, false, 0, trial);
     trial.lacks_space = trial.lacks_space || lacks_space;
-    return is_placed;
   }
 
   // False: what was begun in VMEM can't be evicted in time.

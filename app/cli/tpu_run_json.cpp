@@ -77,6 +77,7 @@ Json json_of(const tpu::Program& program, const tpu::ProgramMemory& memory, cons
           {"output_bytes", memory.output_bytes},
           {"alias_bytes", memory.alias_bytes},
           {"temp_bytes", memory.temp_bytes},
+          {"temp_bytes_without_vmem", memory.temp_bytes_without_vmem},
           {"temp_peak_bytes", memory.temp_peak_bytes},
           {"host_temp_bytes", memory.host_temp_bytes},
           {"vmem_bytes", memory.vmem_bytes},

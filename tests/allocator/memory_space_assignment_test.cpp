@@ -62,12 +62,17 @@ TEST(MemorySpaceAssignment, a_chain_of_products_has_the_offsets_of_the_compiler)
   const Assignment assignment = assign_memory_spaces(problem);
   const std::int64_t half = 32 * mib, most = 64 * mib;
   // Before it frees x, it needs a reason: 14 values of 32 MiB don't fit.
-  const Places expected = {{0, 0, 0, 0}, {0, 0, 5, 6},    {2, half, 0, 1}, {3, 0, 1, 2},    {4, half, 2, 3},
-                           {5, 0, 3, 4}, {6, half, 4, 5}, {8, most, 1, 2}, {10, most, 3, 4}};
-  Places places = places_of(assignment);
-  // Which of the equal products come first is not published: one, three, five or none, two, four.
-  EXPECT_EQ(Places(places.begin(), places.begin() + 7), Places(expected.begin(), expected.begin() + 7));
-  for (std::size_t i = 7; i < places.size(); ++i) EXPECT_EQ(places[i][1], most);
+  const Places weights = {{0, 0, 0, 0},    {0, 0, 5, 6}, {2, half, 0, 1}, {3, 0, 1, 2},
+                          {4, half, 2, 3}, {5, 0, 3, 4}, {6, half, 4, 5}};
+  // Which of the equal products come first is not published: the second and fourth, or the first, third and fifth.
+  const Places odd = {{8, most, 1, 2}, {10, most, 3, 4}};
+  const Places even = {{7, most, 0, 1}, {9, most, 2, 3}, {11, most, 4, 5}};
+  const Places places = places_of(assignment);
+  ASSERT_GT(places.size(), weights.size());
+  const auto behind = places.begin() + static_cast<std::ptrdiff_t>(weights.size());
+  EXPECT_EQ(Places(places.begin(), behind), weights);
+  const Places products(behind, places.end());
+  EXPECT_TRUE(products == odd || products == even) << testing::PrintToString(products);
   EXPECT_EQ(assignment.prefetches, 5);
   EXPECT_EQ(assignment.evictions, 0);
   EXPECT_FALSE(assignment.is_use_in_vmem[1][0]) << "there is no time before the first product";

@@ -103,9 +103,31 @@ TEST(TpuSpaces, weights_are_copied_while_products_work) {
   EXPECT_EQ(figures.fetched, 1);
   EXPECT_EQ(figures.kept, 2);
   EXPECT_EQ(figures.stalls, 1) << "the first fetch of x";
-  EXPECT_EQ(figures.copied_bytes, (3 * 4 + 1 + 3 * (memory.spaces.residences[0].is_for_next_run ? 0 : 1)) * 16 * mib);
+  EXPECT_EQ(figures.copied_bytes, 13 * 16 * mib) << "four weights in each of three runs, and x once";
   // Three runs of five products, and the wait before the first one.
   EXPECT_EQ(emulation.time_ns, 15 * 1'000'000 + figures.stall_ns);
+}
+
+TEST(TpuSpaces, a_gpu_beside_it_has_no_vmem) {
+  Workload workload = products(1'000'000, 1);
+  workload.options.has_gpu = true;
+  const ProgramMemory with = emulate(workload).programs[0];
+  EXPECT_EQ(with.temp_bytes, 0);
+  workload.options.assigns_vmem = false;
+  const ProgramMemory without = emulate(workload).programs[0];
+  EXPECT_GT(without.temp_bytes, 0);
+  EXPECT_EQ(with.temp_bytes_without_vmem, without.temp_bytes);
+  EXPECT_EQ(without.temp_bytes_without_vmem, without.temp_bytes);
+}
+
+TEST(TpuSpaces, what_is_named_twice_is_read_once) {
+  Workload workload = products(1'000, 1);
+  const std::uint64_t time_ns = emulate(workload).time_ns;
+  for (Operation& operation : workload.programs[0].operations) {
+    const std::vector<std::uint32_t> reads = operation.reads;
+    operation.reads.insert(operation.reads.end(), reads.begin(), reads.end());
+  }
+  EXPECT_EQ(emulate(workload).time_ns, time_ns);
 }
 
 TEST(TpuSpaces, copies_get_what_operations_leave_of_hbm) {

@@ -78,8 +78,9 @@ void GpuRuntime::run(const Step& step) {
   std::vector<std::pair<std::string, Taken>> made;
   std::optional<Taken> temporaries;
   bool has_all = true;
-  if (memory.temp_bytes > 0) {
-    temporaries = allocate(memory.temp_bytes, memory.temp_bytes, "temporaries of " + program.name, nullptr);
+  if (memory.temp_bytes_without_vmem > 0) {  // A GPU has no VMEM.
+    temporaries = allocate(memory.temp_bytes_without_vmem, memory.temp_bytes_without_vmem,
+                           "temporaries of " + program.name, nullptr);
     has_all = temporaries.has_value();
   }
   for (std::uint32_t i = 0; i < program.values.size() && has_all; ++i) {

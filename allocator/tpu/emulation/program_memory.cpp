@@ -209,8 +209,12 @@ ProgramMemory compute_program_memory(const Program& program, const Generation& g
   memory.host_temp_bytes = Packer(program, ranges, Place::host, alignment).pack(elsewhere);
   memory.vmem_bytes = Packer(program, ranges, Place::vmem, alignment).pack(elsewhere);
   memory.cmem_bytes = Packer(program, ranges, Place::cmem, alignment).pack(elsewhere);
+  const std::vector<Range> whole_ranges = ranges;
   assign_spaces(program, share, alignment, ranges, memory);
-  memory.temp_bytes = Packer(program, ranges, Place::hbm, alignment).pack(memory.placed);
+  memory.temp_bytes = memory.temp_bytes_without_vmem =
+      Packer(program, ranges, Place::hbm, alignment).pack(memory.placed);
+  if (std::vector<PlacedValue> nowhere; memory.vmem_share_bytes > 0)
+    memory.temp_bytes_without_vmem = Packer(program, whole_ranges, Place::hbm, alignment).pack(nowhere);
   memory.placed.insert(memory.placed.end(), elsewhere.begin(), elsewhere.end());
   find_peak(program, memory);
   std::stable_sort(memory.placed.begin(), memory.placed.end(),

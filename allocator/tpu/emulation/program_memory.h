@@ -24,6 +24,7 @@ struct PlacedValue {
 struct ProgramMemory {
   std::uint64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0;
   std::uint64_t temp_bytes = 0, temp_peak_bytes = 0;                  // The packed heap; the most that lives at a time.
+  std::uint64_t temp_bytes_without_vmem = 0;                          // The heap if no value were in VMEM: as a GPU's.
   std::uint64_t temp_unpadded_bytes = 0;                              // Of what lives when the most does.
   std::uint64_t host_temp_bytes = 0, vmem_bytes = 0, cmem_bytes = 0;  // Packed heaps too.
   std::uint64_t tuple_bytes = 0;                                      // Of output_bytes: the table of several outputs.

@@ -61,8 +61,11 @@ AssignableValue value_from(const Value& value, const Touched& touched, std::int6
 
 std::uint64_t touched_bytes(const Program& program, const Operation& operation) {
   std::uint64_t bytes = 0;
-  for (const auto* list : {&operation.reads, &operation.writes})
-    for (const std::uint32_t value : *list) bytes += program.values[value].array.shard.bytes;
+  for (std::vector<std::uint32_t> list : {operation.reads, operation.writes}) {
+    std::sort(list.begin(), list.end());  // x * x reads x once.
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    for (const std::uint32_t value : list) bytes += program.values[value].array.shard.bytes;
+  }
   return bytes;
 }
 
@@ -75,10 +78,10 @@ VmemShare vmem_share_of(const Workload& workload, const Program& program, std::u
                                         [](const Operation& operation) { return operation.compute_ns > 0; });
   share.options.is_on = workload.options.assigns_vmem.value_or(states_times);
   if (!share.options.is_on) return share;
-  // v2 and v3 have no limit below the whole of VMEM.
+  // Of v2, v3 and v4 the limit is the whole of VMEM, and nothing is left.
   const std::uint64_t vmem = workload.generation->vmem.value;
-  const auto scoped = workload.generation->vmem_scoped_limit.known();
-  const std::uint64_t reserved = share.options.reserved_bytes.value_or(scoped.value_or(vmem));
+  const std::uint64_t reserved =
+      share.options.reserved_bytes.value_or(workload.generation->vmem_scoped_limit.known().value_or(vmem));
   share.capacity_bytes = vmem - std::min(vmem, std::max(reserved, stack_bytes));
   share.kernel_ns.resize(workload.pipelines.size());
   for (const Operation& operation : program.operations)
