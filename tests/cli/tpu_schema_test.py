@@ -3,8 +3,9 @@
 
     tests/cli/tpu_schema_test.py HBMSCOPE       from the root of the repository
 
-Each sample and model is valid by the schema. Then, place by place, a key is added, a key is left out, and a value becomes one of
-another kind: what the schema refuses the reader has to refuse, and an added key both.
+Each sample and model is valid by the schema, and together with inputs/tpu_every_key.json they have every key of it. Then, place by
+place, a key is added, a key is left out, and a value becomes one of another kind: what the schema refuses the reader has to refuse,
+and an added key both, where names are not a person's own.
 """
 import copy
 import json
@@ -75,6 +76,13 @@ def changed(workload, way):
         yield kind, other
 
 
+def keys_of_schema(schema):
+    if isinstance(schema, dict):
+        yield from schema.get("properties", {})
+    for each in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        yield from keys_of_schema(each)
+
+
 NAMED = ("arrays", "programs", "pipelines", "temporaries", "outputs", "mesh", "parameters", "for", "with", "grid")
 
 
@@ -87,10 +95,13 @@ def main():
     faults, tried, refused = [], 0, 0
     seen = set()
     files = sorted(pathlib.Path("samples/tpu").glob("*.json")) + sorted(pathlib.Path("tests/cli/tpu_models").glob("*.json"))
+    files.append(pathlib.Path("tests/cli/inputs/tpu_every_key.json"))
+    known, used = set(keys_of_schema(SCHEMA)), set()
     for file in files:
         workload = json.loads(re.sub(r"^\s*//.*$", "", file.read_text(), flags=re.M))
         if not is_valid(workload, SCHEMA):
             faults.append(f"{file} is not valid by the schema")
+        used.update(key for way in places(workload) for key in way)
         for way in places(workload):
             if form_of(way) in seen:
                 continue
@@ -98,10 +109,13 @@ def main():
             for what, other in changed(workload, way):
                 tried += 1
                 if is_valid(other, SCHEMA):
+                    if what == "added" and (not way or way[-1] not in NAMED):
+                        faults.append(f"{file}: {'.'.join(map(str, way))}: the schema takes any key here")
                     continue
                 refused += 1
                 if is_read(sys.argv[1], other):
                     faults.append(f"{file}: {'.'.join(map(str, way))}, {what}: the schema refuses it, the reader does not")
+    faults += [f"no file that is tried has the key {key}" for key in sorted(known - used)]
     for fault in faults:
         print(fault)
     print(f"{len(files)} files, {tried} changes, {refused} of them refused by the schema")
