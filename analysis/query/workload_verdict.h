@@ -51,8 +51,8 @@ struct WorkloadFigure {
 std::vector<WorkloadFigure> compute_workload_figures(const EmulatedWorkload& run);
 std::string text_from_figure(const WorkloadFigure& figure);  // "1.20 GiB", "12.3 us", "12", "?"
 
-// A figure that is other than as written, of a memory its peak, its capacity and by how much it is over too. Nothing: it
-// is not there.
+// A figure that is other than as written, of a memory its peak, its capacity and by how much it is over too. Nothing:
+// it is not there.
 struct WorkloadDifference {
   std::string of, name;
   std::optional<WorkloadFigure> now, was;

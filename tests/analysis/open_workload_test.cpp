@@ -188,7 +188,8 @@ TEST(WorkloadVerdict, figures_of_one_sentence_do_not_contradict_each_other) {
     const auto& failure = run->emulation.failures.front();
     const std::string sentence = verdict_of(*run).reasons.front().sentence;
     const auto pair = texts_from_bytes(signed_from(failure.asked_bytes), signed_from(*failure.free_bytes));
-    EXPECT_NE(std::string::npos, sentence.find("takes " + pair.first + " of HBM; " + pair.second + " is free: over by "))
+    EXPECT_NE(std::string::npos,
+              sentence.find("takes " + pair.first + " of HBM; " + pair.second + " is free: over by "))
         << sentence;
   }
   EXPECT_TRUE(was_over);
@@ -211,7 +212,8 @@ TEST(WorkloadVerdict, another_choice_of_what_is_in_vmem_is_a_difference) {
   const EmulatedWorkload &now = *source.workload->now, &was = *source.workload->as_written;
   const auto figures = compute_workload_figures(now);
   const auto value = [&](std::string_view name) {
-    const auto found = std::find_if(figures.begin(), figures.end(), [&](const auto& each) { return each.name == name; });
+    const auto found =
+        std::find_if(figures.begin(), figures.end(), [&](const auto& each) { return each.name == name; });
     return found != figures.end() ? found->value : std::nullopt;
   };
   EXPECT_EQ(now.emulation.programs.front().spaces.prefetches, value("prefetches"));

@@ -183,8 +183,8 @@ class WorkloadReader {
     tpu::WorkloadOptions& options = scope_.workload.options;
     const auto node = root_.find("checkpointing");
     const std::string written = node ? node->text() : "none";
-    const std::string* change =
-        find_change("checkpointing", {{}, KnobKind::choice, written, {"none", "dots", "full", "offload"}, 0, 0, false, 0});
+    const std::string* change = find_change(
+        "checkpointing", {{}, KnobKind::choice, written, {"none", "dots", "full", "offload"}, 0, 0, false, 0});
     const std::string name = change != nullptr ? *change : written;
     const auto policy = find_checkpointing(name);
     const std::string what =
@@ -222,7 +222,7 @@ class WorkloadReader {
     constexpr std::uint64_t percent_most = 100'000, copies_most = 1'000'000;
     tpu::AssignmentOptions& to = options.vmem;
     options.assigns_vmem = flag("assignment");
-    to.reserved_bytes = number("reserved_bytes", 0, std::uint64_t{1} << 40, scope_.workload.generation->vmem.value / 4);
+    to.reserved_bytes = number("reserved_bytes", 0, std::uint64_t{1} << 40, scope_.workload.generation->vmem_scoped_limit.value);
     read_picker(find("picker"));
     set(to.min_overlap_percent, "min_overlap_percent", 0, percent_most);
     set(to.preferred_overlap_percent, "preferred_overlap_percent", 0, percent_most);
@@ -246,9 +246,14 @@ class WorkloadReader {
     if (node) written = node->number_from(least, scope_.parameters);
     if (written && *written > most) node->fail("this is too many", fmt::format("At most {}.", most));
     const auto lowest = static_cast<std::int64_t>(least), highest = static_cast<std::int64_t>(most);
-    const std::string* change =
-        find_change(key, {{}, KnobKind::number, written ? fmt::to_string(*written) : std::string(), {}, lowest, highest,
-                          node && node->is_text(), static_cast<std::int64_t>(usual)});
+    const std::string* change = find_change(key, {{},
+                                                  KnobKind::number,
+                                                  written ? fmt::to_string(*written) : std::string(),
+                                                  {},
+                                                  lowest,
+                                                  highest,
+                                                  node && node->is_text(),
+                                                  static_cast<std::int64_t>(usual)});
     return change != nullptr ? static_cast<std::uint64_t>(number_from(*change, key, lowest, highest)) : written;
   }
 

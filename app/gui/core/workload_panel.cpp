@@ -97,9 +97,9 @@ TextTable table_from_workload(const WorkloadAnswer& answer) {
     table.head += fmt::format(" step {}: {}", reason.step, reason.sentence);
   table.columns = {{"Of"}, {"What"}, {"Now", true}, {"As written", true}};
   const auto add = [&](const WorkloadFigure& figure, const std::string& name) {
-    const auto difference = std::find_if(
-        answer.differences.begin(), answer.differences.end(),
-        [&](const WorkloadDifference& each) { return each.of == figure.of && each.name == figure.name; });
+    const auto difference =
+        std::find_if(answer.differences.begin(), answer.differences.end(),
+                     [&](const WorkloadDifference& each) { return each.of == figure.of && each.name == figure.name; });
     const bool is_other = difference != answer.differences.end();
     table.rows.push_back({{figure.of, {}}, {name, {}}, cell_of(figure), cell_of(is_other ? difference->was : figure)});
   };

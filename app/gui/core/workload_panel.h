@@ -39,8 +39,8 @@ struct WorkloadPanel {
 // What is wanted of it; null: nothing other than as written.
 const WorkloadChange* find_change(const WorkloadKnob& knob, const std::vector<WorkloadChange>& changes);
 
-// What its slider offers, never beyond what may be. By powers: block sizes, batches and meshes are powers of two, and so
-// are the steps of their sliders, 64 times down and up; others have all numbers up to four times the one that is
+// What its slider offers, never beyond what may be. By powers: block sizes, batches and meshes are powers of two, and
+// so are the steps of their sliders, 64 times down and up; others have all numbers up to four times the one that is
 // written.
 struct SliderRange {
   std::int64_t least = 0, most = 0;

@@ -18,7 +18,9 @@ bool shows_running_job(const AppState& state) {
 
 // Without the empty rows and columns at its right and its foot, but for a margin as wide as the one on the left.
 Picture cropped(const Picture& picture) {
-  const auto at = [&](int x, int y) { return picture.rgb.data() + (static_cast<std::size_t>(y) * picture.width + x) * 3; };
+  const auto at = [&](int x, int y) {
+    return picture.rgb.data() + (static_cast<std::size_t>(y) * picture.width + x) * 3;
+  };
   if (picture.width == 0 || picture.height == 0) return picture;
   const std::uint8_t* const empty = at(picture.width - 1, picture.height - 1);
   int left = picture.width, right = 0, foot = 0;
@@ -29,12 +31,7 @@ Picture cropped(const Picture& picture) {
       right = std::max(right, x);
       foot = y;
     }
-  Picture out;
-  out.width = std::min(picture.width, right + 1 + left);
-  out.height = std::min(picture.height, foot + 1 + left);
-  for (int y = 0; y < out.height; ++y)
-    out.rgb.insert(out.rgb.end(), at(0, y), at(0, y) + static_cast<std::ptrdiff_t>(out.width) * 3);
-  return out;
+  return part_of(picture, 0, 0, std::min(picture.width, right + 1 + left), std::min(picture.height, foot + 1 + left));
 }
 
 }  // namespace
