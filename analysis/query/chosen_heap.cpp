@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/trace/layers.h"
+
 namespace hbmscope {
 namespace {
 
@@ -62,7 +64,7 @@ HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
   };
   if (can_be_shown(wanted)) return wanted;
   // Views ask in every frame, and a job that catches its failures may have a million: from the last one back.
-  HeapKey best;
+  HeapKey best, beside;
   const FailureEvent* last = nullptr;
   std::uint64_t highest = 0;
   for (std::uint32_t i = 0; i < trace.streams.size(); ++i) {
@@ -70,7 +72,7 @@ HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
     const auto& failures = stream.failures();
     for (std::size_t at = stream.counts().out_of_memory == 0 ? 0 : failures.size(); at-- > 0;) {
       const FailureEvent& failure = failures[at];
-      if (!failure.is_out_of_memory || !can_be_shown({i, failure.heap})) continue;
+      if (!failure.is_out_of_memory || is_of_one_beside(stream, failure) || !can_be_shown({i, failure.heap})) continue;
       if (last == nullptr || failure.time_ns >= last->time_ns) {
         last = &failure;
         best = {i, failure.heap};
@@ -79,13 +81,17 @@ HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
     }
     for (const HeapInfo& info : stream.definitions().heaps()) {
       if (last != nullptr || !can_be_shown({i, info.id})) continue;
+      if (stands_beside(info)) {
+        beside = {i, info.id};
+        continue;
+      }
       const std::uint64_t peak = stream.peak(info.id).in_use_bytes;
       if (!best.empty() && peak <= highest) continue;
       best = {i, info.id};
       highest = peak;
     }
   }
-  return best;
+  return best.empty() ? beside : best;
 }
 
 HeapKey choose_alike(const Trace& trace, const Trace& other, HeapKey other_heap) {

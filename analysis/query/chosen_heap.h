@@ -31,8 +31,8 @@ std::vector<NamedHeap> heaps_of(const Trace& trace);
 // Errors: none has that name; those that there are, are named.
 Result<HeapKey> find_heap(const Trace& trace, std::string_view name);
 
-// `wanted` where the trace has it; else the heap of the last out-of-memory, else the one with the highest peak. Empty
-// where there is none of them.
+// `wanted` where the trace has it; else the heap of the last out-of-memory, else the one with the highest peak; a pool
+// that stands beside only where it is wanted, or alone. Empty where there is none of them.
 HeapKey choose_heap(const Trace& trace, HeapKey wanted);
 
 // In another trace: the heap with the name of that one, else the one that is chosen anyway.

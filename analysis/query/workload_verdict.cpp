@@ -47,28 +47,30 @@ std::string parts_of(const tpu::ProgramMemory& memory) {
 
 std::string sentence_of(const EmulatedWorkload& run, const tpu::EmulatedFailure& failure) {
   const std::string tier = name_of(failure.tier), what = printable(failure.what);
-  const TextPair asked_and_over = texts_from_bytes(signed_from(failure.asked_bytes), signed_from(over_of(failure)));
+  const std::string over = text_from_bytes(over_of(failure));
+  // What is asked for, beside what it is held against.
+  const auto beside = [&](std::uint64_t bytes) {
+    return texts_from_bytes(signed_from(failure.asked_bytes), signed_from(bytes));
+  };
   const tpu::ProgramMemory* program = find_program(run, failure.what);
   // Without a state of the memory it was the compiler, before anything ran.
   if (!failure.free_bytes) {
-    const std::string limit = text_from_bytes(failure.limit_bytes.value_or(0));
+    const auto [asked, limit] = beside(failure.limit_bytes.value_or(0));
     if (program == nullptr)
-      return fmt::format("kernel {} needs {} of {}; a kernel may have {}: over by {}.", what, asked_and_over.first,
-                         tier, limit, asked_and_over.second);
+      return fmt::format("kernel {} needs {} of {}; a kernel may have {}: over by {}.", what, asked, tier, limit, over);
     const bool is_whole = failure.tier == tpu::Tier::hbm;
-    return fmt::format("{} needs {} of {}{}; {} {}: over by {}.", what, asked_and_over.first, tier,
+    return fmt::format("{} needs {} of {}{}; {} {}: over by {}.", what, asked, tier,
                        is_whole ? fmt::format(" ({})", parts_of(*program)) : "", limit,
-                       is_whole ? "is usable" : "is there", asked_and_over.second);
+                       is_whole ? "is usable" : "is there", over);
   }
-  const std::string free = text_from_bytes(*failure.free_bytes);
-  const std::string asks =
-      program != nullptr ? fmt::format("{} needs {} of {} reserved below all buffers", what, asked_and_over.first, tier)
-                         : fmt::format("{} takes {} of {}", what, asked_and_over.first, tier);
-  if (*failure.free_bytes < failure.asked_bytes)
-    return fmt::format("{}; {} is free: over by {}.", asks, free, asked_and_over.second);
-  return fmt::format("{}; {} is free, but the largest piece{} is {}: {} short.", asks, free,
-                     program != nullptr ? " there" : "", text_from_bytes(failure.largest_free_bytes.value_or(0)),
-                     asked_and_over.second);
+  const bool is_over = *failure.free_bytes < failure.asked_bytes;
+  const auto [asked, room] = beside(is_over ? *failure.free_bytes : failure.largest_free_bytes.value_or(0));
+  const std::string asks = program != nullptr
+                               ? fmt::format("{} needs {} of {} reserved below all buffers", what, asked, tier)
+                               : fmt::format("{} takes {} of {}", what, asked, tier);
+  if (is_over) return fmt::format("{}; {} is free: over by {}.", asks, room, over);
+  return fmt::format("{}; {} is free, but the largest piece{} is {}: {} short.", asks,
+                     text_from_bytes(*failure.free_bytes), program != nullptr ? " there" : "", room, over);
 }
 
 }  // namespace
@@ -121,12 +123,48 @@ std::string text_of_room(const TierRow& row) {
   return text_from_bytes(*row.capacity_bytes - std::min(row.peak_bytes, *row.capacity_bytes)) + " to spare";
 }
 
+namespace {
+
+// Of a program whose values may be in VMEM: a run's copies, and what they came to in all runs.
+void add_space_figures(const tpu::ProgramMemory& memory, const tpu::SpaceFigures& all, const std::string& of,
+                       std::vector<WorkloadFigure>& figures) {
+  if (memory.vmem_share_bytes == 0) return;
+  const tpu::Assignment& spaces = memory.spaces;
+  const auto add = [&](const char* name, std::uint64_t value, FigureUnit unit, std::string note = {}) {
+    figures.push_back({of, name, value, unit, std::move(note)});
+  };
+  add("in VMEM", spaces.heap_bytes, FigureUnit::bytes,
+      fmt::format("of {} for its values; assumed: what TPU's compiler sets is not published",
+                  text_from_bytes(memory.vmem_share_bytes)));
+  add("prefetches", spaces.prefetches, FigureUnit::count, "in a run");
+  add("prefetched", spaces.prefetched_bytes, FigureUnit::bytes);
+  add("evictions", spaces.evictions, FigureUnit::count, "in a run");
+  add("evicted", spaces.evicted_bytes, FigureUnit::bytes);
+  add("copies", all.copies, FigureUnit::count, "in all runs, both ways");
+  add("copied", all.copied_bytes, FigureUnit::bytes);
+  add("waits", all.stalls, FigureUnit::count, "operations that wait for a copy, in all runs");
+  add("waiting", all.stall_ns, FigureUnit::ns, "modelled");
+}
+
+std::vector<WorkloadFigure> compute_tier_figures(const EmulatedWorkload& run) {
+  std::vector<WorkloadFigure> figures;
+  for (const TierRow& row : compute_tier_rows(run)) {
+    figures.push_back({row.name, "peak", row.peak_bytes, FigureUnit::bytes, {}});
+    figures.push_back({row.name, "capacity", row.capacity_bytes, FigureUnit::bytes, {}});
+    if (row.over_bytes) figures.push_back({row.name, "over by", row.over_bytes, FigureUnit::bytes, {}});
+  }
+  return figures;
+}
+
+}  // namespace
+
 std::vector<WorkloadFigure> compute_workload_figures(const EmulatedWorkload& run) {
   std::vector<WorkloadFigure> figures;
   for (std::size_t i = 0; i < run.workload.programs.size(); ++i) {
     const tpu::ProgramMemory& memory = run.emulation.programs[i];
-    const auto add = [&](const char* name, std::optional<std::uint64_t> bytes, std::string_view note = {}) {
-      figures.push_back({"program " + printable(run.workload.programs[i].name), name, bytes, false, note});
+    const std::string of = "program " + printable(run.workload.programs[i].name);
+    const auto add = [&](const char* name, std::optional<std::uint64_t> bytes, const char* note = "") {
+      figures.push_back({of, name, bytes, FigureUnit::bytes, note});
     };
     add("argument", memory.argument_bytes);
     add("output", memory.output_bytes);
@@ -136,29 +174,36 @@ std::vector<WorkloadFigure> compute_workload_figures(const EmulatedWorkload& run
     if (memory.vmem_bytes > 0) add("temp in VMEM", memory.vmem_bytes);
     add("code", memory.code_bytes, memory.code_bytes ? "assumed, by the file" : "no rule tells it");
     add("needed", memory.needed_bytes());
+    add_space_figures(memory, run.emulation.spaces[i], of, figures);
   }
   for (const tpu::KernelFigures& kernel : run.emulation.kernels) {
     const std::string of = "kernel " + printable(run.workload.pipelines[kernel.pipeline].name);
     // A kernel that runs again does the same again.
     if (std::any_of(figures.begin(), figures.end(), [&](const WorkloadFigure& each) { return each.of == of; }))
       continue;
-    figures.push_back({of, "VMEM", kernel.vmem_bytes, false, {}});
-    figures.push_back({of, "time", kernel.run.time_ns, true, "modelled"});
-    figures.push_back({of, "stalls", kernel.run.stall_ns, true, "modelled"});
+    figures.push_back({of, "VMEM", kernel.vmem_bytes, FigureUnit::bytes, {}});
+    figures.push_back({of, "time", kernel.run.time_ns, FigureUnit::ns, "modelled"});
+    figures.push_back({of, "stalls", kernel.run.stall_ns, FigureUnit::ns, "modelled"});
   }
+  const tpu::Emulation& all = run.emulation;
+  figures.push_back({"workload", "runs", all.runs, FigureUnit::count, "of programs"});
+  figures.push_back({"workload", "refused", all.failures.size(), FigureUnit::count, "requests"});
+  if (run.workload.options.has_gpu)
+    figures.push_back({"GPU's pool", "refused", all.gpu_failures.size(), FigureUnit::count, "requests"});
   return figures;
 }
 
 std::string text_from_figure(const WorkloadFigure& figure) {
   if (!figure.value) return "?";
-  if (!figure.is_time) return text_from_bytes(*figure.value);
+  if (figure.unit == FigureUnit::bytes) return text_from_bytes(*figure.value);
+  if (figure.unit == FigureUnit::count) return text_from_count(*figure.value);
   return fmt::format("{:.1f} us", static_cast<double>(*figure.value) / 1000);
 }
 
 std::vector<WorkloadDifference> compare_workloads(const EmulatedWorkload& now, const EmulatedWorkload& was) {
   const auto all_of = [](const EmulatedWorkload& run) {
     std::vector<WorkloadFigure> figures = compute_workload_figures(run);
-    for (TierRow& row : compute_tier_rows(run)) figures.push_back({row.name, "peak", row.peak_bytes, false, {}});
+    for (WorkloadFigure& figure : compute_tier_figures(run)) figures.push_back(std::move(figure));
     return figures;
   };
   const std::vector<WorkloadFigure> figures = all_of(now), before = all_of(was);
@@ -177,6 +222,13 @@ std::vector<WorkloadDifference> compare_workloads(const EmulatedWorkload& now, c
   for (const WorkloadFigure& figure : before)
     if (find(figures, figure) == figures.end()) differences.push_back({figure.of, figure.name, {}, figure});
   return differences;
+}
+
+bool have_same_words(const WorkloadVerdict& a, const WorkloadVerdict& b) {
+  return a.sentence == b.sentence && std::equal(a.reasons.begin(), a.reasons.end(), b.reasons.begin(), b.reasons.end(),
+                                                [](const WorkloadReason& x, const WorkloadReason& y) {
+                                                  return x.step == y.step && x.sentence == y.sentence;
+                                                });
 }
 
 }  // namespace hbmscope

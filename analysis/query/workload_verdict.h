@@ -40,21 +40,24 @@ std::vector<TierRow> compute_tier_rows(const EmulatedWorkload& run);
 // "1.80 GiB to spare", "over by 2.45 GiB"; empty where the capacity is not known.
 std::string text_of_room(const TierRow& row);
 
-// What a program takes, as XLA counts it, and what a kernel does.
+// What a program takes, as XLA counts it, its values in VMEM, what a kernel does, and how often all was refused.
+enum class FigureUnit : std::uint8_t { bytes, ns, count };  // Times are modelled.
 struct WorkloadFigure {
   std::string of, name;  // "program train_step", "temp"
   std::optional<std::uint64_t> value;
-  bool is_time = false;  // In ns, modelled; else bytes.
-  std::string_view note;
+  FigureUnit unit = FigureUnit::bytes;
+  std::string note;
 };
 std::vector<WorkloadFigure> compute_workload_figures(const EmulatedWorkload& run);
-std::string text_from_figure(const WorkloadFigure& figure);  // "1.20 GiB", "12.3 us", "?"
+std::string text_from_figure(const WorkloadFigure& figure);  // "1.20 GiB", "12.3 us", "12", "?"
 
-// A figure that is other than as written. Nothing: it is not there.
+// A figure that is other than as written, of a memory its peak, its capacity and by how much it is over too. Nothing:
+// it is not there.
 struct WorkloadDifference {
   std::string of, name;
   std::optional<WorkloadFigure> now, was;
 };
 std::vector<WorkloadDifference> compare_workloads(const EmulatedWorkload& now, const EmulatedWorkload& was);
+bool have_same_words(const WorkloadVerdict& a, const WorkloadVerdict& b);
 
 }  // namespace hbmscope

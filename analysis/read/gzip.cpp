@@ -139,4 +139,19 @@ Result<ByteBuffer> inflate_gzip(std::span<const std::uint8_t> bytes, const std::
   return buffer;
 }
 
+Error Unzipped::told(Error error) const {
+  error.inflated = error.inflated || (is_inflated && error.offset);
+  return error;
+}
+
+Result<Unzipped> unzip(std::span<const std::uint8_t> bytes, const std::string& name, std::uint64_t max_inflated_bytes,
+                       ImportStatistics& import) {
+  if (!is_gzip(bytes)) return Unzipped{{}, bytes, false};
+  auto inflated = inflate_gzip(bytes, name, max_inflated_bytes, import);
+  if (!inflated) return Failure(std::move(inflated.error()));
+  Unzipped out{std::move(*inflated), {}, true};
+  out.bytes = out.inflated.bytes();
+  return out;
+}
+
 }  // namespace hbmscope

@@ -23,4 +23,15 @@ std::vector<std::uint8_t> inflate_beginning(std::span<const std::uint8_t> bytes)
 Result<ByteBuffer> inflate_gzip(std::span<const std::uint8_t> bytes, const std::string& name,
                                 std::uint64_t max_inflated_bytes, ImportStatistics& import);
 
+// What is inside of gzip, or the bytes as they are, which must outlive it. Errors: those of inflate_gzip.
+struct Unzipped {
+  ByteBuffer inflated;
+  std::span<const std::uint8_t> bytes;
+  bool is_inflated = false;
+
+  Error told(Error error) const;  // One that was found in these bytes: whether its offset is one after inflating.
+};
+Result<Unzipped> unzip(std::span<const std::uint8_t> bytes, const std::string& name, std::uint64_t max_inflated_bytes,
+                       ImportStatistics& import);
+
 }  // namespace hbmscope

@@ -69,7 +69,7 @@ Result<Moment> find_peak(const Trace& trace) {
   for (std::size_t i = 0; i < trace.streams.size(); ++i)
     for (const HeapInfo& heap : trace.streams[i].definitions().heaps()) {
       const HeapPeak peak = trace.streams[i].peak(heap.id);
-      if (!counted[i][heap.id] || peak.in_use_bytes <= best.in_use_bytes) continue;
+      if (!counted[i][heap.id] || stands_beside(heap) || peak.in_use_bytes <= best.in_use_bytes) continue;
       best = peak;
       best_stream = i;
     }
@@ -78,13 +78,16 @@ Result<Moment> find_peak(const Trace& trace) {
   return moment_of_event(trace, best_stream, best.position, best.time_ns, "the peak");
 }
 
-Result<Moment> find_out_of_memory(const Trace& trace) {
+// Those of a pool that stands beside count where there are no others.
+Result<Moment> find_out_of_memory(const Trace& trace, bool of_those_beside = false) {
   const FailureEvent* last = nullptr;
   std::size_t last_stream = 0;
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     const SharedLog<FailureEvent>& failures = trace.streams[i].failures();
     std::size_t at = failures.size();
-    while (at > 0 && !failures[at - 1].is_out_of_memory) --at;
+    while (at > 0 && !(failures[at - 1].is_out_of_memory &&
+                       (of_those_beside || !is_of_one_beside(trace.streams[i], failures[at - 1]))))
+      --at;
     if (at == 0) continue;
     const FailureEvent& failure = failures[at - 1];
     if (last != nullptr && time_on(trace.streams[i], failure.time_ns, trace.streams[last_stream]) < last->time_ns)
@@ -92,6 +95,7 @@ Result<Moment> find_out_of_memory(const Trace& trace) {
     last = &failure;
     last_stream = i;
   }
+  if (last == nullptr && !of_those_beside) return find_out_of_memory(trace, true);
   if (last == nullptr)
     return refusal("no out-of-memory is in this trace", "Ask for --at peak, or leave --at out for the end.");
   return moment_of_event(trace, last_stream, last->event, last->time_ns, "the last out-of-memory");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/read/file_bytes.h"
+#include "analysis/read/gzip.h"
 #include "analysis/read/tpu_workload/open_workload.h"
 #include "analysis/read/tpu_workload/trace_from_emulation.h"
 #include "analysis/units/format.h"
@@ -66,15 +67,18 @@ int run_tpu_workload(const TpuRunOptions& options) {
   const auto bytes = read_file(options.file, static_cast<std::uint64_t>(*max_size));
   if (!bytes) return fail(bytes.error());
   const std::string name = options.file == "-" ? "standard input" : options.file;
-  const auto run = emulate_workload(bytes->bytes(), name, *changes, options.timed);
-  if (!run) return fail(run.error());
+  ImportStatistics unused;  // What stands behind a text changes nothing in it.
+  const auto text = unzip(bytes->bytes(), name, static_cast<std::uint64_t>(*max_size), unused);
+  if (!text) return fail(text.error());
+  const auto run = emulate_workload(text->bytes, name, *changes, options.timed);
+  if (!run) return fail(text->told(run.error()));
   std::optional<EmulatedWorkload> as_written;
   if (!options.what_if.empty()) {
     // The generation is a question, not a change: both are of it.
     const bool has_generation = !options.generation.empty();
     const std::vector<WorkloadChange> kept(changes->begin(), changes->begin() + (has_generation ? 1 : 0));
-    auto other = emulate_workload(bytes->bytes(), name, kept, options.timed);
-    if (!other) return fail(other.error());
+    auto other = emulate_workload(text->bytes, name, kept, options.timed);
+    if (!other) return fail(text->told(other.error()));
     as_written = std::move(*other);
   }
   if (auto written = write_outputs(*run, options, bytes->bytes().size()); !written) return fail(written.error());

@@ -69,9 +69,9 @@ class Writer {
           return each.of == figure.of && each.name == figure.name;
         });
         row(figure.name, cell(figure, other != before.end() ? &*other : nullptr),
-            figure.name == "needed" ? room_of(memory) : std::string(figure.note));
+            figure.name == "needed" ? room_of(memory) : figure.note);
       }
-      write_spaces(i);
+      write_kept(i);
       if (memory.unused_donation_bytes > 0)
         text_ += fmt::format("  {} donated for nothing: no output has such a shape\n",
                              text_from_bytes(memory.unused_donation_bytes));
@@ -85,26 +85,15 @@ class Writer {
     return fmt::format("{} {}", text_from_bytes(fits ? usable - needed : needed - usable), fits ? "to spare" : "over");
   }
 
-  void write_spaces(std::size_t number) {
+  void write_kept(std::size_t number) {
     const tpu::ProgramMemory& memory = emulation().programs[number];
-    const tpu::Assignment& spaces = memory.spaces;
     if (memory.vmem_share_bytes == 0) return;
-    row("VMEM", text_from_bytes(spaces.heap_bytes),
-        fmt::format("of {} for its values; assumed: what TPU's compiler sets is not published",
-                    text_from_bytes(memory.vmem_share_bytes)));
     std::string across;
-    for (const tpu::Residence& residence : spaces.residences)
+    for (const tpu::Residence& residence : memory.spaces.residences)
       if (residence.is_from_last_run)
         across += fmt::format("{}{}", across.empty() ? "" : ", ",
                               printable(workload().programs[number].values[residence.value].array.name));
-    text_ += fmt::format("  {} prefetches ({}), {} evictions ({}), kept from run to run: {}\n",
-                         text_from_count(spaces.prefetches), text_from_bytes(spaces.prefetched_bytes),
-                         text_from_count(spaces.evictions), text_from_bytes(spaces.evicted_bytes),
-                         across.empty() ? "nothing" : across);
-    const tpu::SpaceFigures& figures = emulation().spaces[number];
-    text_ += fmt::format("  all runs, modelled: {} copies ({}), {} operations wait {} for them\n",
-                         text_from_count(figures.copies), text_from_bytes(figures.copied_bytes),
-                         text_from_count(figures.stalls), us(figures.stall_ns));
+    text_ += fmt::format("  kept in VMEM from run to run: {}\n", across.empty() ? "nothing" : across);
   }
 
   // Those that waste the most first.

@@ -5,8 +5,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
+
+#include "analysis/query/chosen_heap.h"
 #include "analysis/query/workload_verdict.h"
 #include "analysis/read/source/read_source.h"
+#include "analysis/units/format.h"
 
 namespace hbmscope {
 namespace {
@@ -30,7 +34,7 @@ std::string error_of(const std::string& text, const std::vector<WorkloadChange>&
   return source ? "no error" : source.error().text();
 }
 
-std::vector<std::string> heaps_of(const Trace& trace) {
+std::vector<std::string> names_of_heaps(const Trace& trace) {
   std::vector<std::string> names;
   for (const HeapInfo& heap : trace.streams.front().definitions().heaps())
     if (heap.id != 0) names.push_back(heap.name);
@@ -41,7 +45,7 @@ TEST(OpenWorkload, a_workload_is_known_by_its_content_and_is_the_trace_of_its_em
   const Source source = opened("matmul_buffers.json");
   ASSERT_NE(nullptr, source.workload);
   ASSERT_EQ(source.trace, source.workload->trace);
-  EXPECT_EQ((std::vector<std::string>{"HBM", "VMEM", "Blocks in VMEM"}), heaps_of(*source.trace));
+  EXPECT_EQ((std::vector<std::string>{"HBM", "VMEM", "Blocks in VMEM"}), names_of_heaps(*source.trace));
   EXPECT_TRUE(source.workload->now->emulation.events.empty()) << "they are the trace's";
   EXPECT_EQ(source.workload->now, source.workload->as_written);
   EXPECT_EQ(nullptr, opened("../leak_step_010.pprof.gz").workload);
@@ -82,6 +86,55 @@ TEST(OpenWorkload, knobs_are_all_that_the_file_has_with_what_it_says) {
   EXPECT_FALSE(find("batch").is_worked_out);
 }
 
+TEST(OpenWorkload, knobs_of_memory_space_assignment_have_their_kind_and_limits) {
+  const std::string text =
+      "{\"hbmscope_tpu_workload\": 1, \"steps\": [], \"parameters\": {\"n\": 3},"
+      " \"vmem\": {\"picker\": \"count\", \"max_overlap\": 7, \"min_overlap\": \"n - 1\"}}";
+  std::vector<WorkloadKnob> knobs;
+  const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  const auto workload = read_tpu_workload(bytes, "a.json", {{"vmem.max_overlap", "9"}}, &knobs);
+  ASSERT_TRUE(workload) << workload.error().text();
+  EXPECT_EQ(9U, workload->options.vmem.max_overlap);
+  EXPECT_EQ(2U, workload->options.vmem.min_overlap);
+  const auto find = [&](std::string_view key) {
+    return *std::find_if(knobs.begin(), knobs.end(), [&](const WorkloadKnob& knob) { return knob.key == key; });
+  };
+  EXPECT_EQ("count", find("vmem.picker").written);
+  EXPECT_EQ((std::vector<std::string>{"cost", "count"}), find("vmem.picker").choices);
+  EXPECT_EQ(KnobKind::number, find("vmem.max_overlap").kind);
+  EXPECT_EQ("7", find("vmem.max_overlap").written);
+  EXPECT_TRUE(find("vmem.min_overlap").is_worked_out);
+  EXPECT_EQ(16, find("vmem.retries_max").most);
+  EXPECT_EQ("", find("vmem.retries_max").written);
+  EXPECT_EQ((std::vector<std::string>{"on", "off"}), find("vmem.assignment").choices);
+  EXPECT_NE(std::string::npos, error_of(text, {{"vmem.retries_max", "17"}}).find("at most 16"));
+  EXPECT_NE(std::string::npos, error_of(text, {{"vmem.retries_max", "0"}}).find("at least 1"));
+}
+
+TEST(OpenWorkload, the_pool_that_stands_beside_is_looked_at_only_where_it_is_asked_for) {
+  const Source source = opened("server.json");
+  ASSERT_TRUE(verdict_of(*source.workload->now).fits);
+  const Trace& trace = *source.trace;
+  const auto name_of = [&](HeapKey heap) { return trace.streams[heap.stream].definitions().heap(heap.heap).name; };
+  EXPECT_EQ("HBM", name_of(choose_heap(trace, {})));
+  const HeapKey gpu = *find_heap(trace, "GPU_0_bfc");
+  EXPECT_EQ("GPU_0_bfc", name_of(choose_heap(trace, gpu)));
+  const Stream& stream = trace.streams.front();
+  EXPECT_EQ(stream.peak(choose_heap(trace, {}).heap).position, find_moment(trace, "peak")->positions.front());
+  // Where nothing else fails, "oom" is its.
+  ASSERT_GT(stream.failures().size(), 0U);
+  const FailureEvent last = stream.failures()[stream.failures().size() - 1];
+  EXPECT_EQ(gpu.heap, last.heap);
+  EXPECT_EQ(last.event, find_moment(trace, "oom")->positions.front());
+  // Both fail, and the job's own counts.
+  const Source both = opened("server.json", {"defragmentation=off"});
+  EXPECT_EQ("HBM", name_of(choose_heap(*both.trace, {})));
+  const auto at = find_moment(*both.trace, "oom")->positions.front();
+  const auto& failures = both.trace->streams.front().failures();
+  for (std::size_t i = 0; i < failures.size(); ++i)
+    EXPECT_FALSE(failures[i].event == at && failures[i].heap == gpu.heap);
+}
+
 TEST(WorkloadVerdict, a_program_that_is_too_large_is_over_by_what_it_lacks) {
   const Source source = opened("fsdp.json", {"mesh.fsdp=4"});
   const EmulatedWorkload& run = *source.workload->now;
@@ -118,6 +171,61 @@ TEST(WorkloadVerdict, scattered_memory_is_short_of_a_piece) {
   });
   ASSERT_NE(verdict.reasons.end(), scattered);
   EXPECT_NE(std::string::npos, scattered->sentence.find(" short.")) << scattered->sentence;
+}
+
+// What is asked for is not said to be as large as what it is held against, nor larger by another sum than is said.
+TEST(WorkloadVerdict, figures_of_one_sentence_do_not_contradict_each_other) {
+  const std::string text = R"({"hbmscope_tpu_workload": 1, "generation": "v5e",
+    "arrays": {"a": {"dtype": "s8", "shape": [1024, 1024, "n"]}}, "parameters": {"n": 1},
+    "steps": [{"put": "a"}]})";
+  const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  bool was_over = false;
+  for (int n = 15 * 1024; n < 17 * 1024; n += 128) {
+    const auto run = emulate_workload(bytes, "a.json", {{"n", std::to_string(n)}});
+    ASSERT_TRUE(run) << run.error().text();
+    if (run->emulation.failures.empty()) continue;
+    was_over = true;
+    const auto& failure = run->emulation.failures.front();
+    const std::string sentence = verdict_of(*run).reasons.front().sentence;
+    const auto pair = texts_from_bytes(signed_from(failure.asked_bytes), signed_from(*failure.free_bytes));
+    EXPECT_NE(std::string::npos,
+              sentence.find("takes " + pair.first + " of HBM; " + pair.second + " is free: over by "))
+        << sentence;
+  }
+  EXPECT_TRUE(was_over);
+}
+
+TEST(WorkloadVerdict, a_refusal_more_is_a_difference_where_all_peaks_are_the_same) {
+  const Source source = opened("fsdp.json");
+  EmulatedWorkload refused = *source.workload->now;
+  refused.emulation.failures.push_back({"text", allocator::tpu::Tier::hbm, 3, "x", 17, 5, 5, 20, 15});
+  const auto differences = compare_workloads(refused, *source.workload->now);
+  std::vector<std::string> names;
+  for (const WorkloadDifference& each : differences) names.push_back(each.of + " " + each.name);
+  EXPECT_EQ((std::vector<std::string>{"workload refused", "hbm over by"}), names);
+  EXPECT_FALSE(have_same_words(verdict_of(refused), verdict_of(*source.workload->now)));
+  EXPECT_TRUE(have_same_words(verdict_of(refused), verdict_of(refused)));
+}
+
+TEST(WorkloadVerdict, another_choice_of_what_is_in_vmem_is_a_difference) {
+  const Source source = opened("weights_in_vmem.json", {"vmem.picker=count"});
+  const EmulatedWorkload &now = *source.workload->now, &was = *source.workload->as_written;
+  const auto figures = compute_workload_figures(now);
+  const auto value = [&](std::string_view name) {
+    const auto found =
+        std::find_if(figures.begin(), figures.end(), [&](const auto& each) { return each.name == name; });
+    return found != figures.end() ? found->value : std::nullopt;
+  };
+  EXPECT_EQ(now.emulation.programs.front().spaces.prefetches, value("prefetches"));
+  EXPECT_EQ(now.emulation.programs.front().spaces.heap_bytes, value("in VMEM"));
+  EXPECT_EQ(now.emulation.spaces.front().copied_bytes, value("copied"));
+  EXPECT_EQ(now.emulation.spaces.front().stalls, value("waits"));
+  const auto differences = compare_workloads(now, was);
+  const auto found = std::find_if(differences.begin(), differences.end(),
+                                  [](const WorkloadDifference& each) { return each.name == "prefetches"; });
+  ASSERT_NE(differences.end(), found);
+  EXPECT_EQ(was.emulation.programs.front().spaces.prefetches, found->was->value);
+  EXPECT_EQ(fmt::to_string(*found->was->value), text_from_figure(*found->was)) << "a count, not bytes";
 }
 
 TEST(WorkloadVerdict, only_what_is_other_is_a_difference) {

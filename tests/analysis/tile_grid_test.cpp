@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "analysis/query/tile_grid.h"
 
@@ -74,15 +75,31 @@ TEST(TileGrid, too_many_tiles_are_the_last_ones_and_it_is_said) {
             text_from_part(grid_of("f32[8,128]{1,0:T(8,128)}"), last_tiles(grid_of("f32[8,128]{1,0:T(8,128)}"), 1, 1)));
 }
 
+// Of lines with values: "|####+///|".
+std::int64_t count_cells(const std::string& text, char mark) {
+  std::int64_t cells = 0;
+  std::istringstream lines(text.substr(0, text.find("  #")));
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(" |")) cells += std::count(line.begin(), line.end(), mark);
+  return cells;
+}
+
 TEST(TileGrid, characters_have_the_share_of_the_padding) {
   // 4 rows of 8, 64 columns of 128: three quarters are padding.
-  const TileGrid grid = grid_of("f32[4,64]{1,0:T(8,128)}");
-  const std::string text = picture_from_tiles(grid);
-  const std::string drawn = text.substr(0, text.find("  #"));
-  const auto data = std::count(drawn.begin(), drawn.end(), '#'), padding = std::count(drawn.begin(), drawn.end(), '/');
-  EXPECT_EQ(data * 3, padding) << text;
-  EXPECT_EQ(0, std::count(drawn.begin(), drawn.end(), '*'));
+  const std::string text = picture_from_tiles(grid_of("f32[4,64]{1,0:T(8,128)}"));
+  EXPECT_EQ(16, count_cells(text, '#')) << text;
+  EXPECT_EQ(48, count_cells(text, '/')) << text;
+  EXPECT_EQ(0, count_cells(text, '+')) << text;
   EXPECT_NE(std::string::npos, text.find("a character is 1 x 16 values")) << text;
+}
+
+// 5 rows of 8, and of 128 columns 4 characters of 16 and 8 values of a fifth.
+TEST(TileGrid, a_character_with_values_and_padding_says_so) {
+  const std::string text = picture_from_tiles(grid_of("f32[5,72]{1,0:T(8,128)}"));
+  EXPECT_EQ(5 * 4, count_cells(text, '#')) << text;
+  EXPECT_EQ(5, count_cells(text, '+')) << text;
+  EXPECT_EQ(5 * 3 + 3 * 8, count_cells(text, '/')) << text;
+  EXPECT_NE(std::string::npos, text.find(" |####+///|\n")) << text;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/units/format.h"
 #include "app/gui/core/app.h"
 #include "app/gui/core/copy_as_command.h"
 
@@ -73,6 +74,29 @@ TEST_F(WorkloadPanelTest, a_workload_opens_as_its_emulation_at_its_peak) {
   EXPECT_TRUE(view_exists(state(), ViewKind::tpu));
   EXPECT_FALSE(view_exists(state(), ViewKind::failure));
   EXPECT_EQ("matmul_buffers.json", state().source()->name());
+}
+
+TEST_F(WorkloadPanelTest, what_fits_is_not_opened_at_a_failure_of_the_pool_beside_it) {
+  open("server.json");
+  EXPECT_TRUE(panel().answer->verdict.fits);
+  EXPECT_EQ("peak", state().position().at);
+  EXPECT_EQ("HBM", heap_name());
+  std::vector<std::string> devices;
+  for (const DeviceHeaps& device : state().source()->devices) devices.push_back(device.name);
+  EXPECT_EQ((std::vector<std::string>{"device 0", "GPU beside it"}), devices);
+  give(CommandId::choose_heap, "GPU_0_bfc");
+  EXPECT_EQ("GPU_0_bfc", heap_name());
+  give(change({"defragmentation=off"}));
+  give(CommandId::choose_heap, "HBM");
+  EXPECT_FALSE(panel().answer->verdict.fits);
+  EXPECT_NE("peak", state().position().at);
+}
+
+TEST_F(WorkloadPanelTest, memories_of_a_core_are_called_by_their_names) {
+  open("matmul_buffers.json");
+  std::vector<std::string> devices;
+  for (const DeviceHeaps& device : state().source()->devices) devices.push_back(device.name);
+  EXPECT_EQ((std::vector<std::string>{"device 0", "VMEM"}), devices);
 }
 
 TEST_F(WorkloadPanelTest, a_change_emulates_again_and_goes_to_what_fails) {
@@ -172,6 +196,52 @@ TEST_F(WorkloadPanelTest, a_value_as_it_is_written_is_no_change) {
   EXPECT_EQ("generation=v6e", text_from_changes(changes));
   const TextTable table = table_from_workload(*panel().answer);
   EXPECT_EQ("hbm", table.rows.front().front().shown);
+}
+
+TEST_F(WorkloadPanelTest, a_value_that_was_set_stays_where_a_formula_gives_the_same_now) {
+  std::vector<WorkloadKnob> knobs(2);
+  knobs[0] = {"batch", KnobKind::number, "8", {}, 1, 1024, false, 0};
+  knobs[1] = {"tokens", KnobKind::number, "4096", {}, 1, 1 << 20, true, 0};  // As the changes make it.
+  auto changes = with_change(knobs, {{"batch", "4"}}, {"tokens", "4096"});
+  EXPECT_EQ("batch=4, tokens=4096", text_from_changes(changes));
+  changes = with_change(knobs, changes, {"batch", "8"});
+  EXPECT_EQ("tokens=4096", text_from_changes(changes));
+  EXPECT_EQ("", text_from_changes(with_change(knobs, changes, {"tokens", ""}))) << "and is taken back";
+}
+
+TEST_F(WorkloadPanelTest, the_table_has_both_sides_of_every_row) {
+  open("weights_in_vmem.json");
+  give(change({"vmem.assignment=off"}));
+  const TextTable table = table_from_workload(*panel().answer);
+  const auto find = [&](const std::string& of, const std::string& name) {
+    for (const auto& row : table.rows)
+      if (row[0].shown == of && row[1].shown.starts_with(name)) return row[2].shown + " | " + row[3].shown;
+    return std::string("no such row");
+  };
+  const auto rows = compute_tier_rows(*panel().answer->opened->as_written);
+  const auto vmem = std::find_if(rows.begin(), rows.end(), [](const TierRow& row) { return row.name == "vmem"; });
+  ASSERT_NE(rows.end(), vmem);
+  EXPECT_EQ("not there | " + text_from_bytes(vmem->peak_bytes), find("vmem", "peak"));
+  EXPECT_EQ("not there | 96.0 MiB", find("program chain", "in VMEM"));
+  EXPECT_EQ(text_from_bytes(rows.front().peak_bytes), find("hbm", "peak").substr(find("hbm", "peak").find("| ") + 2));
+}
+
+TEST(SliderRange, is_of_powers_or_of_all_numbers_and_never_beyond_what_may_be) {
+  const auto range = [](const char* written, std::int64_t least, std::int64_t most) {
+    const SliderRange of = slider_range({"n", KnobKind::number, written, {}, least, most, false, 2});
+    return std::vector<std::int64_t>{of.least, of.most, of.is_by_powers ? 1 : 0};
+  };
+  using Numbers = std::vector<std::int64_t>;
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  EXPECT_EQ((Numbers{8, 32768, 1}), range("512", -most, most));
+  EXPECT_EQ((Numbers{512, 1 << 20, 1}), range("32768", 1, 1 << 20));
+  EXPECT_EQ((Numbers{1, 16, 1}), range("16", 1, 16));
+  EXPECT_EQ((Numbers{1, 48, 0}), range("12", -most, most));
+  EXPECT_EQ((Numbers{1, 16, 0}), range("12", 1, 16));
+  EXPECT_EQ((Numbers{0, 8, 0}), range("0", -most, most));
+  EXPECT_EQ((Numbers{-20, 20, 0}), range("-5", -most, most));
+  EXPECT_EQ((Numbers{0, 8, 0}), range("", 1, 64)) << "0: as written";
+  EXPECT_EQ((Numbers{-1, 4, 0}), range("", 0, 4)) << "-1: the default";
 }
 
 TEST_F(WorkloadPanelTest, commands_of_a_workload_need_one) {

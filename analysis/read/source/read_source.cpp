@@ -42,15 +42,12 @@ Result<Trace> read_torch_trace(Bytes bytes, const std::string& name, const Sourc
 template <Result<Trace> (*read)(Bytes, const std::string&, ReadControl*)>
 Result<Trace> read_text_trace(Bytes bytes, const std::string& name, const SourceOptions& options,
                               ReadControl* control) {
-  if (!is_gzip(bytes)) return read(bytes, name, control);
   ImportStatistics import;
-  const auto inflated = inflate_gzip(bytes, name, options.max_inflated_bytes, import);
-  if (!inflated) return Failure(inflated.error());
-  auto trace = read(inflated->bytes(), name, control);
-  if (!trace) {
-    trace.error().inflated = trace.error().offset.has_value();
-    return trace;
-  }
+  const auto text = unzip(bytes, name, options.max_inflated_bytes, import);
+  if (!text) return Failure(text.error());
+  auto trace = read(text->bytes, name, control);
+  if (!trace) return Failure(text->told(std::move(trace.error())));
+  if (!text->is_inflated) return trace;
   trace->file_bytes = bytes.size();
   for (const ImportStatistic& row : import.rows())
     trace->import.add(row.name, row.severity, row.count, row.remedy, row.example);
@@ -73,11 +70,12 @@ bool has_tpu_report(Bytes bytes, Bytes beginning) {
 }
 
 Result<OpenedWorkload> read_workload(Bytes bytes, const std::string& name, const SourceOptions& options) {
-  if (!is_gzip(bytes)) return open_workload(bytes, name, bytes.size(), options.what_if);
   ImportStatistics unused;  // What stands behind a text changes nothing in it.
-  const auto inflated = inflate_gzip(bytes, name, options.max_inflated_bytes, unused);
-  if (!inflated) return Failure(inflated.error());
-  return open_workload(inflated->bytes(), name, bytes.size(), options.what_if);
+  const auto text = unzip(bytes, name, options.max_inflated_bytes, unused);
+  if (!text) return Failure(text.error());
+  auto opened = open_workload(text->bytes, name, bytes.size(), options.what_if);
+  if (!opened) return Failure(text->told(std::move(opened.error())));
+  return opened;
 }
 
 // What is not read but made: the trace of a workload is that of its emulation.

@@ -81,9 +81,8 @@ class WorkloadReader {
   }
 
  private:
-  // The last one counts. `knob`: what more is known of it; without choices any text may be typed.
-  const std::string* find_change(const std::string& key,
-                                 WorkloadKnob knob = {{}, KnobKind::choice, {}, {}, 0, 0, false}) {
+  // The last one counts. `knob`: what more is known of it.
+  const std::string* find_change(const std::string& key, WorkloadKnob knob) {
     knob.key = key;
     knobs_.push_back(std::move(knob));
     const auto found = std::find_if(changes_.rbegin(), changes_.rend(),
@@ -108,7 +107,7 @@ class WorkloadReader {
   void read_generation() {
     const auto node = root_.find("generation");
     const std::string written = node ? node->text() : "v5e";
-    WorkloadKnob knob{{}, KnobKind::choice, written, {}, 0, 0, false};
+    WorkloadKnob knob{{}, KnobKind::choice, written, {}, 0, 0, false, 0};
     for (const tpu::Generation& each : tpu::all_generations()) knob.choices.emplace_back(each.name);
     const std::string* change = find_change("generation", std::move(knob));
     const std::string name = change != nullptr ? *change : written;
@@ -124,9 +123,14 @@ class WorkloadReader {
   std::int64_t number_from(const std::string& text, const std::string& key, std::int64_t least, std::int64_t most) {
     std::int64_t value = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool is_good =
-        parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && value >= least && value <= most;
-    if (!is_good) refuse(fmt::format("'{}' is no number of {}", printable(text), printable(key)));
+    const bool is_number = parsed.ec != std::errc::invalid_argument && parsed.ptr == text.data() + text.size();
+    const bool is_good = is_number && parsed.ec == std::errc() && value >= least && value <= most;
+    if (!is_number)
+      refuse(fmt::format("'{}' is no number of {}", printable(text), printable(key)));
+    else if (!is_good && (value < least || text.starts_with('-')))
+      refuse(fmt::format("{} is too small for {}: at least {}", text, printable(key), least));
+    else if (!is_good)
+      refuse(fmt::format("{} is too large for {}: at most {}", text, printable(key), most));
     return is_good ? value : std::max<std::int64_t>(least, 1);
   }
 
@@ -137,7 +141,7 @@ class WorkloadReader {
     for (const auto& [name, node] : mesh->members()) {
       tpu::MeshAxis axis{name, node.number_from(1, {})};
       const std::string* change =
-          find_change("mesh." + name, {{}, KnobKind::number, fmt::to_string(axis.size), {}, 1, devices_max, false});
+          find_change("mesh." + name, {{}, KnobKind::number, fmt::to_string(axis.size), {}, 1, devices_max, false, 0});
       if (change != nullptr)
         axis.size = static_cast<std::uint64_t>(number_from(*change, "mesh." + name, 1, devices_max));
       scope_.workload.mesh.axes.push_back(axis);
@@ -153,7 +157,7 @@ class WorkloadReader {
     for (const auto& [name, node] : parameters->members()) {
       const std::int64_t written = node.number(scope_.parameters);
       const std::string* change =
-          find_change(name, {{}, KnobKind::number, fmt::to_string(written), {}, -most, most, node.is_text()});
+          find_change(name, {{}, KnobKind::number, fmt::to_string(written), {}, -most, most, node.is_text(), 0});
       scope_.parameters.push_back({name, change != nullptr ? number_from(*change, name, -most, most) : written});
     }
   }
@@ -167,7 +171,8 @@ class WorkloadReader {
                                std::optional<bool> otherwise = {}) {
     const std::optional<bool> written = node ? std::optional(node->flag()) : otherwise;
     const std::string* change =
-        written ? find_change(key, {{}, KnobKind::on_off, *written ? "on" : "off", {}, 0, 0, false}) : find_change(key);
+        written ? find_change(key, {{}, KnobKind::on_off, *written ? "on" : "off", {}, 0, 0, false, 0})
+                : find_change(key, {{}, KnobKind::choice, {}, {"on", "off"}, 0, 0, false, 0});
     if (change == nullptr) return written;
     if (!is_on(*change) && !is_off(*change))
       refuse(fmt::format("'{}' is neither on nor off, for {}", printable(*change), key));
@@ -178,8 +183,8 @@ class WorkloadReader {
     tpu::WorkloadOptions& options = scope_.workload.options;
     const auto node = root_.find("checkpointing");
     const std::string written = node ? node->text() : "none";
-    const std::string* change =
-        find_change("checkpointing", {{}, KnobKind::choice, written, {"none", "dots", "full", "offload"}, 0, 0, false});
+    const std::string* change = find_change(
+        "checkpointing", {{}, KnobKind::choice, written, {"none", "dots", "full", "offload"}, 0, 0, false, 0});
     const std::string name = change != nullptr ? *change : written;
     const auto policy = find_checkpointing(name);
     const std::string what =
@@ -193,7 +198,7 @@ class WorkloadReader {
     if (const auto stall = root_.find("defragmentation_stall_us"))
       options.defragmentation_stall_ns = std::min<std::uint64_t>(stall->number_from(0, {}), 1'000'000'000) * 1000;
     constexpr std::int64_t buffers_max = 64;
-    if (const std::string* buffers = find_change("buffers", {{}, KnobKind::number, {}, {}, 1, buffers_max, false}))
+    if (const std::string* buffers = find_change("buffers", {{}, KnobKind::number, {}, {}, 1, buffers_max, false, 2}))
       scope_.buffers = static_cast<std::uint32_t>(number_from(*buffers, "buffers", 1, buffers_max));
   }
 
@@ -208,24 +213,24 @@ class WorkloadReader {
                         "cross_program_prefetches_max"});
     const auto find = [&](const char* key) { return vmem ? vmem->find(key) : std::nullopt; };
     const auto flag = [&](const char* key) { return switched(find(key), fmt::format("vmem.{}", key)); };
-    const auto number = [&](const char* key, std::uint64_t least, std::uint64_t most) {
-      return number_of(find(key), fmt::format("vmem.{}", key), least, most);
+    const auto number = [&](const char* key, std::uint64_t least, std::uint64_t most, std::uint64_t usual) {
+      return number_of(find(key), fmt::format("vmem.{}", key), least, most, usual);
     };
     const auto set = [&](std::uint32_t& to, const char* key, std::uint64_t least, std::uint64_t most) {
-      if (const auto value = number(key, least, most)) to = static_cast<std::uint32_t>(*value);
+      if (const auto value = number(key, least, most, to)) to = static_cast<std::uint32_t>(*value);
     };
     constexpr std::uint64_t percent_most = 100'000, copies_most = 1'000'000;
     tpu::AssignmentOptions& to = options.vmem;
     options.assigns_vmem = flag("assignment");
-    to.reserved_bytes = number("reserved_bytes", 0, std::uint64_t{1} << 40);
+    to.reserved_bytes = number("reserved_bytes", 0, std::uint64_t{1} << 40, scope_.workload.generation->vmem_scoped_limit.value);
     read_picker(find("picker"));
     set(to.min_overlap_percent, "min_overlap_percent", 0, percent_most);
     set(to.preferred_overlap_percent, "preferred_overlap_percent", 0, percent_most);
     set(to.residency_percent, "residency_percent", 0, percent_most);
     set(to.min_overlap, "min_overlap", 0, copies_most);
     set(to.max_overlap, "max_overlap", 0, copies_most);
-    const auto prefetches = number("prefetches_max", 0, copies_most),
-               evictions = number("evictions_max", 0, copies_most);
+    const auto prefetches = number("prefetches_max", 0, copies_most, 4),
+               evictions = number("evictions_max", 0, copies_most, 4);
     if (prefetches) to.prefetches_max = static_cast<std::uint32_t>(*prefetches);
     if (evictions) to.evictions_max = static_cast<std::uint32_t>(*evictions);
     set(to.retries_max, "retries_max", 1, 16);
@@ -236,20 +241,28 @@ class WorkloadReader {
   }
 
   std::optional<std::uint64_t> number_of(const std::optional<Node>& node, const std::string& key, std::uint64_t least,
-                                         std::uint64_t most) {
-    if (const std::string* change = find_change(key))
-      return static_cast<std::uint64_t>(
-          number_from(*change, key, static_cast<std::int64_t>(least), static_cast<std::int64_t>(most)));
-    if (!node) return std::nullopt;
-    const std::uint64_t value = node->number_from(least, scope_.parameters);
-    if (value > most) node->fail("this is too many", fmt::format("At most {}.", most));
-    return value;
+                                         std::uint64_t most, std::uint64_t usual) {
+    std::optional<std::uint64_t> written;
+    if (node) written = node->number_from(least, scope_.parameters);
+    if (written && *written > most) node->fail("this is too many", fmt::format("At most {}.", most));
+    const auto lowest = static_cast<std::int64_t>(least), highest = static_cast<std::int64_t>(most);
+    const std::string* change = find_change(key, {{},
+                                                  KnobKind::number,
+                                                  written ? fmt::to_string(*written) : std::string(),
+                                                  {},
+                                                  lowest,
+                                                  highest,
+                                                  node && node->is_text(),
+                                                  static_cast<std::int64_t>(usual)});
+    return change != nullptr ? static_cast<std::uint64_t>(number_from(*change, key, lowest, highest)) : written;
   }
 
   void read_picker(const std::optional<Node>& node) {
-    const std::string* change = find_change("vmem.picker");
+    const std::string written = node ? node->text() : std::string();
+    const std::string* change =
+        find_change("vmem.picker", {{}, KnobKind::choice, written, {"cost", "count"}, 0, 0, false, 0});
     if (change == nullptr && !node) return;
-    const std::string name = change != nullptr ? *change : node->text();
+    const std::string name = change != nullptr ? *change : written;
     const std::string what = fmt::format("there is no picker '{}': cost or count", printable(name));
     if (name != "cost" && name != "count" && change == nullptr) node->fail(what);
     if (name != "cost" && name != "count") refuse(what);

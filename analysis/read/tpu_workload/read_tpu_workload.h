@@ -25,10 +25,11 @@ enum class KnobKind : std::uint8_t { choice, number, on_off };
 struct WorkloadKnob {
   std::string key;
   KnobKind kind = KnobKind::number;
-  std::string written;               // As the file has it, or works it out; empty: each ring has its own.
+  std::string written;               // As the file has it, or works it out; empty: the file says nothing.
   std::vector<std::string> choices;  // Of a choice.
   std::int64_t least = 0, most = 0;  // Of a number.
   bool is_worked_out = false;        // The file has a formula there.
+  std::int64_t usual = 0;            // Of a number that the file does not say: about so large.
 };
 
 // By its first key.

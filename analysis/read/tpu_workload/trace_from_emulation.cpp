@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/trace/layers.h"
 #include "analysis/trace/told_figures.h"
 #include "analysis/trace/trace_writer.h"
 
@@ -88,8 +89,7 @@ class TraceMaker {
                              tier != Tier::accumulator && tier != Tier::tile_spmem;
     if (knows_asked) heap.flags |= wire::heap_flag::has_requested;
     const bool is_gpu = tier == Tier::gpu;
-    const std::string kind(is_gpu ? "device" : tpu::text_from_tier(tier));
-    const std::uint32_t id = writer_.define_heap(heap, name_of(tier), kind);
+    const std::uint32_t id = writer_.define_heap(heap, name_of(tier), is_gpu ? kind_beside : tpu::text_from_tier(tier));
     if (capacity && !is_inside && *capacity > 0) {
       wire::RegionGrowRecord region;
       region.address = is_gpu ? emulation_.gpu_pool_base : 0;

@@ -10,10 +10,28 @@
 namespace hbmscope::gui {
 namespace {
 
+// Memories of a TPU's core, by the names that its people have for them; empty: none of them.
+std::string name_of_tier(std::string_view kind) {
+  constexpr std::pair<std::string_view, std::string_view> tiers[] = {{"vmem", "VMEM"},
+                                                                     {"smem", "SMEM"},
+                                                                     {"cmem", "CMEM"},
+                                                                     {"tile_spmem", "TileSpmem"},
+                                                                     {"accumulator", "accumulators"}};
+  for (const auto& [tier, name] : tiers)
+    if (tier == kind) return std::string(name);
+  return {};
+}
+
 std::string name_of_device(const Trace& trace, std::size_t stream, const HeapInfo& heap) {
   const bool is_device = heap.memory_kind.empty() || heap.memory_kind == "device" || heap.memory_kind == "hbm";
   std::string name = is_device ? "device" : heap.memory_kind + " memory";
-  if (heap.device != wire::no_device) name += fmt::format(" {}", heap.device);
+  const bool has_number = heap.device != wire::no_device;
+  if (const std::string tier = name_of_tier(heap.memory_kind); !tier.empty())
+    name = has_number && heap.device > 0 ? fmt::format("{} of device {}", tier, heap.device) : tier;
+  else if (stands_beside(heap))
+    name = "GPU beside it";
+  else if (has_number)
+    name += fmt::format(" {}", heap.device);
   const std::string file = short_file_of_stream(trace, stream);
   return file.empty() ? name : name + " (" + file + ")";
 }

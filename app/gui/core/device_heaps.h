@@ -18,7 +18,7 @@ struct DeviceHeap {
 };
 
 struct DeviceHeaps {
-  std::string name;  // "device 0", "host memory"; with its file where several were joined.
+  std::string name;  // "device 0", "VMEM", "GPU beside it", "host memory"; with its file where several were joined.
   std::vector<DeviceHeap> heaps;
 };
 

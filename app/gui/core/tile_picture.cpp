@@ -78,7 +78,9 @@ TilePicture draw_tile_picture(const TileGrid& grid, int width_most, int height_m
 }
 
 std::string text_from_scale(const TilePicture& picture) {
-  return fmt::format("1 px is {:.3g} values across and {:.3g} down", picture.values_across, picture.values_down);
+  const std::string across = fmt::format("{:.3g}", picture.values_across);
+  return fmt::format("1 px is {} {} across and {:.3g} down", across, across == "1" ? "value" : "values",
+                     picture.values_down);
 }
 
 }  // namespace hbmscope::gui

@@ -40,8 +40,8 @@ std::vector<LayerChoice> layers_of(const Trace& trace, HeapKey shown);
 std::string_view title_of(wire::Layer layer);  // "Driver", "Pool", ...
 
 bool has_failures(const Trace& trace);  // Out-of-memories.
-// The moment at which a trace is opened: the first out-of-memory, else the peak; empty (the end) where there is
-// neither.
+// The moment at which a trace is opened: the first out-of-memory, of no pool that stands beside, else the peak; empty
+// (the end) where there is neither.
 std::string opening_moment(const Trace& trace);
 
 // How many of the stream's failures stand up to a position, and right at it.

@@ -18,7 +18,7 @@ struct WorkloadAnswer {
   std::shared_ptr<const OpenedWorkload> opened;
   std::string title;
   WorkloadVerdict verdict;
-  bool as_written_fits = true;
+  bool as_written_fits = true, has_words_as_written = true;  // Of the verdict.
   std::vector<TierRow> tiers;
   std::vector<WorkloadFigure> figures;
   std::vector<WorkloadDifference> differences;  // From the file as it is written.
@@ -36,9 +36,22 @@ struct WorkloadPanel {
   std::optional<Error> error;                  // Why what is wanted now can't be.
 };
 
-// The value that is wanted, as the panel's controls show it; empty: each ring has its own.
+// What is wanted of it; null: nothing other than as written.
+const WorkloadChange* find_change(const WorkloadKnob& knob, const std::vector<WorkloadChange>& changes);
+
+// What its slider offers, never beyond what may be. By powers: block sizes, batches and meshes are powers of two, and
+// so are the steps of their sliders, 64 times down and up; others have all numbers up to four times the one that is
+// written.
+struct SliderRange {
+  std::int64_t least = 0, most = 0;
+  bool is_by_powers = false;
+};
+SliderRange slider_range(const WorkloadKnob& knob);
+
+// The value that is wanted, as the panel's controls show it; empty: what holds where the file says nothing.
 std::string value_of(const WorkloadKnob& knob, const std::vector<WorkloadChange>& changes);
-// With this one changed, in the order of the knobs; a value as the file has it is no change.
+// With this one changed, in the order of the knobs. A value as the file has it is no change, but of one that the file
+// works out of others, which gives something else when these change; an empty one takes it back.
 std::vector<WorkloadChange> with_change(const std::vector<WorkloadKnob>& knobs, std::vector<WorkloadChange> changes,
                                         const WorkloadChange& change);
 
@@ -46,7 +59,7 @@ std::string text_from_changes(const std::vector<WorkloadChange>& changes);  // "
 std::vector<std::string> words_from_changes(const std::vector<WorkloadChange>& changes);
 std::vector<WorkloadChange> changes_from_words(const std::vector<std::string>& words);
 
-// Rows that differ from the file as written, or where nothing does, the figures.
+// All figures, now and as written, also those which only one of both has.
 TextTable table_from_workload(const WorkloadAnswer& answer);
 
 }  // namespace hbmscope::gui

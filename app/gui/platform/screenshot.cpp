@@ -1,5 +1,6 @@
 #include "app/gui/platform/screenshot.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -13,6 +14,24 @@ constexpr auto live_patience = std::chrono::seconds(2);
 bool shows_running_job(const AppState& state) {
   const Source* source = state.source();
   return source != nullptr && source->live && source->state == AnswerState::ready;
+}
+
+// Without the empty rows and columns at its right and its foot, but for a margin as wide as the one on the left.
+Picture cropped(const Picture& picture) {
+  const auto at = [&](int x, int y) {
+    return picture.rgb.data() + (static_cast<std::size_t>(y) * picture.width + x) * 3;
+  };
+  if (picture.width == 0 || picture.height == 0) return picture;
+  const std::uint8_t* const empty = at(picture.width - 1, picture.height - 1);
+  int left = picture.width, right = 0, foot = 0;
+  for (int y = 0; y < picture.height; ++y)
+    for (int x = 0; x < picture.width; ++x) {
+      if (std::equal(empty, empty + 3, at(x, y))) continue;
+      left = std::min(left, x);
+      right = std::max(right, x);
+      foot = y;
+    }
+  return part_of(picture, 0, 0, std::min(picture.width, right + 1 + left), std::min(picture.height, foot + 1 + left));
 }
 
 }  // namespace
@@ -49,7 +68,10 @@ Picture draw_settled(Session& session) {
 }
 
 Result<int> write_screenshot(Session& session, const std::string& file) {
-  const auto written = write_png(draw_settled(session), file);
+  const Picture whole = draw_settled(session);
+  const AppState& state = session.app().state();
+  const bool has_tiles_alone = !state.window.tiles.empty() && state.sources.empty();
+  const auto written = write_png(has_tiles_alone ? cropped(whole) : whole, file);
   if (!written) return Failure(written.error());
   for (const Source& source : session.app().state().sources)
     if (source.state == AnswerState::failed) return Failure(source.error);

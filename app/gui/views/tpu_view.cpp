@@ -107,12 +107,19 @@ std::string text_of(const std::optional<WorkloadFigure>& figure) {
 std::string change_of(const WorkloadDifference& difference) {
   if (!difference.now || !difference.was || !difference.now->value || !difference.was->value) return {};
   const std::int64_t now = signed_from(*difference.now->value), was = signed_from(*difference.was->value);
-  return difference.now->is_time ? delta_text_from_share(was, now) : delta_text_from_bytes(now - was);
+  switch (difference.now->unit) {
+    case FigureUnit::bytes: return delta_text_from_bytes(now - was);
+    case FigureUnit::ns: return delta_text_from_share(was, now);
+    case FigureUnit::count: return delta_text_from_count(now - was);
+  }
+  return {};
 }
 
 void draw_differences(const WorkloadAnswer& answer) {
   const bool is_changed = !answer.opened->changes.empty();
-  if (is_changed && answer.differences.empty()) return dim_text("No figure is other than as written.");
+  if (is_changed && answer.differences.empty())
+    return dim_text(answer.has_words_as_written ? "No figure is other than as written."
+                                                : "Only what is said above is other than as written.");
   if (!ImGui::BeginTable("figures", is_changed ? 4 : 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit)) return;
   const float figure = ImGui::CalcTextSize("+1,023.99 GiB").x;
   ImGui::TableSetupColumn(is_changed ? "What is other" : "What it takes");
