@@ -1,6 +1,7 @@
 #include "analysis/query/workload_verdict.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -163,13 +164,17 @@ std::vector<WorkloadFigure> compute_workload_figures(const EmulatedWorkload& run
   for (std::size_t i = 0; i < run.workload.programs.size(); ++i) {
     const tpu::ProgramMemory& memory = run.emulation.programs[i];
     const std::string of = "program " + printable(run.workload.programs[i].name);
-    const auto add = [&](const char* name, std::optional<std::uint64_t> bytes, const char* note = "") {
-      figures.push_back({of, name, bytes, FigureUnit::bytes, note});
+    const auto add = [&](const char* name, std::optional<std::uint64_t> bytes, std::string note = {}) {
+      figures.push_back({of, name, bytes, FigureUnit::bytes, std::move(note)});
     };
     add("argument", memory.argument_bytes);
     add("output", memory.output_bytes);
     add("alias", memory.alias_bytes, "donated arguments whose memory outputs take");
-    add("temp", memory.temp_bytes, "emulated: live ranges packed as XLA packs them");
+    std::string kind = "emulated: live ranges packed as XLA packs them";
+    if (memory.temp_bytes_without_vmem != memory.temp_bytes)
+      kind +=
+          fmt::format("; {} without VMEM, whose options are assumed", text_from_bytes(memory.temp_bytes_without_vmem));
+    add("temp", memory.temp_bytes, std::move(kind));
     if (memory.host_temp_bytes > 0) add("temp on host", memory.host_temp_bytes);
     if (memory.vmem_bytes > 0) add("temp in VMEM", memory.vmem_bytes);
     add("code", memory.code_bytes, memory.code_bytes ? "assumed, by the file" : "no rule tells it");

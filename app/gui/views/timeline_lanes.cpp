@@ -297,7 +297,8 @@ void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
   const std::size_t not_drawn =
       picture.source.counters.size() - picture.counters.size() + picture.source.counters_left_out;
   if (!picture.counters.empty() && not_drawn > 0) {
-    const std::string words = text_from_count(static_cast<std::int64_t>(not_drawn)) + " more counters in the report";
+    const std::string words = text_from_count(static_cast<std::int64_t>(not_drawn)) +
+                              (not_drawn == 1 ? " more counter" : " more counters") + " in the report";
     draw_words(draw, look,
                {picture.right() - ImGui::CalcTextSize(words.c_str()).x - look.px(6),
                 picture.counters.back().from.y + look.px(2)},
