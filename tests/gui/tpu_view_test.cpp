@@ -90,26 +90,6 @@ TEST_F(TpuView, numbers_are_typed_and_switches_are_clicked) {
   });
 }
 
-TEST_F(TpuView, memory_space_assignment_has_its_controls_under_more) {
-  run([&](ImGuiTestContext& hand) {
-    open_sample(hand, "weights_in_vmem.json");
-    be_in_controls(hand);
-    hand.ItemOpen("More");
-    hand.ItemClick("**/vmem.picker/##choice");
-    const ImGuiWindow* const popup = hand.GetWindowByRef("//$FOCUSED");
-    ASSERT_NE(nullptr, popup);
-    hand.ItemClick((std::string("//") + popup->Name + "/**/count").c_str());
-    ASSERT_TRUE(wait_until_idle(hand));
-    EXPECT_EQ("vmem.picker=count", gui::text_from_changes(answer().opened->changes));
-    EXPECT_FALSE(answer().differences.empty());
-    hand.ItemInputValue("**/vmem.retries_max/##number", 17);
-    ASSERT_TRUE(wait_until_idle(hand));
-    ASSERT_TRUE(state().source()->workload->error);
-    EXPECT_NE(std::string::npos, state().source()->workload->error->text().find("at most 16"));
-  });
-  take_picture("tpu_assignment");
-}
-
 TEST_F(TpuView, what_cant_be_is_said_beside_the_last_answer) {
   run([&](ImGuiTestContext& hand) {
     open_sample(hand, "matmul_buffers.json");

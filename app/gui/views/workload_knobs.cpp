@@ -1,6 +1,7 @@
 #include "app/gui/views/workload_knobs.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <string>
@@ -80,16 +81,17 @@ void draw_slider(const Knob& of, std::int64_t value) {
 }
 
 void draw_number(const Look& look, const Knob& of) {
-  std::int64_t value = number_of(of.value);
   const float field = look.px(84);
   ImGui::SetNextItemWidth(std::max(look.px(40), ImGui::GetContentRegionAvail().x - field - look.px(6)));
-  draw_slider(of, value);
+  draw_slider(of, number_of(of.value));
   ImGui::SameLine(0, look.px(6));
   ImGui::SetNextItemWidth(field);
-  const bool is_known = !of.value.empty();
-  if (ImGui::InputScalar("##number", ImGuiDataType_S64, &value, nullptr, nullptr, is_known ? "%lld" : "",
-                         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CharsDecimal))
-    of.take(std::to_string(value));
+  // As text: a number's field takes nothing where it shows nothing.
+  std::array<char, 32> typed{};
+  of.value.copy(typed.data(), typed.size() - 1);
+  if (ImGui::InputText("##number", typed.data(), typed.size(),
+                       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CharsDecimal))
+    of.take(typed.data());
   tooltip("Any number; Enter takes it.");
 }
 
