@@ -134,12 +134,12 @@ class Flight(unittest.TestCase):
         done = self.run_python("assert take(3000000) == 2; assert take(100) == 0")
         flight = self.only_one(done)
         self.assertIn("the driver refused 2.86 MiB of GPU 0 memory to process ", self.told(flight))
-        self.assertIn("(cuMemAlloc_v2), and no retry followed.", self.told(flight))
+        self.assertRegex(self.told(flight), r"\(cuMemAlloc_v2\); [\d.]+ \w+ was free on the device, and no retry followed\.")
         found = self.report(flight)
         self.assertEqual(found["events"]["driver_refusals"], 1)
         self.assertEqual(found["failures"], [])  # The job has ended: nothing is pending, and nobody told of an out-of-memory.
         text = subprocess.run([HBMSCOPE, "report", str(flight / "recording.hbm")], capture_output=True, text=True, check=True).stdout
-        self.assertIn("the driver refused 2.86 MiB to cuMemAlloc_v2, and no retry followed until the job had ended.", text)
+        self.assertRegex(text, r"the driver refused 2\.86 MiB to cuMemAlloc_v2 \([\d.]+ \w+ was free on the device\), and no retry followed until the job had ended\.")
 
     def test_a_refusal_is_pending_until_its_retry(self):
         script = """

@@ -73,7 +73,7 @@ TEST_F(MapView, regions_that_do_not_fit_are_dragged_into_sight) {
   take_picture("heap_map_of_many_regions");
 }
 
-TEST_F(MapView, click_on_the_legend_lights_that_colour_and_once_more_lets_go) {
+TEST_F(MapView, click_on_the_legend_filters_its_blocks_and_once_more_lets_go) {
   const std::string file = write_regions(12);
   run([&](ImGuiTestContext& hand) {
     open(hand, {file});
@@ -81,16 +81,18 @@ TEST_F(MapView, click_on_the_legend_lights_that_colour_and_once_more_lets_go) {
     const std::string name = pieces().legend[0].name;
     hand.ItemClick(("//Heap map/**/" + name).c_str());
     ASSERT_TRUE(wait_until_idle(hand));
-    EXPECT_EQ(name, state().position().lit);
+    EXPECT_EQ("own=\"" + name + "\"", state().position().blocks.where);
+    ASSERT_TRUE(state().answers().blocks.value);
+    EXPECT_EQ(pieces().legend[0].blocks, state().answers().blocks.value->list.rows.size());
     hand.MouseMoveToPos({2, 2});
     take_picture_now(hand, "heap_map_one_colour");
     hand.ItemClick(("//Heap map/**/" + name).c_str());
     ASSERT_TRUE(wait_until_idle(hand));
-    EXPECT_TRUE(state().position().lit.empty());
+    EXPECT_TRUE(state().position().blocks.where.empty());
     hand.ItemClick(("//Heap map/**/" + name).c_str());
     hand.KeyPress(ImGuiKey_Escape);
     ASSERT_TRUE(wait_until_idle(hand));
-    EXPECT_TRUE(state().position().lit.empty()) << "Esc lets go as well";
+    EXPECT_TRUE(state().position().blocks.where.empty()) << "Esc lets go as well";
   });
 }
 
