@@ -6,6 +6,7 @@
 
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
+#include "collector/wire/told_names.h"
 
 namespace hbmscope {
 namespace {
@@ -22,7 +23,7 @@ struct Told {
 std::optional<Told> find_told(const Stream& stream, const Mark& mark) {
   std::optional<Told> told;
   for (const auto& [key, series] : stream.counters().series()) {
-    if (!tells_held_bytes(stream.definitions().text(key.first))) continue;
+    if (!stream.definitions().text(key.first).ends_with(wire::held_by_process_ending)) continue;
     std::optional<CounterSample> first;
     series.for_each([&](const CounterSample& sample) {
       if (!first && sample.event >= mark.event && sample.time_ns - mark.time_ns <= told_within_ns) first = sample;
@@ -47,19 +48,15 @@ std::uint64_t in_use_on_devices(const Stream& stream, const std::vector<bool>& c
 
 }  // namespace
 
-bool tells_held_bytes(std::string_view counter) {
-  return counter.ends_with(" bytes held by this process (NVML)");
-}
-
 std::vector<AttachedFacts> find_attached(const Trace& trace) {
   std::vector<AttachedFacts> all;
   const auto counted = find_counted_heaps(trace);
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     const Stream& stream = trace.streams[i];
-    if (stream.definitions().job_fact("hbmscope.attached").empty()) continue;  // A mark may be anybody's.
+    if (stream.definitions().job_fact(wire::attached_fact).empty()) continue;  // A mark may be anybody's.
     const auto& marks = stream.marks();
     const auto mark = std::find_if(marks.begin(), marks.end(), [&](const Mark& one) {
-      return stream.definitions().text(one.name) == "attached" && one.device == wire::no_device;
+      return stream.definitions().text(one.name) == wire::attached_mark && one.device == wire::no_device;
     });
     if (mark == marks.end()) continue;
     AttachedFacts& facts = all.emplace_back();

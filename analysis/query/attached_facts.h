@@ -20,8 +20,6 @@ struct AttachedFacts {
   std::int64_t told_after_ns = 0;           // So long after attaching the driver was asked.
   std::uint64_t identified_bytes = 0;       // In use in heaps of devices at that moment.
 };
-// A counter of this name is what the driver says that the process holds on a device (NVML), as observers tell it.
-bool tells_held_bytes(std::string_view counter);
 
 // Of streams whose observer says so; in their order. Costs a seek each.
 std::vector<AttachedFacts> find_attached(const Trace& trace);

@@ -11,18 +11,6 @@ namespace {
 
 constexpr std::chrono::seconds interval{1}, pause_max{64};
 
-std::vector<serve::DeviceFigures> figures_from(const std::vector<attach::DeviceTotals>& devices) {
-  std::vector<serve::DeviceFigures> figures;
-  for (const attach::DeviceTotals& device : devices) {
-    serve::DeviceFigures& one = figures.emplace_back();
-    one.used_bytes = device.used_bytes;
-    one.knows_holders = device.knows_holders;
-    for (const attach::DeviceTotals::Holder& holder : device.holders)
-      one.holders.push_back({holder.process, holder.bytes});
-  }
-  return figures;
-}
-
 }  // namespace
 
 DeviceSampler::~DeviceSampler() {
@@ -47,7 +35,7 @@ void DeviceSampler::ask_now() {
   changed_.notify_one();
 }
 
-std::optional<std::vector<serve::DeviceFigures>> DeviceSampler::take() {
+std::optional<std::vector<serve::DeviceTotals>> DeviceSampler::take() {
   const std::lock_guard lock(mutex_);
   return std::exchange(newest_, std::nullopt);
 }
@@ -59,12 +47,12 @@ void DeviceSampler::run() {
   for (std::unique_lock lock(mutex_); !is_ending_;) {
     is_asked_ = false;
     lock.unlock();
-    std::vector<serve::DeviceFigures> figures = figures_from(attach::read_device_totals(&is_ending_));
+    std::vector<serve::DeviceTotals> totals = attach::read_device_totals(&is_ending_);
     lock.lock();
-    if (figures.empty() && !has_told) return;
+    if (totals.empty() && !has_told) return;
     has_told = true;
-    pause = figures.empty() ? std::min(2 * pause, pause_max) : interval;
-    if (!figures.empty()) newest_ = std::move(figures);
+    pause = totals.empty() ? std::min(2 * pause, pause_max) : interval;
+    if (!totals.empty()) newest_ = std::move(totals);
     changed_.wait_for(lock, pause, [this] { return is_asked_ || is_ending_; });
   }
 }

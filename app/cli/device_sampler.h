@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "collector/serve/device_figures.h"
+#include "collector/serve/device_totals.h"
 
 namespace hbmscope::cli {
 
@@ -23,7 +23,7 @@ class DeviceSampler {
   void start();  // Once; later calls do nothing. Where no device tells of itself, it ends by itself.
   void ask_now();
   // The newest ones since the last call.
-  std::optional<std::vector<serve::DeviceFigures>> take();
+  std::optional<std::vector<serve::DeviceTotals>> take();
 
  private:
   void run();
@@ -32,7 +32,7 @@ class DeviceSampler {
   std::condition_variable changed_;
   bool is_asked_ = false;
   std::atomic<bool> is_ending_{false};
-  std::optional<std::vector<serve::DeviceFigures>> newest_;
+  std::optional<std::vector<serve::DeviceTotals>> newest_;
   std::thread thread_;
 };
 

@@ -134,7 +134,7 @@ void Observation::sample_devices() {
   if (totals.may_hold_memory) devices_.start();
   if (totals.refusals > refusals_seen_) devices_.ask_now();
   refusals_seen_ = totals.refusals;
-  if (const auto figures = devices_.take()) observer_.note_devices(*figures);
+  if (const auto totals_now = devices_.take()) observer_.note_devices(*totals_now);
 }
 
 void Observation::serve(std::uint32_t flags) {

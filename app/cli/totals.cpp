@@ -30,31 +30,11 @@ std::string bytes(std::uint64_t count) {
   return text_from_bytes(static_cast<std::int64_t>(count));
 }
 
-// What a device tells of the process. NVML may have several lines for one, of its parts.
-struct Held {
-  bool is_told = false;                // It is among those that hold memory.
-  std::optional<std::uint64_t> bytes;  // Nothing: the driver does not tell how much.
-};
-Held held_by(pid_t process, const DeviceTotals& device) {
-  Held held;
-  for (const DeviceTotals::Holder& holder : device.holders) {
-    if (holder.process != process) continue;
-    if (!held.is_told)
-      held.bytes = holder.bytes;
-    else if (held.bytes && holder.bytes)
-      *held.bytes += *holder.bytes;
-    else
-      held.bytes.reset();
-    held.is_told = true;
-  }
-  return held;
-}
-
 void print_text(const std::vector<DeviceTotals>& devices, pid_t process, double seconds) {
   bool is_any = false;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const DeviceTotals& device = devices[i];
-    const Held held = held_by(process, device);
+    const serve::HeldMemory held = serve::held_by(process, device);
     if (!held.is_told) continue;
     is_any = true;
     fmt::print("{:>8.1f} s  GPU {} {}  {} of process {}, {} of {} in use by all\n", seconds, i, printable(device.name),
@@ -71,7 +51,7 @@ void print_json(const std::vector<DeviceTotals>& devices, pid_t process, double 
   json["seconds"] = seconds;
   json["devices"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    const Held held = held_by(process, devices[i]);
+    const serve::HeldMemory held = serve::held_by(process, devices[i]);
     nlohmann::ordered_json row{{"device", i},
                                {"name", devices[i].name},
                                {"is_told", held.is_told},

@@ -3,26 +3,14 @@
 // be linked statically, and whatever the driver's library does is no end of an observer.
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
+
+#include "collector/serve/device_totals.h"
 
 namespace hbmscope::attach {
 
-struct DeviceTotals {
-  std::string name;                               // "NVIDIA H200"
-  std::uint64_t total_bytes = 0, used_bytes = 0;  // Used: by all, the driver too.
-  struct Holder {
-    pid_t process = 0;  // As this machine numbers it; 0: in a container, under a number that says nothing here.
-    std::optional<std::uint64_t> bytes;  // Nothing: the driver does not tell (not permitted, or a MIG device).
-  };
-  std::vector<Holder> holders;
-  bool knows_holders = true;  // False: the driver would not list them.
-};
+using serve::DeviceTotals;
 
 // By ordinal. Empty: there is no libnvidia-ml.so.1, or no device, or it does not answer within ten seconds, or before
 // `cancelled` became true. The program that asks is started by the first call and stays; one thread at a time.

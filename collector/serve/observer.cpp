@@ -90,7 +90,7 @@ bool Observer::has_ended(const Job& job) {
   return kill(static_cast<pid_t>(job.process.pid), 0) != 0 && errno == ESRCH;
 }
 
-void Observer::note_devices(std::span<const DeviceFigures> devices) {
+void Observer::note_devices(std::span<const DeviceTotals> devices) {
   for (const Job& job : jobs_)
     if (job.drain && !job.is_over && job.drain->may_hold_memory()) job.drain->tell_devices(devices);
 }
@@ -214,8 +214,8 @@ bool Observer::take_in(int connection) {
   if (was_attached) {
     if (send(connection, &wire::attach_taken, 1, MSG_NOSIGNAL) != 1) return refuse(who + "it has gone again");
     job.link = connection;
-    job.drain->note_attached(
-        read_proc_file("/proc/" + std::to_string(peer->pid) + "/maps").find("/libcuda.so") != std::string::npos);
+    job.drain->note_attached(read_proc_file("/proc/" + std::to_string(peer->pid) + "/maps").find("/libcuda.so") !=
+                             std::string::npos);
   }
   link::note_observed(peer->pid);
   jobs_.push_back(std::move(job));

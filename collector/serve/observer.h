@@ -43,7 +43,7 @@ class Observer {
   void finish();
 
   // What the driver says of its devices now, for the streams of those processes that may hold memory of them.
-  void note_devices(std::span<const DeviceFigures> devices);
+  void note_devices(std::span<const DeviceTotals> devices);
 
   struct Process {
     std::uint32_t stream = 0;

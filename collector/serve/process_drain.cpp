@@ -1,4 +1,5 @@
 #include "collector/serve/process_drain.h"
+#include "collector/wire/told_names.h"
 
 #include <time.h>
 
@@ -55,8 +56,8 @@ void ProcessDrain::mark(std::string_view name) {
 
 void ProcessDrain::note_attached(bool has_driver) {
   may_hold_memory_ = has_driver;
-  add_job_fact("hbmscope.attached", "yes");
-  mark("attached");
+  add_job_fact(wire::attached_fact, "yes");
+  mark(wire::attached_mark);
 }
 
 void ProcessDrain::tell_figure(const std::string& name, std::uint64_t bytes) {
@@ -69,29 +70,22 @@ void ProcessDrain::tell_figure(const std::string& name, std::uint64_t bytes) {
   writer_.add(counter, last_drain_ns_);
 }
 
-void ProcessDrain::tell_devices(std::span<const DeviceFigures> devices) {
+void ProcessDrain::tell_devices(std::span<const DeviceTotals> devices) {
   bool is_any_told = false;
-  const auto name_of = [](std::size_t device, const char* what) {
-    return "GPU " + std::to_string(device) + " bytes " + what + " (NVML)";
+  const auto name_of = [](std::size_t device, std::string_view ending) {
+    return "GPU " + std::to_string(device) + std::string(ending);
   };
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    bool is_held = false, is_told = true;
-    std::uint64_t bytes = 0;
-    for (const DeviceFigures::Holder& holder : devices[i].holders) {  // Several for one: of its parts.
-      if (holder.process != process_) continue;
-      is_held = true;
-      is_told = is_told && holder.bytes.has_value();
-      bytes += holder.bytes.value_or(0);
-    }
-    is_any_told = is_any_told || is_held;
+    const HeldMemory held = held_by(static_cast<pid_t>(process_), devices[i]);
+    is_any_told = is_any_told || held.is_told;
     // It has let go of what was told of it before.
     const bool has_left =
-        !is_held && devices[i].knows_holders && told_figures_.contains(name_of(i, "held by this process"));
-    if (!is_held && !has_left) continue;
-    tell_figure(name_of(i, "in use by all processes"), devices[i].used_bytes);
-    if (is_told) tell_figure(name_of(i, "held by this process"), bytes);
+        !held.is_told && devices[i].knows_holders && told_figures_.contains(name_of(i, wire::held_by_process_ending));
+    if (!held.is_told && !has_left) continue;
+    tell_figure(name_of(i, wire::in_use_by_all_ending), devices[i].used_bytes);
+    if (has_left || held.bytes) tell_figure(name_of(i, wire::held_by_process_ending), held.bytes.value_or(0));
   }
-  if (!is_any_told && devices.size() == 1) tell_figure(name_of(0, "in use by all processes"), devices[0].used_bytes);
+  if (!is_any_told && devices.size() == 1) tell_figure(name_of(0, wire::in_use_by_all_ending), devices[0].used_bytes);
 }
 
 void ProcessDrain::tell_clock(const TickClock::Reading& now) {

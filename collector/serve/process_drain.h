@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/serve/device_figures.h"
+#include "collector/serve/device_totals.h"
 #include "collector/serve/driver_memory.h"
 #include "collector/serve/failure_watch.h"
 #include "collector/serve/frame_namer.h"
@@ -40,7 +40,7 @@ class ProcessDrain {
   // Counters of the devices on which the driver says that the process holds memory, where they have changed, and every
   // ten seconds; of the only device also where the driver names no process (it numbers them otherwise in a container).
   // By ordinals of this machine, not those that the job may see: of no heap.
-  void tell_devices(std::span<const DeviceFigures> devices);
+  void tell_devices(std::span<const DeviceTotals> devices);
   // All that can be had now; with `is_last` also the youngest, and the block at hand is closed.
   void drain(bool is_last);
   // After the last drain(): writes the names that came since. True: there will be none any more.
