@@ -52,8 +52,10 @@ class LegendFilter : public testing::Test {
     facts.live = live->rows;
     const HeapPieces map = compute_heap_pieces(trace.streams[0], states[0], 1, coloring, {}, facts);
     int asked = 0;
-    for (const ShadeEntry& entry : map.legend) {
-      const std::string where = where_of_entry(trace, {0, 1}, coloring, entry);
+    const std::vector<std::string> parts = parts_of_legend(trace, {0, 1}, map);
+    for (std::size_t i = 0; i < map.legend.size(); ++i) {
+      const ShadeEntry& entry = map.legend[i];
+      const std::string& where = parts[i];
       if (where.empty()) continue;
       ++asked;
       const auto list = compute_block_list(trace, states, *live, {where});

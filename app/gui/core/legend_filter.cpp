@@ -21,11 +21,16 @@ std::string without_part(std::string_view where, std::string_view part) {
 
 }  // namespace
 
-std::string where_of_entry(const Trace& trace, HeapKey heap, HeapColoring coloring, const ShadeEntry& entry) {
+std::vector<std::string> parts_of_legend(const Trace& trace, HeapKey heap, const HeapPieces& pieces) {
+  std::string of_heap;
+  if (heaps_of(trace).size() > 1)
+    of_heap = "heap=" + where_quote(trace.streams[heap.stream].definitions().heap(heap.heap).name) + " ";
   // Each stream counts its own events.
-  if (entry.where.empty() || (coloring == HeapColoring::age && trace.streams.size() > 1)) return {};
-  if (heaps_of(trace).size() < 2) return entry.where;
-  return "heap=" + where_quote(trace.streams[heap.stream].definitions().heap(heap.heap).name) + " " + entry.where;
+  const bool has_words = pieces.coloring != HeapColoring::age || trace.streams.size() == 1;
+  std::vector<std::string> parts;
+  for (const ShadeEntry& entry : pieces.legend)
+    parts.push_back(has_words && !entry.where.empty() ? of_heap + entry.where : std::string());
+  return parts;
 }
 
 bool has_part(std::string_view where, std::string_view part) {

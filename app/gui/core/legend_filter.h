@@ -5,14 +5,16 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/query/chosen_heap.h"
 #include "app/gui/core/heap_pieces.h"
 
 namespace hbmscope::gui {
 
-// Of the heap's blocks alone, where the trace has several. Empty: the language has no words for them.
-std::string where_of_entry(const Trace& trace, HeapKey heap, HeapColoring coloring, const ShadeEntry& entry);
+// For each entry of the heap's legend; of its blocks alone, where the trace has several heaps. Empty: the language has
+// no words for them.
+std::vector<std::string> parts_of_legend(const Trace& trace, HeapKey heap, const HeapPieces& pieces);
 
 // Is the part what is looked for, by itself or beside something typed?
 bool has_part(std::string_view where, std::string_view part);

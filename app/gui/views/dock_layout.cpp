@@ -54,12 +54,7 @@ void build_for_trace(ImGuiID space, ImVec2 size) {
   const ImGuiID middle = is_low ? bottom : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
   dock(ViewKind::heap_map, rest);
   dock(ViewKind::address_time, rest);
-  dock(ViewKind::timeline, middle);
-  for (const ViewKind kind :
-       {ViewKind::tpu, ViewKind::failure, ViewKind::beside, ViewKind::fragmentation, ViewKind::range, ViewKind::compare,
-        ViewKind::top, ViewKind::flame, ViewKind::blocks, ViewKind::sizes, ViewKind::events, ViewKind::summary,
-        ViewKind::call_tree, ViewKind::diff, ViewKind::source, ViewKind::totals, ViewKind::import})
-    dock(kind, bottom);
+  for (const ViewKind kind : bottom_tabs) dock(kind, kind == ViewKind::timeline ? middle : bottom);
   ImGui::DockBuilderFinish(space);
 }
 

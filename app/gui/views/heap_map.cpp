@@ -291,9 +291,7 @@ std::optional<Shade> draw_legend(const AppState& state, const Look& look, const 
                                  CommandQueue& commands) {
   const HeapPieces& pieces = answer.pieces;
   const std::string& where = state.position().blocks.where;
-  std::vector<std::string> parts;
-  for (const ShadeEntry& entry : pieces.legend)
-    parts.push_back(where_of_entry(*answer.moment->trace, answer.heap, pieces.coloring, entry));
+  const std::vector<std::string> parts = parts_of_legend(*answer.moment->trace, answer.heap, pieces);
   const auto is_lit = [&](const ShadeEntry& entry) { return entry.name == state.position().lit; };
   const LegendPick pick =
       draw_map_legend(look, pieces.knows_regions, pieces.coloring, pieces.legend, [&](std::size_t i) -> LegendMark {

@@ -19,15 +19,24 @@ std::string percent(double share) {
   return fmt::format("{:.0f} %", share * 100);
 }
 
-// The columns that one pixel covers, as one.
-TimelineColumn column_of(const TimelineColumns& source, double begin, double end) {
+// The columns that a stretch of the axis covers: one at least, the last one not included.
+struct ColumnRange {
+  std::size_t first = 0, behind = 1;
+};
+ColumnRange columns_under(const TimelineColumns& source, double begin, double end) {
   const auto count = static_cast<std::int64_t>(source.columns.size());
   const auto at = [&](double axis) { return source.share_of_axis(axis) * static_cast<double>(count); };
   // What is a rounding error over the border is not in it.
   const auto first = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(at(begin) + 1e-6)), 0, count - 1);
-  const auto last = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(at(end) - 1e-6)), first + 1, count);
-  TimelineColumn sum = source.columns[static_cast<std::size_t>(first)];
-  for (std::int64_t i = first + 1; i < last; ++i) sum.add(source.columns[static_cast<std::size_t>(i)]);
+  const auto behind = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(at(end) - 1e-6)), first + 1, count);
+  return {static_cast<std::size_t>(first), static_cast<std::size_t>(behind)};
+}
+
+// The columns that one pixel covers, as one.
+TimelineColumn column_of(const TimelineColumns& source, double begin, double end) {
+  const ColumnRange range = columns_under(source, begin, end);
+  TimelineColumn sum = source.columns[range.first];
+  for (std::size_t i = range.first + 1; i < range.behind; ++i) sum.add(source.columns[i]);
   return sum;
 }
 
@@ -68,19 +77,14 @@ void draw_line(ImDrawList& draw, const TimelinePicture& picture, Band TimelineCo
 void draw_counter(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineCounter& counter,
                   const Lane& lane) {
   draw.AddRectFilled(lane.from, lane.to, look.role(Role::free));
-  const double count = static_cast<double>(counter.columns.size());
   std::optional<std::int64_t> last;
   for (int x = 0; x < picture.width; ++x) {
-    const double at = picture.source.share_of_axis(picture.axis_of(picture.left + static_cast<float>(x)));
-    const double end = picture.source.share_of_axis(picture.axis_of(picture.left + static_cast<float>(x) + 1));
-    const auto first = static_cast<std::size_t>(std::clamp(std::floor(at * count + 1e-6), 0.0, count - 1));
-    const auto behind =
-        static_cast<std::size_t>(std::clamp(std::ceil(end * count - 1e-6), static_cast<double>(first + 1), count));
-    CounterBand band;
-    for (std::size_t i = first; i < behind; ++i) band.add(counter.columns[i]);
-    if (!band.is_defined) continue;
-    last = counter.columns[behind - 1].most;
     const float left = picture.left + static_cast<float>(x);
+    const ColumnRange range = columns_under(picture.source, picture.axis_of(left), picture.axis_of(left + 1));
+    CounterBand band;
+    for (std::size_t i = range.first; i < range.behind; ++i) band.add(counter.columns[i]);
+    if (!band.is_defined) continue;
+    last = counter.columns[range.behind - 1].most;
     const float top = lane.y_of(static_cast<double>(band.most)), foot = lane.y_of(static_cast<double>(band.least));
     draw.AddRectFilled({left, std::min(foot, lane.to.y - 1)}, {left + 1, lane.to.y}, look.role(Role::several, 0.45F));
     draw.AddRectFilled({left, top - 0.5F}, {left + 1, std::max(foot, top + 1) + 0.5F}, look.role(Role::text, 0.85F));
