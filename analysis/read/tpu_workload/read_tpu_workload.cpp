@@ -222,7 +222,8 @@ class WorkloadReader {
     constexpr std::uint64_t percent_most = 100'000, copies_most = 1'000'000;
     tpu::AssignmentOptions& to = options.vmem;
     options.assigns_vmem = flag("assignment");
-    to.reserved_bytes = number("reserved_bytes", 0, std::uint64_t{1} << 40, scope_.workload.generation->vmem_scoped_limit.value);
+    to.reserved_bytes =
+        number("reserved_bytes", 0, std::uint64_t{1} << 40, scope_.workload.generation->vmem_scoped_limit.value);
     read_picker(find("picker"));
     set(to.min_overlap_percent, "min_overlap_percent", 0, percent_most);
     set(to.preferred_overlap_percent, "preferred_overlap_percent", 0, percent_most);
