@@ -17,6 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import own_children  # noqa: F401 - what an exception leaves running is killed
 from attaching import MAY_ATTACH, WHY_NOT
 
 PYTHON = """
@@ -56,7 +57,10 @@ def programs(target):
 
 def is_held(process):
     for status in Path(f"/proc/{process.pid}/task").glob("*/status"):
-        text = status.read_text()
+        try:
+            text = status.read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # The thread has ended since it was listed: ours does as soon as it has no observer.
         if "TracerPid:\t0" not in text or "(stopped)" in text or "(tracing stop)" in text:
             return True
     return False

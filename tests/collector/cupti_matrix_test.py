@@ -17,6 +17,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import own_children  # noqa: F401 - what a test leaves running is killed
+
 HBMSCOPE, ENTRIES, FAKES, FAKE_CUPTI, LINKED_JOB, JOB, EVERY_REFUSAL, NEXT_IN_LINE = sys.argv[1:9]
 HERE = Path(__file__).parent
 VERSIONS = {"12": "12090", "13.0": "13000", "13.3": "13030"}  # And the driver's.

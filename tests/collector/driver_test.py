@@ -22,6 +22,8 @@ import time
 import unittest
 from pathlib import Path
 
+import own_children  # noqa: F401 - what a test leaves running is killed
+
 HBMSCOPE, ENTRIES, FAKES, LINKED_JOB, JOB, EVERY_REFUSAL, NEXT_IN_LINE = sys.argv[1:8]
 HERE = Path(__file__).parent
 GPU_0, GPU_1 = "GPU 0 memory", "GPU 1 memory"

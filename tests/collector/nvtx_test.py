@@ -15,6 +15,8 @@ import unittest
 from collections import Counter
 from pathlib import Path
 
+import own_children  # noqa: F401 - what a test leaves running is killed
+
 HBMSCOPE, FAKES, FAKE_CUPTI, OTHER_LIBRARY = sys.argv[1:5]
 JOB = str(Path(__file__).parent / "nvtx_job.py")
 MARK, BEGINS, ENDS = "0", "1", "2"

@@ -5,6 +5,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import own_children  # noqa: F401 - what a test leaves running is killed
+
 
 class OwnFolderTest(unittest.TestCase):
     """With a folder of its own, where the recording goes, and no display to open a window on."""

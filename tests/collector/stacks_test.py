@@ -16,6 +16,8 @@ import textwrap
 import unittest
 from pathlib import Path
 
+import own_children  # noqa: F401 - what a test leaves running is killed
+
 HBMSCOPE, FAKES, FAKE_CUPTI, JOB, JOB_IN_C, LIBRARY, BARE_DRIVER = sys.argv[1:8]
 CUT = "[callers cut off]"
 TAKE = "job::take_some(unsigned long)"
