@@ -73,6 +73,16 @@ bool take_slot(ThreadSlot& slot, std::uint64_t thread) {
          taken.compare_exchange_strong(nobody, thread, std::memory_order_acquire);
 }
 
+// A call of a Unix socket with a time limit ends early when the job is stopped and goes on, or handles a signal;
+// nothing of it has happened then (signal(7)). A few times over: who is signalled without end goes on without us.
+template <typename Call>
+auto unless_interrupted(const Call& call) {
+  constexpr int tries_max = 100;
+  auto done = call();
+  for (int i = 1; i < tries_max && done < 0 && errno == EINTR; ++i) done = call();
+  return done;
+}
+
 // The observer may be slow to take it, not the job to go on: a second at most. Who attached has asked for it, and says
 // that it took it, on a connection that stays.
 const char* hand_over(int memory, const char* observer_path, int& observer, int* link) {
@@ -98,8 +108,11 @@ const char* hand_over(int memory, const char* observer_path, int& observer, int*
   rights->cmsg_type = SCM_RIGHTS;
   rights->cmsg_len = CMSG_LEN(sizeof(int));
   std::memcpy(CMSG_DATA(rights), &memory, sizeof(int));
-  bool is_told = connect(socket_fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
-                 sendmsg(socket_fd, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(hello));
+  const bool is_connected = unless_interrupted([&] {
+                              return connect(socket_fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+                            }) == 0;
+  bool is_told = is_connected && unless_interrupted([&] { return sendmsg(socket_fd, &message, MSG_NOSIGNAL); }) ==
+                                     static_cast<ssize_t>(sizeof(hello));
   ucred peer{};
   socklen_t peer_bytes = sizeof(peer);
   if (is_told && getsockopt(socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0) observer = peer.pid;
@@ -110,7 +123,7 @@ const char* hand_over(int memory, const char* observer_path, int& observer, int*
   const timeval patience{5, 0};
   setsockopt(socket_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   char answer = 0;
-  is_told = recv(socket_fd, &answer, 1, 0) == 1 && answer == wire::attach_taken;
+  is_told = unless_interrupted([&] { return recv(socket_fd, &answer, 1, 0); }) == 1 && answer == wire::attach_taken;
   if (is_told) {
     *link = socket_fd;
     return nullptr;

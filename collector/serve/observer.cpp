@@ -22,11 +22,37 @@ namespace {
 constexpr std::uint64_t busy_events = 10'000;  // A ring holds thirteen times as many.
 constexpr std::size_t processes_max = wire::streams_max;
 
+// What recvmsg() returns. Of the descriptors that came with it the first is `memory`, and the others are closed.
+ssize_t receive_hello(int connection, wire::Hello& hello, int& memory) {
+  iovec part{&hello, sizeof(hello)};
+  alignas(cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof(control);
+  const ssize_t received = recvmsg(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  if (received <= 0) return received;
+  for (cmsghdr* rights = CMSG_FIRSTHDR(&message); rights != nullptr; rights = CMSG_NXTHDR(&message, rights)) {
+    if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS) continue;
+    for (std::size_t at = 0; CMSG_LEN(at + sizeof(int)) <= rights->cmsg_len; at += sizeof(int)) {
+      int one = -1;
+      std::memcpy(&one, CMSG_DATA(rights) + at, sizeof(one));
+      if (memory < 0)
+        memory = one;
+      else
+        close(one);
+    }
+  }
+  return received;
+}
+
 }  // namespace
 
 Observer::~Observer() {
   for (Job& job : jobs_)
     if (job.drain) close_job(job);
+  for (const Silent& one : silent_) close(one.connection);
   if (listening_ >= 0) close(listening_);
   if (!path_.empty()) unlink(path_.c_str());
 }
@@ -143,83 +169,96 @@ void Observer::finish() {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
-// A few: one that says nothing takes a while, and the rings wait meanwhile.
+// A few, as the rings wait meanwhile.
 int Observer::accept_some() {
-  constexpr int a_round = 4;
-  for (int i = 0; i < a_round; ++i) {
-    const int connection = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0) return i;
-    if (!take_in(connection)) close(connection);
+  constexpr int a_round = 16;
+  constexpr std::size_t silent_max = 256;
+  int came = 0;
+  for (; came < a_round; ++came) {
+    const int connection = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (connection < 0) break;
+    std::string wrong;
+    const auto peer = link::trusted_peer(connection, wrong);
+    if (peer) {
+      silent_.push_back({connection, peer->pid, Clock::now()});
+    } else {
+      close(connection);
+      refuse(wrong);
+    }
   }
-  return a_round;
+  hear();
+  while (silent_.size() > silent_max) give_up(silent_.begin());
+  return came;
 }
 
-bool Observer::refuse(const std::string& why) {
+// It has said all before it connected, or says it at once: but a machine may be busy, and each of us be stopped.
+void Observer::hear() {
+  constexpr auto patience = std::chrono::seconds(5);
+  for (auto one = silent_.begin(); one != silent_.end();) {
+    const Heard heard = take_in(one->connection, one->pid);
+    if (heard == Heard::nothing_yet && Clock::now() - one->since < patience) {
+      ++one;
+    } else if (heard == Heard::nothing_yet) {
+      one = give_up(one);
+    } else {
+      if (heard == Heard::all) close(one->connection);
+      one = silent_.erase(one);
+    }
+  }
+}
+
+std::vector<Observer::Silent>::iterator Observer::give_up(std::vector<Silent>::iterator one) {
+  refuse("process " + std::to_string(one->pid) + ": it connected and said nothing");
+  close(one->connection);
+  return silent_.erase(one);
+}
+
+void Observer::refuse(const std::string& why) {
   constexpr std::size_t refused_max = 100;  // A hostile peer may come ten thousand times.
   if (refused_.size() < refused_max) refused_.push_back(why);
-  return false;
 }
 
-bool Observer::take_in(int connection) {
-  std::string wrong;
-  const auto peer = link::trusted_peer(connection, wrong);
-  if (!peer) return refuse(wrong);
-  const std::string who = "process " + std::to_string(peer->pid) + ": ";
-  // It has said all before it connected, or says it at once.
-  const timeval patience{0, 200'000};
-  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+Observer::Heard Observer::take_in(int connection, std::int64_t pid) {
   wire::Hello hello;
-  iovec part{&hello, sizeof(hello)};
-  alignas(cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof(control);
-  const ssize_t received = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
   int memory = -1;
-  if (received > 0)
-    for (cmsghdr* rights = CMSG_FIRSTHDR(&message); rights != nullptr; rights = CMSG_NXTHDR(&message, rights)) {
-      if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS) continue;
-      for (std::size_t at = 0; CMSG_LEN(at + sizeof(int)) <= rights->cmsg_len; at += sizeof(int)) {
-        int one = -1;
-        std::memcpy(&one, CMSG_DATA(rights) + at, sizeof(one));
-        if (memory < 0)
-          memory = one;
-        else
-          close(one);
-      }
-    }
+  const ssize_t received = receive_hello(connection, hello, memory);
+  if (received < 0 && (errno == EAGAIN || errno == EINTR)) return Heard::nothing_yet;
+  const std::string who = "process " + std::to_string(pid) + ": ";
+  const auto turn_away = [&](const std::string& why) {
+    refuse(who + why);
+    return Heard::all;
+  };
   const auto says = [&](const char* magic) { return std::memcmp(hello.magic, magic, sizeof(hello.magic)) == 0; };
   const bool was_attached = says(wire::hello_when_attached);
   if (received != static_cast<ssize_t>(sizeof(hello)) || memory < 0 || (!was_attached && !says(wire::Hello{}.magic))) {
     if (memory >= 0) close(memory);
-    return refuse(who + "it is no collector");
+    return turn_away("it is no collector");
   }
   if (jobs_.size() == processes_max) {
     close(memory);
-    return refuse(who + "there are too many processes");
+    return turn_away("there are too many processes");
   }
+  std::string wrong;
   std::unique_ptr<RingMemory> rings = RingMemory::map(memory, wrong);
-  if (!rings) return refuse(who + wrong);
+  if (!rings) return turn_away(wrong);
   Job job;
   job.process.stream = static_cast<std::uint32_t>(jobs_.size());
-  job.process.pid = peer->pid;
+  job.process.pid = pid;
   job.drain = std::make_unique<ProcessDrain>(std::move(rings), job.process.stream, sink_);
-  job.drain->name_frames_by(namer_, peer->pid);
-  for (const auto& [key, value] : read_process_facts(peer->pid)) {
+  job.drain->name_frames_by(namer_, pid);
+  for (const auto& [key, value] : read_process_facts(pid)) {
     job.drain->add_job_fact(key, value);
     if (key == "command") job.process.command = value;
   }
   if (was_attached) {
-    if (send(connection, &wire::attach_taken, 1, MSG_NOSIGNAL) != 1) return refuse(who + "it has gone again");
+    if (send(connection, &wire::attach_taken, 1, MSG_NOSIGNAL) != 1) return turn_away("it has gone again");
     job.link = connection;
-    job.drain->note_attached(read_proc_file("/proc/" + std::to_string(peer->pid) + "/maps").find("/libcuda.so") !=
+    job.drain->note_attached(read_proc_file("/proc/" + std::to_string(pid) + "/maps").find("/libcuda.so") !=
                              std::string::npos);
   }
-  link::note_observed(peer->pid);
+  link::note_observed(pid);
   jobs_.push_back(std::move(job));
-  return was_attached;
+  return was_attached ? Heard::all_and_stays : Heard::all;
 }
 
 Observer::Totals Observer::totals() const {

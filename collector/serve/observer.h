@@ -3,6 +3,7 @@
 // written before it was killed is drained all the same.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -79,14 +80,25 @@ class Observer {
   static void forget_process(Job& job);
   void drain(Job& job, bool is_last);
   static bool has_ended(const Job& job);
-  int accept_some();                    // Returns how many came.
-  bool take_in(int connection);         // True: it stays open.
-  bool refuse(const std::string& why);  // False.
+
+  using Clock = std::chrono::steady_clock;
+  struct Silent {  // Has connected, and has not said who it is.
+    int connection = -1;
+    std::int64_t pid = 0;
+    Clock::time_point since;
+  };
+  enum class Heard { nothing_yet, all, all_and_stays };
+  int accept_some();  // Returns how many came.
+  void hear();
+  Heard take_in(int connection, std::int64_t pid);
+  std::vector<Silent>::iterator give_up(std::vector<Silent>::iterator one);
+  void refuse(const std::string& why);
 
   Sink sink_;
   std::string path_;
   FrameNamer namer_;
   int listening_ = -1;
+  std::vector<Silent> silent_;
   std::vector<Job> jobs_;
   std::vector<std::string> refused_;
   std::vector<Failure> failures_;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <thread>
+#include <vector>
 
 #include "analysis/trace/stream.h"
 #include "collector/inject/rings.h"
@@ -51,13 +52,18 @@ class Rings : public testing::Test {
     return inject::rings.add(record);
   }
 
-  // What says hello and hands over a file that is no shared memory of ours.
-  void knock(const void* bytes, std::size_t size, int file) {
+  // Who connects, and has not said who it is.
+  int come() {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strcpy(address.sun_path, observer.socket_path().c_str());
     const int peer = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-    ASSERT_EQ(::connect(peer, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    EXPECT_EQ(::connect(peer, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    return peer;
+  }
+
+  // What says hello and hands over a file that is no shared memory of ours.
+  static void say(int peer, const void* bytes, std::size_t size, int file) {
     iovec part{const_cast<void*>(bytes), size};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{};
@@ -73,6 +79,11 @@ class Rings : public testing::Test {
       std::memcpy(CMSG_DATA(rights), &file, sizeof(int));
     }
     ASSERT_EQ(sendmsg(peer, &message, 0), static_cast<ssize_t>(size));
+  }
+
+  void knock(const void* bytes, std::size_t size, int file) {
+    const int peer = come();
+    say(peer, bytes, size, file);
     observer.serve(0);
     close(peer);
   }
@@ -269,6 +280,35 @@ TEST_F(Rings, what_is_no_collector_is_turned_away) {
   ASSERT_EQ(observer.refused().size(), 3U);
   EXPECT_NE(observer.refused()[1].find("it is no collector"), std::string::npos);
   EXPECT_NE(observer.refused()[2].find("could be made smaller"), std::string::npos);
+}
+
+// As a machine that is busy does with a job.
+TEST_F(Rings, who_pauses_between_coming_and_saying_is_heard) {
+  const int peer = come();
+  for (int i = 0; i < 3; ++i) observer.serve(0);
+  EXPECT_TRUE(observer.refused().empty());
+  const wire::Hello hello;
+  const int unsealed = memfd_create("test", 0);
+  ASSERT_EQ(ftruncate(unsealed, 1 << 20), 0);
+  say(peer, &hello, sizeof(hello), unsealed);
+  observer.serve(0);
+  ASSERT_EQ(observer.refused().size(), 1U);
+  EXPECT_NE(observer.refused()[0].find("could be made smaller"), std::string::npos) << "what it said was read";
+  close(unsealed);
+  close(peer);
+}
+
+TEST_F(Rings, of_many_who_say_nothing_the_first_are_let_go_and_a_job_is_taken) {
+  std::vector<int> silent;
+  for (int i = 0; i < 300; ++i) {
+    silent.push_back(come());
+    observer.serve(0);
+  }
+  ASSERT_EQ(observer.refused().size(), 300U - 256U);
+  EXPECT_NE(observer.refused()[0].find("it connected and said nothing"), std::string::npos);
+  connect();
+  EXPECT_EQ(observer.processes().size(), 1U);
+  for (const int one : silent) close(one);
 }
 
 }  // namespace
