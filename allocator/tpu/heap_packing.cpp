@@ -54,11 +54,7 @@ class Heap {
       const PackedBuffer& buffer = buffers_[each];
       offsets[each] = offset;
       if (buffer.size == 0) continue;
-      const PlacedChunks::Chunk chunk{buffer.begin, buffer.end, offset, offset + buffer.size};
-      chunks_.add(chunk);
-      by_offset_.insert(std::upper_bound(by_offset_.begin(), by_offset_.end(), chunk,
-                                         [](const auto& a, const auto& b) { return a.offset < b.offset; }),
-                        chunk);
+      chunks_.add({buffer.begin, buffer.end, offset, offset + buffer.size});
       size_ = std::max(size_, offset + buffer.size);
     }
   }
@@ -71,36 +67,23 @@ class Heap {
   }
 
  private:
-  // What lives when one of these does, by offset. Where it was few of all the last time, they come from the tree; else
-  // all are gone through in their order, which costs less for each.
+  // What lives when one of these does, by offset.
   void gather_taken(const std::vector<std::uint32_t>& together) {
-    constexpr std::size_t few = 16;
     taken_.clear();
-    const auto take = [this](const PlacedChunks::Chunk& chunk) { taken_.emplace_back(chunk.offset, chunk.offset_end); };
-    if (are_few_) {
-      for (const std::uint32_t each : together) chunks_.for_each_alive(buffers_[each].begin, buffers_[each].end, take);
-      std::sort(taken_.begin(), taken_.end());
-      looked_at_ = taken_.size() + 1;
-    } else {
-      const auto lives = [&](const PlacedChunks::Chunk& chunk) {
-        return std::any_of(together.begin(), together.end(), [&](std::uint32_t each) {
-          return chunk.begin <= buffers_[each].end && chunk.end >= buffers_[each].begin;
-        });
-      };
-      for (const PlacedChunks::Chunk& chunk : by_offset_)
-        if (lives(chunk)) take(chunk);
-      looked_at_ = by_offset_.size() + 1;
-    }
-    are_few_ = taken_.size() < by_offset_.size() / few;
+    looked_at_ = 0;
+    for (const std::uint32_t each : together)
+      looked_at_ += chunks_.for_each_alive(
+          buffers_[each].begin, buffers_[each].end,
+          [this](const PlacedChunks::Chunk& chunk) { taken_.emplace_back(chunk.offset, chunk.offset_end); });
+    std::sort(taken_.begin(), taken_.end());
+    looked_at_ += taken_.size() * Work::steps_of_sorting;
   }
 
   std::span<const PackedBuffer> buffers_;
   std::uint64_t alignment_, size_ = 0;
   PlacedChunks chunks_;
-  std::vector<PlacedChunks::Chunk> by_offset_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> taken_;  // Of the last question; kept for its memory.
   std::uint64_t looked_at_ = 0;
-  bool are_few_ = false;
 };
 
 struct Turn {

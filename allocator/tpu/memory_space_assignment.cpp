@@ -115,9 +115,9 @@ class Assigner {
   // In the smallest free piece of those that hold it; nothing: none does.
   std::optional<std::uint64_t> find_offset(std::uint64_t bytes, std::int64_t begin, std::int64_t end) const {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> taken;
-    chunks_.for_each_alive(
+    const std::uint64_t looked_at = chunks_.for_each_alive(
         begin, end, [&](const PlacedChunks::Chunk& chunk) { taken.emplace_back(chunk.offset, chunk.offset_end); });
-    spend(taken.size() + 1);
+    spend(looked_at + taken.size() * Work::steps_of_sorting + 1);
     std::sort(taken.begin(), taken.end());
     taken.emplace_back(problem_.capacity_bytes, problem_.capacity_bytes);
     std::optional<std::uint64_t> best;
@@ -135,9 +135,7 @@ class Assigner {
 
   bool is_free(std::uint64_t offset, std::uint64_t bytes, std::int64_t begin, std::int64_t end) const {
     bool is_free = true;
-    std::uint64_t looked_at = 1;
-    chunks_.for_each_alive(begin, end, [&](const PlacedChunks::Chunk& chunk) {
-      ++looked_at;
+    const std::uint64_t looked_at = chunks_.for_each_alive(begin, end, [&](const PlacedChunks::Chunk& chunk) {
       is_free = is_free && (chunk.offset >= offset + bytes || chunk.offset_end <= offset);
     });
     spend(looked_at);

@@ -7,9 +7,10 @@
 
 namespace hbmscope::allocator::tpu {
 
-// In a tree by begin, whose nodes know when the last one below them ends. Unbalanced by choice of the original
-// (BufferIntervalTree); here leaves hang where a search by (begin, number) ends, and the tree only speeds up the
-// question, so that its form does not matter for the answer.
+// In a tree by begin, whose nodes know when the last one below them ends. It only speeds up the question: its form does
+// not matter for the answer. The original's (BufferIntervalTree) is unbalanced by choice; a program of a hundred
+// thousand equal values would make it a list, so that here each node has a number drawn for it and is above those with
+// smaller ones (a treap).
 class PlacedChunks {
  public:
   struct Chunk {
@@ -20,38 +21,40 @@ class PlacedChunks {
   // Returns its number.
   std::int32_t add(const Chunk& chunk) {
     const auto number = static_cast<std::int32_t>(nodes_.size());
-    nodes_.push_back({chunk, chunk.end, -1, -1, true});
-    if (number == 0) return number;
-    std::int32_t at = 0;
-    while (true) {
-      Node& node = nodes_[static_cast<std::size_t>(at)];
-      node.last_end = std::max(node.last_end, chunk.end);
-      std::int32_t& next = chunk.begin < node.chunk.begin ? node.left : node.right;
-      if (next < 0) {
-        next = number;
-        return number;
-      }
-      at = next;
+    drawn_ = drawn_ * 6364136223846793005U + 1442695040888963407U;  // Knuth's MMIX; its high bits are the random ones.
+    nodes_.push_back({chunk, chunk.end, -1, -1, static_cast<std::uint32_t>(drawn_ >> 32), true});
+    std::int32_t* place = &root_;
+    while (*place >= 0 && node(*place).rank >= nodes_.back().rank) {
+      Node& above = node(*place);
+      above.last_end = std::max(above.last_end, chunk.end);
+      place = chunk.begin < above.chunk.begin ? &above.left : &above.right;
     }
+    split(*place, chunk.begin, nodes_.back().left, nodes_.back().right);
+    *place = number;
+    renew(nodes_.back());
+    return number;
   }
 
   // Its node stays, without a chunk.
   void remove(std::int32_t number) { nodes_[static_cast<std::size_t>(number)].is_there = false; }
 
-  // Those that live at any time from begin to end, both included.
+  // Those that live at any time from begin to end, both included. Returns how many nodes it has looked at.
   template <class Visit>
-  void for_each_alive(std::int64_t begin, std::int64_t end, const Visit& visit) const {
-    if (nodes_.empty()) return;
-    std::vector<std::int32_t> open = {0};
+  std::uint64_t for_each_alive(std::int64_t begin, std::int64_t end, const Visit& visit) const {
+    std::uint64_t looked_at = 0;
+    std::vector<std::int32_t> open;
+    if (root_ >= 0) open.push_back(root_);
     while (!open.empty()) {
       const Node& node = nodes_[static_cast<std::size_t>(open.back())];
       open.pop_back();
+      ++looked_at;
       if (begin > node.last_end) continue;
       if (node.left >= 0) open.push_back(node.left);
       if (end < node.chunk.begin) continue;
       if (node.is_there && node.chunk.end >= begin) visit(node.chunk);
       if (node.right >= 0) open.push_back(node.right);
     }
+    return looked_at;
   }
 
  private:
@@ -59,9 +62,36 @@ class PlacedChunks {
     Chunk chunk;
     std::int64_t last_end;
     std::int32_t left, right;
+    std::uint32_t rank;
     bool is_there;
   };
+  Node& node(std::int32_t number) { return nodes_[static_cast<std::size_t>(number)]; }
+
+  void renew(Node& of) {
+    of.last_end = of.chunk.end;
+    for (const std::int32_t below : {of.left, of.right})
+      if (below >= 0) of.last_end = std::max(of.last_end, node(below).last_end);
+  }
+  // What begins before goes to `left`, with all that begins at the same time; what begins after it to `right`.
+  void split(std::int32_t tree, std::int64_t begin, std::int32_t& left, std::int32_t& right) {
+    if (tree < 0) {
+      left = right = -1;
+      return;
+    }
+    Node& top = node(tree);
+    if (begin < top.chunk.begin) {
+      split(top.left, begin, left, top.left);
+      right = tree;
+    } else {
+      split(top.right, begin, top.right, right);
+      left = tree;
+    }
+    renew(top);
+  }
+
   std::vector<Node> nodes_;
+  std::int32_t root_ = -1;
+  std::uint64_t drawn_ = 1;
 };
 
 }  // namespace hbmscope::allocator::tpu

@@ -13,6 +13,7 @@ class Work {
   explicit Work(std::uint64_t steps_max = no_limit, const std::atomic<bool>* cancelled = nullptr)
       : steps_max_(steps_max), cancelled_(cancelled) {}
 
+  static constexpr std::uint64_t steps_of_sorting = 8;  // For each chunk, some ten thousand at a time.
   // A step looks at one chunk of a heap, some nanoseconds. False: stop; what is there by then is not the answer.
   bool spend(std::uint64_t steps) {
     steps_ = steps > steps_max_ - steps_ ? steps_max_ : steps_ + steps;

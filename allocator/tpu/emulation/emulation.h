@@ -120,6 +120,6 @@ void apply_options(Workload& workload);
 // over by then, it is not the whole emulation; null: as much as it takes.
 Emulation emulate(const Workload& workload, Work* work = nullptr);
 // Of Work, for an event: for what it takes of memory too.
-constexpr std::uint64_t steps_of_event = 400;
+constexpr std::uint64_t steps_of_event = 200;
 
 }  // namespace hbmscope::allocator::tpu

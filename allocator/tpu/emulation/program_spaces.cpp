@@ -128,8 +128,11 @@ std::optional<OperationRange> hbm_range(const AssignmentProblem& problem, const 
   std::int64_t end = value.defined_at;
   for (std::size_t i = 0; i < value.uses.size(); ++i)
     if (!in_vmem[i]) end = std::max(end, value.uses[i].time);
-  for (const Residence& residence : assignment.residences) {
-    if (residence.value != number) continue;
+  const auto& residences = assignment.residences;  // By value.
+  auto each = std::lower_bound(residences.begin(), residences.end(), number,
+                               [](const Residence& residence, std::uint32_t of) { return residence.value < of; });
+  for (; each != residences.end() && each->value == number; ++each) {
+    const Residence& residence = *each;
     if (residence.in) end = std::max(end, residence.in->before - 1);
     if (residence.out) end = std::max(end, residence.out->before - 1);
   }

@@ -29,7 +29,7 @@ struct OpenedWorkload {
 };
 
 // Steps that one emulation may take: some ten million events, some ten seconds.
-constexpr std::uint64_t emulation_steps_max = 4'000'000'000;
+constexpr std::uint64_t emulation_steps_max = 2'000'000'000;
 
 // `timed`: its events have times, modelled. Errors: those of read_tpu_workload; cancelled; it would take more than
 // emulation_steps_max.
