@@ -298,6 +298,16 @@ TEST_F(Rings, who_pauses_between_coming_and_saying_is_heard) {
   close(peer);
 }
 
+TEST_F(Rings, files_that_come_with_nothing_said_are_closed) {
+  const auto open_files = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); };
+  const int file = memfd_create("test", 0);
+  const auto before = open_files();
+  for (int i = 0; i < 5; ++i) knock("", 0, file);
+  EXPECT_EQ(open_files(), before);
+  EXPECT_EQ(observer.refused().size(), 5U);
+  close(file);
+}
+
 TEST_F(Rings, of_many_who_say_nothing_the_first_are_let_go_and_a_job_is_taken) {
   std::vector<int> silent;
   for (int i = 0; i < 300; ++i) {
