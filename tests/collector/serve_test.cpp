@@ -13,6 +13,7 @@
 
 #include "analysis/trace/stream.h"
 #include "collector/inject/rings.h"
+#include "collector/serve/elf_symbols.h"
 #include "collector/serve/observer.h"
 
 namespace hbmscope {
@@ -319,6 +320,20 @@ TEST_F(Rings, of_many_who_say_nothing_the_first_are_let_go_and_a_job_is_taken) {
   connect();
   EXPECT_EQ(observer.processes().size(), 1U);
   for (const int one : silent) close(one);
+}
+
+TEST(Demangled, a_name_whose_text_would_be_endless_stays_as_it_is) {
+  EXPECT_EQ(serve::demangled("_ZN2ns1fEi"), "ns::f(int)");
+  EXPECT_EQ(serve::demangled("_Z1f1AIiiES_IS0_S0_E"), "f(A<int, int>, A<A<int, int>, A<int, int> >)");
+  EXPECT_EQ(serve::demangled("_Z1fIJijEEvDpT_"), "void f<int, unsigned int>(int, unsigned int)");
+  EXPECT_EQ(serve::demangled("main"), "main");
+  std::string doubling = "_Z1f1AIiiE";  // Each type is a pair of the one before.
+  for (const char of : std::string("0123456789ABCDEFGHIJKLM")) doubling += std::string("S_IS") + of + "_S" + of + "_E";
+  EXPECT_EQ(serve::demangled(doubling), doubling);
+  std::string packs = "_Z1fIJ" + std::string(100, 'i') + "EEv";  // A hundred times a hundred times a hundred.
+  for (int i = 0; i < 3; ++i) packs += "DpFvT_";
+  packs += "T_EEE";
+  EXPECT_EQ(serve::demangled(packs), packs);
 }
 
 }  // namespace
