@@ -268,6 +268,32 @@ Total bytes: 512 (512B)
        512B(100%);       512B;            0;                1; f32[]
 )";
 
+// Each buffer has a copy of its instruction's names and its shape.
+TEST(Hlo, a_long_tuple_is_read_once_and_its_texts_have_an_end) {
+  constexpr std::uint64_t parts = 50'000, more = std::uint64_t{1} << 20;
+  Message element, tuple, computation, module, assignment, proto;
+  element.number(2, 4);
+  for (std::uint64_t i = 0; i < parts; ++i) tuple.add(4, element);
+  computation.text(1, "main").add(2, instruction(std::string(more, 'a'), 1, tuple, std::string(more, 'b')));
+  module.text(1, "jit_step").text(2, "main").add(3, computation);
+  for (std::uint64_t i = 0; i < parts; ++i) {
+    std::string index;
+    for (std::uint64_t rest = i; rest > 0 || index.empty(); rest >>= 7)
+      index += static_cast<char>((rest & 127) | (rest > 127 ? 128 : 0));
+    assignment.add(1, buffer(2 * i, 8, 0, 1)).add(1, buffer(2 * i + 1, 4, 0, 1, index));
+  }
+  proto.add(1, module).add(3, assignment);
+  const auto program = hlo::read_hlo_proto(bytes_of(proto.bytes), "dump");
+  ASSERT_TRUE(program) << program.error().what;
+  ASSERT_EQ(program->buffers.size(), 2 * parts);
+  EXPECT_EQ(program->buffers.back().shape, "s32[]");
+  EXPECT_EQ(program->buffers.back().index, "{49999}");
+  const hlo::LogicalBuffer& whole = program->buffers.front();
+  EXPECT_TRUE(whole.is_tuple);
+  EXPECT_TRUE(whole.shape.starts_with("(s32[], s32[], ") && whole.shape.ends_with("...")) << whole.shape;
+  EXPECT_LE(whole.shape.size() + whole.instruction.size() + whole.op_name.size(), 4096U);
+}
+
 TEST(Hlo, a_memory_usage_report_tells_spaces_and_no_kinds) {
   Message vmem, hbm, one, other, report;
   one.number(2, 2'097'664).number(3, 1).text(5, "fusion.1").text(5, "fusion.2").text(6, "table");
