@@ -319,6 +319,16 @@ TEST(Hlo, a_memory_usage_report_tells_spaces_and_no_kinds) {
   }
 }
 
+TEST(Hlo, a_text_may_be_cut_off_anywhere) {
+  const std::string text =
+      "BufferAssignment:\nallocation 5: size 8, color 1, preallocated-temp:\n value: <1 a{0} @1> (size=8,offset=0): "
+      "u8[8]\n";
+  std::size_t taken = 0;
+  for (std::size_t bytes = 0; bytes <= text.size(); ++bytes)
+    taken += hlo::read_buffer_assignment(bytes_of(text.substr(0, bytes)), "dump") ? 1 : 0;
+  EXPECT_EQ(taken, text.size() - text.find(" 8,") - 1) << "from the size on";
+}
+
 TEST(Hlo, damage_is_said_and_others_are_refused) {
   const std::string whole = small_program();
   for (std::size_t length = 0; length < whole.size(); ++length) {
