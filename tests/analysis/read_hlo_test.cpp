@@ -16,6 +16,7 @@
 #include "analysis/read/hlo/read_buffer_assignment.h"
 #include "analysis/read/hlo/read_hlo.h"
 #include "analysis/read/hlo/read_hlo_proto.h"
+#include "analysis/trace/moment.h"
 #include "analysis/trace/pass.h"
 
 namespace hbmscope {
@@ -267,6 +268,17 @@ Total bytes: 512 (512B)
   ------------------------------------------------------------
        512B(100%);       512B;            0;                1; f32[]
 )";
+
+TEST(Hlo, an_event_of_another_arenas_buffer_takes_no_place) {
+  Message assignment;
+  assignment.add(1, buffer(1, 8 * kib, 0, 1)).add(1, buffer(2, 4 * kib, 0, 2));
+  assignment.add(3, allocation(0, 4 * kib, 0, {}, {{2, 0, 4 * kib}}));
+  assignment.add(3, allocation(1, 8 * kib, 0, {}, {{1, 0, 8 * kib}}));
+  assignment.add(4, heap_trace(0, {{0, 1}}));  // Buffer 1 is in the other arena.
+  const Trace trace = trace_of(assignment.bytes);
+  EXPECT_EQ(trace.import.count_of("unplaced_buffers"), 1);
+  EXPECT_EQ(compute_heap_rows(trace, compute_states(trace, *find_moment(trace, "end"))).at(0).in_use_bytes, 8 * kib);
+}
 
 // Each buffer has a copy of its instruction's names and its shape.
 TEST(Hlo, a_long_tuple_is_read_once_and_its_texts_have_an_end) {
