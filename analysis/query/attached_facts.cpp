@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/model/clamped.h"
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 #include "collector/wire/told_names.h"
@@ -26,13 +27,14 @@ std::optional<Told> find_told(const Stream& stream, const Mark& mark) {
     if (!stream.definitions().text(key.first).ends_with(wire::held_by_process_ending)) continue;
     std::optional<CounterSample> first;
     series.for_each([&](const CounterSample& sample) {
-      if (!first && sample.event >= mark.event && sample.time_ns - mark.time_ns <= told_within_ns) first = sample;
+      if (first || sample.event < mark.event) return;
+      if (clamped_difference(sample.time_ns, mark.time_ns) <= told_within_ns) first = sample;
     });
     if (!first || first->value < 0) continue;
     if (!told) told = Told{};
     told->bytes += static_cast<std::uint64_t>(first->value);
     told->position = std::max(told->position, first->event);
-    told->after_ns = std::max(told->after_ns, first->time_ns - mark.time_ns);
+    told->after_ns = std::max(told->after_ns, clamped_difference(first->time_ns, mark.time_ns));
   }
   return told;
 }
@@ -61,7 +63,7 @@ std::vector<AttachedFacts> find_attached(const Trace& trace) {
     if (mark == marks.end()) continue;
     AttachedFacts& facts = all.emplace_back();
     facts.stream = i;
-    facts.since_start_ns = (*mark).time_ns - stream.first_time_ns();
+    facts.since_start_ns = clamped_difference((*mark).time_ns, stream.first_time_ns());
     facts.realtime_ns = stream.clocks().realtime_of((*mark).time_ns);
     const auto told = find_told(stream, *mark);
     if (told) facts.held_bytes = told->bytes;

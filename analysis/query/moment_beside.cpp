@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/model/clamped.h"
+
 namespace hbmscope {
 namespace {
 
@@ -109,8 +111,8 @@ MomentBeside find_time(const Stream& stream, const Stream& other, std::uint64_t 
   if (!stream.has_times() || !other.has_times())
     return {std::min(position, other.end_position()), position > other.end_position()};
   const std::int64_t since =
-      std::max(stream.state_at(position).time_ns(), stream.first_time_ns()) - stream.first_time_ns();
-  const std::int64_t then = other.first_time_ns() + since;
+      clamped_difference(std::max(stream.state_at(position).time_ns(), stream.first_time_ns()), stream.first_time_ns());
+  const std::int64_t then = clamped_sum(other.first_time_ns(), since);
   return {position == 0 ? 0 : other.position_of_time(then), then > other.last_time_ns()};
 }
 

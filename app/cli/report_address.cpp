@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/model/clamped.h"
 #include "analysis/query/block_history.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/units/format.h"
@@ -65,7 +66,7 @@ std::vector<Found> find_at(const Source& source, std::uint64_t address) {
 
 std::string time_text(const Stream& stream, const std::optional<std::int64_t>& time_ns) {
   if (!time_ns) return {};
-  return text_from_value(*time_ns - stream.first_time_ns(), "nanoseconds");
+  return text_from_value(clamped_difference(*time_ns, stream.first_time_ns()), "nanoseconds");
 }
 
 std::string event_text(const Stream& stream, std::uint64_t event, const std::optional<std::int64_t>& time_ns) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -165,11 +166,33 @@ std::uint64_t ElfSymbols::memory_bytes() const {
   return functions_.capacity() * sizeof(Function) + texts_.capacity();
 }
 
+namespace {
+
+// How long the text may get, with every name at its worst: what refers to something before it (S1_, T_) repeats that,
+// of which groups of three make the most; an expansion of a pack (Dp, sp) is repeated for each of its elements.
+double text_bytes_at_most(std::string_view name) {
+  const auto refers = [&](std::size_t at) {
+    if (name[at] != 'S' && name[at] != 'T') return false;
+    const std::size_t behind = name.find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", at + 1);
+    return behind != std::string_view::npos && name[behind] == '_';
+  };
+  const auto size = static_cast<double>(name.size());
+  double bytes = size;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (refers(i)) bytes *= std::cbrt(3.0);
+    if (const auto two = name.substr(i, 2); two == "Dp" || two == "sp") bytes *= size;
+  }
+  return bytes;
+}
+
+}  // namespace
+
 std::string demangled(std::string_view name) {
-  // A hostile name may stand for a text of gigabytes.
+  // A hostile name of 300 bytes may stand for a text of gigabytes, which the demangler makes whole before it is cut.
   constexpr std::size_t mangled_bytes_max = 4096, text_bytes_max = 2048;
+  constexpr double whole_bytes_max = 1 << 28;
   std::string text(name);
-  if (name.starts_with("_Z") && name.size() <= mangled_bytes_max) {
+  if (name.starts_with("_Z") && name.size() <= mangled_bytes_max && text_bytes_at_most(name) <= whole_bytes_max) {
     int status = 0;
     const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status),
                                                           std::free);

@@ -32,7 +32,7 @@ ssize_t receive_hello(int connection, wire::Hello& hello, int& memory) {
   message.msg_control = control;
   message.msg_controllen = sizeof(control);
   const ssize_t received = recvmsg(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-  if (received <= 0) return received;
+  if (received < 0) return received;  // Who says nothing at all may hand over files with it.
   for (cmsghdr* rights = CMSG_FIRSTHDR(&message); rights != nullptr; rights = CMSG_NXTHDR(&message, rights)) {
     if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS) continue;
     for (std::size_t at = 0; CMSG_LEN(at + sizeof(int)) <= rights->cmsg_len; at += sizeof(int)) {

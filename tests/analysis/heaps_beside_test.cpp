@@ -2,6 +2,7 @@
 #include "analysis/query/heaps_beside.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "analysis/query/moment_beside.h"
 #include "tests/analysis/trace_builder.h"
@@ -129,6 +130,22 @@ TEST(MomentBeside, same_time_counts_from_each_first_event) {
   const Stream& b = both.b.trace().streams[0];
   EXPECT_LE(b.state_at(found.position).time_ns(), b.first_time_ns() + 2000);
   EXPECT_GT(b.state_at(found.position + 1).time_ns(), b.first_time_ns() + 2000);
+}
+
+// A file may say any time.
+TEST(MomentBeside, of_any_times_is_a_moment) {
+  TraceBuilder endless, brief;
+  const HeapKey heap{0, endless.heap("GPU 0", told)}, other{0, brief.heap("GPU 0", told)};
+  endless.time_ns = std::numeric_limits<std::int64_t>::min();
+  endless.alloc(heap.heap, 0, mib);
+  endless.time_ns = std::numeric_limits<std::int64_t>::max() - 1000;
+  endless.alloc(heap.heap, mib, mib);
+  for (std::uint64_t i = 0; i < 3; ++i) brief.alloc(other.heap, i * mib, mib);
+  endless.writer.flush();
+  brief.writer.flush();
+  const auto found = find_moment_beside(endless.trace, heap, 2, brief.trace, other, SameMoment::time);
+  EXPECT_TRUE(found->is_short);
+  EXPECT_EQ(found->position, 3U);
 }
 
 TEST(MomentBeside, frees_of_other_heaps_do_not_count) {

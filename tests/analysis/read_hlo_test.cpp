@@ -16,6 +16,7 @@
 #include "analysis/read/hlo/read_buffer_assignment.h"
 #include "analysis/read/hlo/read_hlo.h"
 #include "analysis/read/hlo/read_hlo_proto.h"
+#include "analysis/trace/moment.h"
 #include "analysis/trace/pass.h"
 
 namespace hbmscope {
@@ -268,6 +269,44 @@ Total bytes: 512 (512B)
        512B(100%);       512B;            0;                1; f32[]
 )";
 
+TEST(Hlo, an_event_of_another_arenas_buffer_takes_no_place) {
+  Message assignment;
+  assignment.add(1, buffer(1, 8 * kib, 0, 1)).add(1, buffer(2, 4 * kib, 0, 2));
+  assignment.add(3, allocation(0, 4 * kib, 0, {}, {{2, 0, 4 * kib}}));
+  assignment.add(3, allocation(1, 8 * kib, 0, {}, {{1, 0, 8 * kib}}));
+  assignment.add(4, heap_trace(0, {{0, 1}}));  // Buffer 1 is in the other arena.
+  const Trace trace = trace_of(assignment.bytes);
+  EXPECT_EQ(trace.import.count_of("unplaced_buffers"), 1);
+  EXPECT_EQ(compute_heap_rows(trace, compute_states(trace, *find_moment(trace, "end"))).at(0).in_use_bytes, 8 * kib);
+}
+
+// Each buffer has a copy of its instruction's names and its shape.
+TEST(Hlo, a_long_tuple_is_read_once_and_its_texts_have_an_end) {
+  constexpr std::uint64_t parts = 10'000, more = std::uint64_t{1} << 20;
+  Message element, tuple, computation, module, assignment, proto;
+  element.number(2, 4);
+  tuple.number(2, 13);
+  for (std::uint64_t i = 0; i < parts; ++i) tuple.add(4, element);
+  computation.text(1, "main").add(2, instruction(std::string(more, 'a'), 1, tuple, std::string(more, 'b')));
+  module.text(1, "jit_step").text(2, "main").add(3, computation);
+  for (std::uint64_t i = 0; i < parts; ++i) {
+    std::string index;
+    for (std::uint64_t rest = i; rest > 0 || index.empty(); rest >>= 7)
+      index += static_cast<char>((rest & 127) | (rest > 127 ? 128 : 0));
+    assignment.add(1, buffer(2 * i, 8, 0, 1)).add(1, buffer(2 * i + 1, 4, 0, 1, index));
+  }
+  proto.add(1, module).add(3, assignment);
+  const auto program = hlo::read_hlo_proto(bytes_of(proto.bytes), "dump");
+  ASSERT_TRUE(program) << program.error().what;
+  ASSERT_EQ(program->buffers.size(), 2 * parts);
+  EXPECT_EQ(program->buffers.back().shape, "s32[]");
+  EXPECT_EQ(program->buffers.back().index, "{9999}");
+  const hlo::LogicalBuffer& whole = program->buffers.front();
+  EXPECT_TRUE(whole.is_tuple);
+  EXPECT_TRUE(whole.shape.starts_with("(s32[], s32[], ") && whole.shape.ends_with("...")) << whole.shape;
+  EXPECT_LE(whole.shape.size() + whole.instruction.size() + whole.op_name.size(), 4096U);
+}
+
 TEST(Hlo, a_memory_usage_report_tells_spaces_and_no_kinds) {
   Message vmem, hbm, one, other, report;
   one.number(2, 2'097'664).number(3, 1).text(5, "fusion.1").text(5, "fusion.2").text(6, "table");
@@ -291,6 +330,16 @@ TEST(Hlo, a_memory_usage_report_tells_spaces_and_no_kinds) {
     EXPECT_EQ(rows[1].in_use_bytes, 512);
     EXPECT_EQ(trace.import.count_of("kinds_not_told"), bytes == text_report ? 4 : 3);
   }
+}
+
+TEST(Hlo, a_text_may_be_cut_off_anywhere) {
+  const std::string text =
+      "BufferAssignment:\nallocation 5: size 8, color 1, preallocated-temp:\n value: <1 a{0} @1> (size=8,offset=0): "
+      "u8[8]\n";
+  std::size_t taken = 0;
+  for (std::size_t bytes = 0; bytes <= text.size(); ++bytes)
+    taken += hlo::read_buffer_assignment(bytes_of(text.substr(0, bytes)), "dump") ? 1 : 0;
+  EXPECT_EQ(taken, text.size() - text.find(" 8,") - 1) << "from the size on";
 }
 
 TEST(Hlo, damage_is_said_and_others_are_refused) {

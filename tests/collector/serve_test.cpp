@@ -13,6 +13,7 @@
 
 #include "analysis/trace/stream.h"
 #include "collector/inject/rings.h"
+#include "collector/serve/elf_symbols.h"
 #include "collector/serve/observer.h"
 
 namespace hbmscope {
@@ -298,6 +299,16 @@ TEST_F(Rings, who_pauses_between_coming_and_saying_is_heard) {
   close(peer);
 }
 
+TEST_F(Rings, files_that_come_with_nothing_said_are_closed) {
+  const auto open_files = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); };
+  const int file = memfd_create("test", 0);
+  const auto before = open_files();
+  for (int i = 0; i < 5; ++i) knock("", 0, file);
+  EXPECT_EQ(open_files(), before);
+  EXPECT_EQ(observer.refused().size(), 5U);
+  close(file);
+}
+
 TEST_F(Rings, of_many_who_say_nothing_the_first_are_let_go_and_a_job_is_taken) {
   std::vector<int> silent;
   for (int i = 0; i < 300; ++i) {
@@ -309,6 +320,20 @@ TEST_F(Rings, of_many_who_say_nothing_the_first_are_let_go_and_a_job_is_taken) {
   connect();
   EXPECT_EQ(observer.processes().size(), 1U);
   for (const int one : silent) close(one);
+}
+
+TEST(Demangled, a_name_whose_text_would_be_endless_stays_as_it_is) {
+  EXPECT_EQ(serve::demangled("_ZN2ns1fEi"), "ns::f(int)");
+  EXPECT_EQ(serve::demangled("_Z1f1AIiiES_IS0_S0_E"), "f(A<int, int>, A<A<int, int>, A<int, int> >)");
+  EXPECT_EQ(serve::demangled("_Z1fIJijEEvDpT_"), "void f<int, unsigned int>(int, unsigned int)");
+  EXPECT_EQ(serve::demangled("main"), "main");
+  std::string doubling = "_Z1f1AIiiE";  // Each type is a pair of the one before.
+  for (const char of : std::string("0123456789ABCDEFGHIJKLM")) doubling += std::string("S_IS") + of + "_S" + of + "_E";
+  EXPECT_EQ(serve::demangled(doubling), doubling);
+  std::string packs = "_Z1fIJ" + std::string(100, 'i') + "EEv";  // A hundred times a hundred times a hundred.
+  for (int i = 0; i < 3; ++i) packs += "DpFvT_";
+  packs += "T_EEE";
+  EXPECT_EQ(serve::demangled(packs), packs);
 }
 
 }  // namespace

@@ -111,6 +111,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span<const std::uint8_t> rest(data + 1, size - 1);
   if (data[0] % 2 == 1) {
     Trace trace;
+    trace.format = "recording";
     trace.streams.push_back(stream_from_blocks(rest));
     check_stream(trace.streams.front());
     check_merged(trace.streams.front());

@@ -6,10 +6,9 @@ build=${1:?usage: tests/fuzz/run.sh BUILD SECONDS}
 seconds=${2:?usage: tests/fuzz/run.sh BUILD SECONDS}
 here=$(cd "$(dirname "$0")" && pwd)
 cores=$(getconf _NPROCESSORS_ONLN)
-for name in read_pprof read_pickle read_recording read_requests read_rmm read_rings read_link where; do
-  # The readers get nine tenths of the time: their input comes from other people's machines.
-  share=$((seconds * 9 / 60))
-  [ "$name" = where ] && share=$((seconds / 10))
+names=$(ls "$here/corpus")
+share=$((seconds / $(echo "$names" | wc -l)))
+for name in $names; do
   found=$build/fuzz_found/$name
   mkdir -p "$found" "$build/fuzz_crashes"
   echo "fuzz_$name: $share s on $cores cores"

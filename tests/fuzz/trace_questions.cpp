@@ -4,10 +4,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/query/attached_facts.h"
 #include "analysis/query/block_diff.h"
+#include "analysis/query/device_requests.h"
 #include "analysis/query/heap_metrics.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/job_facts.h"
+#include "analysis/query/moment_beside.h"
+#include "analysis/query/pending_requests.h"
 #include "analysis/query/told_rows.h"
 #include "analysis/trace/layers.h"
 #include "analysis/trace/profile_from_trace.h"
@@ -156,6 +160,42 @@ void check_stripped(const Trace& trace) {
   }
 }
 
+void check_attached(const Trace& trace) {
+  for (const AttachedFacts& facts : find_attached(trace))
+    require(facts.stream < trace.streams.size() && !text_from_attached(facts).empty(), "an attachment of no stream");
+  for (const FailureRow& row : compute_pending_rows(trace))
+    require(std::any_of(trace.streams.begin(), trace.streams.end(),
+                        [&](const Stream& stream) { return row.event < stream.end_position(); }),
+            "a request behind the end is pending");
+}
+
+// Each request is asked for before it is given back, and given back once.
+void check_requests(const Trace& trace) {
+  const auto requests = find_device_requests(trace, std::nullopt);
+  if (!requests) return;
+  std::vector<bool> is_taken(requests->stream.slots);
+  for (const allocator::Operation& operation : requests->stream.operations) {
+    require(operation.slot < is_taken.size() && is_taken[operation.slot] == operation.is_free,
+            "a slot is taken once at a time");
+    is_taken[operation.slot] = !operation.is_free;
+  }
+  require(requests->places.addresses.size() == requests->stream.operations.size(), "a place for each operation");
+}
+
+// The same moment of a copy is that moment.
+void check_moment_beside(const Trace& trace) {
+  const Trace same = copy_of(trace);
+  for (std::uint32_t i = 0; i < trace.streams.size(); ++i) {
+    const Stream& stream = trace.streams[i];
+    if (stream.definitions().heaps().size() < 2) continue;
+    const HeapKey heap{i, stream.definitions().heaps()[1].id};
+    for (const SameMoment kind : {SameMoment::time, SameMoment::requests}) {
+      const auto beside = find_moment_beside(trace, heap, stream.end_position() / 2, same, heap, kind);
+      require(beside && beside->position <= stream.end_position(), "a moment behind the end");
+    }
+  }
+}
+
 }  // namespace
 
 void ask_all_questions(const Trace& trace) {
@@ -174,6 +214,9 @@ void ask_all_questions(const Trace& trace) {
   check_diff(trace, start, end);
   check_diff(trace, middle, end);
   check_stripped(trace);
+  check_attached(trace);
+  check_requests(trace);
+  check_moment_beside(trace);
 }
 
 }  // namespace hbmscope

@@ -1,88 +1,26 @@
 #include "analysis/read/hlo/hlo_module.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
+#include <string>
 #include <unordered_set>
 
-#include "allocator/tpu/shape.h"
+#include "analysis/read/hlo/shape_tree.h"
 #include "analysis/read/hlo/wire_values.h"
 
 namespace hbmscope::hlo {
 namespace {
 
-namespace tpu = allocator::tpu;
 using pprof::ByteRange;
 using pprof::WireField;
 using Numbers = std::vector<std::uint64_t>;
 
-constexpr std::uint64_t tuple_type = 13;
-constexpr int depth_max = 64;  // Of tuples in tuples, and of calls in calls.
+constexpr int depth_max = 64;  // Of calls in calls.
+constexpr std::size_t name_bytes_max = 1024;
 
-// PrimitiveType of xla_data.proto.
-constexpr std::array<std::string_view, 34> type_names = {
-    "",     "pred",   "s8",       "s16", "s32",   "s64",           "u8",         "u16",        "u32",
-    "u64",  "f16",    "f32",      "f64", "tuple", "opaque",        "c64",        "bf16",       "token",
-    "c128", "f8e5m2", "f8e4m3fn", "s4",  "u4",    "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "s2",
-    "u2",   "f8e4m3", "f8e3m4",   "s1",  "u1",    "f4e2m1fn",      "f8e8m0fnu"};
-
-struct ShapeMessage {
-  std::uint64_t type = 0;
-  Numbers dimensions;
-  std::vector<ByteRange> parts;
-  ByteRange layout;
-};
-
-ShapeMessage read_shape(ByteRange message) {
-  ShapeMessage shape;
-  for_each_field(message, [&](const WireField& field) {
-    if (field.key == pprof::varint_key(2)) shape.type = field.varint;
-    if (is_field(field, 3)) add_numbers(field, shape.dimensions);
-    if (field.key == pprof::bytes_key(4)) shape.parts.push_back(field.bytes);
-    if (field.key == pprof::bytes_key(5)) shape.layout = field.bytes;
-  });
-  return shape;
-}
-
-tpu::Layout read_layout(ByteRange message) {
-  tpu::Layout layout;
-  for_each_field(message, [&](const WireField& field) {
-    Numbers numbers;
-    if (is_field(field, 1)) {
-      add_numbers(field, numbers);
-      for (const std::uint64_t number : numbers) layout.minor_to_major.push_back(static_cast<std::uint32_t>(number));
-    } else if (field.key == pprof::bytes_key(6)) {
-      for_each_field(field.bytes, [&](const WireField& tile) { add_numbers(tile, numbers); });
-      // The smallest number stands for "*".
-      for (std::uint64_t& size : numbers)
-        if (size >> 63 != 0) size = tpu::merged;
-      layout.tiles.push_back(std::move(numbers));
-    } else if (field.key == pprof::varint_key(7)) {
-      layout.element_bits = static_cast<std::uint32_t>(field.varint);
-    } else if (field.key == pprof::varint_key(8)) {
-      layout.memory_space = static_cast<std::uint32_t>(field.varint);
-    } else if (field.key == pprof::varint_key(16)) {
-      layout.tail_alignment = field.varint;
-    }
-  });
-  return layout;
-}
-
-std::string text_of_shape(ByteRange message, int depth) {
-  const ShapeMessage shape = read_shape(message);
-  if (shape.type == tuple_type) {
-    if (depth == 0) return "(...)";
-    std::string text = "(";
-    for (const ByteRange part : shape.parts) text += (text.size() > 1 ? ", " : "") + text_of_shape(part, depth - 1);
-    return text + ")";
-  }
-  const std::string_view name = shape.type < type_names.size() ? type_names[shape.type] : std::string_view();
-  tpu::Shape array;
-  array.type = tpu::find_element_type(name);
-  if (array.type == nullptr) return std::string(name) + "[]";
-  for (const std::uint64_t size : shape.dimensions) array.dimensions.push_back({size, false});
-  if (shape.layout.begin != nullptr) array.layout = read_layout(shape.layout);
-  return tpu::text_from_shape(array);
+// Each buffer of the instruction has a copy, so that a file of a megabyte could make gigabytes of it.
+std::string name_in(ByteRange bytes) {
+  if (static_cast<std::size_t>(bytes.end - bytes.begin) > name_bytes_max) bytes.end = bytes.begin + name_bytes_max;
+  return text_of(bytes);
 }
 
 // Walks the schedule of a computation: what is called runs before the instruction that calls it is done.
@@ -113,14 +51,14 @@ void read_instruction(ByteRange message, Module& module) {
   Instruction instruction;
   std::uint64_t id = 0;
   for_each_field(message, [&](const WireField& field) {
-    if (field.key == pprof::bytes_key(1)) instruction.name = text_of(field.bytes);
+    if (field.key == pprof::bytes_key(1)) instruction.name = name_in(field.bytes);
     if (field.key == pprof::bytes_key(3)) instruction.shape = field.bytes;
     if (field.key == pprof::varint_key(35)) id = field.varint;
     if (is_field(field, 38)) add_numbers(field, instruction.called);
     if (field.key == pprof::bytes_key(7))
       for_each_field(field.bytes, [&](const WireField& metadata) {
-        if (metadata.key == pprof::bytes_key(2)) instruction.op_name = text_of(metadata.bytes);
-        if (metadata.key == pprof::bytes_key(3)) instruction.source_file = text_of(metadata.bytes);
+        if (metadata.key == pprof::bytes_key(2)) instruction.op_name = name_in(metadata.bytes);
+        if (metadata.key == pprof::bytes_key(3)) instruction.source_file = name_in(metadata.bytes);
         if (metadata.key == pprof::varint_key(4)) instruction.source_line = static_cast<std::uint32_t>(metadata.varint);
       });
   });
@@ -142,23 +80,7 @@ void read_schedule(ByteRange message, std::unordered_map<std::uint64_t, Numbers>
   });
 }
 
-bool has_tiles(ByteRange shape, int depth) {
-  const ShapeMessage message = read_shape(shape);
-  if (message.layout.begin != nullptr && !read_layout(message.layout).tiles.empty()) return true;
-  return depth > 0 && std::any_of(message.parts.begin(), message.parts.end(),
-                                  [&](ByteRange part) { return has_tiles(part, depth - 1); });
-}
-
 }  // namespace
-
-ShapeText shape_text(ByteRange shape, const std::vector<std::uint64_t>& index) {
-  for (const std::uint64_t part : index) {
-    const ShapeMessage message = read_shape(shape);
-    if (part >= message.parts.size()) return {};
-    shape = message.parts[part];
-  }
-  return {text_of_shape(shape, depth_max), read_shape(shape).type == tuple_type};
-}
 
 Module read_module(ByteRange message) {
   Module module;

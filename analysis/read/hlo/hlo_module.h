@@ -27,11 +27,4 @@ struct Module {
 // What a message has that is cut off is missing from the module; the caller has walked over the whole of it before.
 Module read_module(pprof::ByteRange message);
 
-// "f32[8,128]{1,0:T(8,128)}", "(f32[8], u32[])"; of a part of it, named by its index. Empty: it can't be told.
-struct ShapeText {
-  std::string text;
-  bool is_tuple = false;
-};
-ShapeText shape_text(pprof::ByteRange shape, const std::vector<std::uint64_t>& index);
-
 }  // namespace hbmscope::hlo

@@ -33,7 +33,8 @@ std::optional<Allocation> read_allocation(std::string_view line) {
   allocation.index = *index;
   allocation.size = *size;
   // Shapes stand between bars and may have anything in them.
-  const std::string_view flags = line.substr(line.find(','));
+  const std::string_view flags =
+      line.substr(std::min(line.find(','), line.size()));  // A line that is cut off has none.
   allocation.color = number_after(flags, ", color ").value_or(0);
   allocation.parameter = number_after(flags, ", parameter ");
   allocation.is_parameter = allocation.parameter.has_value();

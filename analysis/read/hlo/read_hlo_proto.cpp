@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/read/hlo/hlo_module.h"
+#include "analysis/read/hlo/shape_tree.h"
 #include "analysis/read/hlo/wire_values.h"
 
 namespace hbmscope::hlo {
@@ -54,21 +55,27 @@ class AssignmentReader {
         });
     });
     const auto found = module_.instructions.find(instruction);
-    if (found != module_.instructions.end()) describe(found->second, index, buffer);
+    if (found != module_.instructions.end())
+      describe(found->second, shape_of(instruction, found->second), index, buffer);
     places_[buffer.id] = program_.buffers.size();
     program_.buffers.push_back(std::move(buffer));
   }
 
-  static void describe(const Instruction& instruction, const Numbers& index, LogicalBuffer& buffer) {
+  const ShapeTree& shape_of(std::uint64_t id, const Instruction& instruction) {
+    return shapes_.try_emplace(id, instruction.shape).first->second;
+  }
+
+  static void describe(const Instruction& instruction, const ShapeTree& whole, const Numbers& index,
+                       LogicalBuffer& buffer) {
     buffer.instruction = instruction.name;
     buffer.op_name = instruction.op_name;
     buffer.source_file = instruction.source_file;
     buffer.source_line = instruction.source_line;
     buffer.position = instruction.position;
-    const ShapeText shape = shape_text(instruction.shape, index);
-    buffer.shape = shape.text;
-    buffer.is_tuple = shape.is_tuple;
-    if (!index.empty() || shape.is_tuple) buffer.index = fmt::format("{{{}}}", fmt::join(index, ","));
+    const ShapeTree* shape = whole.find(index);
+    if (shape != nullptr) buffer.shape = shape->text();
+    buffer.is_tuple = shape != nullptr && shape->is_tuple();
+    if (!index.empty() || buffer.is_tuple) buffer.index = fmt::format("{{{}}}", fmt::join(index, ","));
   }
 
   std::optional<std::uint64_t> place_of(std::uint64_t id) {
@@ -144,6 +151,7 @@ class AssignmentReader {
   const Module& module_;
   Program& program_;
   std::unordered_map<std::uint64_t, std::uint64_t> places_;  // By id.
+  std::unordered_map<std::uint64_t, ShapeTree> shapes_;      // By instruction.
 };
 
 // Printable, as a name is.

@@ -192,7 +192,7 @@ class TraceMaker {
     places_.resize(program_.buffers.size());
     for (const Allocation* allocation : order) {
       if (!allocation->is_temporary()) continue;
-      for (const Assigned& assigned : allocation->assigned) places_[assigned.buffer] = &assigned;
+      for (const Assigned& assigned : allocation->assigned) places_[assigned.buffer] = {allocation, &assigned};
       const auto trace = std::find_if(program_.traces.begin(), program_.traces.end(),
                                       [&](const HeapTrace& each) { return each.allocation == allocation->index; });
       if (trace != program_.traces.end() && !trace->events.empty()) {
@@ -212,8 +212,8 @@ class TraceMaker {
   }
 
   void play(const TimedEvent& event) {
-    const Assigned* place = places_[event.buffer];
-    if (place == nullptr) {
+    const auto [arena, place] = places_[event.buffer];
+    if (arena != event.arena) {  // It may name a buffer of another one.
       ++unplaced_;
     } else if (event.is_free) {
       const auto live = live_[event.arena].find(place->offset);
@@ -279,7 +279,11 @@ class TraceMaker {
   std::map<std::uint64_t, std::uint32_t> heaps_;         // By color.
   std::map<std::uint64_t, std::uint64_t> next_address_;  // By color.
   std::unordered_map<const Allocation*, std::uint64_t> bases_;
-  std::vector<const Assigned*> places_;                                                   // By buffer, of temporaries.
+  struct Place {
+    const Allocation* arena = nullptr;
+    const Assigned* assigned = nullptr;
+  };
+  std::vector<Place> places_;                                                             // By buffer, of temporaries.
   std::unordered_map<const Allocation*, std::map<std::uint64_t, const Assigned*>> live_;  // By offset.
   std::uint64_t untimed_ = 0, unplaced_ = 0, in_place_ = 0;
 };

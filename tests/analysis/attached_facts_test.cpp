@@ -1,0 +1,88 @@
+// What a process held when it was attached to, and how much of that is identified.
+#include "analysis/query/attached_facts.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "collector/wire/told_names.h"
+#include "tests/analysis/trace_builder.h"
+
+namespace hbmscope {
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000;
+
+class Attached {
+ public:
+  Attached() {
+    builder_.writer.add_job_fact(wire::attached_fact, "yes");
+    wire::HeapRecord record;
+    record.flags = wire::heap_flag::has_addresses;
+    record.device = 0;
+    heap_ = builder_.writer.define_heap(record, "GPU 0 memory", "device");
+  }
+  void attach(std::int64_t time_ns) {
+    wire::MarkerRecord mark;
+    mark.name = builder_.writer.define_string(wire::attached_mark);
+    builder_.writer.add(mark, time_ns);
+  }
+  void take(std::uint64_t bytes, std::int64_t time_ns) {
+    wire::AllocRecord block;
+    block.heap = heap_;
+    block.address = 1 << 20;
+    block.size = bytes;
+    builder_.writer.alloc(block, time_ns);
+  }
+  void tell(std::int64_t bytes, std::int64_t time_ns) {
+    wire::CounterRecord counter;
+    counter.name = builder_.writer.define_string("GPU 0" + std::string(wire::held_by_process_ending));
+    counter.value = bytes;
+    builder_.writer.add(counter, time_ns);
+  }
+  AttachedFacts facts() {
+    builder_.writer.flush();
+    return find_attached(builder_.trace).at(0);
+  }
+
+ private:
+  TraceBuilder builder_;
+  std::uint32_t heap_ = 0;
+};
+
+TEST(AttachedFacts, TheFirstFiguresAfterItAreWhatItHeld) {
+  Attached job;
+  job.tell(100, second);  // Of before.
+  job.attach(2 * second);
+  job.take(30, 3 * second);
+  job.tell(70, 4 * second);
+  job.take(40, 5 * second);
+  job.tell(110, 6 * second);
+  const AttachedFacts facts = job.facts();
+  EXPECT_EQ(facts.since_start_ns, second);
+  EXPECT_EQ(facts.held_bytes, 70U);
+  EXPECT_EQ(facts.told_after_ns, 2 * second);
+  EXPECT_EQ(facts.identified_bytes, 30U);
+  EXPECT_EQ(text_from_attached(facts),
+            "Attached. 2.0 s later the process held 70 B on its devices; 30 B of it is identified, 40 B is not.");
+}
+
+// A file may say any time.
+TEST(AttachedFacts, OfAnyTimesAreToldOrNot) {
+  constexpr std::int64_t first = std::numeric_limits<std::int64_t>::min(),
+                         last = std::numeric_limits<std::int64_t>::max();
+  Attached late;
+  late.attach(first);
+  late.tell(70, last);
+  EXPECT_EQ(late.facts().held_bytes, std::nullopt) << "too long after";
+  Attached early;
+  early.take(1, first);
+  early.attach(last);
+  early.tell(70, first);
+  const AttachedFacts facts = early.facts();
+  EXPECT_EQ(facts.since_start_ns, last);
+  EXPECT_EQ(facts.told_after_ns, 0);
+}
+
+}  // namespace
+}  // namespace hbmscope
