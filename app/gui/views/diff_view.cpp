@@ -12,6 +12,7 @@
 #include "app/gui/views/diff_settings.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"
+#include "app/gui/views/table_columns.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -148,17 +149,15 @@ void draw_table(const AppState& state, const Look& look, const ProfileDiff& diff
                                     ImGuiTableFlags_NoBordersInBodyUntilResize;
   if (!ImGui::BeginTable("diff", 6, flags)) return;
   ImGui::TableSetupScrollFreeze(0, 1);
-  const auto number = [&](const char* title, float width) {
-    ImGui::TableSetupColumn(title, ImGuiTableColumnFlags_WidthFixed | ImGuiTableColumnFlags_PreferSortDescending,
-                            look.px(width));
-  };
-  number("Change", 132);
-  number("Baseline", 84);
-  number("Now", 84);
-  number("Count", 72);
-  ImGui::TableSetupColumn("What", ImGuiTableColumnFlags_WidthFixed, look.px(60));
-  ImGui::TableSetupColumn(local.by_function ? "Function" : "Stack, innermost own frame first",
-                          ImGuiTableColumnFlags_WidthStretch | ImGuiTableColumnFlags_NoSort);
+  constexpr ImGuiTableColumnFlags number = ImGuiTableColumnFlags_PreferSortDescending;
+  const ColumnSetup columns[] = {{"Change", 132, 0, number},
+                                 {"Baseline", 84, 2, number},
+                                 {"Now", 84, 1, number},
+                                 {"Count", 72, 3, number},
+                                 {"What", 60, 4},
+                                 {local.by_function ? "Function" : "Stack, innermost own frame first", 170, 0,
+                                  ImGuiTableColumnFlags_WidthStretch | ImGuiTableColumnFlags_NoSort}};
+  set_up_table_columns(look, columns);
   table_headers(0, 4);
   sort_diff_rows(state.answers().diff.value, state.position().find, local);
   const std::int64_t largest = largest_change(diff, local.by_function);

@@ -65,6 +65,16 @@ void right_text(std::string_view words, bool dim) {
   }
 }
 
+void cell_text(std::string_view words, bool dim) {
+  const std::string shown = shortened(words, ImGui::GetContentRegionAvail().x);
+  if (dim) {
+    dim_text(shown);
+  } else {
+    text(shown);
+  }
+  if (shown.size() != words.size()) tooltip(words);
+}
+
 void table_header(int column, bool right) {
   if (!ImGui::TableSetColumnIndex(column)) return;
   const char* title = ImGui::TableGetColumnName(column);

@@ -153,13 +153,19 @@ void draw_crumbs(const AppState& state, CommandQueue& commands) {
   ImGui::PopID();
 }
 
+// What the widths are: "bytes in use at the peak (...)", "bytes held" of a profile, which is one moment.
+std::string value_words(const AppState& state, const FlameAnswer& answer) {
+  const bool is_count = state.position().value != FlameValue::bytes;
+  const auto& moment = state.answers().moment.value;
+  const bool of_trace = state.source() != nullptr && state.source()->trace && moment;
+  if (of_trace) return std::string(is_count ? "blocks" : "bytes") + " in use " + phrase_of(moment->moment);
+  return is_count ? "count" : amount_title(*answer.view) + " held";
+}
+
 void draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& commands) {
   const ViewPosition& position = state.position();
-  ImGui::AlignTextToFramePadding();
   const bool down = answer.tree.direction == TreeDirection::callees;
-  dim_text(position.value == FlameValue::bytes ? amount_title(*answer.view) + " held" : "Count");
   const char* const turn = down ? "Callers on top" : "Leaves on top";
-  flow(button_width(turn));
   if (ImGui::Button(turn)) commands.push(CommandId::toggle_flame_direction);
   tooltip("From the outermost frame down, or from the innermost frame up to its callers (I)");
   flow(button_width("Fold libraries") + ImGui::GetFrameHeight());
@@ -174,6 +180,7 @@ void draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& c
         text_from_share(value_of(search.search.matched, position.value), value_of(answer.view->total, position.value)) +
         ") matches \"" + search.text + "\"");
   }
+  draw_rest_of_line(value_words(state, answer), button_width("Copy"));
   draw_copy_menu(ViewKind::flame, commands);
 }
 
@@ -203,7 +210,9 @@ void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& co
   const auto answer = state.answers().flame.value;
   const Look look(state);
   draw_head(state, *answer, commands);
-  flame.hovered_hue = draw_flame_legend(state, commands);
+  // Of a low place the frames need the lines; which file a frame is of stands in its tooltip too.
+  const bool is_low = ImGui::GetContentRegionAvail().y < 9 * ImGui::GetFrameHeight();
+  flame.hovered_hue = is_low ? hue_count + 1 : draw_flame_legend(state, commands);
   draw_crumbs(state, commands);
   if (answer->layout.rows.size() <= 1) {
     wrapped_text("Nothing is left to draw: the filter leaves no stack.");
