@@ -3,9 +3,9 @@
 namespace hbmscope::gui {
 
 std::string why_no_view(const AppState& state, ViewKind kind) {
-  if (view_exists(state, kind)) return {};
   const Source* source = state.source();
   if (source == nullptr) return "nothing is open";
+  if (view_exists(state, kind)) return {};
   if (is_of_trace(kind) && source->trace == nullptr)
     return source->name() + " has sizes and stacks, but no addresses or times";
   switch (kind) {

@@ -7,6 +7,14 @@
 #include <imgui_internal.h>  // The dock builder; it has no other door yet.
 
 namespace hbmscope::gui {
+bool bring_to_front(ViewKind kind) {
+  ImGuiWindow* window = ImGui::FindWindowByName(std::string(name_of(kind).window).c_str());
+  if (window == nullptr || !window->WasActive || window->DockNode == nullptr || window->DockNode->TabBar == nullptr)
+    return false;
+  window->DockNode->TabBar->NextSelectedTabId = window->TabId;
+  return true;
+}
+
 namespace {
 
 // From left to right, of both kinds of files; a profile has summary, flame graph and totals elsewhere.
@@ -64,15 +72,6 @@ void build_for_trace(ImGuiID space, ImVec2 size) {
   dock(ViewKind::address_time, rest);
   for (const ViewKind kind : bottom_tabs) dock(kind, kind == ViewKind::timeline ? middle : bottom);
   ImGui::DockBuilderFinish(space);
-}
-
-// False where it has no tab by now.
-bool bring_to_front(ViewKind kind) {
-  ImGuiWindow* window = ImGui::FindWindowByName(std::string(name_of(kind).window).c_str());
-  if (window == nullptr || !window->WasActive || window->DockNode == nullptr || window->DockNode->TabBar == nullptr)
-    return false;
-  window->DockNode->TabBar->NextSelectedTabId = window->TabId;
-  return true;
 }
 
 // Which tab of each group is in front at first.
