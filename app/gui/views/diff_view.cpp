@@ -58,9 +58,10 @@ void draw_head(const AppState& state, const Look& look, const ProfileDiff& diff,
                               : TextPair{amount_text(view, diff.now.bytes), amount_text(view, diff.baseline.bytes)};
   ImGui::AlignTextToFramePadding();
   draw_side(look, "now:", name_of_source(state.source()), totals.first, true);
-  ImGui::SameLine();
-  draw_side(look, "against baseline:", name_of_source(state.baseline()), totals.second, false);
-  ImGui::SameLine();
+  const std::string baseline = name_of_source(state.baseline());
+  flow(ImGui::CalcTextSize(("against baseline: " + baseline + totals.second).c_str()).x + look.px(12));
+  draw_side(look, "against baseline:", baseline, totals.second, false);
+  flow(button_width("Swap"));
   if (ImGui::Button("Swap")) commands.push(CommandId::swap_baseline);
   tooltip("Turns the sign round. Sign = now - baseline.");
   draw_copy_menu(ViewKind::diff, commands);
@@ -83,30 +84,30 @@ void draw_head(const AppState& state, const Look& look, const ProfileDiff& diff,
   if (ImGui::RadioButton("Stacks", !local.by_function)) local.by_function = false;
   ImGui::SameLine();
   if (ImGui::RadioButton("Functions", local.by_function)) local.by_function = true;
-  ImGui::SameLine();
+  flow(button_width("Match by line") + ImGui::GetFrameHeight());
   bool by_line = state.position().match == StackMatch::line;
   if (ImGui::Checkbox("Match by line", &by_line)) commands.push(CommandId::toggle_match_line);
   tooltip("Strict: a stack whose line moved is gone and new.");
-  ImGui::SameLine();
+  flow(button_width("Stop comparing"));
   if (ImGui::Button("Stop comparing")) commands.push(CommandId::stop_comparing);
 }
 
-// Only what changed, in one line a group: "TPU 3 +1.20 GiB   TPU 4 −12.0 MiB".
-void draw_groups(const Look& look, const std::vector<GroupDiffRow>& rows, bool devices, const ProfileView& view) {
-  bool any = false;
+// Only what changed: "TPU 3 +1.20 GiB   TPU 4 −12.0 MiB". `any`: something stands in the line already.
+void draw_groups(const Look& look, const std::vector<GroupDiffRow>& rows, bool devices, const ProfileView& view,
+                 bool& any) {
   for (const GroupDiffRow& row : rows) {
     const std::int64_t change = row.now.bytes - row.baseline.bytes;
     if (change == 0) continue;
     std::string name = row.name ? (devices ? parse_device_name(*row.name).short_text() : *row.name) : "not named";
-    if (any) ImGui::SameLine(0, look.px(18));
+    const std::string words = delta_amount_text(view, change);
+    if (any) flow(ImGui::CalcTextSize((name + words).c_str()).x + look.px(5), look.px(18));
     any = true;
     dim_text(name);
     ImGui::SameLine(0, look.px(5));
     ImGui::PushStyleColor(ImGuiCol_Text, look.role(change > 0 ? Role::grown : Role::shrunk));
-    text(delta_amount_text(view, change));
+    text(words);
     ImGui::PopStyleColor();
     tooltip(amount_text(view, row.baseline.bytes) + " before, " + amount_text(view, row.now.bytes) + " now");
-    if (ImGui::GetItemRectMax().x > ImGui::GetWindowPos().x + ImGui::GetWindowWidth() * 0.8F) any = false;
   }
 }
 
@@ -205,8 +206,9 @@ void draw_diff(const AppState& state, DiffState& local, CommandQueue& commands) 
   const Look look(state);
   draw_diff_settings(state, look);
   draw_head(state, look, diff, *view, local, commands);
-  draw_groups(look, diff.devices, true, *view);
-  draw_groups(look, diff.kinds, false, *view);
+  bool any = false;
+  draw_groups(look, diff.devices, true, *view, any);
+  draw_groups(look, diff.kinds, false, *view, any);
   draw_table(state, look, diff, *view, local, commands);
   if (!take_copy(state, ViewKind::diff, local.copy_seen)) return;
   if (local.rows_of != state.answers().diff.value)

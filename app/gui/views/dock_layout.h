@@ -1,7 +1,6 @@
-// Where views are: sources left, inspector right, tabs below; between them the summary beside the flame graph (with large
-// text they are tabs), and of a
-// trace the heap map over the timeline. Made once for each kind of file and after Reset layout; whatever a person moves
-// stays there until a file of the other kind comes to the front.
+// Where views are: sources left, inspector right, tabs below; between them the summary beside the flame graph (with
+// large text they are tabs), and of a trace the heap map over the timeline. Made once for each kind of file and after
+// Reset layout; whatever a person moves stays there until a file of the other kind comes to the front.
 #pragma once
 
 #include "app/gui/core/app_state.h"

@@ -162,7 +162,8 @@ std::string value_words(const AppState& state, const FlameAnswer& answer) {
   return is_count ? "count" : amount_title(*answer.view) + " held";
 }
 
-void draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& commands) {
+// True: there was no room for Copy.
+bool draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& commands) {
   const ViewPosition& position = state.position();
   const bool down = answer.tree.direction == TreeDirection::callees;
   const char* const turn = down ? "Callers on top" : "Leaves on top";
@@ -181,7 +182,11 @@ void draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& c
         ") matches \"" + search.text + "\"");
   }
   draw_rest_of_line(value_words(state, answer), button_width("Copy"));
-  draw_copy_menu(ViewKind::flame, commands);
+  // In a narrow place, such as one of two side by side, it goes to the crumbs, whose line has room.
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  const bool is_narrow = ImGui::GetItemRectMax().x + ImGui::GetStyle().ItemSpacing.x + button_width("Copy") > right;
+  if (!is_narrow) draw_copy_menu(ViewKind::flame, commands);
+  return is_narrow;
 }
 
 void handle_clicks(const AppState& state, const FlameAnswer& answer, const FlameBox& box, CommandQueue& commands) {
@@ -209,11 +214,12 @@ void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& co
   if (!draw_answer_state(state, state.answers().flame, "the flame graph")) return;
   const auto answer = state.answers().flame.value;
   const Look look(state);
-  draw_head(state, *answer, commands);
+  const bool is_narrow = draw_head(state, *answer, commands);
   // Of a low place the frames need the lines; which file a frame is of stands in its tooltip too.
   const bool is_low = ImGui::GetContentRegionAvail().y < 9 * ImGui::GetFrameHeight();
   flame.hovered_hue = is_low ? hue_count + 1 : draw_flame_legend(state, commands);
   draw_crumbs(state, commands);
+  if (is_narrow) draw_copy_menu(ViewKind::flame, commands);
   if (answer->layout.rows.size() <= 1) {
     wrapped_text("Nothing is left to draw: the filter leaves no stack.");
     if (ImGui::Button("Clear filter")) commands.push(CommandId::clear_filter);
