@@ -140,7 +140,7 @@ void draw_table(const AppState& state, const Look& look, const std::shared_ptr<c
                                     ImGuiTableFlags_NoBordersInBodyUntilResize;
   const auto shown = shown_changes(answer->diff);
   const int columns = 2 + static_cast<int>(shown.size());
-  if (!ImGui::BeginTable("compare", columns, flags)) return;
+  if (!ImGui::BeginTable("compare", columns, flags, size_of_last_table(look))) return;
   ImGui::TableSetupScrollFreeze(0, 1);
   constexpr ImGuiTableColumnFlags number = ImGuiTableColumnFlags_PreferSortDescending;
   std::vector<std::string> titles;

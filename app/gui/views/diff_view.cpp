@@ -148,7 +148,7 @@ void draw_table(const AppState& state, const Look& look, const ProfileDiff& diff
   constexpr ImGuiTableFlags flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate | ImGuiTableFlags_ScrollY |
                                     ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable | ImGuiTableFlags_BordersInnerV |
                                     ImGuiTableFlags_NoBordersInBodyUntilResize;
-  if (!ImGui::BeginTable("diff", 6, flags)) return;
+  if (!ImGui::BeginTable("diff", 6, flags, size_of_last_table(look))) return;
   ImGui::TableSetupScrollFreeze(0, 1);
   constexpr ImGuiTableColumnFlags number = ImGuiTableColumnFlags_PreferSortDescending;
   const ColumnSetup columns[] = {{"Change", 132, 0, number},

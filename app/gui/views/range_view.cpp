@@ -146,7 +146,7 @@ void draw_row(const AppState& state, const Look& look, const RangeViewState& vie
 
 void draw_rows(const AppState& state, const Look& look, const RangeViewState& view, const RangeAnswer& answer,
                CommandQueue& commands) {
-  if (!ImGui::BeginTable("rows", 6, ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY)) return;
+  if (!ImGui::BeginTable("rows", 6, ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY, size_of_last_table(look))) return;
   ImGui::TableSetupScrollFreeze(0, 1);
   const ColumnSetup columns[] = {
       {"Survived", 110},

@@ -55,6 +55,11 @@ void set_up_table_columns(const Look& look, std::span<const ColumnSetup> columns
   }
 }
 
+ImVec2 size_of_last_table(const Look& look) {
+  constexpr float rows_at_least = 4;  // The headers are one.
+  return {0, std::max(ImGui::GetContentRegionAvail().y, rows_at_least * look.px(24))};
+}
+
 int count_beside(const Look& look, float width, int most) {
   const float each = look.px(width) + 2 * ImGui::GetStyle().CellPadding.x;
   return std::clamp(static_cast<int>(ImGui::GetContentRegionAvail().x / each), 1, most);

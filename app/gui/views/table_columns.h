@@ -22,6 +22,10 @@ struct ColumnSetup {
 // Right after BeginTable(). The column that the table is sorted by stays.
 void set_up_table_columns(const Look& look, std::span<const ColumnSetup> columns);
 
+// For the last table of a view: what is left of its height, but at least some rows; where that is too much, the view
+// scrolls.
+ImVec2 size_of_last_table(const Look& look);
+
 // How many parts of this width (px at 100 %) have room beside one another, of `most`; at least one.
 int count_beside(const Look& look, float width, int most);
 
