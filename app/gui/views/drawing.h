@@ -45,6 +45,8 @@ void tooltip(std::string_view words);
 // A text that is a button; for crumbs and links.
 bool link(const char* label);
 
+// Whether so much fits behind the item before, in its line.
+bool has_room_behind(float width, float gap = -1);
 // What comes next, so wide, goes on in the line of the item before where it fits there; else it begins the next one.
 void flow(float width, float gap = -1);
 float button_width(const char* label);

@@ -183,8 +183,7 @@ bool draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& c
   }
   draw_rest_of_line(value_words(state, answer), button_width("Copy"));
   // In a narrow place, such as one of two side by side, it goes to the crumbs, whose line has room.
-  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-  const bool is_narrow = ImGui::GetItemRectMax().x + ImGui::GetStyle().ItemSpacing.x + button_width("Copy") > right;
+  const bool is_narrow = !has_room_behind(button_width("Copy"));
   if (!is_narrow) draw_copy_menu(ViewKind::flame, commands);
   return is_narrow;
 }

@@ -93,7 +93,8 @@ void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMap
   if (in_one_line) {
     draw_rest_of_line(sentence, button_width("Copy"));
     tooltip("This is " + phrase_of(answer.moment->moment) + ". " + sentence + " " + scale_text(map, answer));
-    return draw_copy_menu(ViewKind::heap_map, commands);
+    if (has_room_behind(button_width("Copy"))) draw_copy_menu(ViewKind::heap_map, commands);
+    return;
   }
   if (answer.pieces.regions.size() > 1) {
     bool by_region = state.position().by_region;
