@@ -1,7 +1,7 @@
 #include "allocator/tpu/heap_packing.h"
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 #include "allocator/tpu/placed_chunks.h"
 
@@ -28,28 +28,37 @@ class Heap {
  public:
   Heap(std::span<const PackedBuffer> buffers, std::uint64_t alignment) : buffers_(buffers), alignment_(alignment) {}
 
-  // Where a buffer goes with all that lies where it does.
-  std::uint64_t find_place(std::uint32_t buffer, const std::vector<std::uint32_t>& together) const {
+  // Where a buffer goes with all that lies where it does: in the smallest gap that holds the largest of them, of equal
+  // ones the lowest. The original cuts its pieces one by one and drops those that hold less at once; what is left in
+  // the end is the same.
+  std::uint64_t find_place(const std::vector<std::uint32_t>& together) {
     std::uint64_t largest = 0;
     for (const std::uint32_t each : together) largest = std::max(largest, buffers_[each].size);
-    const auto free = free_pieces(buffer, together, largest);
-    std::uint64_t best_size = 0, best = 0;
-    bool has_best = false;
-    for (const auto& [begin, end] : free) {
-      const std::uint64_t offset = rounded_up(begin, alignment_);
-      if (offset + largest > end || (has_best && end - begin >= best_size)) continue;
-      best_size = end - begin;
-      best = offset;
-      has_best = true;
+    gather_taken(together);
+    std::uint64_t best_size = heap_end, best = 0, free_from = 0;
+    const auto consider = [&](std::uint64_t end) {
+      if (free_from + largest > end || end - free_from >= best_size) return;
+      best_size = end - free_from;
+      best = free_from;
+    };
+    for (const auto& [offset, offset_end] : taken_) {
+      if (offset > free_from) consider(offset);
+      free_from = std::max(free_from, rounded_up(offset_end, alignment_));
     }
-    return best;  // The piece without an end always holds it.
+    return best_size < heap_end ? best : free_from;  // Behind all others there is always room.
   }
+  std::uint64_t looked_at() const { return looked_at_; }  // By find_place, the last time.
 
   void place(const std::vector<std::uint32_t>& together, std::uint64_t offset, std::vector<std::uint64_t>& offsets) {
     for (const std::uint32_t each : together) {
       const PackedBuffer& buffer = buffers_[each];
       offsets[each] = offset;
-      chunks_.add({buffer.begin, buffer.end, offset, offset + buffer.size});
+      if (buffer.size == 0) continue;
+      const PlacedChunks::Chunk chunk{buffer.begin, buffer.end, offset, offset + buffer.size};
+      chunks_.add(chunk);
+      by_offset_.insert(std::upper_bound(by_offset_.begin(), by_offset_.end(), chunk,
+                                         [](const auto& a, const auto& b) { return a.offset < b.offset; }),
+                        chunk);
       size_ = std::max(size_, offset + buffer.size);
     }
   }
@@ -62,35 +71,36 @@ class Heap {
   }
 
  private:
-  // Begin to end. What is before a chunk stays free if it holds the buffer itself, what is after it if it holds the
-  // largest of those together.
-  std::map<std::uint64_t, std::uint64_t> free_pieces(std::uint32_t buffer, const std::vector<std::uint32_t>& together,
-                                                     std::uint64_t largest) const {
-    std::map<std::uint64_t, std::uint64_t> free = {{0, heap_end}};
-    const std::uint64_t own = buffers_[buffer].size;
-    const auto cut = [&](const PlacedChunks::Chunk& chunk) {
-      if (chunk.offset == chunk.offset_end) return;
-      auto piece = free.upper_bound(chunk.offset);
-      if (piece != free.begin()) --piece;
-      while (piece != free.end() && piece->first < chunk.offset_end) {
-        const auto [begin, end] = *piece;
-        if (end <= chunk.offset) {
-          ++piece;
-          continue;
-        }
-        piece = free.erase(piece);
-        if (chunk.offset > begin && chunk.offset - begin >= own) free.emplace(begin, chunk.offset);
-        const std::uint64_t after = rounded_up(chunk.offset_end, alignment_);
-        if (after < end && end - after >= largest) free.emplace(after, end);
-      }
-    };
-    for (const std::uint32_t each : together) chunks_.for_each_alive(buffers_[each].begin, buffers_[each].end, cut);
-    return free;
+  // What lives when one of these does, by offset. Where it was few of all the last time, they come from the tree; else
+  // all are gone through in their order, which costs less for each.
+  void gather_taken(const std::vector<std::uint32_t>& together) {
+    constexpr std::size_t few = 16;
+    taken_.clear();
+    const auto take = [this](const PlacedChunks::Chunk& chunk) { taken_.emplace_back(chunk.offset, chunk.offset_end); };
+    if (are_few_) {
+      for (const std::uint32_t each : together) chunks_.for_each_alive(buffers_[each].begin, buffers_[each].end, take);
+      std::sort(taken_.begin(), taken_.end());
+      looked_at_ = taken_.size() + 1;
+    } else {
+      const auto lives = [&](const PlacedChunks::Chunk& chunk) {
+        return std::any_of(together.begin(), together.end(), [&](std::uint32_t each) {
+          return chunk.begin <= buffers_[each].end && chunk.end >= buffers_[each].begin;
+        });
+      };
+      for (const PlacedChunks::Chunk& chunk : by_offset_)
+        if (lives(chunk)) take(chunk);
+      looked_at_ = by_offset_.size() + 1;
+    }
+    are_few_ = taken_.size() < by_offset_.size() / few;
   }
 
   std::span<const PackedBuffer> buffers_;
   std::uint64_t alignment_, size_ = 0;
   PlacedChunks chunks_;
+  std::vector<PlacedChunks::Chunk> by_offset_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> taken_;  // Of the last question; kept for its memory.
+  std::uint64_t looked_at_ = 0;
+  bool are_few_ = false;
 };
 
 struct Turn {
@@ -146,19 +156,21 @@ std::vector<PackedBuffer> BufferTimes::finish() {
   return std::move(buffers_);
 }
 
-PackedHeap pack_heap(std::span<const PackedBuffer> buffers, PackingOrder order, std::uint64_t alignment) {
+PackedHeap pack_heap(std::span<const PackedBuffer> buffers, PackingOrder order, std::uint64_t alignment, Work* work) {
   PackedHeap packed;
   packed.offsets.resize(buffers.size());
   Heap heap(buffers, alignment);
-  for (const Turn& turn : turns_of(buffers, order))
-    heap.place(turn.together, heap.find_place(turn.buffer, turn.together), packed.offsets);
+  for (const Turn& turn : turns_of(buffers, order)) {
+    heap.place(turn.together, heap.find_place(turn.together), packed.offsets);
+    if (work != nullptr && !work->spend(heap.looked_at())) break;
+  }
   packed.size = heap.size();
   return packed;
 }
 
-PackedHeap pack_heap(std::span<const PackedBuffer> buffers, std::uint64_t alignment) {
-  PackedHeap spatial = pack_heap(buffers, PackingOrder::spatial, alignment);
-  PackedHeap temporal = pack_heap(buffers, PackingOrder::temporal, alignment);
+PackedHeap pack_heap(std::span<const PackedBuffer> buffers, std::uint64_t alignment, Work* work) {
+  PackedHeap spatial = pack_heap(buffers, PackingOrder::spatial, alignment, work);
+  PackedHeap temporal = pack_heap(buffers, PackingOrder::temporal, alignment, work);
   return temporal.size < spatial.size ? temporal : spatial;
 }
 
@@ -172,7 +184,7 @@ PackedHeaps pack_heaps(std::span<const PackedBuffer> buffers, PackingOrder order
     Heap heap(buffers, alignment);
     std::vector<Turn> later;
     for (Turn& turn : waiting) {
-      const std::uint64_t offset = heap.find_place(turn.buffer, turn.together);
+      const std::uint64_t offset = heap.find_place(turn.together);
       if (heap.size() > 0 && heap.size_with(turn.together, offset) > limit) {
         later.push_back(std::move(turn));
         continue;

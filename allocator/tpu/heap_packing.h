@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "allocator/tpu/work.h"
+
 namespace hbmscope::allocator::tpu {
 
 // Buffers are named by their place in the list, which is the order of their ids.
@@ -45,10 +47,11 @@ struct PackedHeap {
   std::vector<std::uint64_t> offsets;  // By buffer.
   std::uint64_t size = 0;
 };
-// `alignment` > 0 of offsets. Sums of sizes have to stay below 2^62.
-PackedHeap pack_heap(std::span<const PackedBuffer> buffers, PackingOrder order, std::uint64_t alignment);
+// `alignment` > 0 of offsets. Sums of sizes have to stay below 2^62. `work`: as much as there may be; null: all.
+PackedHeap pack_heap(std::span<const PackedBuffer> buffers, PackingOrder order, std::uint64_t alignment,
+                     Work* work = nullptr);
 // Both orders, and the smaller heap; of equals the spatial one.
-PackedHeap pack_heap(std::span<const PackedBuffer> buffers, std::uint64_t alignment);
+PackedHeap pack_heap(std::span<const PackedBuffer> buffers, std::uint64_t alignment, Work* work = nullptr);
 
 // Several heaps of at most `limit` bytes each; a buffer beyond that has one of its own with what else fits.
 struct PackedHeaps {

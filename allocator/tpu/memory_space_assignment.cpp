@@ -32,8 +32,9 @@ struct Trial {
 
 class Assigner {
  public:
-  explicit Assigner(const AssignmentProblem& problem)
+  Assigner(const AssignmentProblem& problem, Work* work)
       : problem_(problem),
+        work_(work),
         options_(problem.options),
         elapsed_before_(sums_before(problem)),
         intervals_(problem, elapsed_before_),
@@ -47,8 +48,10 @@ class Assigner {
     out_.needs_hbm.resize(count);
     std::vector<bool> is_done(count, !options_.is_on || problem_.capacity_bytes == 0);
     if (options_.prefetches_across_programs) cross_programs(is_done);
-    for (const std::uint32_t value : turns())
+    for (const std::uint32_t value : turns()) {
+      if (is_over()) break;
       if (!is_done[value]) place(value);
+    }
     std::stable_sort(out_.residences.begin(), out_.residences.end(), [](const Residence& a, const Residence& b) {
       return a.value != b.value ? a.value < b.value : a.begin < b.begin;
     });
@@ -58,6 +61,8 @@ class Assigner {
   }
 
  private:
+  bool spend(std::uint64_t steps) const { return work_ == nullptr || work_->spend(steps); }
+  bool is_over() const { return work_ != nullptr && work_->is_over(); }
   std::int64_t end_of_program() const { return static_cast<std::int64_t>(problem_.operations.size()); }
   std::uint64_t ns_of(std::uint32_t value) const {
     return copy_ns(problem_.values[value].bytes, problem_.bytes_per_second);
@@ -112,6 +117,7 @@ class Assigner {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> taken;
     chunks_.for_each_alive(
         begin, end, [&](const PlacedChunks::Chunk& chunk) { taken.emplace_back(chunk.offset, chunk.offset_end); });
+    spend(taken.size() + 1);
     std::sort(taken.begin(), taken.end());
     taken.emplace_back(problem_.capacity_bytes, problem_.capacity_bytes);
     std::optional<std::uint64_t> best;
@@ -129,9 +135,12 @@ class Assigner {
 
   bool is_free(std::uint64_t offset, std::uint64_t bytes, std::int64_t begin, std::int64_t end) const {
     bool is_free = true;
+    std::uint64_t looked_at = 1;
     chunks_.for_each_alive(begin, end, [&](const PlacedChunks::Chunk& chunk) {
+      ++looked_at;
       is_free = is_free && (chunk.offset >= offset + bytes || chunk.offset_end <= offset);
     });
+    spend(looked_at);
     return is_free;
   }
 
@@ -197,7 +206,7 @@ class Assigner {
     std::optional<std::int64_t> in_hbm_after;  // It is in HBM from the end of this operation on.
     if (value.is_defined_in_hbm || value.defined_at < 0 || !may_begin_here) in_hbm_after = value.defined_at;
     std::int64_t before = value.defined_at;
-    for (std::size_t i = 0; i < value.uses.size(); before = value.uses[i].time, ++i) {
+    for (std::size_t i = 0; i < value.uses.size() && !is_over(); before = value.uses[i].time, ++i) {
       const bool is_here = i == 0 ? !in_hbm_after : static_cast<bool>(trial.is_use_in_vmem[i - 1]);
       if (!value.uses[i].needs_hbm && is_here && stay(number, i, before, trial)) {
         trial.is_use_in_vmem[i] = true;
@@ -237,7 +246,7 @@ class Assigner {
     Residence& last = trial.residences.back();
     const std::uint64_t bytes = problem_.values[number].bytes, ns = ns_of(number);
     std::int64_t end = std::min(std::max(intervals_.preferred_eviction_end(ns, last.begin, use, retry), last.end), use);
-    while (end > last.end && !is_free(last.offset, bytes, last.end + 1, end)) --end;
+    while (end > last.end && !is_over() && !is_free(last.offset, bytes, last.end + 1, end)) --end;
     const SpaceCopy copy{last.begin, end, ns};
     if (copy.before <= copy.after || !evictions_.has_bandwidth(copy) || evictions_.is_crowded(copy)) return false;
     if (end > last.end) take(trial, last.offset, bytes, last.end + 1, end);
@@ -255,6 +264,7 @@ class Assigner {
     const std::uint64_t saved = elapsed_ns(operation, 0, bandwidth) - elapsed_ns(operation, value.bytes, bandwidth);
     for (const std::int64_t start : intervals_.prefetch_starts(ns, saved, earliest, time)) {
       const SpaceCopy copy{start, time, ns};
+      if (!spend(1)) return false;
       if (!prefetches_.has_bandwidth(copy) || prefetches_.is_crowded(copy)) continue;
       const auto offset = find_longest(value, start + 1, use);
       if (!offset) {
@@ -287,7 +297,8 @@ class Assigner {
       buffers.back().needs_place = false;  // Fetched again at the end, to where the one before it was.
       buffers[i - 1].colocations.push_back(i);
     }
-    const PackedHeap packed = pack_heap(buffers, PackingOrder::temporal, problem_.alignment);
+    const PackedHeap packed = pack_heap(buffers, PackingOrder::temporal, problem_.alignment, work_);
+    if (is_over()) return;
     if (packed.size > problem_.capacity_bytes) return;
     chunks_ = {};
     for (std::size_t i = 0; i < out_.residences.size(); ++i) {
@@ -418,6 +429,7 @@ class Assigner {
   }
 
   const AssignmentProblem& problem_;
+  Work* const work_;
   const AssignmentOptions& options_;
   const std::vector<std::uint64_t> elapsed_before_;
   const CopyIntervals intervals_;
@@ -439,8 +451,8 @@ std::uint64_t elapsed_ns(const ScheduledOperation& operation, std::uint64_t byte
   return std::max(operation.compute_ns, copy_ns(bytes, bytes_per_second));
 }
 
-Assignment assign_memory_spaces(const AssignmentProblem& problem) {
-  return Assigner(problem).run();
+Assignment assign_memory_spaces(const AssignmentProblem& problem, Work* work) {
+  return Assigner(problem, work).run();
 }
 
 }  // namespace hbmscope::allocator::tpu

@@ -29,6 +29,8 @@
 #include <span>
 #include <vector>
 
+#include "allocator/tpu/work.h"
+
 namespace hbmscope::allocator::tpu {
 
 enum class IntervalPicker : std::uint8_t {
@@ -114,7 +116,7 @@ struct Assignment {
   std::uint64_t prefetched_bytes = 0, evicted_bytes = 0;
   std::uint32_t repacks = 0;
 };
-Assignment assign_memory_spaces(const AssignmentProblem& problem);
+Assignment assign_memory_spaces(const AssignmentProblem& problem, Work* work = nullptr);  // Null: without end.
 
 // What the operation takes with so many of its bytes in VMEM, whose own bandwidth is taken as without end.
 std::uint64_t elapsed_ns(const ScheduledOperation& operation, std::uint64_t bytes_in_vmem,

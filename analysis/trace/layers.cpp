@@ -50,6 +50,8 @@ std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace) {
   }
   const bool has_device = std::any_of(sources.begin(), sources.end(),
                                       [](const auto& source) { return !is_host_kind(std::get<2>(source.first)); });
+  const bool has_own = std::any_of(sources.begin(), sources.end(),
+                                   [](const auto& source) { return std::get<2>(source.first) != kind_beside; });
   std::vector<std::vector<bool>> counted;
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     const std::vector<HeapInfo>& heaps = trace.streams[i].definitions().heaps();
@@ -57,7 +59,8 @@ std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace) {
     for (const HeapInfo& heap : heaps) {
       if (heap.id == 0) continue;
       const Source& source = sources.at(place_of(i, heap));
-      flags[heap.id] = heap.layer == source.layer && i == source.stream && !(has_device && is_host_kind(kind_of(heap)));
+      flags[heap.id] = heap.layer == source.layer && i == source.stream &&
+                       !(has_device && is_host_kind(kind_of(heap))) && !(has_own && stands_beside(heap));
     }
     // A parent is defined before its child; one with a larger id is damage, and no chain that ends.
     for (const HeapInfo& heap : heaps)

@@ -69,7 +69,7 @@ Result<Moment> find_peak(const Trace& trace) {
   for (std::size_t i = 0; i < trace.streams.size(); ++i)
     for (const HeapInfo& heap : trace.streams[i].definitions().heaps()) {
       const HeapPeak peak = trace.streams[i].peak(heap.id);
-      if (!counted[i][heap.id] || stands_beside(heap) || peak.in_use_bytes <= best.in_use_bytes) continue;
+      if (!counted[i][heap.id] || peak.in_use_bytes <= best.in_use_bytes) continue;
       best = peak;
       best_stream = i;
     }

@@ -38,7 +38,7 @@ Result<std::vector<std::string>> expand_files(const std::vector<std::string>& na
 }
 
 LoadOptions load_options(const ViewOptions& view) {
-  return {view.max_size, view.at, view.request.value_type};
+  return {view.max_size, view.at, view.request.value_type, view.what_if};
 }
 
 Result<Source> load_again(const Source& source, const LoadOptions& options) {
@@ -47,6 +47,11 @@ Result<Source> load_again(const Source& source, const LoadOptions& options) {
 
 Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const LoadOptions& wanted) {
   SourceOptions options = source_options(wanted);
+  for (const std::string& text : wanted.what_if) {
+    auto change = parse_workload_change(text);
+    if (!change) return Failure(std::move(change.error()));
+    options.what_if.push_back(std::move(*change));
+  }
   const auto limit = parse_bytes(wanted.max_size);
   if (!limit) return Failure(limit.error());
   options.max_inflated_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, *limit));
@@ -72,7 +77,7 @@ Result<Source> load_merged(const std::vector<std::string>& names, const LoadOpti
     return std::move(sources->front());
   }
   // The moment is one of all traces together.
-  auto sources = load_sources(*files, {options.max_size, {}, {}});
+  auto sources = load_sources(*files, {options.max_size, {}, {}, options.what_if});
   if (!sources) return Failure(std::move(sources.error()));
   const auto is_trace = [](const Source& source) { return source.trace != nullptr; };
   if (std::all_of(sources->begin(), sources->end(), is_trace)) {

@@ -21,6 +21,7 @@ struct LoadOptions {
   std::string max_size = "4GiB";
   std::string at;          // Empty: the end.
   std::string value_type;  // "allocated...": a pass over the trace finds what was ever allocated.
+  std::vector<std::string> what_if{};  // KEY=VALUE, of TPU workloads.
 };
 LoadOptions load_options(const ViewOptions& view);
 

@@ -20,6 +20,7 @@ struct ViewOptions {
   bool relative = false;  // Shares are of what the filter leaves.
   std::string max_size = "4GiB";
   std::string at;  // The moment of a trace; empty: its end.
+  std::vector<std::string> what_if;  // KEY=VALUE: what of TPU workloads is other than they are written.
 };
 void add_view_options(CLI::App& command, ViewOptions& options);
 // For CLI::Option::check: what is wrong with a number of rows; empty: nothing.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/query/heap_rows.h"
+#include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "app/cli/report_failures.h"
@@ -41,19 +42,27 @@ std::string heaps_text(const std::vector<HeapRow>& rows, const Terminal& termina
   return text;
 }
 
-std::string events_text(const EventCounts& counts) {
+std::string events_text(const Trace& trace) {
+  const EventCounts counts = compute_event_counts(trace);
+
   std::string text = fmt::format("{} events: {} allocations, {} frees", text_from_count(counts.total),
                                  text_from_count(counts.alloc), text_from_count(counts.free));
-  if (counts.out_of_memory > 0) text += fmt::format(", {} out of memory", text_from_count(counts.out_of_memory));
+  std::uint64_t beside = 0;
+  for (const Stream& stream : trace.streams)
+    for (const FailureEvent& failure : stream.failures())
+      beside += failure.is_out_of_memory && is_of_one_beside(stream, failure) ? 1 : 0;
+  const std::uint64_t own = counts.out_of_memory - std::min(beside, counts.out_of_memory);
+  if (own > 0) text += fmt::format(", {} out of memory", text_from_count(own));
+  if (beside > 0) text += fmt::format(", {} out of memory in the GPU pool beside it", text_from_count(beside));
   if (counts.driver_refusals > 0)
     text += fmt::format(", {} refused by the driver", text_from_count(counts.driver_refusals));
   if (counts.lost > 0) text += fmt::format(", {} lost", text_from_count(counts.lost));
   return text + "\n";
 }
 
-std::string failure_text(const FailureRow& row, const Terminal& terminal) {
-  std::string text = terminal.paint("Out of memory", Ink::bad);
-  if (row.device) text += fmt::format(" on device {}", *row.device);
+std::string failure_text(const FailureRow& row, bool is_beside, const Terminal& terminal) {
+  std::string text = terminal.paint(is_beside ? "Out of memory in the GPU pool beside it" : "Out of memory", Ink::bad);
+  if (row.device && !is_beside) text += fmt::format(" on device {}", *row.device);
   if (row.since_start_ns) text += fmt::format(" at {:.6f} s", static_cast<double>(*row.since_start_ns) / 1e9);
   text += fmt::format(
       " (event {}): asked {}; then in use {}, pool size {}, free in it {}, largest free block {}; the "
@@ -80,14 +89,17 @@ std::string text_from_trace(const Source& source, const Terminal& terminal) {
   constexpr std::size_t failures_shown = 3;
   std::string text = fmt::format("At {}:\n", source.moment.text);
   text += heaps_text(compute_heap_rows(*source.trace, source.states), terminal);
-  text += events_text(compute_event_counts(*source.trace));
+  text += events_text(*source.trace);
   const std::vector<FailureRow> failures = compute_failure_rows(*source.trace);
   const auto places = places_of(*source.trace);
   const std::size_t first = failures.size() > failures_shown ? failures.size() - failures_shown : 0;
   if (first > 0) text += fmt::format("The last {} of {} failures:\n", failures_shown, failures.size());
-  for (std::size_t i = first; i < failures.size(); ++i)
-    text += failure_text(failures[i], terminal) +
+  for (std::size_t i = first; i < failures.size(); ++i) {
+    const Stream& stream = source.trace->streams[places[i].first];
+    const bool is_beside = is_of_one_beside(stream, stream.failures()[places[i].second]);
+    text += failure_text(failures[i], is_beside, terminal) +
             text_from_failure_facts(*source.trace, places[i].first, places[i].second, terminal);
+  }
   return text + text_from_pending(*source.trace);
 }
 

@@ -193,10 +193,9 @@ PackedHeap naive_pack(const std::vector<PackedBuffer>& buffers, PackingOrder ord
   return packed;
 }
 
-std::vector<PackedBuffer> random_program(std::mt19937_64& random) {
+std::vector<PackedBuffer> random_program(std::mt19937_64& random, std::size_t steps) {
   BufferTimes times;
   std::vector<std::uint32_t> live, all;
-  const std::size_t steps = 1 + random() % 60;
   const std::uint64_t size_most = random() % 3 == 0 ? 4 : 200;
   for (std::size_t step = 0; step < steps; ++step) {
     const std::uint64_t what = random() % 10;
@@ -223,7 +222,8 @@ std::vector<PackedBuffer> random_program(std::mt19937_64& random) {
 TEST(HeapPacking, random_programs_are_packed_as_by_the_naive_placer) {
   std::mt19937_64 random(20261121);
   for (int trial = 0; trial < 10'000; ++trial) {
-    const auto buffers = random_program(random);
+    // Long ones too, of which few buffers live at a time.
+    const auto buffers = random_program(random, trial % 500 == 0 ? 1'000 : 1 + random() % 60);
     const std::uint64_t alignment = random() % 2 == 0 ? 1 : 1 + random() % 20;
     for (const PackingOrder order : {PackingOrder::spatial, PackingOrder::temporal}) {
       const PackedHeap packed = pack_heap(buffers, order, alignment), naive = naive_pack(buffers, order, alignment);
@@ -233,6 +233,23 @@ TEST(HeapPacking, random_programs_are_packed_as_by_the_naive_placer) {
     const PackedHeaps several = pack_heaps(buffers, PackingOrder::spatial, alignment, ~std::uint64_t{0});
     ASSERT_EQ(several.size, pack_heap(buffers, PackingOrder::spatial, alignment).size);
   }
+}
+
+TEST(HeapPacking, ends_when_there_was_as_much_work_as_there_may_be) {
+  std::mt19937_64 random(7);
+  const auto buffers = random_program(random, 5'000);
+  Work all;
+  pack_heap(buffers, 1, &all);
+  EXPECT_FALSE(all.is_over());
+  Work some(all.steps() / 10);
+  pack_heap(buffers, 1, &some);
+  EXPECT_TRUE(some.is_over());
+  EXPECT_FALSE(some.is_cancelled());
+  std::atomic<bool> cancelled = true;
+  Work nobodys(Work::no_limit, &cancelled);
+  pack_heap(buffers, 1, &nobodys);
+  EXPECT_TRUE(nobodys.is_cancelled());
+  EXPECT_LT(nobodys.steps(), all.steps() / 100);
 }
 
 }  // namespace

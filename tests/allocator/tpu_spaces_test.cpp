@@ -91,6 +91,25 @@ void check_events(const Emulation& emulation) {
   ASSERT_LE(vmem.peak_bytes, vmem.capacity_bytes.value_or(0));
 }
 
+TEST(TpuSpaces, an_emulation_ends_when_there_was_as_much_work_as_there_may_be) {
+  const Workload workload = products(1'000'000, 100'000);
+  Work some(1'000 * steps_of_event);
+  const Emulation emulation = emulate(workload, &some);
+  EXPECT_TRUE(some.is_over());
+  EXPECT_FALSE(some.is_cancelled());
+  EXPECT_GT(emulation.events.size(), 500);
+  EXPECT_LT(emulation.events.size(), 1'100);
+  std::atomic<bool> cancelled = true;
+  Work nobodys(Work::no_limit, &cancelled);
+  EXPECT_LT(emulate(workload, &nobodys).events.size(), 100);
+  EXPECT_TRUE(nobodys.is_cancelled());
+  // As much as it takes changes nothing.
+  const Workload few = products(1'000'000, 3);
+  Work enough;
+  EXPECT_EQ(emulate(few, &enough).time_ns, emulate(few).time_ns);
+  EXPECT_FALSE(enough.is_over());
+}
+
 TEST(TpuSpaces, weights_are_copied_while_products_work) {
   const Workload workload = products(1'000'000, 3);
   const Emulation emulation = emulate(workload);

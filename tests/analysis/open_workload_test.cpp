@@ -173,6 +173,19 @@ TEST(WorkloadVerdict, scattered_memory_is_short_of_a_piece) {
   EXPECT_NE(std::string::npos, scattered->sentence.find(" short.")) << scattered->sentence;
 }
 
+TEST(OpenWorkload, that_it_was_cancelled_is_no_answer) {
+  ReadControl control;
+  control.cancelled = true;
+  const auto source = read_source(samples + "fsdp.json", {}, &control);
+  ASSERT_FALSE(source);
+  EXPECT_NE(std::string::npos, source.error().text().find("cancelled"));
+  const Source whole = opened("fsdp.json");
+  const std::atomic<bool> cancelled = true;
+  const auto changed = change_workload(*whole.workload, {{"mesh.fsdp", "4"}}, &cancelled);
+  ASSERT_FALSE(changed);
+  EXPECT_EQ("emulating was cancelled", changed.error().what);
+}
+
 // What is asked for is not said to be as large as what it is held against, nor larger by another sum than is said.
 TEST(WorkloadVerdict, figures_of_one_sentence_do_not_contradict_each_other) {
   const std::string text = R"({"hbmscope_tpu_workload": 1, "generation": "v5e",

@@ -12,13 +12,13 @@ SmallTrace::SmallTrace(bool tells_regions)
   add_heap("GPU 0", tells_regions);
 }
 
-void SmallTrace::add_heap(std::string_view name, bool tells_regions) {
+void SmallTrace::add_heap(std::string_view name, bool tells_regions, std::string_view memory_kind) {
   wire::HeapRecord heap;
   heap.flags = wire::heap_flag::has_requested | wire::heap_flag::has_addresses |
                (tells_regions ? wire::heap_flag::has_regions : 0);
   heap.device = heap_;
   heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
-  heap_ = writer_.define_heap(heap, name, "device");
+  heap_ = writer_.define_heap(heap, name, memory_kind);
 }
 
 void SmallTrace::add_two_ended_heap(std::string_view name) {

@@ -17,7 +17,8 @@ class SmallTrace {
   SmallTrace(const SmallTrace&) = delete;
   SmallTrace& operator=(const SmallTrace&) = delete;
 
-  void add_heap(std::string_view name, bool tells_regions = true);  // Later calls are about this one.
+  // Later calls are about this one.
+  void add_heap(std::string_view name, bool tells_regions = true, std::string_view memory_kind = "device");
   void add_two_ended_heap(std::string_view name);
   void add_layer(std::string_view name, wire::Layer layer);  // Of the device of the first heap.
   void heap_of(std::uint32_t heap) { heap_ = heap; }         // Later calls are about this one, from 1.

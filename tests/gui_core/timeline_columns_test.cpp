@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 
 #include "tests/gui_core/small_trace.h"
@@ -230,6 +231,116 @@ TEST(TimelineCounters, each_column_has_the_least_and_most_and_what_was_told_befo
       if (at < end && next > begin) naive.add({values[i], values[i], true});
     }
     ASSERT_EQ(naive, timeline.counters[0].columns[column]) << column;
+  }
+}
+
+// A pool, and beside it a heap of another kind, two of one name, one that never held anything.
+class OfSeveralHeaps : public testing::Test {
+ protected:
+  void fill(int turns) {
+    region(1, 1000 * mib);
+    trace_.add_heap("pool");
+    trace_.add_heap("never used");
+    trace_.add_heap("VMEM", true, "vmem");
+    region(4, 128 * mib);
+    trace_.add_heap("pool");
+    std::mt19937 random(11);
+    for (int i = 0; i < turns; ++i)
+      for (const std::uint32_t heap : {1U, 2U, 4U, 5U}) {
+        alloc(heap, 0, (1 + random() % 100) * mib);
+        if (heap == 4 && i % 3 != 0) {
+          alloc(heap, 100 * mib, mib);
+          free(heap, 100 * mib);
+        }
+        free(heap, 0);
+      }
+    stream_ = &trace_.trace().streams[0];
+    ASSERT_EQ(told_.size(), stream_->end_position());
+  }
+
+  // What each column has seen of a heap: what was the case as it began, and after each event in it.
+  std::vector<Band> naive(std::uint32_t heap, const TimelineColumns& timeline) const {
+    std::vector<Band> bands(timeline.columns.size(), Band{~std::uint64_t{0}, 0});
+    std::uint64_t now = 0;
+    std::size_t at = 0;
+    bool has_begun = false;
+    for (std::uint64_t position = 1; position <= told_.size(); ++position) {
+      const double share = timeline.share_of(position, static_cast<std::int64_t>(position) * 1000);
+      if (share > 1) break;
+      if (share >= 0) {
+        if (!has_begun) bands[0].add(now);
+        has_begun = true;
+        for (const std::size_t column = TimelineColumns::column_of(share, bands.size()); at < column;)
+          bands[++at].add(now);
+      }
+      if (told_[position - 1].heap == heap) now = told_[position - 1].in_use;
+      if (share >= 0) bands[at].add(now);
+    }
+    while (at + 1 < bands.size()) bands[++at].add(now);
+    return bands;
+  }
+
+ private:
+  struct Told {
+    std::uint32_t heap;
+    std::uint64_t in_use;
+  };
+  void region(std::uint32_t heap, std::uint64_t size) {
+    trace_.region(0, size);
+    told_.push_back({heap, 0});
+  }
+  void alloc(std::uint32_t heap, std::uint64_t address, std::uint64_t size) {
+    trace_.heap_of(heap);
+    trace_.alloc(address, size);
+    sizes_[{heap, address}] = size;
+    told_.push_back({heap, in_use_[heap] += size});
+  }
+  void free(std::uint32_t heap, std::uint64_t address) {
+    trace_.free(address);
+    told_.push_back({heap, in_use_[heap] -= sizes_[{heap, address}]});
+  }
+
+  std::vector<Told> told_;  // By event.
+  std::map<std::uint32_t, std::uint64_t> in_use_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> sizes_;
+
+ protected:
+  test::SmallTrace trace_;
+  const Stream* stream_ = nullptr;
+};
+
+TEST_F(OfSeveralHeaps, others_have_the_least_and_most_of_each_column) {
+  fill(300);
+  for (const TimelineSpan span : {TimelineSpan{}, TimelineSpan{333'500, 1'222'500}}) {
+    const TimelineColumns timeline = columns_of(*stream_, span, 77, TimelineEffort::exact);
+    std::vector<std::string> names;
+    for (const TimelineHeap& heap : timeline.heaps) names.push_back(heap.name);
+    EXPECT_EQ((std::vector<std::string>{"VMEM", "pool of device 1", "pool of device 4"}), names)
+        << "another kind of memory first; nothing of what never held anything";
+    EXPECT_TRUE(timeline.heaps[0].is_other_kind);
+    EXPECT_EQ(128 * mib, timeline.heaps[0].pool);
+    for (const TimelineHeap& heap : timeline.heaps) {
+      const std::vector<Band> bands = naive(heap.heap, timeline);
+      ASSERT_EQ(bands.size(), heap.columns.size());
+      for (std::size_t i = 0; i < bands.size(); ++i)
+        ASSERT_EQ(bands[i], heap.columns[i]) << heap.name << ", column " << i << " of span " << span.begin;
+    }
+  }
+}
+
+TEST_F(OfSeveralHeaps, a_first_answer_leaves_out_no_peak_of_theirs) {
+  fill(8'000);
+  const TimelineColumns timeline = columns_of(*stream_, {}, 50, TimelineEffort::at_once);
+  ASSERT_FALSE(is_exact(TimelineEffort::at_once, {0, stream_->end_position()}));
+  for (const TimelineHeap& heap : timeline.heaps) {
+    const std::vector<Band> bands = naive(heap.heap, timeline);
+    std::uint64_t most = 0;
+    for (std::size_t i = 0; i < bands.size(); ++i) {
+      ASSERT_LE(heap.columns[i].least, bands[i].least) << heap.name << ' ' << i;
+      ASSERT_GE(heap.columns[i].most, bands[i].most) << heap.name << ' ' << i;
+      most = std::max(most, heap.columns[i].most);
+    }
+    EXPECT_EQ(heap.peak, most);
   }
 }
 

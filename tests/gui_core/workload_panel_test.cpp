@@ -155,6 +155,48 @@ TEST_F(WorkloadPanelTest, of_many_changes_at_once_the_last_one_counts) {
   EXPECT_EQ(nullptr, panel().emulating);
 }
 
+// Some 100,000 operations.
+const std::vector<std::string> takes_long = {"layers=12000"};
+
+TEST_F(WorkloadPanelTest, what_takes_long_is_not_waited_for_when_something_else_is_wanted) {
+  open("fsdp.json");
+  app_->commands().push(change(takes_long));
+  app_->update();
+  const auto first = panel().emulating;
+  ASSERT_NE(nullptr, first);
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  app_->commands().push(change({"layers=2"}));
+  app_->update();
+  if (panel().emulating == first) {
+    EXPECT_TRUE(first->cancelled);
+  }
+  settle();
+  EXPECT_EQ("layers=2", text_from_changes(panel().answer->opened->changes));
+  EXPECT_FALSE(panel().error) << "that it was cancelled is no error of the workload's";
+}
+
+TEST_F(WorkloadPanelTest, what_was_cancelled_and_is_wanted_again_is_emulated) {
+  open("fsdp.json");
+  app_->commands().push(change({"layers=1500"}));
+  app_->update();
+  if (panel().emulating) panel().emulating->cancelled = true;
+  settle();
+  EXPECT_EQ("layers=1500", text_from_changes(panel().answer->opened->changes));
+}
+
+TEST_F(WorkloadPanelTest, it_can_be_stopped_and_what_is_shown_is_wanted_then) {
+  open("fsdp.json");
+  give(change({"layers=2"}));
+  app_->commands().push(change(takes_long));
+  app_->update();
+  ASSERT_NE(nullptr, panel().emulating);
+  give(CommandId::stop_emulating);
+  EXPECT_EQ(nullptr, panel().emulating);
+  EXPECT_EQ("layers=2", text_from_changes(panel().answer->opened->changes));
+  EXPECT_EQ("layers=2", text_from_changes(state().source()->what_if));
+  EXPECT_FALSE(panel().error);
+}
+
 TEST_F(WorkloadPanelTest, a_change_of_one_side_leaves_the_other_as_it_is) {
   open("server.json");
   give(CommandId::split);

@@ -79,6 +79,23 @@ TEST(Layers, a_physical_and_a_pool_heap_of_one_device_are_added_once) {
   EXPECT_EQ(600'000 + 50'000 + 10, total_of(trace));
 }
 
+TEST(Layers, a_pool_that_stands_beside_counts_only_where_there_is_nothing_else) {
+  Trace trace;
+  {
+    Source source(trace, 0);
+    source.alloc(source.heap(Layer::pool, 0, 0, "hbm"), 1 << 20, 700);
+    source.alloc(source.heap(Layer::pool, 0, 1, kind_beside), 1 << 20, 5000);
+  }
+  EXPECT_EQ(700, total_of(trace));
+  EXPECT_EQ(1U, find_moment(trace, "peak")->positions[0]) << "of the trace's own memory";
+  Trace alone;
+  {
+    Source source(alone, 0);
+    source.alloc(source.heap(Layer::pool, 0, 1, kind_beside), 1 << 20, 5000);
+  }
+  EXPECT_EQ(5000, total_of(alone));
+}
+
 TEST(Layers, streams_of_one_process_are_views_of_the_same_bytes_and_those_of_others_are_not) {
   Trace trace;
   {

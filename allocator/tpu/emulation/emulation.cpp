@@ -25,11 +25,12 @@ struct Buffer {
 
 class Emulator {
  public:
-  explicit Emulator(const Workload& workload)
+  Emulator(const Workload& workload, Work* work)
       : workload_(workload),
         generation_(*workload.generation),
         hbm_(generation_.hbm_usable.value),
-        log_(out_, workload.options.is_timed),
+        log_(out_, workload.options.is_timed, work),
+        work_(work),
         bytes_per_second_(generation_.hbm_bytes_per_second.value / generation_.devices_per_chip),
         kernels_(workload, log_, out_, bytes_per_second_),
         vmem_(workload, log_, out_),
@@ -39,13 +40,13 @@ class Emulator {
     for (const Program& program : workload_.programs)
       out_.programs.push_back(compute_program_memory(
           program, generation_, workload_.options.donates,
-          vmem_share_of(workload_, program, kernels_.largest_stack_bytes(program), bytes_per_second_)));
+          vmem_share_of(workload_, program, kernels_.largest_stack_bytes(program), bytes_per_second_), work_));
     out_.spaces.resize(out_.programs.size());
     describe_tiers();
     const std::uint64_t usable = generation_.hbm_usable.value, total = generation_.hbm_total.value;
     if (total > usable) log_.alloc(Tier::hbm, usable, total - usable, {}, "reserved by the compiler", nullptr);
     if (workload_.options.has_gpu) gpu_.emplace(workload_, log_, out_);
-    for (step_ = 0; step_ < workload_.steps.size() && !out_.stopped_at; ++step_) {
+    for (step_ = 0; step_ < workload_.steps.size() && !out_.stopped_at && !log_.is_over(); ++step_) {
       take(workload_.steps[step_]);
       if (gpu_) gpu_->take(workload_.steps[step_], step_);
     }
@@ -327,6 +328,7 @@ class Emulator {
   void run_program(const Step& step) {
     const Program& program = workload_.programs[step.of];
     const ProgramMemory& memory = out_.programs[step.of];
+    if (!log_.spend(program.values.size() + program.operations.size())) return;
     const bool has_arguments = std::all_of(program.values.begin(), program.values.end(), [&](const Value& value) {
       return value.role != Role::argument || buffers_.count(name_with(step, value.binds)) != 0;
     });
@@ -404,7 +406,7 @@ class Emulator {
       log_.free(temp_tier(program, value), base_of(program, value) + found->second->offset, found->second->bytes);
       live.erase(found);
     };
-    for (std::size_t i = 0; i < program.operations.size(); ++i) {
+    for (std::size_t i = 0; i < program.operations.size() && !log_.is_over(); ++i) {
       const Operation& operation = program.operations[i];
       vmem_.before(i);
       if (i > 0)
@@ -457,6 +459,7 @@ class Emulator {
   HbmMemory hbm_;
   Emulation out_;
   EventLog log_;
+  Work* const work_;
   const std::uint64_t bytes_per_second_;
   KernelPlayer kernels_;
   VmemPlayer vmem_;
@@ -475,8 +478,8 @@ void apply_options(Workload& workload) {
   for (Program& program : workload.programs) program = apply_checkpointing(program, workload.options.checkpointing);
 }
 
-Emulation emulate(const Workload& workload) {
-  return Emulator(workload).run();
+Emulation emulate(const Workload& workload, Work* work) {
+  return Emulator(workload, work).run();
 }
 
 }  // namespace hbmscope::allocator::tpu

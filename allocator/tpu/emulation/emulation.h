@@ -116,7 +116,10 @@ struct EmulatedWorkload {
 
 // Programs as checkpointing leaves them: what an emulation is of. Call it once, before emulate().
 void apply_options(Workload& workload);
-// The workload must outlive what comes back; it may be moved, which leaves its arrays where they are.
-Emulation emulate(const Workload& workload);
+// The workload must outlive what comes back; it may be moved, which leaves its arrays where they are. Where `work` is
+// over by then, it is not the whole emulation; null: as much as it takes.
+Emulation emulate(const Workload& workload, Work* work = nullptr);
+// Of Work, for an event: for what it takes of memory too.
+constexpr std::uint64_t steps_of_event = 400;
 
 }  // namespace hbmscope::allocator::tpu

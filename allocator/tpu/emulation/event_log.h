@@ -11,7 +11,11 @@ namespace hbmscope::allocator::tpu {
 
 class EventLog {
  public:
-  EventLog(Emulation& out, bool is_timed) : out_(out), is_timed_(is_timed) {}
+  EventLog(Emulation& out, bool is_timed, Work* work) : out_(out), is_timed_(is_timed), work_(work) {}
+
+  // There were so many events, or so much else to do, that it ends here; or nobody wants it any more.
+  bool is_over() const { return work_ != nullptr && work_->is_over(); }
+  bool spend(std::uint64_t steps) { return work_ == nullptr || work_->spend(steps); }
 
   std::uint64_t now_ns() const { return now_ns_; }
   void pass(std::uint64_t ns) { now_ns_ += ns; }
@@ -34,6 +38,7 @@ class EventLog {
 
  private:
   Event& add(EventKind kind) {
+    if (work_ != nullptr) work_->spend(steps_of_event);
     Event& event = out_.events.emplace_back();
     event.kind = kind;
     event.time_ns = is_timed_ ? static_cast<std::int64_t>(now_ns_) : 0;
@@ -43,6 +48,7 @@ class EventLog {
 
   Emulation& out_;
   const bool is_timed_;
+  Work* const work_;
   std::uint64_t now_ns_ = 0;
 };
 

@@ -159,6 +159,7 @@ struct KernelPlayer::Run {
 
 std::uint64_t KernelPlayer::play(const Program& program, std::uint32_t number, std::uint64_t vmem_base) {
   const Pipeline& pipeline = workload_.pipelines[number];
+  if (!log_.spend(pipeline.steps * (1 + pipeline.operands.size()))) return 0;
   const PipelineFootprint footprint = compute_footprint(pipeline);
   PipelineRun run = run_pipeline(pipeline, bytes_per_second_);
   struct Taken {
@@ -183,6 +184,7 @@ std::uint64_t KernelPlayer::play(const Program& program, std::uint32_t number, s
   blocks.blocks_begun.assign(pipeline.operands.size(), 0);
   const std::uint64_t begin = log_.now_ns();
   for (const PipelineEvent& event : run.events) {
+    if (log_.is_over()) break;
     log_.set_now(begin + event.time_ns);
     blocks.take(event);
   }

@@ -32,8 +32,13 @@ std::vector<Range> ranges_of(const Program& program) {
 
 class Packer {
  public:
-  Packer(const Program& program, const std::vector<Range>& ranges, Place place, std::uint64_t alignment)
-      : program_(program), ranges_(ranges), place_(place), alignment_(alignment), ends_(program.operations.size()) {
+  Packer(const Program& program, const std::vector<Range>& ranges, Place place, std::uint64_t alignment, Work* work)
+      : program_(program),
+        ranges_(ranges),
+        place_(place),
+        alignment_(alignment),
+        work_(work),
+        ends_(program.operations.size()) {
     for (std::uint32_t value = 0; value < ranges.size(); ++value)
       if (is_here(value)) ends_[ranges[value].end].push_back(value);
   }
@@ -41,7 +46,7 @@ class Packer {
   // Returns the size of the heap.
   std::uint64_t pack(std::vector<PlacedValue>& placed) {
     for (std::size_t i = 0; i < program_.operations.size(); ++i) run(i);
-    const PackedHeap heap = pack_heap(times_.finish(), alignment_);
+    const PackedHeap heap = pack_heap(times_.finish(), alignment_, work_);
     for (const std::uint32_t value : order_) {
       const std::uint32_t buffer = buffers_.at(value);
       const auto over = over_.find(value);
@@ -106,18 +111,20 @@ class Packer {
   const std::vector<Range>& ranges_;
   const Place place_;
   const std::uint64_t alignment_;
+  Work* const work_;
   BufferTimes times_;
   std::map<std::uint32_t, std::uint32_t> buffers_, over_;  // By value.
   std::vector<std::vector<std::uint32_t>> ends_;           // By operation.
   std::vector<std::uint32_t> order_;
 };
 
-void match_donations(const Program& program, bool donates, ProgramMemory& memory) {
+void match_donations(const Program& program, bool donates, Work* work, ProgramMemory& memory) {
   std::vector<bool> is_taken(program.values.size(), false);
   memory.argument_under.assign(program.values.size(), std::nullopt);
   for (std::uint32_t in = 0; in < program.values.size(); ++in) {
     const Value& argument = program.values[in];
     if (!donates || argument.role != Role::argument || !argument.is_donated) continue;
+    if (work != nullptr && !work->spend(program.values.size())) return;
     bool is_matched = false;
     for (std::uint32_t out = 0; out < program.values.size() && !is_matched; ++out) {
       const Value& output = program.values[out];
@@ -163,13 +170,13 @@ void find_peak(const Program& program, ProgramMemory& memory) {
 
 // What is in VMEM, and of HBM's ranges what is left.
 void assign_spaces(const Program& program, const VmemShare& whole, std::uint64_t alignment, std::vector<Range>& ranges,
-                   ProgramMemory& memory) {
+                   Work* work, ProgramMemory& memory) {
   VmemShare share = whole;
   share.capacity_bytes -= std::min(share.capacity_bytes, memory.vmem_bytes);
   if (!share.options.is_on || share.capacity_bytes == 0) return;
   const AssignmentProblem problem = problem_from_program(program, memory.argument_under, share, alignment);
   memory.vmem_share_bytes = share.capacity_bytes;
-  memory.spaces = assign_memory_spaces(problem);
+  memory.spaces = assign_memory_spaces(problem, work);
   memory.vmem_bytes_touched = vmem_bytes_by_operation(problem, memory.spaces);
   for (std::uint32_t value = 0; value < ranges.size(); ++value) {
     Range& range = ranges[value];
@@ -188,10 +195,10 @@ std::uint64_t tuple_table_bytes(const Generation& generation, std::uint64_t outp
 }
 
 ProgramMemory compute_program_memory(const Program& program, const Generation& generation, bool donates,
-                                     const VmemShare& share) {
+                                     const VmemShare& share, Work* work) {
   ProgramMemory memory;
   memory.code_bytes = program.code_bytes;
-  match_donations(program, donates, memory);
+  match_donations(program, donates, work, memory);
   std::uint64_t outputs = 0;
   for (const Value& value : program.values) {
     if (value.array.spec.place == Place::host) continue;
@@ -206,15 +213,15 @@ ProgramMemory compute_program_memory(const Program& program, const Generation& g
   std::vector<Range> ranges = ranges_of(program);
   const std::uint64_t alignment = allocation_bytes_least(generation);
   std::vector<PlacedValue> elsewhere;
-  memory.host_temp_bytes = Packer(program, ranges, Place::host, alignment).pack(elsewhere);
-  memory.vmem_bytes = Packer(program, ranges, Place::vmem, alignment).pack(elsewhere);
-  memory.cmem_bytes = Packer(program, ranges, Place::cmem, alignment).pack(elsewhere);
+  memory.host_temp_bytes = Packer(program, ranges, Place::host, alignment, work).pack(elsewhere);
+  memory.vmem_bytes = Packer(program, ranges, Place::vmem, alignment, work).pack(elsewhere);
+  memory.cmem_bytes = Packer(program, ranges, Place::cmem, alignment, work).pack(elsewhere);
   const std::vector<Range> whole_ranges = ranges;
-  assign_spaces(program, share, alignment, ranges, memory);
+  assign_spaces(program, share, alignment, ranges, work, memory);
   memory.temp_bytes = memory.temp_bytes_without_vmem =
-      Packer(program, ranges, Place::hbm, alignment).pack(memory.placed);
+      Packer(program, ranges, Place::hbm, alignment, work).pack(memory.placed);
   if (std::vector<PlacedValue> nowhere; memory.vmem_share_bytes > 0)
-    memory.temp_bytes_without_vmem = Packer(program, whole_ranges, Place::hbm, alignment).pack(nowhere);
+    memory.temp_bytes_without_vmem = Packer(program, whole_ranges, Place::hbm, alignment, work).pack(nowhere);
   memory.placed.insert(memory.placed.end(), elsewhere.begin(), elsewhere.end());
   find_peak(program, memory);
   std::stable_sort(memory.placed.begin(), memory.placed.end(),

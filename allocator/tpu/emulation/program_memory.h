@@ -46,9 +46,10 @@ struct ProgramMemory {
 // v6e and tpu7x of 32. What libtpu 0.0.51 gives all seven.
 std::uint64_t tuple_table_bytes(const Generation& generation, std::uint64_t outputs);
 
+// `work`: as much as there may be; null: all.
 // Donated arguments go to outputs of the same shape and type, in order, as jax.jit gives them. `share`: of VMEM with
 // the program's own temporaries there, which come first.
 ProgramMemory compute_program_memory(const Program& program, const Generation& generation, bool donates,
-                                     const VmemShare& share = {});
+                                     const VmemShare& share = {}, Work* work = nullptr);
 
 }  // namespace hbmscope::allocator::tpu

@@ -69,11 +69,13 @@ bool has_tpu_report(Bytes bytes, Bytes beginning) {
   return inflated && looks_like_tpu_oom(inflated->bytes());
 }
 
-Result<OpenedWorkload> read_workload(Bytes bytes, const std::string& name, const SourceOptions& options) {
+Result<OpenedWorkload> read_workload(Bytes bytes, const std::string& name, const SourceOptions& options,
+                                     ReadControl* control) {
   ImportStatistics unused;  // What stands behind a text changes nothing in it.
   const auto text = unzip(bytes, name, options.max_inflated_bytes, unused);
   if (!text) return Failure(text.error());
-  auto opened = open_workload(text->bytes, name, bytes.size(), options.what_if);
+  auto opened = open_workload(text->bytes, name, bytes.size(), options.what_if,
+                              control == nullptr ? nullptr : &control->cancelled);
   if (!opened) return Failure(text->told(std::move(opened.error())));
   return opened;
 }
@@ -123,7 +125,7 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
   const Bytes bytes = read->bytes();
   const std::string name = file == "-" ? "standard input" : file;
   if (is_workload(bytes)) {
-    auto opened = read_workload(bytes, name, options);
+    auto opened = read_workload(bytes, name, options, control);
     if (!opened) return Failure(std::move(opened.error()));
     return source_of(std::make_shared<const OpenedWorkload>(std::move(*opened)), options);
   }

@@ -5,14 +5,16 @@
 #include <fmt/format.h>
 
 #include "analysis/read/tpu_workload/trace_from_emulation.h"
+#include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 
 namespace hbmscope {
 namespace {
 
 // Into `opened`, which knows the text and has been emulated as it is written, where there are changes.
-Result<OpenedWorkload> with_changes(OpenedWorkload opened, const std::vector<WorkloadChange>& changes) {
-  auto run = emulate_workload(*opened.text, opened.name, changes, false, &opened.knobs);
+Result<OpenedWorkload> with_changes(OpenedWorkload opened, const std::vector<WorkloadChange>& changes,
+                                    const std::atomic<bool>* cancelled) {
+  auto run = emulate_workload(*opened.text, opened.name, changes, false, &opened.knobs, cancelled);
   if (!run) return Failure(std::move(run.error()));
   opened.changes = changes;
   Trace trace = trace_from_emulation(run->workload, run->emulation, opened.name, opened.file_bytes);
@@ -43,32 +45,43 @@ std::string text_from_workload_change(const WorkloadChange& change) {
 
 Result<EmulatedWorkload> emulate_workload(std::span<const std::uint8_t> bytes, const std::string& name,
                                           const std::vector<WorkloadChange>& changes, bool timed,
-                                          std::vector<WorkloadKnob>* knobs) {
+                                          std::vector<WorkloadKnob>* knobs, const std::atomic<bool>* cancelled) {
   auto workload = read_tpu_workload(bytes, name, changes, knobs);
   if (!workload) return Failure(std::move(workload.error()));
   workload->options.is_timed = timed;
   EmulatedWorkload run{std::move(*workload), {}};
-  run.emulation = allocator::tpu::emulate(run.workload);
-  return run;
+  allocator::tpu::Work work(emulation_steps_max, cancelled);
+  run.emulation = allocator::tpu::emulate(run.workload, &work);
+  if (work.is_cancelled()) return Failure(Error{"emulating was cancelled", {}, name, {}, false});
+  if (!work.is_over()) return run;
+  const std::uint64_t events = run.emulation.events.size();
+  return Failure(Error{fmt::format("the workload is too large to be emulated; after {} events it is not done",
+                                   text_from_count(static_cast<std::int64_t>(events))),
+                       "Fewer runs, fewer operations or a coarser grid show the same.",
+                       name,
+                       {},
+                       false});
 }
 
 Result<OpenedWorkload> open_workload(std::span<const std::uint8_t> bytes, const std::string& name,
-                                     std::uint64_t file_bytes, const std::vector<WorkloadChange>& changes) {
+                                     std::uint64_t file_bytes, const std::vector<WorkloadChange>& changes,
+                                     const std::atomic<bool>* cancelled) {
   OpenedWorkload opened;
   opened.name = name;
   opened.file_bytes = file_bytes;
   opened.text = std::make_shared<const std::vector<std::uint8_t>>(bytes.begin(), bytes.end());
   if (!changes.empty()) {
-    auto run = emulate_workload(bytes, name, {});
+    auto run = emulate_workload(bytes, name, {}, false, nullptr, cancelled);
     if (!run) return Failure(std::move(run.error()));
     run->emulation.events = {};
     opened.as_written = std::make_shared<const EmulatedWorkload>(std::move(*run));
   }
-  return with_changes(std::move(opened), changes);
+  return with_changes(std::move(opened), changes, cancelled);
 }
 
-Result<OpenedWorkload> change_workload(const OpenedWorkload& opened, const std::vector<WorkloadChange>& changes) {
-  return with_changes(opened, changes);
+Result<OpenedWorkload> change_workload(const OpenedWorkload& opened, const std::vector<WorkloadChange>& changes,
+                                       const std::atomic<bool>* cancelled) {
+  return with_changes(opened, changes, cancelled);
 }
 
 }  // namespace hbmscope

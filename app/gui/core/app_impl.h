@@ -127,6 +127,7 @@ class App::Impl {
   Source& source_of_this_side(Source& source);
   void want_changes(std::vector<WorkloadChange> changes);
   void start_emulating(Source& source);
+  void stop_emulating();
   void finish_emulating(const std::shared_ptr<const Emulating>& run, const Result<ReadFile>& file);
   void take_emulation(Source& source, const ReadFile& file);
 

@@ -61,15 +61,21 @@ void App::Impl::want_changes(std::vector<WorkloadChange> changes) {
   Source& source = source_of_this_side(*shown);
   source.what_if = std::move(changes);
   source.workload->error.reset();
-  if (source.workload->emulating == nullptr) start_emulating(source);
+  const auto& running = source.workload->emulating;
+  // What is nearly done is shown on the way; what takes long is not waited for.
+  constexpr auto nearly_done = std::chrono::milliseconds(200);
+  if (running == nullptr)
+    start_emulating(source);
+  else if (std::chrono::steady_clock::now() - running->since > nearly_done)
+    running->cancelled = true;
 }
 
 // One at a time for each source: what was wanted meanwhile is begun when this one is done, the last of it only.
 void App::Impl::start_emulating(Source& source) {
-  const auto run = std::make_shared<const Emulating>(Emulating{source.what_if, std::chrono::steady_clock::now()});
+  const auto run = std::make_shared<const Emulating>(source.what_if, std::chrono::steady_clock::now());
   source.workload->emulating = run;
   pool_.post([this, run, opened = source.workload->answer->opened]() -> WorkerPool::Finish {
-    auto changed = change_workload(*opened, run->changes);
+    auto changed = change_workload(*opened, run->changes, &run->cancelled);
     auto read = changed ? source_of(std::make_shared<const OpenedWorkload>(std::move(*changed)), {})
                         : Result<hbmscope::Source>(Failure(changed.error()));
     auto file = read ? ReadFile::from(*read) : Result<ReadFile>(Failure(read.error()));
@@ -83,12 +89,21 @@ void App::Impl::finish_emulating(const std::shared_ptr<const Emulating>& run, co
   });
   if (found == state.sources.end()) return;  // Closed, or read again.
   found->workload->emulating = nullptr;
-  const bool is_wanted = found->what_if == run->changes;
-  if (file)
+  if (file) {
     take_emulation(*found, *file);
-  else if (is_wanted)
+  } else if (found->what_if == run->changes && !run->cancelled) {
     found->workload->error = file.error();
-  if (!is_wanted) start_emulating(*found);
+    return;
+  }
+  if (found->what_if != found->workload->answer->opened->changes) start_emulating(*found);
+}
+
+// What is shown is what is wanted then.
+void App::Impl::stop_emulating() {
+  Source* source = find_source(state.position().source);
+  if (source == nullptr || !source->workload || source->workload->emulating == nullptr) return;
+  source->workload->emulating->cancelled = true;
+  source->what_if = source->workload->answer->opened->changes;
 }
 
 void App::Impl::take_emulation(Source& source, const ReadFile& file) {
@@ -117,6 +132,7 @@ bool App::Impl::apply_to_workload(const Command& command) {
   switch (command.id) {
     case set_workload: want_changes(changes_from_words(command.texts)); return true;
     case reset_workload: want_changes({}); return true;
+    case stop_emulating: this->stop_emulating(); return true;
     case copy_workload_command: {
       const std::string line = workload_command(*state.source());
       copy_text(line, "Copied: " + line);

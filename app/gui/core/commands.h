@@ -60,6 +60,8 @@ enum class Needs {
   X(copy_workload_command, "Copy as tpu run command", "", "Edit", workload,                                            \
     "A command line that emulates the workload with the same changes and prints what came of it.")                     \
   X(reset_workload, "TPU workload as written", "", "Edit", workload, "Takes all changes of the TPU panel back.")       \
+  X(stop_emulating, "Stop emulating", "", "Edit", workload,                                                            \
+    "Keeps what the TPU panel shows, and forgets what is on its way.")                                                 \
   X(find, "Find", "Ctrl+F", "Edit", profile, "Marks frames by function or file and says their share.")                 \
   X(find_next, "Find next", "F3", "Edit", profile, "Selects the next hit in the flame graph.")                         \
   X(find_previous, "Find previous", "Shift+F3", "Edit", profile, "Selects the hit before.")                            \

@@ -257,6 +257,7 @@ void App::Impl::close_source(SourceId id) {
       std::find_if(state.sources.begin(), state.sources.end(), [id](const Source& source) { return source.id == id; });
   if (found == state.sources.end()) return;
   if (found->control) found->control->cancelled = true;
+  if (found->workload && found->workload->emulating) found->workload->emulating->cancelled = true;
   close_live(*found);
   const auto next = state.sources.erase(found);
   SourceId front = SourceId::none;

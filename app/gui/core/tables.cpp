@@ -206,6 +206,7 @@ TextTable table_from_timeline(const TimelineColumns& timeline) {
   if (timeline.knows_requested) add_band("Requested");
   if (timeline.knows_regions) add_band("Pool size");
   if (timeline.knows_regions) add_band("Largest free");
+  for (const TimelineHeap& heap : timeline.heaps) add_band((heap.name + ", in use").c_str());
   for (const TimelineCounter& counter : timeline.counters) add_band(counter.name.c_str());
   for (std::size_t i = 0; i < timeline.columns.size(); ++i) {
     const TimelineColumn& column = timeline.columns[i];
@@ -221,6 +222,7 @@ TextTable table_from_timeline(const TimelineColumns& timeline) {
     if (timeline.knows_requested) add(column.requested);
     if (timeline.knows_regions) add(column.pool);
     if (timeline.knows_regions) add(column.largest_free);
+    for (const TimelineHeap& heap : timeline.heaps) add(heap.columns[i]);
     for (const TimelineCounter& counter : timeline.counters)
       for (const std::int64_t value : {counter.columns[i].least, counter.columns[i].most})
         row.push_back(counter.columns[i].is_defined

@@ -9,6 +9,7 @@
 #include "analysis/units/format.h"
 #include "app/gui/core/piece_text.h"
 #include "app/gui/core/timeline_counters.h"
+#include "app/gui/core/timeline_heaps.h"
 #include "app/gui/core/timeline_markers.h"
 
 namespace hbmscope::gui {
@@ -37,38 +38,25 @@ TimelineColumn column_from(const StreamState& state, std::uint32_t id, std::uint
   return now;
 }
 
-// Takes in figures in the order of the stream; what is the case stays the case until the next change.
+// Figures of the heap, and how far the stream is by each column.
 class Columns {
  public:
   Columns(TimelineColumns& timeline, std::size_t count, const TimelineColumn& first)
-      : timeline_(timeline), now_(first) {
-    timeline.columns.assign(count, first);
-  }
+      : course_(timeline.columns, count, first) {}
 
-  std::size_t column_of(double share) const {
-    const double count = static_cast<double>(timeline_.columns.size());
-    return std::min(timeline_.columns.size() - 1, static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * count));
+  void add(const TimelineColumn& range, TimelineColumn last, std::size_t column) {
+    last.most_position = last.position = range.position;
+    course_.add(range, last, column);
   }
-  // Extends what was up to and with the column.
-  void go_to(std::size_t column) {
-    while (at_ < column) timeline_.columns[++at_] = now_;
-  }
-  // A clock that steps back a little stays in the column where it was. `last`: what is the case after it.
-  void add(const TimelineColumn& range, const TimelineColumn& last, std::size_t column) {
-    go_to(std::max(at_, column));
-    timeline_.columns[at_].add(range);
-    now_ = last;
-    now_.most_position = now_.position = range.position;
-  }
+  // Something happened that is not of this heap.
   void add_position(std::uint64_t position, std::size_t column) {
-    go_to(std::max(at_, column));
-    now_.most_position = now_.position = timeline_.columns[at_].position = position;
+    TimelineColumn& now = course_.now();
+    now.most_position = now.position = course_.go_to(column).position = position;
   }
+  void finish() { course_.finish(); }
 
  private:
-  TimelineColumns& timeline_;
-  TimelineColumn now_;
-  std::size_t at_ = 0;
+  Course<TimelineColumn> course_;
 };
 
 bool take_events(const Stream& stream, StreamPositions positions, TimelineColumns& timeline, std::size_t count,
@@ -76,15 +64,18 @@ bool take_events(const Stream& stream, StreamPositions positions, TimelineColumn
   const std::uint32_t heap = timeline.heap.heap;
   StreamState state = stream.state_at(positions.begin);
   Columns columns(timeline, count, column_from(state, heap, positions.begin));
+  HeapCourses others(timeline, count, state);
   const bool is_whole = pass_over_states_from(
       stream, state, positions.end, [&](std::uint64_t) { return !cancelled; },
       [&](const StreamState& now, std::uint64_t position, std::int64_t time_ns, std::uint32_t changed) {
-        const std::size_t column = columns.column_of(timeline.share_of(position, time_ns));
+        const std::size_t column = timeline.column_of(timeline.share_of(position, time_ns), count);
+        others.add(now, changed, column);
         if (changed != heap) return columns.add_position(position, column);
         const TimelineColumn figures = column_from(now, heap, position);
         columns.add(figures, figures, column);
       });
-  columns.add_position(positions.end, columns.column_of(1));
+  columns.add_position(positions.end, count - 1);
+  others.finish();
   return is_whole;
 }
 
@@ -120,8 +111,8 @@ void take_buckets(const Stream& stream, StreamPositions positions, TimelineColum
     const bool is_last = i + 1 == buckets.size();
     const std::uint64_t end = is_last ? positions.end : buckets[i + 1].first_position;
     const std::int64_t end_time = is_last ? stream.last_time_ns() : buckets[i + 1].first_time_ns;
-    const std::size_t first = columns.column_of(timeline.share_of(bucket.first_position, bucket.first_time_ns));
-    const std::size_t last = std::max(first, columns.column_of(timeline.share_of(end, end_time)));
+    const std::size_t first = timeline.column_of(timeline.share_of(bucket.first_position, bucket.first_time_ns), count);
+    const std::size_t last = std::max(first, timeline.column_of(timeline.share_of(end, end_time), count));
     // Where in the bucket its extremes were is not known: all of its columns have them.
     for (std::size_t column = first; column <= last; ++column) {
       TimelineColumn range = column_from(bucket);
@@ -129,7 +120,7 @@ void take_buckets(const Stream& stream, StreamPositions positions, TimelineColum
       columns.add(range, last_of(bucket), column);
     }
   }
-  columns.go_to(columns.column_of(1));
+  columns.finish();
 }
 
 // Of those in one column the one that asked for most: a job that catches its failures may have a million.
@@ -182,8 +173,7 @@ void TimelineColumn::add(const TimelineColumn& later) {
   if (later.in_use.most > in_use.most) most_position = later.most_position;
   for (const auto& [band, more] : {std::pair(&in_use, &later.in_use), std::pair(&requested, &later.requested),
                                    std::pair(&pool, &later.pool), std::pair(&largest_free, &later.largest_free)}) {
-    band->add(more->least);
-    band->add(more->most);
+    band->add(*more);
   }
   fragmentation.add(later.fragmentation);
   position = later.position;
@@ -241,10 +231,12 @@ std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, He
   const StreamPositions positions = positions_of(stream, timeline.span);
   timeline.begin_position = positions.begin;
   count = std::max<std::size_t>(1, count);
+  add_heaps(stream, timeline);
   if (is_exact(effort, positions)) {
     if (!take_events(stream, positions, timeline, count, cancelled)) return std::nullopt;
   } else {
     take_buckets(stream, positions, timeline, count);
+    take_heap_buckets(stream, positions, count, timeline);
   }
   for (const TimelineColumn& column : timeline.columns) {
     timeline.in_use_most = std::max(timeline.in_use_most, column.in_use.most);
@@ -266,6 +258,10 @@ double TimelineColumns::share_of(std::uint64_t position, std::int64_t time_ns) c
 
 double TimelineColumns::share_of_axis(double at) const {
   return span.empty() ? 0 : (at - static_cast<double>(span.begin)) / static_cast<double>(span.length());
+}
+
+std::size_t TimelineColumns::column_of(double share, std::size_t count) {
+  return std::min(count - 1, static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(count)));
 }
 
 double TimelineColumns::axis_at(double share) const {

@@ -22,6 +22,10 @@ struct Band {
     least = std::min(least, value);
     most = std::max(most, value);
   }
+  void add(const Band& more) {
+    least = std::min(least, more.least);
+    most = std::max(most, more.most);
+  }
   friend bool operator==(const Band&, const Band&) = default;
 };
 
@@ -66,6 +70,16 @@ struct TimelineCounter {
 };
 std::string text_from_counter(const TimelineCounter& counter, std::int64_t value);
 
+// Another heap of the same process: what of it is in use.
+struct TimelineHeap {
+  std::uint32_t heap = 0;
+  std::string name;            // Told apart from the others by its device, where it has to be.
+  bool is_other_kind = false;  // Of memory: VMEM beside HBM.
+  std::uint64_t peak = 0;      // Of the whole trace.
+  std::uint64_t pool = 0;      // Likewise, its size at most; 0: not told.
+  std::vector<Band> columns;   // As many as the timeline has.
+};
+
 struct TimelineMark {
   double at = 0;  // On the x axis, from 0 to 1; outside of it for what is not in this stretch.
   std::uint64_t position = 0, bytes = 0;
@@ -109,13 +123,16 @@ struct TimelineColumns {
   std::vector<TimelineMarker> instants, stretches;
   std::vector<TimelineCounter> counters;
   std::size_t counters_left_out = 0;
+  std::vector<TimelineHeap> heaps;  // The others.
+  std::size_t heaps_left_out = 0;
   std::optional<TimelineMark> peak;
   std::uint64_t in_use_most = 0, pool_most = 0, largest_free_most = 0, asked_most = 0;
 
   // Where a moment lies, from 0 to 1; outside of it for one that is not in this stretch. `time_ns`: of the last event
   // before it, on the stream's clock.
   double share_of(std::uint64_t position, std::int64_t time_ns) const;
-  double share_of_axis(double at) const;  // Of a point of the axis.
+  double share_of_axis(double at) const;                          // Of a point of the axis.
+  static std::size_t column_of(double share, std::size_t count);  // Of so many columns; the nearest for one outside.
   double axis_at(double share) const;
   std::string text_at(double share) const;  // "1.204 s", "event 4,711"
 };

@@ -1,9 +1,11 @@
 #include "app/gui/core/timeline_counters.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/course.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -15,28 +17,21 @@ bool tells_bytes(std::string_view name) {
 
 std::vector<CounterBand> columns_of(const CounterSeries& series, const TimelineColumns& timeline) {
   const std::size_t count = timeline.columns.size();
-  std::vector<CounterBand> columns(count);
+  std::vector<CounterBand> columns;
+  std::optional<Course<CounterBand>> course;
   CounterBand now;
-  std::size_t at = 0;
-  bool is_first = true;
   series.for_each([&](const CounterSample& sample) {
     const double axis = timeline.has_times ? static_cast<double>(sample.time_ns - timeline.first_time_ns)
                                            : static_cast<double>(sample.event);
     const double share = timeline.share_of_axis(axis);
-    if (share > 1) return;
     const CounterBand told{sample.value, sample.value, true};
-    if (share >= 0) {
-      const auto column =
-          std::max(at, std::min(count - 1, static_cast<std::size_t>(share * static_cast<double>(count))));
-      if (is_first) columns[0] = now;
-      is_first = false;
-      while (at < column) columns[++at] = now;
-      columns[at].add(told);
-    }
-    now = told;
+    if (share < 0) now = told;
+    if (share < 0 || share > 1) return;
+    if (!course) course.emplace(columns, count, now);
+    course->add(told, told, TimelineColumns::column_of(share, count));
   });
-  if (is_first) columns[0] = now;
-  while (at + 1 < count) columns[++at] = now;
+  if (!course) course.emplace(columns, count, now);
+  course->finish();
   return columns;
 }
 

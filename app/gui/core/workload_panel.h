@@ -2,10 +2,12 @@
 // until that is done, and where it can't be, the last answer stands.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/query/workload_verdict.h"
@@ -27,8 +29,11 @@ std::shared_ptr<const WorkloadAnswer> answer_of(std::shared_ptr<const OpenedWork
 
 // What is being emulated.
 struct Emulating {
-  std::vector<WorkloadChange> changes;
-  std::chrono::steady_clock::time_point since;
+  Emulating(std::vector<WorkloadChange> wanted, std::chrono::steady_clock::time_point now)
+      : changes(std::move(wanted)), since(now) {}
+  const std::vector<WorkloadChange> changes;
+  const std::chrono::steady_clock::time_point since;
+  mutable std::atomic<bool> cancelled = false;  // Nobody wants it any more.
 };
 struct WorkloadPanel {
   std::shared_ptr<const WorkloadAnswer> answer;

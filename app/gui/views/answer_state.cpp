@@ -100,8 +100,8 @@ void draw_stopped(bool has_older) {
                      : "Stopped before anything was there. Go on at the foot of the window.");
 }
 
-void draw_pending(std::string_view what, Clock::time_point since, const Work* work) {
-  if (Clock::now() - since < patience) return;
+bool draw_pending(std::string_view what, Clock::time_point since, const Work* work) {
+  if (Clock::now() - since < patience) return false;
   const std::uint64_t total = work == nullptr ? 0 : work->total_events.load();
   // Blocks are counted whole, also the last one, of which only a part may be wanted.
   const std::uint64_t done = total == 0 ? 0 : std::min(total, work->done_events.load());
@@ -109,6 +109,7 @@ void draw_pending(std::string_view what, Clock::time_point since, const Work* wo
            (total == 0 ? ""
                        : " " + text_from_count(static_cast<std::int64_t>(done)) + " of " +
                              text_from_count(static_cast<std::int64_t>(total)) + " events"));
+  return true;
 }
 
 bool take_copy(const AppState& state, ViewKind view, std::uint64_t& seen) {

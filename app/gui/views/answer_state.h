@@ -15,7 +15,8 @@ bool draw_source_state_in_full(const AppState& state, CommandQueue& commands);
 
 void draw_error(const AppState& state, const Error& error);
 void draw_stopped(bool has_older);
-void draw_pending(std::string_view what, std::chrono::steady_clock::time_point since, const Work* work = nullptr);
+// False: not yet, for it is quick mostly.
+bool draw_pending(std::string_view what, std::chrono::steady_clock::time_point since, const Work* work = nullptr);
 
 // How far reading is: "Reading a.prof: 1.10 of 2.00 GiB, about 9 s left."
 void draw_reading(const Source& source, CommandQueue& commands);

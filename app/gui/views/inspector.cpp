@@ -150,7 +150,10 @@ void draw_inspector(const AppState& state, InspectorState& inspector, CommandQue
   const Answer<FrameDetail>& answer = state.answers().detail;
   if (answer.failed()) return draw_error(state, answer.error);
   if (!answer.value) {
-    if (answer.pending()) return draw_pending("the frame", answer.asked);
+    if (answer.pending()) {
+      draw_pending("the frame", answer.asked);
+      return;
+    }
     bold_text(selection.function);
     wrapped_text("is not among the frames that the filter leaves.", true);
     if (ImGui::Button("Clear filter")) commands.push(CommandId::clear_filter);

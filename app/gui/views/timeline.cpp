@@ -104,6 +104,10 @@ void draw_column_tooltip(const Frame& frame, float x) {
     text("fits up to " + band_text(column.largest_free) + " without growing the pool");
     text("external fragmentation " + share_text(column.fragmentation));
   }
+  for (std::size_t i = 0; i < frame.picture.heaps.size(); ++i) {
+    const TimelineHeap& heap = frame.picture.source.heaps[i];
+    text(heap.name + " " + band_text(frame.picture.under(heap.columns, pixel)));
+  }
   if (column.is_inexact) text("Events were lost before this: the figures are inexact.");
   dim_text("up to event " + text_from_count(after) +
            (target ? "; a click goes to the mark, with Alt to the last event here"

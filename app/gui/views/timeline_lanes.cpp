@@ -15,29 +15,25 @@ namespace {
 std::string bytes(double bytes) {
   return text_from_bytes(std::llround(bytes));
 }
+// So little of the pool is in use that its course is hardly seen.
+bool is_low(const TimelineColumns& timeline) {
+  return timeline.in_use_most < timeline.pool_most / 4;
+}
+
+std::uint64_t most_of(const TimelineHeap& heap, bool fits_y) {
+  if (!fits_y) return heap.peak;
+  std::uint64_t most = 0;
+  for (const Band& column : heap.columns) most = std::max(most, column.most);
+  return most;
+}
+std::string words_of_heap(const TimelineHeap& heap) {
+  std::string words = heap.name + ", " + text_from_bytes(static_cast<std::int64_t>(heap.peak)) + " at most";
+  if (heap.pool > 0) words += " of " + text_from_bytes(static_cast<std::int64_t>(heap.pool));
+  return words;
+}
+
 std::string percent(double share) {
   return fmt::format("{:.0f} %", share * 100);
-}
-
-// The columns that a stretch of the axis covers: one at least, the last one not included.
-struct ColumnRange {
-  std::size_t first = 0, behind = 1;
-};
-ColumnRange columns_under(const TimelineColumns& source, double begin, double end) {
-  const auto count = static_cast<std::int64_t>(source.columns.size());
-  const auto at = [&](double axis) { return source.share_of_axis(axis) * static_cast<double>(count); };
-  // What is a rounding error over the border is not in it.
-  const auto first = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(at(begin) + 1e-6)), 0, count - 1);
-  const auto behind = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(at(end) - 1e-6)), first + 1, count);
-  return {static_cast<std::size_t>(first), static_cast<std::size_t>(behind)};
-}
-
-// The columns that one pixel covers, as one.
-TimelineColumn column_of(const TimelineColumns& source, double begin, double end) {
-  const ColumnRange range = columns_under(source, begin, end);
-  TimelineColumn sum = source.columns[range.first];
-  for (std::size_t i = range.first + 1; i < range.behind; ++i) sum.add(source.columns[i]);
-  return sum;
 }
 
 // Calls draw(left, right, pixel) for runs of pixels that are the same: most of a trace is flat.
@@ -52,14 +48,17 @@ void for_runs(const TimelinePicture& picture, const Same& same, const Draw& draw
 }
 
 // Solid up to the least, then weaker to the most: a spike of one event stays visible.
+void draw_band(ImDrawList& draw, const Lane& lane, float left, float right, const Band& here, ImU32 solid,
+               ImU32 spread) {
+  const float least = lane.y_of(static_cast<double>(here.least)), most = lane.y_of(static_cast<double>(here.most));
+  if (here.least > 0) draw.AddRectFilled({left, std::min(least, lane.to.y - 1)}, {right, lane.to.y}, solid);
+  if (here.most > here.least) draw.AddRectFilled({left, std::min(most, least - 1)}, {right, least}, spread);
+}
 void draw_area(ImDrawList& draw, const TimelinePicture& picture, const Lane& lane, Band TimelineColumn::*band,
                ImU32 solid, ImU32 spread) {
   const auto same = [band](const TimelineColumn& a, const TimelineColumn& b) { return a.*band == b.*band; };
   for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
-    const Band& here = pixel.*band;
-    const float least = lane.y_of(static_cast<double>(here.least)), most = lane.y_of(static_cast<double>(here.most));
-    if (here.least > 0) draw.AddRectFilled({left, std::min(least, lane.to.y - 1)}, {right, lane.to.y}, solid);
-    if (here.most > here.least) draw.AddRectFilled({left, std::min(most, least - 1)}, {right, least}, spread);
+    draw_band(draw, lane, left, right, pixel.*band, solid, spread);
   });
 }
 
@@ -73,24 +72,32 @@ void draw_line(ImDrawList& draw, const TimelinePicture& picture, Band TimelineCo
   });
 }
 
+// The same over columns that are not the heap's own.
+template <class Value, class Draw>
+void for_runs_of(const TimelinePicture& picture, const std::vector<Value>& columns, const Draw& draw) {
+  for (int x = 0; x < picture.width;) {
+    const Value here = picture.under(columns, x);
+    int end = x + 1;
+    while (end < picture.width && picture.under(columns, end) == here) ++end;
+    draw(picture.left + static_cast<float>(x), picture.left + static_cast<float>(end), here);
+    x = end;
+  }
+}
+
 // A step from one sample to the next; a pixel has what it covers, like everything here.
 void draw_counter(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineCounter& counter,
                   const Lane& lane) {
   draw.AddRectFilled(lane.from, lane.to, look.role(Role::free));
-  std::optional<std::int64_t> last;
-  for (int x = 0; x < picture.width; ++x) {
-    const float left = picture.left + static_cast<float>(x);
-    const ColumnRange range = columns_under(picture.source, picture.axis_of(left), picture.axis_of(left + 1));
-    CounterBand band;
-    for (std::size_t i = range.first; i < range.behind; ++i) band.add(counter.columns[i]);
-    if (!band.is_defined) continue;
-    last = counter.columns[range.behind - 1].most;
+  for_runs_of(picture, counter.columns, [&](float left, float right, const CounterBand& band) {
+    if (!band.is_defined) return;
     const float top = lane.y_of(static_cast<double>(band.most)), foot = lane.y_of(static_cast<double>(band.least));
-    draw.AddRectFilled({left, std::min(foot, lane.to.y - 1)}, {left + 1, lane.to.y}, look.role(Role::several, 0.45F));
-    draw.AddRectFilled({left, top - 0.5F}, {left + 1, std::max(foot, top + 1) + 0.5F}, look.role(Role::text, 0.85F));
-  }
+    draw.AddRectFilled({left, std::min(foot, lane.to.y - 1)}, {right, lane.to.y}, look.role(Role::several, 0.45F));
+    draw.AddRectFilled({left, top - 0.5F}, {right, std::max(foot, top + 1) + 0.5F}, look.role(Role::text, 0.85F));
+  });
+  const CounterBand last = picture.under(counter.columns, picture.width - 1);
   draw_words(draw, look, {lane.from.x + look.px(6), lane.from.y + look.px(2)},
-             counter.name + (last ? ": " + text_from_counter(counter, *last) : std::string()), Role::text);
+             counter.name + (last.is_defined ? ": " + text_from_counter(counter, last.most) : std::string()),
+             Role::text);
 }
 
 // A break where nothing was free: there is no fragmentation then.
@@ -127,6 +134,28 @@ void draw_bytes_scale(ImDrawList& draw, const Look& look, const Lane& lane) {
 
 void draw_title(ImDrawList& draw, const Look& look, const Lane& lane, const char* title) {
   draw_words(draw, look, {lane.from.x + look.px(6), lane.from.y + look.px(2)}, title, Role::text);
+}
+
+// Its scale is its own, from nothing to its peak: of 128 MiB of VMEM not a pixel would be seen beside HBM.
+void draw_heap(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineHeap& heap,
+               const Lane& lane) {
+  draw.AddRectFilled(lane.from, lane.to, look.role(Role::free));
+  for_runs_of(picture, heap.columns, [&](float left, float right, const Band& band) {
+    draw_band(draw, lane, left, right, band, look.role(Role::parameters), look.role(Role::parameters, 0.45F));
+  });
+  draw_bytes_scale(draw, look, lane);
+  draw_title(draw, look, lane, words_of_heap(heap).c_str());
+}
+
+// At the right of the last lane: what had no room.
+void draw_not_drawn(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const Lane& lane,
+                    std::size_t count, const char* what, const char* where) {
+  if (count == 0) return;
+  const std::string words =
+      text_from_count(static_cast<std::int64_t>(count)) + " more " + what + (count == 1 ? "" : "s") + where;
+  draw_words(draw, look,
+             {picture.right() - ImGui::CalcTextSize(words.c_str()).x - look.px(6), lane.from.y + look.px(2)}, words,
+             Role::dim_text);
 }
 
 void draw_loss(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
@@ -191,6 +220,17 @@ std::uint64_t TimelinePicture::position_after(int pixel) const {
   return pixels[static_cast<std::size_t>(pixel)].position;
 }
 
+TimelinePicture::ColumnRange TimelinePicture::columns_under(int pixel) const {
+  const float x = left + static_cast<float>(pixel);
+  const auto count = static_cast<std::int64_t>(source.columns.size());
+  const auto at = [&](float place) { return source.share_of_axis(axis_of(place)) * static_cast<double>(count); };
+  // What is a rounding error over the border is not in it.
+  const auto first = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(at(x) + 1e-6)), 0, count - 1);
+  const auto behind =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(at(x + 1) - 1e-6)), first + 1, count);
+  return {static_cast<std::size_t>(first), static_cast<std::size_t>(behind)};
+}
+
 TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, TimelineSpan seen, ImVec2 from,
                              ImVec2 to, const Look& look, bool fits_y) {
   if (seen.empty()) seen = whole.whole;
@@ -204,9 +244,7 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   picture.top = from.y;
   picture.bottom = to.y;
   picture.pixels.reserve(static_cast<std::size_t>(picture.width));
-  for (int x = 0; x < picture.width; ++x)
-    picture.pixels.push_back(column_of(picture.source, picture.axis_of(from.x + static_cast<float>(x)),
-                                       picture.axis_of(from.x + static_cast<float>(x) + 1)));
+  for (int x = 0; x < picture.width; ++x) picture.pixels.push_back(picture.under(picture.source.columns, x));
 
   // Lanes, as many as there is room for; the memory's first.
   const TimelineColumns& scale = fits_y ? picture.source : whole;
@@ -221,21 +259,40 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
     foot = picture.markers->from.y - look.px(4);
     room = foot - from.y;
   }
-  const float counter_height = ImGui::GetTextLineHeight() * 2;
+  const float lane_height = ImGui::GetTextLineHeight() * 2;
   const float room_of_heap = look.px(whole.knows_regions ? 130 : 60);
-  for (std::size_t i = 0; i < picture.source.counters.size() && room > room_of_heap + counter_height; ++i) {
-    picture.counters.insert(picture.counters.begin(), Lane{{from.x, foot - counter_height}, {to.x, foot}, 1});
-    foot -= counter_height + gap;
-    room = foot - from.y;
-  }
+  // Other kinds of memory before what still fits in this one: they are what a TPU's program is about.
+  const auto& heaps = picture.source.heaps;
+  const auto kinds = static_cast<std::size_t>(
+      std::count_if(heaps.begin(), heaps.end(), [](const TimelineHeap& heap) { return heap.is_other_kind; }));
+  const auto as_many = [&](std::size_t wanted, float least) {
+    std::size_t count = 0;
+    for (; count < wanted && room > least + lane_height; ++count) room -= lane_height + gap;
+    return count;
+  };
+  std::size_t heap_lanes = as_many(kinds, look.px(60));
+  const std::size_t counter_lanes = as_many(picture.source.counters.size(), room_of_heap);
+  if (heap_lanes == kinds) heap_lanes += as_many(heaps.size() - kinds, room_of_heap);
+  const auto add_lanes = [&](std::vector<Lane>& lanes, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i, foot -= lane_height + gap)
+      lanes.insert(lanes.begin(), Lane{{from.x, foot - lane_height}, {to.x, foot}, 1});
+  };
+  add_lanes(picture.counters, counter_lanes);
+  add_lanes(picture.heaps, heap_lanes);
+  room = foot - from.y;
   for (std::size_t i = 0; i < picture.counters.size(); ++i)
     picture.counters[i].most = std::max(1.0, static_cast<double>(picture.source.counters[i].most) * 1.1);
+  for (std::size_t i = 0; i < picture.heaps.size(); ++i)
+    picture.heaps[i].most = std::max(1.0, static_cast<double>(most_of(heaps[i], fits_y)) * 1.1);
   const bool has_fits = whole.knows_regions && room > look.px(56);
   const bool has_fragmentation = whole.knows_regions && room > look.px(88);
   const float split = has_fits ? std::floor(from.y + room * (has_fragmentation ? 0.52F : 0.62F)) : foot;
   const float second = has_fragmentation ? std::floor(from.y + room * 0.79F) : foot;
+  const bool leaves_pool = fits_y && is_low(scale);
   picture.memory = {
-      from, {to.x, split}, std::max(1.0, static_cast<double>(std::max(scale.in_use_most, scale.pool_most)) * 1.1)};
+      from,
+      {to.x, split},
+      std::max(1.0, static_cast<double>(std::max(scale.in_use_most, leaves_pool ? 0 : scale.pool_most)) * 1.1)};
   if (has_fits)
     picture.fits = Lane{{from.x, split + gap},
                         {to.x, second},
@@ -276,12 +333,15 @@ void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
   draw_area(draw, picture, picture.memory, &TimelineColumn::in_use, look.role(Role::parameters),
             look.role(Role::parameters, 0.45F));
   if (picture.source.knows_requested) draw_line(draw, picture, &TimelineColumn::requested, look.role(Role::rounding));
-  if (knows_regions) draw_line(draw, picture, &TimelineColumn::pool, look.role(Role::text, 0.8F));
+  const bool has_pool_line = knows_regions && static_cast<double>(picture.source.pool_most) <= picture.memory.most;
+  if (has_pool_line) draw_line(draw, picture, &TimelineColumn::pool, look.role(Role::text, 0.8F));
   draw_bytes_scale(draw, look, picture.memory);
-  std::string title =
-      knows_regions ? "in use, below the line of the pool's size" : "in use; the pool's size is not told";
+  std::string title = has_pool_line   ? "in use, below the line of the pool's size"
+                      : knows_regions ? "in use; the pool's size is far above"
+                                      : "in use; the pool's size is not told";
   if (picture.source.knows_requested) title += "; the line in it: what was asked for";
   if (fits_y) title += "; y fits what is seen (Y)";
+  if (!fits_y && knows_regions && is_low(picture.source)) title += "; Y fits it";
   draw_title(draw, look, picture.memory, title.c_str());
   if (picture.fits) {
     draw.AddRectFilled(picture.fits->from, picture.fits->to, look.role(Role::free));
@@ -298,16 +358,16 @@ void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
   }
   for (std::size_t i = 0; i < picture.counters.size(); ++i)
     draw_counter(draw, look, picture, picture.source.counters[i], picture.counters[i]);
-  const std::size_t not_drawn =
-      picture.source.counters.size() - picture.counters.size() + picture.source.counters_left_out;
-  if (!picture.counters.empty() && not_drawn > 0) {
-    const std::string words = text_from_count(static_cast<std::int64_t>(not_drawn)) +
-                              (not_drawn == 1 ? " more counter" : " more counters") + " in the report";
-    draw_words(draw, look,
-               {picture.right() - ImGui::CalcTextSize(words.c_str()).x - look.px(6),
-                picture.counters.back().from.y + look.px(2)},
-               words, Role::dim_text);
-  }
+  if (!picture.counters.empty())
+    draw_not_drawn(draw, look, picture, picture.counters.back(),
+                   picture.source.counters.size() - picture.counters.size() + picture.source.counters_left_out,
+                   "counter", " in the report");
+  for (std::size_t i = 0; i < picture.heaps.size(); ++i)
+    draw_heap(draw, look, picture, picture.source.heaps[i], picture.heaps[i]);
+  if (!picture.heaps.empty())
+    draw_not_drawn(draw, look, picture, picture.heaps.back(),
+                   picture.source.heaps.size() - picture.heaps.size() + picture.source.heaps_left_out, "heap",
+                   ", where this is higher");
   if (picture.markers) draw_markers(draw, look, picture);
   draw_loss(draw, look, picture);
 }

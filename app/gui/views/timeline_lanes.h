@@ -31,8 +31,8 @@ struct TimelinePicture {
   std::vector<TimelineColumn> pixels{};
   Lane memory{};
   std::optional<Lane> fits{}, fragmentation{}, markers{};
-  std::vector<Lane> counters{};  // Of the first ones of the source, as many as there is room for.
-  float top = 0, bottom = 0;     // Of all lanes.
+  std::vector<Lane> counters{}, heaps{};  // Of the first ones of the source, as many as there is room for.
+  float top = 0, bottom = 0;              // Of all lanes.
 
   float right() const { return left + static_cast<float>(width); }
   float x_of_axis(double at) const;
@@ -41,6 +41,20 @@ struct TimelinePicture {
   // So many events had happened before the pixel, and after it.
   std::uint64_t position_before(int pixel) const;
   std::uint64_t position_after(int pixel) const;
+  // All that was the case in the pixel, of columns of the source.
+  template <class Value>
+  Value under(const std::vector<Value>& columns, int pixel) const {
+    const auto [first, behind] = columns_under(pixel);
+    Value sum = columns[first];
+    for (std::size_t i = first + 1; i < behind; ++i) sum.add(columns[i]);
+    return sum;
+  }
+
+ private:
+  struct ColumnRange {
+    std::size_t first = 0, behind = 1;  // One at least, the last one not included.
+  };
+  ColumnRange columns_under(int pixel) const;
 };
 
 // `part` where it has all that is seen, else `whole`.

@@ -42,9 +42,13 @@ void draw_head(const AppState& state, const Source& source, CommandQueue& comman
 }
 
 // What is on its way, or why it can't be; the figures below are those of the last answer.
-void draw_state(const AppState& state, const WorkloadPanel& panel, const Source& source) {
-  if (panel.emulating)
-    draw_pending("what comes of " + text_from_changes(panel.emulating->changes), panel.emulating->since);
+void draw_state(const AppState& state, const WorkloadPanel& panel, const Source& source, CommandQueue& commands) {
+  if (panel.emulating &&
+      draw_pending("what comes of " + text_from_changes(panel.emulating->changes), panel.emulating->since)) {
+    ImGui::SameLine();
+    if (ImGui::SmallButton("Stop")) commands.push(CommandId::stop_emulating);
+    tooltip("Keeps what is shown (a workload of a million operations takes seconds)");
+  }
   if (!panel.error) return;
   draw_error(state, *panel.error);
   const auto& shown = panel.answer->opened->changes;
@@ -185,7 +189,7 @@ void draw_tpu(const AppState& state, TpuViewState& view, CommandQueue& commands)
     ImGui::SameLine(0, look.px(18));
   }
   ImGui::BeginChild("answer", {0, 0}, has_room ? 0 : ImGuiChildFlags_AutoResizeY);
-  draw_state(state, panel, source);
+  draw_state(state, panel, source, commands);
   draw_answer(look, *panel.answer);
   ImGui::EndChild();
   if (!has_room) draw_controls();

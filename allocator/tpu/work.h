@@ -1,0 +1,31 @@
+// What an answer may cost, and whether somebody still wants it: asked along the way by all that can take long.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace hbmscope::allocator::tpu {
+
+class Work {
+ public:
+  static constexpr std::uint64_t no_limit = ~std::uint64_t{0};
+  // `cancelled` may be set from any thread; null: nobody cancels.
+  explicit Work(std::uint64_t steps_max = no_limit, const std::atomic<bool>* cancelled = nullptr)
+      : steps_max_(steps_max), cancelled_(cancelled) {}
+
+  // A step looks at one chunk of a heap, some nanoseconds. False: stop; what is there by then is not the answer.
+  bool spend(std::uint64_t steps) {
+    steps_ = steps > steps_max_ - steps_ ? steps_max_ : steps_ + steps;
+    return !is_over();
+  }
+  bool is_cancelled() const { return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed); }
+  bool is_over() const { return steps_ == steps_max_ || is_cancelled(); }
+  std::uint64_t steps() const { return steps_; }
+
+ private:
+  const std::uint64_t steps_max_;
+  const std::atomic<bool>* cancelled_;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace hbmscope::allocator::tpu

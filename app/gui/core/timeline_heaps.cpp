@@ -1,0 +1,100 @@
+#include "app/gui/core/timeline_heaps.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/query/block_list_rows.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr std::size_t no_course = ~std::size_t{0};
+
+Band in_use_of(const StreamState& state, std::uint32_t heap) {
+  const std::uint64_t bytes = state.in_use_bytes(heap);
+  return {bytes, bytes};
+}
+
+// Where several have one name, which device each is of.
+void tell_apart(const Stream& stream, std::vector<TimelineHeap>& heaps) {
+  const auto name_of = [&](const TimelineHeap& heap) { return name_of_heap(stream.definitions().heap(heap.heap)); };
+  for (TimelineHeap& heap : heaps) {
+    const HeapInfo& info = stream.definitions().heap(heap.heap);
+    heap.name = name_of(heap);
+    const auto same =
+        std::count_if(heaps.begin(), heaps.end(), [&](const auto& each) { return name_of(each) == heap.name; });
+    if (same > 1 && info.device != wire::no_device) heap.name += " of device " + std::to_string(info.device);
+  }
+}
+
+}  // namespace
+
+void add_heaps(const Stream& stream, TimelineColumns& timeline) {
+  const Definitions& definitions = stream.definitions();
+  const HeapInfo& own = definitions.heap(timeline.heap.heap);
+  std::vector<std::pair<int, std::uint32_t>> found;
+  for (const HeapInfo& heap : definitions.heaps()) {
+    if (heap.id == 0 || heap.id == own.id || stream.peak(heap.id).in_use_bytes == 0) continue;
+    const bool is_other_kind = heap.memory_kind != own.memory_kind, is_of_device = heap.device == own.device;
+    found.emplace_back(is_other_kind ? (is_of_device ? 0 : 1) : (is_of_device ? 2 : 3), heap.id);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  timeline.heaps_left_out = found.size() - std::min(found.size(), timeline_heaps_max);
+  found.resize(found.size() - timeline.heaps_left_out);
+  for (const auto& [rank, id] : found) {
+    TimelineHeap& heap = timeline.heaps.emplace_back();
+    heap.heap = id;
+    heap.is_other_kind = rank < 2;
+    heap.peak = stream.peak(id).in_use_bytes;
+    bool knows_regions = true;
+    for (const TimelineBucket& bucket : stream.timeline(id).buckets(0, stream.end_position(), 1)) {
+      knows_regions &= bucket.knows_regions;
+      heap.pool = std::max(heap.pool, bucket.most.pool);
+    }
+    if (!knows_regions) heap.pool = 0;
+  }
+  tell_apart(stream, timeline.heaps);
+}
+
+void take_heap_buckets(const Stream& stream, StreamPositions positions, std::size_t count, TimelineColumns& timeline) {
+  const auto column_of = [&](std::uint64_t position, std::int64_t time_ns) {
+    return timeline.column_of(timeline.share_of(position, time_ns), count);
+  };
+  for (TimelineHeap& heap : timeline.heaps) {
+    const std::vector<TimelineBucket> buckets =
+        stream.timeline(heap.heap).buckets(positions.begin, positions.end, count * 4);
+    const bool was_there = !buckets.empty() && buckets[0].first_position <= positions.begin;
+    Course<Band> course(heap.columns, count,
+                        was_there ? Band{buckets[0].least.in_use, buckets[0].most.in_use} : Band{});
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+      const TimelineBucket& bucket = buckets[i];
+      const bool is_last = i + 1 == buckets.size();
+      const std::size_t first = column_of(bucket.first_position, bucket.first_time_ns);
+      const std::size_t last = is_last ? column_of(positions.end, stream.last_time_ns())
+                                       : column_of(buckets[i + 1].first_position, buckets[i + 1].first_time_ns);
+      for (std::size_t column = first; column <= std::max(first, last); ++column)
+        course.add({bucket.least.in_use, bucket.most.in_use}, {bucket.last.in_use, bucket.last.in_use}, column);
+    }
+    course.finish();
+  }
+}
+
+HeapCourses::HeapCourses(TimelineColumns& timeline, std::size_t count, const StreamState& first) {
+  for (TimelineHeap& heap : timeline.heaps) {
+    if (course_of_.size() <= heap.heap) course_of_.resize(heap.heap + 1, no_course);
+    course_of_[heap.heap] = courses_.size();
+    courses_.emplace_back(heap.columns, count, in_use_of(first, heap.heap));
+  }
+}
+
+void HeapCourses::add(const StreamState& now, std::uint32_t changed, std::size_t column) {
+  if (changed >= course_of_.size() || course_of_[changed] == no_course) return;
+  const Band band = in_use_of(now, changed);
+  courses_[course_of_[changed]].add(band, band, column);
+}
+
+void HeapCourses::finish() {
+  for (Course<Band>& course : courses_) course.finish();
+}
+
+}  // namespace hbmscope::gui
