@@ -1,5 +1,7 @@
 #include "app/gui/core/app.h"
 
+#include "app/gui/core/missing_view.h"
+
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -58,6 +60,19 @@ class AppTest : public testing::Test {
   std::atomic<int> wakes_ = 0;
   std::unique_ptr<App> app_;
 };
+
+TEST_F(AppTest, a_view_that_is_not_there_has_a_reason_with_what_would_bring_it) {
+  EXPECT_EQ("nothing is open", why_no_view(state(), ViewKind::top));
+  open({leak_10});
+  EXPECT_EQ("", why_no_view(state(), ViewKind::top));
+  EXPECT_EQ("leak_step_010.pprof.gz has sizes and stacks, but no addresses or times",
+            why_no_view(state(), ViewKind::heap_map));
+  EXPECT_NE(std::string::npos, why_no_view(state(), ViewKind::diff).find("--baseline FILE"));
+  open({leak_200});
+  EXPECT_EQ("", why_no_view(state(), ViewKind::diff));
+  for (const ViewName& name : view_names)
+    EXPECT_EQ(view_exists(state(), name.kind), why_no_view(state(), name.kind).empty()) << name.key;
+}
 
 TEST_F(AppTest, opens_a_profile_and_answers_what_is_asked_and_no_more) {
   open({leak_200});

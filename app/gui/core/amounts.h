@@ -27,7 +27,7 @@ inline std::int64_t value_of(const Weight& weight, FlameValue value) {
 }
 std::string value_text(const ProfileView& view, const Weight& weight, FlameValue value);
 
-// "of 11.8 GiB in the profile": what every percentage of a view is of.
+// "of 11.8 GiB in all": what every percentage of a view is of.
 std::string base_text(const ProfileView& view, FlameValue value = FlameValue::bytes);
 
 }  // namespace hbmscope::gui

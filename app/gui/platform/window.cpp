@@ -1,11 +1,28 @@
 #include "app/gui/platform/window.h"
 
+#include <cstdio>
+#include <string>
+
+#include "app/gui/core/missing_view.h"
 #include "app/gui/platform/initial_commands.h"
 #include "app/gui/platform/screenshot.h"
 #include "app/gui/platform/session.h"
 #include "app/gui/platform/window_loop.h"
 
 namespace hbmscope::gui {
+
+namespace {
+
+// A picture of another view than the one that was asked for is no failure, but nobody should have to find out by it.
+void tell_missing_view(const AppState& state, std::string_view asked) {
+  const auto kind = parse_view_kind(asked);
+  if (!kind) return;
+  if (const std::string why = why_no_view(state, *kind); !why.empty())
+    std::fprintf(stderr, "hbmscope: the view \"%s\" is not in the picture: %s.\n", name_of(*kind).window.data(),
+                 why.c_str());
+}
+
+}  // namespace
 
 Result<int> run_window(const WindowRequest& request) {
   const bool screenshot = !request.screenshot.empty();
@@ -19,7 +36,11 @@ Result<int> run_window(const WindowRequest& request) {
   if (!session) return Failure(session.error());
   (*session)->app().set_live_memory_max(request.live_memory_max);
   push_initial_commands((*session)->app().commands(), request);
-  if (screenshot) return write_screenshot(**session, request.screenshot);
+  if (screenshot) {
+    auto written = write_screenshot(**session, request.screenshot);
+    if (written) tell_missing_view((*session)->app().state(), request.view);
+    return written;
+  }
   WindowLoop loop(**session);
   while (!(*session)->close_wanted()) loop.run_once();
   (*session)->app().save_settings();

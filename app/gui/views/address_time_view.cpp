@@ -62,6 +62,42 @@ void draw_head(const AppState& state, const TimelineColumns& whole, const Addres
   draw_copy_menu(ViewKind::address_time, commands);
 }
 
+// "[][][][] 25 to 100 % in use, bytes on average": what a colour's strength says.
+struct ShareLegend {
+  static constexpr std::string_view words = "25 to 100 % in use; bytes are averages";
+  const Look& look;
+
+  float side() const { return look.px(12); }
+  float width() const {
+    return 4 * side() + look.px(5) + ImGui::CalcTextSize(words.data(), words.data() + words.size()).x + look.px(14);
+  }
+  // Behind the item before.
+  void draw() const {
+    const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+    ImGui::SameLine();
+    ImGui::SetCursorScreenPos({right - width() + look.px(14), ImGui::GetCursorScreenPos().y});
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float top = at.y + (ImGui::GetTextLineHeight() - side()) / 2;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    for (int quarters = 1; quarters <= 4; ++quarters) {
+      const ImVec2 from{at.x + static_cast<float>(quarters - 1) * side(), top}, to{from.x + side(), top + side()};
+      list.AddRectFilled(from, to, look.role(Role::free));
+      list.AddRectFilled(from, to, look.role(Role::several, static_cast<float>(quarters) / 4));
+    }
+    ImGui::SetCursorScreenPos({at.x + 4 * side() + look.px(5), at.y});
+    dim_text(words);
+    tooltip("A pixel has the colour that is there most, as strong as the share of it that is in use, in four steps.");
+  }
+};
+
+void draw_legend(const Look& look, const AddressTime& boxes) {
+  const ShareLegend shares{look};
+  // It leaves room for two or three entries, or is not there.
+  const bool has_room = ImGui::GetContentRegionAvail().x > shares.width() + look.px(400);
+  draw_map_legend(look, boxes.knows_regions, boxes.query.coloring, boxes.legend, {}, has_room ? shares.width() : 0);
+  if (has_room) shares.draw();
+}
+
 // How far below the first address, in bytes of memory: what lies between regions does not count.
 void draw_offsets(const Frame& frame, float left) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -166,12 +202,13 @@ void draw_boxes(const Frame& frame, AddressTimeState& view) {
 void draw_address_time(const AppState& state, AddressTimeState& view, CommandQueue& commands) {
   commands.ask(Question::timeline);
   commands.ask(Question::address_time);
-  if (!draw_answer_state(state, state.answers().timeline, "the timeline")) return;
+  if (!draw_answer_state(state, state.answers().timeline, "the timeline"))
+    return draw_no_heap(state, state.answers().timeline.state);
   const auto whole = state.answers().timeline.value, part = state.answers().timeline_part.value;
   const auto boxes = state.answers().address_time.value;
   const Look look(state);
   draw_head(state, *whole, boxes.get(), commands);
-  if (boxes) draw_map_legend(look, boxes->knows_regions, boxes->query.coloring, boxes->legend);
+  if (boxes) draw_legend(look, *boxes);
 
   ImGui::BeginChild("boxes", {0, 0}, 0,
                     ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);

@@ -1,6 +1,7 @@
 #include "app/gui/views/blocks_view.h"
 
 #include <algorithm>
+#include <array>
 
 #include "analysis/query/where.h"
 #include "analysis/units/format.h"
@@ -10,6 +11,7 @@
 #include "app/gui/views/answer_state.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"
+#include "app/gui/views/table_columns.h"
 #include "app/gui/views/text_field.h"
 #include "app/gui/views/trace_head.h"
 
@@ -43,10 +45,6 @@ std::string order_text(BlockOrder order, bool is_ascending) {
   return std::string(text_from_block_order(order)) + (is_ascending ? " up" : "");
 }
 
-struct Widths {
-  float number, address, heap, tag;
-};
-
 void set_up_columns(const Look& look, const BlocksAnswer& answer, const BlockQuery& query) {
   bool has_tags = false, has_pending = false, has_streams = false;
   const std::size_t looked_at = std::min<std::size_t>(answer.list.rows.size(), 2000);
@@ -58,26 +56,28 @@ void set_up_columns(const Look& look, const BlocksAnswer& answer, const BlockQue
   }
   const bool has_heaps = heaps_of(*answer.of->moment->trace).size() > 1;
   const auto hidden_unless = [](bool shown) { return shown ? 0 : ImGuiTableColumnFlags_DefaultHide; };
+  std::array<ColumnSetup, block_column_count> columns;
   for (std::size_t i = 0; i < block_column_count; ++i) {
     const BlockColumn& column = block_columns()[i];
     const auto order = static_cast<BlockOrder>(i);
-    ImGuiTableColumnFlags flags = column.is_number ? ImGuiTableColumnFlags_PreferSortDescending : 0;
-    if (order == query.order) flags |= ImGuiTableColumnFlags_DefaultSort;
-    float width = look.px(88);
+    ColumnSetup& set = columns[i];
+    set = {column.title.data(), 88, 3, column.is_number ? ImGuiTableColumnFlags_PreferSortDescending : 0};
+    if (order == query.order) set.flags |= ImGuiTableColumnFlags_DefaultSort;
     switch (order) {
-      case BlockOrder::waste: flags |= ImGuiTableColumnFlags_DefaultHide; break;
-      case BlockOrder::address: width = look.px(130); break;
-      case BlockOrder::heap: flags |= hidden_unless(has_heaps); break;
-      case BlockOrder::tag: flags |= hidden_unless(has_tags); break;
-      case BlockOrder::device_stream: flags |= hidden_unless(has_streams); break;
-      case BlockOrder::state: flags |= hidden_unless(has_pending); break;
-      case BlockOrder::own_code: flags |= ImGuiTableColumnFlags_WidthStretch; break;
+      case BlockOrder::size: set.rank = 0; break;
+      case BlockOrder::age: set.rank = 1; break;
+      case BlockOrder::waste: set.flags |= ImGuiTableColumnFlags_DefaultHide; break;
+      case BlockOrder::lifetime: set.rank = 4; break;
+      case BlockOrder::address: set.width = 130, set.rank = 2; break;
+      case BlockOrder::heap: set.flags |= hidden_unless(has_heaps); break;
+      case BlockOrder::tag: set.flags |= hidden_unless(has_tags); break;
+      case BlockOrder::device_stream: set.flags |= hidden_unless(has_streams); break;
+      case BlockOrder::state: set.flags |= hidden_unless(has_pending); break;
+      case BlockOrder::own_code: set.width = 130, set.rank = 0, set.flags |= ImGuiTableColumnFlags_WidthStretch; break;
       default: break;
     }
-    if (order != BlockOrder::own_code) flags |= ImGuiTableColumnFlags_WidthFixed;
-    const std::string title(column.title);
-    ImGui::TableSetupColumn(title.c_str(), flags, order == BlockOrder::own_code ? 1 : width);
   }
+  set_up_table_columns(look, columns);
   ImGui::TableSetupScrollFreeze(0, 1);
 }
 
@@ -141,10 +141,8 @@ void draw_row(const Look& look, const BlocksAnswer& answer, std::uint32_t row, b
                cell.shown, look.bar());
     else if (block_columns()[i].is_number)
       right_text(cell.shown, true);
-    else if (is_plain)
-      text(cell.shown);
     else
-      dim_text(cell.shown);
+      cell_text(cell.shown, !is_plain);
     if (column == BlockOrder::size) tooltip(exact_text_from_bytes(static_cast<std::int64_t>(facts.block.size)));
   }
   ImGui::PopID();
@@ -172,8 +170,8 @@ void follow_selection(const AppState& state, const std::shared_ptr<const BlocksA
 }
 
 void draw_head(const AppState& state, BlocksState& blocks, const BlocksAnswer* answer, CommandQueue& commands) {
-  draw_block_filter(state, blocks.filter, ImGui::GetContentRegionAvail().x * 0.5F,
-                    state.is_in_front(ViewKind::blocks), commands);
+  draw_block_filter(state, blocks.filter, ImGui::GetContentRegionAvail().x * 0.5F, state.is_in_front(ViewKind::blocks),
+                    commands);
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
   if (answer != nullptr) {

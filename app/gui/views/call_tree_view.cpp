@@ -10,6 +10,7 @@
 #include "app/gui/views/answer_state.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"
+#include "app/gui/views/table_columns.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -159,7 +160,7 @@ bool draw_row(const AppState& state, const Look& look, const TreeAnswer& answer,
   right_text(text_from_count(at.cum.count));
   ImGui::TableNextColumn();
   if (!root) {
-    dim_text(location_text(frame_of(answer, node)));
+    dim_text(shortened(location_text(frame_of(answer, node)), ImGui::GetContentRegionAvail().x, true));
     if (!frame_of(answer, node).file.empty()) tooltip(frame_of(answer, node).file);
   }
   ImGui::PopID();
@@ -173,9 +174,7 @@ void draw_head(const AppState& state, const TreeAnswer& answer, CommandQueue& co
   ImGui::SameLine();
   if (ImGui::RadioButton("Bottom-up", !down) && down) commands.push(CommandId::toggle_tree_direction);
   tooltip("From the frame that allocated to who called it.");
-  ImGui::SameLine();
-  ImGui::AlignTextToFramePadding();
-  dim_text("% " + base_text(*answer.view) + ". Shift+click opens all below.");
+  draw_rest_of_line("% " + base_text(*answer.view) + ". Shift+click opens all below.", button_width("Copy"));
   draw_copy_menu(ViewKind::call_tree, commands);
 }
 
@@ -193,12 +192,11 @@ void draw_call_tree(const AppState& state, CallTreeState& tree, CommandQueue& co
   bool changed = false;
   if (ImGui::BeginTable("tree", 6, flags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn("Frame", ImGuiTableColumnFlags_WidthStretch, 3);
-    ImGui::TableSetupColumn("Cumulative", ImGuiTableColumnFlags_WidthFixed, look.px(130));
-    ImGui::TableSetupColumn("%", ImGuiTableColumnFlags_WidthFixed, look.px(62));
-    ImGui::TableSetupColumn("Flat", ImGuiTableColumnFlags_WidthFixed, look.px(84));
-    ImGui::TableSetupColumn("Count", ImGuiTableColumnFlags_WidthFixed, look.px(66));
-    ImGui::TableSetupColumn("Where", ImGuiTableColumnFlags_WidthStretch, 1.5F);
+    constexpr ImGuiTableColumnFlags name = ImGuiTableColumnFlags_WidthStretch;
+    constexpr ColumnSetup columns[] = {
+        {"Frame", 170, 0, name, 3}, {"Cumulative", 130},         {"%", 62, 3}, {"Flat", 84, 2},
+        {"Count", 66, 4},           {"Where", 80, 1, name, 1.5F}};
+    set_up_table_columns(look, columns);
     table_headers(1, 5);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(tree.rows.size()));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include <imgui.h>
 
@@ -10,6 +12,7 @@
 #include "app/gui/views/answer_state.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"
+#include "app/gui/views/table_columns.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -33,7 +36,6 @@ void draw_side(const Look& look, const char* role, const Moment& moment, const s
   tooltip(moment.text);
   ImGui::SameLine(0, look.px(6));
   dim_text(in_use);
-  ImGui::SameLine();
 }
 
 void draw_head(const Look& look, const CompareAnswer& answer, CommandQueue& commands) {
@@ -41,10 +43,12 @@ void draw_head(const Look& look, const CompareAnswer& answer, CommandQueue& comm
   const TextPair in_use = texts_from_bytes(total.now_bytes, total.baseline_bytes);
   ImGui::AlignTextToFramePadding();
   draw_side(look, "now:", answer.now->moment, in_use.first, true);
+  ImGui::SameLine();
   draw_side(look, "against pinned:", answer.pinned->moment, in_use.second, false);
+  flow(button_width("Swap"));
   if (ImGui::Button("Swap")) commands.push(CommandId::swap_pin);
   tooltip("Shows the pinned moment and pins this one. Sign = now - pinned.");
-  ImGui::SameLine();
+  flow(button_width("Unpin"));
   if (ImGui::Button("Unpin")) commands.push(CommandId::unpin_moment);
   draw_copy_menu(ViewKind::compare, commands);
 }
@@ -136,17 +140,20 @@ void draw_table(const AppState& state, const Look& look, const std::shared_ptr<c
                                     ImGuiTableFlags_NoBordersInBodyUntilResize;
   const auto shown = shown_changes(answer->diff);
   const int columns = 2 + static_cast<int>(shown.size());
-  if (!ImGui::BeginTable("compare", columns, flags)) return;
+  if (!ImGui::BeginTable("compare", columns, flags, size_of_last_table(look))) return;
   ImGui::TableSetupScrollFreeze(0, 1);
-  constexpr ImGuiTableColumnFlags number =
-      ImGuiTableColumnFlags_WidthFixed | ImGuiTableColumnFlags_PreferSortDescending;
-  ImGui::TableSetupColumn("Change", number, look.px(132));
+  constexpr ImGuiTableColumnFlags number = ImGuiTableColumnFlags_PreferSortDescending;
+  std::vector<std::string> titles;
   for (const NamedChange* named : shown) {
-    std::string title(named->name);
-    title.front() = static_cast<char>(title.front() - 'a' + 'A');
-    ImGui::TableSetupColumn(title.c_str(), number, look.px(64));
+    titles.emplace_back(named->name);
+    titles.back().front() = static_cast<char>(titles.back().front() - 'a' + 'A');
   }
-  ImGui::TableSetupColumn("Own code that allocated", ImGuiTableColumnFlags_WidthStretch | ImGuiTableColumnFlags_NoSort);
+  std::vector<ColumnSetup> set_up{{"Change", 132, 0, number}};
+  for (const std::string& title : titles)
+    set_up.push_back({title.c_str(), 64, static_cast<int>(set_up.size()), number});
+  set_up.push_back(
+      {"Own code that allocated", 170, 0, ImGuiTableColumnFlags_WidthStretch | ImGuiTableColumnFlags_NoSort});
+  set_up_table_columns(look, set_up);
   table_headers(0, columns - 1);
   sort_rows(answer, compare);
   const auto& rows = answer->diff.own_code;  // The largest change first.

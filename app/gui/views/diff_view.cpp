@@ -12,6 +12,7 @@
 #include "app/gui/views/diff_settings.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"
+#include "app/gui/views/table_columns.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -57,9 +58,10 @@ void draw_head(const AppState& state, const Look& look, const ProfileDiff& diff,
                               : TextPair{amount_text(view, diff.now.bytes), amount_text(view, diff.baseline.bytes)};
   ImGui::AlignTextToFramePadding();
   draw_side(look, "now:", name_of_source(state.source()), totals.first, true);
-  ImGui::SameLine();
-  draw_side(look, "against baseline:", name_of_source(state.baseline()), totals.second, false);
-  ImGui::SameLine();
+  const std::string baseline = name_of_source(state.baseline());
+  flow(ImGui::CalcTextSize(("against baseline: " + baseline + totals.second).c_str()).x + look.px(12));
+  draw_side(look, "against baseline:", baseline, totals.second, false);
+  flow(button_width("Swap"));
   if (ImGui::Button("Swap")) commands.push(CommandId::swap_baseline);
   tooltip("Turns the sign round. Sign = now - baseline.");
   draw_copy_menu(ViewKind::diff, commands);
@@ -82,30 +84,30 @@ void draw_head(const AppState& state, const Look& look, const ProfileDiff& diff,
   if (ImGui::RadioButton("Stacks", !local.by_function)) local.by_function = false;
   ImGui::SameLine();
   if (ImGui::RadioButton("Functions", local.by_function)) local.by_function = true;
-  ImGui::SameLine();
+  flow(button_width("Match by line") + ImGui::GetFrameHeight());
   bool by_line = state.position().match == StackMatch::line;
   if (ImGui::Checkbox("Match by line", &by_line)) commands.push(CommandId::toggle_match_line);
   tooltip("Strict: a stack whose line moved is gone and new.");
-  ImGui::SameLine();
+  flow(button_width("Stop comparing"));
   if (ImGui::Button("Stop comparing")) commands.push(CommandId::stop_comparing);
 }
 
-// Only what changed, in one line a group: "TPU 3 +1.20 GiB   TPU 4 −12.0 MiB".
-void draw_groups(const Look& look, const std::vector<GroupDiffRow>& rows, bool devices, const ProfileView& view) {
-  bool any = false;
+// Only what changed: "TPU 3 +1.20 GiB   TPU 4 −12.0 MiB". `any`: something stands in the line already.
+void draw_groups(const Look& look, const std::vector<GroupDiffRow>& rows, bool devices, const ProfileView& view,
+                 bool& any) {
   for (const GroupDiffRow& row : rows) {
     const std::int64_t change = row.now.bytes - row.baseline.bytes;
     if (change == 0) continue;
     std::string name = row.name ? (devices ? parse_device_name(*row.name).short_text() : *row.name) : "not named";
-    if (any) ImGui::SameLine(0, look.px(18));
+    const std::string words = delta_amount_text(view, change);
+    if (any) flow(ImGui::CalcTextSize((name + words).c_str()).x + look.px(5), look.px(18));
     any = true;
     dim_text(name);
     ImGui::SameLine(0, look.px(5));
     ImGui::PushStyleColor(ImGuiCol_Text, look.role(change > 0 ? Role::grown : Role::shrunk));
-    text(delta_amount_text(view, change));
+    text(words);
     ImGui::PopStyleColor();
     tooltip(amount_text(view, row.baseline.bytes) + " before, " + amount_text(view, row.now.bytes) + " now");
-    if (ImGui::GetItemRectMax().x > ImGui::GetWindowPos().x + ImGui::GetWindowWidth() * 0.8F) any = false;
   }
 }
 
@@ -146,19 +148,17 @@ void draw_table(const AppState& state, const Look& look, const ProfileDiff& diff
   constexpr ImGuiTableFlags flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate | ImGuiTableFlags_ScrollY |
                                     ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable | ImGuiTableFlags_BordersInnerV |
                                     ImGuiTableFlags_NoBordersInBodyUntilResize;
-  if (!ImGui::BeginTable("diff", 6, flags)) return;
+  if (!ImGui::BeginTable("diff", 6, flags, size_of_last_table(look))) return;
   ImGui::TableSetupScrollFreeze(0, 1);
-  const auto number = [&](const char* title, float width) {
-    ImGui::TableSetupColumn(title, ImGuiTableColumnFlags_WidthFixed | ImGuiTableColumnFlags_PreferSortDescending,
-                            look.px(width));
-  };
-  number("Change", 132);
-  number("Baseline", 84);
-  number("Now", 84);
-  number("Count", 72);
-  ImGui::TableSetupColumn("What", ImGuiTableColumnFlags_WidthFixed, look.px(60));
-  ImGui::TableSetupColumn(local.by_function ? "Function" : "Stack, innermost own frame first",
-                          ImGuiTableColumnFlags_WidthStretch | ImGuiTableColumnFlags_NoSort);
+  constexpr ImGuiTableColumnFlags number = ImGuiTableColumnFlags_PreferSortDescending;
+  const ColumnSetup columns[] = {{"Change", 132, 0, number},
+                                 {"Baseline", 84, 2, number},
+                                 {"Now", 84, 1, number},
+                                 {"Count", 72, 3, number},
+                                 {"What", 60, 4},
+                                 {local.by_function ? "Function" : "Stack, innermost own frame first", 170, 0,
+                                  ImGuiTableColumnFlags_WidthStretch | ImGuiTableColumnFlags_NoSort}};
+  set_up_table_columns(look, columns);
   table_headers(0, 4);
   sort_diff_rows(state.answers().diff.value, state.position().find, local);
   const std::int64_t largest = largest_change(diff, local.by_function);
@@ -206,8 +206,9 @@ void draw_diff(const AppState& state, DiffState& local, CommandQueue& commands) 
   const Look look(state);
   draw_diff_settings(state, look);
   draw_head(state, look, diff, *view, local, commands);
-  draw_groups(look, diff.devices, true, *view);
-  draw_groups(look, diff.kinds, false, *view);
+  bool any = false;
+  draw_groups(look, diff.devices, true, *view, any);
+  draw_groups(look, diff.kinds, false, *view, any);
   draw_table(state, look, diff, *view, local, commands);
   if (!take_copy(state, ViewKind::diff, local.copy_seen)) return;
   if (local.rows_of != state.answers().diff.value)

@@ -7,6 +7,14 @@
 #include <imgui_internal.h>  // The dock builder; it has no other door yet.
 
 namespace hbmscope::gui {
+bool bring_to_front(ViewKind kind) {
+  ImGuiWindow* window = ImGui::FindWindowByName(std::string(name_of(kind).window).c_str());
+  if (window == nullptr || !window->WasActive || window->DockNode == nullptr || window->DockNode->TabBar == nullptr)
+    return false;
+  window->DockNode->TabBar->NextSelectedTabId = window->TabId;
+  return true;
+}
+
 namespace {
 
 // From left to right, of both kinds of files; a profile has summary, flame graph and totals elsewhere.
@@ -26,17 +34,26 @@ ImGuiID begin_layout(ImGuiID space, ImVec2 size) {
   ImGui::DockBuilderAddNode(space, ImGuiDockNodeFlags_DockSpace);
   ImGui::DockBuilderSetNodeSize(space, size);
   ImGuiID rest = space;
-  const ImGuiID left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, 0.16F, nullptr, &rest);
+  // Names of heaps and devices need their width with large text too.
+  const float names = std::clamp(14 * ImGui::GetFontSize() / size.x, 0.16F, 0.2F);
+  const ImGuiID left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, names, nullptr, &rest);
   const ImGuiID right = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, 0.25F, nullptr, &rest);
   ImGui::DockBuilderDockWindow("Sources", left);
   ImGui::DockBuilderDockWindow("Inspector", right);
   return rest;
 }
 
+// With large text or in a low window there is room for two above one another, not for three, and not for two beside one
+// another in between.
+bool is_low(ImVec2 size) {
+  return size.y < ImGui::GetTextLineHeight() * 40;
+}
+
 void build_for_profile(ImGuiID space, ImVec2 size) {
   ImGuiID rest = begin_layout(space, size);
   const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
-  const ImGuiID centre_left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, 0.42F, nullptr, &rest);
+  const ImGuiID centre_left =
+      is_low(size) ? rest : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, 0.42F, nullptr, &rest);
   dock(ViewKind::summary, centre_left);
   dock(ViewKind::totals, centre_left);
   dock(ViewKind::flame, rest);
@@ -48,23 +65,13 @@ void build_for_profile(ImGuiID space, ImVec2 size) {
 // The heap map over the timeline, everything about stacks below them.
 void build_for_trace(ImGuiID space, ImVec2 size) {
   ImGuiID rest = begin_layout(space, size);
-  // With large text or in a low window there is room for two above one another, not for three.
-  const bool is_low = size.y < ImGui::GetTextLineHeight() * 40;
-  const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, is_low ? 0.5F : 0.32F, nullptr, &rest);
-  const ImGuiID middle = is_low ? bottom : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
+  const bool has_two = is_low(size);
+  const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, has_two ? 0.5F : 0.32F, nullptr, &rest);
+  const ImGuiID middle = has_two ? bottom : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
   dock(ViewKind::heap_map, rest);
   dock(ViewKind::address_time, rest);
   for (const ViewKind kind : bottom_tabs) dock(kind, kind == ViewKind::timeline ? middle : bottom);
   ImGui::DockBuilderFinish(space);
-}
-
-// False where it has no tab by now.
-bool bring_to_front(ViewKind kind) {
-  ImGuiWindow* window = ImGui::FindWindowByName(std::string(name_of(kind).window).c_str());
-  if (window == nullptr || !window->WasActive || window->DockNode == nullptr || window->DockNode->TabBar == nullptr)
-    return false;
-  window->DockNode->TabBar->NextSelectedTabId = window->TabId;
-  return true;
 }
 
 // Which tab of each group is in front at first.
@@ -104,6 +111,18 @@ void put_tabs_in_order(const AppState& state, ViewStates& views) {
   };
   std::stable_sort(tabs.begin(), tabs.end(),
                    [&](const ImGuiTabItem& a, const ImGuiTabItem& b) { return rank(a) < rank(b); });
+  // The one in front has moved: the strip has to scroll to it again.
+  ImGuiTabBar& bar = *import->DockNode->TabBar;
+  if (bar.NextSelectedTabId == 0) bar.NextSelectedTabId = bar.SelectedTabId;
+}
+
+// A strip too long for its place scrolls to the tab in front over many frames, and a window at rest draws none.
+void settle_tab_strips() {
+  for (const ViewName& name : view_names) {
+    const ImGuiWindow* window = ImGui::FindWindowByName(std::string(name.window).c_str());
+    if (window == nullptr || window->DockNode == nullptr || window->DockNode->TabBar == nullptr) continue;
+    window->DockNode->TabBar->ScrollingAnim = window->DockNode->TabBar->ScrollingTarget;
+  }
 }
 
 void follow_range(const AppState& state, ViewStates& views) {
@@ -140,6 +159,7 @@ void make_dock_space(const AppState& state, ViewStates& views) {
   }
   views.layout_seen = state.window.layout_serial;
   views.layout_made = true;
+  settle_tab_strips();
   ImGui::DockSpace(space, {0, 0}, ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
   if (views.settling == 2) choose_tabs(views.of_trace.value_or(false));
 }

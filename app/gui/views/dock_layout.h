@@ -1,12 +1,15 @@
-// Where views are: sources left, inspector right, tabs below; between them the summary beside the flame graph, and of a
-// trace the heap map over the timeline. Made once for each kind of file and after Reset layout; whatever a person moves
-// stays there until a file of the other kind comes to the front.
+// Where views are: sources left, inspector right, tabs below; between them the summary beside the flame graph (with
+// large text they are tabs), and of a trace the heap map over the timeline. Made once for each kind of file and after
+// Reset layout; whatever a person moves stays there until a file of the other kind comes to the front.
 #pragma once
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/views/view_states.h"
 
 namespace hbmscope::gui {
+
+// Where it is, without taking the focus; its strip of tabs scrolls to it. False where it has no tab by now.
+bool bring_to_front(ViewKind kind);
 
 // The range's tab comes to the front when a range is selected.
 void follow_range(const AppState& state, ViewStates& views);

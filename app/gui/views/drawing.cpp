@@ -65,6 +65,16 @@ void right_text(std::string_view words, bool dim) {
   }
 }
 
+void cell_text(std::string_view words, bool dim) {
+  const std::string shown = shortened(words, ImGui::GetContentRegionAvail().x);
+  if (dim) {
+    dim_text(shown);
+  } else {
+    text(shown);
+  }
+  if (shown.size() != words.size()) tooltip(words);
+}
+
 void table_header(int column, bool right) {
   if (!ImGui::TableSetColumnIndex(column)) return;
   const char* title = ImGui::TableGetColumnName(column);
@@ -151,10 +161,15 @@ bool link(const char* label) {
   return clicked;
 }
 
-void flow(float width, float gap) {
+bool has_room_behind(float width, float gap) {
   if (gap < 0) gap = ImGui::GetStyle().ItemSpacing.x;
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-  if (ImGui::GetItemRectMax().x + gap + width <= right) ImGui::SameLine(0, gap);
+  return ImGui::GetItemRectMax().x + gap + width <= right;
+}
+
+void flow(float width, float gap) {
+  if (gap < 0) gap = ImGui::GetStyle().ItemSpacing.x;
+  if (has_room_behind(width, gap)) ImGui::SameLine(0, gap);
 }
 
 float button_width(const char* label) {

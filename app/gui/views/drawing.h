@@ -24,6 +24,9 @@ void table_headers(int numbers_from, int numbers_to);
 // In a table's cell or what is left of the line.
 void right_text(std::string_view words, bool dim = false);
 
+// Words in a table's cell: as many as fit; all of them in a tooltip where that is not all.
+void cell_text(std::string_view words, bool dim = false);
+
 // A figure over a bar that fills `share` (0 to 1) of the cell.
 void bar_cell(const Look& look, double share, std::string_view words, ImU32 fill);
 
@@ -42,6 +45,8 @@ void tooltip(std::string_view words);
 // A text that is a button; for crumbs and links.
 bool link(const char* label);
 
+// Whether so much fits behind the item before, in its line.
+bool has_room_behind(float width, float gap = -1);
 // What comes next, so wide, goes on in the line of the item before where it fits there; else it begins the next one.
 void flow(float width, float gap = -1);
 float button_width(const char* label);

@@ -8,6 +8,7 @@
 #include "app/gui/views/answer_state.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"
+#include "app/gui/views/table_columns.h"
 #include "app/gui/views/trace_head.h"
 
 namespace hbmscope::gui {
@@ -65,10 +66,8 @@ void draw_row(const AppState& state, const Look& look, const EventsAnswer& answe
     ImGui::TableNextColumn();
     if (right)
       right_text(text_in_it, is_later);
-    else if (is_later)
-      dim_text(text_in_it);
     else
-      text(text_in_it);
+      cell_text(text_in_it, is_later);
   };
   cell(words.time, true);
   ImGui::TableNextColumn();
@@ -100,10 +99,14 @@ void draw_events(const AppState& state, EventsState& events, CommandQueue& comma
   if (ImGui::BeginTable("events", 7, flags)) {
     const Look look(state);
     ImGui::TableSetupScrollFreeze(0, 1);
-    for (const auto& [title, width] :
-         {std::pair{"Event", 84}, {"Time", 92}, {"What", 120}, {"Size", 84}, {"Address", 130}, {"Heap", 70}})
-      ImGui::TableSetupColumn(title, ImGuiTableColumnFlags_WidthFixed, look.px(static_cast<float>(width)));
-    ImGui::TableSetupColumn("By", ImGuiTableColumnFlags_WidthStretch, 1);
+    constexpr ColumnSetup columns[] = {{"Event", 84},
+                                       {"Time", 92, 2},
+                                       {"What", 110},
+                                       {"Size", 84, 1},
+                                       {"Address", 130, 3},
+                                       {"Heap", 70, 4},
+                                       {"By", 100, 0, ImGuiTableColumnFlags_WidthStretch}};
+    set_up_table_columns(look, columns);
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     for (int column = 0; column < 7; ++column) table_header(column, column == 0 || column == 1 || column == 3);
     const float row_height = look.px(24);

@@ -153,13 +153,20 @@ void draw_crumbs(const AppState& state, CommandQueue& commands) {
   ImGui::PopID();
 }
 
-void draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& commands) {
+// What the widths are: "bytes in use at the peak (...)", "bytes held" of a profile, which is one moment.
+std::string value_words(const AppState& state, const FlameAnswer& answer) {
+  const bool is_count = state.position().value != FlameValue::bytes;
+  const auto& moment = state.answers().moment.value;
+  const bool of_trace = state.source() != nullptr && state.source()->trace && moment;
+  if (of_trace) return std::string(is_count ? "blocks" : "bytes") + " in use " + phrase_of(moment->moment);
+  return is_count ? "count" : amount_title(*answer.view) + " held";
+}
+
+// True: there was no room for Copy.
+bool draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& commands) {
   const ViewPosition& position = state.position();
-  ImGui::AlignTextToFramePadding();
   const bool down = answer.tree.direction == TreeDirection::callees;
-  dim_text(position.value == FlameValue::bytes ? amount_title(*answer.view) + " held" : "Count");
   const char* const turn = down ? "Callers on top" : "Leaves on top";
-  flow(button_width(turn));
   if (ImGui::Button(turn)) commands.push(CommandId::toggle_flame_direction);
   tooltip("From the outermost frame down, or from the innermost frame up to its callers (I)");
   flow(button_width("Fold libraries") + ImGui::GetFrameHeight());
@@ -174,7 +181,11 @@ void draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& c
         text_from_share(value_of(search.search.matched, position.value), value_of(answer.view->total, position.value)) +
         ") matches \"" + search.text + "\"");
   }
-  draw_copy_menu(ViewKind::flame, commands);
+  draw_rest_of_line(value_words(state, answer), button_width("Copy"));
+  // In a narrow place, such as one of two side by side, it goes to the crumbs, whose line has room.
+  const bool is_narrow = !has_room_behind(button_width("Copy"));
+  if (!is_narrow) draw_copy_menu(ViewKind::flame, commands);
+  return is_narrow;
 }
 
 void handle_clicks(const AppState& state, const FlameAnswer& answer, const FlameBox& box, CommandQueue& commands) {
@@ -202,9 +213,12 @@ void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& co
   if (!draw_answer_state(state, state.answers().flame, "the flame graph")) return;
   const auto answer = state.answers().flame.value;
   const Look look(state);
-  draw_head(state, *answer, commands);
-  flame.hovered_hue = draw_flame_legend(state, commands);
+  const bool is_narrow = draw_head(state, *answer, commands);
+  // Of a low place the frames need the lines; which file a frame is of stands in its tooltip too.
+  const bool is_low = ImGui::GetContentRegionAvail().y < 9 * ImGui::GetFrameHeight();
+  flame.hovered_hue = is_low ? hue_count + 1 : draw_flame_legend(state, commands);
   draw_crumbs(state, commands);
+  if (is_narrow) draw_copy_menu(ViewKind::flame, commands);
   if (answer->layout.rows.size() <= 1) {
     wrapped_text("Nothing is left to draw: the filter leaves no stack.");
     if (ImGui::Button("Clear filter")) commands.push(CommandId::clear_filter);

@@ -14,6 +14,7 @@
 #include "app/gui/views/fragmentation_ruler.h"
 #include "app/gui/views/frame_menu.h"
 #include "app/gui/views/step_table.h"
+#include "app/gui/views/table_columns.h"
 #include "app/gui/views/trace_head.h"
 
 namespace hbmscope::gui {
@@ -41,17 +42,19 @@ void draw_figures(const FreePieces& free, const std::optional<RulerRequest>& req
                   std::uint64_t position) {
   text("external fragmentation " + percent(free.scattered_bytes(), free.bytes));
   tooltip("1 - largest free block / all free bytes: how much of what is free is not in the largest piece");
-  ImGui::SameLine(0, ImGui::GetFontSize() * 2);
-  text("fits up to " + text_from_bytes(free.largest_bytes()));
+  const auto figure = [](const std::string& words) {
+    flow(ImGui::CalcTextSize(words.c_str()).x, ImGui::GetFontSize() * 2);
+    text(words);
+  };
+  figure("fits up to " + text_from_bytes(free.largest_bytes()));
   tooltip(
       "A request of that size fits into a free piece. Whether the pool could still grow is not told, so that a "
       "larger one may succeed.");
   const LargestRequest* largest = history == nullptr ? nullptr : history->largest_request_at(position);
   if (largest == nullptr) return;
-  ImGui::SameLine(0, ImGui::GetFontSize() * 2);
   const std::string words = request && !request->has_failed ? "" : ", which failed";
-  text("largest request so far " + text_from_bytes(largest->bytes) + (largest->has_failed ? words : "") + ": " +
-       (largest->bytes <= free.largest_bytes() ? "fits" : "does not fit into a free piece"));
+  figure("largest request so far " + text_from_bytes(largest->bytes) + (largest->has_failed ? words : "") + ": " +
+         (largest->bytes <= free.largest_bytes() ? "fits" : "does not fit into a free piece"));
 }
 
 std::string text_from_step(const Stream& stream, const ScatterStep& step) {
@@ -82,7 +85,7 @@ void draw_step(const Look& look, const FreeAnswer& answer, const ScatterStep& st
   ImGui::TableNextColumn();
   right_text(percent(step.scattered_before, step.free_before) + " > " + percent(step.scattered_after, step.free_after));
   ImGui::TableNextColumn();
-  text(text_from_step(stream, step));
+  cell_text(text_from_step(stream, step));
 }
 
 void draw_steps(const AppState& state, const Look& look, const FreeAnswer& answer, CommandQueue& commands) {
@@ -94,10 +97,9 @@ void draw_steps(const AppState& state, const Look& look, const FreeAnswer& answe
   if (!history.value) return;
   if (history.value->steps.empty()) return dim_text("nothing did");
   if (!ImGui::BeginTable("steps", 4, ImGuiTableFlags_RowBg)) return;
-  ImGui::TableSetupColumn("When", ImGuiTableColumnFlags_WidthFixed, look.px(90));
-  ImGui::TableSetupColumn("Scattered", ImGuiTableColumnFlags_WidthFixed, look.px(100));
-  ImGui::TableSetupColumn("Fragmentation", ImGuiTableColumnFlags_WidthFixed, look.px(130));
-  ImGui::TableSetupColumn("By", ImGuiTableColumnFlags_WidthStretch, 1);
+  constexpr ColumnSetup columns[] = {
+      {"When", 90}, {"Scattered", 100}, {"Fragmentation", 130, 1}, {"By", 120, 0, ImGuiTableColumnFlags_WidthStretch}};
+  set_up_table_columns(look, columns);
   table_headers(1, 3);
   const std::uint64_t most = std::max<std::uint64_t>(1, history.value->steps.front().change());
   for (const ScatterStep& step : history.value->steps) draw_step(look, answer, step, most, commands);
@@ -110,7 +112,8 @@ void draw_fragmentation(const AppState& state, FragmentationState& view, Command
   commands.ask(Question::free);
   commands.ask(Question::free_history);
   if (state.answers().moment.failed()) draw_moment_error(state, commands);
-  if (!draw_answer_state(state, state.answers().free, "what is free")) return;
+  if (!draw_answer_state(state, state.answers().free, "what is free"))
+    return draw_no_heap(state, state.answers().free.state);
   const auto answer = state.answers().free.value;
   const Look look(state);
   if (!answer->free) {
@@ -133,9 +136,10 @@ void draw_fragmentation(const AppState& state, FragmentationState& view, Command
   draw_ruler(look, *answer->free, request);
   draw_figures(*answer->free, request, known, answer->moment->position(answer->heap));
   ImGui::Spacing();
-  if (ImGui::BeginTable("parts", 2)) {
+  const int beside = count_beside(look, 350, 2);  // Else one below the other.
+  if (ImGui::BeginTable("parts", beside)) {
     ImGui::TableSetupColumn("pieces", ImGuiTableColumnFlags_WidthStretch, 1);
-    ImGui::TableSetupColumn("steps", ImGuiTableColumnFlags_WidthStretch, 1.5F);
+    if (beside > 1) ImGui::TableSetupColumn("steps", ImGuiTableColumnFlags_WidthStretch, 1.5F);
     ImGui::TableNextColumn();
     draw_step_table(look, "by size", "Free pieces, by size", answer->free->by_size, StepUnit::bytes);
     ImGui::TableNextColumn();

@@ -312,10 +312,7 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   commands.ask(Question::heap_map);
   if (state.answers().moment.failed()) draw_moment_error(state, commands);
   if (!draw_answer_state(state, state.answers().heap_map, "the heap map")) {
-    const bool is_waiting = state.answers().pinned.pending();
-    if (state.answers().moment.state == AnswerState::ready && state.answers().heap_map.state == AnswerState::absent &&
-        !is_waiting)
-      wrapped_text("No heap of this trace ever held anything, so there is nothing to draw.");
+    if (!state.answers().pinned.pending()) draw_no_heap(state, state.answers().heap_map.state);
     return;
   }
   const std::shared_ptr<const HeapMapAnswer> answer = state.answers().heap_map.value;

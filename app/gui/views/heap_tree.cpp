@@ -14,10 +14,13 @@ namespace {
 
 // A line with a figure at its right end; what is left of it for the name.
 float room_for_name(const std::string& figure) {
-  return ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(figure.c_str()).x - ImGui::GetFontSize();
+  return ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(figure.c_str()).x - ImGui::GetFontSize() / 2;
 }
-void put_figure(const std::string& figure, float right) {
-  ImGui::SameLine();
+bool has_room(const std::string& name, const std::string& figure) {
+  return ImGui::CalcTextSize(name.c_str()).x <= room_for_name(figure);
+}
+void put_figure(const std::string& figure, float right, bool on_same_line = true) {
+  if (on_same_line) ImGui::SameLine();
   ImGui::SetCursorPosX(right - ImGui::CalcTextSize(figure.c_str()).x);
   text(figure);
 }
@@ -56,14 +59,17 @@ void draw_heap(const Look& look, const DeviceHeap& heap, const TraceMoment& mome
   const TextPair sizes =
       texts_from_bytes(static_cast<std::int64_t>(in_use), static_cast<std::int64_t>(pool.value_or(0)));
   std::string figure = pool ? sizes.first + " of " + sizes.second : text_from_bytes(in_use);
-  if (room_for_name(figure) < 3 * ImGui::GetFontSize()) figure = text_from_bytes(in_use);  // With large text.
+  // With large text or a long name the figure is shorter, then goes below: a heap without its name is no answer.
+  if (!has_room(heap.name, figure) && has_room(heap.name, text_from_bytes(in_use))) figure = text_from_bytes(in_use);
+  const bool is_beside = has_room(heap.name, figure);
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
   const std::string words = heap.name + (heap.layer.empty() ? std::string() : "  " + std::string(heap.layer));
-  const std::string label = shortened(words, room_for_name(figure)) + "###heap " + text_from_heap_key(heap.key);
+  const float room = is_beside ? room_for_name(figure) : ImGui::GetContentRegionAvail().x;
+  const std::string label = shortened(words, room) + "###heap " + text_from_heap_key(heap.key);
   if (ImGui::Selectable(label.c_str(), is_shown, ImGuiSelectableFlags_AllowOverlap) && !is_shown)
     commands.push(CommandId::choose_heap, text_from_heap_key(heap.key));
   tooltip(words_of(heap, state, in_use));
-  put_figure(figure, right);
+  put_figure(figure, right, is_beside);
   draw_bar(look, in_use, pool.value_or(heap.peak_bytes));
 }
 
@@ -71,8 +77,10 @@ void draw_device(const Look& look, const DeviceHeaps& device, const TraceMoment&
                  CommandQueue& commands) {
   const std::string figure = text_from_bytes(total_of(device, moment));
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
-  bold_text(shortened(device.name, room_for_name(figure)));
-  put_figure(figure, right);
+  const bool is_beside = has_room(device.name, figure);  // Else its heaps' figures have to do, and the tooltip.
+  bold_text(shortened(device.name, is_beside ? room_for_name(figure) : ImGui::GetContentRegionAvail().x));
+  tooltip(device.name + ": " + figure + " in use");
+  if (is_beside) put_figure(figure, right);
   ImGui::Indent(look.px(8));
   for (const DeviceHeap& heap : device.heaps) draw_heap(look, heap, moment, heap.key == shown, commands);
   ImGui::Unindent(look.px(8));
@@ -92,6 +100,7 @@ void draw_heap_tree(const AppState& state, CommandQueue& commands) {
   if (source == nullptr || !source->trace || !moment || !source->is_source_of(*moment)) return;
   const Look look(state);
   const HeapKey shown = choose_heap(*source->trace, state.position().heap);
+  if (source->devices.empty()) return;
   const std::string head = "Heaps " + phrase_of(moment->moment);
   dim_text(shortened(head.substr(0, head.find(" (")), ImGui::GetContentRegionAvail().x));
   tooltip(head);

@@ -1,5 +1,6 @@
 #include "app/gui/views/live_head.h"
 
+#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@ namespace {
 constexpr auto silence_that_is_said = std::chrono::seconds(2);
 
 std::string rate_text(double events_per_second) {
-  if (events_per_second < 10'000) return fmt::format("{:.0f} events/s", events_per_second);
+  if (events_per_second < 10'000) return text_from_count(std::llround(events_per_second)) + " events/s";
   if (events_per_second < 1e6) return fmt::format("{:.0f} k events/s", events_per_second / 1e3);
   return fmt::format("{:.1f} M events/s", events_per_second / 1e6);
 }

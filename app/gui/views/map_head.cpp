@@ -19,7 +19,7 @@ std::string bytes(double bytes) {
   return text_from_bytes(std::llround(bytes));
 }
 
-// In a low place, as of large text, the picture needs the lines: one line of choices, and keys for the rest.
+// In a low place, as of large text, the picture needs the lines: one for the choices and the answer, keys for the rest.
 bool is_low() {
   return ImGui::GetContentRegionAvail().y < 12 * ImGui::GetTextLineHeight();
 }
@@ -88,7 +88,14 @@ void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMap
   if (!in_one_line) draw_layers(*answer.moment->trace, answer.heap, commands);
   draw_coloring(state, answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap), answer.pieces.coloring,
                 in_one_line, commands);
-  if (in_one_line) return;
+  std::string sentence = heap_sentence(answer);
+  if (answer.pinned) sentence += " The change is since the pinned moment: " + answer.pinned->moment.text + ".";
+  if (in_one_line) {
+    draw_rest_of_line(sentence, button_width("Copy"));
+    tooltip("This is " + phrase_of(answer.moment->moment) + ". " + sentence + " " + scale_text(map, answer));
+    if (has_room_behind(button_width("Copy"))) draw_copy_menu(ViewKind::heap_map, commands);
+    return;
+  }
   if (answer.pieces.regions.size() > 1) {
     bool by_region = state.position().by_region;
     flow(button_width("by region") + ImGui::GetFrameHeight(), ImGui::GetFontSize());
@@ -97,8 +104,6 @@ void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMap
   }
   draw_rest_of_line(scale_text(map, answer), button_width("Copy"));
   draw_copy_menu(ViewKind::heap_map, commands);
-  std::string sentence = heap_sentence(answer);
-  if (answer.pinned) sentence += " The change is since the pinned moment: " + answer.pinned->moment.text + ".";
   text(shortened(sentence, ImGui::GetContentRegionAvail().x));
   tooltip("This is " + phrase_of(answer.moment->moment) + ". " + sentence);
 }

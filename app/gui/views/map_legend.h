@@ -2,19 +2,13 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "app/gui/core/heap_pieces.h"
-#include "app/gui/views/theme.h"
+#include "app/gui/views/legend_line.h"
 
 namespace hbmscope::gui {
-
-// Entries by their number.
-struct LegendPick {
-  std::optional<std::size_t> hovered, clicked;
-};
 
 // Has the entry a frame, and what would a click look for? Empty: nothing, it only stands out.
 struct LegendMark {
@@ -22,10 +16,10 @@ struct LegendMark {
   std::string_view where;
 };
 
-// With bytes and blocks, as the entries have them; what does not fit into the line is named in the tooltip of the last
-// entry. `mark_of`: by its number; none: nothing can be chosen.
+// With bytes and blocks, as the entries have them; a pick's numbers are theirs. `mark_of`: by number; none: nothing can
+// be chosen.
 LegendPick draw_map_legend(const Look& look, bool knows_regions, HeapColoring coloring,
                            const std::vector<ShadeEntry>& entries,
-                           const std::function<LegendMark(std::size_t)>& mark_of = {});
+                           const std::function<LegendMark(std::size_t)>& mark_of = {}, float room_behind = 0);
 
 }  // namespace hbmscope::gui

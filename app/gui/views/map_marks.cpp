@@ -75,6 +75,7 @@ const HeapPiece* piece_in_cell(const HeapPieces& pieces, const HeapLine& line, s
 void MapMarks::offsets(float left, float width) const {
   const HeapLine line(pieces, view);
   const auto every = static_cast<int>(std::ceil(look.px(30) / static_cast<float>(view.pitch)));
+  const float lowest = ImGui::GetWindowPos().y + ImGui::GetWindowHeight() - ImGui::GetTextLineHeight();
   for (int row = 0; row < view.rows; row += std::max(1, every)) {
     std::int64_t px = view.origin + static_cast<std::int64_t>(row) * view.width;
     if (px >= line.length_px()) break;
@@ -86,7 +87,8 @@ void MapMarks::offsets(float left, float width) const {
         pieces, pieces.regions[region].range.begin + static_cast<std::uint64_t>(inside * view.bytes_per_px));
     const float y = origin.y + static_cast<float>(row * view.pitch) +
                     (static_cast<float>(view.pitch - 1) - ImGui::GetTextLineHeight()) / 2;
-    draw.AddText({left + width - ImGui::CalcTextSize(words.c_str()).x, std::max(origin.y - look.px(2), y)},
+    draw.AddText({left + width - ImGui::CalcTextSize(words.c_str()).x,
+                  std::clamp(y, origin.y - look.px(2), std::max(origin.y, lowest))},
                  look.role(Role::dim_text), words.c_str());
   }
 }

@@ -11,6 +11,7 @@
 #include "app/gui/views/answer_state.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"
+#include "app/gui/views/table_columns.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -22,28 +23,41 @@ std::string share(const std::optional<double>& known) {
   return known ? fmt::format("{:.1f} %", *known * 100) : "–";
 }
 
-void draw_sum(const char* what, const BlockSum& sum, const char* words) {
+// Words that belong together and a figure between them, which go to the next line together.
+void draw_sum(const char* what, const std::string& figure, const std::string& behind, const char* words,
+              bool is_first = false) {
+  const auto width = [](const std::string& one) {
+    return one.empty() ? 0 : ImGui::CalcTextSize(one.c_str()).x + ImGui::GetStyle().ItemSpacing.x;
+  };
+  // A little more: the figure is bold.
+  if (!is_first) flow((width(what) + width(figure) + width(behind)) * 1.05F, ImGui::GetFontSize() * 1.5F);
+  ImGui::BeginGroup();
   dim_text(what);
   ImGui::SameLine();
-  bold_text(text_from_bytes(sum.bytes));
-  ImGui::SameLine();
-  text("in " + text_from_count(sum.count));
+  bold_text(figure);
+  if (!behind.empty()) {
+    ImGui::SameLine();
+    text(behind);
+  }
+  ImGui::EndGroup();
   tooltip(words);
-  ImGui::SameLine(0, ImGui::GetFontSize() * 1.5F);
+}
+void draw_sum(const char* what, const BlockSum& sum, const char* words, bool is_first = false) {
+  draw_sum(what, text_from_bytes(sum.bytes), "in " + text_from_count(sum.count), words, is_first);
 }
 
 void draw_totals(const RangeSummary& summary) {
-  draw_sum("allocated", summary.total.allocated, "Blocks that were allocated in the range, rounding included");
+  draw_sum("allocated", summary.total.allocated, "Blocks that were allocated in the range, rounding included", true);
   draw_sum("freed", summary.total.freed, "Blocks whose free was completed in the range, whenever they were allocated");
   draw_sum("of them older", summary.freed_older, "Freed in the range, allocated before it");
   draw_sum("survived", summary.total.survived, "Allocated in the range and alive at its end: the suspects of a leak");
-  dim_text("in use");
-  ImGui::SameLine();
-  text(delta_text_from_bytes(summary.in_use_delta_bytes));
-  if (summary.other_delta_bytes == 0) return;
-  ImGui::SameLine();
-  dim_text("(" + delta_text_from_bytes(summary.other_delta_bytes) + " without an event)");
-  tooltip("Heaps that went with all they had, blocks that a new listing did not name, handles of physical memory");
+  const std::int64_t other = summary.other_delta_bytes;
+  draw_sum("in use", delta_text_from_bytes(summary.in_use_delta_bytes),
+           other == 0 ? std::string() : "(" + delta_text_from_bytes(other) + " without an event)",
+           other == 0
+               ? ""
+               : "Heaps that went with all they had, blocks that a new listing did not name, handles of physical "
+                 "memory");
 }
 
 bool has_changed(const HeapRow& before, const HeapRow& after) {
@@ -54,9 +68,13 @@ bool has_changed(const HeapRow& before, const HeapRow& after) {
 // Those that came out of the range other than they went in.
 void draw_heaps(const Look& look, const RangeSummary& summary) {
   if (!ImGui::BeginTable("heaps", 5, ImGuiTableFlags_RowBg)) return;
-  ImGui::TableSetupColumn("Heap", ImGuiTableColumnFlags_WidthFixed, look.px(90));
-  for (const char* title : {"In use, before > after", "Pool size", "Largest free", "Fragmentation"})
-    ImGui::TableSetupColumn(title, ImGuiTableColumnFlags_WidthStretch, 1);
+  constexpr ImGuiTableColumnFlags pair_of = ImGuiTableColumnFlags_WidthStretch;
+  constexpr ColumnSetup columns[] = {{"Heap", 90},
+                                     {"In use, before > after", 150, 0, pair_of},
+                                     {"Pool size", 140, 3, pair_of},
+                                     {"Largest free", 140, 1, pair_of},
+                                     {"Fragmentation", 120, 2, pair_of}};
+  set_up_table_columns(look, columns);
   table_headers(1, 5);
   for (std::size_t i = 0; i < summary.heaps_after.size(); ++i) {
     const HeapRow &before = summary.heaps_before[i], &after = summary.heaps_after[i];
@@ -128,15 +146,17 @@ void draw_row(const AppState& state, const Look& look, const RangeViewState& vie
 
 void draw_rows(const AppState& state, const Look& look, const RangeViewState& view, const RangeAnswer& answer,
                CommandQueue& commands) {
-  if (!ImGui::BeginTable("rows", 6, ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY)) return;
+  if (!ImGui::BeginTable("rows", 6, ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY, size_of_last_table(look))) return;
   ImGui::TableSetupScrollFreeze(0, 1);
-  ImGui::TableSetupColumn("Survived", ImGuiTableColumnFlags_WidthFixed, look.px(110));
-  ImGui::TableSetupColumn("Blocks", ImGuiTableColumnFlags_WidthFixed, look.px(64));
-  ImGui::TableSetupColumn("Net", ImGuiTableColumnFlags_WidthFixed, look.px(84));
-  ImGui::TableSetupColumn("Allocated", ImGuiTableColumnFlags_WidthFixed, look.px(84));
-  ImGui::TableSetupColumn("Freed", ImGuiTableColumnFlags_WidthFixed, look.px(84));
-  ImGui::TableSetupColumn(view.by_stack ? "Stack that allocated, innermost frame first" : "Own code that allocated",
-                          ImGuiTableColumnFlags_WidthStretch, 1);
+  const ColumnSetup columns[] = {
+      {"Survived", 110},
+      {"Blocks", 64, 3},
+      {"Net", 84, 1},
+      {"Allocated", 84, 2},
+      {"Freed", 84, 4},
+      {view.by_stack ? "Stack that allocated, innermost frame first" : "Own code that allocated", 150, 0,
+       ImGuiTableColumnFlags_WidthStretch}};
+  set_up_table_columns(look, columns);
   table_headers(0, 5);
   ImGuiListClipper clipper;
   const std::size_t rows = view.by_stack ? answer.summary.stacks.size() : answer.summary.own_code.size();

@@ -78,6 +78,7 @@ void follow_view(const AppState& state, ViewStates& views) {
   views.view_seen = state.window.view_serial;
   views.focused = state.position().view;
   ImGui::SetWindowFocus(std::string(name_of(state.position().view).window).c_str());
+  bring_to_front(state.position().view);  // The focus alone does not scroll a long strip of tabs to it.
 }
 
 void draw_docked_views(const AppState& state, ViewStates& views, CommandQueue& commands) {

@@ -9,6 +9,7 @@
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"
 #include "app/gui/views/step_table.h"
+#include "app/gui/views/table_columns.h"
 #include "app/gui/views/trace_head.h"
 
 namespace hbmscope::gui {
@@ -48,13 +49,14 @@ void draw_head(const AppState& state, SizesState& view, const SizesAnswer& answe
 void draw_sizes(const AppState& state, SizesState& view, CommandQueue& commands) {
   commands.ask(Question::sizes);
   if (state.answers().moment.failed()) draw_moment_error(state, commands);
-  if (!draw_answer_state(state, state.answers().sizes, "the sizes")) return;
+  if (!draw_answer_state(state, state.answers().sizes, "the sizes"))
+    return draw_no_heap(state, state.answers().sizes.state);
   const auto answer = state.answers().sizes.value;
   const HeapMetrics& metrics = answer->metrics;
   const Look look(state);
   draw_head(state, view, *answer, commands);
   ImGui::BeginChild("body");
-  if (ImGui::BeginTable("histograms", metrics.free_gaps ? 4 : 3)) {
+  if (ImGui::BeginTable("histograms", count_beside(look, 205, metrics.free_gaps ? 4 : 3))) {
     ImGui::TableNextColumn();
     draw_step_table(look, "live", "Live blocks, by size", metrics.live_sizes, StepUnit::bytes);
     if (metrics.free_gaps) {

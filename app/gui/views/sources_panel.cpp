@@ -61,13 +61,15 @@ void draw_device(const AppState& state, const Look& look, const Source& source, 
   const std::string term = account.device ? "device=" + where_quote(*account.device) : "";
   const bool chosen = in_front && !term.empty() && is_filtered_to(state, term);
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
-  const float for_amount = ImGui::CalcTextSize("1,023 GiB ").x;
-  const std::string name = shortened(account.short_name, ImGui::GetContentRegionAvail().x - for_amount, true);
+  const bool nothing_known = account.total.bytes == 0 && account.total.unknown > 0;
+  const std::string amount = nothing_known ? "?" : amount_text(unit, account.total.bytes);
+  // The end of a device's name is its number: that must be seen.
+  const float room =
+      ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(amount.c_str()).x - ImGui::GetFontSize() / 2;
+  const std::string name = shortened(account.short_name, room, account.device.has_value());
   if (ImGui::Selectable(name.c_str(), chosen, ImGuiSelectableFlags_AllowOverlap) && in_front && !term.empty())
     commands.push(CommandId::add_filter, term);
   if (in_front && !term.empty()) tooltip(*account.device + "\nClick: only this device, click again: all.");
-  const bool nothing_known = account.total.bytes == 0 && account.total.unknown > 0;
-  const std::string amount = nothing_known ? "?" : amount_text(unit, account.total.bytes);
   ImGui::SameLine();
   ImGui::SetCursorPosX(right - ImGui::CalcTextSize(amount.c_str()).x);
   text(amount);
@@ -104,11 +106,22 @@ void draw_legend(const Look& look, const std::vector<DeviceAccount>& accounts, s
     for (const DeviceAccount& account : accounts)
       for (const KindAmount& amount : account.kinds)
         if (amount.kind == kind) sum += amount.weight;
-    dim_text(name_of_kind(kind));
+    const std::string amount = sum.bytes == 0 && sum.unknown > 0 ? "?" : amount_text(unit, sum.bytes);
+    const float room =
+        ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(amount.c_str()).x - ImGui::GetStyle().ItemSpacing.x;
+    dim_text(shortened(name_of_kind(kind), room));
     ImGui::SameLine();
-    right_text(sum.bytes == 0 && sum.unknown > 0 ? "?" : amount_text(unit, sum.bytes), true);
+    right_text(amount, true);
     if (sum.unknown > 0) tooltip(text_from_count(sum.unknown) + " of unknown size: counted, never summed.");
   }
+}
+
+// "2.86 GiB in 447 blocks at the end": of a trace the bars above are of its end, whatever moment is shown.
+std::string held_text(const Source& source) {
+  const Weight& total = source.summary->total;
+  const std::string what = !source.trace ? " pieces" : total.count == 1 ? " block" : " blocks";
+  return amount_text(source.summary->unit, total.bytes) + " in " + text_from_count(total.count) + what +
+         (source.trace ? " at the end" : "");
 }
 
 // "  (A)": where it is shown, of two side by side.
@@ -141,8 +154,8 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Co
     tooltip(source.error.text());
   }
   if (source.state == AnswerState::ready) {
-    dim_text(amount_text(source.summary->unit, source.summary->total.bytes) + " in " +
-             text_from_count(source.summary->total.count));
+    const std::string held = held_text(source);
+    wrapped_text(held, true);
     tooltip(source.summary->headline);
     if (in_front) {
       std::int64_t largest = 0;

@@ -111,7 +111,7 @@ void draw_own_code(const Look& look, const std::vector<OwnCodeRow>& rows, const 
   if (ImGui::Button(label.c_str())) shows_all = !shows_all;
 }
 
-void draw_figures(const Look& look, const ProfileSummary& summary, const ProfileView& view) {
+void draw_figures(const Look& look, const ProfileSummary& summary, const ProfileView& view, bool of_trace) {
   if (!ImGui::BeginTable("figures", 2, ImGuiTableFlags_SizingFixedFit)) return;
   const auto figure = [&](std::string_view name, std::string_view value, std::string_view more) {
     ImGui::TableNextRow(0, look.px(22));
@@ -121,13 +121,15 @@ void draw_figures(const Look& look, const ProfileSummary& summary, const Profile
     text(value);
     tooltip(more);
   };
-  figure(amount_title(view) == "Bytes" ? "Held" : amount_title(view), amount_text(view, summary.total.bytes),
+  const std::string_view held = of_trace ? "In use" : "Held";
+  figure(amount_title(view) == "Bytes" ? held : amount_title(view), amount_text(view, summary.total.bytes),
          exact_amount_text(view, summary.total.bytes));
   if (view.selected.bytes != view.total.bytes)
     figure("Of the profile", text_from_share(view.selected.bytes, view.total.bytes),
            "The filter leaves " + amount_text(view, view.selected.bytes) + " of " +
                amount_text(view, view.total.bytes) + ".");
-  figure("Count", text_from_count(summary.total.count), exact_text_from_count(summary.total.count));
+  figure(of_trace ? "Blocks" : "Count", text_from_count(summary.total.count),
+         exact_text_from_count(summary.total.count));
   if (summary.total.unknown > 0)
     figure("Of unknown size", "? (" + text_from_count(summary.total.unknown) + ")",
            "The source does not know how large these are. They are counted and never summed.");
@@ -173,7 +175,7 @@ void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& co
   wrapped_text(answer.headline);
   ImGui::PopFont();
   ImGui::Spacing();
-  draw_figures(look, answer, view);
+  draw_figures(look, answer, view, state.source()->trace != nullptr);
   draw_own_code(look, answers.summary.value->own_code, view, summary.own_code_open, commands);
   draw_groups(look, "device", answer.by_device, view, commands);
   draw_groups(look, "kind", answer.by_kind, view, commands);

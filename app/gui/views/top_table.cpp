@@ -8,6 +8,7 @@
 #include "app/gui/views/answer_state.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"
+#include "app/gui/views/table_columns.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -77,22 +78,21 @@ void apply_sorting(const TopAnswer& answer, TopState& top) {
 }
 
 void set_up_columns(const Look& look, const ProfileView& view) {
-  const auto number = [&](const char* title, float width, ImGuiTableColumnFlags flags = 0) {
-    ImGui::TableSetupColumn(
-        title, flags | ImGuiTableColumnFlags_WidthFixed | ImGuiTableColumnFlags_PreferSortDescending, look.px(width));
-  };
+  constexpr ImGuiTableColumnFlags number = ImGuiTableColumnFlags_PreferSortDescending;
+  constexpr ImGuiTableColumnFlags name_flags = ImGuiTableColumnFlags_WidthStretch;
   ImGui::TableSetupScrollFreeze(0, 1);
-  number("Flat", 104, ImGuiTableColumnFlags_DefaultSort);
-  number("Flat %", 66);
-  number("Cumulative", 112);
-  number("Cum. %", 66);
-  number("Count", 66);
-  number("Cum. count", 86, ImGuiTableColumnFlags_DefaultHide);
   const char* title = view.request.by == FrameBy::file      ? "File"
                       : view.request.by == FrameBy::package ? "Package"
                                                             : "Function";
-  ImGui::TableSetupColumn(title, ImGuiTableColumnFlags_WidthStretch, 3);
-  ImGui::TableSetupColumn("Where", ImGuiTableColumnFlags_WidthStretch, 2);
+  const ColumnSetup columns[column_count] = {{"Flat", 92, 0, number | ImGuiTableColumnFlags_DefaultSort},
+                                             {"Flat %", 66, 4, number},
+                                             {"Cumulative", 104, 0, number},
+                                             {"Cum. %", 66, 3, number},
+                                             {"Count", 66, 2, number},
+                                             {"Cum. count", 86, 5, number | ImGuiTableColumnFlags_DefaultHide},
+                                             {title, 110, 0, name_flags, 3},
+                                             {"Where", 76, 1, name_flags, 2}};
+  set_up_table_columns(look, columns);
 }
 
 // Titles of numbers stand over the numbers, on the right.
@@ -140,13 +140,9 @@ void draw_row(const AppState& state, const Look& look, const TopAnswer& answer, 
   if (ImGui::TableSetColumnIndex(count)) right_text(text_from_count(row.flat.count));
   if (ImGui::TableSetColumnIndex(cum_count)) right_text(text_from_count(row.cum.count));
   ImGui::TableSetColumnIndex(name);
-  if (frame.is_library) {
-    dim_text(frame.function);
-  } else {
-    text(frame.function);
-  }
+  cell_text(frame.function, frame.is_library);
   ImGui::TableSetColumnIndex(place);
-  dim_text(location_text(frame));
+  dim_text(shortened(location_text(frame), ImGui::GetContentRegionAvail().x, true));
   if (!frame.file.empty()) tooltip(frame.file);
   ImGui::PopID();
 }

@@ -12,6 +12,7 @@
 #include "app/gui/views/answer_state.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"
+#include "app/gui/views/table_columns.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -138,7 +139,7 @@ void draw_totals(const AppState& state, TotalsState& totals, CommandQueue& comma
   draw_plot(state, look, series, commands);
   std::int64_t largest = 0;
   for (const SeriesPoint& point : series) largest = std::max(largest, point.total.bytes);
-  if (ImGui::BeginTable("files", 4, ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY)) {
+  if (ImGui::BeginTable("files", 4, ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY, size_of_last_table(look))) {
     ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableSetupColumn("#", ImGuiTableColumnFlags_WidthFixed, look.px(24));
     ImGui::TableSetupColumn("File", ImGuiTableColumnFlags_WidthStretch, 2);

@@ -36,6 +36,13 @@ bool draw_heap_chooser(const AppState& state, const Trace& trace, HeapKey shown,
   return true;
 }
 
+void draw_no_heap(const AppState& state, AnswerState answer) {
+  if (answer != AnswerState::absent || state.answers().moment.state != AnswerState::ready) return;
+  const bool is_live = state.source() != nullptr && state.source()->live;
+  wrapped_text(is_live ? "No heap of this job has held anything yet: what it allocates from now on appears here."
+                       : "No heap of this trace ever held anything, so there is nothing to draw.");
+}
+
 void draw_moment_error(const AppState& state, CommandQueue& commands) {
   draw_error(state, state.answers().moment.error);
   if (ImGui::Button("Go to the end")) commands.push(CommandId::go_to_end);

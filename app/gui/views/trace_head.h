@@ -12,4 +12,7 @@ bool draw_heap_chooser(const AppState& state, const Trace& trace, HeapKey shown,
 // The reason in place of a picture, with a way on, where the moment can't be had.
 void draw_moment_error(const AppState& state, CommandQueue& commands);
 
+// Where `answer` is absent because the trace has no heap to ask about: says so.
+void draw_no_heap(const AppState& state, AnswerState answer);
+
 }  // namespace hbmscope::gui
