@@ -139,6 +139,7 @@ void select_range(const Frame& frame, float x) {
   const std::uint64_t from = frame.picture.position_before(first);
   const TimeRange range{frame.moment_text(from), frame.moment_text(std::max(from, frame.picture.position_after(last)))};
   view.selected_as = range;
+  view.selected_in = frame.state.source()->trace;
   if (view.is_selecting && view.pushed == range.from + " " + range.to) return;
   Command command{view.is_selecting ? CommandId::move_range : CommandId::set_range,
                   {},
@@ -237,9 +238,9 @@ void handle_keys(const Frame& frame) {
 // Where the selected range lies on the axis, as far as it is known by now.
 void follow_range(const Frame& frame) {
   const TimeRange& range = frame.state.position().range;
-  if (range.empty() || range == frame.view.selected_as) return;
   const auto& answer = frame.state.answers().range;
-  if (answer.state != AnswerState::ready || answer.value->range != range) return;
+  if (range.empty() || answer.state != AnswerState::ready || answer.value->range != range) return;
+  if (range == frame.view.selected_as && frame.view.selected_in.lock() == answer.value->trace) return;
   const auto axis_of = [&](const Moment& moment, std::int64_t time_ns) {
     const std::uint64_t position = moment.positions[frame.whole.heap.stream];
     return frame.whole.axis_at(frame.whole.share_of(position, time_ns));
@@ -248,6 +249,7 @@ void follow_range(const Frame& frame) {
   frame.view.selected[0] = axis_of(answer.value->from, answer.value->from_ns[stream]);
   frame.view.selected[1] = axis_of(answer.value->to, answer.value->to_ns[stream]);
   frame.view.selected_as = range;
+  frame.view.selected_in = answer.value->trace;
 }
 
 void draw_picture(const Frame& frame, float scrubber) {
@@ -275,11 +277,8 @@ void draw_picture(const Frame& frame, float scrubber) {
 
 void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& commands) {
   commands.ask(Question::timeline);
-  if (!draw_answer_state(state, state.answers().timeline, "the timeline")) {
-    if (state.answers().timeline.state == AnswerState::absent && state.answers().moment.state == AnswerState::ready)
-      wrapped_text("No heap of this trace ever held anything, so there is nothing to draw.");
-    return;
-  }
+  if (!draw_answer_state(state, state.answers().timeline, "the timeline"))
+    return draw_no_heap(state, state.answers().timeline.state);
   const auto whole = state.answers().timeline.value, part = state.answers().timeline_part.value;
   const Look look(state);
   draw_head(state, *whole, commands);

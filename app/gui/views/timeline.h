@@ -13,14 +13,15 @@
 namespace hbmscope::gui {
 
 struct TimelineState {
-  bool is_scrubbing = false;    // The first step of a drag was pushed.
-  bool is_selecting = false;    // Likewise, of a range.
-  bool fits_y = false;          // The y axis ends at what is seen, else at the most of the whole trace.
-  double pressed_at = 0;        // On the axis: where the drag of a range began,
-  double selected[2] = {0, 0};  // and what it covers, so that it is drawn before anything is worked out.
-  TimeRange selected_as;        // The range that this is.
-  double grip = 0;              // On the axis: where in the visible part the strip's window is held.
-  std::string pushed;           // The last moment or range that it asked for.
+  bool is_scrubbing = false;               // The first step of a drag was pushed.
+  bool is_selecting = false;               // Likewise, of a range.
+  bool fits_y = false;                     // The y axis ends at what is seen, else at the most of the whole trace.
+  double pressed_at = 0;                   // On the axis: where the drag of a range began,
+  double selected[2] = {0, 0};             // and what it covers, so that it is drawn before anything is worked out.
+  TimeRange selected_as;                   // The range that this is,
+  std::weak_ptr<const Trace> selected_in;  // and where: the peak of a first part is another one.
+  double grip = 0;                         // On the axis: where in the visible part the strip's window is held.
+  std::string pushed;                      // The last moment or range that it asked for.
   std::uint64_t copy_seen = 0, zoom_seen = 0;
 };
 

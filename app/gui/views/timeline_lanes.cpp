@@ -121,9 +121,10 @@ void draw_scale(ImDrawList& draw, const Look& look, const Lane& lane, double ste
     if (value > 0) draw.AddLine({lane.from.x, y}, {lane.to.x, y}, look.role(Role::text, 0.10F));
     const std::string words = words_of(value);
     const ImVec2 size = ImGui::CalcTextSize(words.c_str());
-    if (y - size.y / 2 < lane.from.y - look.px(5) || last - y < size.y * 0.9F) continue;
-    last = y;
-    draw.AddText({lane.from.x - look.px(6) - size.x, y - size.y / 2}, look.role(Role::dim_text), words.c_str());
+    const float at = std::max(y - size.y / 2, lane.from.y - look.px(5));
+    if (last - at < size.y * 0.9F) continue;
+    last = at;
+    draw.AddText({lane.from.x - look.px(6) - size.x, at}, look.role(Role::dim_text), words.c_str());
   }
 }
 void draw_bytes_scale(ImDrawList& draw, const Look& look, const Lane& lane) {
@@ -133,7 +134,8 @@ void draw_bytes_scale(ImDrawList& draw, const Look& look, const Lane& lane) {
 }
 
 void draw_title(ImDrawList& draw, const Look& look, const Lane& lane, const char* title) {
-  draw_words(draw, look, {lane.from.x + look.px(6), lane.from.y + look.px(2)}, title, Role::text);
+  draw_words(draw, look, {lane.from.x + look.px(6), lane.from.y + look.px(2)},
+             shortened(title, lane.to.x - lane.from.x - look.px(12)), Role::text);
 }
 
 // Its scale is its own, from nothing to its peak: of 128 MiB of VMEM not a pixel would be seen beside HBM.
