@@ -26,6 +26,7 @@ class CopyQueue {
   bool is_crowded(const SpaceCopy& copy) const;
   void add(const SpaceCopy& copy);
   void remove(const SpaceCopy& copy);
+  std::size_t size() const { return copies_.size(); }  // What each of these may look at.
 
  private:
   struct Queued {

@@ -14,19 +14,22 @@ std::uint64_t rounded_up(std::uint64_t value, std::uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
-// Of a buffer and all that lies where it does, itself first.
-std::vector<std::uint32_t> together_with(std::span<const PackedBuffer> buffers, std::uint32_t buffer) {
+// Of a buffer and all that lies where it does, itself first. `seen_by`: by buffer, the last one that was asked for + 1.
+std::vector<std::uint32_t> together_with(std::span<const PackedBuffer> buffers, std::uint32_t buffer,
+                                         std::vector<std::uint32_t>& seen_by) {
   std::vector<std::uint32_t> all = {buffer};
+  seen_by[buffer] = buffer + 1;
   for (std::size_t i = 0; i < all.size(); ++i)
     for (const std::uint32_t other : buffers[all[i]].colocations)
-      if (std::find(all.begin(), all.end(), other) == all.end()) all.push_back(other);
+      if (std::exchange(seen_by[other], buffer + 1) != buffer + 1) all.push_back(other);
   return all;
 }
 
 // One heap as it fills.
 class Heap {
  public:
-  Heap(std::span<const PackedBuffer> buffers, std::uint64_t alignment) : buffers_(buffers), alignment_(alignment) {}
+  Heap(std::span<const PackedBuffer> buffers, std::uint64_t alignment, Work* work)
+      : buffers_(buffers), alignment_(alignment), work_(work) {}
 
   // Where a buffer goes with all that lies where it does: in the smallest gap that holds the largest of them, of equal
   // ones the lowest. The original cuts its pieces one by one and drops those that hold less at once; what is left in
@@ -47,7 +50,6 @@ class Heap {
     }
     return best_size < heap_end ? best : free_from;  // Behind all others there is always room.
   }
-  std::uint64_t looked_at() const { return looked_at_; }  // By find_place, the last time.
 
   void place(const std::vector<std::uint32_t>& together, std::uint64_t offset, std::vector<std::uint64_t>& offsets) {
     for (const std::uint32_t each : together) {
@@ -67,23 +69,25 @@ class Heap {
   }
 
  private:
-  // What lives when one of these does, by offset.
+  // What lives when one of these does, by offset; where the work is over not all of it.
   void gather_taken(const std::vector<std::uint32_t>& together) {
     taken_.clear();
-    looked_at_ = 0;
-    for (const std::uint32_t each : together)
-      looked_at_ += chunks_.for_each_alive(
+    for (const std::uint32_t each : together) {
+      const std::size_t before = taken_.size();
+      const std::uint64_t looked_at = chunks_.for_each_alive(
           buffers_[each].begin, buffers_[each].end,
           [this](const PlacedChunks::Chunk& chunk) { taken_.emplace_back(chunk.offset, chunk.offset_end); });
+      const std::uint64_t steps = looked_at + 1 + (taken_.size() - before) * Work::steps_of_sorting;
+      if (work_ != nullptr && !work_->spend(steps)) break;
+    }
     std::sort(taken_.begin(), taken_.end());
-    looked_at_ += taken_.size() * Work::steps_of_sorting;
   }
 
   std::span<const PackedBuffer> buffers_;
   std::uint64_t alignment_, size_ = 0;
+  Work* const work_;
   PlacedChunks chunks_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> taken_;  // Of the last question; kept for its memory.
-  std::uint64_t looked_at_ = 0;
 };
 
 struct Turn {
@@ -93,12 +97,15 @@ struct Turn {
 };
 
 // Those that get a place of their own, in the order in which they do.
-std::vector<Turn> turns_of(std::span<const PackedBuffer> buffers, PackingOrder order) {
+std::vector<Turn> turns_of(std::span<const PackedBuffer> buffers, PackingOrder order, Work* work = nullptr) {
   std::vector<Turn> turns;
+  std::vector<std::uint32_t> seen_by(buffers.size());
   for (std::uint32_t i = 0; i < buffers.size(); ++i) {
     if (!buffers[i].needs_place || buffers[i].size == 0) continue;
-    Turn& turn = turns.emplace_back(Turn{i, together_with(buffers, i), buffers[i].end});
+    if (work != nullptr && work->is_over()) break;
+    Turn& turn = turns.emplace_back(Turn{i, together_with(buffers, i, seen_by), buffers[i].end});
     for (const std::uint32_t each : turn.together) turn.last_end = std::max(turn.last_end, buffers[each].end);
+    if (work != nullptr) work->spend(turn.together.size());
   }
   std::stable_sort(turns.begin(), turns.end(), [&](const Turn& one, const Turn& other) {
     const PackedBuffer &a = buffers[one.buffer], &b = buffers[other.buffer];
@@ -142,10 +149,10 @@ std::vector<PackedBuffer> BufferTimes::finish() {
 PackedHeap pack_heap(std::span<const PackedBuffer> buffers, PackingOrder order, std::uint64_t alignment, Work* work) {
   PackedHeap packed;
   packed.offsets.resize(buffers.size());
-  Heap heap(buffers, alignment);
-  for (const Turn& turn : turns_of(buffers, order)) {
+  Heap heap(buffers, alignment, work);
+  for (const Turn& turn : turns_of(buffers, order, work)) {
     heap.place(turn.together, heap.find_place(turn.together), packed.offsets);
-    if (work != nullptr && !work->spend(heap.looked_at())) break;
+    if (work != nullptr && work->is_over()) break;
   }
   packed.size = heap.size();
   return packed;
@@ -164,7 +171,7 @@ PackedHeaps pack_heaps(std::span<const PackedBuffer> buffers, PackingOrder order
   packed.offsets.resize(buffers.size());
   std::vector<Turn> waiting = turns_of(buffers, order);
   while (!waiting.empty()) {
-    Heap heap(buffers, alignment);
+    Heap heap(buffers, alignment, nullptr);
     std::vector<Turn> later;
     for (Turn& turn : waiting) {
       const std::uint64_t offset = heap.find_place(turn.together);

@@ -246,6 +246,7 @@ class Assigner {
     std::int64_t end = std::min(std::max(intervals_.preferred_eviction_end(ns, last.begin, use, retry), last.end), use);
     while (end > last.end && !is_over() && !is_free(last.offset, bytes, last.end + 1, end)) --end;
     const SpaceCopy copy{last.begin, end, ns};
+    spend(evictions_.size());
     if (copy.before <= copy.after || !evictions_.has_bandwidth(copy) || evictions_.is_crowded(copy)) return false;
     if (end > last.end) take(trial, last.offset, bytes, last.end + 1, end);
     last.end = end;
@@ -262,7 +263,7 @@ class Assigner {
     const std::uint64_t saved = elapsed_ns(operation, 0, bandwidth) - elapsed_ns(operation, value.bytes, bandwidth);
     for (const std::int64_t start : intervals_.prefetch_starts(ns, saved, earliest, time)) {
       const SpaceCopy copy{start, time, ns};
-      if (!spend(1)) return false;
+      if (!spend(1 + prefetches_.size())) return false;
       if (!prefetches_.has_bandwidth(copy) || prefetches_.is_crowded(copy)) continue;
       const auto offset = find_longest(value, start + 1, use);
       if (!offset) {
@@ -325,9 +326,10 @@ class Assigner {
       if (made_by_uses(a) != made_by_uses(b)) return made_by_uses(a) > made_by_uses(b);
       return a.uses.back().time < b.uses.back().time;
     });
+    most_alive_ = most_alive();
     std::uint32_t chosen = 0;
     for (const std::uint32_t value : order) {
-      if (chosen == options_.cross_program_prefetches_max) return;
+      if (chosen == options_.cross_program_prefetches_max || is_over()) return;
       if (!keep_across(value)) continue;
       is_done[value] = true;
       ++chosen;
@@ -367,7 +369,7 @@ class Assigner {
   std::optional<SpaceCopy> refetch(std::uint32_t number) const {
     constexpr double held_most = 0.6;
     const std::int64_t last = problem_.values[number].uses.back().time, end = end_of_program();
-    if (!options_.frees_across_programs || most_alive() <= problem_.capacity_bytes) return std::nullopt;
+    if (!options_.frees_across_programs || most_alive_ <= problem_.capacity_bytes) return std::nullopt;
     const auto starts = intervals_.prefetch_starts(ns_of(number), 0, last, end);
     if (starts.empty() || starts.front() <= last) return std::nullopt;
     const SpaceCopy copy{starts.front(), end, ns_of(number)};
@@ -433,6 +435,7 @@ class Assigner {
   const CopyIntervals intervals_;
   CopyQueue prefetches_, evictions_;
   PlacedChunks chunks_;
+  std::uint64_t most_alive_ = 0;  // Of all values, at one time.
   Assignment out_;
 };
 

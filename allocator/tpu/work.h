@@ -14,6 +14,7 @@ class Work {
       : steps_max_(steps_max), cancelled_(cancelled) {}
 
   static constexpr std::uint64_t steps_of_sorting = 8;  // For each chunk, some ten thousand at a time.
+  static constexpr std::uint64_t steps_of_turn = 40;    // Of a kernel's grid, for each operand.
   // A step looks at one chunk of a heap, some nanoseconds. False: stop; what is there by then is not the answer.
   bool spend(std::uint64_t steps) {
     steps_ = steps > steps_max_ - steps_ ? steps_max_ : steps_ + steps;

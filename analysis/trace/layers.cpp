@@ -48,8 +48,9 @@ std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace) {
       if (!is_new && heap.layer < found->second.layer) found->second = {heap.layer, i};
     }
   }
-  const bool has_device = std::any_of(sources.begin(), sources.end(),
-                                      [](const auto& source) { return !is_host_kind(std::get<2>(source.first)); });
+  const bool has_device = std::any_of(sources.begin(), sources.end(), [](const auto& source) {
+    return !is_host_kind(std::get<2>(source.first)) && std::get<2>(source.first) != kind_beside;
+  });
   const bool has_own = std::any_of(sources.begin(), sources.end(),
                                    [](const auto& source) { return std::get<2>(source.first) != kind_beside; });
   std::vector<std::vector<bool>> counted;

@@ -144,10 +144,14 @@ int run_diff(const DiffOptions& options) {
         {"--same finds one of the two moments, and both are named", "Leave out --from or --at.", {}, {}, false});
   LoadOptions load = load_options(options.view);
   if (!options.from.empty() || same) load.at = options.from;
+  // As it is written beside what if.
+  const bool is_one_file = options.files.size() == 1;
+  if (!is_one_file) load.what_if.clear();
   auto before = load_merged({files->front()}, load);
   if (!before) return fail(before.error());
   // Two moments of one trace are read once, and its blocks are then known by their ids.
-  const bool is_one_trace = before->trace != nullptr && files->front() == files->back();
+  const bool is_one_trace =
+      before->trace != nullptr && files->front() == files->back() && (is_one_file || options.view.what_if.empty());
   auto after = is_one_trace ? load_again(*before, load_options(options.view))
                             : load_merged({files->back()}, load_options(options.view));
   if (!after) return fail(after.error());

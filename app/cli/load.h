@@ -19,8 +19,8 @@ Result<std::vector<std::string>> expand_files(const std::vector<std::string>& na
 // What the files are read for: at most so many bytes, traces at a moment and with the values that are asked for.
 struct LoadOptions {
   std::string max_size = "4GiB";
-  std::string at;          // Empty: the end.
-  std::string value_type;  // "allocated...": a pass over the trace finds what was ever allocated.
+  std::string at;                      // Empty: the end.
+  std::string value_type;              // "allocated...": a pass over the trace finds what was ever allocated.
   std::vector<std::string> what_if{};  // KEY=VALUE, of TPU workloads.
 };
 LoadOptions load_options(const ViewOptions& view);

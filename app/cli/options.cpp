@@ -65,7 +65,8 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   command.add_option("--at", options.at,
                      "The moment of a trace: start, end, peak, oom, 12.5s since the first event, or #EVENT");
   command.add_option("--what-if", options.what_if,
-                     "KEY=VALUE, several times: of a TPU workload, emulated with that changed, as in tpu run");
+                     "KEY=VALUE, several times: of a TPU workload, emulated with that changed, as in tpu run; of two "
+                     "files the second");
   add_max_size_option(command, options.max_size);
 }
 

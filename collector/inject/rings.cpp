@@ -74,12 +74,19 @@ bool take_slot(ThreadSlot& slot, std::uint64_t thread) {
 }
 
 // A call of a Unix socket with a time limit ends early when the job is stopped and goes on, or handles a signal;
-// nothing of it has happened then (signal(7)). A few times over: who is signalled without end goes on without us.
+// nothing of it has happened then (signal(7)). For two seconds at most: who is signalled without end goes on without
+// us.
 template <typename Call>
 auto unless_interrupted(const Call& call) {
-  constexpr int tries_max = 100;
+  constexpr long seconds_max = 2;
+  timespec begin{}, now{};
+  clock_gettime(CLOCK_MONOTONIC, &begin);
   auto done = call();
-  for (int i = 1; i < tries_max && done < 0 && errno == EINTR; ++i) done = call();
+  while (done < 0 && errno == EINTR) {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec - begin.tv_sec > seconds_max) break;
+    done = call();
+  }
   return done;
 }
 

@@ -168,8 +168,9 @@ std::uint64_t ElfSymbols::memory_bytes() const {
 
 namespace {
 
-// How long the text may get, with every name at its worst: what refers to something before it (S1_, T_) repeats that,
-// of which groups of three make the most; an expansion of a pack (Dp, sp) is repeated for each of its elements.
+// How long the text may get, with every name at its worst: a letter may be a type of 20 bytes with its comma; what
+// refers to something before it (S1_, T_) repeats that, of which groups of three make the most; an expansion of a pack
+// (Dp, sp) is repeated for each of its elements.
 double text_bytes_at_most(std::string_view name) {
   const auto refers = [&](std::size_t at) {
     if (name[at] != 'S' && name[at] != 'T') return false;
@@ -177,7 +178,8 @@ double text_bytes_at_most(std::string_view name) {
     return behind != std::string_view::npos && name[behind] == '_';
   };
   const auto size = static_cast<double>(name.size());
-  double bytes = size;
+  constexpr double longest_of_a_letter = 25;
+  double bytes = size * longest_of_a_letter;
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (refers(i)) bytes *= std::cbrt(3.0);
     if (const auto two = name.substr(i, 2); two == "Dp" || two == "sp") bytes *= size;
@@ -190,7 +192,7 @@ double text_bytes_at_most(std::string_view name) {
 std::string demangled(std::string_view name) {
   // A hostile name of 300 bytes may stand for a text of gigabytes, which the demangler makes whole before it is cut.
   constexpr std::size_t mangled_bytes_max = 4096, text_bytes_max = 2048;
-  constexpr double whole_bytes_max = 1 << 28;
+  constexpr double whole_bytes_max = std::uint64_t{1} << 31;
   std::string text(name);
   if (name.starts_with("_Z") && name.size() <= mangled_bytes_max && text_bytes_at_most(name) <= whole_bytes_max) {
     int status = 0;

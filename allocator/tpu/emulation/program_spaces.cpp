@@ -70,7 +70,7 @@ std::uint64_t touched_bytes(const Program& program, const Operation& operation) 
 }
 
 VmemShare vmem_share_of(const Workload& workload, const Program& program, std::uint64_t stack_bytes,
-                        std::uint64_t bytes_per_second) {
+                        std::uint64_t bytes_per_second, Work* work) {
   VmemShare share;
   share.options = workload.options.vmem;
   share.bytes_per_second = bytes_per_second;
@@ -85,9 +85,11 @@ VmemShare vmem_share_of(const Workload& workload, const Program& program, std::u
   share.capacity_bytes = vmem - std::min(vmem, std::max(reserved, stack_bytes));
   share.kernel_ns.resize(workload.pipelines.size());
   for (const Operation& operation : program.operations)
-    if (operation.pipeline && share.kernel_ns[*operation.pipeline] == 0)
-      share.kernel_ns[*operation.pipeline] =
-          run_pipeline(workload.pipelines[*operation.pipeline], bytes_per_second).time_ns;
+    if (operation.pipeline && share.kernel_ns[*operation.pipeline] == 0) {
+      const Pipeline& pipeline = workload.pipelines[*operation.pipeline];
+      if (work != nullptr && !work->spend(pipeline.steps * (1 + pipeline.operands.size()) * Work::steps_of_turn)) break;
+      share.kernel_ns[*operation.pipeline] = run_pipeline(pipeline, bytes_per_second).time_ns;
+    }
   return share;
 }
 

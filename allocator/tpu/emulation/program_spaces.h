@@ -24,7 +24,7 @@ struct VmemShare {
 
 // What is not for kernels and what else operations need by themselves. `stack_bytes`: of its largest kernel.
 VmemShare vmem_share_of(const Workload& workload, const Program& program, std::uint64_t stack_bytes,
-                        std::uint64_t bytes_per_second);
+                        std::uint64_t bytes_per_second, Work* work = nullptr);
 
 // `argument_under`: by value, of an output the argument whose memory it takes.
 AssignmentProblem problem_from_program(const Program& program,

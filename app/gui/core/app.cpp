@@ -28,8 +28,10 @@ App::Impl::Impl(std::function<void()> wake, bool leaves_no_trace)
 }
 
 App::Impl::~Impl() {
-  for (const Source& source : state.sources)
+  for (const Source& source : state.sources) {
     if (source.control) source.control->cancelled = true;
+    cancel_emulating(source);
+  }
   for (Side& side : sides_)
     for (auto& [kind, slot] : side.slots)
       if (slot.work) slot.work->cancelled = true;

@@ -128,6 +128,7 @@ class App::Impl {
   void want_changes(std::vector<WorkloadChange> changes);
   void start_emulating(Source& source);
   void stop_emulating();
+  static void cancel_emulating(const Source& source);  // Whatever is on its way, if anything is.
   void finish_emulating(const std::shared_ptr<const Emulating>& run, const Result<ReadFile>& file);
   void take_emulation(Source& source, const ReadFile& file);
 

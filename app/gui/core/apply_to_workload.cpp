@@ -89,20 +89,26 @@ void App::Impl::finish_emulating(const std::shared_ptr<const Emulating>& run, co
   });
   if (found == state.sources.end()) return;  // Closed, or read again.
   found->workload->emulating = nullptr;
+  const auto is_shown = [&] { return found->what_if == found->workload->answer->opened->changes; };
+  if (run->cancelled && is_shown()) return;  // Stopped, whether or not it was done by then.
   if (file) {
     take_emulation(*found, *file);
   } else if (found->what_if == run->changes && !run->cancelled) {
     found->workload->error = file.error();
     return;
   }
-  if (found->what_if != found->workload->answer->opened->changes) start_emulating(*found);
+  if (!is_shown()) start_emulating(*found);
+}
+
+void App::Impl::cancel_emulating(const Source& source) {
+  if (source.workload && source.workload->emulating) source.workload->emulating->cancelled = true;
 }
 
 // What is shown is what is wanted then.
 void App::Impl::stop_emulating() {
   Source* source = find_source(state.position().source);
   if (source == nullptr || !source->workload || source->workload->emulating == nullptr) return;
-  source->workload->emulating->cancelled = true;
+  cancel_emulating(*source);
   source->what_if = source->workload->answer->opened->changes;
 }
 

@@ -49,7 +49,8 @@ std::vector<DeviceHeaps> find_device_heaps(const Trace& trace) {
         std::find_if(devices.begin(), devices.end(), [&](const DeviceHeaps& one) { return one.name == name; });
     if (device == devices.end()) device = devices.insert(devices.end(), {name, {}});
     device->heaps.push_back({heap.key, std::move(heap.name), title_of(info.layer),
-                             counted[heap.key.stream][heap.key.heap] || stands_beside(info), stream.peak(heap.key.heap).in_use_bytes});
+                             counted[heap.key.stream][heap.key.heap] || stands_beside(info),
+                             stream.peak(heap.key.heap).in_use_bytes});
   }
   for (DeviceHeaps& device : devices) {
     const auto is_alike = [&](const DeviceHeap& heap) { return heap.layer == device.heaps.front().layer; };

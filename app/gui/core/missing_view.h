@@ -7,7 +7,7 @@
 
 namespace hbmscope::gui {
 
-// Empty where it is there.
+// Empty where it is there. For a terminal: nothing of a file's name is sent to it raw.
 std::string why_no_view(const AppState& state, ViewKind kind);
 
 }  // namespace hbmscope::gui

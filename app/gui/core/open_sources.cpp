@@ -257,7 +257,7 @@ void App::Impl::close_source(SourceId id) {
       std::find_if(state.sources.begin(), state.sources.end(), [id](const Source& source) { return source.id == id; });
   if (found == state.sources.end()) return;
   if (found->control) found->control->cancelled = true;
-  if (found->workload && found->workload->emulating) found->workload->emulating->cancelled = true;
+  cancel_emulating(*found);
   close_live(*found);
   const auto next = state.sources.erase(found);
   SourceId front = SourceId::none;
@@ -292,6 +292,7 @@ void App::Impl::reload_source(SourceId id) {
   Source* source = find_source(id);
   if (source == nullptr) return;
   if (source->control) source->control->cancelled = true;
+  cancel_emulating(*source);
   close_live(*source);
   const auto renewed = static_cast<SourceId>(next_source_++);
   Source fresh;

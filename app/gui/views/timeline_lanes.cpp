@@ -151,13 +151,14 @@ void draw_heap(ImDrawList& draw, const Look& look, const TimelinePicture& pictur
 
 // At the right of the last lane: what had no room.
 void draw_not_drawn(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const Lane& lane,
-                    std::size_t count, const char* what, const char* where) {
-  if (count == 0) return;
+                    std::size_t count, const char* what, const char* where, int line) {
+  if (count == 0 || lane.height() < static_cast<float>(line + 1) * ImGui::GetTextLineHeight()) return;
   const std::string words =
       text_from_count(static_cast<std::int64_t>(count)) + " more " + what + (count == 1 ? "" : "s") + where;
   draw_words(draw, look,
-             {picture.right() - ImGui::CalcTextSize(words.c_str()).x - look.px(6), lane.from.y + look.px(2)}, words,
-             Role::dim_text);
+             {picture.right() - ImGui::CalcTextSize(words.c_str()).x - look.px(6),
+              lane.from.y + look.px(2) + static_cast<float>(line) * ImGui::GetTextLineHeight()},
+             words, Role::dim_text);
 }
 
 void draw_loss(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
@@ -360,16 +361,17 @@ void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
   }
   for (std::size_t i = 0; i < picture.counters.size(); ++i)
     draw_counter(draw, look, picture, picture.source.counters[i], picture.counters[i]);
-  if (!picture.counters.empty())
-    draw_not_drawn(draw, look, picture, picture.counters.back(),
-                   picture.source.counters.size() - picture.counters.size() + picture.source.counters_left_out,
-                   "counter", " in the report");
   for (std::size_t i = 0; i < picture.heaps.size(); ++i)
     draw_heap(draw, look, picture, picture.source.heaps[i], picture.heaps[i]);
-  if (!picture.heaps.empty())
-    draw_not_drawn(draw, look, picture, picture.heaps.back(),
-                   picture.source.heaps.size() - picture.heaps.size() + picture.source.heaps_left_out, "heap",
-                   ", where this is higher");
+  // In their last lane, or where none has room below the title of the memory.
+  const bool has_counters = !picture.counters.empty(), has_heaps = !picture.heaps.empty();
+  const std::size_t counters_not_drawn =
+      picture.source.counters.size() - picture.counters.size() + picture.source.counters_left_out;
+  draw_not_drawn(draw, look, picture, has_counters ? picture.counters.back() : picture.memory, counters_not_drawn,
+                 "counter", " in the report", has_counters ? 0 : 1);
+  draw_not_drawn(draw, look, picture, has_heaps ? picture.heaps.back() : picture.memory,
+                 picture.source.heaps.size() - picture.heaps.size() + picture.source.heaps_left_out, "heap",
+                 ", where this is higher", has_heaps ? 0 : (!has_counters && counters_not_drawn > 0 ? 2 : 1));
   if (picture.markers) draw_markers(draw, look, picture);
   draw_loss(draw, look, picture);
 }
