@@ -369,9 +369,12 @@ void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
       picture.source.counters.size() - picture.counters.size() + picture.source.counters_left_out;
   draw_not_drawn(draw, look, picture, has_counters ? picture.counters.back() : picture.memory, counters_not_drawn,
                  "counter", " in the report", has_counters ? 0 : 1);
-  draw_not_drawn(draw, look, picture, has_heaps ? picture.heaps.back() : picture.memory,
-                 picture.source.heaps.size() - picture.heaps.size() + picture.source.heaps_left_out, "heap",
-                 ", where this is higher", has_heaps ? 0 : (!has_counters && counters_not_drawn > 0 ? 2 : 1));
+  // Other devices have their cards above; other tiers are what the picture lacks.
+  const auto& heaps = picture.source.heaps;
+  if (has_heaps || (!heaps.empty() && heaps.front().is_other_kind))
+    draw_not_drawn(draw, look, picture, has_heaps ? picture.heaps.back() : picture.memory,
+                   heaps.size() - picture.heaps.size() + picture.source.heaps_left_out, "heap",
+                   ", where this is higher", has_heaps ? 0 : (!has_counters && counters_not_drawn > 0 ? 2 : 1));
   if (picture.markers) draw_markers(draw, look, picture);
   draw_loss(draw, look, picture);
 }
