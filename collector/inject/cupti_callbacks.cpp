@@ -56,7 +56,7 @@ void end_call(Entry entry, const CallbackData& told, std::uintptr_t mine) {
   const auto result = *static_cast<const driver::Result*>(told.result);
   const bool is_news = result == driver::success ? has_time || !gives_back(entry) : result == driver::out_of_memory;
   if (is_news && is_observed()) {
-    const DriverCall call{entry, has_time ? *told.correlation : 0, device_of(told)};
+    const DriverCall call{entry, has_time ? *told.correlation : 0, device_of(told), told.context};
     if (result == driver::success)
       tell(call, told.parameters);
     else

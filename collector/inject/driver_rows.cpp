@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "collector/inject/collector.h"
+#include "collector/inject/driver_objects.h"
+#include "collector/inject/driver_owners.h"
 #include "collector/inject/nvtx_marks.h"
 
 namespace hbmscope::inject {
@@ -52,26 +54,6 @@ std::uint32_t heap_of(std::size_t index) {
   return heap.load(std::memory_order_relaxed);
 }
 
-// A small table of the driver's objects. What does not fit is not found.
-template <std::size_t size>
-struct Objects {
-  static constexpr std::size_t none = size;
-  std::atomic<void*> objects[size];
-  std::atomic<std::uint32_t> values[size];
-
-  std::size_t find(void* object) const {
-    std::size_t place = 0;
-    while (place < size && objects[place].load(std::memory_order_acquire) != object) ++place;
-    return place;
-  }
-  std::size_t add(void* object) {
-    for (std::size_t place = 0; place < size; ++place) {
-      void* nothing = nullptr;
-      if (objects[place].compare_exchange_strong(nothing, object)) return place;
-    }
-    return size;
-  }
-};
 // What the driver holds for graphs, by device; told as handles, one more with each growth.
 struct GraphMemory {
   std::atomic<bool> is_used;
@@ -88,16 +70,14 @@ std::uint64_t graph_handle(std::size_t device, std::uint32_t number) {
   return wire::graph_handles + (device << number_bits) + (number & ((1U << number_bits) - 1));
 }
 
-Objects<1024> pools;   // To indices of heaps.
-Objects<256> streams;  // Their places are their numbers.
+DriverObjects<1024> pools;   // To indices of heaps.
+DriverObjects<256> streams;  // Their places are their numbers.
 
 // 0: the default stream, of whichever kind.
 std::uint32_t number_of_stream(driver::Object stream) {
   constexpr std::uintptr_t special_streams = 2;  // CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
   if (reinterpret_cast<std::uintptr_t>(stream) <= special_streams) return 0;
-  std::size_t place = streams.find(stream);
-  if (place == streams.none) place = streams.add(stream);
-  return static_cast<std::uint32_t>(place + 1);
+  return static_cast<std::uint32_t>(streams.find_or_add(stream) + 1);
 }
 
 std::size_t index_of_device(driver::Device device) {
@@ -130,6 +110,7 @@ void forget_driver_ids() {
     held.bytes.store(0, std::memory_order_relaxed);
     held.handles = 0;
   }
+  driver::forget_told_variables();
   nvtx::forget_ids();
 }
 
@@ -139,6 +120,13 @@ driver::Device DriverCall::device() const {
   driver::Device found = 0;
   const auto ask = reinterpret_cast<driver::Result (*)(driver::Device*)>(find_device_helper());
   return ask(&found) == driver::success ? found : 0;
+}
+
+driver::Object DriverCall::context() const {
+  if (!may_ask_driver()) return known_context;
+  driver::Object found = nullptr;
+  const auto ask = reinterpret_cast<driver::Result (*)(driver::Object*)>(find_context_helper());
+  return ask != nullptr && ask(&found) == driver::success ? found : nullptr;
 }
 
 // Of the thread's device, after a refusal of what can only have been asked of it.
@@ -199,8 +187,7 @@ std::uint32_t heap_of_pool(const DriverCall& call, Object pool) {
 }
 
 static void add_pool(Object pool, std::size_t heap) {
-  std::size_t place = pools.find(pool);
-  if (place == pools.none) place = pools.add(pool);
+  const std::size_t place = pools.find_or_add(pool);
   if (place != pools.none) pools.values[place].store(static_cast<std::uint32_t>(heap), std::memory_order_relaxed);
 }
 void note_pool(Object pool, Device device) {
@@ -210,45 +197,61 @@ void note_pool(Object pool, int type, Location location) {
   add_pool(pool, type == managed_allocation ? managed : index_of_location(location));
 }
 void forget_pool(Object pool) {
-  const std::size_t place = pools.find(pool);
-  if (place != pools.none) pools.objects[place].store(nullptr, std::memory_order_release);
+  pools.forget(pool);
 }
 
-void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size asked, Object stream) {
-  if (at == 0) return;
+static wire::AllocRecord block(const DriverCall& call, std::uint32_t heap, Address at, Size bytes, Size asked) {
   wire::AllocRecord record;
   record.address = at;
   record.size = bytes;
   record.requested = asked;
   record.heap = heap;
   record.stack = take_stack();
-  record.stream = number_of_stream(stream);
   record.tag = text_of(call.entry);
   record.flags = wire::driver_block;
+  return record;
+}
+
+static void tell_of_context(const DriverCall& call, wire::AllocRecord record) {
+  record.flags |= flags_of_owner(number_of_context(call));
+  tell(record);
+}
+
+void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size asked) {
+  if (at != 0) tell_of_context(call, block(call, heap, at, bytes, asked));
+}
+
+void take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Object stream) {
+  if (at == 0) return;
+  wire::AllocRecord record = block(call, heap, at, bytes, bytes);
+  record.stream = number_of_stream(stream);
   tell(record);
 }
 
 void take_array(const DriverCall& call, Object array, Size bytes) {
-  wire::AllocRecord record;
-  record.address = number_of(array);
-  record.size = bytes;
-  record.requested = bytes;
-  record.heap = device_heap(call);
-  record.stack = take_stack();
-  record.tag = text_of(call.entry);
-  record.flags = wire::driver_block | wire::named_by_handle;
-  tell(record);
+  wire::AllocRecord record = block(call, device_heap(call), number_of(array), bytes, bytes);
+  record.flags |= wire::named_by_handle;
+  tell_of_context(call, record);
 }
 
 void take_host(const DriverCall& call, void* at, Size bytes) {
-  wire::AllocRecord record;
-  record.address = number_of(at);
-  record.size = bytes;
-  record.requested = bytes;
-  record.heap = host_heap();
-  record.stack = take_stack();
-  record.tag = text_of(call.entry);
+  take_of(host_heap(), call, number_of(at), bytes, bytes);
+}
+
+void take_variable(std::uint32_t heap, const DriverCall& call, Object module, Address at, Size bytes,
+                   const char* name) {
+  if (at == 0 || bytes == 0) return;
+  const Variable variable = note_variable(call, module, at);
+  if (variable.is_told) return;
+  wire::AllocRecord record = block(call, heap, at, bytes, bytes);
+  record.flags |= wire::of_module | flags_of_owner(variable.owner);
   tell(record);
+  if (!variable.is_kept) return;  // It may come any number of times, and each definition takes room.
+  wire::AttributeRecord attribute;
+  attribute.allocation = at;
+  attribute.key = rings.define_string("variable");
+  attribute.value = rings.define_string(name);
+  tell(attribute);
 }
 
 static void give_from(std::uint32_t heap, const DriverCall& call, Address at) {
@@ -266,7 +269,7 @@ void give_array(const DriverCall& call, Object array) {
   give_from(wire::block_of_handle, call, number_of(array));
 }
 void give_host(const DriverCall& call, void* at) {
-  give_from(host_heap(), call, number_of(at));
+  give_from(wire::block_at_or_in | host_heap(), call, number_of(at));
 }
 
 void create(MemHandle handle, Size bytes, Location location) {

@@ -18,10 +18,12 @@ struct DriverCall {
   const Entry entry;
   // Of a call that gives memory back: when it began, which is the time of its rows. 0: nothing is told of it.
   std::uint64_t since = 0;
-  int known_device = -1;  // The calling thread's; -1: not known, and the driver may be asked.
+  int known_device = -1;                   // The calling thread's; -1: not known, and the driver may be asked.
+  driver::Object known_context = nullptr;  // And its context.
 
   bool may_ask_driver() const { return known_device < 0; }
   driver::Device device() const;
+  driver::Object context() const;          // Null: there is none, or it can't be asked for.
   void refuse(std::uint64_t asked) const;  // The driver is out of memory.
 
  private:
@@ -95,18 +97,28 @@ std::uint32_t managed_heap();
 std::uint32_t host_heap();
 std::uint32_t heap_of_pool(const DriverCall& call, Object pool);
 
-void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size asked, Object stream = nullptr);
+// Blocks of the thread's context, which end with it.
+void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size asked);
 inline void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes) {
   take_of(heap, call, at, bytes, bytes);
 }
-inline void take(const DriverCall& call, Address at, Size bytes, Size asked, Object stream = nullptr) {
-  take_of(device_heap(call), call, at, bytes, asked, stream);
+inline void take(const DriverCall& call, Address at, Size bytes, Size asked) {
+  take_of(device_heap(call), call, at, bytes, asked);
 }
 inline void take(const DriverCall& call, Address at, Size bytes) {
   take(call, at, bytes, bytes);
 }
 void take_host(const DriverCall& call, void* at, Size bytes);
 void take_array(const DriverCall& call, Object array, Size bytes);  // 0: of memory that is counted elsewhere.
+// Of a pool, which is its device's and no context's.
+void take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Object stream);
+// A module's or a library's, which a program may ask for many times; told once.
+void take_variable(std::uint32_t heap, const DriverCall& call, Object module, Address at, Size bytes, const char* name);
+template <class At, class Bytes>
+void take_variable(std::uint32_t heap, const DriverCall& call, Object module, const At* at, const Bytes* bytes,
+                   const char* name) {
+  if (at != nullptr && bytes != nullptr) take_variable(heap, call, module, Address{*at}, Size{*bytes}, name);
+}
 void give(const DriverCall& call, Address at);
 void give_host(const DriverCall& call, void* at);
 void give_array(const DriverCall& call, Object array);
@@ -134,6 +146,14 @@ void note_graph_memory();
 void note_graph_node(const void* node);  // CUgraphNodeParams
 void tell_graph_memory(const DriverCall& call);
 void tell_graph_memory(const DriverCall& call, Device device);
+
+// What is destroyed takes with it what is its (driver_owners.h). A primary context that somebody else still uses is not
+// destroyed when it is released; where the driver may not be asked, nothing is told of a release.
+void note_primary_context(Object context, Device device);
+void end_context(const DriverCall& call, Object context);
+void end_primary_context(const DriverCall& call, Device device);
+void end_primary_context_unless_used(const DriverCall& call, Device device);
+void end_module(const DriverCall& call, Object module);
 
 // Another process' block became visible here, or is no more.
 void open_foreign(const DriverCall& call, std::uint32_t heap, Address at);

@@ -37,6 +37,7 @@ const EntryPoint entry_points[] = {
 std::atomic<void*> targets[entry_count];
 std::atomic<const void*> driver_address;  // Somewhere in it.
 std::atomic<void*> device_helper;         // cuCtxGetDevice; null: not looked for since a target was set.
+std::atomic<void*> context_helper;        // cuCtxGetCurrent, likewise.
 std::atomic<void*> graph_helper;          // cuDeviceGetGraphMemAttribute, likewise.
 
 bool is_ours(const void* function) {
@@ -49,6 +50,7 @@ void set_target(std::size_t entry, void* target) {
   targets[entry].store(target, std::memory_order_release);
   driver_address.store(target, std::memory_order_release);
   device_helper.store(nullptr, std::memory_order_release);
+  context_helper.store(nullptr, std::memory_order_release);
   graph_helper.store(nullptr, std::memory_order_release);
 }
 
@@ -142,12 +144,21 @@ void* find_device_helper() {
   return helper;
 }
 
+static void* find_helper_once(std::atomic<void*>& kept, const char* name) {
+  static char is_absent;
+  void* helper = kept.load(std::memory_order_acquire);
+  if (__builtin_expect(helper == nullptr, 0)) {
+    helper = find_helper(name);
+    if (helper == nullptr) helper = &is_absent;
+    kept.store(helper, std::memory_order_release);
+  }
+  return helper != &is_absent ? helper : nullptr;
+}
+void* find_context_helper() {
+  return find_helper_once(context_helper, "cuCtxGetCurrent");
+}
 void* find_graph_helper() {
-  void* helper = graph_helper.load(std::memory_order_acquire);
-  if (helper != nullptr) return helper;
-  helper = find_helper("cuDeviceGetGraphMemAttribute");
-  graph_helper.store(helper, std::memory_order_release);
-  return helper;
+  return find_helper_once(graph_helper, "cuDeviceGetGraphMemAttribute");
 }
 
 }  // namespace hbmscope::inject

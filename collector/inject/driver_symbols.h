@@ -27,6 +27,8 @@ void* replace_found(const char* symbol, void* found, int version, driver::Flags 
 void* find_helper(const char* name);
 // The same for cuCtxGetDevice, which is asked for with every block.
 void* find_device_helper();
+// And for cuCtxGetCurrent; null where the driver has none.
+void* find_context_helper();
 // And for cuDeviceGetGraphMemAttribute; null where the driver has none.
 void* find_graph_helper();
 

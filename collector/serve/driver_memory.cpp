@@ -6,14 +6,24 @@
 namespace hbmscope::serve {
 
 void DriverMemory::take(wire::AllocRecord block, std::int64_t time_ns) {
-  const bool has_handle = (block.flags & wire::named_by_handle) != 0;
-  block.flags &= ~(wire::driver_block | wire::named_by_handle);
+  const bool has_handle = (block.flags & wire::named_by_handle) != 0,
+             is_of_module = (block.flags & wire::of_module) != 0;
+  const std::uint32_t owner = (block.flags >> wire::owner_shift) & wire::owners_max;
+  block.flags &= (1U << wire::owner_shift) - 1;
   if (first_heap_ == 0) first_heap_ = block.heap;
   const auto [found, is_new] = (has_handle ? array_blocks_ : blocks_).try_emplace(block.address);
   Block& known = found->second;
+  if (!is_new && is_of_module && known.owner == owner) return;
   // Its free was missed. In the heap where it lived at this address the writer sees to it.
   if (!is_new && known.is_told && (known.heap != block.heap || has_handle)) free(known, 0, time_ns);
-  known = {block.heap, block.address, 0, !has_handle || block.size != 0};
+  if (!is_new) take_from_owner(known);
+  known = {};
+  known.heap = block.heap;
+  known.owner = owner;
+  known.address = known.key = block.address;
+  known.is_told = !has_handle || block.size != 0;
+  known.is_array = has_handle;
+  add_to_owner(known);
   if (!known.is_told) return;
   if (has_handle) {
     constexpr std::uint64_t spacing = 512;
@@ -24,6 +34,37 @@ void DriverMemory::take(wire::AllocRecord block, std::int64_t time_ns) {
   known.event = writer_.alloc(block, time_ns);
 }
 
+void DriverMemory::add_to_owner(Block& block) {
+  if (block.owner == 0) return;
+  Block*& first = owned_[block.owner];
+  block.next = first;
+  if (first != nullptr) first->previous = &block;
+  first = &block;
+}
+
+void DriverMemory::take_from_owner(const Block& block) {
+  if (block.owner == 0) return;
+  if (block.next != nullptr) block.next->previous = block.previous;
+  (block.previous != nullptr ? block.previous->next : owned_[block.owner]) = block.next;
+}
+
+void DriverMemory::forget(Blocks& blocks, Blocks::iterator block) {
+  take_from_owner(block->second);
+  blocks.erase(block);
+}
+
+void DriverMemory::give_all_of(const wire::FreeAtRecord& owner, std::int64_t time_ns) {
+  const auto found = owned_.find(static_cast<std::uint32_t>(owner.address));
+  if (found == owned_.end()) return;
+  for (const Block* block = found->second; block != nullptr;) {
+    const Block* const next = block->next;
+    if (block->is_told) free(*block, owner.stack, time_ns);
+    (block->is_array ? array_blocks_ : blocks_).erase(block->key);
+    block = next;
+  }
+  owned_.erase(found);
+}
+
 void DriverMemory::free(const Block& block, std::uint32_t stack, std::int64_t time_ns) {
   writer_.free(block.heap, block.address, 0, stack, time_ns);
 }
@@ -31,7 +72,7 @@ void DriverMemory::free(const Block& block, std::uint32_t stack, std::int64_t ti
 void DriverMemory::give(const wire::FreeAtRecord& free_at, std::int64_t time_ns) {
   if (const auto found = blocks_.find(free_at.address); found != blocks_.end()) {
     free(found->second, free_at.stack, time_ns);
-    blocks_.erase(found);
+    forget(blocks_, found);
   } else if (mappings_.contains(free_at.address)) {
     unmap_at(free_at.address, time_ns);
     // Another process' block has its address as its handle.
@@ -41,7 +82,7 @@ void DriverMemory::give(const wire::FreeAtRecord& free_at, std::int64_t time_ns)
   } else if (const auto handle = handles_.find(free_at.address); handle != handles_.end() && handle->second.size == 0) {
     handles_.erase(handle);  // Another process' block, of which nothing was told as its size was not.
   } else {
-    writer_.free(first_heap_, free_at.address, 0, free_at.stack, time_ns);
+    writer_.free(free_at.heap != 0 ? free_at.heap : first_heap_, free_at.address, 0, free_at.stack, time_ns);
   }
 }
 
@@ -49,7 +90,7 @@ void DriverMemory::give_handle(const wire::FreeAtRecord& free_at, std::int64_t t
   const auto found = array_blocks_.find(free_at.address);
   if (found == array_blocks_.end()) return;
   if (found->second.is_told) free(found->second, free_at.stack, time_ns);
-  array_blocks_.erase(found);
+  forget(array_blocks_, found);
 }
 
 void DriverMemory::note(wire::AttributeRecord attribute, std::int64_t time_ns) {

@@ -23,6 +23,8 @@ class DriverMemory {
   void take(wire::AllocRecord block, std::int64_t time_ns);
   void give(const wire::FreeAtRecord& free, std::int64_t time_ns);
   void give_handle(const wire::FreeAtRecord& free, std::int64_t time_ns);
+  // All blocks of an owner, which has ended; `address` is its number.
+  void give_all_of(const wire::FreeAtRecord& owner, std::int64_t time_ns);
   // `allocation` is the block's address. Nothing is told of a block that is not known.
   void note(wire::AttributeRecord attribute, std::int64_t time_ns);
 
@@ -38,10 +40,15 @@ class DriverMemory {
  private:
   struct Block {
     std::uint32_t heap = 0;
+    std::uint32_t owner = 0;    // A context or a module; 0: none.
     std::uint64_t address = 0;  // As it was told.
     std::uint64_t event = 0;
-    bool is_told = true;
+    std::uint64_t key = 0;  // Its address or its handle, as the job says.
+    bool is_told = true, is_array = false;
+    Block* next = nullptr;  // Of the owner's.
+    Block* previous = nullptr;
   };
+  using Blocks = std::unordered_map<std::uint64_t, Block>;
   struct Handle {
     std::uint32_t heap = 0, references = 1;
     std::uint64_t size = 0;  // 0: not known yet.
@@ -54,9 +61,13 @@ class DriverMemory {
   };
   bool unmap_at(std::uint64_t address, std::int64_t time_ns);
   void free(const Block& block, std::uint32_t stack, std::int64_t time_ns);
+  void add_to_owner(Block& block);
+  void take_from_owner(const Block& block);
+  void forget(Blocks& blocks, Blocks::iterator block);
 
   wire::StreamWriter& writer_;
-  std::unordered_map<std::uint64_t, Block> blocks_, array_blocks_;  // By address, by handle.
+  Blocks blocks_, array_blocks_;                     // By address, by handle.
+  std::unordered_map<std::uint32_t, Block*> owned_;  // By owner: the first of its blocks.
   std::unordered_map<std::uint64_t, Handle> handles_;
   std::map<std::uint64_t, Mapping> mappings_;                      // By address.
   std::unordered_map<std::uint64_t, std::uint32_t> reservations_;  // Heaps by address.

@@ -301,21 +301,25 @@ void ProcessDrain::write_listing(const wire::ListingRecord& listing, std::int64_
 bool ProcessDrain::is_of_driver(const Row& row) {
   switch (row.kind) {
     case wire::RecordKind::alloc: return (row.as<wire::AllocRecord>().flags & wire::driver_block) != 0;
-    case wire::RecordKind::free_at: return row.as<wire::FreeAtRecord>().heap >= wire::block_of_handle;
+    case wire::RecordKind::free_at: return (row.as<wire::FreeAtRecord>().heap & wire::block_at_or_in) != 0;
     case wire::RecordKind::attribute: return true;
     default: return row.kind >= wire::RecordKind::physical_create && row.kind <= wire::RecordKind::unmap;
   }
 }
 
+void ProcessDrain::give_of_driver(const Row& row, std::int64_t time_ns) {
+  const std::uint32_t what = row.as<wire::FreeAtRecord>().heap;
+  auto record = translated<wire::FreeAtRecord>(row);
+  if (what == wire::block_of_handle) return driver_.give_handle(record, time_ns);
+  if (what == wire::blocks_of) return driver_.give_all_of(record, time_ns);
+  record.heap = what == wire::block_at ? 0 : heap(what & ~wire::block_at_or_in);
+  driver_.give(record, time_ns);
+}
+
 void ProcessDrain::write_of_driver(const Row& row, std::int64_t time_ns) {
   switch (row.kind) {
     case wire::RecordKind::alloc: driver_.take(translated<wire::AllocRecord>(row), time_ns); break;
-    case wire::RecordKind::free_at:
-      if (row.as<wire::FreeAtRecord>().heap == wire::block_of_handle)
-        driver_.give_handle(translated<wire::FreeAtRecord>(row), time_ns);
-      else
-        driver_.give(translated<wire::FreeAtRecord>(row), time_ns);
-      break;
+    case wire::RecordKind::free_at: give_of_driver(row, time_ns); break;
     case wire::RecordKind::attribute: driver_.note(translated<wire::AttributeRecord>(row), time_ns); break;
     case wire::RecordKind::physical_create: driver_.create(translated<wire::PhysicalCreateRecord>(row), time_ns); break;
     case wire::RecordKind::physical_import: driver_.import(translated<wire::PhysicalImportRecord>(row), time_ns); break;

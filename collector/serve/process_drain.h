@@ -74,6 +74,7 @@ class ProcessDrain {
   void write(const Row& row);
   void watch(const Row& row, std::int64_t time_ns);
   static bool is_of_driver(const Row& row);
+  void give_of_driver(const Row& row, std::int64_t time_ns);
   void write_of_driver(const Row& row, std::int64_t time_ns);
   void write_listing(const wire::ListingRecord& listing, std::int64_t time_ns);
   void note_losses(std::int64_t now_ns);

@@ -15,7 +15,7 @@
 // (`count`: all that this ring ever lost, `since_ns`: ticks). The observer then asks for listings by raising
 // `listing_round`, and the next call about each heap writes one.
 //
-// Calls of the driver (rows with `driver_block`, `block_at`, `block_of_handle`, and the physical layer's) wait for room
+// Calls of the driver (rows with `driver_block`, with `block_at` and its like, and the physical layer's) wait for room
 // as long as the observer takes rows out. What a call gives back is stamped when it begins and written when it has
 // succeeded; meanwhile the ring's `giving_since` says that stamp, and the observer holds back what came later. Threads
 // that have no ring of their own write into the last one, in turns, and hold nothing back.
@@ -30,7 +30,7 @@
 
 namespace hbmscope::wire {
 
-constexpr std::uint32_t rings_version = 4;
+constexpr std::uint32_t rings_version = 5;
 
 struct RingsHeader {
   char magic[8] = {'h', 'b', 'm', 'r', 'i', 'n', 'g', 's'};
@@ -83,8 +83,13 @@ constexpr RecordKind padding_kind{0};
 // leave open.
 constexpr std::uint32_t driver_block = 1U << 31;         // AllocRecord::flags: taken from the driver.
 constexpr std::uint32_t named_by_handle = 1U << 30;      // And: `address` is a handle (of an array), no address.
+constexpr std::uint32_t of_module = 1U << 29;            // And: a variable of code; once more says nothing new.
+constexpr int owner_shift = 16;                          // And in the bits below: the number of the context or module
+constexpr std::uint32_t owners_max = (1U << 13) - 1;     // that it ends with; 0: of none.
 constexpr std::uint32_t block_at = ~std::uint32_t{0};    // FreeAtRecord::heap: whichever has a block at that address.
 constexpr std::uint32_t block_of_handle = block_at - 1;  // FreeAtRecord::heap: `address` is the handle of a block.
+constexpr std::uint32_t blocks_of = block_at - 2;        // FreeAtRecord::heap: `address` is the number of an owner.
+constexpr std::uint32_t block_at_or_in = 1U << 31;       // And the heap: where no block of the driver's is there.
 
 // What a job says when it connects to its observer; the memfd comes with it, and says the rest.
 struct Hello {

@@ -210,4 +210,80 @@ call("cuDeviceGraphMemTrim", c_int(0))
 for number in range(0 if is_told_by_cupti else 3):
     row("physical_release", handle=GRAPH_HANDLES + number)
 
+# Contexts: what was taken in one ends with it. A pool's memory is nobody's.
+context, primary = c_void_p(), c_void_p()
+
+
+def take_in_context():
+    blocks = []
+    for name, size, arguments, heap in (("cuMemAlloc_v2", 100, (), GPU_1), ("cuMemAllocManaged", 200, (c_uint(1),), MANAGED), ("cuMemHostAlloc_v2", 300, (c_uint(0),), HOST)):
+        call(name, byref(at), c_size_t(size), *arguments)
+        took(name, heap, at.value, size)
+        blocks.append((heap, at.value, size))
+    call("cuArrayCreate_v2", byref(array), struct.pack("QQII", 100, 0, BYTE, 4))
+    took("cuArrayCreate_v2", GPU_1, None, 400)
+    blocks.append((GPU_1, None, 400))
+    call("cuMemAllocAsync", byref(at), c_size_t(500), None)
+    took("cuMemAllocAsync", GPU_1, at.value, 500)
+    return blocks, c_uint64(at.value)
+
+
+def context_ends(name, argument, is_told=True):
+    blocks, of_pool = take_in_context()
+    call(name, argument)
+    for gone in reversed(blocks) if is_told else ():
+        gave(*gone)
+    cuda.cuCtxSetCurrent(c_void_p(2))
+    call("cuMemFreeAsync", of_pool, None)
+    gave(GPU_1, of_pool.value, 500)
+
+
+for create, end in (("cuCtxCreate", "cuCtxDestroy"), ("cuCtxCreate_v2", "cuCtxDestroy_v2")):
+    getattr(cuda, create)(byref(context), c_uint(0), c_int(1))
+    context_ends(end, context)
+call("cuDevicePrimaryCtxRetain", byref(primary), c_int(1))
+call("cuDevicePrimaryCtxRetain", byref(primary), c_int(1))
+call("cuDevicePrimaryCtxRelease", c_int(1))  # Somebody else still uses it.
+context_ends("cuDevicePrimaryCtxReset", c_int(1))
+call("cuDevicePrimaryCtxRetain", byref(primary), c_int(1))
+context_ends("cuDevicePrimaryCtxReset_v2", c_int(1))
+call("cuDevicePrimaryCtxRetain", byref(primary), c_int(1))
+call("cuDevicePrimaryCtxRelease_v2", c_int(1))
+call("cuDevicePrimaryCtxRelease_v2", c_int(1))
+# CUPTI's callbacks may not ask whether it is still used: there its blocks stay.
+context_ends("cuDevicePrimaryCtxRelease_v2", c_int(1), is_told=not is_told_by_cupti)
+
+# Variables of code, told when they are first asked for; they end with their module, which ends with its context
+module, library, size = c_void_p(), c_void_p(), c_size_t()
+
+
+def variable(name, module, symbol, heap=GPU_1, is_first=True):
+    at = c_uint() if name == "cuModuleGetGlobal" else c_uint64()
+    call(name, byref(at), byref(size), module, symbol)
+    if is_first:
+        took(name, heap, at.value, len(symbol))
+        row("attribute", key="variable", text=symbol.decode())
+    return heap, at.value, len(symbol)
+
+
+cuda.cuModuleLoadData(byref(module), None)
+cuda.cuLibraryLoadData(byref(library), None, None, None, c_uint(0), None, None, c_uint(0))
+call("cuModuleGetGlobal_v2", byref(at), None, module, b"no size is asked for")
+table = variable("cuModuleGetGlobal", module, b"table")
+weights = variable("cuModuleGetGlobal_v2", module, b"weights")
+variable("cuModuleGetGlobal_v2", module, b"weights", is_first=False)
+scale = variable("cuLibraryGetGlobal", library, b"scale")
+shared = variable("cuLibraryGetManaged", library, b"shared", heap=MANAGED)
+call("cuModuleUnload", module)
+gave(*weights)
+gave(*table)
+call("cuLibraryUnload", library)
+gave(*shared)
+gave(*scale)
+cuda.cuCtxCreate_v2(byref(context), c_uint(0), c_int(1))
+cuda.cuModuleLoadData(byref(module), None)
+again = variable("cuModuleGetGlobal_v2", module, b"weights")
+call("cuCtxDestroy_v2", context)
+gave(*again)
+
 print(json.dumps({"rows": rows, "called": called}))

@@ -34,6 +34,7 @@ long number_from(const char* variable, long otherwise) {
 struct Memory {
   Device device = 0;
   Size bytes = 0;
+  Object context = nullptr;  // It ends with; null: with none.
   unsigned references = 1, mappings = 0;
 };
 struct Mapping {
@@ -75,7 +76,9 @@ struct Fake {
   }
 };
 Fake fake;
-thread_local Device current = 0;
+Device current() {
+  return device_of(fake_current_context());
+}
 
 }  // namespace
 
@@ -100,21 +103,27 @@ namespace {
     return success;                    \
   }
 
-Result take_block(Address* out, Size bytes, Device device) {
+Result take_block(Address* out, Size bytes, Device device, Object context = nullptr) {
   if (out == nullptr || bytes == 0) return invalid_value;
   const std::lock_guard lock(fake.mutex);
   if (!fake.take(device, bytes)) return out_of_memory;
   *out = fake.new_address(bytes);
-  fake.blocks[*out] = {device, bytes};
+  fake.blocks[*out] = {device, bytes, context};
   return success;
 }
 
 Result take_host(void** out, Size bytes) {
   const std::lock_guard lock(fake.mutex);
   const Address address = fake.new_address(bytes);
-  fake.blocks[address] = {};
+  fake.blocks[address].context = fake_current_context();
   *out = reinterpret_cast<void*>(address);
   return success;
+}
+
+void drop_block(std::unordered_map<Address, Memory>::iterator block) {
+  fake.give(block->second);
+  fake.free_addresses[(block->second.bytes + page - 1) / page * page].push_back(block->first);
+  fake.blocks.erase(block);
 }
 
 Result give_block(Address address) {
@@ -122,17 +131,15 @@ Result give_block(Address address) {
   const std::lock_guard lock(fake.mutex);
   const auto found = fake.blocks.find(address);
   if (found == fake.blocks.end()) return invalid_value;
-  fake.give(found->second);
-  fake.free_addresses[(found->second.bytes + page - 1) / page * page].push_back(address);
-  fake.blocks.erase(found);
+  drop_block(found);
   return success;
 }
 
 Result new_array(Object* out, Size bytes) {
   const std::lock_guard lock(fake.mutex);
-  if (!fake.take(current, bytes)) return out_of_memory;
+  if (!fake.take(current(), bytes)) return out_of_memory;
   *out = fake.new_object();
-  fake.arrays[*out] = {current, bytes};
+  fake.arrays[*out] = {current(), bytes, fake_current_context()};
   return success;
 }
 
@@ -144,6 +151,20 @@ void drop_unless_used(MemHandle number) {
 }
 
 }  // namespace
+
+void give_all_of(Object context) {
+  const std::lock_guard lock(fake.mutex);
+  for (auto block = fake.blocks.begin(); block != fake.blocks.end();) {
+    const auto one = block++;
+    if (one->second.context == context) drop_block(one);
+  }
+  for (auto array = fake.arrays.begin(); array != fake.arrays.end();) {
+    const auto one = array++;
+    if (one->second.context != context) continue;
+    fake.give(one->second);
+    fake.arrays.erase(one);
+  }
+}
 
 EXPORTED void fake_fail(const char* name, Result result, int times) {
   const std::lock_guard lock(fake.mutex);
@@ -166,24 +187,16 @@ EXPORTED Result cuDeviceGet(Device* device, int ordinal) {
   *device = ordinal;
   return success;
 }
-// A context is its device, plus one.
-EXPORTED Result cuCtxSetCurrent(Object context) {
-  current = static_cast<Device>(reinterpret_cast<std::uintptr_t>(context)) - 1;
-  return success;
-}
-EXPORTED Object fake_current_context() {
-  return reinterpret_cast<Object>(static_cast<std::uintptr_t>(current + 1));
-}
-// Of the device that is current.
+// Of the device that is current().
 EXPORTED Result cuMemGetInfo_v2(Size* free, Size* total) {
   const std::lock_guard lock(fake.mutex);
   *total = fake.capacity;
-  *free = fake.capacity - fake.used.at(static_cast<std::size_t>(current));
+  *free = fake.capacity - fake.used.at(static_cast<std::size_t>(current()));
   return success;
 }
 EXPORTED Result cuCtxGetDevice(Device* device) {
   end_job_if_in_hook("cuCtxGetDevice");
-  *device = current;
+  *device = current();
   return success;
 }
 EXPORTED Result cuMemGetAddressRange_v2(Address* base, Size* bytes, Address address) {
@@ -201,7 +214,7 @@ namespace behind {
 
 Result cuMemAlloc_v2(Address* out, Size bytes) {
   MAY_FAIL;
-  return take_block(out, bytes, current);
+  return take_block(out, bytes, current(), fake_current_context());
 }
 // As some drivers do: one entry point is made of another one.
 Result cuMemAlloc(Address32* out, unsigned bytes) {
@@ -237,16 +250,16 @@ Result cuMemAllocManaged(Address* out, Size bytes, unsigned) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
   *out = fake.new_address(bytes);
-  fake.blocks[*out] = {current, 0};
+  fake.blocks[*out] = {current(), 0, fake_current_context()};
   return success;
 }
 Result cuMemAllocAsync(Address* out, Size bytes, Object) {
   MAY_FAIL;
-  return take_block(out, bytes, current);
+  return take_block(out, bytes, current());
 }
 Result cuMemAllocAsync_ptsz(Address* out, Size bytes, Object) {
   MAY_FAIL;
-  return take_block(out, bytes, current);
+  return take_block(out, bytes, current());
 }
 Result cuMemAllocFromPoolAsync(Address* out, Size bytes, Object pool, Object) {
   MAY_FAIL;
@@ -293,9 +306,9 @@ Result cuMemPoolImportPointer(Address* out, Object, void*) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
   *out = fake.new_address(1 << 20);
-  fake.blocks[*out] = {current, 0};
+  fake.blocks[*out] = {current(), 0};
   fake.blocks[*out].bytes = 1 << 20;
-  fake.used.at(static_cast<std::size_t>(current)) += 1 << 20;
+  fake.used.at(static_cast<std::size_t>(current())) += 1 << 20;
   return success;
 }
 

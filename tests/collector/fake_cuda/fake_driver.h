@@ -17,7 +17,7 @@ struct FakeCall {
 using FakeHook = void (*)(int site, const FakeCall& call);  // 0: before the call, 1: after it.
 
 extern "C" void fake_set_hook(FakeHook hook);
-extern "C" hbmscope::inject::driver::Object fake_current_context();  // A context is its device, plus one.
+extern "C" hbmscope::inject::driver::Object fake_current_context();  // Of the calling thread (contexts.cpp).
 
 // A call from inside the hook ends the job: with a real driver it may hang.
 void end_job_if_in_hook(const char* name);
@@ -28,6 +28,8 @@ using namespace hbmscope::inject::driver;
 
 constexpr Result invalid_value = 1, not_found = 500;
 extern "C" Result cuCtxGetDevice(Device* device);
+Device device_of(Object context);
+void give_all_of(Object context);     // What it has taken and not given back.
 Result failure_of(const char* name);  // What the next call of it is to answer.
 
 // The entry points of the table, and what they do.

@@ -102,10 +102,6 @@ EXPORTED Result cuThreadExchangeStreamCaptureMode(int* mode) {
   return success;
 }
 
-EXPORTED Result cuCtxGetCurrent(Object* out) {
-  *out = fake_current_context();
-  return success;
-}
 EXPORTED Result cuCtxSynchronize() {
   return success;
 }
@@ -114,14 +110,4 @@ EXPORTED Result cuMemGetAllocationGranularity(Size* out, const void*, int) {
   return success;
 }
 
-namespace behind {
-
-// In place of the one in the table, which does nothing.
-Result cuDevicePrimaryCtxRetain(Object* out, Device device) {
-  if (const Result failure = failure_of(__func__); failure != success) return failure;
-  *out = reinterpret_cast<Object>(static_cast<std::uintptr_t>(device + 1));
-  return success;
-}
-
-}  // namespace behind
 }  // namespace fake_driver

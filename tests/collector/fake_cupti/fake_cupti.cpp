@@ -181,6 +181,6 @@ EXPORTED Result cuptiGetCallbackState(std::uint32_t* enabled, cupti::Subscriber 
 }
 
 EXPORTED Result cuptiGetDeviceId(driver::Object context, std::uint32_t* device) {
-  *device = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(context) - 1);
+  *device = static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(context) & 0xff) - 1);  // As in fake_cuda.
   return cupti::success;
 }
