@@ -79,6 +79,12 @@ TEST(OpenWorkload, knobs_are_all_that_the_file_has_with_what_it_says) {
   EXPECT_EQ("8", find("mesh.fsdp").written);
   EXPECT_EQ(KnobKind::choice, find("generation").kind);
   EXPECT_EQ("v5e", find("generation").written);
+  const std::string capitals = "{\"hbmscope_tpu_workload\": 1, \"generation\": \"V6E\", \"steps\": []}";
+  std::vector<WorkloadKnob> others;
+  const auto run = emulate_workload({reinterpret_cast<const std::uint8_t*>(capitals.data()), capitals.size()}, "v6e",
+                                    {}, false, &others);
+  ASSERT_TRUE(run) << run.error().text();
+  EXPECT_EQ("v6e", others.front().written);
   EXPECT_EQ("full", find("checkpointing").written);
   EXPECT_EQ("on", find("donation").written);
   EXPECT_EQ("16384", find("tokens").written);
