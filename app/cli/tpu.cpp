@@ -36,10 +36,15 @@ CLI::App& add_tpu(CLI::App& app, TpuOptions& options) {
       ->capture_default_str()
       ->check(CLI::Range(0.75, 2.0));
   layout.add_flag("--json", wanted.json, "Print JSON (described in app/cli/README.md)");
-  CLI::App& fit = *command.add_subcommand("fit", "Does a compiled program fit, and on which generation?");
-  fit.add_option("FILE", options.fit.files, "Dumps of XLA's buffer assignment: HloProto or buffer-assignment.txt")
+  CLI::App& fit = *command.add_subcommand("fit", "Does a program fit, on which generation, and what would make it fit?");
+  fit.add_option("FILE", options.fit.files,
+                 "Dumps of XLA's buffer assignment (HloProto or buffer-assignment.txt), workloads (emulated, with one "
+                 "thing changed after the other), or SCRIPT.py:NAME, of which the compiler is asked (tpu compile)")
       ->required();
   fit.add_option("--generation", options.fit.generations, "Only this one; may be given several times");
+  fit.add_option("--topology", options.fit.topologies, "E.g. v5e:2x2, which has 4 devices; may be given several times");
+  fit.add_option("--python", options.fit.python, "Of a script: the Python that has jax and libtpu")
+      ->capture_default_str();
   fit.add_flag("--json", options.fit.json, "Print JSON (described in app/cli/README.md)");
   add_max_size_option(fit, options.fit.max_size);
   CLI::App& run =

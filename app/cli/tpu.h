@@ -26,7 +26,8 @@ struct TpuLayoutOptions {
 };
 
 struct TpuFitOptions {
-  std::vector<std::string> files, generations;  // No generation: all.
+  std::vector<std::string> files, generations, topologies;  // Neither of the last two: all generations.
+  std::string python = "python3";                           // Of a script.
   std::string max_size = "4GiB";
   bool json = false;
 };

@@ -21,9 +21,7 @@ namespace tpu = allocator::tpu;
 using Json = nlohmann::ordered_json;
 
 Result<const tpu::Generation*> generation_or_default(const std::string& name) {
-  const auto found = generations_from({name.empty() ? "v5e" : name});
-  if (!found) return Failure(found.error());
-  return found->front();
+  return generation_from(name.empty() ? "v5e" : name);
 }
 
 tpu::SecondMinor second_minor_of(const std::string& name) {
