@@ -218,6 +218,7 @@ Result<Compiled> read_compiled(const std::string& topology, const Json& answer, 
   compiled.row.target = topology;
   compiled.row.needed_bytes = compiled.fit->needed;
   compiled.row.fits = true;  // The compiler knows better than a table of limits.
+  compiled.row.advice.clear();
   return compiled;
 }
 

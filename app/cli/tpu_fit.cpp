@@ -138,7 +138,7 @@ std::string text_from_advice(const std::vector<FitRow>& rows) {
     if (row.advice.empty()) continue;
     const bool is_enough = row.advice.front().suffices;
     text += fmt::format("{} would fit with {}:\n", printable(row.target),
-                        is_enough ? "any one of these" : "none of these alone");
+                        is_enough ? "any one of these, the smallest change first" : "none of these alone");
     bool was_enough = is_enough;
     for (const FitAdvice& advice : row.advice) {
       if (was_enough && !advice.suffices) text += "and not with these alone:\n";

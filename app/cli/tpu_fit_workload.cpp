@@ -92,12 +92,12 @@ class Search {
       for (FitAdvice& advice : advise_on_program({*row.needed_bytes, *row.usable_bytes, {}, {}}))
         found_.push_back({std::move(advice), 2, false});
     std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
-      return std::tuple(!a.advice.suffices, a.is_another_job, a.factor) <
-             std::tuple(!b.advice.suffices, b.is_another_job, b.factor);
+      return std::tuple(!a.advice.suffices, a.is_parameter, a.factor) <
+             std::tuple(!b.advice.suffices, b.is_parameter, b.factor);
     });
     // A smaller job that doesn't fit either is no news where something does.
     if (!found_.empty() && found_.front().advice.suffices)
-      std::erase_if(found_, [](const Found& each) { return !each.advice.suffices && each.is_another_job; });
+      std::erase_if(found_, [](const Found& each) { return !each.advice.suffices && each.is_parameter; });
     for (Found& each : found_) row.advice.push_back(std::move(each.advice));
     return row;
   }
@@ -106,7 +106,7 @@ class Search {
   struct Found {
     FitAdvice advice;
     double factor = 1;  // How large the change is: twice as many devices, a quarter of the batch.
-    bool is_another_job = false;
+    bool is_parameter = false;
   };
 
   bool has_too_few_devices(const Trial& trial) const { return target_.devices && trial.devices > *target_.devices; }
@@ -140,12 +140,12 @@ class Search {
   }
 
   void add(const std::string& change, const std::string& text, const Trial& trial, double factor = 1,
-           bool is_another_job = false) {
+           bool is_parameter = false) {
     if (!trial.fits && trial.over_bytes >= base_.over_bytes) return;
     found_.push_back({{change, fmt::format("{}: {}{}", text, trial.fits ? "" : "still ", room_of(trial)), trial.fits,
                        trial.spare_bytes, AdviceKind::emulated},
                       factor,
-                      is_another_job});
+                      is_parameter});
   }
 
   void try_value(const WorkloadKnob& knob, const std::string& value) {
@@ -200,7 +200,7 @@ class Search {
     const double ratio = static_cast<double>(best->first) / static_cast<double>(written);
     const bool is_less = best->first < written;
     add(fmt::format("{}={}", knob.key, best->first),
-        fmt::format("{}={} (is {}{})", printable(knob.key), best->first, written, is_less ? "; another job" : ""),
+        fmt::format("{}={} (is {}{})", printable(knob.key), best->first, written, is_less ? ", a parameter of the file" : ""),
         best->second, is_less ? 1 / ratio : ratio, is_less);
   }
 
