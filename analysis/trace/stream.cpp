@@ -219,9 +219,13 @@ Stream::RecordCounts Stream::note(const wire::DecodedBlock& block) {
         growth_->clocks.add({times[i], record.realtime_ns, record.tsc});
         break;
       }
-      case RecordKind::loss:
-        has_.counts.lost += std::max<std::uint64_t>(1, block.rows<wire::LossRecord>()[row].count);
+      case RecordKind::loss: {
+        const auto& record = block.rows<wire::LossRecord>()[row];
+        has_.counts.lost += std::max<std::uint64_t>(1, record.count);
+        const auto since_ns = static_cast<std::int64_t>(record.since_ns);
+        if (since_ns > 0 && since_ns < times[i]) has_.losses.push_back({since_ns, times[i], record.heap});
         break;
+      }
       default:
         if (!is_held(kinds[i])) ++has_.passed_over[kinds[i]];
         break;

@@ -72,6 +72,12 @@ struct Mark {
   std::uint8_t phase = 0;  // 0 instant, 1 begins, 2 ends.
 };
 
+// Of this time no events came in, as the source told when it went on. A heap's figures are as they were before it.
+struct LossStretch {
+  std::int64_t since_ns = 0, until_ns = 0;
+  std::uint32_t heap = 0;  // 0: all.
+};
+
 class Stream {
  public:
   Stream() : growth_(std::make_unique<Growth>()) {}
@@ -91,6 +97,7 @@ class Stream {
   const EventCounts& counts() const { return has_.counts; }
   const SharedLog<FailureEvent>& failures() const { return has_.failures; }
   const SharedLog<Mark>& marks() const { return has_.marks; }
+  const SharedLog<LossStretch>& losses() const { return has_.losses; }
   HeapPeak peak(std::uint32_t heap) const;
   const CounterTable& counters() const { return has_.counters; }
   const AttributeTable& attributes() const { return has_.attributes; }
@@ -138,6 +145,7 @@ class Stream {
     EventCounts counts;
     SharedLog<FailureEvent> failures;
     SharedLog<Mark> marks;
+    SharedLog<LossStretch> losses;
     CounterTable counters;
     AttributeTable attributes;
     ClockTable clocks;  // Of a version.
