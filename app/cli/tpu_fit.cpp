@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "allocator/tpu/shape.h"
+#include "analysis/model/clamped.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
@@ -52,7 +53,8 @@ Result<Fit> fit_of_trace(const Trace* trace, const std::string& file) {
   if (is_of_no_tpu(*trace, *program))
     return Failure(error_of(compiled_for_no_tpu,
                             "What a TPU makes of it, its compiler says: hbmscope tpu compile SCRIPT.py:NAME.", file));
-  return Fit{file, std::move(*program), {}, *needed};
+  const auto code_bytes = program->code_bytes;
+  return Fit{file, std::move(*program), code_bytes, clamped_sum(*needed, code_bytes.value_or(0))};
 }
 
 // "v5e:2x2" -> {"v5e", 4}; without sizes nothing.

@@ -68,6 +68,40 @@ TEST(TimelineColumns, every_extreme_is_in_its_column) {
   EXPECT_EQ(90 * mib, timeline.peak->bytes);
 }
 
+TEST(TimelineColumns, nothing_that_came_in_of_a_time_is_known_of_it) {
+  Stream stream;
+  wire::StreamWriter writer(0, [&](wire::SharedBlock block) { stream.append(std::move(block)); });
+  wire::AllocRecord block;
+  block.size = mib;
+  block.heap = writer.define_heap({}, "pool", "device");
+  for (std::int64_t i = 1; i <= 20; ++i) {
+    block.address = static_cast<std::uint64_t>(i) * mib;
+    writer.alloc(block, i);
+  }
+  wire::LossRecord loss;
+  loss.since_ns = 21;
+  loss.count = 1000;
+  writer.add(loss, 60);
+  wire::ListingRecord listing;
+  listing.heap = 1;
+  writer.add(listing, 60);
+  listing.phase = 1;
+  writer.add(listing, 60);
+  for (std::int64_t i = 61; i <= 101; ++i) {
+    block.address = static_cast<std::uint64_t>(i) * mib;
+    writer.alloc(block, i);
+  }
+  writer.flush();
+  for (const TimelineEffort effort : {TimelineEffort::quick, TimelineEffort::exact}) {
+    const TimelineColumns timeline = columns_of(stream, {}, 100, effort);
+    for (std::size_t column = 0; column < 100; ++column)
+      EXPECT_EQ(timeline.columns[column].is_inexact, column >= 20 && column <= 59) << column;
+  }
+  // Only a part of it is looked at, and all of that part lies in the gap.
+  const TimelineColumns part = columns_of(stream, {30, 40}, 10, TimelineEffort::exact);
+  for (const TimelineColumn& column : part.columns) EXPECT_TRUE(column.is_inexact);
+}
+
 // 500 events at random, of a heap with a region that comes late and grows.
 void fill(test::SmallTrace& trace, std::uint32_t seed) {
   std::mt19937 random(seed);

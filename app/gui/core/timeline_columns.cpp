@@ -1,5 +1,6 @@
 #include "app/gui/core/timeline_columns.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -25,14 +26,8 @@ TimelineColumn column_from(const StreamState& state, std::uint32_t id, std::uint
   const std::uint64_t in_use = state.in_use_bytes(id), pool = heap.space.region_bytes().value_or(0),
                       largest = heap.space.largest_free().value_or(0);
   const std::uint64_t requested = heap.requested_bytes + (in_use - heap.in_use_bytes);  // A handle takes what is asked.
-  TimelineColumn now{{in_use, in_use},
-                     {requested, requested},
-                     {pool, pool},
-                     {largest, largest},
-                     {},
-                     position,
-                     position,
-                     heap.is_inexact || state.physical().heap(id).is_inexact};
+  TimelineColumn now{{in_use, in_use}, {requested, requested}, {pool, pool}, {largest, largest}, {}, position,
+                     position,         state.is_inexact(id)};
   if (const auto share = external_fragmentation(heap))
     now.fragmentation.least = now.fragmentation.most = static_cast<float>(*share);
   return now;
@@ -147,6 +142,22 @@ void add_marks(const Stream& stream, TimelineColumns& timeline) {
     timeline.peak = {timeline.share_of(peak.position, peak.time_ns), peak.position, peak.in_use_bytes};
 }
 
+// What is drawn there is only what was the case before it.
+void mark_losses(const Stream& stream, TimelineColumns& timeline) {
+  if (!timeline.has_times) return;
+  const auto column_of = [&](std::int64_t time_ns) {
+    const std::int64_t at = std::clamp(time_ns, stream.first_time_ns(), stream.last_time_ns());
+    return timeline.share_of_axis(static_cast<double>(at - timeline.first_time_ns));
+  };
+  for (const LossStretch& loss : stream.losses()) {
+    const double begin = column_of(loss.since_ns), end = column_of(loss.until_ns);
+    if ((loss.heap != 0 && loss.heap != timeline.heap.heap) || end < 0 || begin > 1) continue;
+    const std::size_t count = timeline.columns.size();
+    for (std::size_t column = timeline.column_of(begin, count); column <= timeline.column_of(end, count); ++column)
+      timeline.columns[column].is_inexact = true;
+  }
+}
+
 // "10 ms", "1.5 s": round numbers need no more digits than the step has; from a minute on as moments are written.
 std::string tick_text(std::int64_t ns, double step) {
   if (ns == 0) return "0";
@@ -243,6 +254,7 @@ std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, He
     timeline.pool_most = std::max(timeline.pool_most, column.pool.most);
     timeline.largest_free_most = std::max(timeline.largest_free_most, column.largest_free.most);
   }
+  mark_losses(stream, timeline);
   add_marks(stream, timeline);
   add_markers(stream, timeline);
   add_counters(stream, timeline);
