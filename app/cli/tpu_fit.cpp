@@ -54,7 +54,10 @@ Result<Fit> fit_of_trace(const Trace* trace, const std::string& file) {
     return Failure(error_of(compiled_for_no_tpu,
                             "What a TPU makes of it, its compiler says: hbmscope tpu compile SCRIPT.py:NAME.", file));
   const auto code_bytes = program->code_bytes;
-  return Fit{file, std::move(*program), code_bytes, clamped_sum(*needed, code_bytes.value_or(0))};
+  const bool is_emulated = std::any_of(trace->streams.begin(), trace->streams.end(), [](const Stream& stream) {
+    return stream.definitions().job_fact("tpu.figures") == "emulated";
+  });
+  return Fit{file, std::move(*program), code_bytes, clamped_sum(*needed, code_bytes.value_or(0)), is_emulated};
 }
 
 // "v5e:2x2" -> {"v5e", 4}; without sizes nothing.
@@ -196,7 +199,7 @@ nlohmann::ordered_json json_of(const Fit& fit, const std::vector<FitTarget>& tar
   for (const FitTarget& target : targets) rows.push_back(row_of(fit, target.name, target.generation->hbm_usable.value));
   return {{"file", valid_utf8(fit.file)},
           {"name", or_null(valid_utf8(fit.program.name))},
-          {"figures", "compiler"},
+          {"figures", fit.is_emulated ? "emulated" : "compiler"},
           {"needed_without_code_bytes", or_null(fit.program.needed_without_code_bytes())},
           {"donatable_bytes", or_null(fit.program.donatable_bytes)},
           {"generations", json_from_rows(rows, targets)}};
@@ -252,7 +255,7 @@ int run_tpu_fit(const TpuFitOptions& options) {
   const Terminal terminal = Terminal::of_stdout();
   nlohmann::ordered_json json = {{"schema", json_schema}, {"programs", nlohmann::ordered_json::array()}};
   std::string text;
-  bool has_dump = false;
+  bool has_dump = false, has_emulation = false;
   for (const std::string& file : options.files) {
     const auto sources = load_sources({file}, {options.max_size, {}, {}});
     if (!sources) return fail(sources.error());
@@ -266,11 +269,12 @@ int run_tpu_fit(const TpuFitOptions& options) {
     }
     const auto fit = fit_of_trace(sources->front().trace.get(), file);
     if (!fit) return fail(fit.error());
-    has_dump = true;
+    (fit->is_emulated ? has_emulation : has_dump) = true;
     text += text_of(*fit, *targets, terminal);
     json["programs"].push_back(json_of(*fit, *targets));
   }
   if (has_dump) text += fit_caveat;
+  if (has_emulation) text += "As emulated for its own generation; tpu fit of the workload file emulates each.\n";
   return print_to_stdout(options.json ? text_from_json(json) : text) ? exit_ok : exit_unreadable;
 }
 

@@ -48,6 +48,7 @@ struct Fit {
   ProgramMemoryRow program;
   std::optional<std::uint64_t> code_bytes;  // No dump tells it; the compiler does.
   std::uint64_t needed = 0;                 // Code included where it is known.
+  bool is_emulated = false;                 // A recording of `tpu run`.
 };
 
 // Of a dump. Errors: it can't be read, tells no program's memory, or is of a CPU or a GPU (`compiled_for_no_tpu`).
@@ -56,7 +57,7 @@ extern const char* const compiled_for_no_tpu;
 FitRow row_of(const Fit& fit, const std::string& name, std::uint64_t usable_bytes);
 std::string text_of(const Fit& fit, const std::vector<FitTarget>& targets, const Terminal& terminal);
 nlohmann::ordered_json json_of(const Fit& fit, const std::vector<FitTarget>& targets);
-// Of other generations than the one that it was compiled for.
+// Of other generations than the one that it was compiled, or emulated, for.
 extern const char* const fit_caveat;
 
 // A workload emulated on each target, and where it does not fit with one thing changed after the other. Errors: those
