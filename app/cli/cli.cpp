@@ -207,10 +207,10 @@ void add_watch(CLI::App& app, WatchOptions& options) {
       .add_option("JOB", options.job,
                   "The number of an hbmscope run, or of the job that it started, or HOST:NUMBER, or tcp:HOST:PORT")
       ->required();
-  command.add_option("--for", options.seconds, "Seconds to watch; 0: until it ends")->check(CLI::Range(0.0, 1e9));
-  command.add_option("--every", options.interval, "Seconds between lines")
-      ->capture_default_str()
-      ->check(CLI::Range(0.05, 3600.0));
+  add_seconds_option(command, "--for", options.seconds,
+                     "How long: 60s, 5m; a number alone is seconds; 0: until it ends");
+  add_seconds_option(command, "--every", options.interval, "How long between lines: 1s, 500ms", {0.05, 3600})
+      ->capture_default_str();
   command.add_flag("--json", options.json, "An object a line");
   add_max_memory_option(command, options.max_memory);
   command.add_flag(
@@ -242,9 +242,9 @@ void add_demo(CLI::App& app, DemoRequest& request, DemoOptions& job) {
   command.add_option("--beside", request.beside,
                      "A second program beside it, with this variable set: XLA_PYTHON_CLIENT_ALLOCATOR=platform");
   command.add_flag("--headless", request.headless, "No window: run for a while, then print what was there at the peak");
-  command.add_option("--for", request.seconds, "Seconds to run without a window; 0: until it is ended")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e9));
+  add_seconds_option(command, "--for", request.seconds,
+                     "How long to run without a window: 10s, 5m; a number alone is seconds; 0: until it is ended")
+      ->capture_default_str();
   command.add_option("--record", request.record, "Keep its recording in this file");
   add_listen_options(command, request.listen);
   command.add_flag("--json", request.json, "Print the summary as JSON, as report does; without a window");

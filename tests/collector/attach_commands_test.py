@@ -53,7 +53,7 @@ class Attach(AttachTest):
     def test_the_recording_holds_what_lived_before_and_what_came_after(self):
         target = self.target()
         time.sleep(0.2)
-        done = self.run_it("attach", str(target.pid), "--record", self.recording, "--for", "0.5")
+        done = self.run_it("attach", str(target.pid), "--record", self.recording, "--for", "500ms")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.end(target)
         report = self.report()
@@ -83,7 +83,7 @@ class Attach(AttachTest):
         self.assertNotEqual(again.returncode, 0)
         self.assertIn(f"{target.pid} is watched by hbmscope {attaching.pid} already", again.stderr)
         self.assertFalse((self.folder / "other.hbm").exists())
-        watch = self.run_it("watch", str(target.pid), "--for", "1.2", "--every", "0.5", "--json")
+        watch = self.run_it("watch", str(target.pid), "--for", "1.2s", "--every", "500ms", "--json")
         self.assertEqual(watch.returncode, 0, watch.stderr)
         self.assertGreaterEqual(len(watch.stdout.splitlines()), 1)
         [job] = [job for job in json.loads(self.run_it("ps", "--json").stdout)["jobs"] if job["pid"] == target.pid]
@@ -122,7 +122,7 @@ class Attach(AttachTest):
         ranks = [self.target(program=str(path)) for _ in range(3)]
         several = self.run_it("attach", "ranks-target annot", "--record", self.recording)
         self.assertIn('3 jobs\' commands contain "ranks-target annot"', several.stderr)
-        held = self.attach(ranks[0].pid, "--for", "60")
+        held = self.attach(ranks[0].pid, "--for", "1m")
         self.assertIn("attached to", held.stderr.readline())
         done = self.run_it("attach", str(ranks[1].pid), "--all", "--record", str(self.folder / "all.hbm"), "--for", "0.5")
         self.assertEqual(done.returncode, 0, done.stderr)
