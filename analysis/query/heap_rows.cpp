@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/model/clamped.h"
 #include "analysis/query/trace_own_code.h"
 #include "analysis/trace/join_traces.h"
 #include "analysis/trace/told_figures.h"
@@ -88,11 +89,16 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       if (row.requested_bytes && row.in_use_bytes > 0)
         row.internal_fragmentation =
             1.0 - static_cast<double>(*row.requested_bytes) / static_cast<double>(row.in_use_bytes);
-      row.peak_in_use_bytes = trace.streams[i].peak(info.id).in_use_bytes;
+      const HeapPeak peak = trace.streams[i].peak(info.id);
+      row.peak_in_use_bytes = peak.in_use_bytes;
+      row.is_peak_inexact = peak.is_inexact;
       row.live_blocks = heap.live_blocks;
       const PhysicalBytes physical = states[i].physical().heap(info.id);
       if (physical.has_any()) row.physical = physical;
-      row.is_inexact = heap.is_inexact || (physical.has_any() && physical.is_inexact);
+      row.is_inexact = states[i].is_inexact(info.id);
+      if (row.is_inexact && trace.streams[i].has_times())
+        row.inexact_since_start_ns = std::max(
+            std::int64_t{0}, clamped_difference(states[i].inexact_since_ns(info.id), trace.streams[i].first_time_ns()));
     }
   }
   return rows;

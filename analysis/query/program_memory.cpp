@@ -23,6 +23,7 @@ std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace) {
     row.temp_bytes = told(told_figure::program_temp, 0);
     row.replayed_temp_bytes = told(told_figure::program_replayed_temp, 0);
     row.donatable_bytes = told(told_figure::program_donatable, 0);
+    row.code_bytes = told(told_figure::program_code, 0);
     row.name = stream.definitions().job_fact("hlo_module");
     for (const HeapInfo& heap : stream.definitions().heaps())
       if (heap.id != 0)

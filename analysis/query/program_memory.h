@@ -18,13 +18,14 @@ struct ProgramMemoryRow {
   std::optional<std::uint64_t> replayed_temp_bytes;
   // Of outputs that are as large as an argument that is kept, and could take its place if it were donated.
   std::optional<std::uint64_t> donatable_bytes;
+  std::optional<std::uint64_t> code_bytes;  // No dump tells it; a recording of what `tpu compile` made does.
   struct Space {
     std::string name;
     std::uint64_t bytes = 0;
   };
   std::vector<Space> by_space;  // All of it, by memory space.
 
-  // What a device needs to run it, beside the code, whose size no dump tells: argument + output - alias + temp.
+  // What a device needs to run it, beside the code: argument + output - alias + temp.
   // Absent where one of them is.
   std::optional<std::uint64_t> needed_without_code_bytes() const;
 };

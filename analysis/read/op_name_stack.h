@@ -1,5 +1,5 @@
 // XLA names an operation by its way through the program, "jit(step)/jvp()/mul", and the source line that made it. As a
-// stack: the parts from the outermost in, the last one at that line.
+// stack: the parts from the outermost in, below what called them, the last one at that line.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace hbmscope {
 
-// 0, no stack, for an empty name.
+// An empty name adds nothing to the stack of the callers.
 inline std::uint32_t define_op_name_stack(wire::StreamWriter& writer, std::string_view op_name, std::string_view file,
-                                          std::uint32_t line) {
-  std::uint32_t stack = 0;
+                                          std::uint32_t line, std::uint32_t callers = 0) {
+  std::uint32_t stack = callers;
   while (!op_name.empty()) {
     const std::size_t slash = op_name.find('/');
     const bool is_last = slash == std::string_view::npos;

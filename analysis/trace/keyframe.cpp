@@ -116,7 +116,8 @@ Keyframe StreamState::make_keyframe(wire::BlockEncoder& encoder) const {
   keyframe.problems = problems_;
   keyframe.physical = physical_.pack();
   for (const HeapState& heap : heaps_)
-    keyframe.heaps.push_back({heap.space.problems(), heap.live_blocks, heap.space.free_chunks(), heap.is_inexact});
+    keyframe.heaps.push_back(
+        {heap.space.problems(), heap.live_blocks, heap.space.free_chunks(), heap.is_inexact, heap.inexact_since_ns});
   return keyframe;
 }
 
@@ -193,6 +194,7 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
   state.physical_ = PhysicalState::unpack(keyframe.physical);
   for (std::size_t heap = 0; heap < keyframe.heaps.size(); ++heap) {
     state.heaps_[heap].is_inexact = keyframe.heaps[heap].is_inexact;
+    state.heaps_[heap].inexact_since_ns = keyframe.heaps[heap].inexact_since_ns;
     state.heaps_[heap].space.set_problems(keyframe.heaps[heap].problems);
   }
   if (is_unreadable) state.skip_lost(last);

@@ -76,6 +76,7 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
   for (std::size_t kind = 0; kind < counts.size(); ++kind)
     is_plain &= counts[kind] == 0 || NetChanges::is_plain(static_cast<std::uint8_t>(kind));
   has_.peaks.resize(has_.definitions.heaps().size());
+  has_.inexact_peaks.resize(has_.definitions.heaps().size());
   has_.timelines.resize(has_.definitions.heaps().size());
   last.make_heaps(has_.definitions);
   const std::size_t number = has_.blocks.size();
@@ -87,15 +88,35 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
   has_.blocks.push_back(std::move(block));
   last.apply(decoded, number, has_.definitions, ~std::uint64_t{0},
              [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
-               HeapPeak& peak = has_.peaks[heap];
-               const std::uint64_t in_use = last.in_use_bytes(heap);
-               if (in_use > peak.in_use_bytes) peak = {in_use, position, time_ns};
-               has_.timelines[heap].add(position, time_ns, last.heap(heap), last.physical().heap(heap));
+               note_peak(heap, position, time_ns);
+               has_.timelines[heap].add(position, time_ns, last, heap);
              });
   has_.plain_blocks.push_back(is_plain && (!may_find_problems || last.count_problems() == problems) ? 1 : 0);
   has_.end_position = last.position();
   keep_keyframe();
   return std::nullopt;
+}
+
+void Stream::note_peak(std::uint32_t heap, std::uint64_t position, std::int64_t time_ns) {
+  const StreamState& last = growth_->last;
+  const std::uint64_t in_use = last.in_use_bytes(heap);
+  if (in_use <= has_.peaks[heap].in_use_bytes) return;
+  if (!last.is_inexact(heap)) {
+    has_.peaks[heap] = {in_use, position, time_ns};
+    return;
+  }
+  InexactPeak& inexact = has_.inexact_peaks[heap];
+  const std::int64_t since_ns = last.inexact_since_ns(heap);
+  if (inexact.since_ns != since_ns || in_use > inexact.peak.in_use_bytes)
+    inexact = {{in_use, position, time_ns, true}, since_ns};
+}
+
+HeapPeak Stream::peak(std::uint32_t heap) const {
+  if (heap >= has_.peaks.size()) return {};
+  const HeapPeak &exact = has_.peaks[heap], &inexact = has_.inexact_peaks[heap].peak;
+  // What was counted between a loss and the next listing the listing has put right.
+  const bool is_open = growth_ == nullptr || growth_->last.is_inexact(heap);
+  return is_open && inexact.in_use_bytes > exact.in_use_bytes ? inexact : exact;
 }
 
 void Stream::spare_memory() {
@@ -131,6 +152,8 @@ void Stream::note_written(std::uint64_t end_event, std::uint64_t blocks) {
 Stream Stream::version() const {
   Contents contents = has_;
   contents.clocks = growth_->clocks;
+  for (std::uint32_t heap = 0; heap < contents.inexact_peaks.size(); ++heap)
+    if (!growth_->last.is_inexact(heap)) contents.inexact_peaks[heap] = {};
   return Stream(std::move(contents));
 }
 

@@ -46,11 +46,13 @@ struct EventCounts {
   }
 };
 
-// The highest moments of a heap's bytes in use; the state from before the first event counts.
+// The highest moment of a heap's bytes in use; the state from before the first event counts. What was counted between a
+// loss of events and the next listing of the heap does not; only where none has come yet, and then it is said.
 struct HeapPeak {
   std::uint64_t in_use_bytes = 0;
   std::uint64_t position = 0;  // After so many events.
   std::int64_t time_ns = 0;
+  bool is_inexact = false;
 };
 
 // An out-of-memory, or a driver's refusal, as the source told it, and where in the stream it stands.
@@ -89,7 +91,7 @@ class Stream {
   const EventCounts& counts() const { return has_.counts; }
   const SharedLog<FailureEvent>& failures() const { return has_.failures; }
   const SharedLog<Mark>& marks() const { return has_.marks; }
-  HeapPeak peak(std::uint32_t heap) const { return heap < has_.peaks.size() ? has_.peaks[heap] : HeapPeak{}; }
+  HeapPeak peak(std::uint32_t heap) const;
   const CounterTable& counters() const { return has_.counters; }
   const AttributeTable& attributes() const { return has_.attributes; }
   const ClockTable& clocks() const { return growth_ != nullptr ? growth_->clocks : has_.clocks; }
@@ -124,6 +126,10 @@ class Stream {
   // Two blocks: to take them in costs as much as to restore ten thousand live blocks.
   static constexpr std::uint64_t keyframe_events_min = 2 * std::uint64_t{wire::block_events_max};
 
+  struct InexactPeak {
+    HeapPeak peak;
+    std::int64_t since_ns = 0;  // Of which stretch without a listing.
+  };
   // Shares what is sealed with its copies.
   struct Contents {
     SharedLog<wire::SharedBlock> blocks;
@@ -136,7 +142,8 @@ class Stream {
     AttributeTable attributes;
     ClockTable clocks;  // Of a version.
     std::map<std::uint8_t, std::uint64_t> passed_over;
-    std::vector<HeapPeak> peaks;                           // By heap.
+    std::vector<HeapPeak> peaks;                           // By heap, as the next two.
+    std::vector<InexactPeak> inexact_peaks;                // Above those, and not to be relied on.
     std::vector<Timeline> timelines;                       // By heap.
     SharedLog<std::shared_ptr<const Keyframe>> keyframes;  // Ascending positions.
     std::uint64_t end_position = 0;
@@ -160,6 +167,7 @@ class Stream {
 
   using RecordCounts = std::array<std::uint64_t, 256>;  // By kind.
   RecordCounts note(const wire::DecodedBlock& block);
+  void note_peak(std::uint32_t heap, std::uint64_t position, std::int64_t time_ns);
   void keep_keyframe();
   std::uint64_t events_between(const Keyframe& keyframe) const;  // It and the next one; its bytes are counted by now.
   // Those behind the keyframe that are plain, without a gap, up to the one with the event `position`.

@@ -207,11 +207,13 @@ void StreamState::clear_heap(std::uint32_t id) {
   details_[id].clear();
   all_are_inexact_ = false;
   const bool is_listed = heap.is_listed;
+  const std::int64_t inexact_since_ns = heap.inexact_since_ns;
   AddressSpace space = std::move(heap.space);
   space.clear(space.region_bytes() ? RegionsAre::told : RegionsAre::unknown);
   heap = {};
   heap.space = std::move(space);
   heap.is_listed = is_listed;
+  heap.inexact_since_ns = inexact_since_ns;
 }
 
 std::uint32_t StreamState::apply_heap_gone(std::uint32_t heap) {
@@ -222,8 +224,9 @@ std::uint32_t StreamState::apply_heap_gone(std::uint32_t heap) {
 
 void StreamState::apply_loss(const wire::LossRecord& record) {
   problems_.losses += std::max<std::uint64_t>(1, record.count);
-  if (record.heap == 0) return note_gap();
-  if (record.heap < known_heaps_) heaps_[record.heap].is_inexact = true;
+  const auto since_ns = static_cast<std::int64_t>(record.since_ns);
+  if (record.heap == 0) return note_gap(since_ns);
+  if (record.heap < known_heaps_) note_inexact(record.heap, since_ns);
   physical_.note_loss(record.heap, known_heaps_);
 }
 
@@ -234,10 +237,16 @@ void StreamState::learn_heaps(const Definitions& definitions, std::uint32_t sequ
   }
 }
 
-void StreamState::note_gap() {
+void StreamState::note_inexact(std::size_t heap, std::int64_t since_ns) {
+  const bool is_told = since_ns > 0;
+  if (!is_inexact(static_cast<std::uint32_t>(heap))) heaps_[heap].inexact_since_ns = is_told ? since_ns : time_ns_;
+  heaps_[heap].is_inexact = true;
+}
+
+void StreamState::note_gap(std::int64_t since_ns) {
   if (all_are_inexact_) return;
   all_are_inexact_ = true;
-  for (std::size_t id = 0; id < known_heaps_; ++id) heaps_[id].is_inexact = true;
+  for (std::size_t id = 0; id < known_heaps_; ++id) note_inexact(id, since_ns);
   physical_.note_loss(0, known_heaps_);
 }
 

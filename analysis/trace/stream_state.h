@@ -46,8 +46,9 @@ struct HeapState {
   std::uint64_t requested_bytes = 0;  // Of those whose request is known.
   std::uint64_t pending_bytes = 0;    // In use, already freed by the program.
   std::uint64_t live_blocks = 0, pending_blocks = 0, unknown_requests = 0;
-  bool is_inexact = false;  // After a loss, until it was listed again.
-  bool is_listed = false;   // Something was listed of it since the last event.
+  bool is_inexact = false;            // After a loss, until it was listed again.
+  std::int64_t inexact_since_ns = 0;  // The time of that loss.
+  bool is_listed = false;             // Something was listed of it since the last event.
 
   // Nothing where the source does not tell.
   std::optional<std::uint64_t> known_requested_bytes() const {
@@ -72,6 +73,7 @@ struct KeyframeHeap {
   AddressProblems problems;
   std::size_t blocks = 0, free_chunks = 0;
   bool is_inexact = false;
+  std::int64_t inexact_since_ns = 0;
 };
 
 // A state in a few bytes a block, to go on from later.
@@ -137,6 +139,14 @@ class StreamState {
   const PhysicalState& physical() const { return physical_; }
   // What is taken of a heap's memory: its live blocks, and the handles that it owns.
   std::uint64_t in_use_bytes(std::uint32_t id) const { return heap(id).in_use_bytes + physical_.heap(id).owned_bytes; }
+  // Events of the heap, or of handles that it owns, were lost, and it was not listed again since: its figures are not
+  // to be relied on.
+  bool is_inexact(std::uint32_t id) const {
+    const PhysicalBytes& physical = physical_.heap(id);
+    return heap(id).is_inexact || (physical.is_inexact && physical.has_any());
+  }
+  // Where it is: the time of the first loss since it was exact.
+  std::int64_t inexact_since_ns(std::uint32_t id) const { return heap(id).inexact_since_ns; }
   const StreamProblems& problems() const { return problems_; }
   // All that was out of order so far, in any heap: no event out of order leaves it as it was.
   std::uint64_t count_problems() const;
@@ -183,7 +193,8 @@ class StreamState {
                              bool is_new, const Definitions& definitions);
   std::uint32_t apply_heap_gone(std::uint32_t heap);
   void apply_loss(const wire::LossRecord& record);
-  void note_gap();
+  void note_inexact(std::size_t heap, std::int64_t since_ns);  // 0: at the last event.
+  void note_gap(std::int64_t since_ns = 0);
   // Those that were defined up to this block.
   void learn_heaps(const Definitions& definitions, std::uint32_t sequence);
   void note_listed(std::uint32_t heap);

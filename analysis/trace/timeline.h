@@ -39,7 +39,9 @@ class Timeline {
   static constexpr std::uint64_t bucket_events = 256;
   static constexpr std::size_t fan = 8;
 
-  void add(std::uint64_t position, std::int64_t time_ns, const HeapState& heap, const PhysicalBytes& physical) {
+  void add(std::uint64_t position, std::int64_t time_ns, const StreamState& state, std::uint32_t id) {
+    const HeapState& heap = state.heap(id);
+    const PhysicalBytes& physical = state.physical().heap(id);
     const TimelineFigures now = figures_of(heap, physical);
     if (open_.changes == 0) {
       begin_bucket(position, time_ns, now);
@@ -59,7 +61,7 @@ class Timeline {
       open_.least.external_fragmentation = std::min(open_.least.external_fragmentation, now.external_fragmentation);
     open_.knows_requested &= heap.unknown_requests == 0;
     open_.knows_regions &= heap.space.knows_regions();
-    open_.is_inexact |= heap.is_inexact || (physical.is_inexact && physical.has_any());
+    open_.is_inexact |= state.is_inexact(id);
     if (++open_.changes == bucket_events) close_bucket();
   }
 

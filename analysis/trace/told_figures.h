@@ -13,7 +13,7 @@ inline constexpr std::string_view used = "used_bytes", free = "free_bytes", larg
 inline constexpr std::string_view program_argument = "program_argument_bytes", program_output = "program_output_bytes",
                                   program_alias = "program_alias_bytes", program_temp = "program_temp_bytes",
                                   program_replayed_temp = "program_replayed_temp_bytes",
-                                  program_donatable = "program_donatable_bytes";
+                                  program_donatable = "program_donatable_bytes", program_code = "program_code_bytes";
 // Of a heap: all that the program has in that memory.
 inline constexpr std::string_view program_space = "program_bytes";
 

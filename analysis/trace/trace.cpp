@@ -71,7 +71,8 @@ void add_problem_statistics(Trace& trace) {
       trace.import.add(name, severity, static_cast<std::int64_t>(std::min<std::uint64_t>(count, 1ULL << 62)), remedy);
   };
   add("unknown_free", Severity::notice, problems.unknown_frees,
-      "Frees of addresses where nothing lived: the blocks are older than the recording.");
+      "Frees of addresses where nothing lived: the blocks are older than the recording, or were taken while events "
+      "were lost.");
   add("block_overlap", Severity::warning, space.overlaps,
       "Blocks that begin or reach into a live block: the source lost a free. Both count as in use.");
   add("block_outside", Severity::warning, space.outside,
@@ -88,7 +89,8 @@ void add_problem_statistics(Trace& trace) {
   add("region_size_impossible", Severity::loss, space.region_sizes,
       "Regions without a byte, or larger than any device; left out.");
   add("bad_slot", Severity::loss, problems.bad_slots,
-      "Frees that name a block which is not there: parts of the stream are missing; heaps are inexact from there on.");
+      "Frees that name a block which is not there: parts of the stream are missing; heaps are inexact from there until "
+      "they are listed anew.");
   add_physical(physical, add);
   add("undefined_heap", Severity::loss, problems.undefined_heaps + physical.undefined_heaps,
       "Records of heaps that were never defined; left out.");
@@ -96,7 +98,7 @@ void add_problem_statistics(Trace& trace) {
   add("missing_definition", Severity::loss, missing,
       "Names, frames or stacks whose definition is missing; they are shown as unknown.");
   add("missing_block", Severity::loss, missing_blocks,
-      "Blocks of the recording are missing; heaps are inexact from there on.");
+      "Blocks of the recording are missing; heaps are inexact from there until they are listed anew.");
   add("damaged_block", Severity::loss, damaged, "Blocks that can't be read were left out.");
   add("counters_left_out", Severity::notice, counters_left_out,
       "Samples of more counters than any source has; the stream is damaged.");

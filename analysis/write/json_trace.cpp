@@ -37,6 +37,8 @@ Json json_from_heap_rows(const std::vector<HeapRow>& rows) {
                     {"peak_in_use_bytes", row.peak_in_use_bytes},
                     {"live_blocks", row.live_blocks},
                     {"is_inexact", row.is_inexact},
+                    {"inexact_since_start_ns", or_null(row.inexact_since_start_ns)},
+                    {"peak_is_inexact", row.is_peak_inexact},
                     {"stream", row.stream},
                     {"file", or_null(row.file)},
                     {"physical", row.physical ? json_from_physical(*row.physical) : Json(nullptr)}});

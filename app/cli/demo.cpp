@@ -10,10 +10,12 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "allocator/workload/workloads.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/units/utf8.h"
+#include "analysis/write/json.h"
 #include "app/cli/display.h"
 #include "app/cli/load.h"
 #include "app/cli/observed_job.h"
@@ -30,17 +32,31 @@ void remember(int) {
   asked_to_end = 1;
 }
 
-int print_list() {
+int print_list(bool json) {
+  if (json) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const auto& one : allocator::workload::all_workloads())
+      list.push_back({{"name", one.name}, {"title", one.title}, {"shows", one.shows}});
+    const nlohmann::ordered_json all = {{"schema", json_schema}, {"workloads", std::move(list)}};
+    fmt::print("{}\n", all.dump(2));
+    return exit_ok;
+  }
   for (const auto& one : allocator::workload::all_workloads())
     fmt::print("{:14} {}. {}\n", one.name, one.title, one.shows);
   return exit_ok;
+}
+
+// Its peak; where nothing was ever in use, because nothing fitted, its end.
+std::string moment_of(const std::string& recording) {
+  const auto source = load_merged({recording}, {});
+  return source && source->trace && find_moment(*source->trace, "peak") ? "peak" : "";
 }
 
 // The recording at its peak, as report prints it.
 int print_summary(const std::string& recording, bool json) {
   ReportOptions report;
   report.files = {recording};
-  report.view.at = "peak";
+  report.view.at = moment_of(recording);
   report.json = json;
   report.top = 8;
   return run_report(report);
@@ -59,7 +75,7 @@ int print_difference(const std::vector<std::string>& recordings, bool json) {
   if (has_failed(recordings[0]))
     diff.from = "oom";
   else
-    diff.view.at = has_failed(recordings[1]) ? "oom" : "peak";
+    diff.view.at = has_failed(recordings[1]) ? "oom" : moment_of(recordings[1]);
   diff.same = "requests";
   diff.top = 8;
   diff.json = json;
@@ -119,9 +135,11 @@ Result<std::unique_ptr<view::StartedCommand>> start_beside(const DemoRequest& re
 
 int print_end(const DemoRequest& request, const std::vector<std::string>& recordings) {
   if (!request.json)
-    fmt::print("hbmscope demo {}: {:.0f} s of it on a device of {}, {}\n\n", request.job.workload, request.seconds,
+    fmt::print("hbmscope demo {}: {:g} s of it on a device of {}, {}\n\n", request.job.workload, request.seconds,
                request.job.device_bytes,
-               recordings.size() > 1 ? "under two configurations" : "at the moment when most was in use");
+               recordings.size() > 1                   ? "under two configurations"
+               : moment_of(recordings.front()).empty() ? "in which nothing was ever in use"
+                                                       : "at the moment when most was in use");
   const int code = recordings.size() > 1 ? print_difference(recordings, request.json)
                                          : print_summary(recordings.front(), request.json);
   if (request.record.empty() || request.json) return code;
@@ -173,7 +191,7 @@ int run_headless(const DemoRequest& request) {
 }  // namespace
 
 int run_demo(const DemoRequest& request, const OpenWindow& open_window) {
-  if (request.list) return print_list();
+  if (request.list) return print_list(request.json);
   if (!request.beside.empty())
     if (const auto checked = check_demo_job(job_beside(request)); !checked) return fail(checked.error());
   if (request.headless || request.json) return run_headless(request);

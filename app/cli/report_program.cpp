@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/model/clamped.h"
 #include "analysis/query/program_memory.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -27,7 +28,9 @@ std::string text_from_program(const Trace& trace) {
     text += fmt::format(": arguments {} + outputs {} - in both {} + temporaries {}", known_text(row->argument_bytes),
                         known_text(row->output_bytes), known_text(row->alias_bytes), known_text(row->temp_bytes));
   if (const auto needed = row->needed_without_code_bytes())
-    text += fmt::format(" = {} of device memory, and its code", text_from_bytes(*needed));
+    text += row->code_bytes ? fmt::format(" + code {} = {} of device memory", text_from_bytes(*row->code_bytes),
+                                          text_from_bytes(clamped_sum(*needed, *row->code_bytes)))
+                            : fmt::format(" = {} of device memory, and its code", text_from_bytes(*needed));
   text += ".\n";
   if (row->replayed_temp_bytes && row->temp_bytes) {
     const std::int64_t difference = signed_from(*row->replayed_temp_bytes) - signed_from(*row->temp_bytes);
@@ -50,7 +53,7 @@ void add_program(nlohmann::ordered_json& json, const Trace& trace) {
                      {"output_bytes", or_null(row->output_bytes)},
                      {"alias_bytes", or_null(row->alias_bytes)},
                      {"temp_bytes", or_null(row->temp_bytes)},
-                     {"generated_code_bytes", nullptr},  // No dump tells it.
+                     {"generated_code_bytes", or_null(row->code_bytes)},
                      {"needed_without_code_bytes", or_null(row->needed_without_code_bytes())},
                      {"replayed_temp_bytes", or_null(row->replayed_temp_bytes)},
                      {"donatable_bytes", or_null(row->donatable_bytes)},

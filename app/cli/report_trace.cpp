@@ -19,6 +19,15 @@ std::string known_text(const std::optional<std::uint64_t>& bytes) {
 std::string share_text(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", *share * 100) : "–";
 }
+std::string inexact_text(const HeapRow& row) {
+  std::string text = "inexact";
+  if (row.inexact_since_start_ns)
+    text += fmt::format(" since {:.6f} s", static_cast<double>(*row.inexact_since_start_ns) / 1e9);
+  text += ": events were lost";
+  if (row.is_peak_inexact) text += "; the peak is inexact too";
+  return text;
+}
+
 std::string heaps_text(const std::vector<HeapRow>& rows, const Terminal& terminal) {
   std::size_t width = 4;
   for (const HeapRow& row : rows) width = std::max(width, display_width(printable(row.label)));
@@ -36,7 +45,7 @@ std::string heaps_text(const std::vector<HeapRow>& rows, const Terminal& termina
                         pad_left(share_text(row.internal_fragmentation), 8), text_from_bytes(row.peak_in_use_bytes),
                         text_from_count(row.live_blocks));
     if (row.pending_bytes > 0) text += fmt::format("  {} pending", text_from_bytes(row.pending_bytes));
-    if (row.is_inexact) text += terminal.paint("  inexact: events were lost", Ink::bad);
+    if (row.is_inexact) text += terminal.paint("  " + inexact_text(row), Ink::bad);
     text += "\n";
   }
   return text;

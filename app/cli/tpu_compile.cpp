@@ -17,6 +17,9 @@
 
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_rows.h"
+#include "analysis/read/file_bytes.h"
+#include "analysis/read/hlo/read_hlo.h"
+#include "analysis/read/source/read_source.h"
 #include "analysis/read/tpu_oom/read_tpu_oom.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -208,10 +211,13 @@ Json json_of(const Compiled& compiled) {
   return json;
 }
 
+// With the size of the code, which the dump does not tell.
 Result<void> record(const Fit& fit, const TpuCompileOptions& options) {
-  const auto sources = load_sources({fit.file}, {options.max_size, {}, {}});
-  if (!sources) return Failure(sources.error());
-  const auto written = write_recording(*sources->front().trace, options.record);
+  const auto dump = read_file(fit.file, SourceOptions{}.max_inflated_bytes);
+  if (!dump) return Failure(dump.error());
+  const auto trace = read_hlo(dump->bytes(), fit.file, nullptr, {{}, fit.code_bytes});
+  if (!trace) return Failure(trace.error());
+  const auto written = write_recording(*trace, options.record);
   if (!written) return Failure(written.error());
   return {};
 }

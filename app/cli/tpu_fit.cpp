@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/model/clamped.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
@@ -31,7 +32,8 @@ Result<Fit> fit_of(const std::string& file, const std::string& max_size) {
                          file,
                          {},
                          false});
-  return Fit{file, std::move(*program), {}, *needed};
+  const auto code_bytes = program->code_bytes;
+  return Fit{file, std::move(*program), code_bytes, clamped_sum(*needed, code_bytes.value_or(0))};
 }
 
 Result<std::vector<const tpu::Generation*>> generations_from(const std::vector<std::string>& names) {

@@ -6,16 +6,19 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <string_view>
 
 namespace hbmscope::link {
 namespace {
 
-constexpr const char* viewer_prefix = "view-";
-constexpr const char* observed_prefix = "job-";  // A link whose text is the observer's number.
+constexpr std::string_view job_prefix = "run-", viewer_prefix = "view-";
+constexpr std::string_view observed_prefix = "job-";  // A link whose text is the observer's number.
 
 std::int64_t number_in(const std::string& link) {
   char text[32] = {};
@@ -24,6 +27,10 @@ std::int64_t number_in(const std::string& link) {
 
 bool runs(std::int64_t process) {
   return process > 0 && (kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM);
+}
+
+std::string path_of(const std::string& folder, std::string_view prefix, std::int64_t process) {
+  return folder + "/" + std::string(prefix) + std::to_string(process);
 }
 
 bool is_private(const std::string& folder) {
@@ -81,7 +88,7 @@ namespace {
 
 std::string observed_path(std::int64_t process) {
   const std::string folder = private_folder();
-  return folder.empty() ? "" : folder + "/" + observed_prefix + std::to_string(process);
+  return folder.empty() ? "" : path_of(folder, observed_prefix, process);
 }
 
 }  // namespace
@@ -143,7 +150,10 @@ bool is_listened_at(const std::string& path) {
 }  // namespace
 
 std::string viewer_socket(const std::string& folder, std::int64_t observer) {
-  return folder + "/" + viewer_prefix + std::to_string(observer);
+  return path_of(folder, viewer_prefix, observer);
+}
+std::string job_socket(const std::string& folder, std::int64_t observer) {
+  return path_of(folder, job_prefix, observer);
 }
 
 void note_observed(std::int64_t process) {
@@ -168,6 +178,26 @@ std::optional<std::int64_t> find_observer_of(std::int64_t process) {
   unlink(socket.c_str());
   unlink(path.c_str());
   return std::nullopt;
+}
+
+// Of a process that does not run here: in another namespace it may, and listen.
+void forget_dead_observers() {
+  const std::string folder = private_folder();
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error); !error && at != std::filesystem::directory_iterator();
+       at.increment(error)) {
+    const auto& entry = *at;
+    const std::string path = entry.path().string(), name = entry.path().filename().string();
+    const auto number_behind = [&](std::string_view prefix) {
+      return name.starts_with(prefix) ? std::strtoll(name.c_str() + prefix.size(), nullptr, 10) : 0;
+    };
+    const std::int64_t owner = std::max(number_behind(job_prefix), number_behind(viewer_prefix));
+    if (owner > 0 && !runs(owner) && !is_listened_at(path)) unlink(path.c_str());
+    if (number_behind(observed_prefix) == 0) continue;
+    const std::int64_t observer = number_in(path);
+    const std::string socket = viewer_socket(folder, observer);
+    if (!runs(observer) && (access(socket.c_str(), F_OK) != 0 || !is_listened_at(socket))) unlink(path.c_str());
+  }
 }
 
 }  // namespace hbmscope::link

@@ -26,7 +26,8 @@ struct Peer {
 // Who is at the other end. Nothing, and why in `wrong`, where it is neither this user nor root, unless we are root.
 std::optional<Peer> trusted_peer(int connection, std::string& wrong);
 
-// The socket at which the observer of that number offers its stream.
+// The socket at which jobs connect to the observer of that number, and the one at which it offers its stream.
+std::string job_socket(const std::string& folder, std::int64_t observer);
 std::string viewer_socket(const std::string& folder, std::int64_t observer);
 
 // Which observer watches a process: noted in the folder by that observer, and forgotten when it ends.
@@ -34,5 +35,8 @@ void note_observed(std::int64_t process);
 void forget_observed(std::int64_t process);
 // One that runs and listens; the names of one that doesn't are removed.
 std::optional<std::int64_t> find_observer_of(std::int64_t process);
+
+// Removes from the private folder what observers have left that were killed.
+void forget_dead_observers();
 
 }  // namespace hbmscope::link

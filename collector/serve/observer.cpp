@@ -65,7 +65,7 @@ std::optional<std::string> Observer::open() {
 }
 
 std::optional<std::string> Observer::open_in(const std::string& folder, std::uint32_t uid) {
-  const std::string path = folder + "/run-" + std::to_string(getpid());
+  const std::string path = link::job_socket(folder, getpid());
   // A job's collector knows no other way than the address itself.
   if (path.size() >= sizeof(sockaddr_un::sun_path)) return "the path of its socket is too long: " + path;
   std::string wrong;

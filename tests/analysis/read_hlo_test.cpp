@@ -18,9 +18,12 @@
 #include "analysis/read/hlo/read_hlo_proto.h"
 #include "analysis/trace/moment.h"
 #include "analysis/trace/pass.h"
+#include "tests/analysis/proto_message.h"
 
 namespace hbmscope {
 namespace {
+
+using tests::Message;
 
 constexpr std::uint64_t kib = 1024;
 
@@ -34,30 +37,6 @@ Trace trace_of(const std::string& bytes) {
   EXPECT_TRUE(trace) << trace.error().what;
   return std::move(*trace);
 }
-
-// A message, field by field.
-struct Message {
-  std::string bytes;
-
-  Message& number(std::uint32_t field, std::uint64_t value) {
-    varint(std::uint64_t{field} << 3);
-    varint(value);
-    return *this;
-  }
-  Message& text(std::uint32_t field, const std::string& value) {
-    varint(std::uint64_t{field} << 3 | 2);
-    varint(value.size());
-    bytes += value;
-    return *this;
-  }
-  Message& add(std::uint32_t field, const Message& value) { return text(field, value.bytes); }
-
- private:
-  void varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
-    bytes += static_cast<char>(value);
-  }
-};
 
 // f32[rows,128] in tiles of 8 x 128, in a memory space.
 Message array_shape(std::uint64_t rows, std::uint64_t space) {

@@ -51,11 +51,17 @@ class Watching:
             self.events = self.last["events"]["total"]
 
 
-def child_of(process):
+def job_of(process):
+    """Of the observer's children: another one passes the job's standard error on."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    while not children.read_text().split():
-        time.sleep(0.01)
-    return int(children.read_text().split()[0])
+    while True:
+        for child in children.read_text().split():
+            try:
+                if Path(f"/proc/{child}/exe").samefile(PROGRAM):
+                    return int(child)
+            except OSError:  # It has ended, or is none of ours yet.
+                pass
+        time.sleep(0.001)
 
 
 def one(environment, folder, viewers):
@@ -64,7 +70,7 @@ def one(environment, folder, viewers):
     run = subprocess.Popen([HBMSCOPE, "run", "--no-window", "--record", recording, "--", PROGRAM, "--events", str(events),
                             "--pace", str(max(1, RATE // 1000))],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-    job = child_of(run)
+    job = job_of(run)
     watching = [Watching(run, environment) for _ in range(viewers)]
     caught_up, cpu, begun = None, CpuTime(job), time.monotonic()
     is_stopped, woken = False, None

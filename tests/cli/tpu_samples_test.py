@@ -44,7 +44,7 @@ def check_recording(sample, folder):
     heaps = {heap["name"]: heap for heap in report["heaps"]}
     for tier in told["tiers"]:
         name = tier["memory_space"]
-        heap = heaps.get("HBM" if name == "hbm" else {"tile_spmem": "TileSpmem", "accumulator": "Accumulators", "host": "Host"}.get(name, name.upper()))
+        heap = heaps.get("HBM" if name == "hbm" else {"tilespmem": "TileSpmem", "accumulator": "Accumulators", "host": "Host"}.get(name, name.upper()))
         check(heap is not None, f"{sample}: no heap of {name}")
         if heap:
             check(heap["peak_in_use_bytes"] == tier["peak_bytes"], f"{sample}: peak of {name}: {heap['peak_in_use_bytes']}, told {tier['peak_bytes']}")

@@ -174,15 +174,19 @@ class Run(OwnFolderTest):
 
     def test_after_a_loss_the_heap_is_exact_again(self):
         # A ring holds most of a second, and the last events come slowly: what is lost last of all is in no listing any more.
-        process = self.start(PROGRAM, "--threads", "2", "--events", "800000", "--pace", "200", "--slow-end", "200")
-        self.job_of(process)
-        time.sleep(0.1)
-        os.kill(process.pid, signal.SIGSTOP)  # The observer sleeps, the rings fill.
-        time.sleep(1.5)
-        os.kill(process.pid, signal.SIGCONT)
-        out, err = process.communicate(timeout=300)
-        self.assertEqual(process.returncode, 0, err)
-        truth, found = json.loads(out), report(self.recording)
+        for seconds in (1.5, 3, 6):  # On a busy machine the job takes longer to fill its rings.
+            process = self.start(PROGRAM, "--threads", "2", "--events", "800000", "--pace", "200", "--slow-end", "200")
+            self.job_of(process)
+            time.sleep(0.1)
+            os.kill(process.pid, signal.SIGSTOP)  # The observer sleeps, the rings fill.
+            time.sleep(seconds)
+            os.kill(process.pid, signal.SIGCONT)
+            out, err = process.communicate(timeout=300)
+            self.assertEqual(process.returncode, 0, err)
+            truth, found = json.loads(out), report(self.recording)
+            if found["events"]["lost"] > 0:
+                break
+            Path(self.recording).unlink()
         sent = sum(heap["events"] for heap in truth["heaps"])
         self.assertGreater(found["events"]["lost"], 0, err)
         print(f"{sent:,} sent, {found['events']['lost']:,} lost", file=sys.stderr)

@@ -1,9 +1,11 @@
 // The link between an observer and its viewers, both ends in one process.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -212,6 +214,38 @@ TEST_F(Link, NamesOfAnObserverThatDoesNotListenAreRemoved) {
   EXPECT_EQ(link::find_observer_of(1), std::nullopt);
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "hbmscope"));
   std::filesystem::rename(kept, socket);
+}
+
+TEST_F(Link, WhatAKilledObserverLeftIsRemovedByTheNextOne) {
+  const std::string folder = link::private_folder();
+  int said[2];
+  ASSERT_EQ(pipe(said), 0);
+  const pid_t killed = fork();
+  if (killed == 0) {
+    std::string wrong;
+    const char is_there = link::listen_at(link::job_socket(folder, getpid()), SOCK_SEQPACKET, wrong) >= 0 &&
+                                  link::listen_at(link::viewer_socket(folder, getpid()), SOCK_STREAM, wrong) >= 0
+                              ? 'y'
+                              : 'n';
+    link::note_observed(1);
+    if (write(said[1], &is_there, 1) == 1) pause();
+    _exit(1);
+  }
+  char is_there = 0;
+  ASSERT_EQ(read(said[0], &is_there, 1), 1);
+  ASSERT_EQ(is_there, 'y');
+  const auto names = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
+  };
+  link::forget_dead_observers();
+  EXPECT_EQ(names(), 4) << "it lives, and so does ours";
+  kill(killed, SIGKILL);
+  waitpid(killed, nullptr, 0);
+  link::forget_dead_observers();
+  EXPECT_EQ(names(), 1);
+  EXPECT_TRUE(std::filesystem::exists(port.socket_path()));
+  close(said[0]);
+  close(said[1]);
 }
 
 TEST_F(Link, WhatIsNoViewerIsHungUpOn) {

@@ -318,6 +318,55 @@ TEST(Stream, a_loss_makes_heaps_inexact_until_they_are_listed) {
   EXPECT_EQ(1U, stream.last_state().heap(heap).live_blocks);
 }
 
+TEST(Stream, a_peak_between_a_loss_and_the_next_listing_is_no_peak) {
+  Stream stream;
+  wire::StreamWriter writer(0, [&](wire::SharedBlock block) { stream.append(std::move(block)); });
+  wire::AllocRecord block;
+  block.heap = writer.define_heap({}, "pool", "device");
+  const auto take = [&](std::uint64_t address, std::uint64_t size, std::int64_t time_ns) {
+    block.address = address;
+    block.size = size;
+    writer.alloc(block, time_ns);
+  };
+  const auto lose = [&](std::uint64_t since_ns, std::int64_t time_ns) {
+    wire::LossRecord loss;
+    loss.since_ns = since_ns;
+    writer.add(loss, time_ns);
+  };
+  take(4096, 100, 10);
+  lose(15, 20);
+  take(8192, 5000, 21);  // What was freed meanwhile nobody knows.
+  writer.flush();
+  EXPECT_TRUE(stream.last_state().is_inexact(1));
+  EXPECT_EQ(stream.last_state().inexact_since_ns(1), 15);
+  EXPECT_EQ(stream.peak(1).in_use_bytes, 5100U);
+  EXPECT_TRUE(stream.peak(1).is_inexact);
+  EXPECT_TRUE(stream.version().peak(1).is_inexact);
+  wire::ListingRecord listing;
+  listing.heap = 1;
+  writer.add(listing, 30);
+  wire::LiveRecord live;
+  live.address = 8192;
+  live.size = 300;
+  live.heap = 1;
+  writer.live(live);
+  listing.phase = 1;
+  writer.add(listing, 30);
+  writer.flush();
+  EXPECT_FALSE(stream.last_state().is_inexact(1));
+  for (const HeapPeak& peak : {stream.peak(1), stream.version().peak(1)}) {
+    EXPECT_EQ(peak.in_use_bytes, 300U);
+    EXPECT_FALSE(peak.is_inexact);
+  }
+  lose(0, 40);
+  take(16384, 50, 50);
+  lose(0, 60);
+  writer.flush();
+  EXPECT_EQ(stream.last_state().inexact_since_ns(1), 30) << "at the last event, and not at the second loss";
+  EXPECT_EQ(stream.peak(1).in_use_bytes, 350U) << "of this stretch, not of the one before";
+  EXPECT_EQ(stream.state_at(stream.end_position()).inexact_since_ns(1), 30);
+}
+
 TEST(Stream, a_loss_before_a_heap_was_there_is_none_of_it_from_wherever_it_is_replayed) {
   Stream stream;
   wire::StreamWriter writer(0, [&](wire::SharedBlock block) { stream.append(std::move(block)); });

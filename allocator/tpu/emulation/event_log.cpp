@@ -6,7 +6,7 @@ namespace hbmscope::allocator::tpu {
 
 std::string_view text_from_tier(Tier tier) {
   constexpr std::array<std::string_view, tiers> names = {"hbm",  "hbm",         "vmem",       "vmem", "smem",
-                                                         "cmem", "accumulator", "tile_spmem", "host", "gpu"};
+                                                         "cmem", "accumulator", "tilespmem", "host", "gpu"};
   return names[static_cast<std::size_t>(tier)];
 }
 

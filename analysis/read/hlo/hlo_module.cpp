@@ -60,6 +60,8 @@ void read_instruction(ByteRange message, Module& module) {
         if (metadata.key == pprof::bytes_key(2)) instruction.op_name = name_in(metadata.bytes);
         if (metadata.key == pprof::bytes_key(3)) instruction.source_file = name_in(metadata.bytes);
         if (metadata.key == pprof::varint_key(4)) instruction.source_line = static_cast<std::uint32_t>(metadata.varint);
+        if (metadata.key == pprof::varint_key(15))
+          instruction.source_frame = static_cast<std::uint32_t>(metadata.varint);
       });
   });
   module.instructions[id] = std::move(instruction);
@@ -80,6 +82,28 @@ void read_schedule(ByteRange message, std::unordered_map<std::uint64_t, Numbers>
   });
 }
 
+// A StackFrameIndexProto: texts, places in the source that name them, and frames that name those. All count from 1.
+void read_source_frames(ByteRange message, SourceFrames& source) {
+  std::vector<SourceFrame> places;
+  for_each_field(message, [&](const WireField& field) {
+    if (field.key == pprof::bytes_key(1)) source.files.push_back(name_in(field.bytes));
+    if (field.key == pprof::bytes_key(2)) source.functions.push_back(name_in(field.bytes));
+    if (field.key != pprof::bytes_key(3) && field.key != pprof::bytes_key(4)) return;
+    SourceFrame frame;
+    const bool is_place = field.key == pprof::bytes_key(3);
+    for_each_field(field.bytes, [&](const WireField& part) {
+      const auto number = static_cast<std::uint32_t>(part.varint);
+      if (is_place && part.key == pprof::varint_key(1)) frame.file = number;
+      if (is_place && part.key == pprof::varint_key(2)) frame.function = number;
+      if (is_place && part.key == pprof::varint_key(3)) frame.line = number;
+      if (!is_place && part.key == pprof::varint_key(1) && number > 0 && number <= places.size())
+        frame = {places[number - 1].file, places[number - 1].function, places[number - 1].line, frame.caller};
+      if (!is_place && part.key == pprof::varint_key(2)) frame.caller = number;
+    });
+    (is_place ? places : source.frames).push_back(frame);
+  });
+}
+
 }  // namespace
 
 Module read_module(ByteRange message) {
@@ -90,6 +114,7 @@ Module read_module(ByteRange message) {
     if (field.key == pprof::bytes_key(1)) module.name = text_of(field.bytes);
     if (field.key == pprof::varint_key(6)) entry = field.varint;
     if (field.key == pprof::bytes_key(7)) read_schedule(field.bytes, sequences);
+    if (field.key == pprof::bytes_key(17)) read_source_frames(field.bytes, module.source);
     if (field.key == pprof::bytes_key(3))
       for_each_field(field.bytes, [&](const WireField& computation) {
         if (computation.key == pprof::bytes_key(2)) read_instruction(computation.bytes, module);

@@ -6,13 +6,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/read/hlo/program.h"
 #include "analysis/read/pprof/wire_cursor.h"
 
 namespace hbmscope::hlo {
 
 struct Instruction {
   std::string name, op_name, source_file;
-  std::uint32_t source_line = 0;
+  std::uint32_t source_line = 0, source_frame = 0;
   pprof::ByteRange shape;             // A ShapeProto.
   std::vector<std::uint64_t> called;  // Computations.
   std::uint64_t position = 0;
@@ -21,6 +22,7 @@ struct Instruction {
 struct Module {
   std::string name;
   std::unordered_map<std::uint64_t, Instruction> instructions;  // By id.
+  SourceFrames source;
   bool has_tiles = false;
 };
 

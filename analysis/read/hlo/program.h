@@ -17,8 +17,9 @@ struct LogicalBuffer {
   std::string shape;               // As XLA writes it; empty: not told.
   std::string op_name, source_file;
   std::uint32_t source_line = 0;
-  std::uint64_t position = 0;  // Of the instruction in the program's order.
-  bool is_tuple = false;       // A table of pointers.
+  std::uint32_t source_frame = 0;  // The innermost one that made it, of Program::frames from 1; 0: not told.
+  std::uint64_t position = 0;      // Of the instruction in the program's order.
+  bool is_tuple = false;           // A table of pointers.
 };
 
 struct Assigned {
@@ -47,6 +48,17 @@ struct HeapTrace {
   std::vector<HeapEvent> events;
 };
 
+// A line of the program's source, and the one that called it.
+struct SourceFrame {
+  std::uint32_t file = 0, function = 0;  // Texts of SourceFrames from 1; 0: not told.
+  std::uint32_t line = 0;
+  std::uint32_t caller = 0;  // Of SourceFrames::frames from 1; 0: none.
+};
+struct SourceFrames {
+  std::vector<std::string> files, functions;
+  std::vector<SourceFrame> frames;
+};
+
 struct Program {
   std::string name;  // "jit_step"; empty: not told.
   std::vector<LogicalBuffer> buffers;
@@ -54,6 +66,9 @@ struct Program {
   std::vector<HeapTrace> traces;
   bool knows_kinds = true;                                  // What is an argument, an output, a temporary.
   std::map<std::uint64_t, std::uint64_t> told_space_bytes;  // By color, where the dump tells a total.
+  SourceFrames source;                                      // Of dumps since jax 0.5 or so.
+  std::optional<std::uint64_t> code_bytes;                  // No dump tells it; the compiler does.
+  std::uint64_t without_ranges = 0;                         // Values of arenas with times of which none is told.
   bool is_tpu = false;                                      // Its layouts have tiles.
   std::uint64_t unknown_buffers = 0;                        // Named, and defined nowhere: left out.
   std::uint64_t impossible = 0;                             // leave_out_impossible.

@@ -8,7 +8,7 @@
 namespace hbmscope::hlo {
 namespace {
 
-constexpr std::string_view head = "BufferAssignment:";
+constexpr std::string_view head = "BufferAssignment:", phi = " (phi)";  // Of what a loop carries.
 constexpr std::size_t npos = std::string_view::npos;
 
 std::string_view text_of(std::span<const std::uint8_t> bytes) {
@@ -56,7 +56,8 @@ bool read_value(std::string_view line, Allocation& allocation, Program& program)
   buffer.id = number_after(inside, "").value_or(0);
   buffer.size = *size;
   buffer.color = allocation.color;
-  const std::string_view name = inside.substr(space + 1, at - space - 1);
+  std::string_view name = inside.substr(space + 1, at - space - 1);
+  if (name.ends_with(phi)) name.remove_suffix(phi.size());
   const std::size_t brace = name.find('{');
   buffer.instruction = name.substr(0, brace);
   if (brace != npos) buffer.index = name.substr(brace);

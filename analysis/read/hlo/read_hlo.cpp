@@ -1,5 +1,6 @@
 #include "analysis/read/hlo/read_hlo.h"
 
+#include "analysis/read/hlo/live_ranges.h"
 #include "analysis/read/hlo/read_buffer_assignment.h"
 #include "analysis/read/hlo/read_hlo_proto.h"
 #include "analysis/read/hlo/read_memory_usage_report.h"
@@ -12,15 +13,24 @@ bool looks_like_hlo(std::span<const std::uint8_t> bytes) {
          hlo::looks_like_hlo_proto(bytes);
 }
 
-Result<Trace> read_hlo(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control) {
+bool looks_like_live_ranges(std::span<const std::uint8_t> bytes) {
+  return hlo::looks_like_live_ranges(bytes);
+}
+
+Result<Trace> read_hlo(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control,
+                       const HloBeside& beside) {
   if (control != nullptr) control->total_bytes = bytes.size();
   if (!looks_like_hlo(bytes))
     return Failure(Error{"this is no dump of XLA's buffer assignment",
                          "XLA writes one with --xla_dump_to and --xla_dump_hlo_as_proto.", name, 0, false});
-  const auto program = hlo::looks_like_buffer_assignment(bytes)     ? hlo::read_buffer_assignment(bytes, name)
-                       : hlo::looks_like_memory_usage_report(bytes) ? hlo::read_memory_usage_report(bytes, name)
-                                                                    : hlo::read_hlo_proto(bytes, name);
+  auto program = hlo::looks_like_buffer_assignment(bytes)     ? hlo::read_buffer_assignment(bytes, name)
+                 : hlo::looks_like_memory_usage_report(bytes) ? hlo::read_memory_usage_report(bytes, name)
+                                                              : hlo::read_hlo_proto(bytes, name);
   if (!program) return Failure(program.error());
+  program->code_bytes = beside.code_bytes;
+  if (program->traces.empty() && !beside.live_ranges.empty())
+    if (const auto ranges = hlo::read_live_ranges(beside.live_ranges, name))
+      program->without_ranges = hlo::add_heap_traces(*program, *ranges);
   if (control != nullptr) control->done_bytes = bytes.size();
   return hlo::trace_from_program(*program, name, bytes.size());
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -14,8 +15,17 @@ namespace hbmscope {
 
 // By the first 64 bytes.
 bool looks_like_hlo(std::span<const std::uint8_t> bytes);
+// Of a -live-range.txt, which alone is no trace.
+bool looks_like_live_ranges(std::span<const std::uint8_t> bytes);
+
+// What is told beside a dump.
+struct HloBeside {
+  std::span<const std::uint8_t> live_ranges;  // The -live-range.txt of a buffer-assignment.txt; empty: there is none.
+  std::optional<std::uint64_t> code_bytes;    // Of the generated code, from the compiler.
+};
 
 // Heaps of the memory spaces; the program's figures are counters (trace/told_figures.h). Errors: those of the formats.
-Result<Trace> read_hlo(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control = nullptr);
+Result<Trace> read_hlo(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control = nullptr,
+                       const HloBeside& beside = {});
 
 }  // namespace hbmscope

@@ -71,6 +71,7 @@ class AssignmentReader {
     buffer.op_name = instruction.op_name;
     buffer.source_file = instruction.source_file;
     buffer.source_line = instruction.source_line;
+    buffer.source_frame = instruction.source_frame;
     buffer.position = instruction.position;
     const ShapeTree* shape = whole.find(index);
     if (shape != nullptr) buffer.shape = shape->text();
@@ -226,6 +227,7 @@ Result<Program> read_hlo_proto(std::span<const std::uint8_t> bytes, const std::s
   Program program;
   const Module module = is_module ? read_module(module_bytes) : Module{};
   program.name = module.name;
+  program.source = module.source;
   if (!AssignmentReader(module, program).read(assignment))
     return Failure(
         Error{"the buffer assignment is cut off, or damaged", "Was the dump copied whole?", name, {}, false});

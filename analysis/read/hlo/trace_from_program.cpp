@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "allocator/tpu/shape.h"
 #include "analysis/read/hlo/program_memory.h"
 #include "analysis/read/op_name_stack.h"
 #include "analysis/trace/told_figures.h"
@@ -83,6 +84,7 @@ class TraceMaker {
       add_figure(told_figure::program_alias, memory.alias_bytes);
       add_figure(told_figure::program_temp, memory.temp_bytes);
       add_figure(told_figure::program_donatable, memory.donatable_bytes);
+      if (program_.code_bytes) add_figure(told_figure::program_code, *program_.code_bytes);
       if (const auto replayed = replay_temp_bytes(program_)) add_figure(told_figure::program_replayed_temp, *replayed);
     }
     for (const auto& [color, heap] : heaps_) {
@@ -97,7 +99,7 @@ class TraceMaker {
     wire::HeapRecord heap;
     heap.device = wire::no_device;
     heap.layer = static_cast<std::uint8_t>(wire::Layer::program);
-    heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_regions;
+    heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_regions | wire::heap_flag::has_requested;
     const std::string space = space_name(program_, color);
     std::string name = space;
     std::transform(name.begin(), name.end(), name.begin(),
@@ -124,8 +126,45 @@ class TraceMaker {
     add_block(allocation, first, 0, allocation.size);
   }
 
+  // The lines that led to it, from the outermost, and then the operation, which has none of its own.
   std::uint32_t stack_of(const LogicalBuffer& buffer) {
-    return define_op_name_stack(writer_, buffer.op_name, buffer.source_file, buffer.source_line);
+    const std::uint32_t lines = stack_of_frame(buffer.source_frame);
+    return lines == 0 ? define_op_name_stack(writer_, buffer.op_name, buffer.source_file, buffer.source_line)
+                      : define_op_name_stack(writer_, buffer.op_name, {}, 0, lines);
+  }
+
+  std::uint32_t stack_of_frame(std::uint32_t innermost) {
+    constexpr std::size_t depth_max = 256;  // They may also go round in a circle.
+    const SourceFrames& source = program_.source;
+    std::vector<std::uint32_t> frames;  // Of which no stack is known yet, from the innermost.
+    std::uint32_t frame = innermost, stack = 0;
+    while (frame > 0 && frame <= source.frames.size() && frames.size() < depth_max) {
+      if (const auto known = stacks_.find(frame); known != stacks_.end()) {
+        stack = known->second;
+        break;
+      }
+      frames.push_back(frame);
+      frame = source.frames[frame - 1].caller;
+    }
+    for (; !frames.empty(); frames.pop_back()) {
+      const SourceFrame& one = source.frames[frames.back() - 1];
+      const auto text = [](const std::vector<std::string>& texts, std::uint32_t number) {
+        return number > 0 && number <= texts.size() ? std::string_view(texts[number - 1]) : std::string_view();
+      };
+      stack = writer_.define_stack(
+          stack, writer_.define_frame(text(source.functions, one.function), text(source.files, one.file), one.line));
+      stacks_[frames.back()] = stack;
+    }
+    return stack;
+  }
+
+  // What the values themselves take: what is beyond that is padding. Unknown where no layout tells it.
+  static std::uint64_t data_bytes(const LogicalBuffer* buffer, std::uint64_t size) {
+    if (buffer == nullptr) return wire::unknown_bytes;
+    if (buffer->is_tuple) return size;
+    const auto shape = allocator::tpu::parse_shape(buffer->shape);
+    const auto bytes = shape ? allocator::tpu::compute_unpadded_bytes(*shape) : std::nullopt;
+    return bytes && *bytes <= size ? *bytes : wire::unknown_bytes;
   }
 
   void attribute(std::uint64_t block, std::string_view key, std::string_view value) {
@@ -142,7 +181,7 @@ class TraceMaker {
     wire::AllocRecord block;
     block.address = bases_[&allocation] + offset;
     block.size = size;
-    block.requested = wire::unknown_bytes;
+    block.requested = data_bytes(buffer, size);
     block.heap = heap_of(allocation.color);
     block.stack = buffer != nullptr ? stack_of(*buffer) : 0;
     block.tag = writer_.define_string(buffer != nullptr      ? name_of(*buffer)
@@ -258,7 +297,11 @@ class TraceMaker {
          "Memory of a computation while it runs; they may lie over each other, and are in no sum.");
     note("arenas_without_times", Severity::notice, untimed_,
          "The dump does not tell when the values of these arenas live: each is one block. The HloProto "
-         "(--xla_dump_hlo_as_proto) does.");
+         "(--xla_dump_hlo_as_proto) does, and so does the -live-range.txt of the same module beside a "
+         "buffer-assignment.txt.");
+    note(
+        "values_without_ranges", Severity::warning, program_.without_ranges,
+        "The text of live ranges beside it does not name these values: they were left out. Is it of the same compile?");
     note(
         "written_in_place", Severity::notice, in_place_,
         "Values whose memory the compiler gives to a value made from them before their own time ends: they end there.");
@@ -279,6 +322,7 @@ class TraceMaker {
   std::map<std::uint64_t, std::uint32_t> heaps_;         // By color.
   std::map<std::uint64_t, std::uint64_t> next_address_;  // By color.
   std::unordered_map<const Allocation*, std::uint64_t> bases_;
+  std::unordered_map<std::uint32_t, std::uint32_t> stacks_;  // By source frame.
   struct Place {
     const Allocation* arena = nullptr;
     const Assigned* assigned = nullptr;

@@ -73,7 +73,8 @@ class RecordingReader {
              growing_.fault());
     if (missing > 0)
       import.add("lost_events", Severity::loss, static_cast<std::int64_t>(missing),
-                 "Events that were lost while recording, or with damaged blocks; heaps are inexact from there on.");
+                 "Events that were lost while recording, or with damaged blocks; heaps are inexact from there until "
+                 "they are listed anew.");
     return trace;
   }
 

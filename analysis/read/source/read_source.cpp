@@ -1,6 +1,8 @@
 #include "analysis/read/source/read_source.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <utility>
 
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/gzip.h"
@@ -39,19 +41,77 @@ Result<Trace> read_torch_trace(Bytes bytes, const std::string& name, const Sourc
 }
 
 // Texts and messages, bare or gzipped.
-template <Result<Trace> (*read)(Bytes, const std::string&, ReadControl*)>
-Result<Trace> read_text_trace(Bytes bytes, const std::string& name, const SourceOptions& options,
-                              ReadControl* control) {
+template <class Read>
+Result<Trace> read_unzipped(Bytes bytes, const std::string& name, const SourceOptions& options, const Read& read) {
   ImportStatistics import;
   const auto text = unzip(bytes, name, options.max_inflated_bytes, import);
   if (!text) return Failure(text.error());
-  auto trace = read(text->bytes, name, control);
+  Result<Trace> trace = read(text->bytes);
   if (!trace) return Failure(text->told(std::move(trace.error())));
   if (!text->is_inflated) return trace;
   trace->file_bytes = bytes.size();
   for (const ImportStatistic& row : import.rows())
     trace->import.add(row.name, row.severity, row.count, row.remedy, row.example);
   return trace;
+}
+
+template <Result<Trace> (*read)(Bytes, const std::string&, ReadControl*)>
+Result<Trace> read_text_trace(Bytes bytes, const std::string& name, const SourceOptions& options,
+                              ReadControl* control) {
+  return read_unzipped(bytes, name, options, [&](Bytes text) { return read(text, name, control); });
+}
+
+// A file beside this one, unzipped, whose name has `other` where this one's has `what`; either may be gzipped.
+struct FileBeside {
+  std::string name;
+  ByteBuffer file;
+  Unzipped text;
+};
+std::optional<FileBeside> find_beside(const std::string& file, std::string_view what, std::string_view other,
+                                      std::uint64_t max_inflated_bytes) {
+  const std::filesystem::path path(file);
+  std::string name = path.filename().string();
+  const std::size_t at = name.rfind(what);
+  if (at == std::string::npos) return std::nullopt;
+  name.replace(at, what.size(), other);
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  for (const char* ending : {"", ".gz"}) {
+    FileBeside found{(path.parent_path() / (name + ending)).string(), {}, {}};
+    auto bytes = read_file(found.name, max_inflated_bytes);
+    if (!bytes) continue;
+    found.file = std::move(*bytes);
+    ImportStatistics unused;
+    auto text = unzip(found.file.bytes(), found.name, max_inflated_bytes, unused);
+    if (!text) continue;
+    found.text = std::move(*text);
+    return found;
+  }
+  return std::nullopt;
+}
+
+// Of one module the text of the buffer assignment tells where values lie, and that of the live ranges when they live:
+// whichever is opened, the other one is looked for beside it.
+constexpr std::string_view assignment_text = "buffer-assignment", live_range_text = "live-range";
+
+Result<Trace> read_hlo_trace(Bytes bytes, const std::string& name, const SourceOptions& options, ReadControl* control) {
+  const auto beside = find_beside(name, assignment_text, live_range_text, options.max_inflated_bytes);
+  HloBeside told;
+  if (beside && looks_like_live_ranges(beside->text.bytes)) told.live_ranges = beside->text.bytes;
+  return read_unzipped(bytes, name, options, [&](Bytes text) { return read_hlo(text, name, control, told); });
+}
+
+Result<Trace> read_live_range_trace(Bytes bytes, const std::string& name, const SourceOptions& options,
+                                    ReadControl* control) {
+  const auto beside = find_beside(name, live_range_text, assignment_text, options.max_inflated_bytes);
+  if (beside && looks_like_hlo(beside->text.bytes))
+    return read_unzipped(bytes, name, options, [&](Bytes text) {
+      return read_hlo(beside->text.bytes, beside->name, control, {text, std::nullopt});
+    });
+  return Failure(Error{"this text tells when the values of a program live, but not where they lie",
+                       "Put the -buffer-assignment.txt of the same module beside it, or open the HloProto.",
+                       name,
+                       {},
+                       false});
 }
 
 // Anywhere in a log, so that all of it has to be looked at; profiles, which are no text, are not.
@@ -95,7 +155,8 @@ ReadTrace find_trace_reader(Bytes bytes) {
   if (looks_like_torch(beginning)) return read_torch_trace;
   if (looks_like_rmm(beginning)) return read_text_trace<read_rmm>;
   if (looks_like_kineto(beginning)) return read_text_trace<read_kineto>;
-  if (looks_like_hlo(beginning)) return read_text_trace<read_hlo>;
+  if (looks_like_hlo(beginning)) return read_hlo_trace;
+  if (looks_like_live_ranges(beginning)) return read_live_range_trace;
   if (has_tpu_report(bytes, beginning)) return read_text_trace<read_tpu_oom>;
   return nullptr;
 }

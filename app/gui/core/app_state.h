@@ -73,6 +73,7 @@ struct Source {
   std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, whatever the filter says.
   std::vector<DeviceAccount> accounts;            // Likewise.
   std::optional<LiveStatus> live;                 // Of a running job.
+  std::optional<EndedLive> ended;                 // Of one that was watched, and is no more.
   std::vector<WorkloadChange> what_if;            // Of a workload file: what is wanted other than it is written.
   std::optional<WorkloadPanel> workload;          // Of one that is there.
   Error error;

@@ -33,7 +33,7 @@ void App::Impl::start_demo(std::vector<DemoSettings> settings) {
     }
     demos_.push_back(std::move(started));
     const DemoSettings& was = i < before.size() ? before[i].settings : settings[i];
-    demo.runs.push_back({settings[i], text_from_change(was, settings[i])});
+    demo.runs.push_back({settings[i], text_from_change(was, settings[i]), name_of(*demos_.back())});
   }
   state.demo = std::move(demo);
   if (state.is_split()) close_side(1);

@@ -31,6 +31,7 @@ std::string text_from_change(const DemoSettings& before, const DemoSettings& now
 struct DemoRun {
   DemoSettings settings;
   std::string change;  // What was changed last; empty: nothing yet.
+  std::string path;    // Of its source: "live:4711".
 };
 struct DemoState {
   std::vector<DemoRun> runs;  // One; or two of the same workload side by side, A and B, under their own settings.

@@ -15,7 +15,7 @@ std::string name_of_tier(std::string_view kind) {
   constexpr std::pair<std::string_view, std::string_view> tiers[] = {{"vmem", "VMEM"},
                                                                      {"smem", "SMEM"},
                                                                      {"cmem", "CMEM"},
-                                                                     {"tile_spmem", "TileSpmem"},
+                                                                     {"tilespmem", "TileSpmem"},
                                                                      {"accumulator", "accumulators"}};
   for (const auto& [tier, name] : tiers)
     if (tier == kind) return std::string(name);

@@ -25,6 +25,12 @@ struct LiveStatus {
   std::chrono::steady_clock::time_point told_at;
 };
 
+// How a link ended, and what had been lost until then.
+struct EndedLive {
+  std::string words;  // "The job has ended."
+  std::uint64_t lost_events = 0;
+};
+
 class LiveSource {
  public:
   using Version = std::shared_ptr<const Trace>;

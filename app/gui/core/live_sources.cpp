@@ -53,6 +53,7 @@ WorkerPool::Finish App::Impl::end_live(const std::shared_ptr<ReadControl>& contr
       const auto has_flag = [&](std::uint32_t flag) { return source.live && (source.live->told.flags & flag) != 0; };
       const bool has_ended = has_flag(link::status_flag::job_has_ended);
       const bool was_let_go = has_flag(link::status_flag::is_attached);
+      const std::uint64_t lost_events = source.live ? source.live->told.lost_events : 0;
       source.live.reset();
       if (!file) {
         source.state = AnswerState::failed;
@@ -61,10 +62,12 @@ WorkerPool::Finish App::Impl::end_live(const std::shared_ptr<ReadControl>& contr
       }
       if (source.is_part()) renew_id(source);
       file->fill(source);
-      state.window.notice = has_ended       ? "The job has ended."
-                            : was_let_go    ? "Let go: the job runs on, and what was seen of it stays here."
-                            : wrong.empty() ? "The observer has ended; the job may go on."
-                                            : "The connection was lost: " + wrong + ".";
+      source.ended = EndedLive{has_ended       ? "The job has ended."
+                               : was_let_go    ? "Let go: the job runs on, and what was seen of it stays here."
+                               : wrong.empty() ? "The observer has ended; the job may go on."
+                                               : "The connection was lost: " + wrong + ".",
+                               lost_events};
+      state.window.notice = source.ended->words;
     });
   };
 }

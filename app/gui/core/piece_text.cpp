@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/model/clamped.h"
 #include "analysis/query/trace_own_code.h"
 #include "analysis/units/format.h"
 
@@ -170,7 +171,14 @@ std::string heap_sentence(const HeapMapAnswer& answer) {
   }
   if (heap.pending_bytes > 0) text += ", " + text_from_bytes(heap.pending_bytes) + " of it freed and still waited for";
   text += ".";
-  if (heap.is_inexact) text += " Inexact: events were lost.";
+  const StreamState& state = answer.moment->state_of(answer.heap);
+  if (state.is_inexact(answer.heap.heap)) {
+    const Stream& stream = answer.moment->stream(answer.heap);
+    const std::int64_t since_ns = clamped_difference(state.inexact_since_ns(answer.heap.heap), stream.first_time_ns());
+    text += " Inexact" +
+            (stream.has_times() ? " since " + text_from_moment_ns(std::max<std::int64_t>(0, since_ns)) : "") +
+            ": events were lost.";
+  }
   if (answer.pieces.blocks_not_drawn > 0)
     text += " " + count(answer.pieces.blocks_not_drawn) + " blocks lie over others or outside and are not drawn.";
   return text;

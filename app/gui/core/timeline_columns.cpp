@@ -25,14 +25,8 @@ TimelineColumn column_from(const StreamState& state, std::uint32_t id, std::uint
   const std::uint64_t in_use = state.in_use_bytes(id), pool = heap.space.region_bytes().value_or(0),
                       largest = heap.space.largest_free().value_or(0);
   const std::uint64_t requested = heap.requested_bytes + (in_use - heap.in_use_bytes);  // A handle takes what is asked.
-  TimelineColumn now{{in_use, in_use},
-                     {requested, requested},
-                     {pool, pool},
-                     {largest, largest},
-                     {},
-                     position,
-                     position,
-                     heap.is_inexact || state.physical().heap(id).is_inexact};
+  TimelineColumn now{{in_use, in_use}, {requested, requested}, {pool, pool}, {largest, largest}, {}, position,
+                     position,         state.is_inexact(id)};
   if (const auto share = external_fragmentation(heap))
     now.fragmentation.least = now.fragmentation.most = static_cast<float>(*share);
   return now;

@@ -1,6 +1,5 @@
 #include "app/gui/views/live_head.h"
 
-#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
@@ -8,50 +7,23 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/views/drawing.h"
+#include "app/gui/views/source_state.h"
 
 namespace hbmscope::gui {
-namespace {
-
-constexpr auto silence_that_is_said = std::chrono::seconds(2);
-
-std::string rate_text(double events_per_second) {
-  if (events_per_second < 10'000) return text_from_count(std::llround(events_per_second)) + " events/s";
-  if (events_per_second < 1e6) return fmt::format("{:.0f} k events/s", events_per_second / 1e3);
-  return fmt::format("{:.1f} M events/s", events_per_second / 1e6);
-}
-
-// Solid: live. A ring: held. A square: nothing is heard of it.
-void draw_dot(const Look& look, bool is_held, bool is_silent) {
-  const float size = ImGui::GetTextLineHeight() * 0.3F;
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const ImVec2 center{at.x + size, at.y + ImGui::GetStyle().FramePadding.y + ImGui::GetTextLineHeight() / 2};
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const ImU32 color = look.role(Role::largest_free);
-  if (is_silent)
-    draw.AddRect({center.x - size, center.y - size}, {center.x + size, center.y + size}, color, 0, look.px(2));
-  else if (is_held)
-    draw.AddCircle(center, size - look.px(1), color, 0, look.px(2));
-  else
-    draw.AddCircleFilled(center, size, color);
-  ImGui::Dummy({2 * size, ImGui::GetTextLineHeight()});
-  ImGui::SameLine();
-}
-
-}  // namespace
 
 void draw_live_head(const AppState& state, CommandQueue& commands) {
   const Source* source = state.source();
-  if (source == nullptr || !source->live) return;
+  if (source == nullptr || (!source->live && !source->ended)) return;
+  draw_state_mark(state, *source, ImGui::GetStyle().FramePadding.y);
+  if (source->ended) {
+    text(source->ended->words);
+    return;
+  }
   const LiveStatus& live = *source->live;
-  const Look look(state);
-  const auto silence = std::chrono::steady_clock::now() - live.told_at;
-  const bool is_silent = silence > silence_that_is_said, is_held = !state.position().is_at_end();
-  draw_dot(look, is_held, is_silent);
+  const bool is_held = !state.position().is_at_end();
   constexpr double lag_that_is_said = 1;
   const bool is_recording = (live.told.flags & link::status_flag::is_recording) != 0;
-  std::string words = is_silent ? fmt::format("not heard of for {} s",
-                                              std::chrono::duration_cast<std::chrono::seconds>(silence).count())
-                                : std::string(is_held ? "held" : "live");
+  std::string words = text_from_state(state, *source);
   words += "  |  " + rate_text(live.events_per_second);
   if (live.behind_seconds >= lag_that_is_said) words += fmt::format("  |  {:.0f} s behind", live.behind_seconds);
   words += "  |  " + text_from_count(static_cast<std::int64_t>(live.told.lost_events)) + " lost";

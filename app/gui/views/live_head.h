@@ -6,7 +6,7 @@
 
 namespace hbmscope::gui {
 
-// In the line that it is called in; nothing where what is in front does not run.
+// In the line that it is called in; nothing where what is in front is a file.
 void draw_live_head(const AppState& state, CommandQueue& commands);
 
 }  // namespace hbmscope::gui

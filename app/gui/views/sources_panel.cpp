@@ -9,6 +9,7 @@
 #include "app/gui/views/demo_panel.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/heap_tree.h"
+#include "app/gui/views/source_state.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -147,6 +148,7 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Co
   draw_file_menu(state, source, commands);
   tooltip(source.path);
   ImGui::Indent(look.px(10));
+  draw_source_state(state, source);
   if (source.control && !source.live) draw_reading(source, commands);
   if (source.state == AnswerState::failed) {
     ImGui::PushStyleColor(ImGuiCol_Text, look.role(Role::failure));

@@ -284,6 +284,7 @@ void draw_picture(const Frame& frame, float scrubber) {
 
 void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& commands) {
   commands.ask(Question::timeline);
+  if (!state.position().range.empty()) commands.ask(Question::range);  // Where it lies.
   if (!draw_answer_state(state, state.answers().timeline, "the timeline"))
     return draw_no_heap(state, state.answers().timeline.state);
   const auto whole = state.answers().timeline.value, part = state.answers().timeline_part.value;

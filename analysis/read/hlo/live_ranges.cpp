@@ -1,0 +1,133 @@
+#include "analysis/read/hlo/live_ranges.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hbmscope::hlo {
+namespace {
+
+constexpr std::string_view head = "HloLiveRange (max ", section = "BufferLiveRange:";
+
+std::string_view trimmed(std::string_view line) {
+  const std::size_t begin = line.find_first_not_of(' ');
+  if (begin == std::string_view::npos) return {};
+  line.remove_prefix(begin);
+  return line.substr(0, line.find_last_not_of(" \r") + 1);
+}
+
+// "copy-start{0}:1-10"
+std::optional<std::pair<std::string_view, LiveRange>> read_range(std::string_view line) {
+  const std::size_t colon = line.rfind("}:");
+  if (colon == std::string_view::npos) return std::nullopt;
+  LiveRange range;
+  const char* const end = line.data() + line.size();
+  const auto begins = std::from_chars(line.data() + colon + 2, end, range.begin);
+  if (begins.ec != std::errc() || begins.ptr == end || *begins.ptr != '-') return std::nullopt;
+  const auto ends = std::from_chars(begins.ptr + 1, end, range.end);
+  if (ends.ec != std::errc() || ends.ptr != end || range.end < range.begin) return std::nullopt;
+  return std::pair(line.substr(0, colon + 1), range);
+}
+
+// When a value of an arena begins or ends.
+struct Boundary {
+  std::uint64_t time = 0;
+  bool is_end = false;
+  const Assigned* place = nullptr;
+  std::uint64_t end_time = 0;  // Of the value.
+};
+
+// What lives in an arena; of values over one another the last one.
+class LivePlaces {
+ public:
+  // In whose memory the value is written: in all that one of its size has, or in a part of one that lives on.
+  const Assigned* find_shared(const Boundary& begins) const {
+    auto at = live_.upper_bound(begins.place->offset);
+    if (at == live_.begin()) return nullptr;
+    const auto& [place, end_time] = (--at)->second;
+    const std::uint64_t distance = begins.place->offset - place->offset;
+    if (distance == 0 && place->size == begins.place->size) return place;
+    const bool is_part = distance <= place->size && begins.place->size <= place->size - distance;
+    return is_part && end_time > begins.time ? place : nullptr;
+  }
+  void add(const Boundary& begins) { live_[begins.place->offset] = {begins.place, begins.end_time}; }
+  void remove(const Assigned& place) {
+    const auto there = live_.find(place.offset);
+    if (there != live_.end() && there->second.first == &place) live_.erase(there);
+  }
+
+ private:
+  std::map<std::uint64_t, std::pair<const Assigned*, std::uint64_t>> live_;  // By offset: and when it ends.
+};
+
+HeapTrace trace_of(const Allocation& arena, std::vector<Boundary> boundaries) {
+  std::stable_sort(boundaries.begin(), boundaries.end(), [](const Boundary& a, const Boundary& b) {
+    return std::pair(a.time, a.is_end) < std::pair(b.time, b.is_end);
+  });
+  HeapTrace trace;
+  trace.allocation = arena.index;
+  LivePlaces live;
+  for (const Boundary& at : boundaries) {
+    if (at.is_end) {
+      trace.events.push_back({HeapEventKind::free, at.place->buffer, at.place->buffer});
+      live.remove(*at.place);
+    } else if (const Assigned* shared = live.find_shared(at)) {
+      trace.events.push_back({HeapEventKind::share_with, at.place->buffer, shared->buffer});
+      if (shared->offset == at.place->offset && shared->size == at.place->size) live.add(at);
+    } else {
+      trace.events.push_back({HeapEventKind::alloc, at.place->buffer, at.place->buffer});
+      live.add(at);
+    }
+  }
+  return trace;
+}
+
+}  // namespace
+
+bool looks_like_live_ranges(std::span<const std::uint8_t> bytes) {
+  return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).starts_with(head);
+}
+
+Result<LiveRanges> read_live_ranges(std::span<const std::uint8_t> bytes, const std::string& name) {
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  LiveRanges ranges;
+  text.remove_prefix(std::min(text.find(section), text.size()));
+  text.remove_prefix(std::min(text.find('\n'), text.size()));
+  while (!text.empty()) {
+    text.remove_prefix(1);
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const auto range = read_range(trimmed(line));
+    if (!range) break;  // What follows sums it up.
+    ranges.emplace(range->first, range->second);
+    text.remove_prefix(line.size());
+  }
+  if (ranges.empty())
+    return Failure(Error{"there is no live range in this text", "Was the dump copied whole?", name, {}, false});
+  return ranges;
+}
+
+std::uint64_t add_heap_traces(Program& program, const LiveRanges& ranges) {
+  std::uint64_t without = 0;
+  for (const Allocation& arena : program.allocations) {
+    if (!arena.is_temporary()) continue;
+    std::vector<Boundary> boundaries;
+    for (const Assigned& place : arena.assigned) {
+      LogicalBuffer& buffer = program.buffers[place.buffer];
+      const auto found = ranges.find(buffer.instruction + (buffer.index.empty() ? "{}" : buffer.index));
+      if (found == ranges.end()) continue;
+      buffer.position = found->second.begin;
+      boundaries.push_back({found->second.begin, false, &place, found->second.end});
+      boundaries.push_back({found->second.end, true, &place, found->second.end});
+    }
+    if (boundaries.empty()) continue;
+    without += arena.assigned.size() - boundaries.size() / 2;
+    program.traces.push_back(trace_of(arena, std::move(boundaries)));
+  }
+  return without;
+}
+
+}  // namespace hbmscope::hlo
