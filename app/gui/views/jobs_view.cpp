@@ -48,12 +48,17 @@ void draw_heads(const JobListing& listing, std::uint32_t device, std::size_t& ne
 }
 
 std::string empty_words(const JobListing& listing) {
-  constexpr const char* what = "a CUDA driver, a PJRT plugin or an annotated allocator loaded";
-  if (listing.not_looked_at == 0) return fmt::format("No process here has {}. Jobs appear here when they start.", what);
   return fmt::format(
-      "No process that may be looked at has {}. {} more may not, as they are of other users or protected: an "
-      "administrator sees them all.",
-      what, text_from_count(listing.not_looked_at));
+      "No process {} a CUDA driver, a PJRT plugin or an annotated allocator loaded. Jobs appear here when they start.",
+      listing.not_looked_at == 0 ? "here has" : "that may be looked at has");
+}
+
+void draw_not_looked_at(const JobListing& listing) {
+  if (listing.not_looked_at > 0)
+    wrapped_text(text_from_count(listing.not_looked_at) +
+                     " more processes could not be looked at, as they are other users' or protected: an administrator "
+                     "sees them all.",
+                 true);
 }
 
 // What attaching does, before it is done.
@@ -186,6 +191,7 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
   if (rows.empty()) {
     for (std::size_t i = 0; i < jobs.listing->devices.size(); ++i) draw_device(i, jobs.listing->devices[i], look);
     wrapped_text(jobs.listing->jobs.empty() ? empty_words(*jobs.listing) : "No job matches.", true);
+    draw_not_looked_at(*jobs.listing);
     return;
   }
   const auto chosen =
@@ -207,6 +213,7 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
   }
   if (const std::size_t count = jobs.listing->devices.size(); count > 0)
     draw_heads(*jobs.listing, static_cast<std::uint32_t>(count - 1), next, look);
+  draw_not_looked_at(*jobs.listing);
   if (has_keys) ImGui::EndChild();
 }
 
