@@ -114,4 +114,27 @@ Shape default_shape(const Generation& generation, const ElementType& type, std::
   return shape;
 }
 
+Shape least_padded_shape(const Generation& generation, const Shape& shape, SecondMinor second_minor) {
+  if (!shape.layout || shape.layout->tiles.empty()) return shape;
+  Shape least = shape;
+  std::optional<std::uint64_t> least_bytes = compute_padded_bytes(shape);
+  const auto consider = [&](Layout layout) {
+    Shape other{shape.type, shape.dimensions, std::move(layout)};
+    other.layout->memory_space = shape.layout->memory_space;
+    const auto bytes = compute_padded_bytes(other);
+    if (!bytes || (least_bytes && *bytes >= *least_bytes)) return;
+    least = std::move(other);
+    least_bytes = bytes;
+  };
+  consider(*default_shape(generation, *shape.type, shape.dimensions, second_minor).layout);
+  // Only the two minor dimensions are in tiles; the order of the others pads nothing.
+  const auto rank = static_cast<std::uint32_t>(shape.dimensions.size());
+  for (std::uint32_t minor = rank; minor-- > 0;)
+    for (std::uint32_t second = rank; second-- > 0;)
+      if (minor != second)
+        consider(
+            default_tiles(generation, *shape.type, shape.dimensions, order_with(minor, second, rank), second_minor));
+  return least;
+}
+
 }  // namespace hbmscope::allocator::tpu

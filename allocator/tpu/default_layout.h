@@ -33,4 +33,9 @@ Layout default_tiles(const Generation& generation, const ElementType& type, std:
 Shape default_shape(const Generation& generation, const ElementType& type, std::vector<Dimension> dimensions,
                     SecondMinor second_minor = SecondMinor::as_compiled);
 
+// The same array in the order of dimensions that takes the fewest bytes, each order with the tiles that the compiler
+// gives it; of equals the compiler's own choice. `shape` itself where none takes less, or where it has no tiles.
+Shape least_padded_shape(const Generation& generation, const Shape& shape,
+                         SecondMinor second_minor = SecondMinor::as_compiled);
+
 }  // namespace hbmscope::allocator::tpu

@@ -220,9 +220,16 @@ std::span<const Generation> listed_generations() {
 
 namespace {
 
+// Capitals and small letters are alike: people write V5E.
+bool is_called(std::string_view name, std::string_view text) {
+  const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return !name.empty() && std::equal(name.begin(), name.end(), text.begin(), text.end(),
+                                     [&](char a, char b) { return small(a) == small(b); });
+}
+
 const Generation* find_among(std::span<const Generation> list, std::string_view name) {
   const auto found = std::find_if(list.begin(), list.end(), [&](const Generation& g) {
-    return g.name == name || (!g.other_name.empty() && g.other_name == name);
+    return is_called(g.name, name) || is_called(g.other_name, name);
   });
   return found == list.end() ? nullptr : &*found;
 }

@@ -51,7 +51,7 @@ struct Generation {
 std::span<const Generation> all_generations();
 // And those of which only memories are published.
 std::span<const Generation> listed_generations();
-// Of those whose layouts are known, by name or other name. Null: there is none.
+// Of those whose layouts are known, by name or other name, in capitals or not. Null: there is none.
 const Generation* find_generation(std::string_view name);
 // Why not, and what to do about it.
 struct NoGeneration {

@@ -36,6 +36,26 @@ const tpu::ProgramMemory* find_program(const EmulatedWorkload& run, const std::s
   return nullptr;
 }
 
+// Of the programs that steps run, the one that needs the most of HBM; null: there is none.
+const tpu::ProgramMemory* find_largest_program(const EmulatedWorkload& run, std::string* name = nullptr) {
+  const tpu::ProgramMemory* largest = nullptr;
+  for (const tpu::Step& step : run.workload.steps) {
+    if (step.kind != tpu::StepKind::run) continue;
+    const tpu::ProgramMemory& memory = run.emulation.programs[step.of];
+    if (largest != nullptr && memory.needed_bytes() <= largest->needed_bytes()) continue;
+    largest = &memory;
+    if (name != nullptr) *name = run.workload.programs[step.of].name;
+  }
+  return largest;
+}
+
+// By how much HBM is too small for the largest program, whether it came to that or the job ended before.
+std::uint64_t program_over_of(const EmulatedWorkload& run) {
+  const tpu::ProgramMemory* largest = find_largest_program(run);
+  const std::uint64_t usable = run.workload.generation->hbm_usable.value;
+  return largest != nullptr && largest->needed_bytes() > usable ? largest->needed_bytes() - usable : 0;
+}
+
 // "arguments 5.20 GiB, outputs beside them 512 B, temporaries 13.0 GiB"
 std::string parts_of(const tpu::ProgramMemory& memory) {
   std::string parts = "arguments " + text_from_bytes(memory.argument_bytes);
@@ -74,6 +94,18 @@ std::string sentence_of(const EmulatedWorkload& run, const tpu::EmulatedFailure&
                      text_from_bytes(*failure.free_bytes), program != nullptr ? " there" : "", room, over);
 }
 
+// What the job had still asked for when it ended at a smaller request: empty where that is no more.
+std::string sentence_of_rest(const EmulatedWorkload& run) {
+  const auto& failures = run.emulation.failures;
+  std::string name;
+  const tpu::ProgramMemory* largest = find_largest_program(run, &name);
+  const std::uint64_t over = program_over_of(run);
+  if (failures.empty() || !run.emulation.stopped_at || over == 0 || find_program(run, failures.back().what) == largest)
+    return {};
+  return fmt::format(" There the job ends; {} would need {} of HBM in all ({}): over by {}.", printable(name),
+                     text_from_bytes(largest->needed_bytes()), parts_of(*largest), text_from_bytes(over));
+}
+
 }  // namespace
 
 std::string title_of(const EmulatedWorkload& run) {
@@ -91,6 +123,7 @@ WorkloadVerdict verdict_of(const EmulatedWorkload& run) {
   verdict.fits = run.emulation.failures.empty();
   for (const tpu::EmulatedFailure& failure : run.emulation.failures)
     verdict.reasons.push_back({failure.step, printable(failure.what), sentence_of(run, failure), failure.text});
+  if (!verdict.reasons.empty()) verdict.reasons.back().sentence += sentence_of_rest(run);
   const std::uint64_t runs = run.emulation.runs;
   verdict.sentence = verdict.fits ? fmt::format("fits: {} of programs, nothing refused",
                                                 runs == 1 ? "1 run" : text_from_count(runs) + " runs")
@@ -112,6 +145,8 @@ std::vector<TierRow> compute_tier_rows(const EmulatedWorkload& run) {
     TierRow row{std::string(tpu::text_from_tier(tier)), figures.peak_bytes, figures.capacity_bytes, {}};
     for (const tpu::EmulatedFailure& failure : run.emulation.failures)
       if (failure.tier == tier) row.over_bytes = std::max(row.over_bytes.value_or(0), over_of(failure));
+    // A job ends at the first request that is refused; what it needs as a whole may be far more.
+    if (tier == tpu::Tier::hbm && row.over_bytes) row.over_bytes = std::max(*row.over_bytes, program_over_of(run));
     const bool is_inside = tier == tpu::Tier::temporaries || tier == tpu::Tier::windows;
     if ((figures.is_used || row.over_bytes) && !is_inside && tier != tpu::Tier::gpu) rows.push_back(std::move(row));
   }

@@ -30,7 +30,8 @@ struct WorkloadVerdict {
 };
 WorkloadVerdict verdict_of(const EmulatedWorkload& run);
 
-// A memory of one device at its fullest. Over: by how much the request that failed there by the most was too large.
+// A memory of one device at its fullest. Over: by how much the request that failed there by the most was too large; of
+// HBM, by how much the largest program as a whole is, where that is more.
 struct TierRow {
   std::string name;
   std::uint64_t peak_bytes = 0;

@@ -12,8 +12,11 @@ CLI::App& add_tpu(CLI::App& app, TpuOptions& options) {
   CLI::App& layout = *command.add_subcommand("layout", "How an array lies in tiles, and the bytes that it takes");
   TpuLayoutOptions& wanted = options.layout;
   layout.add_option("LAYOUT", wanted.layout, "As XLA writes it, e.g. 'f32[129,1024]{1,0:T(8,128)}'");
-  layout.add_option("--generation", wanted.generation, "v2, v3, v4, v5e, v5p, v6e or tpu7x: the compiler's own layout");
-  layout.add_option("--dtype", wanted.dtype, "Of the array, as XLA writes it: f32, bf16, s8, ...");
+  layout.add_option(
+      "--generation", wanted.generation,
+      "v2, v3, v4, v5e, v5p, v6e or tpu7x: the compiler's own layout, and what the least is (those from v4 on "
+      "are alike)");
+  layout.add_option("--dtype", wanted.dtype, "Of the array: f32, bf16, s8, ...; float32 and bfloat16 too");
   layout.add_option("--shape", wanted.shape, "Of the array, e.g. 100x200, or scalar");
   layout
       .add_option("--second-minor", wanted.second_minor,
@@ -22,7 +25,10 @@ CLI::App& add_tpu(CLI::App& app, TpuOptions& options) {
       ->capture_default_str();
   layout.add_option("--batch", wanted.batch,
                     "A file of rows between tabs, with a head line: layout, or generation, dtype and shape; prints it "
-                    "with the bytes of each");
+                    "with the bytes of each, and sums on standard error");
+  layout.add_option("--listing", wanted.listings,
+                    "Named arrays of a pytree or a checkpoint, several files as one: .safetensors (its head alone is "
+                    "read), JSON of dtype and shape, or rows between tabs; prints what wastes the most first");
   layout.add_option("--picture", wanted.picture,
                     "Of its tiles, padding hatched: a PNG to write, with no display; - prints one in characters");
   layout.add_option("--theme", wanted.theme, "Of the PNG: dark or light")->check(CLI::IsMember({"dark", "light"}));
@@ -30,10 +36,15 @@ CLI::App& add_tpu(CLI::App& app, TpuOptions& options) {
       ->capture_default_str()
       ->check(CLI::Range(0.75, 2.0));
   layout.add_flag("--json", wanted.json, "Print JSON (described in app/cli/README.md)");
-  CLI::App& fit = *command.add_subcommand("fit", "Does a compiled program fit, and on which generation?");
-  fit.add_option("FILE", options.fit.files, "Dumps of XLA's buffer assignment: HloProto or buffer-assignment.txt")
+  CLI::App& fit = *command.add_subcommand("fit", "Does a program fit, on which generation, and what would make it fit?");
+  fit.add_option("FILE", options.fit.files,
+                 "Dumps of XLA's buffer assignment (HloProto or buffer-assignment.txt), workloads (emulated, with one "
+                 "thing changed after the other), or SCRIPT.py:NAME, of which the compiler is asked (tpu compile)")
       ->required();
   fit.add_option("--generation", options.fit.generations, "Only this one; may be given several times");
+  fit.add_option("--topology", options.fit.topologies, "E.g. v5e:2x2, which has 4 devices; may be given several times");
+  fit.add_option("--python", options.fit.python, "Of a script: the Python that has jax and libtpu")
+      ->capture_default_str();
   fit.add_flag("--json", options.fit.json, "Print JSON (described in app/cli/README.md)");
   add_max_size_option(fit, options.fit.max_size);
   CLI::App& run =

@@ -18,6 +18,7 @@ struct TpuLayoutOptions {
   std::string generation, dtype, shape;   // "v5e", "bf16", "100x200".
   std::string second_minor = "compiled";  // Or compact, large.
   std::string batch;                      // A file of rows; "-": standard input.
+  std::vector<std::string> listings;      // Files of named arrays: a pytree's, a checkpoint's.
   std::string picture;                    // A PNG to write; "-": in characters, printed; empty: none.
   std::string theme;
   double scale = 1;
@@ -25,7 +26,8 @@ struct TpuLayoutOptions {
 };
 
 struct TpuFitOptions {
-  std::vector<std::string> files, generations;  // No generation: all.
+  std::vector<std::string> files, generations, topologies;  // Neither of the last two: all generations.
+  std::string python = "python3";                           // Of a script.
   std::string max_size = "4GiB";
   bool json = false;
 };
@@ -62,6 +64,7 @@ CLI::App& add_tpu(CLI::App& app, TpuOptions& options);
 int run_tpu(const CLI::App& command, const TpuOptions& options, const OpenWindow& open_window);
 
 int run_tpu_layout(const TpuLayoutOptions& options, const OpenWindow& open_window);
+int run_tpu_listing(const TpuLayoutOptions& options);
 int run_tpu_generations(bool json);
 int run_tpu_fit(const TpuFitOptions& options);
 int run_tpu_import(const TpuImportOptions& options);

@@ -4,13 +4,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -64,8 +67,53 @@ class Workplace {
   std::string path_;
 };
 
-// Waits for the command; what it prints goes to standard error. Ctrl-C ends it, and this goes on to clean up. Errors:
-// it can't be started.
+volatile std::sig_atomic_t cancelling_signal = 0;
+
+// While it lives, signals that end a program are noted instead, so that what was started ends and what was made goes.
+class CancelBySignal {
+ public:
+  CancelBySignal() {
+    cancelling_signal = 0;
+    struct sigaction action = {};
+    action.sa_handler = [](int signal) { cancelling_signal = signal; };
+    sigemptyset(&action.sa_mask);
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+      sigaction(signals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, nullptr);  // As nohup has it.
+    }
+  }
+  ~CancelBySignal() {
+    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before_[i], nullptr);
+  }
+  CancelBySignal(const CancelBySignal&) = delete;
+  CancelBySignal& operator=(const CancelBySignal&) = delete;
+
+ private:
+  static constexpr std::array signals = {SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, signals.size()> before_;
+};
+
+// Waits; a signal of CancelBySignal ends the process, at the latest after a second.
+int wait_for(pid_t pid) {
+  using std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds pause(10);
+  constexpr std::chrono::seconds patience(1);
+  std::optional<steady_clock::time_point> told;
+  int status = 0;
+  while (true) {
+    const pid_t ended = waitpid(pid, &status, WNOHANG);
+    if (ended == pid || (ended < 0 && errno != EINTR)) return status;
+    if (cancelling_signal != 0 && !told) {
+      kill(pid, SIGTERM);
+      told = steady_clock::now();
+    } else if (told && steady_clock::now() - *told > patience) {
+      kill(pid, SIGKILL);
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+// Waits for the command; what it prints goes to standard error. Errors: it can't be started; it was cancelled.
 Result<int> run_command(std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -73,25 +121,14 @@ Result<int> run_command(std::vector<std::string> words) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t interrupt;
-  sigemptyset(&interrupt);
-  sigaddset(&interrupt, SIGINT);
-  posix_spawnattr_setsigdefault(&attributes, &interrupt);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-  const auto before = std::signal(SIGINT, SIG_IGN);
   pid_t pid = 0;
-  const int failed = posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
+  const int failed = posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  int status = 0;
-  while (failed == 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  std::signal(SIGINT, before);
   if (failed != 0)
     return Failure(error_of(fmt::format("'{}' can't be started: {}", printable(words[0]), strerror(failed)),
                             "--python names the Python that has jax and libtpu."));
+  const int status = wait_for(pid);
+  if (cancelling_signal != 0) return Failure(error_of("cancelled", {}));
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -119,24 +156,37 @@ Result<Json> ask_compiler(const TpuCompileOptions& options, const std::string& t
   return json;
 }
 
+// Each line as it is, without control characters.
+std::string lines_of(const std::string& text, const std::string& indent = {}) {
+  std::string lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines += indent + printable(text.substr(begin, end - begin)) + "\n";
+    begin = end + 1;
+  }
+  return lines;
+}
+
+// What Python printed of it goes before the error, to standard error.
 Error refusal_of(const Json& answer, const std::string& topology) {
-  const std::string text = answer.value("text", "");
+  const std::string text = answer.value("text", ""), what = answer.value("refused", "compile");
   if (answer.contains("missing"))
     return error_of(fmt::format("this Python has no {} ({})", answer["missing"].get<std::string>(), printable(text)),
                     "pip install \"jax==0.10.2\" \"libtpu==0.0.51\" on x86-64 Linux, no TPU needed; --python names "
                     "another Python.");
-  const std::string what = answer.value("refused", "compile");
   if (what == "topology")
     return error_of(fmt::format("there is no topology '{}': {}", printable(topology), printable(text)),
                     "Known: v2:1x1, v3:2x2, v4:2x2x1, v5e:2x2, v5p:2x2x1, v6e:2x2, tpu7x:2x2x1 and larger ones.");
-  return error_of(
-      fmt::format("the {} failed: {}", what == "script" || what == "function" ? "script" : "compiler", printable(text)),
-      "The function takes nothing and returns a jax.stages.Lowered, or (function, args, kwargs) of "
-      "jax.ShapeDtypeStruct.");
+  std::fputs(lines_of(answer.value("traceback", "")).c_str(), stderr);
+  return error_of(fmt::format("the {} failed: {}", what == "compile" ? "compiler" : "script",
+                              printable(text.substr(0, text.find('\n')))),
+                  "The function takes nothing and returns a jax.stages.Lowered, or (function, args, kwargs) of "
+                  "jax.ShapeDtypeStruct.");
 }
 
-const tpu::Generation* generation_of(const std::string& topology) {
-  return tpu::find_generation(topology.substr(0, topology.find(':')));
+std::optional<std::uint64_t> usable_of(const std::string& topology) {
+  const tpu::Generation* generation = tpu::find_generation(topology.substr(0, topology.find(':')));
+  return generation != nullptr ? std::optional(generation->hbm_usable.value) : std::nullopt;
 }
 
 struct Compiled {
@@ -144,6 +194,8 @@ struct Compiled {
   std::optional<Fit> fit;  // Nothing: it does not fit, and `failure` says why.
   std::string failure;     // The compiler's text.
   Json memory;             // The compiler's own figures.
+  Json failures;           // As everywhere.
+  FitRow row;
 };
 
 // `answer` has "memory".
@@ -151,7 +203,7 @@ Result<Compiled> read_compiled(const std::string& topology, const Json& answer, 
                                const TpuCompileOptions& options) {
   const auto files = find_dumps_in_folder(dump);
   if (!files) return Failure(files.error());
-  Compiled compiled{topology, std::nullopt, {}, answer["memory"]};
+  Compiled compiled{topology, std::nullopt, {}, answer["memory"], Json::array(), {}};
   // Small modules come along (constants, random numbers): the program is the one that needs the most.
   for (const std::string& file : *files) {
     auto fit = fit_of(file, options.max_size);
@@ -165,49 +217,96 @@ Result<Compiled> read_compiled(const std::string& topology, const Json& answer, 
   compiled.fit->program.temp_bytes = bytes("temp");
   compiled.fit->code_bytes = bytes("generated_code");
   compiled.fit->needed = compiled.fit->program.needed_without_code_bytes().value_or(0) + *compiled.fit->code_bytes;
+  if (const auto usable = usable_of(topology)) compiled.row = row_of(*compiled.fit, topology, *usable);
+  compiled.row.target = topology;
+  compiled.row.needed_bytes = compiled.fit->needed;
+  compiled.row.fits = true;  // The compiler knows better than a table of limits.
+  compiled.row.advice.clear();
   return compiled;
 }
 
-std::string text_of(const Compiled& compiled, const Terminal& terminal) {
-  std::string text = terminal.paint(printable(compiled.topology), Ink::bold);
-  if (!compiled.fit) return text + terminal.paint(" does not fit", Ink::bad) + " because\n" + compiled.failure + "\n";
-  const Fit& fit = *compiled.fit;
-  const auto row = [&](const char* name, std::uint64_t bytes, const std::string& note = {}) {
-    text += pad_right(name, 14) + pad_left(text_from_bytes(bytes), 10) + (note.empty() ? "" : "  " + note) + "\n";
-  };
-  text += fmt::format(": {}, as the compiler has it\n", printable(fit.program.name));
-  row("argument", *fit.program.argument_bytes);
-  row("output", *fit.program.output_bytes);
-  row("alias", *fit.program.alias_bytes);
-  row("temp", *fit.program.temp_bytes);
-  row("code", *fit.code_bytes);
-  std::string note;
-  if (const tpu::Generation* generation = generation_of(compiled.topology)) {
-    const std::uint64_t usable = generation->hbm_usable.value;
-    const bool fits = fit.needed <= usable;
-    note = terminal.paint(fmt::format("{} {}", text_from_bytes(fits ? usable - fit.needed : fit.needed - usable),
-                                      fits ? "to spare" : "over"),
-                          fits ? Ink::good : Ink::bad);
+// Refused: what its text and the arguments of the function tell.
+Compiled read_refusal(const std::string& topology, const Json& answer) {
+  Compiled compiled{topology, std::nullopt, answer.value("text", ""), {}, Json::array(), {}};
+  FitRow& row = compiled.row;
+  row.target = topology;
+  row.usable_bytes = usable_of(topology);
+  row.room = "does not fit";
+  const std::string& text = compiled.failure;
+  const auto trace = read_tpu_oom({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "compiler");
+  if (!trace) return compiled;
+  const auto failures = compute_failure_rows(*trace);
+  compiled.failures = json_from_failure_rows(failures);
+  if (failures.empty() || !failures.front().limit_bytes) return compiled;
+  const auto& failure = failures.front();
+  const std::int64_t spare = signed_from(*failure.limit_bytes) - signed_from(failure.asked_bytes);
+  row.room = text_from_spare(spare);
+  if (failure.memory_space != "hbm") {
+    row.room += " of " + printable(failure.memory_space);
+    return compiled;
   }
-  row("needed", fit.needed, note);
+  row.needed_bytes = failure.asked_bytes;
+  row.spare_bytes = spare;
+  ProgramNeed need{failure.asked_bytes, *failure.limit_bytes, {}, {}, true};
+  const Json figures = answer.value("figures", Json());
+  if (figures.is_object()) {
+    const auto bytes = [&](const char* key) { return figures.value(key, std::uint64_t{0}); };
+    need.donatable_bytes = bytes("donatable");
+    need.is_donatable_told = false;
+    const std::uint64_t kept = bytes("argument") + bytes("output");
+    if (kept < need.needed_bytes) need.temp_bytes = need.needed_bytes - kept;
+  }
+  row.advice = advise_on_program(need);
+  return compiled;
+}
+
+std::string text_of(const std::vector<Compiled>& all, const Terminal& terminal) {
+  std::vector<FitRow> rows;
+  std::size_t width = 10;
+  std::string name;
+  for (const Compiled& compiled : all) {
+    rows.push_back(compiled.row);
+    width = std::max(width, display_width(printable(compiled.topology)));
+    if (compiled.fit && name.empty()) name = compiled.fit->program.name;
+  }
+  std::string text =
+      terminal.paint(printable(name.empty() ? "the program" : name), Ink::bold) + ", as the compiler has it\n";
+  const auto line = [&](const std::string& first, const std::vector<std::string>& cells) {
+    std::string row = pad_right(first, width);
+    for (const std::string& cell : cells) row += " " + pad_left(cell, 10);
+    return row;
+  };
+  text += terminal.paint(line("device", {"argument", "output", "alias", "temp", "code", "needed", "usable"}), Ink::dim);
+  text += "\n";
+  for (const Compiled& compiled : all) {
+    std::vector<std::string> cells;
+    for (const char* key : {"argument", "output", "alias", "temp", "generated_code"})
+      cells.push_back(compiled.fit ? text_from_bytes(compiled.memory.value(key, std::uint64_t{0})) : "-");
+    for (const auto& bytes : {compiled.row.needed_bytes, compiled.row.usable_bytes})
+      cells.push_back(bytes ? text_from_bytes(*bytes) : "?");
+    text += line(printable(compiled.topology), cells) + "  " +
+            terminal.paint(compiled.row.room, compiled.fit ? Ink::good : Ink::bad) + "\n";
+  }
+  text += text_from_advice(rows);
+  for (const Compiled& compiled : all)
+    if (!compiled.fit)
+      text +=
+          fmt::format("{} does not fit because\n{}", printable(compiled.topology), lines_of(compiled.failure, "  "));
   return text;
 }
 
 Json json_of(const Compiled& compiled) {
-  const tpu::Generation* generation = generation_of(compiled.topology);
   Json json = {{"topology", valid_utf8(compiled.topology)}, {"fits", compiled.fit.has_value()}};
   json["name"] = compiled.fit ? or_null(valid_utf8(compiled.fit->program.name)) : Json(nullptr);
   for (const char* key : {"argument", "output", "alias", "temp", "generated_code", "host_temp"})
     json[fmt::format("{}_bytes", key)] =
         compiled.fit ? Json(compiled.memory.value(key, std::uint64_t{0})) : Json(nullptr);
-  json["needed_bytes"] = compiled.fit ? Json(compiled.fit->needed) : Json(nullptr);
-  json["usable_bytes"] = generation != nullptr ? Json(generation->hbm_usable.value) : Json(nullptr);
-  json["failures"] = Json::array();
-  if (compiled.fit) return json;
-  const std::string& text = compiled.failure;
-  const auto trace = read_tpu_oom({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "compiler");
-  if (trace) json["failures"] = json_from_failure_rows(compute_failure_rows(*trace));
-  json["text"] = valid_utf8(text);
+  json["needed_bytes"] = or_null(compiled.row.needed_bytes);
+  json["usable_bytes"] = or_null(compiled.row.usable_bytes);
+  json["spare_bytes"] = or_null(compiled.row.spare_bytes);
+  json["advice"] = json_from_advice(compiled.row.advice);
+  json["failures"] = compiled.failures;
+  if (!compiled.fit) json["text"] = valid_utf8(compiled.failure);
   return json;
 }
 
@@ -229,7 +328,7 @@ Result<Compiled> compile_for(const TpuCompileOptions& options, const std::string
   const std::string dump = workplace.path() + "/dump", answer_file = workplace.path() + "/answer.json";
   const auto answer = ask_compiler(options, topology, dump, answer_file);
   if (!answer) return Failure(answer.error());
-  if (answer->value("refused", "") == "memory") return Compiled{topology, std::nullopt, answer->value("text", ""), {}};
+  if (answer->value("refused", "") == "memory") return read_refusal(topology, *answer);
   if (!answer->contains("memory")) return Failure(refusal_of(*answer, topology));
   auto compiled = read_compiled(topology, *answer, dump, options);
   if (compiled && !options.record.empty())
@@ -244,16 +343,21 @@ int run_tpu_compile(const TpuCompileOptions& options) {
     return fail(error_of("one recording of several topologies", "Name one --topology with --record."));
   const std::string script = options.target.substr(0, options.target.rfind(':'));
   if (auto allowed = check_output({script}, options.record); !allowed) return fail(allowed.error());
-  const Terminal terminal = Terminal::of_stdout();
-  std::string text;
-  Json json = {{"schema", json_schema}, {"compiled", Json::array()}};
+  const CancelBySignal cancel;
+  std::vector<Compiled> all;
   for (const std::string& topology : options.topologies) {
-    const auto compiled = compile_for(options, topology);
+    auto compiled = compile_for(options, canonical_topology(topology));
+    if (cancelling_signal != 0) {
+      say("cancelled");
+      return 128 + cancelling_signal;  // As a shell has it.
+    }
     if (!compiled) return fail(compiled.error());
-    text += (text.empty() ? "" : "\n") + text_of(*compiled, terminal);
-    json["compiled"].push_back(json_of(*compiled));
+    all.push_back(std::move(*compiled));
   }
-  return print_to_stdout(options.json ? text_from_json(json) : text) ? exit_ok : exit_unreadable;
+  Json json = {{"schema", json_schema}, {"compiled", Json::array()}};
+  for (const Compiled& compiled : all) json["compiled"].push_back(json_of(compiled));
+  return print_to_stdout(options.json ? text_from_json(json) : text_of(all, Terminal::of_stdout())) ? exit_ok
+                                                                                                    : exit_unreadable;
 }
 
 }  // namespace hbmscope::cli

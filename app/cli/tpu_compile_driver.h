@@ -6,9 +6,37 @@
 namespace hbmscope::cli {
 
 inline constexpr const char* tpu_compile_driver = R"PYTHON(
-import importlib.util, json, os, sys, traceback
+import collections, importlib.util, json, math, os, signal, sys, traceback
+
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends this at once, in the compiler too.
+try:
+    import ctypes
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: nobody would be left to read the answer.
+except Exception:
+    pass
 
 script, function, topology, dump, answer = sys.argv[1:6]
+
+
+def say(error):
+    trace = error.__traceback__.tb_next if error.__traceback__ else None  # Without this file's own line.
+    return {"text": f"{type(error).__name__}: {error}", "traceback": "".join(traceback.format_exception(type(error), error, trace))}
+
+
+def figures_of(program):
+    """What is known of a program on one device without the compiler: unpadded bytes of arguments and outputs, and of outputs
+    as large as an argument that is kept."""
+    arguments = jax.tree.leaves(program.args_info, is_leaf=lambda leaf: hasattr(leaf, "donated"))
+    outputs = jax.tree.leaves(program.out_info, is_leaf=lambda leaf: hasattr(leaf, "dtype"))
+    size = lambda each: each.dtype.itemsize * math.prod(each.shape)
+    kind = lambda each: (tuple(each.shape), str(each.dtype))
+    left = collections.Counter(map(kind, outputs))
+    donatable = 0
+    for each in sorted(arguments, key=lambda each: not each.donated):
+        if left[kind(each)] > 0:
+            left[kind(each)] -= 1
+            donatable += 0 if each.donated else size(each)
+    return {"argument": sum(map(size, arguments)), "output": sum(map(size, outputs)), "donatable": donatable}
 
 
 def leave(**what):
@@ -31,7 +59,9 @@ except ImportError as error:
 if importlib.util.find_spec("libtpu") is None:
     leave(missing="libtpu", text="there is no module 'libtpu'")
 try:
-    devices = topologies.get_topology_desc(platform="tpu", topology_name=topology).devices
+    # JAX on a v4 has one device a chip, of both cores; the compiler's own default is one a core.
+    settings = {"chip_config_name": "megacore"} if topology.startswith("v4:") else {}
+    devices = topologies.get_topology_desc(platform="tpu", topology_name=topology, **settings).devices
 except Exception as error:
     leave(refused="topology", text=str(error))
 try:
@@ -42,12 +72,15 @@ try:
     if not hasattr(module, function):
         leave(refused="function", text=f"{script} has no '{function}'")
     program = getattr(module, function)()
-    if not hasattr(program, "compile"):
+    is_on_one_device = not hasattr(program, "compile")  # As far as it is known here.
+    if is_on_one_device:
         called, arguments, keywords = program
         sharding = jax.sharding.SingleDeviceSharding(devices[0])
 
         def placed(leaf):
+            global is_on_one_device
             known = getattr(leaf, "sharding", None)
+            is_on_one_device = is_on_one_device and known is None
             return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=known or sharding)
 
         arguments, keywords = jax.tree.map(placed, (tuple(arguments), dict(keywords)))
@@ -55,12 +88,18 @@ try:
         program = called.lower(*arguments, **keywords)
 except SystemExit:
     raise
-except BaseException:
-    leave(refused="script", text=traceback.format_exc())
+except BaseException as error:
+    leave(refused="script", **say(error))
 try:
     memory = program.compile().memory_analysis()
 except Exception as error:
-    leave(refused="memory" if "RESOURCE_EXHAUSTED" in str(error) else "compile", text=f"{type(error).__name__}: {error}")
+    if "RESOURCE_EXHAUSTED" not in str(error):
+        leave(refused="compile", **say(error))
+    try:
+        figures = figures_of(program) if is_on_one_device else None
+    except Exception:
+        figures = None
+    leave(refused="memory", text=f"{type(error).__name__}: {error}", figures=figures)
 names = ("argument", "output", "alias", "temp", "generated_code", "host_temp")
 leave(memory={name: getattr(memory, f"{name}_size_in_bytes") for name in names},
       device_kind=devices[0].device_kind, devices=len(devices), jax=jax.__version__)

@@ -1,8 +1,11 @@
 #include "app/cli/tpu_fit.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "allocator/tpu/shape.h"
 #include "analysis/model/clamped.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -20,87 +23,254 @@ namespace tpu = allocator::tpu;
 const char* const fit_caveat =
     "As compiled for its own target: the compiler of another generation may choose other layouts and temporaries.\n";
 
-Result<Fit> fit_of(const std::string& file, const std::string& max_size) {
-  const auto sources = load_sources({file}, {max_size, {}, {}});
-  if (!sources) return Failure(sources.error());
-  const Source& source = sources->front();
-  auto program = source.trace ? find_program_memory(*source.trace) : std::nullopt;
+const char* const compiled_for_no_tpu = "this program was compiled for a CPU or a GPU: its arrays have no tiles";
+
+namespace {
+
+Error error_of(std::string what, std::string remedy, const std::string& file = {}) {
+  return {std::move(what), std::move(remedy), file, {}, false};
+}
+
+// Its memory is no TPU's, though arrays are told: none of them has tiles.
+bool is_of_no_tpu(const Trace& trace, const ProgramMemoryRow& program) {
+  const bool is_device = std::any_of(program.by_space.begin(), program.by_space.end(),
+                                     [](const ProgramMemoryRow::Space& space) { return space.name == "device"; });
+  return is_device && std::any_of(trace.streams.begin(), trace.streams.end(), [](const Stream& stream) {
+           const auto& rows = stream.attributes().rows();
+           for (std::uint64_t i = 0; i < rows.size(); ++i)
+             if (stream.definitions().text(rows[i].key) == "shape") return true;
+           return false;
+         });
+}
+
+// Of a trace; null: there is none.
+Result<Fit> fit_of_trace(const Trace* trace, const std::string& file) {
+  auto program = trace != nullptr ? find_program_memory(*trace) : std::nullopt;
   const auto needed = program ? program->needed_without_code_bytes() : std::nullopt;
   if (!needed)
-    return Failure(Error{"this is no dump that tells a program's arguments, outputs and temporaries",
-                         "XLA writes them with --xla_dump_to and --xla_dump_hlo_as_proto.",
-                         file,
-                         {},
-                         false});
+    return Failure(error_of("this is no dump that tells a program's arguments, outputs and temporaries",
+                            "XLA writes them with --xla_dump_to and --xla_dump_hlo_as_proto.", file));
+  if (is_of_no_tpu(*trace, *program))
+    return Failure(error_of(compiled_for_no_tpu,
+                            "What a TPU makes of it, its compiler says: hbmscope tpu compile SCRIPT.py:NAME.", file));
   const auto code_bytes = program->code_bytes;
   return Fit{file, std::move(*program), code_bytes, clamped_sum(*needed, code_bytes.value_or(0))};
 }
 
-Result<std::vector<const tpu::Generation*>> generations_from(const std::vector<std::string>& names) {
-  std::vector<const tpu::Generation*> generations;
-  for (const std::string& name : names) {
-    const tpu::Generation* generation = tpu::find_generation(name);
-    if (generation == nullptr) {
-      const tpu::NoGeneration none = tpu::why_no_generation(printable(name));
-      return Failure(Error{none.what, none.remedy, {}, {}, false});
-    }
-    generations.push_back(generation);
+// "v5e:2x2" -> {"v5e", 4}; without sizes nothing.
+std::optional<std::uint64_t> chips_of(std::string_view sizes) {
+  const auto dimensions = tpu::parse_dimensions(sizes);
+  if (!dimensions || dimensions->empty()) return std::nullopt;
+  std::uint64_t chips = 1;
+  for (const tpu::Dimension& dimension : *dimensions) {
+    if (dimension.size == 0 || dimension.size > (1 << 20) || chips > (1 << 20)) return std::nullopt;
+    chips *= dimension.size;
   }
-  if (names.empty())
-    for (const tpu::Generation& generation : tpu::all_generations()) generations.push_back(&generation);
-  return generations;
+  return chips;
 }
 
-std::string text_of(const Fit& fit, const std::vector<const tpu::Generation*>& generations, const Terminal& terminal) {
-  std::string text =
-      terminal.paint(printable(fit.file), Ink::bold) +
-      fmt::format(": {} of HBM{}\n", text_from_bytes(fit.needed), fit.code_bytes ? "" : ", and its code");
-  text += terminal.paint(fmt::format("{:10}  {:>10}", "device", "usable"), Ink::dim) + "\n";
-  for (const tpu::Generation* generation : generations) {
-    const std::uint64_t usable = generation->hbm_usable.value;
-    const bool fits = fit.needed <= usable;
-    const std::string difference = text_from_bytes(fits ? usable - fit.needed : fit.needed - usable);
-    text += fmt::format(
-        "{:10}  {:>10}  {}\n", generation->name, text_from_bytes(usable),
-        terminal.paint(fmt::format("{:>10} {}", difference, fits ? "to spare" : "over"), fits ? Ink::good : Ink::bad));
+}  // namespace
+
+Result<const tpu::Generation*> generation_from(const std::string& name) {
+  if (const tpu::Generation* generation = tpu::find_generation(name)) return generation;
+  const tpu::NoGeneration none = tpu::why_no_generation(printable(name));
+  return Failure(error_of(none.what, none.remedy));
+}
+
+std::string canonical_topology(const std::string& topology) {
+  const std::size_t colon = std::min(topology.find(':'), topology.size());
+  const tpu::Generation* generation = tpu::find_generation(topology.substr(0, colon));
+  return generation == nullptr ? topology : std::string(generation->name) + topology.substr(colon);
+}
+
+Result<std::vector<FitTarget>> targets_from(const std::vector<std::string>& generations,
+                                            const std::vector<std::string>& topologies) {
+  std::vector<FitTarget> targets;
+  for (const std::string& name : generations) {
+    const auto generation = generation_from(name);
+    if (!generation) return Failure(generation.error());
+    targets.push_back({std::string((*generation)->name), *generation, {}});
   }
-  if (fit.program.donatable_bytes.value_or(0) > 0)
-    text += fmt::format(
-        "Donating arguments (donate_argnums) would save up to {}: so many bytes of outputs are as large as an "
-        "argument that is kept.\n",
-        text_from_bytes(*fit.program.donatable_bytes));
+  for (const std::string& topology : topologies) {
+    const std::size_t colon = std::min(topology.find(':'), topology.size());
+    const auto generation = generation_from(topology.substr(0, colon));
+    if (!generation) return Failure(generation.error());
+    const auto chips = chips_of(std::string_view(topology).substr(std::min(colon + 1, topology.size())));
+    if (!chips)
+      return Failure(error_of(fmt::format("'{}' is no topology", printable(topology)), "Write e.g. v5e:2x2."));
+    targets.push_back({canonical_topology(topology), *generation, *chips * (*generation)->devices_per_chip});
+  }
+  if (targets.empty())
+    for (const tpu::Generation& generation : tpu::all_generations())
+      targets.push_back({std::string(generation.name), &generation, {}});
+  return targets;
+}
+
+Result<Fit> fit_of(const std::string& file, const std::string& max_size) {
+  const auto sources = load_sources({file}, {max_size, {}, {}});
+  if (!sources) return Failure(sources.error());
+  return fit_of_trace(sources->front().trace.get(), file);
+}
+
+FitRow row_of(const Fit& fit, const std::string& name, std::uint64_t usable_bytes) {
+  FitRow row{name, usable_bytes, fit.needed, fit.needed <= usable_bytes, {}, {}, {}};
+  row.spare_bytes = signed_from(usable_bytes) - signed_from(fit.needed);
+  row.room = text_from_spare(*row.spare_bytes);
+  row.advice = advise_on_program({fit.needed, usable_bytes, fit.program.temp_bytes, fit.program.donatable_bytes});
+  return row;
+}
+
+std::string text_from_rows(const std::vector<FitRow>& rows, const Terminal& terminal) {
+  std::size_t width = 10;
+  for (const FitRow& row : rows) width = std::max(width, display_width(printable(row.target)));
+  std::string text =
+      terminal.paint(pad_right("device", width) + fmt::format("  {:>10}  {:>10}", "usable", "needed"), Ink::dim) + "\n";
+  const auto cell = [](std::optional<std::uint64_t> bytes) {
+    return pad_left(bytes ? text_from_bytes(*bytes) : "?", 10);
+  };
+  for (const FitRow& row : rows)
+    text += pad_right(printable(row.target), width) + "  " + cell(row.usable_bytes) + "  " + cell(row.needed_bytes) +
+            "  " + terminal.paint(row.room, row.fits ? Ink::good : Ink::bad) + "\n";
+  return text + text_from_advice(rows);
+}
+
+std::string text_from_advice(const std::vector<FitRow>& rows) {
+  std::string text;
+  for (const FitRow& row : rows) {
+    if (row.advice.empty()) continue;
+    const bool is_enough = row.advice.front().suffices;
+    text += fmt::format("{} would fit with {}:\n", printable(row.target),
+                        is_enough ? "any one of these, the smallest change first" : "none of these alone");
+    bool was_enough = is_enough;
+    for (const FitAdvice& advice : row.advice) {
+      if (was_enough && !advice.suffices) text += "and not with these alone:\n";
+      was_enough = advice.suffices;
+      text += fmt::format("  {}\n", advice.text);
+    }
+  }
   return text;
 }
 
-nlohmann::ordered_json json_of(const Fit& fit, const std::vector<const tpu::Generation*>& generations) {
+nlohmann::ordered_json json_from_advice(const std::vector<FitAdvice>& advice) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const tpu::Generation* generation : generations) {
-    const std::uint64_t usable = generation->hbm_usable.value;
-    rows.push_back({{"generation", generation->name},
-                    {"usable_bytes", usable},
-                    {"fits", fit.needed <= usable},
-                    {"spare_bytes", signed_from(usable) - signed_from(fit.needed)}});
-  }
-  return {{"file", valid_utf8(fit.file)},
-          {"name", or_null(valid_utf8(fit.program.name))},
-          {"needed_without_code_bytes", or_null(fit.program.needed_without_code_bytes())},
-          {"donatable_bytes", or_null(fit.program.donatable_bytes)},
-          {"generations", std::move(rows)}};
+  for (const FitAdvice& each : advice)
+    rows.push_back({{"change", valid_utf8(each.change)},
+                    {"text", valid_utf8(each.text)},
+                    {"suffices", each.suffices},
+                    {"spare_bytes", or_null(each.spare_bytes)},
+                    {"figures", text_from_advice_kind(each.kind)}});
+  return rows;
 }
 
+std::string text_of(const Fit& fit, const std::vector<FitTarget>& targets, const Terminal& terminal) {
+  std::vector<FitRow> rows;
+  for (const FitTarget& target : targets) rows.push_back(row_of(fit, target.name, target.generation->hbm_usable.value));
+  return terminal.paint(printable(fit.file), Ink::bold) +
+         fmt::format(": {} of HBM{}\n", text_from_bytes(fit.needed), fit.code_bytes ? "" : ", and its code") +
+         text_from_rows(rows, terminal);
+}
+
+namespace {
+
+nlohmann::ordered_json json_from_rows(const std::vector<FitRow>& rows, const std::vector<FitTarget>& targets) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const FitRow& row = rows[i];
+    list.push_back({{"generation", targets[i].generation->name},
+                    {"topology", targets[i].devices ? nlohmann::ordered_json(valid_utf8(row.target)) : nullptr},
+                    {"devices", or_null(targets[i].devices)},
+                    {"usable_bytes", or_null(row.usable_bytes)},
+                    {"needed_bytes", or_null(row.needed_bytes)},
+                    {"fits", row.fits},
+                    {"spare_bytes", or_null(row.spare_bytes)},
+                    {"text", valid_utf8(row.room)},
+                    {"advice", json_from_advice(row.advice)}});
+  }
+  return list;
+}
+
+}  // namespace
+
+nlohmann::ordered_json json_of(const Fit& fit, const std::vector<FitTarget>& targets) {
+  std::vector<FitRow> rows;
+  for (const FitTarget& target : targets) rows.push_back(row_of(fit, target.name, target.generation->hbm_usable.value));
+  return {{"file", valid_utf8(fit.file)},
+          {"name", or_null(valid_utf8(fit.program.name))},
+          {"figures", "compiler"},
+          {"needed_without_code_bytes", or_null(fit.program.needed_without_code_bytes())},
+          {"donatable_bytes", or_null(fit.program.donatable_bytes)},
+          {"generations", json_from_rows(rows, targets)}};
+}
+
+namespace {
+
+std::string text_of(const WorkloadFit& fit, const std::string& file, const Terminal& terminal) {
+  std::string text = terminal.paint(printable(file), Ink::bold) +
+                     fmt::format(": {}, emulated on each\n", printable(fit.name.empty() ? "workload" : fit.name)) +
+                     text_from_rows(fit.rows, terminal);
+  if (fit.is_cut_short) text += "The search for what would make it fit was cut short: the workload is large.\n";
+  return text;
+}
+
+nlohmann::ordered_json json_of(const WorkloadFit& fit, const OpenedWorkload& opened, const std::string& file,
+                               const std::vector<FitTarget>& targets) {
+  std::optional<std::uint64_t> needed;
+  const tpu::Workload& workload = opened.now->workload;
+  for (std::size_t i = 0; i < workload.programs.size(); ++i)
+    needed = std::max(needed.value_or(0), opened.now->emulation.programs[i].needed_without_code_bytes());
+  return {{"file", valid_utf8(file)},   {"name", or_null(valid_utf8(fit.name))},
+          {"figures", "emulated"},      {"needed_without_code_bytes", or_null(needed)},
+          {"donatable_bytes", nullptr}, {"generations", json_from_rows(fit.rows, targets)}};
+}
+
+// "step.py:train_step"
+bool is_script(const std::string& name) {
+  const std::size_t colon = name.rfind(':');
+  return colon != std::string::npos && std::string_view(name).substr(0, colon).ends_with(".py");
+}
+
+int ask_compiler(const TpuFitOptions& options) {
+  if (options.files.size() > 1)
+    return fail(error_of("a script and another file", "Ask the compiler of one script at a time."));
+  if (options.topologies.empty() || !options.generations.empty())
+    return fail(error_of("the compiler is asked of topologies", "Write --topology v5e:2x2, several times."));
+  TpuCompileOptions compile;
+  compile.target = options.files.front();
+  compile.topologies = options.topologies;
+  compile.python = options.python;
+  compile.max_size = options.max_size;
+  compile.json = options.json;
+  return run_tpu_compile(compile);
+}
+
+}  // namespace
+
 int run_tpu_fit(const TpuFitOptions& options) {
-  const auto generations = generations_from(options.generations);
-  if (!generations) return fail(generations.error());
+  if (std::any_of(options.files.begin(), options.files.end(), is_script)) return ask_compiler(options);
+  const auto targets = targets_from(options.generations, options.topologies);
+  if (!targets) return fail(targets.error());
   const Terminal terminal = Terminal::of_stdout();
   nlohmann::ordered_json json = {{"schema", json_schema}, {"programs", nlohmann::ordered_json::array()}};
   std::string text;
+  bool has_dump = false;
   for (const std::string& file : options.files) {
-    const auto fit = fit_of(file, options.max_size);
+    const auto sources = load_sources({file}, {options.max_size, {}, {}});
+    if (!sources) return fail(sources.error());
+    text += text.empty() ? "" : "\n";
+    if (const auto& workload = sources->front().workload) {
+      const auto fit = fit_workload(*workload, *targets);
+      if (!fit) return fail(fit.error());
+      text += text_of(*fit, file, terminal);
+      json["programs"].push_back(json_of(*fit, *workload, file, *targets));
+      continue;
+    }
+    const auto fit = fit_of_trace(sources->front().trace.get(), file);
     if (!fit) return fail(fit.error());
-    text += (text.empty() ? "" : "\n") + text_of(*fit, *generations, terminal);
-    json["programs"].push_back(json_of(*fit, *generations));
+    has_dump = true;
+    text += text_of(*fit, *targets, terminal);
+    json["programs"].push_back(json_of(*fit, *targets));
   }
-  text += fit_caveat;
+  if (has_dump) text += fit_caveat;
   return print_to_stdout(options.json ? text_from_json(json) : text) ? exit_ok : exit_unreadable;
 }
 

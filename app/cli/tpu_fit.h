@@ -1,4 +1,4 @@
-// Compiled programs against the HBM of generations: what `tpu fit`, `tpu import` and `tpu compile` say.
+// Compiled and emulated programs against the HBM of generations: what `tpu fit`, `tpu import` and `tpu compile` say.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,39 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "allocator/tpu/generation.h"
+#include "analysis/query/fit_advice.h"
 #include "analysis/query/program_memory.h"
+#include "analysis/read/tpu_workload/open_workload.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
+
+// What something is held against.
+struct FitTarget {
+  std::string name;  // "v5e", "v5e:2x2"
+  const allocator::tpu::Generation* generation = nullptr;
+  std::optional<std::uint64_t> devices;  // Of a topology.
+};
+// By names; none of either: all generations. Topologies are a generation and sizes: "v5e:2x2". Errors: there is none of
+// that name.
+Result<std::vector<FitTarget>> targets_from(const std::vector<std::string>& generations,
+                                            const std::vector<std::string>& topologies);
+Result<const allocator::tpu::Generation*> generation_from(const std::string& name);
+// "V5E:2x2" -> "v5e:2x2"; of a generation that is not known as it is.
+std::string canonical_topology(const std::string& topology);
+
+struct FitRow {
+  std::string target;
+  std::optional<std::uint64_t> usable_bytes, needed_bytes;
+  bool fits = false;
+  std::optional<std::int64_t> spare_bytes;  // Of HBM; negative: over.
+  std::string room;                         // "2.10 GiB to spare", "over by 7.00 MiB of vmem"
+  std::vector<FitAdvice> advice;            // Empty where it fits.
+};
+// A table, and below it what would make each fit that does not.
+std::string text_from_rows(const std::vector<FitRow>& rows, const Terminal& terminal);
+std::string text_from_advice(const std::vector<FitRow>& rows);
+nlohmann::ordered_json json_from_advice(const std::vector<FitAdvice>& advice);
 
 struct Fit {
   std::string file;
@@ -21,15 +50,23 @@ struct Fit {
   std::uint64_t needed = 0;                 // Code included where it is known.
 };
 
-// Of a dump. Errors: it can't be read, or tells no program's memory.
+// Of a dump. Errors: it can't be read, tells no program's memory, or is of a CPU or a GPU (`compiled_for_no_tpu`).
 Result<Fit> fit_of(const std::string& file, const std::string& max_size);
-// By names; none: all.
-Result<std::vector<const allocator::tpu::Generation*>> generations_from(const std::vector<std::string>& names);
-std::string text_of(const Fit& fit, const std::vector<const allocator::tpu::Generation*>& generations,
-                    const Terminal& terminal);
-nlohmann::ordered_json json_of(const Fit& fit, const std::vector<const allocator::tpu::Generation*>& generations);
+extern const char* const compiled_for_no_tpu;
+FitRow row_of(const Fit& fit, const std::string& name, std::uint64_t usable_bytes);
+std::string text_of(const Fit& fit, const std::vector<FitTarget>& targets, const Terminal& terminal);
+nlohmann::ordered_json json_of(const Fit& fit, const std::vector<FitTarget>& targets);
 // Of other generations than the one that it was compiled for.
 extern const char* const fit_caveat;
+
+// A workload emulated on each target, and where it does not fit with one thing changed after the other. Errors: those
+// of the emulation.
+struct WorkloadFit {
+  std::string name;
+  std::vector<FitRow> rows;
+  bool is_cut_short = false;  // The search for what would make it fit.
+};
+Result<WorkloadFit> fit_workload(const OpenedWorkload& opened, const std::vector<FitTarget>& targets);
 
 // The dump of each module in a folder that --xla_dump_to named, the one that tells the most of it; ordered by name.
 // Errors: no folder, or none in it.

@@ -43,7 +43,8 @@ Result<void> record(const Fit& fit, const std::string& output, const std::string
   if (!sources) return Failure(sources.error());
   const auto written = write_recording(*sources->front().trace, output);
   if (!written) return Failure(written.error());
-  fmt::print(stderr, "{}: {}; hbmscope open {}\n", printable(output), printable(fit.program.name), printable(output));
+  fmt::print(stderr, "{}: {}; hbmscope open {}\n", printable(output),
+             printable(fit.program.name.empty() ? fit.file : fit.program.name), printable(output));
   return {};
 }
 
@@ -81,19 +82,26 @@ int run_tpu_import(const TpuImportOptions& options) {
   const auto files = find_dumps_in_folder(options.folder);
   if (!files) return fail(files.error());
   if (auto allowed = check_output(*files, options.record); !allowed) return fail(allowed.error());
-  const auto generations = generations_from(options.generations);
-  if (!generations) return fail(generations.error());
+  const auto targets = targets_from(options.generations, {});
+  if (!targets) return fail(targets.error());
   const Terminal terminal = Terminal::of_stdout();
   nlohmann::ordered_json json = {{"schema", json_schema}, {"programs", nlohmann::ordered_json::array()}};
   std::string text;
   std::optional<Fit> largest;
+  std::optional<Error> passed_over;  // JAX on a machine with no TPU compiles small programs for its CPU too.
   for (const std::string& file : *files) {
     auto fit = fit_of(file, options.max_size);
+    if (!fit && fit.error().what == compiled_for_no_tpu) {
+      passed_over = fit.error();
+      continue;
+    }
     if (!fit) return fail(fit.error());
-    text += (text.empty() ? "" : "\n") + text_of(*fit, *generations, terminal);
-    json["programs"].push_back(json_of(*fit, *generations));
+    text += (text.empty() ? "" : "\n") + text_of(*fit, *targets, terminal);
+    json["programs"].push_back(json_of(*fit, *targets));
     if (!largest || fit->needed > largest->needed) largest = std::move(*fit);
   }
+  if (!largest) return fail(*passed_over);
+  if (passed_over) say("passed over what was compiled for a CPU or a GPU");
   if (!options.record.empty())
     if (auto recorded = record(*largest, options.record, options.max_size); !recorded) return fail(recorded.error());
   text += fit_caveat;

@@ -1,14 +1,16 @@
 // hbmscope tpu layout: one array, or a file of them.
-#include <algorithm>
-#include <array>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "allocator/tpu/default_layout.h"
+#include "allocator/tpu/generation.h"
+#include "analysis/query/array_padding.h"
 #include "analysis/query/tile_grid.h"
+#include "analysis/read/array_listing/array_type.h"
+#include "analysis/read/array_listing/read_rows.h"
 #include "analysis/read/file_bytes.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -18,6 +20,7 @@
 #include "app/cli/open.h"
 #include "app/cli/terminal.h"
 #include "app/cli/tpu.h"
+#include "app/cli/tpu_padding.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -40,165 +43,141 @@ Error error_of(std::string what, std::string remedy) {
   return {std::move(what), std::move(remedy), {}, {}, false};
 }
 
-Result<tpu::Shape> shape_from_generation(const Asked& asked, tpu::SecondMinor mode) {
-  const tpu::Generation* generation = tpu::find_generation(asked.generation);
-  if (generation == nullptr) {
-    const tpu::NoGeneration none = tpu::why_no_generation(printable(asked.generation));
-    return Failure(error_of(none.what, none.remedy));
-  }
-  const tpu::ElementType* type = tpu::find_element_type(asked.dtype);
-  if (type == nullptr)
-    return Failure(error_of(fmt::format("there is no element type '{}'", printable(asked.dtype)),
-                            "Write it as XLA does: f32, bf16, s8, pred, ..."));
-  auto dimensions = tpu::parse_dimensions(asked.shape);
-  if (!dimensions) return Failure(error_at(asked.shape, dimensions.error(), "Write sizes as 100x200, or scalar."));
-  return tpu::default_shape(*generation, *type, std::move(*dimensions), mode);
-}
-
-struct Answer {
-  tpu::Shape shape;
-  std::uint64_t bytes = 0, unpadded_bytes = 0;
-};
-
-Result<Answer> answer_to(const Asked& asked, tpu::SecondMinor mode) {
-  Answer answer;
+Result<tpu::Shape> shape_asked(const Asked& asked, const tpu::Generation& generation, tpu::SecondMinor mode) {
   if (!asked.layout.empty()) {
     auto shape = tpu::parse_shape(asked.layout);
     if (!shape)
       return Failure(error_at(asked.layout, shape.error(),
                               "An array is written as bf16[100,200]{1,0:T(8,128)(2,1)}: type, sizes, order, tiles."));
-    answer.shape = std::move(*shape);
-  } else {
-    auto shape = shape_from_generation(asked, mode);
-    if (!shape) return Failure(shape.error());
-    answer.shape = std::move(*shape);
+    return std::move(*shape);
   }
-  const auto bytes = tpu::compute_padded_bytes(answer.shape), unpadded = tpu::compute_unpadded_bytes(answer.shape);
-  if (!bytes || !unpadded)
-    return Failure(error_of(fmt::format("'{}' has 2^63 bytes or more", tpu::text_from_shape(answer.shape)),
-                            "Are the sizes those of the array?"));
-  answer.bytes = *bytes;
-  answer.unpadded_bytes = *unpadded;
-  return answer;
+  const tpu::ElementType* type = find_array_type(asked.dtype);
+  if (type == nullptr)
+    return Failure(error_of(fmt::format("there is no element type '{}'", printable(asked.dtype)),
+                            "Write it as XLA does: f32, bf16, s8, pred, ..."));
+  auto dimensions = tpu::parse_dimensions(asked.shape);
+  if (!dimensions) return Failure(error_at(asked.shape, dimensions.error(), "Write sizes as 100x200, or scalar."));
+  return tpu::default_shape(generation, *type, std::move(*dimensions), mode);
 }
 
-tpu::SecondMinor mode_of(const std::string& name) {
-  if (name == "compact") return tpu::SecondMinor::compact;
-  return name == "large" ? tpu::SecondMinor::large : tpu::SecondMinor::as_compiled;
+Result<ArrayPadding> answer_to(const Asked& asked, tpu::SecondMinor mode) {
+  const auto generation = generation_or_default(asked.generation);
+  if (!generation) return Failure(generation.error());
+  auto shape = shape_asked(asked, **generation, mode);
+  if (!shape) return Failure(shape.error());
+  return padding_of(std::move(*shape), **generation, mode);
 }
 
-// A layout with E(32) for a type of 8 bits takes more than its values, and one with E(4) less: what is padding is told
-// in bytes as the layout stores an element.
-std::uint64_t padding_of(const Answer& answer) {
-  return answer.bytes > answer.unpadded_bytes ? answer.bytes - answer.unpadded_bytes : 0;
-}
-
-std::string text_of(const Answer& answer) {
-  const std::uint64_t padding = padding_of(answer);
+// `on`: where the order that takes least has its tiles.
+std::string text_of(const ArrayPadding& answer, const std::string& on) {
   const auto exact = [](std::uint64_t bytes) {
     return fmt::format("{:>10}  {}", text_from_bytes(bytes), exact_text_from_bytes(signed_from(bytes)));
   };
   std::string text = tpu::text_from_shape(answer.shape) + "\n";
   text += fmt::format("  in memory  {}\n", exact(answer.bytes));
   text += fmt::format("  values     {}\n", exact(answer.unpadded_bytes));
-  text += fmt::format("  padding    {}, {} of what it takes\n", exact(padding),
-                      text_from_share(signed_from(padding), signed_from(answer.bytes)));
+  text += fmt::format("  padding    {}, {} of what it takes\n", exact(answer.padding_bytes()),
+                      text_from_share(signed_from(answer.padding_bytes()), signed_from(answer.bytes)));
+  if (answer.saved_bytes() > 0)
+    text += fmt::format("  least      {}, as {} on {} (emulated): {} less\n", exact(answer.least_bytes),
+                        tpu::text_from_shape(answer.least), on, text_from_bytes(answer.saved_bytes()));
   return text;
 }
 
-nlohmann::ordered_json json_of(const Answer& answer) {
-  nlohmann::ordered_json dimensions = nlohmann::ordered_json::array();
-  for (const tpu::Dimension& dimension : answer.shape.dimensions) dimensions.push_back(dimension.size);
-  return {{"schema", json_schema},
-          {"layout", tpu::text_from_shape(answer.shape)},
-          {"bytes", answer.bytes},
-          {"unpadded_bytes", answer.unpadded_bytes},
-          {"padding_bytes", padding_of(answer)},
-          {"dtype", answer.shape.type->name},
-          {"dimensions", std::move(dimensions)},
-          {"memory_space", answer.shape.layout ? answer.shape.layout->memory_space : 0}};
-}
-
-std::vector<std::string> cells_of(std::string_view line) {
-  std::vector<std::string> cells;
-  for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find('\t', begin), line.size());
-    cells.emplace_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return cells;
-}
+struct Batch {
+  std::string rows;
+  PaddingTotals totals;
+};
 
 // Which column has what; nothing: there is none.
 struct Columns {
   std::optional<std::size_t> layout, generation, dtype, shape, bytes;
   std::size_t count = 0;
 
-  explicit Columns(const std::vector<std::string>& head) : count(head.size()) {
-    const auto find = [&](const char* name) -> std::optional<std::size_t> {
-      const auto found = std::find(head.begin(), head.end(), name);
-      if (found == head.end()) return std::nullopt;
-      return static_cast<std::size_t>(found - head.begin());
-    };
-    layout = find("layout");
-    generation = find("generation");
-    dtype = find("dtype");
-    shape = find("shape");
-    bytes = find("bytes");
-  }
-  bool is_enough() const { return layout || (generation && dtype && shape); }
+  explicit Columns(const std::vector<std::string>& head)
+      : layout(find_column(head, "layout")),
+        generation(find_column(head, "generation")),
+        dtype(find_column(head, "dtype")),
+        shape(find_column(head, "shape")),
+        bytes(find_column(head, "bytes")),
+        count(head.size()) {}
+  // `given`: rows that name no generation are of one that the person gave.
+  bool has_parts(bool given) const { return (generation || given) && dtype && shape; }
 };
 
-Asked asked_in(const std::vector<std::string>& cells, const Columns& columns) {
-  if (columns.layout) return {cells[*columns.layout], {}, {}, {}};
-  return {{}, cells[*columns.generation], cells[*columns.dtype], cells[*columns.shape]};
-}
+class BatchAnswers {
+ public:
+  BatchAnswers(const TpuLayoutOptions& options, std::string name)
+      : options_(options), mode_(second_minor_of(options.second_minor)), name_(std::move(name)) {}
 
-std::string joined(const std::vector<std::string>& cells) {
-  return fmt::format("{}\n", fmt::join(cells, "\t"));
-}
-
-Result<std::string> answer_batch(std::string_view text, const std::string& name, tpu::SecondMinor mode) {
-  std::string out;
-  std::optional<Columns> columns;
-  std::uint64_t number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string_view line = text.substr(begin, end - begin);
-    const auto fault = [&](std::string what, std::string remedy) {
-      return Failure(Error{fmt::format("line {}: {}", number, what), std::move(remedy), name, begin, false});
-    };
-    ++number;
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (!line.empty()) {
-      std::vector<std::string> cells = cells_of(line);
-      if (!columns) {
-        columns.emplace(cells);
-        if (!columns->is_enough())
-          return fault("the head line names neither layout, nor generation, dtype and shape",
-                       "Begin the file with a line of column names, with tabs between them.");
-        if (!columns->layout) cells.push_back("layout");
-        if (!columns->bytes) cells.push_back("bytes");
-      } else {
-        if (cells.size() != columns->count)
-          return fault(fmt::format("{} columns where the head line has {}", cells.size(), columns->count),
-                       "Columns are separated by one tab each.");
-        const Asked asked = asked_in(cells, *columns);
-        if (columns->layout && asked.layout.empty()) return fault("there is no layout", "Fill it in.");
-        const auto answer = answer_to(asked, mode);
-        if (!answer) return fault(answer.error().what, answer.error().remedy);
-        if (!columns->layout) cells.push_back(tpu::text_from_shape(answer->shape));
-        if (columns->bytes)
-          cells[*columns->bytes] = fmt::to_string(answer->bytes);
-        else
-          cells.push_back(fmt::to_string(answer->bytes));
-      }
-      out += joined(cells);
-    }
-    begin = end + 1;
+  Result<Batch> answer(std::string_view text) {
+    std::size_t offset = 0;
+    std::uint64_t line = 0;
+    auto head = next_row(text, offset, line);
+    if (!head) return Failure(Error{"the file is empty", "It begins with a line of column names.", name_, {}, false});
+    const Columns columns(head->cells);
+    if (!columns.layout && !columns.has_parts(!options_.generation.empty()))
+      return fault(*head, "the head line names neither layout, nor generation, dtype and shape",
+                   "Begin the file with a line of column names, with tabs between them.");
+    if (!columns.layout) head->cells.push_back("layout");
+    if (!columns.bytes) head->cells.push_back("bytes");
+    add(head->cells);
+    while (auto row = next_row(text, offset, line))
+      if (auto added = answer_row(std::move(*row), columns); !added) return Failure(added.error());
+    return std::move(batch_);
   }
-  if (!columns) return Failure(Error{"the file is empty", "It begins with a line of column names.", name, {}, false});
-  return out;
+
+ private:
+  Failure fault(const TextRow& row, const std::string& what, std::string remedy) const {
+    return Failure(Error{fmt::format("line {}: {}", row.line, what), std::move(remedy), name_, row.offset, false});
+  }
+  void add(const std::vector<std::string>& cells) { batch_.rows += fmt::format("{}\n", fmt::join(cells, "\t")); }
+
+  Result<void> answer_row(TextRow row, const Columns& columns) {
+    std::vector<std::string>& cells = row.cells;
+    if (cells.size() != columns.count)
+      return fault(row, fmt::format("{} columns where the head line has {}", cells.size(), columns.count),
+                   "Columns are separated by one tab each.");
+    const auto cell = [&](std::optional<std::size_t> column) { return column ? cells[*column] : std::string(); };
+    Asked asked{cell(columns.layout), cell(columns.generation), {}, {}};
+    if (!columns.generation) asked.generation = options_.generation;
+    if (asked.layout.empty()) {
+      if (!columns.has_parts(!options_.generation.empty())) return fault(row, "there is no layout", "Fill it in.");
+      if (asked.generation.empty()) return fault(row, "there is no generation", "Fill it in, or a layout.");
+      asked.dtype = cell(columns.dtype);
+      asked.shape = cell(columns.shape);
+    }
+    const auto answer = answer_to(asked, mode_);
+    if (!answer) return fault(row, answer.error().what, answer.error().remedy);
+    batch_.totals.add(*answer);
+    put(cells, columns.layout, asked.layout.empty() ? tpu::text_from_shape(answer->shape) : asked.layout);
+    put(cells, columns.bytes, fmt::to_string(answer->bytes));
+    add(cells);
+    return {};
+  }
+
+  static void put(std::vector<std::string>& cells, std::optional<std::size_t> column, std::string text) {
+    if (column)
+      cells[*column] = std::move(text);
+    else
+      cells.push_back(std::move(text));
+  }
+
+  const TpuLayoutOptions& options_;
+  const tpu::SecondMinor mode_;
+  const std::string name_;
+  Batch batch_;
+};
+
+int print_batch(const TpuLayoutOptions& options) {
+  const auto bytes = read_file(options.batch, batch_bytes_max);
+  if (!bytes) return fail(bytes.error());
+  const std::string_view text(reinterpret_cast<const char*>(bytes->bytes().data()), bytes->bytes().size());
+  const auto batch = BatchAnswers(options, options.batch == "-" ? "standard input" : options.batch).answer(text);
+  if (!batch) return fail(batch.error());
+  if (!print_to_stdout(batch->rows)) return exit_unreadable;
+  say(text_from_totals(batch->totals));
+  return exit_ok;
 }
 
 int write_picture(const TileGrid& grid, const TpuLayoutOptions& options, const OpenWindow& open_window) {
@@ -214,17 +193,20 @@ int write_picture(const TileGrid& grid, const TpuLayoutOptions& options, const O
 
 // What the options can't be together; nothing: they fit.
 std::optional<Error> find_misuse(const TpuLayoutOptions& options) {
-  const bool has_parts = !options.generation.empty() || !options.dtype.empty() || !options.shape.empty();
+  const bool has_parts = !options.dtype.empty() || !options.shape.empty();
   const bool has_all_parts = !options.generation.empty() && !options.dtype.empty() && !options.shape.empty();
-  const int asked = (options.layout.empty() ? 0 : 1) + (has_parts ? 1 : 0) + (options.batch.empty() ? 0 : 1);
-  if (asked != 1)
-    return error_of(asked == 0 ? "there is no array" : "these are several questions at once",
-                    "Give a layout, or --generation, --dtype and --shape, or --batch.");
+  const bool is_many = !options.batch.empty() || !options.listings.empty();
+  const int asked = (options.layout.empty() ? 0 : 1) + (has_parts ? 1 : 0) + (options.batch.empty() ? 0 : 1) +
+                    (options.listings.empty() ? 0 : 1);
   if (has_parts && !has_all_parts)
     return error_of("--generation, --dtype and --shape belong together", "Give all three.");
-  if (!options.batch.empty() && options.json) return error_of("--batch prints rows, not JSON", "Leave out --json.");
-  if (!options.batch.empty() && !options.picture.empty())
-    return error_of("--picture is of one array", "Give a layout, or leave out --batch.");
+  if (asked != 1)
+    return error_of(asked == 0 ? "there is no array" : "these are several questions at once",
+                    "Give a layout, or --generation, --dtype and --shape, or --batch, or --listing.");
+  if (!options.batch.empty() && options.json)
+    return error_of("--batch prints rows, not JSON", "Leave out --json, or give a --listing.");
+  if (is_many && !options.picture.empty())
+    return error_of("--picture is of one array", "Give a layout, or leave out --batch and --listing.");
   if (options.picture == "-" && options.json)
     return error_of("--json prints no picture", "Write it to a file: --picture OUT.png.");
   if (!options.layout.empty() && options.second_minor != "compiled")
@@ -236,18 +218,16 @@ std::optional<Error> find_misuse(const TpuLayoutOptions& options) {
 
 int run_tpu_layout(const TpuLayoutOptions& options, const OpenWindow& open_window) {
   if (const auto misuse = find_misuse(options)) return fail(*misuse);
-  const tpu::SecondMinor mode = mode_of(options.second_minor);
-  if (!options.batch.empty()) {
-    const auto bytes = read_file(options.batch, batch_bytes_max);
-    if (!bytes) return fail(bytes.error());
-    const std::string_view text(reinterpret_cast<const char*>(bytes->bytes().data()), bytes->bytes().size());
-    const auto out = answer_batch(text, options.batch == "-" ? "standard input" : options.batch, mode);
-    if (!out) return fail(out.error());
-    return print_to_stdout(*out) ? exit_ok : exit_unreadable;
-  }
-  const auto answer = answer_to({options.layout, options.generation, options.dtype, options.shape}, mode);
+  if (!options.listings.empty()) return run_tpu_listing(options);
+  if (!options.batch.empty()) return print_batch(options);
+  const auto answer = answer_to({options.layout, options.generation, options.dtype, options.shape},
+                                second_minor_of(options.second_minor));
   if (!answer) return fail(answer.error());
-  std::string text = options.json ? text_from_json(json_of(*answer)) : text_of(*answer);
+  nlohmann::ordered_json json = {{"schema", json_schema}};
+  json.update(json_from_padding(*answer));
+  const tpu::Generation* generation = tpu::find_generation(options.generation);
+  const std::string on(generation != nullptr ? generation->name : "v4 and later");
+  std::string text = options.json ? text_from_json(json) : text_of(*answer, on);
   if (!options.picture.empty()) {
     const auto grid = compute_tile_grid(tpu::text_from_shape(answer->shape));
     if (!grid)

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "analysis/query/workload_verdict.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json_optional.h"
 #include "app/cli/tpu_run.h"
@@ -153,7 +154,14 @@ Json json_of(const tpu::Defragmentation& note) {
           {"modelled_cost_ns", note.cost_ns}};
 }
 
-Json json_from_tiers(const tpu::Emulation& emulation) {
+Json json_from_tiers(const EmulatedWorkload& run) {
+  const tpu::Emulation& emulation = run.emulation;
+  const std::vector<TierRow> tiers = compute_tier_rows(run);
+  const auto over_of = [&](std::string_view name) -> Json {
+    for (const TierRow& row : tiers)
+      if (row.name == name) return row.over_bytes.value_or(0);
+    return 0;
+  };
   Json rows = Json::array();
   for (std::size_t i = 0; i < tpu::tiers; ++i) {
     const auto tier = static_cast<tpu::Tier>(i);
@@ -163,7 +171,8 @@ Json json_from_tiers(const tpu::Emulation& emulation) {
     rows.push_back({{"memory_space", tpu::text_from_tier(tier)},
                     {"capacity_bytes", or_null(figures.capacity_bytes)},
                     {"peak_bytes", figures.peak_bytes},
-                    {"end_bytes", figures.end_bytes}});
+                    {"end_bytes", figures.end_bytes},
+                    {"over_bytes", over_of(tpu::text_from_tier(tier))}});
   }
   return rows;
 }
@@ -213,7 +222,7 @@ nlohmann::ordered_json json_from_emulation(const EmulatedWorkload& run) {
           {"fits", emulation.failures.empty()},
           {"programs", std::move(programs)},
           {"arrays", list_of(workload.arrays, workload.mesh)},
-          {"tiers", json_from_tiers(emulation)},
+          {"tiers", json_from_tiers(run)},
           {"kernels", list_of(emulation.kernels, workload)},
           {"runs", emulation.runs},
           {"runs_skipped", emulation.runs_skipped},

@@ -128,6 +128,52 @@ TEST(TpuLayout, the_default_takes_the_fewest_bytes_of_all_orders) {
   }
 }
 
+std::string least_text(std::string_view generation, std::string_view text) {
+  return text_from_shape(least_padded_shape(*find_generation(generation), *parse_shape(text)));
+}
+
+TEST(TpuLayout, the_order_that_takes_least_of_a_layout_that_does_not) {
+  EXPECT_EQ(least_text("v5e", "f32[1000,1]{1,0:T(8,128)}"), "f32[1000,1]{0,1:T(1,128)}");
+  EXPECT_EQ(least_text("v3", "f32[1000,1]{1,0:T(8,128)}"), "f32[1000,1]{0,1:T(2,128)}");
+  EXPECT_EQ(least_text("v5e", "bf16[3,5,1000]{1,2,0:T(8,128)(2,1)S(1)}"), "bf16[3,5,1000]{2,0,1:T(4,128)(2,1)S(1)}");
+  EXPECT_EQ(least_text("v5e", "f32[2]{0:T(1024)}"), "f32[2]{0:T(128)}");
+  // As they are: none takes less, of equals too; without tiles nothing is padded.
+  for (const char* text : {"f32[8,128]{1,0:T(8,128)}", "f32[1,224,224,3]{2,0,3,1:T(1,128)}", "f32[1000,1]{1,0}",
+                           "f32[1000,1]", "f32[0,5]{1,0:T(8,128)}", "f32[]{:T(128)}"})
+    EXPECT_EQ(least_text("v5e", text), text);
+  // Values of 2 bits are chosen by tiles of 8 rows and have 16: the compiler's own choice isn't always the least.
+  const std::string chosen = default_text("v6e", "u2", "24x15x128");
+  EXPECT_EQ(chosen, "u2[24,15,128]{2,0,1:T(16,128)(16,1)E(2)}");
+  EXPECT_EQ(bytes_of(chosen), 15 * 32 * 128 / 4);
+  EXPECT_EQ(least_text("v6e", chosen), "u2[24,15,128]{2,1,0:T(16,128)(16,1)E(2)}");
+  EXPECT_EQ(bytes_of(least_text("v6e", chosen)), 24 * 16 * 128 / 4);
+}
+
+// What libtpu 0.0.51 gives an argument whose order is asked for (jax.experimental.layout): v5e, but the last two v3.
+TEST(TpuLayout, an_order_that_is_asked_for_gets_the_compilers_tiles) {
+  struct Row {
+    const char* generation;
+    const char* text;
+    std::uint64_t bytes;
+  };
+  for (const Row& row :
+       {Row{"v5e", "f32[1000,1]{1,0:T(8,128)}", 512000}, Row{"v5e", "bf16[3,5,1000]{1,2,0:T(8,128)(2,1)}", 768000},
+        Row{"v5e", "bf16[3,5,1000]{1,0,2:T(4,128)(2,1)}", 1024000},
+        Row{"v5e", "f32[1,224,224,3]{2,3,1,0:T(4,128)}", 917504},
+        Row{"v5e", "f32[1,224,224,3]{0,3,2,1:T(4,128)}", 102760448},
+        Row{"v5e", "f32[1,224,224,3]{1,0,3,2:T(1,128)}", 688128},
+        Row{"v5e", "s8[7,33,129]{0,2,1:T(8,128)(4,1)}", 574464},
+        Row{"v5e", "s4[64,3,200]{2,0,1:T(64,128)(8,1)E(4)}", 24576},
+        Row{"v5e", "s4[64,3,200]{0,2,1:T(8,128)(8,1)E(4)}", 38400}, Row{"v3", "f32[1000,1]{0,1:T(2,128)}", 8192},
+        Row{"v3", "bf16[3,5,1000]{0,1,2:T(8,128)(2,1)}", 2048000}}) {
+    Shape shape = *parse_shape(row.text);
+    shape.layout = default_tiles(*find_generation(row.generation), *shape.type, shape.dimensions,
+                                 shape.layout->minor_to_major, SecondMinor::as_compiled);
+    EXPECT_EQ(text_from_shape(shape), row.text);
+    EXPECT_EQ(bytes_of(row.text), row.bytes);
+  }
+}
+
 TEST(TpuGenerations, every_figure_has_a_source_and_both_names_find_it) {
   for (const Generation& generation : all_generations()) {
     EXPECT_EQ(find_generation(generation.name), &generation);
@@ -146,6 +192,9 @@ TEST(TpuGenerations, every_figure_has_a_source_and_both_names_find_it) {
   }
   EXPECT_EQ(why_no_generation("v9").what, "there is no TPU generation 'v9'");
   EXPECT_EQ(find_generation("v7x"), find_generation("tpu7x"));
+  EXPECT_EQ(find_generation("V5E"), find_generation("v5e"));
+  EXPECT_EQ(find_generation("TPU7x"), find_generation("tpu7x"));
+  EXPECT_EQ(find_generation("v5"), nullptr);
   EXPECT_EQ(find_generation("v1"), nullptr);
   EXPECT_EQ(find_generation(""), nullptr);
 }

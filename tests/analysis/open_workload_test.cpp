@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/query/chosen_heap.h"
+#include "analysis/query/fit_advice.h"
 #include "analysis/query/workload_verdict.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/units/format.h"
@@ -79,6 +80,12 @@ TEST(OpenWorkload, knobs_are_all_that_the_file_has_with_what_it_says) {
   EXPECT_EQ("8", find("mesh.fsdp").written);
   EXPECT_EQ(KnobKind::choice, find("generation").kind);
   EXPECT_EQ("v5e", find("generation").written);
+  const std::string capitals = "{\"hbmscope_tpu_workload\": 1, \"generation\": \"V6E\", \"steps\": []}";
+  std::vector<WorkloadKnob> others;
+  const auto run = emulate_workload({reinterpret_cast<const std::uint8_t*>(capitals.data()), capitals.size()}, "v6e",
+                                    {}, false, &others);
+  ASSERT_TRUE(run) << run.error().text();
+  EXPECT_EQ("v6e", others.front().written);
   EXPECT_EQ("full", find("checkpointing").written);
   EXPECT_EQ("on", find("donation").written);
   EXPECT_EQ("16384", find("tokens").written);
@@ -151,6 +158,48 @@ TEST(WorkloadVerdict, a_program_that_is_too_large_is_over_by_what_it_lacks) {
   EXPECT_EQ(0U, text_of_room(tiers.front()).find("over by "));
   EXPECT_NE(std::string::npos, verdict.reasons[0].sentence.find(text_of_room(tiers.front())))
       << verdict.reasons[0].sentence;
+}
+
+TEST(WorkloadVerdict, a_job_that_ends_early_is_over_by_all_that_it_needs) {
+  const Source source = opened("fsdp.json", {"mesh.fsdp=1"});
+  const EmulatedWorkload& run = *source.workload->now;
+  const std::uint64_t usable = run.workload.generation->hbm_usable.value;
+  const std::uint64_t over = run.emulation.programs.front().needed_bytes() - usable;
+  const auto& failure = run.emulation.failures.front();
+  ASSERT_EQ(allocator::tpu::Tier::hbm, failure.tier);
+  EXPECT_LT(failure.asked_bytes, over);  // An array that is put, long before the program.
+  const std::vector<TierRow> tiers = compute_tier_rows(run);
+  EXPECT_EQ(over, tiers.front().over_bytes.value_or(0));
+  EXPECT_EQ(-static_cast<std::int64_t>(over), compute_hbm_spare(run));
+  const std::string sentence = verdict_of(run).reasons.front().sentence;
+  EXPECT_NE(std::string::npos, sentence.find("There the job ends; train_step would need 78.7 GiB of HBM in all"))
+      << sentence;
+  EXPECT_TRUE(sentence.ends_with("over by 63.0 GiB.")) << sentence;
+}
+
+TEST(WorkloadVerdict, what_is_left_of_hbm_is_beside_the_largest_program) {
+  const Source source = opened("fsdp.json");
+  const EmulatedWorkload& run = *source.workload->now;
+  const std::uint64_t usable = run.workload.generation->hbm_usable.value;
+  EXPECT_GT(compute_hbm_spare(run), 0);
+  EXPECT_LE(compute_hbm_spare(run), static_cast<std::int64_t>(usable - run.emulation.programs.front().needed_bytes()));
+}
+
+TEST(FitAdvice, says_what_is_enough_first_and_by_how_much) {
+  constexpr std::uint64_t gib = 1 << 30;
+  const auto changes = [](const std::vector<FitAdvice>& advice) {
+    std::string text;
+    for (const FitAdvice& each : advice)
+      text += each.change + (each.suffices ? " " : "? ") +
+              (each.spare_bytes ? std::to_string(*each.spare_bytes / static_cast<std::int64_t>(gib)) : "-") + "; ";
+    return text;
+  };
+  EXPECT_EQ(changes(advise_on_program({10 * gib, 10 * gib, gib, gib})), "");
+  EXPECT_EQ(changes(advise_on_program({18 * gib, 16 * gib, 6 * gib, 3 * gib})),
+            "donation 1; temporaries -; devices 7; ");
+  EXPECT_EQ(changes(advise_on_program({40 * gib, 16 * gib, 6 * gib, 3 * gib})),
+            "devices 2; donation? -21; temporaries? -18; ");
+  EXPECT_EQ(changes(advise_on_program({17 * gib, 16 * gib, std::nullopt, 0})), "devices 7; ");
 }
 
 TEST(WorkloadVerdict, a_kernel_is_held_against_its_limit) {

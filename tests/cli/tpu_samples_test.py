@@ -5,6 +5,7 @@
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -108,6 +109,35 @@ def check_figures(folder):
         check(abs(row["largest_free_bytes"] - first["largest_free_bytes"]) < 2**20, f"{row}")
 
 
+def check_fit(folder):
+    """What `tpu fit` says would help does, by what `tpu run` says of it; where nothing is missing it says nothing."""
+    def fit(text, *words):
+        file = folder / "fit.json"
+        file.write_text(text)
+        return json.loads(hbmscope("tpu", "fit", file, "--json", *words))["programs"][0]["generations"]
+
+    fsdp = pathlib.Path("samples/tpu/fsdp.json").read_text()
+    on_v2, on_v5e = fit(fsdp, "--generation", "v2", "--generation", "v5e")
+    check(on_v5e["fits"] and on_v5e["advice"] == [], f"fsdp on v5e: {on_v5e}")
+    first = on_v2["advice"][0]
+    check(not on_v2["fits"] and first["change"] == "mesh.fsdp=16" and first["suffices"], f"fsdp on v2: {on_v2}")
+    for advice in on_v2["advice"]:
+        run = json.loads(hbmscope("tpu", "run", "samples/tpu/fsdp.json", "--generation", "v2", "--what-if", advice["change"], "--json"))
+        check(run["fits"] == advice["suffices"] and run["programs"][0]["spare_bytes"] >= advice["spare_bytes"], f"fsdp, {advice}")
+    small = fit(fsdp, "--topology", "v5e:2x2")[0]
+    check(not small["fits"] and small["devices"] == 4 and "larger than the topology" in small["text"], f"four devices: {small}")
+
+    decoder = pathlib.Path("samples/tpu/decoder_training.json").read_text()
+    keeps = fit(re.sub(r'"donate": \[[^]]*\],?', "", decoder), "--generation", "v5e")[0]
+    donated = json.loads(hbmscope("tpu", "run", "samples/tpu/decoder_training.json", "--json"))["programs"][0]
+    check(keeps["advice"][0]["change"] == "donate" and keeps["advice"][0]["spare_bytes"] <= donated["spare_bytes"], f"without donation: {keeps}")
+    policies = fit(decoder.replace('"checkpointing": "full"', '"checkpointing": "none"'), "--generation", "v5e")[0]
+    check(policies["advice"][0]["change"] == "checkpointing=dots", f"without checkpointing: {policies}")
+    blocks = re.sub(r'"block_([qk])": *[0-9]+', r'"block_\1": 2048', pathlib.Path("samples/tpu/flash_attention.json").read_text())
+    kernel = fit(blocks, "--generation", "v5e")[0]
+    check(kernel["text"] == "over by 7.00 MiB of vmem" and kernel["advice"][0]["change"] == "block_q=1024", f"a kernel's blocks: {kernel}")
+
+
 def main():
     check(len(SAMPLES) == 7, f"{len(SAMPLES)} samples")
     check_table()
@@ -115,6 +145,7 @@ def main():
         for sample in SAMPLES:
             check_recording(sample, pathlib.Path(name))
         check_figures(pathlib.Path(name))
+        check_fit(pathlib.Path(name))
     for fault in faults:
         print(fault)
     return 1 if faults else 0

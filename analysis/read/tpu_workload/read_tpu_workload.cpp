@@ -106,7 +106,8 @@ class WorkloadReader {
 
   void read_generation() {
     const auto node = root_.find("generation");
-    const std::string written = node ? node->text() : "v5e";
+    std::string written = node ? node->text() : "v5e";
+    if (const tpu::Generation* known = tpu::find_generation(written)) written = known->name;  // As the choices have it.
     WorkloadKnob knob{{}, KnobKind::choice, written, {}, 0, 0, false, 0};
     for (const tpu::Generation& each : tpu::all_generations()) knob.choices.emplace_back(each.name);
     const std::string* change = find_change("generation", std::move(knob));

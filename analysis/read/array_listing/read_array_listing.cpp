@@ -1,0 +1,207 @@
+#include "analysis/read/array_listing/read_array_listing.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/read/array_listing/array_type.h"
+#include "analysis/read/array_listing/read_rows.h"
+#include "analysis/read/file_bytes.h"
+#include "analysis/units/utf8.h"
+
+namespace hbmscope {
+namespace {
+
+namespace tpu = allocator::tpu;
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t text_bytes_max = std::uint64_t{1} << 30;
+constexpr std::uint64_t head_bytes_max = 100'000'000;  // As safetensors itself has it.
+constexpr std::size_t length_bytes = 8;
+constexpr std::size_t depth_max = 200;
+
+// How long the JSON of a safetensors file is; nothing: it is none. A text's first eight bytes are a far larger number.
+std::optional<std::uint64_t> find_head_bytes(std::span<const std::uint8_t> bytes) {
+  if (bytes.size() <= length_bytes || bytes[length_bytes] != '{') return std::nullopt;
+  std::uint64_t length = 0;
+  for (std::size_t i = length_bytes; i-- > 0;) length = length << 8 | bytes[i];
+  return length <= head_bytes_max ? std::optional(length) : std::nullopt;
+}
+
+// Thrown on the way through a text, and caught by parse_array_listing.
+struct Fault {
+  std::string what, remedy;
+};
+
+[[noreturn]] void refuse(const std::string& name, std::string what, std::string remedy) {
+  throw Fault{fmt::format("{}: {}", name.empty() ? "the list" : printable(name), what), std::move(remedy)};
+}
+
+const tpu::ElementType& type_of(const std::string& array, std::string_view name) {
+  const tpu::ElementType* type = find_array_type(name);
+  if (type == nullptr)
+    refuse(array, fmt::format("there is no element type '{}'", printable(name)),
+           "Write it as XLA, jax or safetensors do: f32, bfloat16, I8, ...");
+  return *type;
+}
+
+// "f32[2,3]{1,0:T(8,128)}", also with the type as others call it.
+tpu::Shape shape_from_text(const std::string& array, const std::string& text) {
+  const std::size_t bracket = std::min(text.find('['), text.size());
+  const tpu::ElementType& type = type_of(array, std::string_view(text).substr(0, bracket));
+  auto shape = tpu::parse_shape(std::string(type.name) + text.substr(bracket));
+  if (!shape)
+    refuse(array, fmt::format("'{}': {}", printable(text), printable(shape.error().what)),
+           "An array is written as bf16[100,200]{1,0:T(8,128)(2,1)}: type, sizes, order, tiles.");
+  return std::move(*shape);
+}
+
+// `layout`: all of the array, or what stands in its braces.
+tpu::Shape shape_with_layout(const std::string& array, tpu::Shape shape, const std::string& layout) {
+  if (layout.empty()) return shape;
+  tpu::Shape laid = shape_from_text(array, layout.starts_with('{') ? tpu::text_from_shape(shape) + layout : layout);
+  if (laid.type != shape.type || laid.dimensions != shape.dimensions)
+    refuse(array, fmt::format("the layout '{}' is not of {}", printable(layout), tpu::text_from_shape(shape)),
+           "It names the same type and sizes, or stands in braces alone.");
+  return laid;
+}
+
+class JsonWalk {
+ public:
+  std::vector<ListedArray> arrays;
+
+  void visit(const Json& node, const std::string& name, std::size_t depth = 0) {
+    if (depth > depth_max) refuse(name, "it is nested too deeply", "Is this a list of arrays?");
+    if (node.is_null()) return;
+    if (node.is_string()) {
+      arrays.push_back({name, shape_from_text(name, node.get_ref<const std::string&>())});
+    } else if (is_array(node)) {
+      arrays.push_back({name, shape_of(node, name)});
+    } else if (node.is_object()) {
+      if (depth == 0 && node.contains("weight_map"))
+        refuse(name, "this is an index of shards, which tells no sizes", "Give the shards: --listing *.safetensors.");
+      for (const auto& [key, value] : node.items())
+        if (depth > 0 || key != "__metadata__") visit(value, below(name, key), depth + 1);
+    } else if (node.is_array()) {
+      for (std::size_t i = 0; i < node.size(); ++i) {
+        const bool is_named = is_array(node[i]) && node[i].contains("name") && node[i]["name"].is_string();
+        visit(node[i], below(name, is_named ? node[i]["name"].get<std::string>() : fmt::to_string(i)), depth + 1);
+      }
+    } else {
+      refuse(name, "it is no array, and holds none", "An array has dtype and shape.");
+    }
+  }
+
+ private:
+  static std::string below(const std::string& name, const std::string& key) {
+    return name.empty() ? key : name + "/" + key;
+  }
+  // A pytree may have leaves that are called so, but they are not a text and a list.
+  static bool is_array(const Json& node) {
+    return node.is_object() && node.contains("dtype") && node["dtype"].is_string() && node.contains("shape") &&
+           node["shape"].is_array();
+  }
+  static tpu::Shape shape_of(const Json& node, const std::string& name) {
+    tpu::Shape shape{&type_of(name, node["dtype"].get_ref<const std::string&>()), {}, {}};
+    for (const Json& size : node["shape"]) {
+      if (!size.is_number_unsigned()) refuse(name, "its shape has a size that is no whole number", "Write [100, 200].");
+      shape.dimensions.push_back({size.get<std::uint64_t>(), false});
+    }
+    const bool has_layout = node.contains("layout") && node["layout"].is_string();
+    // As a text, which holds rank and sizes against the limits of one.
+    return shape_with_layout(name, shape_from_text(name, tpu::text_from_shape(shape)),
+                             has_layout ? node["layout"].get<std::string>() : "");
+  }
+};
+
+// "100x200", "(100, 200)", "[100,200]", "100," -> "100x200"; "()" -> "scalar".
+std::string sizes_from_cell(std::string_view cell) {
+  std::string text;
+  for (const char c : cell)
+    if (c != ' ' && c != '(' && c != ')' && c != '[' && c != ']') text += c == ',' ? 'x' : c;
+  if (cell.find(',') != std::string_view::npos && text.ends_with('x')) text.pop_back();
+  return text.empty() && !cell.empty() ? "scalar" : text;
+}
+
+std::vector<ListedArray> arrays_of_rows(std::string_view text) {
+  std::vector<ListedArray> arrays;
+  std::size_t offset = 0;
+  std::uint64_t line = 0;
+  const auto head = next_row(text, offset, line);
+  const auto find = [&](const char* name) { return head ? find_column(head->cells, name) : std::nullopt; };
+  const auto name = find("name"), dtype = find("dtype"), shape = find("shape"), layout = find("layout");
+  if (!dtype || !shape)
+    refuse({}, "it is neither safetensors nor JSON, and its first line names no columns dtype and shape",
+           "Rows have tabs between their cells, and a head line.");
+  while (const auto row = next_row(text, offset, line)) {
+    const std::string at = fmt::format("line {}", row->line);
+    if (row->cells.size() != head->cells.size())
+      refuse(at, fmt::format("{} columns where the head line has {}", row->cells.size(), head->cells.size()),
+             "Columns are separated by one tab each.");
+    const std::string called = name ? row->cells[*name] : fmt::format("row {}", arrays.size() + 1);
+    auto sizes = tpu::parse_dimensions(sizes_from_cell(row->cells[*shape]));
+    if (!sizes)
+      refuse(at, fmt::format("the shape '{}': {}", printable(row->cells[*shape]), printable(sizes.error().what)),
+             "Write sizes as 100x200, (100, 200) or scalar.");
+    tpu::Shape plain{&type_of(at, row->cells[*dtype]), std::move(*sizes), {}};
+    arrays.push_back({called, shape_with_layout(at, std::move(plain), layout ? row->cells[*layout] : "")});
+  }
+  return arrays;
+}
+
+std::vector<ListedArray> arrays_of(std::span<const std::uint8_t> bytes) {
+  if (const auto head = find_head_bytes(bytes)) {
+    if (*head > bytes.size() - length_bytes)
+      refuse({}, fmt::format("its head of {} bytes is cut off", *head), "Copy the file again.");
+    bytes = bytes.subspan(length_bytes, static_cast<std::size_t>(*head));
+  }
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) return arrays_of_rows(text);
+  const Json json = Json::parse(text, nullptr, false, true);
+  if (json.is_discarded()) refuse({}, "it begins as JSON and is none", "Was it cut off?");
+  JsonWalk walk;
+  walk.visit(json, {});
+  return std::move(walk.arrays);
+}
+
+}  // namespace
+
+Result<std::vector<ListedArray>> parse_array_listing(std::span<const std::uint8_t> bytes, const std::string& name) {
+  try {
+    auto arrays = arrays_of(bytes);
+    if (arrays.empty()) refuse({}, "there is no array in it", "An array has dtype and shape.");
+    return arrays;
+  } catch (const Fault& fault) {
+    return Failure(Error{fault.what, fault.remedy, name, {}, false});
+  }
+}
+
+Result<std::vector<ListedArray>> read_array_listing(const std::string& file) {
+  // Of a checkpoint of many gigabytes only the head.
+  if (file != "-") {
+    std::ifstream stream(file, std::ios::binary);
+    std::vector<std::uint8_t> front(length_bytes + 1);
+    const auto read = [&](std::size_t at) {
+      stream.read(reinterpret_cast<char*>(front.data() + at), static_cast<std::streamsize>(front.size() - at));
+      front.resize(at + static_cast<std::size_t>(stream.gcount()));
+    };
+    read(0);
+    if (const auto head = find_head_bytes(front)) {
+      const std::size_t known = front.size();
+      front.resize(std::max(length_bytes + static_cast<std::size_t>(*head), known));
+      read(known);
+      return parse_array_listing(front, file);
+    }
+  }
+  const auto bytes = read_file(file, text_bytes_max);
+  if (!bytes) return Failure(bytes.error());
+  return parse_array_listing(bytes->bytes(), file == "-" ? "standard input" : file);
+}
+
+}  // namespace hbmscope

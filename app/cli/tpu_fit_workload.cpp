@@ -1,0 +1,228 @@
+// hbmscope tpu fit, of a workload: what a single change makes of it.
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "analysis/query/workload_verdict.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "app/cli/tpu_fit.h"
+
+namespace hbmscope::cli {
+namespace {
+
+namespace tpu = allocator::tpu;
+
+constexpr std::int64_t devices_most = 4096;
+
+// One thing changed: "mesh.fsdp=16 (was 8)".
+struct Trial {
+  bool fits = false;
+  std::int64_t spare_bytes = 0;
+  std::int64_t over_bytes = 0;  // Of the memory that is too small by the most.
+  std::uint64_t devices = 1;
+  std::vector<TierRow> tiers;
+};
+
+Trial trial_of(const EmulatedWorkload& run) {
+  Trial trial{run.emulation.failures.empty() && run.emulation.runs_skipped == 0, compute_hbm_spare(run), 0,
+              run.workload.mesh.devices(), compute_tier_rows(run)};
+  for (const TierRow& row : trial.tiers)
+    trial.over_bytes = std::max(trial.over_bytes, signed_from(row.over_bytes.value_or(0)));
+  return trial;
+}
+
+// "over by 7.00 MiB of vmem"; of HBM without its name.
+std::string room_of(const Trial& trial) {
+  if (trial.fits || trial.spare_bytes < 0) return text_from_spare(trial.spare_bytes);
+  for (const TierRow& row : trial.tiers)
+    if (row.over_bytes) return fmt::format("over by {} of {}", text_from_bytes(*row.over_bytes), row.name);
+  return "not all of it runs";
+}
+
+// What donating would reuse: arguments that are kept, each where an output of the program has its shape.
+std::string donate_what_fits(tpu::Workload& workload) {
+  std::string names;
+  for (tpu::Program& program : workload.programs) {
+    std::multimap<std::string, const tpu::Value*> outputs;
+    for (const tpu::Value& value : program.values)
+      if (value.role == tpu::Role::output) outputs.emplace(tpu::text_from_shape(value.array.shard.shape), &value);
+    for (const bool is_donated : {true, false})  // Those that are donated take theirs first.
+      for (tpu::Value& value : program.values) {
+        if (value.role != tpu::Role::argument || value.is_donated != is_donated) continue;
+        const auto output = outputs.find(tpu::text_from_shape(value.array.shard.shape));
+        if (output == outputs.end()) continue;
+        outputs.erase(output);
+        if (is_donated) continue;
+        value.is_donated = true;
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", printable(value.array.name));
+      }
+  }
+  return names;
+}
+
+class Search {
+ public:
+  Search(const OpenedWorkload& opened, const FitTarget& target, tpu::Work& work)
+      : opened_(opened), target_(target), work_(work) {}
+
+  Result<FitRow> row() {
+    auto as_it_is = emulated({});
+    if (!as_it_is) return Failure(as_it_is.error());
+    base_ = trial_of(*as_it_is);
+    FitRow row;
+    row.target = target_.name;
+    row.usable_bytes = target_.generation->hbm_usable.value;
+    row.spare_bytes = base_.spare_bytes;
+    row.needed_bytes = static_cast<std::uint64_t>(signed_from(*row.usable_bytes) - base_.spare_bytes);
+    row.fits = base_.fits;
+    row.room = room_of(base_);
+    if (has_too_few_devices(base_)) {
+      row.fits = false;
+      row.room += fmt::format("; its mesh of {} devices is larger than the topology", text_from_count(base_.devices));
+    }
+    if (base_.fits) return row;
+    try_settings(as_it_is->workload);
+    for (const WorkloadKnob& knob : opened_.knobs) try_knob(knob);
+    // Without a mesh there is nothing to emulate on more devices.
+    if (as_it_is->workload.mesh.axes.empty() && base_.spare_bytes < 0)
+      for (FitAdvice& advice : advise_on_program({*row.needed_bytes, *row.usable_bytes, {}, {}}))
+        found_.push_back({std::move(advice), 2, false});
+    std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
+      return std::tuple(!a.advice.suffices, a.is_parameter, a.factor) <
+             std::tuple(!b.advice.suffices, b.is_parameter, b.factor);
+    });
+    // A smaller job that doesn't fit either is no news where something does.
+    if (!found_.empty() && found_.front().advice.suffices)
+      std::erase_if(found_, [](const Found& each) { return !each.advice.suffices && each.is_parameter; });
+    for (Found& each : found_) row.advice.push_back(std::move(each.advice));
+    return row;
+  }
+
+ private:
+  struct Found {
+    FitAdvice advice;
+    double factor = 1;  // How large the change is: twice as many devices, a quarter of the batch.
+    bool is_parameter = false;
+  };
+
+  bool has_too_few_devices(const Trial& trial) const { return target_.devices && trial.devices > *target_.devices; }
+
+  Result<EmulatedWorkload> emulated(const std::vector<WorkloadChange>& more, std::string* donated = nullptr) {
+    std::vector<WorkloadChange> changes = {{"generation", std::string(target_.generation->name)}};
+    for (const WorkloadChange& each : opened_.changes)
+      if (each.key != "generation") changes.push_back(each);
+    changes.insert(changes.end(), more.begin(), more.end());
+    auto workload = read_tpu_workload(*opened_.text, opened_.name, changes);
+    if (!workload) return Failure(workload.error());
+    EmulatedWorkload run{std::move(*workload), {}};
+    if (donated != nullptr) *donated = donate_what_fits(run.workload);
+    run.emulation = tpu::emulate(run.workload, &work_);
+    if (work_.is_over())
+      return Failure(Error{"the workload is too large to be emulated",
+                           "Fewer runs, fewer operations or a coarser grid show the same.",
+                           opened_.name,
+                           {},
+                           false});
+    return run;
+  }
+
+  std::optional<Trial> trial_with(const WorkloadChange& change) {
+    if (work_.is_over()) return std::nullopt;
+    const auto run = emulated({change});
+    if (!run) return std::nullopt;  // A mesh that divides no array: another one may.
+    Trial trial = trial_of(*run);
+    if (has_too_few_devices(trial)) return std::nullopt;
+    return trial;
+  }
+
+  void add(const std::string& change, const std::string& text, const Trial& trial, double factor = 1,
+           bool is_parameter = false) {
+    if (!trial.fits && trial.over_bytes >= base_.over_bytes) return;
+    found_.push_back({{change, fmt::format("{}: {}{}", text, trial.fits ? "" : "still ", room_of(trial)), trial.fits,
+                       trial.spare_bytes, AdviceKind::emulated},
+                      factor,
+                      is_parameter});
+  }
+
+  void try_value(const WorkloadKnob& knob, const std::string& value) {
+    if (const auto trial = trial_with({knob.key, value}))
+      add(knob.key + "=" + value, fmt::format("{}={} (is {})", printable(knob.key), value, printable(knob.written)),
+          *trial);
+  }
+
+  void try_settings(const tpu::Workload& workload) {
+    if (!workload.options.donates) return;  // Another knob turns it on.
+    std::string names;
+    const auto run = emulated({}, &names);
+    if (run && !names.empty()) add("donate", fmt::format("donating {}", names), trial_of(*run));
+  }
+
+  void try_knob(const WorkloadKnob& knob) {
+    if (knob.key == "donation" || knob.key == "defragmentation") {
+      if (knob.written == "off") try_value(knob, "on");
+    } else if (knob.key == "checkpointing") {
+      const auto written = std::find(knob.choices.begin(), knob.choices.end(), knob.written);
+      if (written == knob.choices.end()) return;
+      // From the one that computes the least anew; the first that is enough will do.
+      for (auto policy = written + 1; policy != knob.choices.end(); ++policy) {
+        try_value(knob, *policy);
+        if (!found_.empty() && found_.back().advice.suffices) return;
+      }
+    } else if (knob.key.starts_with("mesh.")) {
+      try_numbers(knob, [](std::int64_t number) { return number <= devices_most / 2 ? number * 2 : 0; });
+    } else if (knob.kind == KnobKind::number && knob.key != "buffers" && !knob.key.starts_with("vmem.") &&
+               !knob.is_worked_out) {
+      try_numbers(knob, [](std::int64_t number) { return number / 2; });
+    }
+  }
+
+  // Twice, four times, ...: the first that fits; else the last one that helped. What does not help at once, does not.
+  template <class Next>
+  void try_numbers(const WorkloadKnob& knob, const Next& next) {
+    std::int64_t written = 0;
+    const auto parsed = std::from_chars(knob.written.data(), knob.written.data() + knob.written.size(), written);
+    if (parsed.ec != std::errc() || written < 1) return;
+    std::optional<std::pair<std::int64_t, Trial>> best;
+    for (std::int64_t number = next(written); number > 0; number = next(number)) {
+      auto trial = trial_with({knob.key, fmt::to_string(number)});
+      if (work_.is_over()) break;
+      if (!trial) continue;
+      const std::int64_t over = best ? best->second.over_bytes : base_.over_bytes;
+      if (!trial->fits && trial->over_bytes >= over) break;
+      best.emplace(number, std::move(*trial));
+      if (best->second.fits) break;
+    }
+    if (!best) return;
+    const double ratio = static_cast<double>(best->first) / static_cast<double>(written);
+    const bool is_less = best->first < written;
+    add(fmt::format("{}={}", knob.key, best->first),
+        fmt::format("{}={} (is {}{})", printable(knob.key), best->first, written, is_less ? ", a parameter of the file" : ""),
+        best->second, is_less ? 1 / ratio : ratio, is_less);
+  }
+
+  const OpenedWorkload& opened_;
+  const FitTarget& target_;
+  tpu::Work& work_;
+  Trial base_;
+  std::vector<Found> found_;
+};
+
+}  // namespace
+
+Result<WorkloadFit> fit_workload(const OpenedWorkload& opened, const std::vector<FitTarget>& targets) {
+  WorkloadFit fit{opened.now->workload.name, {}, false};
+  for (const FitTarget& target : targets) {
+    tpu::Work work(emulation_steps_max);  // Each as much as one emulation may take.
+    auto row = Search(opened, target, work).row();
+    if (!row) return Failure(row.error());
+    fit.is_cut_short = fit.is_cut_short || work.is_over();
+    fit.rows.push_back(std::move(*row));
+  }
+  return fit;
+}
+
+}  // namespace hbmscope::cli
