@@ -24,7 +24,7 @@ struct Told {
 std::optional<Told> find_told(const Stream& stream, const Mark& mark) {
   std::optional<Told> told;
   for (const auto& [key, series] : stream.counters().series()) {
-    if (!stream.definitions().text(key.first).ends_with(wire::held_by_process_ending)) continue;
+    if (!is_held_by_process(stream.definitions().text(key.first))) continue;
     std::optional<CounterSample> first;
     series.for_each([&](const CounterSample& sample) {
       if (first || sample.event < mark.event) return;
@@ -48,6 +48,25 @@ std::uint64_t in_use_on_devices(const Stream& stream, const std::vector<bool>& c
   return bytes;
 }
 
+// The last word about it, and when that was said, where it was later than at the attaching.
+void add_driver_calls(const Stream& stream, const Mark& attached, AttachedFacts& facts) {
+  std::string_view how;
+  std::size_t words = 0;
+  for (const JobFact& fact : stream.definitions().job()) {
+    if (fact.key != wire::driver_calls_fact) continue;
+    how = fact.value;
+    ++words;
+  }
+  if (how.empty()) return;
+  facts.driver_calls = std::string(wire::driver_calls_are) + std::string(how);
+  facts.are_calls_told = how.starts_with(wire::told_by);
+  facts.may_be_told_later = how.starts_with(wire::not_told_yet);
+  if (words < 2) return;  // There may be millions of marks.
+  for (const Mark& mark : stream.marks())
+    if (mark.event > attached.event && stream.definitions().text(mark.name) == facts.driver_calls)
+      facts.calls_since_ns = clamped_difference(mark.time_ns, attached.time_ns);
+}
+
 }  // namespace
 
 std::vector<AttachedFacts> find_attached(const Trace& trace) {
@@ -68,6 +87,7 @@ std::vector<AttachedFacts> find_attached(const Trace& trace) {
     const auto told = find_told(stream, *mark);
     if (told) facts.held_bytes = told->bytes;
     if (told) facts.told_after_ns = told->after_ns;
+    add_driver_calls(stream, *mark, facts);
     facts.identified_bytes = in_use_on_devices(stream, counted[i], told ? told->position : (*mark).event + 1);
   }
   return all;
@@ -84,6 +104,20 @@ std::string text_from_attached(const AttachedFacts& facts) {
   if (identified == *facts.held_bytes) return text + "all of it is identified.";
   return text +
          fmt::format("{} of it is identified, {} is not.", bytes(identified), bytes(*facts.held_bytes - identified));
+}
+
+std::string text_from_driver_calls(const AttachedFacts& facts) {
+  if (facts.driver_calls.empty()) return {};
+  std::string text = facts.driver_calls;
+  text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  if (facts.calls_since_ns)
+    text += fmt::format(", since {:.1f} s after that{}", static_cast<double>(*facts.calls_since_ns) / 1e9,
+                        facts.are_calls_told ? "; what it took before is not known" : "");
+  return text + ".";
+}
+
+bool is_held_by_process(std::string_view counter) {
+  return counter.ends_with(wire::held_by_process_ending);
 }
 
 }  // namespace hbmscope

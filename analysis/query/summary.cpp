@@ -9,6 +9,12 @@
 namespace hbmscope {
 namespace {
 
+// What lives in a trace at a moment, and no file that a program wrote of itself.
+bool is_of_trace(const Profile& profile) {
+  return std::any_of(profile.value_types.begin(), profile.value_types.end(),
+                     [&](const ValueType& type) { return profile.text(type.type) == "live_space"; });
+}
+
 std::string find_producer(const Profile& profile) {
   if (!profile.producer.empty()) return profile.producer;
   if (is_device_memory_profile(profile)) return "JAX device memory profile";
@@ -97,7 +103,8 @@ ProfileSummary compute_summary(const ProfileView& view) {
     summary.notes.push_back(
         "The profile does not say on which device anything is: older versions of JAX did not write it.");
   if (profile.sample_count() == 0)
-    summary.notes.push_back("The profile has no samples: nothing was alive when it was saved.");
+    summary.notes.push_back(is_of_trace(profile) ? "At this moment nothing is in use that this trace knows of."
+                                                 : "The profile has no samples: nothing was alive when it was saved.");
   return summary;
 }
 

@@ -11,6 +11,7 @@
 #include <re2/re2.h>
 
 #include "analysis/model/device_name.h"
+#include "analysis/model/time_unit.h"
 #include "analysis/units/contains.h"
 #include "analysis/units/format.h"
 
@@ -32,13 +33,6 @@ constexpr std::array<OpText, 7> ops = {{{"!=", WhereOp::differs},
                                         {"=", WhereOp::equals},
                                         {"<", WhereOp::less},
                                         {">", WhereOp::greater}}};
-
-struct TimeUnit {
-  std::string_view name;
-  double ns;
-};
-constexpr std::array<TimeUnit, 8> time_units = {
-    {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9}}};
 
 std::string_view example_of(FieldKind kind) {
   switch (kind) {
@@ -66,8 +60,7 @@ std::optional<double> parse_number(std::string_view text, FieldKind kind) {
   if (kind == FieldKind::percent && (unit.empty() || unit == "%")) return value;
   if (kind == FieldKind::count && unit.empty()) return value;
   if (kind == FieldKind::time)
-    for (const TimeUnit& known : time_units)
-      if (known.name == unit) return value * known.ns;
+    if (const auto unit_ns = find_time_unit_ns(unit)) return value * *unit_ns;
   return std::nullopt;
 }
 

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "analysis/trace/layers.h"
-
 #include "analysis/model/clamped.h"
+#include "analysis/model/time_unit.h"
+#include "analysis/trace/layers.h"
 
 namespace hbmscope {
 namespace {
@@ -101,20 +101,14 @@ Result<Moment> find_out_of_memory(const Trace& trace, bool of_those_beside = fal
   return moment_of_event(trace, last_stream, last->event, last->time_ns, "the last out-of-memory");
 }
 
-struct TimeUnit {
-  std::string_view name;
-  double ns;
-};
-constexpr TimeUnit time_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}};
-
 std::optional<std::int64_t> parse_time_ns(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
   const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  for (const TimeUnit& known : time_units)
-    if (unit == known.name && number * known.ns < 9e18) return static_cast<std::int64_t>(number * known.ns);
-  return std::nullopt;
+  const auto unit_ns = find_time_unit_ns(unit);
+  if (!unit_ns || number * *unit_ns >= 9e18) return std::nullopt;
+  return static_cast<std::int64_t>(number * *unit_ns);
 }
 
 std::optional<std::uint64_t> parse_whole(std::string_view text) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@
 #include "app/cli/display.h"
 #include "app/cli/far_job.h"
 #include "app/cli/far_start.h"
+#include "app/cli/find_job.h"
 #include "app/cli/load.h"
 #include "app/cli/observation.h"
 #include "app/cli/output_file.h"
@@ -38,23 +40,15 @@ using Clock = std::chrono::steady_clock;
 
 volatile std::sig_atomic_t asked_to_end = 0;
 
+constexpr const char* profilers = "torch.profiler, jax.profiler and nsys";
+constexpr const char* totals_remain = "what it holds of each device in all is told where the driver does (NVML)";
+
 void remember_signal(int) {
   asked_to_end = 1;
 }
 
 int refuse(const std::string& job, const attach::Refusal& refusal) {
   return fail({fmt::format("can't attach to {}: {}", job, refusal.what), refusal.remedy, {}, {}, false});
-}
-
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
-// Nothing where it is no number; 0: none that a process may have.
-std::optional<pid_t> process_number(const std::string& text) {
-  if (!is_number(text)) return std::nullopt;
-  constexpr std::size_t digits_max = 9;
-  return text.size() > digits_max ? 0 : static_cast<pid_t>(std::strtol(text.c_str(), nullptr, 10));
 }
 
 // What a job has started by fork() to do other work than on a device: one of its command whose parent is one too, and
@@ -68,6 +62,10 @@ bool is_helper(const attach::RunningJob& job, const std::vector<attach::RunningJ
 // A number, or what only one job's command contains; with `is_all` all whose command contains it, or is that one's.
 std::vector<pid_t> find_processes(const std::string& name, bool is_all) {
   const std::optional<pid_t> number = process_number(name);
+  if (number == 0) {
+    refuse(name, {"there is no such process", "hbmscope ps lists those that can be attached to."});
+    return {};
+  }
   if (number && !is_all) return {*number};
   std::vector<attach::RunningJob> found = attach::list_jobs().jobs;
   const auto named =
@@ -77,21 +75,12 @@ std::vector<pid_t> find_processes(const std::string& name, bool is_all) {
   const std::vector<attach::RunningJob> all = found;
   std::erase_if(found, [&](const attach::RunningJob& job) {
     if (is_all && job.process != number && is_helper(job, all)) return true;
-    return number ? job.command != one.command || job.uid != one.uid : job.command.find(name) == std::string::npos;
+    return number ? job.command != one.command || job.uid != one.uid : !is_named(job, name);
   });
   std::vector<pid_t> processes;
-  std::string which;
-  for (const attach::RunningJob& job : found) {
-    processes.push_back(job.process);
-    which += fmt::format("\n  {}  {}", job.process, printable(job.command));
-  }
+  for (const attach::RunningJob& job : found) processes.push_back(job.process);
   if (found.size() == 1 || (is_all && !found.empty())) return processes;
-  fail({found.empty() ? fmt::format("no job's command contains \"{}\"", name)
-                      : fmt::format("{} jobs' commands contain \"{}\"", found.size(), name) + which,
-        "hbmscope ps lists jobs; name one by its number, or all of them with --all.",
-        {},
-        {},
-        false});
+  refuse_named(name, found, "hbmscope ps lists jobs; name one by its number, or all of them with --all.");
   return {};
 }
 
@@ -204,10 +193,40 @@ class AttachedJob {
       if (attach::has_cuda_driver(attach::read_mappings(target.process)))
         which += (which.empty() ? "" : ", ") + std::to_string(target.process);
     if (which.empty()) return;
-    say(
-        fmt::format("CUPTI is taken while it is attached, so torch.profiler, jax.profiler and nsys can't be started in "
-                    "{} meanwhile; --no-cupti leaves it.",
-                    which));
+    say(fmt::format(
+        "CUPTI is taken in {}, if it is free: until hbmscope lets go, {} can't be started there; --no-cupti "
+        "leaves it to them.",
+        which, profilers));
+  }
+
+  // Who tells of its calls of the driver, as the collector in it said first.
+  std::string first_driver_calls(pid_t process) {
+    observation_.serve(link::status_flag::is_attached);
+    for (auto& told : observation_.observer().take_driver_calls()) driver_calls_.push_back(std::move(told));
+    const auto found =
+        std::find_if(driver_calls_.begin(), driver_calls_.end(), [&](const auto& one) { return one.pid == process; });
+    if (found == driver_calls_.end()) return {};
+    const serve::Observer::DriverCalls told = std::move(*found);
+    driver_calls_.erase(found);
+    std::string words = printable(told.sentence);
+    if (told.may_be_told_later && !options_.no_cupti)
+      words += " (when it loads one, CUPTI is taken if it is free; --no-cupti leaves it)";
+    if (!told.are_told && !told.may_be_told_later) words += std::string("; ") + totals_remain;
+    return words;
+  }
+
+  void tell_of_driver_calls() {
+    for (auto& told : observation_.observer().take_driver_calls()) driver_calls_.push_back(std::move(told));
+    for (const serve::Observer::DriverCalls& told : std::exchange(driver_calls_, {})) {
+      const std::string words = fmt::format("{}: {}", told.pid, printable(told.sentence));
+      if (told.are_told)
+        say(fmt::format(
+            "{} from here on; what it took before is not known. Until hbmscope lets go, {} can't be started "
+            "there.",
+            words, profilers));
+      else
+        say(fmt::format("{}; {}.", words, totals_remain));
+    }
   }
 
   // The last exit code where none of them was attached to.
@@ -216,15 +235,16 @@ class AttachedJob {
     std::vector<Target> attached;
     for (Target& target : targets_) {
       const std::string number = std::to_string(target.process);
-      std::string words;
-      if (const auto refusal = inject(target, words)) {
+      if (const auto refusal = inject(target)) {
         failed = refuse(number, *refusal);
         if (asked_to_end != 0) break;
         continue;
       }
-      say(fmt::format("attached to {} ({}); {}.{}", number, printable(name_of(target.process)), printable(words),
-                      attached.empty() ? " What happened before now can't be seen; what lives is listed where its "
-                                         "allocator can tell. Ctrl+C lets go."
+      const std::string how = first_driver_calls(target.process);
+      say(fmt::format("attached to {} ({}){}{}.{}", number, printable(name_of(target.process)), how.empty() ? "" : "; ",
+                      how,
+                      attached.empty() ? " What happened before now can't be seen, nor what processes do that it "
+                                         "starts; what lives is listed where its allocator can tell. Ctrl+C lets go."
                                        : ""));
       attached.push_back(std::move(target));
     }
@@ -233,7 +253,7 @@ class AttachedJob {
     return std::nullopt;
   }
 
-  std::optional<attach::Refusal> inject(const Target& target, std::string& words) {
+  std::optional<attach::Refusal> inject(const Target& target) {
     attach::Injection injection;
     injection.process = target.process;
     injection.library = target.way->library;
@@ -246,7 +266,6 @@ class AttachedJob {
       if (asked_to_end != 0) return attach::Refusal{"you ended it", "The job runs on as it was."};
       observation_.serve(link::status_flag::is_attached);
     }
-    words = injector.words();
     return injector.refusal();
   }
 
@@ -255,6 +274,7 @@ class AttachedJob {
     while (observation_.observer().is_attached() && asked_to_end == 0) {
       const bool was_recording = observation_.is_recording();
       observation_.serve(link::status_flag::is_attached);
+      tell_of_driver_calls();
       flight.note(observation_.observer().take_failures(), was_recording);
       const std::chrono::duration<double> passed = Clock::now() - begun;
       if (options_.seconds > 0 && passed.count() >= options_.seconds) return;
@@ -274,6 +294,7 @@ class AttachedJob {
   std::vector<Target> targets_;
   std::shared_ptr<attach::WayIn>
       meeting_way_;  // Of the first one: the observer's socket is in its folder, and goes first.
+  std::vector<serve::Observer::DriverCalls> driver_calls_;  // Told, and not said yet.
   Observation observation_;
 };
 
@@ -283,8 +304,7 @@ std::optional<int> take_host(const AttachOptions& options, std::string& job, Far
   if (const auto failed = take_host_from(job, far)) return failed;
   if (job == named || !options.far.host.empty()) return std::nullopt;
   const auto jobs = attach::list_jobs().jobs;
-  if (std::none_of(jobs.begin(), jobs.end(),
-                   [&](const attach::RunningJob& one) { return one.command.find(named) != std::string::npos; }))
+  if (std::none_of(jobs.begin(), jobs.end(), [&](const attach::RunningJob& one) { return is_named(one, named); }))
     return std::nullopt;
   return fail({fmt::format("{} may be a job of another machine, and is a part of a command here", named),
                fmt::format("Write --on {} {}, or the number of the job here.", far.host, job),
@@ -331,7 +351,7 @@ int run_detach(const std::string& job, const FarOptions& far) {
     if (const auto failed = prepare_host(there)) return *failed;
     return run_there(there, {"detach", process});
   }
-  const std::int64_t number = is_number(process) ? std::strtoll(process.c_str(), nullptr, 10) : 0;
+  const std::int64_t number = process_number(process).value_or(0);
   const auto observer = link::find_observer_of(number);
   if (!observer)
     return fail(

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/cli/options.h"
+
 namespace hbmscope::cli {
 
 void add_attach_commands(CLI::App& app, AttachCommands& commands) {
@@ -13,8 +15,9 @@ void add_attach_commands(CLI::App& app, AttachCommands& commands) {
   attach.add_flag("--all", commands.attach.is_all,
                   "All jobs whose command has that part, or the command of that number: the ranks of one job at once");
   attach.add_option("--record", commands.attach.record, "The recording to write; default: NAME.PID.hbm in this folder");
-  attach.add_option("--for", commands.attach.seconds, "Seconds to stay; 0: until the job ends or you end this")
-      ->check(CLI::Range(0.0, 1e9));
+  add_seconds_option(
+      attach, "--for", commands.attach.seconds,
+      "How long to stay: 60s, 5m, 1.5h; a number alone is seconds; 0: until the job ends or you end this");
   attach.add_flag("--no-cupti", commands.attach.no_cupti,
                   "Leave CUPTI to the job's own profilers; then nobody tells of the CUDA driver's calls");
   attach.add_flag("--no-window", commands.attach.no_window, "Only record; without a display that is so anyway");
@@ -31,9 +34,8 @@ void add_attach_commands(CLI::App& app, AttachCommands& commands) {
   ps.add_option("HOST", commands.ps.far.host, "Of this machine, by your own ssh; the same as --on HOST")
       ->check([](const std::string& host) { return view::find_host_fault(host); });
   ps.add_flag("--json", commands.ps.json, "Print JSON (described in app/cli/README.md)");
-  ps.add_option("--every", commands.ps.interval,
-                "Again after so many seconds, until it is ended; JSON then in one line")
-      ->check(CLI::Range(0.1, 3600.0));
+  add_seconds_option(ps, "--every", commands.ps.interval,
+                     "Again after so long (2s, 1m), until it is ended; JSON then in one line", {0.1, 3600});
   add_far_options(ps, commands.ps.far);
   ps.add_option("--as", commands.ps.as, "")->group("");
 }

@@ -205,12 +205,13 @@ void add_watch(CLI::App& app, WatchOptions& options) {
   CLI::App& command = *app.add_subcommand("watch", "A running job, one line a second");
   command
       .add_option("JOB", options.job,
-                  "The number of an hbmscope run, or of the job that it started, or HOST:NUMBER, or tcp:HOST:PORT")
+                  "The number of an observed job, a part of its command, or the number of its hbmscope; HOST:NUMBER; "
+                  "tcp:HOST:PORT")
       ->required();
-  command.add_option("--for", options.seconds, "Seconds to watch; 0: until it ends")->check(CLI::Range(0.0, 1e9));
-  command.add_option("--every", options.interval, "Seconds between lines")
-      ->capture_default_str()
-      ->check(CLI::Range(0.05, 3600.0));
+  add_seconds_option(command, "--for", options.seconds,
+                     "How long: 60s, 5m; a number alone is seconds; 0: until it ends");
+  add_seconds_option(command, "--every", options.interval, "How long between lines: 1s, 500ms", {0.05, 3600})
+      ->capture_default_str();
   command.add_flag("--json", options.json, "An object a line");
   add_max_memory_option(command, options.max_memory);
   command.add_flag(
@@ -242,9 +243,9 @@ void add_demo(CLI::App& app, DemoRequest& request, DemoOptions& job) {
   command.add_option("--beside", request.beside,
                      "A second program beside it, with this variable set: XLA_PYTHON_CLIENT_ALLOCATOR=platform");
   command.add_flag("--headless", request.headless, "No window: run for a while, then print what was there at the peak");
-  command.add_option("--for", request.seconds, "Seconds to run without a window; 0: until it is ended")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e9));
+  add_seconds_option(command, "--for", request.seconds,
+                     "How long to run without a window: 10s, 5m; a number alone is seconds; 0: until it is ended")
+      ->capture_default_str();
   command.add_option("--record", request.record, "Keep its recording in this file");
   add_listen_options(command, request.listen);
   command.add_flag("--json", request.json, "Print the summary as JSON, as report does; without a window");
@@ -274,6 +275,21 @@ std::optional<int> prepare_hosts(const std::vector<std::string>& files, FarOptio
     if (const auto failed = prepare_host(options)) return failed;
   }
   return std::nullopt;
+}
+
+// run HOST -- COMMAND, as attach and ps take their host: here a command would be mistaken for one.
+std::optional<int> refuse_host_before_dashes(const std::vector<std::string>& words) {
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  if (words.empty() || words.front() != "run" || dashes == words.end() || dashes - words.begin() < 2)
+    return std::nullopt;
+  const std::string& host = *(dashes - 1);
+  if (host.starts_with('-')) return std::nullopt;
+  fail({fmt::format("run takes its command after the two dashes, and {} stands before them", host),
+        fmt::format("On another machine: hbmscope run --on {} -- COMMAND.", host),
+        {},
+        {},
+        false});
+  return exit_usage;
 }
 
 // The other end of far_command().
@@ -372,6 +388,11 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   std::reverse(words.begin(), words.end());
   try {
     app.parse(words);
+  } catch (const CLI::ExtrasError& error) {
+#ifdef HBMSCOPE_RUN
+    if (const auto refused = refuse_host_before_dashes({argv + 1, argv + argc})) return *refused;
+#endif
+    return app.exit(error) == 0 ? exit_ok : exit_usage;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_ok : exit_usage;
   }

@@ -102,7 +102,8 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   if (job_ > 0) waitpid(job_, &status_, 0);
   observation_.remove_empty_recording();
   fail({fmt::format("{} can't be started: {}", command.front(), std::strerror(start_errno)),
-        "Write the command after two dashes: hbmscope run -- python train.py",
+        "Write the command after two dashes: hbmscope run -- python train.py; for another machine: hbmscope run --on "
+        "HOST -- python train.py",
         {},
         {},
         false});

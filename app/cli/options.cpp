@@ -1,10 +1,13 @@
 #include "app/cli/options.h"
 
 #include <array>
+#include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "analysis/model/time_unit.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope::cli {
@@ -25,6 +28,30 @@ constexpr std::array<Name, 5> frame_names = {{{"function", FrameBy::function},
 std::string find_count_fault(const std::string& text) {
   const bool is_count = !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == std::string::npos;
   return is_count ? std::string() : fmt::format("'{}' is no count: write a whole number, 0 or more", text);
+}
+
+std::optional<double> parse_seconds(std::string_view text) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
+  if (stop == end) return number;
+  const auto unit_ns = find_time_unit_ns({stop, static_cast<std::size_t>(end - stop)});
+  return unit_ns ? std::optional(number * *unit_ns / 1e9) : std::nullopt;
+}
+
+CLI::Option* add_seconds_option(CLI::App& command, const std::string& name, double& seconds, const std::string& help,
+                                SecondsRange range) {
+  const auto in_seconds = [range](std::string& text) {
+    const auto given = parse_seconds(text);
+    if (!given)
+      return fmt::format("'{}' is no length of time: write seconds, or a number and ms, s, m or h, as in 90s", text);
+    if (*given < range.least || *given > range.most)
+      return fmt::format("'{}' is not between {}s and {}s", text, range.least, range.most);
+    text = fmt::format("{}", *given);
+    return std::string();
+  };
+  return command.add_option(name, seconds, help)->transform(CLI::Validator(in_seconds, ""))->type_name("TIME");
 }
 
 void add_max_size_option(CLI::App& command, std::string& max_size) {

@@ -1,7 +1,9 @@
 // What the commands are asked for, and the options that several of them share.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/query/diff.h"
@@ -11,7 +13,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace hbmscope::cli {
 
@@ -19,12 +22,19 @@ struct ViewOptions {
   ViewRequest request;
   bool relative = false;  // Shares are of what the filter leaves.
   std::string max_size = "4GiB";
-  std::string at;  // The moment of a trace; empty: its end.
+  std::string at;                    // The moment of a trace; empty: its end.
   std::vector<std::string> what_if;  // KEY=VALUE: what of TPU workloads is other than they are written.
 };
 void add_view_options(CLI::App& command, ViewOptions& options);
 // For CLI::Option::check: what is wrong with a number of rows; empty: nothing.
 std::string find_count_fault(const std::string& text);
+// A length of time in seconds: "60", "60s", "500ms", "5m", "1.5h". Nothing: it is none.
+std::optional<double> parse_seconds(std::string_view text);
+struct SecondsRange {
+  double least = 0, most = 1e9;
+};
+CLI::Option* add_seconds_option(CLI::App& command, const std::string& name, double& seconds, const std::string& help,
+                                SecondsRange range = {});
 void add_max_size_option(CLI::App& command, std::string& max_size);
 // Of a viewer of running jobs.
 void add_max_memory_option(CLI::App& command, std::string& max_memory);

@@ -14,6 +14,7 @@
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "app/cli/cli.h"
+#include "app/cli/find_job.h"
 #include "app/cli/terminal.h"
 #include "collector/attach/job_list.h"
 #include "collector/link/meeting_place.h"
@@ -35,6 +36,7 @@ std::string loaded_in(const attach::RunningJob& job) {
   if (job.has_pjrt) words.emplace_back("PJRT plugin");
   if (job.has_cuda) words.emplace_back("CUDA");
   if (job.has_annotations) words.emplace_back("annotated");
+  if (job.has_collector) words.emplace_back("collector in it");
   return joined(words, ", ");
 }
 
@@ -44,15 +46,15 @@ std::string access_to(const attach::RunningJob& job, const std::string& host) {
     return *observer == job.process
                ? fmt::format("serves itself: hbmscope open live:{}{}", there, *observer)
                : fmt::format("watched by hbmscope {0}: hbmscope open live:{1}{0}", *observer, there);
-  if (job.refusal) return "can't be attached to: " + job.refusal->what;
+  if (job.refusal) return fmt::format("can't be attached to: {}. {}", job.refusal->what, job.refusal->remedy);
   return fmt::format("hbmscope attach {}{}", there, job.process);
 }
 
 void print_job(const attach::RunningJob& job, const std::optional<std::uint64_t>& held, bool has_held,
                const std::string& host) {
   constexpr std::size_t command_max = 100;
-  std::string command = printable(job.command);
-  if (command.size() > command_max) command = command.substr(0, command_max) + " ...";
+  std::string command = job.command.size() > command_max ? job.command.substr(0, command_max) + " ..." : job.command;
+  command = command_text(command);
   fmt::print("  {:>8}  {:<10} {:>9}  {}\n", job.process, printable(job.user),
              !has_held ? ""
              : held    ? bytes(*held)
@@ -94,7 +96,12 @@ void print_text(const attach::JobList& list, const std::string& host) {
     print_job(job, std::nullopt, false, host);
   }
   if (list.jobs.empty())
-    fmt::print("No process here has a CUDA driver, a PJRT plugin or an annotated allocator loaded.\n");
+    fmt::print("No process {} a CUDA driver, a PJRT plugin or an annotated allocator loaded.\n",
+               list.not_looked_at == 0 ? "here has" : "that you may look at has");
+  if (list.not_looked_at > 0)
+    fmt::print("{} more could not be looked at, as {}: an administrator (sudo) sees all.\n",
+               text_from_count(static_cast<std::int64_t>(list.not_looked_at)),
+               list.not_looked_at == 1 ? "it is another user's or protected" : "they are other users' or protected");
 }
 
 nlohmann::ordered_json json_of(const attach::RunningJob& job) {
@@ -136,6 +143,7 @@ void print_json(const attach::JobList& list, bool in_one_line) {
   for (const attach::DeviceTotals& totals : list.devices)
     json["devices"].push_back(
         {{"name", totals.name}, {"total_bytes", totals.total_bytes}, {"used_bytes", totals.used_bytes}});
+  json["not_looked_at"] = list.not_looked_at;
   json["jobs"] = nlohmann::ordered_json::array();
   for (const attach::RunningJob& job : list.jobs) json["jobs"].push_back(json_of(job));
   fmt::print("{}\n", json.dump(in_one_line ? -1 : 2, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -80,10 +80,13 @@ std::string attributes_text(const std::vector<AttributeRow>& rows) {
 nlohmann::ordered_json json_from_attached(const AttachedFacts& facts) {
   nlohmann::ordered_json json{{"stream", facts.stream},   {"since_start_ns", facts.since_start_ns},
                               {"time_unix_ns", nullptr},  {"held_bytes", nullptr},
-                              {"told_after_ns", nullptr}, {"identified_bytes", facts.identified_bytes}};
+                              {"told_after_ns", nullptr}, {"identified_bytes", facts.identified_bytes},
+                              {"driver_calls", nullptr},  {"driver_calls_since_ns", nullptr}};
   if (facts.realtime_ns) json["time_unix_ns"] = *facts.realtime_ns;
   if (facts.held_bytes) json["held_bytes"] = *facts.held_bytes;
   if (facts.held_bytes) json["told_after_ns"] = facts.told_after_ns;
+  if (!facts.driver_calls.empty()) json["driver_calls"] = facts.driver_calls;
+  if (facts.calls_since_ns) json["driver_calls_since_ns"] = *facts.calls_since_ns;
   return json;
 }
 
@@ -92,7 +95,10 @@ nlohmann::ordered_json json_from_attached(const AttachedFacts& facts) {
 std::string text_from_told(const Source& source, const Terminal& terminal) {
   const Trace& trace = *source.trace;
   std::string text;
-  for (const AttachedFacts& facts : find_attached(trace)) text += text_from_attached(facts) + "\n";
+  for (const AttachedFacts& facts : find_attached(trace)) {
+    text += text_from_attached(facts) + "\n";
+    if (!facts.driver_calls.empty()) text += printable(text_from_driver_calls(facts)) + "\n";
+  }
   for (const HeapRow& row : compute_heap_rows(trace, source.states))
     if (row.physical) text += physical_text(row);
   text += counters_text(compute_counter_rows(trace, source.moment), terminal);

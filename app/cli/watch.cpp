@@ -11,17 +11,23 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/query/attached_facts.h"
 #include "analysis/query/heap_rows.h"
+#include "analysis/query/told_rows.h"
 #include "analysis/read/recording/growing_trace.h"
 #include "analysis/trace/moment.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
+#include "analysis/write/json_told.h"
 #include "analysis/write/json_trace.h"
 #include "app/cli/cli.h"
+#include "app/cli/find_job.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
 #include "app/cli/totals.h"
+#include "collector/attach/permission.h"
+#include "collector/link/meeting_place.h"
 #include "collector/view/lag.h"
 #include "collector/view/live_link.h"
 
@@ -70,7 +76,7 @@ class Watch {
         is_told_of_file_ = true;
         say("events that memory has no room for (--max-memory) can't be kept in a file: " + fault);
       }
-      if (trace_.events() > 0) print(std::chrono::duration<double>(now - begun).count());
+      print(std::chrono::duration<double>(now - begun).count());
       if (options_.seconds > 0 && now - begun >= std::chrono::duration<double>(options_.seconds)) break;
     }
     return link_.why().empty() ? exit_ok : fail({link_.why(), {}, options_.job, {}, false});
@@ -81,6 +87,9 @@ class Watch {
     const auto trace = trace_.version();
     const auto moment = find_moment(*trace, {});
     if (!moment) return;
+    const std::vector<CounterRow> counters = compute_counter_rows(*trace, *moment);
+    const std::vector<AttachedFacts> attached = find_attached(*trace);
+    if (trace_.events() == 0 && counters.empty() && attached.empty()) return;
     const std::vector<HeapRow> rows = compute_heap_rows(*trace, compute_states(*trace, *moment));
     const double rate = static_cast<double>(trace_.events() - events_) / std::max(seconds - seconds_, 1e-3);
     events_ = trace_.events();
@@ -95,11 +104,26 @@ class Watch {
       json["pending_bytes"] =
           status_.pending_bytes == 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(status_.pending_bytes);
       json["heaps"] = json_from_heap_rows(rows);
+      json["counters"] = json_from_counter_rows(counters);
       fmt::print("{}\n", json.dump());
     } else {
       for (const HeapRow& row : rows) fmt::print("{}\n", line_of(row, rate));
+      if (const std::string totals = line_of_totals(counters, attached); !totals.empty()) fmt::print("{}\n", totals);
     }
     std::fflush(stdout);
+  }
+
+  // What the driver says of the whole, and why no more is known where that is so.
+  std::string line_of_totals(const std::vector<CounterRow>& counters,
+                             const std::vector<AttachedFacts>& attached) const {
+    std::string words;
+    const auto add = [&words](const std::string& more) { words += (words.empty() ? "" : "; ") + more; };
+    for (const CounterRow& row : counters)
+      if (row.name.ends_with("(NVML)") && row.value)
+        add(fmt::format("{}: {}", printable(row.name), text_from_bytes(*row.value)));
+    for (const AttachedFacts& facts : attached)
+      if (!facts.driver_calls.empty() && !facts.are_calls_told) add(printable(facts.driver_calls));
+    return words.empty() ? words : fmt::format("{:>8.1f} s  {}", seconds_, words);
   }
 
   std::string line_of(const HeapRow& row, double rate) const {
@@ -132,6 +156,42 @@ int watch_totals_there(const WatchOptions& options) {
   return run_there(options.far, words);
 }
 
+// A part of a command stands for the job that has it; of several for the one, or the ranks of one, that is observed.
+std::optional<int> take_named_job(WatchOptions& options) {
+  std::vector<attach::RunningJob> found = attach::list_jobs().jobs;
+  std::erase_if(found, [&](const attach::RunningJob& job) { return !is_named(job, options.job); });
+  std::optional<std::int64_t> observer;
+  bool is_one = true;
+  for (const attach::RunningJob& job : found)
+    if (const auto one = options.totals ? std::nullopt : link::find_observer_of(job.process)) {
+      is_one = is_one && (!observer || *observer == *one);
+      observer = one;
+    }
+  if (found.size() != 1 && (!observer || !is_one))
+    return refuse_named(options.job, found, "hbmscope ps lists jobs; name one by its number.");
+  options.job = std::to_string(observer ? *observer : found.front().process);
+  return std::nullopt;
+}
+
+int refuse_unobserved(const std::string& job) {
+  const std::optional<pid_t> number = process_number(job);
+  if (!number || *number == 0 || !attach::read_status(*number).exists)
+    return fail({number ? fmt::format("there is no process {}", job)
+                        : fmt::format("no job {} is observed by a hbmscope of yours", job),
+                 "hbmscope ps lists jobs.",
+                 {},
+                 {},
+                 false});
+  return fail(
+      {fmt::format("process {} is not observed by a hbmscope of yours", job),
+       fmt::format("hbmscope attach {} does that from now on; hbmscope watch {} --totals asks the driver alone, "
+                   "and loads nothing into it.",
+                   job, job),
+       {},
+       {},
+       false});
+}
+
 }  // namespace
 
 int run_watch(const WatchOptions& given) {
@@ -150,16 +210,14 @@ int run_watch(const WatchOptions& given) {
     if (options.totals) return watch_totals_there(options);
     options.job = options.far.host + ":" + options.job;
   }
+  const bool is_named_otherwise = is_by_tcp || options.job.starts_with("live:") || !options.far.host.empty();
+  if (!is_named_otherwise && !process_number(options.job))
+    if (const auto failed = take_named_job(options)) return *failed;
   if (options.totals) return watch_totals(options);
   const std::string socket = socket_for(options.job);
   if (socket.empty() && is_by_tcp)
     return fail({options.job + " names no host and port", "Write tcp:HOST:PORT.", {}, {}, false});
-  if (socket.empty())
-    return fail({fmt::format("no job {} is observed by a hbmscope of yours", options.job),
-                 "Start it with hbmscope run -- COMMAND, and give the number of either process.",
-                 {},
-                 {},
-                 false});
+  if (socket.empty()) return refuse_unobserved(options.job);
   Watch watch(options);
   return watch.run(socket);
 }

@@ -63,7 +63,6 @@ class Injector {
         gaps_(find_gaps(memory_, mappings_, modules_)),
         start_(read_start()) {}
 
-  const std::string& words() const { return words_; }
   std::optional<Refusal> run() {
     step("begin");
     if (auto refusal = prepare()) return refusal;
@@ -221,9 +220,9 @@ class Injector {
                      "Try again in a while. What was begun in it ends by itself."};
     const std::uint32_t read = 1;
     memory_.write(call_.region + offsetof(wire::AttachControl, is_read), &read, sizeof(read));
-    words_.assign(control->words, std::min<std::size_t>(control->words_bytes, sizeof(control->words)));
     if (control->state == wire::attach_state::is_attached) return std::nullopt;
-    return Refusal{"the collector can't be used in it: " + words_, "The job runs on as it was."};
+    const std::string why(control->words, std::min<std::size_t>(control->words_bytes, sizeof(control->words)));
+    return Refusal{"the collector can't be used in it: " + why, "The job runs on as it was."};
   }
 
   const Injection& injection_;
@@ -234,23 +233,19 @@ class Injector {
   std::string start_;
   InjectedCall call_;
   std::vector<std::string> texts_;
-  std::string words_;
   std::uint64_t code_at_ = 0, text_at_ = 0;
 };
 
 }  // namespace
 
-std::optional<Refusal> inject(const Injection& injection, std::string& words) {
+std::optional<Refusal> inject(const Injection& injection) {
   // One at a time, whoever they are: the place for the code is the same for all.
   const int lock = open(("/proc/" + std::to_string(injection.process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
   std::optional<Refusal> refusal;
   if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     refusal = Refusal{"another hbmscope is attaching to it at this moment", "Try again."};
-  else {
-    Injector injector(injection);
-    refusal = injector.run();
-    words = injector.words();
-  }
+  else
+    refusal = Injector(injection).run();
   if (lock >= 0) close(lock);
   return refusal;
 }
@@ -268,9 +263,8 @@ InjectionProcess::InjectionProcess(const Injection& injection) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(0);  // It died before.
     for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(one, SIG_DFL);
-    std::string words;
-    const auto refusal = inject(injection, words);
-    const std::string said = refusal ? refusal->what + '\0' + refusal->remedy : '\0' + words;
+    const auto refusal = inject(injection);
+    const std::string said = refusal ? refusal->what + '\0' + refusal->remedy : std::string(1, '\0');
     [[maybe_unused]] const ssize_t written = write(ends[1], said.data(), said.size());
     _exit(0);
   }
@@ -300,8 +294,6 @@ bool InjectionProcess::is_over() {
     refusal_ = Refusal{"what was to bring the collector into it was ended", "The job runs on as it was; try again."};
   else if (middle > 0)
     refusal_ = Refusal{said_.substr(0, middle), said_.substr(middle + 1)};
-  else
-    words_ = said_.substr(1);
   return true;
 }
 

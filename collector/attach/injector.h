@@ -21,8 +21,8 @@ struct Injection {
 };
 
 // Returns when the collector has connected to the observer, who must be serving meanwhile: so this is done in a process
-// of its own (InjectionProcess). Nothing, or why not; `words`: who tells of the driver's calls, or why nobody does.
-std::optional<Refusal> inject(const Injection& injection, std::string& words);
+// of its own (InjectionProcess). Nothing, or why not.
+std::optional<Refusal> inject(const Injection& injection);
 
 // inject() in a child process, whose death sets free whatever it holds.
 class InjectionProcess {
@@ -35,12 +35,11 @@ class InjectionProcess {
   // Does not wait. True: it is over, and `refusal` tells how.
   bool is_over();
   const std::optional<Refusal>& refusal() const { return refusal_; }
-  const std::string& words() const { return words_; }
 
  private:
   pid_t child_ = -1;
   int pipe_ = -1;
-  std::string said_, words_;
+  std::string said_;
   std::optional<Refusal> refusal_;
   bool is_over_ = false;
 };

@@ -149,9 +149,11 @@ JobList list_jobs() {
       const JobMemory memory(process);
       job.has_annotations = has_annotations(memory, read_modules(memory));
     }
-    if (!job.has_cuda && !job.has_pjrt && !job.has_annotations && job.holdings.empty()) continue;
+    const bool is_known = job.has_cuda || job.has_pjrt || job.has_annotations || !job.holdings.empty();
+    if (!is_known && !mappings.empty()) continue;
     const ProcessStatus status = read_status(process);
-    if (!status.exists) continue;
+    if (!is_known && status.exists && status.has_memory) ++list.not_looked_at;
+    if (!is_known || !status.exists) continue;
     job.parent = status.parent;
     job.uid = status.uid;
     job.user = name_of_user(status.uid);

@@ -34,7 +34,8 @@ struct RunningJob {
 
 struct JobList {
   std::vector<DeviceTotals> devices;
-  std::vector<RunningJob> jobs;  // By what they hold, the largest first, then by number.
+  std::vector<RunningJob> jobs;     // By what they hold, the largest first, then by number.
+  std::uint64_t not_looked_at = 0;  // Processes that are none of these as far as we may look, which is not far.
 };
 JobList list_jobs();
 

@@ -45,6 +45,8 @@ std::optional<Refusal> find_state_refusal(pid_t process, const ProcessStatus& st
   if (!status.exists) return Refusal{"there is no such process", "hbmscope ps lists those that can be attached to."};
   if (process == getpid()) return Refusal{"it is this hbmscope", "hbmscope ps lists jobs."};
   if (status.state == 'Z' || status.state == 'X') return Refusal{"it has ended", "hbmscope ps lists jobs."};
+  if (!status.has_memory)
+    return Refusal{"it has no program: it is a kernel thread, or ending", "hbmscope ps lists jobs."};
   if (status.tracer != 0)
     return Refusal{"it is being debugged by process " + std::to_string(status.tracer) + " (" +
                        value_of_line(read_proc_file(folder_of(status.tracer) + "/status"), "Name") + ")",
@@ -98,7 +100,7 @@ std::optional<Refusal> find_program_refusal(pid_t process, const ProcessStatus& 
   const int program = open((folder_of(process) + "/exe").c_str(), O_RDONLY | O_CLOEXEC);
   const bool is_read = program >= 0 && pread(program, &header, sizeof(header), 0) == ssize_t{sizeof(header)};
   if (program >= 0) close(program);
-  if (!is_read) return Refusal{"it has no program: it is a kernel thread, or ending", "hbmscope ps lists jobs."};
+  if (!is_read) return Refusal{"its program can't be read", "Is it still being started, or ending? Try again."};
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) return other_machine;
   const JobMemory memory(process);
   const Modules modules = read_modules(memory);
@@ -126,6 +128,7 @@ ProcessStatus read_status(pid_t process) {
   // A thread's number is no process, though it has such a file too.
   status.exists = !text.empty() && number_of(value_of_line(text, "Tgid")) == process;
   if (!status.exists) return status;
+  status.has_memory = !value_of_line(text, "VmSize").empty();
   const std::string state = value_of_line(text, "State");
   if (!state.empty()) status.state = state[0];
   status.parent = number_of(value_of_line(text, "PPid"));

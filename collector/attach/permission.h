@@ -17,7 +17,8 @@ struct Refusal {
 // What the kernel's files say of a process; of another thread's view nothing is kept.
 struct ProcessStatus {
   bool exists = false;
-  char state = '?';  // R S D T t Z, as /proc has it.
+  bool has_memory = false;  // Of its own: a thread of the kernel's has none, nor one that has ended.
+  char state = '?';         // R S D T t Z, as /proc has it.
   std::uint32_t uid = 0;
   pid_t parent = 0, tracer = 0;
   int seccomp = 0;  // 0: none, 1: strict, 2: filters.

@@ -20,6 +20,7 @@
 #endif
 
 #include "collector/inject/annotate_sink.h"
+#include "collector/inject/back_end.h"
 #include "collector/inject/collector.h"
 #include "collector/inject/cupti_callbacks.h"
 #include "collector/inject/line.h"
@@ -27,11 +28,14 @@
 #include "collector/inject/rings.h"
 #include "collector/inject/stacks.h"
 #include "collector/wire/attach_layout.h"
+#include "collector/wire/told_names.h"
 
 namespace hbmscope::inject {
 namespace {
 
-constexpr int look_again_ms = 500;  // For libraries that were loaded since.
+// For libraries that were loaded since; sooner as long as there is no driver, as what is taken from it before it is
+// seen is never known. A look that finds nothing new costs some microseconds.
+constexpr int look_again_ms = 500, look_for_driver_ms = 20;
 
 SpinLock attaching;
 
@@ -106,21 +110,28 @@ Link* attached_link = nullptr;
 class DriverCalls {
  public:
   explicit DriverCalls(bool are_wanted) : are_wanted_(are_wanted) {}
-  void look(Line& words) {
+  bool is_decided() const { return is_decided_; }
+  void look() {
     if (is_decided_) return;
-    if (find_function("cuInit") == nullptr) {
-      words.add("it has no CUDA driver loaded");
-      return;
-    }
-    is_decided_ = true;
-    if (!are_wanted_)
-      words.add("CUPTI is left alone, so nobody tells of the driver's calls");
-    else if (!start_cupti(words))
-      words.add(", so nobody tells of the driver's calls");
+    Line how;
+    is_decided_ = find_function("cuInit") != nullptr;
+    if (!is_decided_)
+      how.add(wire::not_told_yet.data()).add("it has no CUDA driver loaded");
+    else if (!are_wanted_)
+      how.add(wire::not_told.data()).add("CUPTI is left alone, as was asked for");
+    else
+      start(how);
+    if (is_decided_ || is_first_) tell_who_tells(how.text, !is_first_);
+    is_first_ = false;
   }
 
  private:
-  bool are_wanted_, is_decided_ = false;
+  static void start(Line& how) {
+    Line words;
+    how.add(start_cupti(words) ? wire::told_by.data() : wire::not_told.data()).add(words.text);
+  }
+
+  bool are_wanted_, is_decided_ = false, is_first_ = true;
 };
 
 // Until the observer hangs up. Null, or why not.
@@ -138,14 +149,11 @@ const char* serve_observer(wire::AttachControl* control, const char* observer) {
   choose_stacks(wire::stacks_when_attached);
   listen_to_all();
   DriverCalls driver_calls(std::strcmp(asked, wire::attach_without_cupti) != 0);
-  Line words;
-  driver_calls.look(words);
-  answer(control, wire::attach_state::is_attached, words.text);
+  driver_calls.look();
+  answer(control, wire::attach_state::is_attached, "");
   give_back(control, &link);
-  while (!link.is_over(look_again_ms)) {
-    Line later;
-    if (listen_to_all()) driver_calls.look(later);
-  }
+  while (!link.is_over(driver_calls.is_decided() ? look_again_ms : look_for_driver_ms))
+    if (listen_to_all()) driver_calls.look();
   stop_listening();
   stop_cupti();
   rings.close();

@@ -10,6 +10,7 @@
 #include "collector/inject/line.h"
 #include "collector/inject/nvtx_marks.h"
 #include "collector/inject/rings.h"
+#include "collector/wire/told_names.h"
 
 namespace hbmscope::inject {
 namespace {
@@ -36,6 +37,15 @@ void say(const Line& line) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, whole.text, std::strlen(whole.text));
 }
 
+void tell_who_tells(const char* words, bool is_later) {
+  rings.define_job_fact(wire::driver_calls_fact.data(), words);
+  if (!is_later) return;
+  Line sentence;
+  wire::MarkerRecord mark;
+  mark.name = rings.define_string(sentence.add(wire::driver_calls_are.data()).add(words).text);
+  rings.add_of_driver(mark);
+}
+
 void prefer_cupti() {
   back_end.store(BackEnd::cupti_when_used, std::memory_order_release);
 }
@@ -58,7 +68,7 @@ void decide_back_end_now() {
   if (back_end.load(std::memory_order_acquire) == BackEnd::cupti_when_used) {
     Line words;
     if (start_cupti(words)) {
-      say(words);
+      say(Line().add(wire::driver_calls_are.data()).add(wire::told_by.data()).add(words.text));
     } else {
       say(words.add(", so the driver's calls are told by interposition"));
       back_end.store(BackEnd::interposition, std::memory_order_release);

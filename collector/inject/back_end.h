@@ -25,6 +25,10 @@ inline bool is_interposing() {
 // At load: CUPTI is wanted, and interposition only where there is none to be had.
 void prefer_cupti();
 
+// Who tells in a job that was attached to, in the words of wire::driver_calls_fact, for whoever watches. `is_later`: it
+// is other than it was at the attaching, which gets a mark.
+void tell_who_tells(const char* words, bool is_later);
+
 // In a child after fork(): threads of the parent's that held something are not here.
 void forget_back_end_locks();
 

@@ -3,9 +3,11 @@
 #include <errno.h>
 
 #include "collector/inject/back_end.h"
+#include "collector/inject/collector.h"
 #include "collector/inject/cupti_library.h"
 #include "collector/inject/cupti_nvtx.h"
 #include "collector/inject/cupti_rows.h"
+#include "collector/wire/told_names.h"
 
 namespace hbmscope::inject {
 namespace cupti {
@@ -68,6 +70,8 @@ void end_call(Entry entry, const CallbackData& told, std::uintptr_t mine) {
 void go_on_without(Line& why) {
   session.store(0, std::memory_order_release);
   back_end.store(BackEnd::interposition, std::memory_order_release);
+  // Callers have the driver's own entry points where it was attached to late.
+  if (came_late()) tell_who_tells(Line().add(wire::not_told.data()).add(why.text).text, true);
   say(why.add(", so the driver's calls are told by interposition from here on"));
 }
 
@@ -138,7 +142,7 @@ unsigned enable() {
 }
 
 bool start(Line& words) {
-  words.add("the driver's calls are told by CUPTI");
+  words.add("CUPTI");
   if (session.load(std::memory_order_relaxed) != 0) return true;
   words = Line();
   is_loaded = is_loaded || load(library, words);
@@ -159,7 +163,7 @@ bool start(Line& words) {
     words.add(library.path).add(" knows none of the driver's calls");
     return false;
   }
-  words.add("the driver's calls are told by CUPTI (").add(library.path).add(")");
+  words.add("CUPTI (").add(library.path).add(")");
   return true;
 }
 

@@ -10,8 +10,7 @@
 
 namespace hbmscope::inject {
 
-// True: it is told by CUPTI from here on, and by nobody else (back_end.h); `words` say which one, in a line without its
-// end. False: it is not, the back end is what it was, and `words` say why: none was found, another one listens, ...
+// True: it is told by CUPTI from here on, and by nobody else (back_end.h); `words` say which CUPTI that is. False: it is not, the back end is what it was, and `words` say why: none was found, another one listens, ...
 // Where it was started before nothing is changed.
 bool start_cupti(Line& words);
 

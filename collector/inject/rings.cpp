@@ -395,7 +395,7 @@ std::uint32_t Rings::define(Record record, std::uint32_t& last, const char* text
     id = ++last;
     if constexpr (requires { record.id; })
       record.id = id;
-    else
+    else if constexpr (requires { record.frame; })
       record.frame = id;
     const std::uint64_t bytes = put_row(bytes_ + header_->definitions_offset + end, 0, record, text, text_bytes);
     std::atomic_ref(header_->definitions_end).store(end + bytes, std::memory_order_release);
@@ -443,6 +443,11 @@ std::uint32_t Rings::define_heap(wire::HeapRecord heap, const char* name, const 
   heap.name = define_string(name);
   heap.memory_kind = define_string(memory_kind);
   return define(heap, heaps_);
+}
+
+void Rings::define_job_fact(const char* key, const char* value) {
+  std::uint32_t none = 0;  // It has no number.
+  define(wire::JobRecord{define_string(key), define_string(value)}, none);
 }
 
 // For the row that tells of a listing, and that of a loss before it. Without it the listing would be made in vain, and

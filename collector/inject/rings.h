@@ -129,6 +129,7 @@ class Rings {
   std::uint32_t define_module(wire::ModuleRecord module, const char* path, const char* build_id);
   std::uint32_t define_stack(std::uint32_t parent, std::uint32_t frame);
   std::uint32_t define_heap(wire::HeapRecord heap, const char* name, const char* memory_kind);
+  void define_job_fact(const char* key, const char* value);
   void note_stack_lost() { std::atomic_ref(header_->stacks_lost).fetch_add(1, std::memory_order_relaxed); }
   // Ids of before it changed mean nothing.
   std::uint64_t session() const { return __atomic_load_n(&session_, __ATOMIC_RELAXED); }

@@ -15,6 +15,7 @@
 #include "collector/link/meeting_place.h"
 #include "collector/serve/proc_file.h"
 #include "collector/serve/process_facts.h"
+#include "collector/wire/told_names.h"
 
 namespace hbmscope::serve {
 namespace {
@@ -279,6 +280,15 @@ Observer::Totals Observer::totals() const {
     totals.pending_bytes = std::max(totals.pending_bytes, job.drain->failure_watch().pending_bytes());
   }
   return totals;
+}
+
+std::vector<Observer::DriverCalls> Observer::take_driver_calls() {
+  std::vector<DriverCalls> all;
+  for (const Job& job : jobs_)
+    if (const auto now = job.drain ? job.drain->take_driver_calls() : std::nullopt)
+      all.push_back({job.process.pid, now->starts_with(wire::told_by), now->starts_with(wire::not_told_yet),
+                     std::string(wire::driver_calls_are) + *now});
+  return all;
 }
 
 std::vector<Observer::Process> Observer::processes() const {

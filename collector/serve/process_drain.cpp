@@ -162,10 +162,21 @@ void ProcessDrain::take_definitions() {
         add_id(heaps_, of_job, writer_.define_heap(record, name, kind));
         break;
       }
+      case wire::RecordKind::job: note_fact(row); break;
       default: is_broken_ = true; break;
     }
   };
   memory_->take_definitions(take, is_broken_);
+}
+
+// All others are the observer's own to tell.
+void ProcessDrain::note_fact(const Row& row) {
+  const auto record = row.as<wire::JobRecord>();
+  if (record.key >= texts_.size() || record.value >= texts_.size()) return;
+  if (texts_[record.key] != wire::driver_calls_fact) return;
+  driver_calls_ = texts_[record.value];
+  may_hold_memory_ = may_hold_memory_ || !driver_calls_->starts_with(wire::not_told_yet);
+  add_job_fact(wire::driver_calls_fact, *driver_calls_);
 }
 
 void ProcessDrain::define_module(const Row& row) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -55,6 +56,8 @@ class ProcessDrain {
   // It may hold memory of devices: it has called the driver, or did before it was attached to.
   bool may_hold_memory() const { return may_hold_memory_; }
   void note_attached(bool has_driver);  // The CUDA driver is loaded in it.
+  // Who tells of its calls of the driver (wire::driver_calls_fact), where that is other than at the last call.
+  std::optional<std::string> take_driver_calls() { return std::exchange(driver_calls_, std::nullopt); }
   // Shared memory that made no sense at some place; what was behind it is lost.
   bool is_broken() const { return is_broken_; }
 
@@ -68,6 +71,7 @@ class ProcessDrain {
 
   void take_definitions();
   void define_module(const Row& row);
+  void note_fact(const Row& row);
   void define_code_frame(const Row& row);
   void write_names();
   void take_rows(std::uint64_t until_ticks);
@@ -113,6 +117,7 @@ class ProcessDrain {
   };
   void tell_figure(const std::string& name, std::uint64_t bytes);
   std::map<std::string, ToldFigure> told_figures_;
+  std::optional<std::string> driver_calls_;
   bool is_broken_ = false, has_clock_ = false, may_hold_memory_ = false;
 };
 

@@ -21,7 +21,7 @@ struct AttachControl {
   // The attaching hbmscope's.
   std::uint32_t is_read = 0;  // 1: it has seen the state, and the memory may go.
   std::uint32_t unused = 0;
-  char words[512] = {};  // What went wrong; when it is attached, who tells of the driver's calls, or why nobody does.
+  char words[512] = {};  // What went wrong.
 };
 static_assert(offsetof(AttachControl, thread) == 0);
 static_assert(offsetof(AttachControl, signals_all) == 8);

@@ -30,7 +30,7 @@
 
 namespace hbmscope::wire {
 
-constexpr std::uint32_t rings_version = 5;
+constexpr std::uint32_t rings_version = 6;
 
 struct RingsHeader {
   char magic[8] = {'h', 'b', 'm', 'r', 'i', 'n', 'g', 's'};

@@ -8,6 +8,13 @@ namespace hbmscope::wire {
 // A fact about the job, and the mark at the moment: the process was attached to in the middle of its life.
 inline constexpr std::string_view attached_fact = "hbmscope.attached", attached_mark = "attached";
 
+// A fact about a job that was attached to, each time that it changes: who tells of its calls of the CUDA driver, as the
+// rest of a sentence that begins with "the driver's calls are ", and begins itself with one of these. When it changes
+// later than at the attaching there is a mark, whose name is that sentence.
+inline constexpr std::string_view driver_calls_fact = "hbmscope.driver_calls",
+                                  driver_calls_are = "the driver's calls are ", told_by = "told by ",
+                                  not_told = "not told: ", not_told_yet = "not told yet: ";
+
 // How the names of counters end that begin with a device, "GPU 0": what the driver (NVML) says.
 inline constexpr std::string_view held_by_process_ending = " bytes held by this process (NVML)",
                                   in_use_by_all_ending = " bytes in use by all processes (NVML)";

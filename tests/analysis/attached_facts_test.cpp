@@ -40,6 +40,13 @@ class Attached {
     counter.value = bytes;
     builder_.writer.add(counter, time_ns);
   }
+  void tell_who_tells(std::string_view how) { builder_.writer.add_job_fact(wire::driver_calls_fact, how); }
+  void tell_who_tells_later(std::string_view how, std::int64_t time_ns) {
+    tell_who_tells(how);
+    wire::MarkerRecord mark;
+    mark.name = builder_.writer.define_string(std::string(wire::driver_calls_are) + std::string(how));
+    builder_.writer.add(mark, time_ns);
+  }
   AttachedFacts facts() {
     builder_.writer.flush();
     return find_attached(builder_.trace).at(0);
@@ -65,6 +72,26 @@ TEST(AttachedFacts, TheFirstFiguresAfterItAreWhatItHeld) {
   EXPECT_EQ(facts.identified_bytes, 30U);
   EXPECT_EQ(text_from_attached(facts),
             "Attached. 2.0 s later the process held 70 B on its devices; 30 B of it is identified, 40 B is not.");
+}
+
+TEST(AttachedFacts, WhoTellsOfTheDriversCallsIsTheLastWordOfIt) {
+  Attached silent;
+  silent.attach(second);
+  EXPECT_EQ(text_from_driver_calls(silent.facts()), "") << "a recording from before it was told";
+  Attached busy;
+  busy.attach(second);
+  busy.tell_who_tells("not told: CUPTI is in use");
+  EXPECT_EQ(text_from_driver_calls(busy.facts()), "The driver's calls are not told: CUPTI is in use.");
+  EXPECT_FALSE(busy.facts().are_calls_told || busy.facts().may_be_told_later);
+  Attached late;
+  late.attach(second);
+  late.tell_who_tells("not told yet: it has no CUDA driver loaded");
+  EXPECT_TRUE(late.facts().may_be_told_later);
+  late.tell_who_tells_later("told by CUPTI (libcupti.so)", 3 * second);
+  EXPECT_TRUE(late.facts().are_calls_told);
+  EXPECT_EQ(
+      text_from_driver_calls(late.facts()),
+      "The driver's calls are told by CUPTI (libcupti.so), since 2.0 s after that; what it took before is not known.");
 }
 
 // A file may say any time.

@@ -45,7 +45,7 @@ TEST(WhereLanguage, numbers_have_units_and_operators) {
   EXPECT_TRUE(holds_for("count=1,200 count>1e3"));
   EXPECT_TRUE(holds_for("growth>=5% growth<5.1"));
   EXPECT_TRUE(holds_for("growth='5 %'"));
-  EXPECT_TRUE(holds_for("lifetime=340us lifetime<1ms lifetime=0.34ms"));
+  EXPECT_TRUE(holds_for("lifetime=340us lifetime<1ms lifetime=0.34ms lifetime<5m lifetime<5min"));
 }
 
 TEST(WhereLanguage, contains_ignores_case_and_equals_does_not) {

@@ -47,13 +47,19 @@ class Attach(AttachTest):
         self.assertIn("attached to", attaching.stderr.readline())
         return attaching
 
+    def pjrt_plugin(self):
+        """Some library by the name of a plugin."""
+        path = self.folder / "libpjrt_plugin.so"
+        path.write_bytes(Path(TARGET).parent.joinpath("libannotated_library.so").read_bytes())
+        return str(path)
+
     def report(self):
         return json.loads(self.run_it("report", self.recording, "--json").stdout)
 
     def test_the_recording_holds_what_lived_before_and_what_came_after(self):
         target = self.target()
         time.sleep(0.2)
-        done = self.run_it("attach", str(target.pid), "--record", self.recording, "--for", "0.5")
+        done = self.run_it("attach", str(target.pid), "--record", self.recording, "--for", "500ms")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.end(target)
         report = self.report()
@@ -83,7 +89,16 @@ class Attach(AttachTest):
         self.assertNotEqual(again.returncode, 0)
         self.assertIn(f"{target.pid} is watched by hbmscope {attaching.pid} already", again.stderr)
         self.assertFalse((self.folder / "other.hbm").exists())
-        watch = self.run_it("watch", str(target.pid), "--for", "1.2", "--every", "0.5", "--json")
+        # By a part of its command it is the one that is observed, whoever else is called so.
+        other = self.target()
+        named = self.run_it("watch", f"{Path(TARGET).name} ANNOTATED", "--for", "1.2s", "--json")
+        self.assertEqual(named.returncode, 0, named.stderr)
+        advised = self.run_it("watch", str(other.pid))
+        self.assertEqual(advised.returncode, 2)
+        self.assertIn(f"process {other.pid} is not observed by a hbmscope of yours. hbmscope attach {other.pid} does that", advised.stderr)
+        self.assertIn(f"hbmscope watch {other.pid} --totals", advised.stderr)
+        self.end(other)
+        watch = self.run_it("watch", str(target.pid), "--for", "1.2s", "--every", "500ms", "--json")
         self.assertEqual(watch.returncode, 0, watch.stderr)
         self.assertGreaterEqual(len(watch.stdout.splitlines()), 1)
         [job] = [job for job in json.loads(self.run_it("ps", "--json").stdout)["jobs"] if job["pid"] == target.pid]
@@ -120,9 +135,11 @@ class Attach(AttachTest):
         path = self.folder / "ranks-target"
         path.symlink_to(TARGET)
         ranks = [self.target(program=str(path)) for _ in range(3)]
-        several = self.run_it("attach", "ranks-target annot", "--record", self.recording)
-        self.assertIn('3 jobs\' commands contain "ranks-target annot"', several.stderr)
-        held = self.attach(ranks[0].pid, "--for", "60")
+        several = self.run_it("attach", "Ranks-Target annot", "--record", self.recording)
+        self.assertIn('3 jobs\' commands contain "Ranks-Target annot"', several.stderr)
+        for rank in ranks:
+            self.assertIn(f"\n  {rank.pid}  {path} annotated 60\n", several.stderr)
+        held = self.attach(ranks[0].pid, "--for", "1m")
         self.assertIn("attached to", held.stderr.readline())
         done = self.run_it("attach", str(ranks[1].pid), "--all", "--record", str(self.folder / "all.hbm"), "--for", "0.5")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -152,11 +169,31 @@ class Attach(AttachTest):
 
     def test_refusals_leave_no_recording(self):
         static = self.target(program=STATIC_TARGET)
-        for job, words in ((static.pid, "linked statically"), (2**22 + 1, "no such process")):
+        jobs = [(static.pid, "linked statically"), (2**22 + 1, "no such process"), (99999999999, "can't attach to 99999999999: there is no such process")]
+        # Not where only our own processes are seen.
+        statuses = {path.parent.name: path.read_text() for path in Path("/proc").glob("[0-9]*/status")}
+        kernels = [int(pid) for pid, text in statuses.items() if "VmSize" not in text and "State:\tZ" not in text]
+        jobs += [(pid, "it is a kernel thread") for pid in sorted(kernels)[:1]]
+        for job, words in jobs:
             done = self.run_it("attach", str(job), "--record", self.recording)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(words, done.stderr)
             self.assertFalse(Path(self.recording).exists())
+
+    @unittest.skipUnless(os.getuid() == 0, "only root can be somebody else")
+    def test_ps_says_how_many_it_may_not_look_at(self):
+        target = self.target()
+        nobody = {"env": {"PATH": os.environ["PATH"]}, "user": 65534, "capture_output": True, "text": True, "timeout": 60}
+        try:
+            listing = json.loads(subprocess.run([HBMSCOPE, "ps", "--json"], **nobody).stdout)
+        except PermissionError:
+            self.skipTest("this folder is not everybody's")
+        self.assertNotIn(target.pid, [job["pid"] for job in listing["jobs"]])
+        self.assertGreater(listing["not_looked_at"], 0)
+        said = subprocess.run([HBMSCOPE, "ps"], **nobody).stdout
+        self.assertRegex(said, "[0-9]+ more could not be looked at, as they are other users' or protected: an administrator .sudo. sees all")
+        self.assertNotIn("No process here has", said)
+        self.end(target)
 
     def test_ps_lists_what_could_hold_device_memory(self):
         target, other = self.target(), self.target("sleep")
@@ -167,6 +204,9 @@ class Attach(AttachTest):
         self.assertFalse(job["has_cuda"] or job["has_pjrt"] or job["has_collector"])
         self.assertEqual(job["command"], f"{TARGET} annotated 60")
         self.assertIn(f"hbmscope attach {target.pid}", self.run_it("ps").stdout)
+        lines = self.start(sys.executable, "-c", "import ctypes, sys, time\nctypes.CDLL(sys.argv[1])\nprint('begun', flush=True)\ntime.sleep(60)", self.pjrt_plugin())
+        self.assertEqual(lines.stdout.readline(), "begun\n")
+        self.assertIn(" -c import ctypes, sys, time ctypes.CDLL(sys.argv[1])", self.run_it("ps").stdout)
         repeated = self.start(HBMSCOPE, "ps", "--json", "--every", "0.1")
         lines = [json.loads(repeated.stdout.readline()) for _ in range(3)]
         self.assertTrue(all("jobs" in line for line in lines))

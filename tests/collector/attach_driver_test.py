@@ -91,7 +91,7 @@ class AttachDriver(AttachTest):
                 job = self.job(version)
                 for _ in range(3):
                     said = self.attach(job)
-                    self.assertIn("CUPTI is taken while it is attached", said)
+                    self.assertIn(f"CUPTI is taken in {job.pid}, if it is free", said)
                     self.assertIn("the driver's calls are told by CUPTI (", said)
                     events = self.report()["events"]
                     self.assertGreater(events["alloc"], 100)
@@ -122,21 +122,80 @@ class AttachDriver(AttachTest):
     def test_cupti_that_somebody_holds_is_left_to_them(self):
         job = self.job(state="held")
         said = self.attach(job)
-        self.assertIn("CUPTI is in use", said)
-        self.assertIn("so nobody tells of the driver's calls", said)
+        self.assertIn("the driver's calls are not told: CUPTI is in use", said)
+        self.assertIn("is told where the driver does (NVML)", said)
+        self.assertNotIn("CUPTI is taken while", said)
+        self.assertEqual(self.attached()["driver_calls"], "the driver's calls are not told: CUPTI is in use")
+        text = subprocess.run([HBMSCOPE, "report", self.recording], capture_output=True, text=True, check=True).stdout
+        self.assertIn("The driver's calls are not told: CUPTI is in use.", text)
+        self.assertIn("nothing is in use that this trace knows of", text)
+        self.assertNotIn("profile has no samples", text)
         self.end(job)
+
+    def attached(self):
+        [attached] = self.report()["attached"]
+        return attached
+
+    def test_a_driver_that_comes_later_is_told_of_from_then_on(self):
+        blocks = 50
+        late = f"""
+import ctypes as C, signal, sys, time
+begun = []
+signal.signal(signal.SIGUSR1, lambda *_: begun.append(1))
+print("begun", flush=True)
+while not begun:
+    time.sleep(0.001)
+cuda = C.CDLL("libcuda.so.1")
+cupti = C.CDLL(sys.argv[1])
+callback = C.CFUNCTYPE(None, C.c_void_p, C.c_int, C.c_uint32, C.c_void_p)(lambda *_: None)
+held = C.c_void_p()
+if sys.argv[2] == "held":
+    assert cupti.cuptiSubscribe(C.byref(held), callback, None) == 0
+for _ in range({blocks}):
+    at = C.c_uint64()
+    assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(4096)) == 0
+    time.sleep(0.02)
+time.sleep(60)
+"""
+        library = next(Path(FAKE_CUPTI, "12").glob("libcupti.so.*")).name
+        for state, how in (("free", "told by CUPTI ("), ("held", "not told: CUPTI is in use")):
+            with self.subTest(state):
+                job = subprocess.Popen([sys.executable, "-c", late, library, state], stdout=subprocess.PIPE, text=True,
+                                       env=dict(os.environ, LD_LIBRARY_PATH=f"{FAKES}/bound:{FAKE_CUPTI}/12", FAKE_CUDA_VERSION=VERSIONS["12"]))
+                for closed in (job.stdout.close, job.wait, job.kill):
+                    self.addCleanup(closed)
+                self.assertEqual(job.stdout.readline(), "begun\n")
+                attaching = subprocess.Popen([HBMSCOPE, "attach", str(job.pid), "--no-window", "--record", self.recording],
+                                             stderr=subprocess.PIPE, text=True, env=self.environment)
+                for closed in (attaching.stderr.close, attaching.wait, attaching.kill):
+                    self.addCleanup(closed)
+                first = attaching.stderr.readline()
+                self.assertIn("the driver's calls are not told yet: it has no CUDA driver loaded (when it loads one, CUPTI is taken", first)
+                job.send_signal(signal.SIGUSR1)
+                self.assertIn(f"{job.pid}: the driver's calls are {how}", attaching.stderr.readline())
+                time.sleep(2)
+                attaching.send_signal(signal.SIGINT)
+                self.assertEqual(attaching.wait(timeout=30), 0)
+                attached = self.attached()
+                self.assertIn(how, attached["driver_calls"])
+                self.assertGreater(attached["driver_calls_since_ns"], 0)
+                if state == "free":  # Twenty milliseconds pass unseen, and more on a busy machine.
+                    self.assertGreater(self.report()["events"]["alloc"], blocks // 2)
+                    text = subprocess.run([HBMSCOPE, "report", self.recording], capture_output=True, text=True, check=True).stdout
+                    self.assertIn("s after that; what it took before is not known.", text)
+                job.kill()
 
     def test_cupti_is_left_alone_where_that_is_asked_for(self):
         job = self.job()
         said = self.attach(job, "--no-cupti")
         self.assertNotIn("CUPTI is taken", said)
-        self.assertIn("CUPTI is left alone", said)
+        self.assertIn("the driver's calls are not told: CUPTI is left alone", said)
         self.assertEqual(self.ask_profiler(job), "profiler 0")
         self.end(job)
 
     def test_no_cupti_at_all(self):
         job = self.job(is_there=False)
-        self.assertIn("so nobody tells of the driver's calls", self.attach(job))
+        self.assertIn("the driver's calls are not told: no libcupti.so.12", self.attach(job))
         self.end(job)
 
     def test_what_was_taken_before_is_not_held_for_nothing(self):

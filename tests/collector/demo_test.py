@@ -160,7 +160,7 @@ class Demo(OwnFolderTest):
     def test_nobody_to_watch(self):
         done = self.run_it("watch", "1")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("no job 1 is observed by a hbmscope of yours", done.stderr)
+        self.assertIn("process 1 is not observed by a hbmscope of yours", done.stderr)
 
 
 if __name__ == "__main__":

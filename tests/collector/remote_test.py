@@ -217,7 +217,7 @@ class Jobs(Remote):
         attaching = self.attached(target)
         attaching.kill()
         time.sleep(0.5)
-        watch = self.run_it("watch", f"{HOST}:{target.pid}", "--for", "0.8", "--every", "0.3", "--json")
+        watch = self.run_it("watch", f"{HOST}:{target.pid}", "--for", "800ms", "--every", "0.3s", "--json")
         self.assertEqual(watch.returncode, 0, watch.stderr)
         [there] = self.far_recordings()
         before = there.stat().st_size

@@ -90,7 +90,7 @@ class SelfServe(OwnFolderTest):
             process.stdout.readline()
         self.assertIsNone(process.poll())
         self.assertEqual(self.report()["events"]["total"], before)
-        self.assertIn("no job", self.hbmscope("watch", str(process.pid), code=2).stderr)
+        self.assertIn("is not observed by a hbmscope of yours", self.hbmscope("watch", str(process.pid), code=2).stderr)
 
     def test_a_child_has_nothing_of_its_parents(self):
         process = self.start("--events", "20000", "--record", self.recording, "--fork")
@@ -120,7 +120,7 @@ class SelfServe(OwnFolderTest):
         process.stdin.write("it is another program\n")
         process.stdin.flush()
         self.assertEqual(process.stdout.readline(), "it is another program\n")
-        self.assertIn("no job", self.hbmscope("watch", str(process.pid), code=2).stderr)
+        self.assertIn("is not observed by a hbmscope of yours", self.hbmscope("watch", str(process.pid), code=2).stderr)
         self.assertNotIn("serves itself", self.hbmscope("ps").stdout)
         self.assertEqual([path.name for path in (self.folder / "hbmscope").iterdir() if path.name != f"run-{process.pid}"], [])
 

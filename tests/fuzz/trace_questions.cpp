@@ -162,7 +162,9 @@ void check_stripped(const Trace& trace) {
 
 void check_attached(const Trace& trace) {
   for (const AttachedFacts& facts : find_attached(trace))
-    require(facts.stream < trace.streams.size() && !text_from_attached(facts).empty(), "an attachment of no stream");
+    require(facts.stream < trace.streams.size() && !text_from_attached(facts).empty() &&
+                text_from_driver_calls(facts).empty() == facts.driver_calls.empty(),
+            "an attachment of no stream");
   for (const FailureRow& row : compute_pending_rows(trace))
     require(std::any_of(trace.streams.begin(), trace.streams.end(),
                         [&](const Stream& stream) { return row.event < stream.end_position(); }),

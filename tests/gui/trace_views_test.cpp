@@ -144,6 +144,32 @@ TEST_F(TraceViews, heap_without_memory_says_so) {
   take_picture("heap_map_of_an_empty_heap");
 }
 
+// As of a job that was attached to while its own profiler had CUPTI.
+TEST_F(TraceViews, where_no_heap_is_known_the_drivers_totals_are_drawn_and_why_is_said) {
+  SmallTrace trace;
+  trace.fact("hbmscope.attached", "yes");
+  trace.fact("hbmscope.driver_calls", "not told: CUPTI is in use");
+  trace.mark("attached");
+  for (std::int64_t i = 0; i < 3; ++i) {
+    trace.tell("GPU 0 bytes in use by all processes (NVML)", (10 + i) << 30);
+    trace.tell("GPU 0 bytes held by this process (NVML)", (3 + i) << 30);
+  }
+  trace.write(path("totals.hbm"));
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {path("totals.hbm")});
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_EQ(1U, state().source()->attached.size());
+    EXPECT_EQ(3ULL << 30, state().source()->attached[0].held_bytes);
+    EXPECT_EQ(gui::AnswerState::absent, state().answers().heap_map.state);
+    ASSERT_NE(nullptr, state().answers().timeline.value);
+    EXPECT_TRUE(state().answers().timeline.value->heap.empty());
+    EXPECT_EQ(2U, state().answers().timeline.value->counters.size());
+    EXPECT_TRUE(hand.ItemExists("//Timeline/**/columns"));
+    EXPECT_FALSE(hand.ItemExists("//Heap map/**/pieces"));
+  });
+  take_picture("totals_without_a_heap");
+}
+
 TEST_F(TraceViews, nothing_is_asked_or_drawn_anew_at_rest) {
   const std::string file = write_trace();
   run([&](ImGuiTestContext& hand) {

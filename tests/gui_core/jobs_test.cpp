@@ -22,7 +22,7 @@ std::string json_from(std::string text) {
 }
 
 const std::string two_jobs = json_from(
-    "{'schema':1,'devices':[{'name':'NVIDIA H200','total_bytes':1000,'used_bytes':400}],'jobs':["
+    "{'schema':1,'not_looked_at':3,'devices':[{'name':'NVIDIA H200','total_bytes':1000,'used_bytes':400}],'jobs':["
     "{'pid':4711,'uid':0,'user':'ann','command':'python train.py\\nrest','frameworks':['jax 0.10.2'],'has_cuda':true,"
     "'has_pjrt':true,'is_annotated':false,'has_collector':false,'device_files':['nvidia0'],"
     "'devices':[{'device':0,'bytes':300},{'device':1,'bytes':null}],'observer':null,'can_attach':true,"
@@ -45,6 +45,8 @@ TEST(JobListing, is_what_ps_prints) {
   EXPECT_TRUE(job.can_be_attached());
   EXPECT_FALSE(listing->jobs[1].bytes.has_value()) << "not told, which is not none";
   EXPECT_FALSE(listing->jobs[1].can_be_attached());
+  EXPECT_TRUE(job.has_cuda);
+  EXPECT_EQ(listing->not_looked_at, 3U);
   EXPECT_FALSE(job_listing_from("hbmscope: there is no such command"));
   EXPECT_FALSE(job_listing_from(json_from("{'devices':[],'jobs':[{'pid':'x'}]}")));
 }
@@ -57,6 +59,18 @@ TEST(JobListing, is_filtered_by_words_in_any_order) {
   EXPECT_EQ(filter_jobs(*listing, "cuda").size(), 2U);
   EXPECT_EQ(filter_jobs(*listing, "47 jax")[0]->process, 4711);
   EXPECT_TRUE(filter_jobs(*listing, "train bob").empty());
+}
+
+TEST(JobListing, stands_device_by_device_and_those_of_none_at_its_end) {
+  JobListing listing;
+  const std::vector<std::vector<std::uint32_t>> devices = {{}, {2, 1}, {0}, {1}, {0, 3}};
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    listing.jobs.emplace_back().process = static_cast<std::int64_t>(i);
+    listing.jobs.back().devices = devices[i];
+  }
+  std::vector<std::int64_t> order;
+  for (const JobRow* job : filter_jobs(listing, "")) order.push_back(job->process);
+  EXPECT_EQ(order, (std::vector<std::int64_t>{2, 4, 1, 3, 0}));
 }
 
 class Jobs : public testing::Test {
@@ -141,6 +155,9 @@ TEST_F(Jobs, of_another_machine_are_listed_and_attached_to_there) {
   EXPECT_EQ(app.state().source()->path, "live:gpu7:4711");
   app.commands().push(CommandId::attach_to_all, "4711");
   run_until(app, [&] { return said().find(".hbm --all\n") != std::string::npos; });
+  app.commands().push(CommandId::leave_cupti);
+  app.commands().push(CommandId::attach_to, "4711");
+  run_until(app, [&] { return said().find(".hbm --no-cupti\n") != std::string::npos; });
   app.commands().push(CommandId::list_host, "");
   run_until(app, [&] { return app.state().jobs.host.empty(); });
 }

@@ -31,6 +31,7 @@ class SmallTrace {
   void run_out_of_memory(std::uint64_t asked);
   void mark(std::string_view name, std::uint8_t phase = 0);  // 0 instant, 1 begins, 2 ends.
   void tell(std::string_view counter, std::int64_t value);   // Of no heap.
+  void fact(std::string_view key, std::string_view value) { writer_.add_job_fact(key, value); }
 
   const Trace& trace();  // With all that was written so far.
   const StreamState& state() { return trace().streams[0].last_state(); }

@@ -268,6 +268,28 @@ TEST(TimelineCounters, each_column_has_the_least_and_most_and_what_was_told_befo
   }
 }
 
+TEST(TimelineCounters, what_the_process_holds_comes_first_also_where_no_heap_ever_held_anything) {
+  constexpr const char* all = "GPU 0 bytes in use by all processes (NVML)";
+  constexpr const char* own = "GPU 0 bytes held by this process (NVML)";
+  test::SmallTrace trace;
+  trace.tell(all, 100);
+  trace.tell(own, 30);
+  const std::atomic<bool> cancelled = false;
+  const auto without =
+      compute_timeline_columns(trace.trace().streams[0], {0, 0}, {}, 10, TimelineEffort::exact, cancelled);
+  ASSERT_TRUE(without);
+  EXPECT_TRUE(without->heap.empty());
+  EXPECT_FALSE(without->knows_regions);
+  ASSERT_EQ(2U, without->counters.size()) << "told once, and all that there is";
+  EXPECT_EQ(own, without->counters[0].name);
+  EXPECT_EQ((CounterBand{30, 30, true}), without->counters[0].columns[9]);
+  trace.alloc(0, mib);
+  trace.tell(all, 101);
+  const TimelineColumns beside = columns_of(trace.trace().streams[0], {}, 10, TimelineEffort::exact);
+  ASSERT_EQ(2U, beside.counters.size());
+  EXPECT_EQ(own, beside.counters[0].name);
+}
+
 // A pool, and beside it a heap of another kind, two of one name, one that never held anything.
 class OfSeveralHeaps : public testing::Test {
  protected:

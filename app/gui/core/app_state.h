@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/model/profile.h"
+#include "analysis/query/attached_facts.h"
 #include "analysis/query/block_diff.h"
 #include "analysis/query/call_tree.h"
 #include "analysis/query/diff.h"
@@ -67,6 +68,7 @@ struct Source {
   std::shared_ptr<const Profile> profile;         // Of a trace: what lives at its end.
   std::shared_ptr<const Trace> trace;             // Null for files without addresses.
   std::vector<DeviceHeaps> devices;               // Of a trace.
+  std::vector<AttachedFacts> attached;            // Likewise: of processes that were attached to.
   std::string opening_at;                         // Of a trace: the moment at which it is shown first.
   std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, whatever the filter says.
   std::vector<DeviceAccount> accounts;            // Likewise.

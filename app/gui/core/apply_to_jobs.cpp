@@ -74,6 +74,7 @@ void App::Impl::attach_to(std::int64_t process, bool is_all) {
   auto said = std::make_shared<Said>();
   std::string wrong;
   std::vector<std::string> words{"attach", std::to_string(process), "--no-window", "--record", recording};
+  if (state.jobs.leaves_cupti) words.emplace_back("--no-cupti");
   if (is_all) words.emplace_back("--all");
   if (!host.empty()) words.insert(words.begin() + 1, {"--on", host});
   auto command = view::CommandLines::start(
@@ -126,6 +127,7 @@ bool App::Impl::apply_to_jobs(const Command& command) {
       jobs.chosen = std::atoll(command.text.c_str());
       jobs.is_asking = true;
       return true;
+    case leave_cupti: jobs.leaves_cupti = !jobs.leaves_cupti; return true;
     case CommandId::attach_to:
       jobs.is_open = jobs.is_asking = false;
       this->attach_to(std::atoll(command.text.c_str()), false);

@@ -25,6 +25,13 @@ std::optional<std::size_t> find_failure(const Stream& stream, std::uint32_t heap
   return std::nullopt;
 }
 
+// Where no heap ever held anything: the stream of which somebody tells figures all the same. Its heap is none.
+std::optional<HeapKey> find_counters(const Trace& trace) {
+  for (std::size_t i = 0; i < trace.streams.size(); ++i)
+    if (!trace.streams[i].counters().series().empty()) return HeapKey{static_cast<std::uint32_t>(i), 0};
+  return std::nullopt;
+}
+
 }  // namespace
 
 // While a hand moves the timeline, each frame shows another stretch: replaying all of it for each would take the
@@ -45,8 +52,12 @@ TimelineEffort App::Impl::effort_of_span(const Stream& stream) {
 void App::Impl::ask_timeline() {
   const Source* source = state.source();
   if (source == nullptr || source->state != AnswerState::ready || !source->trace) return;
-  const HeapKey heap = choose_heap(*source->trace, state.position().heap);
-  if (heap.empty()) return;
+  HeapKey heap = choose_heap(*source->trace, state.position().heap);
+  if (heap.empty()) {
+    const auto counters = find_counters(*source->trace);
+    if (!counters) return;
+    heap = *counters;
+  }
   const auto ask_columns = [&](int slot, Answer<TimelineColumns> Answers::*answer, TimelineSpan span,
                                std::size_t columns, TimelineEffort effort) {
     const std::string detail = text_from_heap_key(heap) + " " + text_from_span(span) + " " + std::to_string(columns) +

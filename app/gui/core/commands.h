@@ -165,6 +165,7 @@ enum class Needs {
   X(copy_to_host, "", "", "", hidden, "Copies to the machine that is listed what is needed there.")                    \
   X(choose_job, "", "", "", hidden, "The process `text` is chosen in the list of jobs.")                               \
   X(ask_to_attach, "", "", "", hidden, "Says what attaching to the process `text` does.")                              \
+  X(leave_cupti, "", "", "", hidden, "Attaching leaves CUPTI to the jobs' own profilers, or no longer.")               \
   X(attach_to, "", "", "", hidden, "Attaches to the process `text`.")                                                  \
   X(attach_to_all, "", "", "", hidden, "Attaches to all processes with the command of the process `text`.")            \
   X(set_demo, "", "", "", hidden, "Starts the demo anew with the settings in `texts`.")                                \

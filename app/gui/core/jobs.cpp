@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -37,7 +38,8 @@ JobRow row_from(const nlohmann::json& json) {
   const auto add = [&](const std::string& word) { row.loaded += (row.loaded.empty() ? "" : ", ") + word; };
   for (const auto& framework : json.at("frameworks")) add(framework.get<std::string>());
   if (json.at("has_pjrt").get<bool>()) add("PJRT plugin");
-  if (json.at("has_cuda").get<bool>()) add("CUDA");
+  row.has_cuda = json.at("has_cuda").get<bool>();
+  if (row.has_cuda) add("CUDA");
   if (json.at("is_annotated").get<bool>()) add("annotated allocator");
   for (const auto& holding : json.at("devices")) {
     row.devices.push_back(holding.at("device").get<std::uint32_t>());
@@ -60,6 +62,7 @@ Result<JobListing> job_listing_from(const std::string& text) {
       listing.devices.push_back({text_at(device, "name"), device.at("total_bytes").get<std::uint64_t>(),
                                  device.at("used_bytes").get<std::uint64_t>()});
     for (const auto& job : json.at("jobs")) listing.jobs.push_back(row_from(job));
+    listing.not_looked_at = json.value("not_looked_at", std::uint64_t{0});
   } catch (const nlohmann::json::exception&) {
     return Failure({text.empty() ? "the list of jobs is empty" : text.substr(0, 200), {}, {}, std::nullopt, false});
   }
@@ -78,6 +81,11 @@ std::size_t count_ranks(const JobListing& listing, const JobRow& job) {
   }));
 }
 
+std::uint32_t device_of(const JobRow& job) {
+  return job.devices.empty() ? std::numeric_limits<std::uint32_t>::max()
+                             : *std::min_element(job.devices.begin(), job.devices.end());
+}
+
 std::vector<const JobRow*> filter_jobs(const JobListing& listing, const std::string& filter) {
   std::vector<const JobRow*> found;
   for (const JobRow& row : listing.jobs) {
@@ -87,6 +95,8 @@ std::vector<const JobRow*> filter_jobs(const JobListing& listing, const std::str
     for (std::string word; words >> word;) has_all = has_all && all.find(word) != std::string::npos;
     if (has_all) found.push_back(&row);
   }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const JobRow* a, const JobRow* b) { return device_of(*a) < device_of(*b); });
   return found;
 }
 

@@ -12,6 +12,7 @@ namespace hbmscope::gui {
 
 struct JobRow {
   std::int64_t process = 0, parent = 0;
+  bool has_cuda = false;
   std::string user, command;
   std::string loaded;                  // "jax 0.10.2, CUDA"
   std::optional<std::uint64_t> bytes;  // On all devices, as far as the driver tells.
@@ -28,6 +29,7 @@ struct JobListing {
   };
   std::vector<Device> devices;
   std::vector<JobRow> jobs;
+  std::uint64_t not_looked_at = 0;  // Processes that may not be looked at.
 };
 // A line of `hbmscope ps --json --every`.
 Result<JobListing> job_listing_from(const std::string& json);
@@ -36,7 +38,10 @@ Result<JobListing> job_listing_from(const std::string& json);
 // hbmscope attach --all finds them. A child of one that holds no device memory is a helper of it.
 std::size_t count_ranks(const JobListing& listing, const JobRow& job);
 
-// Of those whose number, user, command or what is loaded contains each word of the filter.
+// The device under which it stands in a list: the first that it holds memory of; behind all others where it holds none.
+std::uint32_t device_of(const JobRow& job);
+// Device by device, and within one as ps lists them, those whose number, user, command or what is loaded contains each
+// word of the filter.
 std::vector<const JobRow*> filter_jobs(const JobListing& listing, const std::string& filter);
 
 struct JobsState {
@@ -48,8 +53,9 @@ struct JobsState {
   // It has to be copied there first, which somebody must agree to (hbmscope ps HOST says it in these words).
   bool needs_copy() const { return !is_copying && wrong.find("hbmscope is not there yet") != std::string::npos; }
   std::string filter;
-  std::int64_t chosen = 0;  // A process; 0: the first one.
-  bool is_asking = false;   // What attaching to the chosen one does stands there, to be agreed to.
+  std::int64_t chosen = 0;    // A process; 0: the first one.
+  bool leaves_cupti = false;  // To the jobs' own profilers, when they are attached to.
+  bool is_asking = false;     // What attaching to the chosen one does stands there, to be agreed to.
 };
 
 }  // namespace hbmscope::gui

@@ -112,7 +112,8 @@ bool App::Impl::toggle_hold() {
   const auto moment = state.answers().moment.value;
   if (moment == nullptr) return true;
   const HeapKey heap = choose_heap(*moment->trace, position.heap);
-  if (!heap.empty()) position.at = text_from_position(*moment->trace, heap.stream, moment->position(heap));
+  if (heap.stream < moment->moment.positions.size())  // Also where no heap holds anything.
+    position.at = text_from_position(*moment->trace, heap.stream, moment->position(heap));
   return true;
 }
 

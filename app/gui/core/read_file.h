@@ -17,6 +17,7 @@ struct ReadFile {
   std::shared_ptr<const ProfileSummary> summary;
   std::vector<DeviceAccount> accounts;
   std::vector<DeviceHeaps> devices;
+  std::vector<AttachedFacts> attached;
   std::shared_ptr<const WorkloadAnswer> workload;  // Of a workload file.
   std::string opening_at;
 

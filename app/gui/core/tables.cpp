@@ -202,7 +202,8 @@ TextTable table_from_timeline(const TimelineColumns& timeline) {
     table.columns.push_back({std::string(name) + ", least", true});
     table.columns.push_back({std::string(name) + ", most", true});
   };
-  add_band("In use");
+  const bool has_heap = !timeline.heap.empty();
+  if (has_heap) add_band("In use");
   if (timeline.knows_requested) add_band("Requested");
   if (timeline.knows_regions) add_band("Pool size");
   if (timeline.knows_regions) add_band("Largest free");
@@ -218,7 +219,7 @@ TextTable table_from_timeline(const TimelineColumns& timeline) {
       for (const std::uint64_t bytes : {band.least, band.most})
         row.push_back({text_from_bytes(static_cast<std::int64_t>(bytes)), std::to_string(bytes)});
     };
-    add(column.in_use);
+    if (has_heap) add(column.in_use);
     if (timeline.knows_requested) add(column.requested);
     if (timeline.knows_regions) add(column.pool);
     if (timeline.knows_regions) add(column.largest_free);

@@ -65,7 +65,7 @@ bool take_events(const Stream& stream, StreamPositions positions, TimelineColumn
       [&](const StreamState& now, std::uint64_t position, std::int64_t time_ns, std::uint32_t changed) {
         const std::size_t column = timeline.column_of(timeline.share_of(position, time_ns), count);
         others.add(now, changed, column);
-        if (changed != heap) return columns.add_position(position, column);
+        if (changed != heap || heap == 0) return columns.add_position(position, column);
         const TimelineColumn figures = column_from(now, heap, position);
         columns.add(figures, figures, column);
       });
@@ -233,7 +233,7 @@ std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, He
   timeline.whole = whole_span_of(stream);
   timeline.span = span.empty() ? timeline.whole : span;
   timeline.span.end = std::min(timeline.span.end, timeline.whole.end);
-  timeline.knows_regions = true;
+  timeline.knows_regions = !heap.empty();
   timeline.knows_requested = stream.definitions().heap(heap.heap).has(wire::heap_flag::has_requested);
   for (const TimelineBucket& bucket : stream.timeline(heap.heap).buckets(0, stream.end_position(), 1)) {
     timeline.knows_regions &= bucket.knows_regions;

@@ -111,7 +111,7 @@ std::string text_from_span(TimelineSpan span);                          // "1000
 std::optional<TimelineSpan> parse_span(std::string_view text);
 
 struct TimelineColumns {
-  HeapKey heap;
+  HeapKey heap;                // Empty where no heap ever held anything: of its stream's counters alone.
   bool has_times = false;      // Else the axis counts events.
   bool knows_regions = false;  // At every moment of the trace; else pool, largest free and fragmentation are not known.
   bool knows_requested = false;  // Likewise.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/query/attached_facts.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/course.h"
 
@@ -42,14 +43,18 @@ std::string text_from_counter(const TimelineCounter& counter, std::int64_t value
 }
 
 void add_counters(const Stream& stream, TimelineColumns& timeline) {
-  // Those of the heap first, then those that name its device, then the rest.
+  // Those of the heap first, then what the process itself holds of the heap's device, then what else names that device,
+  // then the rest in the same order. What is told once only is no course, but for what the process holds.
   const std::uint32_t device = stream.definitions().heap(timeline.heap.heap).device;
   const std::string gpu = "GPU " + std::to_string(device) + " ";
   std::vector<std::pair<int, CounterTable::Key>> found;
   for (const auto& [key, series] : stream.counters().series()) {
-    if ((key.second != 0 && key.second != timeline.heap.heap) || series.size() < 2) continue;
-    const bool is_of_device = device != wire::no_device && stream.definitions().text(key.first).starts_with(gpu);
-    found.emplace_back(key.second != 0 ? 0 : is_of_device ? 1 : 2, key);
+    const std::string_view name = stream.definitions().text(key.first);
+    const bool is_own = is_held_by_process(name);
+    if (key.second != 0 && key.second != timeline.heap.heap) continue;
+    if (series.size() < 2 && !is_own && !timeline.heap.empty()) continue;
+    const bool is_of_device = device != wire::no_device && name.starts_with(gpu);
+    found.emplace_back(key.second != 0 ? 0 : (is_of_device ? 1 : 3) + (is_own ? 0 : 1), key);
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [rank, key] : found) {

@@ -205,6 +205,7 @@ void draw_address_time(const AppState& state, AddressTimeState& view, CommandQue
   if (!draw_answer_state(state, state.answers().timeline, "the timeline"))
     return draw_no_heap(state, state.answers().timeline.state);
   const auto whole = state.answers().timeline.value, part = state.answers().timeline_part.value;
+  if (whole->heap.empty()) return draw_no_heap(state, AnswerState::absent);
   const auto boxes = state.answers().address_time.value;
   const Look look(state);
   draw_head(state, *whole, boxes.get(), commands);

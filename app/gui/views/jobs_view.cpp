@@ -23,33 +23,59 @@ void push(CommandQueue& commands, CommandId id, std::int64_t process) {
   commands.push(id, std::to_string(process));
 }
 
-void draw_devices(const JobListing& listing, const Look& look) {
-  for (std::size_t i = 0; i < listing.devices.size(); ++i) {
-    const JobListing::Device& device = listing.devices[i];
-    text(fmt::format("GPU {}  {}", i, device.name));
-    ImGui::SameLine();
-    right_text(bytes(device.used_bytes) + " of " + bytes(device.total_bytes), true);
-    const ImVec2 from = ImGui::GetCursorScreenPos();
-    const float width = ImGui::GetContentRegionAvail().x, height = look.px(4);
-    ImGui::Dummy({width, height});
-    const double share =
-        device.total_bytes == 0 ? 0 : static_cast<double>(device.used_bytes) / static_cast<double>(device.total_bytes);
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled(from, {from.x + width, from.y + height}, look.role(Role::free), look.px(2));
-    draw.AddRectFilled(from, {from.x + width * static_cast<float>(share), from.y + height},
-                       look.role(Role::largest_free), look.px(2));
-  }
-  if (!listing.devices.empty()) ImGui::Spacing();
+void draw_device(std::size_t number, const JobListing::Device& device, const Look& look) {
+  text(fmt::format("GPU {}  {}", number, device.name));
+  ImGui::SameLine();
+  right_text(bytes(device.used_bytes) + " of " + bytes(device.total_bytes), true);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = look.px(4);
+  ImGui::Dummy({width, height});
+  const double share =
+      device.total_bytes == 0 ? 0 : static_cast<double>(device.used_bytes) / static_cast<double>(device.total_bytes);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(from, {from.x + width, from.y + height}, look.role(Role::free), look.px(2));
+  draw.AddRectFilled(from, {from.x + width * static_cast<float>(share), from.y + height}, look.role(Role::largest_free),
+                     look.px(2));
+}
+
+// The heads of devices from `next` up to this one, and behind the last one, once, that of the jobs of none.
+void draw_heads(const JobListing& listing, std::uint32_t device, std::size_t& next, const Look& look) {
+  const std::size_t count = listing.devices.size();
+  for (; next < count && next <= device; ++next) draw_device(next, listing.devices[next], look);
+  if (count == 0 || next != count || device < count) return;
+  ++next;
+  dim_text("No device memory that the driver tells of");
+}
+
+std::string empty_words(const JobListing& listing) {
+  return fmt::format(
+      "No process {} a CUDA driver, a PJRT plugin or an annotated allocator loaded. Jobs appear here when they start.",
+      listing.not_looked_at == 0 ? "here has" : "that may be looked at has");
+}
+
+void draw_not_looked_at(const JobListing& listing) {
+  if (listing.not_looked_at > 0)
+    wrapped_text(text_from_count(listing.not_looked_at) +
+                     " more processes could not be looked at, as they are other users' or protected: an administrator "
+                     "sees them all.",
+                 true);
 }
 
 // What attaching does, before it is done.
-void draw_question(const JobRow& job, std::size_t ranks, CommandQueue& commands) {
+void draw_question(const JobRow& job, std::size_t ranks, bool leaves_cupti, CommandQueue& commands) {
   ImGui::Indent();
   wrapped_text(
       fmt::format("A library is loaded into process {}: one of its threads stands still for less than a "
-                  "millisecond, and the job runs on. What happened before now can't be seen; what lives is "
-                  "listed where its allocator can tell. Detach, or closing this window, undoes it.",
+                  "millisecond, and the job runs on. What happened before now can't be seen, nor what processes do "
+                  "that it starts; what lives is listed where its allocator can tell. Detach, or closing this window, "
+                  "undoes it.",
                   job.process));
+  wrapped_text(
+      fmt::format("{}CUPTI, if it is free, tells of its calls of the driver: until it is let go, "
+                  "torch.profiler, jax.profiler and nsys can't be started in it.",
+                  job.has_cuda ? "" : "When it loads a CUDA driver, "));
+  if (ImGui::Checkbox("Leave CUPTI to them (--no-cupti)", &leaves_cupti)) commands.push(CommandId::leave_cupti);
+  tooltip("Then nobody tells of the driver's calls; what the job holds of each device in all is still told (NVML).");
   if (ImGui::Button("Attach")) push(commands, CommandId::attach_to, job.process);
   if (ranks > 1) {
     ImGui::SameLine();
@@ -86,8 +112,7 @@ void act_on(const JobRow& job, const std::string& host, bool is_asking, CommandQ
     push(commands, is_asking ? CommandId::attach_to : CommandId::ask_to_attach, job.process);
 }
 
-void draw_job(const JobListing& listing, const JobRow& job, const std::string& host, bool is_chosen, bool is_asking,
-              const Look& look, CommandQueue& commands) {
+void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, const Look& look, CommandQueue& commands) {
   ImGui::PushID(static_cast<int>(job.process));
   const float width = ImGui::GetContentRegionAvail().x;
   const ImVec2 corner = ImGui::GetCursorPos();
@@ -101,20 +126,22 @@ void draw_job(const JobListing& listing, const JobRow& job, const std::string& h
   const float button = has_button ? ImGui::CalcTextSize(label).x + 3 * ImGui::GetStyle().FramePadding.x : 0;
   if (has_button) {
     ImGui::SetCursorPos({corner.x + width - button, corner.y + look.px(6)});
-    if (ImGui::Button(label)) act_on(job, host, false, commands);
+    if (ImGui::Button(label)) act_on(job, jobs.host, false, commands);
   }
   ImGui::SetCursorPos({corner.x + look.px(6), corner.y + look.px(4)});
   const std::string number = std::to_string(job.process);
   bold_text(number);
   ImGui::SameLine();
-  const std::string held = job.bytes ? bytes(*job.bytes) + "  " : "";
+  std::string held = job.bytes ? bytes(*job.bytes) : "";
+  if (job.devices.size() > 1) held += fmt::format(" on GPU {}", fmt::join(job.devices, ", "));
+  if (!held.empty()) held += "  ";
   const float room = width - button - look.px(18) - ImGui::CalcTextSize(number.c_str()).x;
   text(shortened(held + short_command(job.command), room));
   ImGui::SetCursorPos({corner.x + look.px(6), corner.y + look.px(6) + line});
   dim_text(shortened(second_line_of(job), width - button - look.px(12)));
   ImGui::SetCursorPos(after);
   ImGui::Dummy({0, 0});
-  if (is_chosen && is_asking) draw_question(job, count_ranks(listing, job), commands);
+  if (is_chosen && jobs.is_asking) draw_question(job, count_ranks(*jobs.listing, job), jobs.leaves_cupti, commands);
   ImGui::PopID();
 }
 
@@ -153,7 +180,6 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
   const bool takes_keys = !draw_host(jobs, commands) && has_keys;
   if (!jobs.listing || !jobs.wrong.empty()) draw_trouble(jobs, commands);
   if (!jobs.listing) return;
-  draw_devices(*jobs.listing, look);
   std::string filter = jobs.filter;
   constexpr std::size_t filter_from = 6;  // Fewer are seen at once.
   if (has_keys || jobs.listing->jobs.size() >= filter_from || !filter.empty()) {
@@ -163,11 +189,9 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
   }
   const std::vector<const JobRow*> rows = filter_jobs(*jobs.listing, jobs.filter);
   if (rows.empty()) {
-    wrapped_text(jobs.listing->jobs.empty()
-                     ? "No process here has a CUDA driver, a PJRT plugin or an annotated allocator loaded. Jobs appear "
-                       "here when they start."
-                     : "No job matches.",
-                 true);
+    for (std::size_t i = 0; i < jobs.listing->devices.size(); ++i) draw_device(i, jobs.listing->devices[i], look);
+    wrapped_text(jobs.listing->jobs.empty() ? empty_words(*jobs.listing) : "No job matches.", true);
+    draw_not_looked_at(*jobs.listing);
     return;
   }
   const auto chosen =
@@ -182,9 +206,14 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
   }
   // Arrows and Enter are the list's, so the toolkit's own moving about stays out of it.
   if (has_keys) ImGui::BeginChild("rows", {0, 0}, ImGuiChildFlags_None, ImGuiWindowFlags_NoNav);
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    draw_job(*jobs.listing, *rows[i], jobs.host, (has_keys || jobs.is_asking) && i == at, jobs.is_asking, look,
-             commands);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    draw_heads(*jobs.listing, device_of(*rows[i]), next, look);
+    draw_job(jobs, *rows[i], (has_keys || jobs.is_asking) && i == at, look, commands);
+  }
+  if (const std::size_t count = jobs.listing->devices.size(); count > 0)
+    draw_heads(*jobs.listing, static_cast<std::uint32_t>(count - 1), next, look);
+  draw_not_looked_at(*jobs.listing);
   if (has_keys) ImGui::EndChild();
 }
 

@@ -13,6 +13,7 @@
 #include "app/gui/views/menu_bar.h"
 #include "app/gui/views/sources_panel.h"
 #include "app/gui/views/status_line.h"
+#include "app/gui/views/trace_head.h"
 #include "app/gui/views/view_states.h"
 
 namespace hbmscope::gui {
@@ -127,6 +128,7 @@ void draw_ground(const AppState& state, ViewStates& views, CommandQueue& command
   } else {
     draw_filter_line(state, views.filter, commands);
     draw_device_cards(state, commands);
+    draw_attached_line(state);
     const float status = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemSpacing.y;
     ImGui::BeginChild("docks", {0, -status});
     if (state.window.maximised && view_exists(state, state.position().view)) {

@@ -120,6 +120,7 @@ void draw_legend(const Look& look, const std::vector<DeviceAccount>& accounts, s
 // "2.86 GiB in 447 blocks at the end": of a trace the bars above are of its end, whatever moment is shown.
 std::string held_text(const Source& source) {
   const Weight& total = source.summary->total;
+  if (!source.attached.empty() && source.devices.empty()) return "no block of it is known";
   const std::string what = !source.trace ? " pieces" : total.count == 1 ? " block" : " blocks";
   return amount_text(source.summary->unit, total.bytes) + " in " + text_from_count(total.count) + what +
          (source.trace ? " at the end" : "");

@@ -92,10 +92,11 @@ void draw_column_tooltip(const Frame& frame, float x) {
   axis.has_times = frame.whole.has_times;
   axis.span = {std::llround(frame.picture.begin), std::llround(frame.picture.end)};
   const std::uint64_t events = after > before ? after - before : 0;
+  const bool has_heap = !frame.whole.heap.empty();
   bold_text(axis.text_at((static_cast<double>(x) - static_cast<double>(frame.picture.left) + 0.5) /
                          static_cast<double>(frame.picture.width)) +
-            ", " + text_from_count(events) + (events == 1 ? " event" : " events") + ", in use " +
-            band_text(column.in_use));
+            ", " + text_from_count(events) + (events == 1 ? " event" : " events") +
+            (has_heap ? ", in use " + band_text(column.in_use) : std::string()));
   const auto target = find_snap_target(frame.picture, frame.look, x);
   if (target) text("near " + target->words);
   if (frame.whole.knows_requested) text("requested " + band_text(column.requested));
@@ -108,10 +109,16 @@ void draw_column_tooltip(const Frame& frame, float x) {
     const TimelineHeap& heap = frame.picture.source.heaps[i];
     text(heap.name + " " + band_text(frame.picture.under(heap.columns, pixel)));
   }
+  for (std::size_t i = 0; !has_heap && i < frame.picture.counters.size(); ++i) {
+    const TimelineCounter& counter = frame.picture.source.counters[i];
+    const CounterBand told = frame.picture.under(counter.columns, pixel);
+    text(counter.name + ": " + (told.is_defined ? text_from_counter(counter, told.most) : "not told yet"));
+  }
   if (column.is_inexact) text("Events were lost before this: the figures are inexact.");
   dim_text("up to event " + text_from_count(after) +
-           (target ? "; a click goes to the mark, with Alt to the last event here"
-                   : "; a click goes to the most in use here, a drag selects"));
+           (target     ? "; a click goes to the mark, with Alt to the last event here"
+            : has_heap ? "; a click goes to the most in use here, a drag selects"
+                       : "; a drag selects"));
   ImGui::EndTooltip();
 }
 

@@ -263,7 +263,8 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
     room = foot - from.y;
   }
   const float lane_height = ImGui::GetTextLineHeight() * 2;
-  const float room_of_heap = look.px(whole.knows_regions ? 130 : 60);
+  const bool has_heap = !whole.heap.empty();
+  const float room_of_heap = has_heap ? look.px(whole.knows_regions ? 130 : 60) : 0;
   // Other kinds of memory before what still fits in this one: they are what a TPU's program is about.
   const auto& heaps = picture.source.heaps;
   const auto kinds = static_cast<std::size_t>(
@@ -276,12 +277,16 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   std::size_t heap_lanes = as_many(kinds, look.px(60));
   const std::size_t counter_lanes = as_many(picture.source.counters.size(), room_of_heap);
   if (heap_lanes == kinds) heap_lanes += as_many(heaps.size() - kinds, room_of_heap);
-  const auto add_lanes = [&](std::vector<Lane>& lanes, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i, foot -= lane_height + gap)
-      lanes.insert(lanes.begin(), Lane{{from.x, foot - lane_height}, {to.x, foot}, 1});
+  // Where there is no heap they share what it would have.
+  const float counter_height =
+      has_heap || counter_lanes == 0 ? lane_height : (foot - from.y + gap) / static_cast<float>(counter_lanes) - gap;
+  const auto add_lanes = [&](std::vector<Lane>& lanes, std::size_t count, float height) {
+    for (std::size_t i = 0; i < count; ++i, foot -= height + gap)
+      lanes.insert(lanes.begin(), Lane{{from.x, foot - height}, {to.x, foot}, 1});
   };
-  add_lanes(picture.counters, counter_lanes);
-  add_lanes(picture.heaps, heap_lanes);
+  const float last_foot = foot;
+  add_lanes(picture.counters, counter_lanes, counter_height);
+  add_lanes(picture.heaps, heap_lanes, lane_height);
   room = foot - from.y;
   for (std::size_t i = 0; i < picture.counters.size(); ++i)
     picture.counters[i].most = std::max(1.0, static_cast<double>(picture.source.counters[i].most) * 1.1);
@@ -294,7 +299,7 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   const bool leaves_pool = fits_y && is_low(scale);
   picture.memory = {
       from,
-      {to.x, split},
+      {to.x, has_heap ? split : last_foot},
       std::max(1.0, static_cast<double>(std::max(scale.in_use_most, leaves_pool ? 0 : scale.pool_most)) * 1.1)};
   if (has_fits)
     picture.fits = Lane{{from.x, split + gap},
@@ -330,7 +335,9 @@ void draw_words(ImDrawList& draw, const Look& look, ImVec2 at, const std::string
   draw.AddText(at, look.role(role), words.c_str());
 }
 
-void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& picture, bool fits_y) {
+namespace {
+
+void draw_memory(ImDrawList& draw, const Look& look, const TimelinePicture& picture, bool fits_y) {
   const bool knows_regions = picture.source.knows_regions;
   draw.AddRectFilled(picture.memory.from, picture.memory.to, look.role(Role::free));
   draw_area(draw, picture, picture.memory, &TimelineColumn::in_use, look.role(Role::parameters),
@@ -346,6 +353,12 @@ void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
   if (fits_y) title += "; y fits what is seen (Y)";
   if (!fits_y && knows_regions && is_low(picture.source)) title += "; Y fits it";
   draw_title(draw, look, picture.memory, title.c_str());
+}
+
+}  // namespace
+
+void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& picture, bool fits_y) {
+  if (!picture.source.heap.empty()) draw_memory(draw, look, picture, fits_y);
   if (picture.fits) {
     draw.AddRectFilled(picture.fits->from, picture.fits->to, look.role(Role::free));
     draw_area(draw, picture, *picture.fits, &TimelineColumn::largest_free, look.role(Role::largest_free, 0.75F),
@@ -359,8 +372,11 @@ void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
     draw_scale(draw, look, *picture.fragmentation, picture.fragmentation->height() > look.px(70) ? 0.25 : 0.5, percent);
     draw_title(draw, look, *picture.fragmentation, "fragmentation");
   }
-  for (std::size_t i = 0; i < picture.counters.size(); ++i)
+  for (std::size_t i = 0; i < picture.counters.size(); ++i) {
     draw_counter(draw, look, picture, picture.source.counters[i], picture.counters[i]);
+    if (picture.source.heap.empty() && picture.source.counters[i].is_bytes)  // Beside a heap they are too low for it.
+      draw_bytes_scale(draw, look, picture.counters[i]);
+  }
   for (std::size_t i = 0; i < picture.heaps.size(); ++i)
     draw_heap(draw, look, picture, picture.source.heaps[i], picture.heaps[i]);
   // In their last lane, or where none has room below the title of the memory.
