@@ -1,5 +1,6 @@
 // What is told of a program beside its buffer assignment: when values live, the source lines that made them, the code.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -68,7 +69,7 @@ class Folder : public testing::Test {
 
  private:
   std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("hbmscope-beside-" + std::to_string(std::rand()));
+      std::filesystem::temp_directory_path() / ("hbmscope-beside-" + std::to_string(getpid()));
 };
 using LiveRanges = Folder;
 
