@@ -141,7 +141,7 @@ class SelfServe(OwnFolderTest):
         self.assertIn("another hbmscope observes this process already", done.stderr)
 
     def test_a_viewer_that_is_slow_does_not_cost_the_recording_its_end(self):
-        process = self.start("--events", "6000000", "--pace", "6000", "--record", self.recording)
+        process = self.start("--events", "6000000", "--pace", "1000", "--record", self.recording)
         with socket.socket(socket.AF_UNIX) as viewer:
             viewer.connect(str(self.folder / "hbmscope" / f"view-{process.pid}"))
             viewer.sendall(b"hbmviewr" + struct.pack("<IIQQ", 1, 1, 0, 0))

@@ -1,5 +1,6 @@
-// Any bytes, as they are and behind the first line of the text, into the reader of XLA's buffer assignments. Heaps must
-// be the sums of their blocks, and no block may lie outside of its memory.
+// Any bytes, as they are and behind the first line of the text, into the reader of XLA's buffer assignments; what
+// begins as a text of live ranges does is told beside what stands before it. Heaps must be the sums of their blocks,
+// and no block may lie outside of its memory.
 #include <cstdio>
 #include <string>
 
@@ -10,8 +11,14 @@ namespace {
 
 using namespace hbmscope;
 
+std::span<const std::uint8_t> bytes_of(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
 void read(const std::string& text) {
-  const auto trace = read_hlo({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "fuzz");
+  const std::size_t ranges = text.find("HloLiveRange (max ");
+  const std::string told = text.substr(0, ranges), beside = ranges == std::string::npos ? "" : text.substr(ranges);
+  const auto trace = read_hlo(bytes_of(told), "fuzz", nullptr, {bytes_of(beside), std::nullopt});
   if (!trace) {
     require(!trace.error().what.empty() && trace.error().file == "fuzz", "an error without words or file");
     return;
