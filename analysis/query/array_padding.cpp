@@ -1,8 +1,9 @@
 #include "analysis/query/array_padding.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
+
+#include "analysis/model/clamped.h"
 
 namespace hbmscope {
 
@@ -25,15 +26,11 @@ void sort_by_waste(std::vector<NamedPadding>& arrays) {
 }
 
 void PaddingTotals::add(const ArrayPadding& padding) {
-  const auto grow = [](std::uint64_t& sum, std::uint64_t more) {
-    sum =
-        more > std::numeric_limits<std::uint64_t>::max() - sum ? std::numeric_limits<std::uint64_t>::max() : sum + more;
-  };
   ++arrays;
-  grow(bytes, padding.bytes);
-  grow(unpadded_bytes, padding.unpadded_bytes);
-  grow(padding_bytes, padding.padding_bytes());
-  grow(least_bytes, padding.least_bytes);
+  bytes = clamped_sum(bytes, padding.bytes);
+  unpadded_bytes = clamped_sum(unpadded_bytes, padding.unpadded_bytes);
+  padding_bytes = clamped_sum(padding_bytes, padding.padding_bytes());
+  least_bytes = clamped_sum(least_bytes, padding.least_bytes);
 }
 
 }  // namespace hbmscope

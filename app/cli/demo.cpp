@@ -52,11 +52,11 @@ std::string moment_of(const std::string& recording) {
   return source && source->trace && find_moment(*source->trace, "peak") ? "peak" : "";
 }
 
-// The recording at its peak, as report prints it.
-int print_summary(const std::string& recording, bool json) {
+// The recording at that moment, as report prints it.
+int print_summary(const std::string& recording, const std::string& at, bool json) {
   ReportOptions report;
   report.files = {recording};
-  report.view.at = moment_of(recording);
+  report.view.at = at;
   report.json = json;
   report.top = 8;
   return run_report(report);
@@ -134,14 +134,15 @@ Result<std::unique_ptr<view::StartedCommand>> start_beside(const DemoRequest& re
 }
 
 int print_end(const DemoRequest& request, const std::vector<std::string>& recordings) {
+  const std::string at = recordings.size() > 1 ? "" : moment_of(recordings.front());
   if (!request.json)
     fmt::print("hbmscope demo {}: {:g} s of it on a device of {}, {}\n\n", request.job.workload, request.seconds,
                request.job.device_bytes,
-               recordings.size() > 1                   ? "under two configurations"
-               : moment_of(recordings.front()).empty() ? "in which nothing was ever in use"
-                                                       : "at the moment when most was in use");
+               recordings.size() > 1 ? "under two configurations"
+               : at.empty()          ? "in which nothing was ever in use"
+                                     : "at the moment when most was in use");
   const int code = recordings.size() > 1 ? print_difference(recordings, request.json)
-                                         : print_summary(recordings.front(), request.json);
+                                         : print_summary(recordings.front(), at, request.json);
   if (request.record.empty() || request.json) return code;
   if (recordings.size() > 1)
     fmt::print("\nTheir recordings: hbmscope open {} --beside {} --lock requests\n", printable(recordings[0]),

@@ -1,25 +1,15 @@
 #include "app/cli/find_job.h"
 
-#include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
+#include "analysis/units/contains.h"
 #include "analysis/units/utf8.h"
 #include "app/cli/load.h"
 
 namespace hbmscope::cli {
-namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char letter) { return std::tolower(letter); });
-  return text;
-}
-
-}  // namespace
-
 std::optional<pid_t> process_number(const std::string& text) {
   if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
   constexpr std::size_t digits_max = 9;
@@ -27,7 +17,7 @@ std::optional<pid_t> process_number(const std::string& text) {
 }
 
 bool is_named(const attach::RunningJob& job, const std::string& part) {
-  return lower(job.command).find(lower(part)) != std::string::npos;
+  return contains_ignoring_case(job.command, part);
 }
 
 std::string command_text(const std::string& command) {

@@ -1,19 +1,15 @@
 #include "app/gui/core/jobs.h"
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/units/contains.h"
+
 namespace hbmscope::gui {
 namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char letter) { return std::tolower(letter); });
-  return text;
-}
 
 std::string text_at(const nlohmann::json& json, const char* key) {
   const auto found = json.find(key);
@@ -89,10 +85,10 @@ std::uint32_t device_of(const JobRow& job) {
 std::vector<const JobRow*> filter_jobs(const JobListing& listing, const std::string& filter) {
   std::vector<const JobRow*> found;
   for (const JobRow& row : listing.jobs) {
-    const std::string all = lower(std::to_string(row.process) + " " + row.user + " " + row.command + " " + row.loaded);
-    std::istringstream words(lower(filter));
+    const std::string all = std::to_string(row.process) + " " + row.user + " " + row.command + " " + row.loaded;
+    std::istringstream words(filter);
     bool has_all = true;
-    for (std::string word; words >> word;) has_all = has_all && all.find(word) != std::string::npos;
+    for (std::string word; words >> word;) has_all = has_all && contains_ignoring_case(all, word);
     if (has_all) found.push_back(&row);
   }
   std::stable_sort(found.begin(), found.end(),

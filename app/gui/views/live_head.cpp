@@ -26,7 +26,7 @@ void draw_live_head(const AppState& state, CommandQueue& commands) {
   std::string words = text_from_state(state, *source);
   words += "  |  " + rate_text(live.events_per_second);
   if (live.behind_seconds >= lag_that_is_said) words += fmt::format("  |  {:.0f} s behind", live.behind_seconds);
-  words += "  |  " + text_from_count(static_cast<std::int64_t>(live.told.lost_events)) + " lost";
+  words += "  |  " + lost_text(live.told.lost_events);
   if (live.told.pending_requests > 0) words += fmt::format("  |  {} refused, pending", live.told.pending_requests);
   words += is_recording ? "  |  recording " + text_from_bytes(static_cast<std::int64_t>(live.told.recording_bytes))
                         : std::string("  |  not recorded");

@@ -25,10 +25,6 @@ bool is_paused(const AppState& state, const Source& source) {
                      [&](const DemoRun& run) { return run.path == source.path; });
 }
 
-std::string lost_text(std::uint64_t lost_events) {
-  return text_from_count(static_cast<std::int64_t>(lost_events)) + " lost";
-}
-
 }  // namespace
 
 SourceState state_of(const AppState& state, const Source& source) {
@@ -55,6 +51,10 @@ std::string rate_text(double events_per_second) {
   if (events_per_second < 10'000) return text_from_count(std::llround(events_per_second)) + " events/s";
   if (events_per_second < 1e6) return fmt::format("{:.0f} k events/s", events_per_second / 1e3);
   return fmt::format("{:.1f} M events/s", events_per_second / 1e6);
+}
+
+std::string lost_text(std::uint64_t lost_events) {
+  return text_from_count(static_cast<std::int64_t>(lost_events)) + " lost";
 }
 
 void draw_state_mark(const AppState& state, const Source& source, float text_offset) {

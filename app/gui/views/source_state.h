@@ -1,6 +1,7 @@
 // How a running job stands, or one that ran: in the head for the one in front, in the list for each.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "app/gui/core/app_state.h"
@@ -15,6 +16,9 @@ SourceState state_of(const AppState& state, const Source& source);
 std::string text_from_state(const AppState& state, const Source& source);
 // "1.2 M events/s".
 std::string rate_text(double events_per_second);
+
+// "12 lost".
+std::string lost_text(std::uint64_t lost_events);
 
 // The mark of the state, in the line that it is called in.
 // `text_offset`: how far text stands below the cursor there.
