@@ -56,8 +56,9 @@ std::string empty_words(const JobListing& listing) {
 void draw_not_looked_at(const JobListing& listing) {
   if (listing.not_looked_at > 0)
     wrapped_text(text_from_count(listing.not_looked_at) +
-                     " more processes could not be looked at, as they are other users' or protected: an administrator "
-                     "sees them all.",
+                     (listing.not_looked_at == 1 ? " more process could not be looked at, as it is another user's"
+                                                 : " more processes could not be looked at, as they are other users'") +
+                     " or protected: an administrator sees all.",
                  true);
 }
 
@@ -112,7 +113,8 @@ void act_on(const JobRow& job, const std::string& host, bool is_asking, CommandQ
     push(commands, is_asking ? CommandId::attach_to : CommandId::ask_to_attach, job.process);
 }
 
-void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, const Look& look, CommandQueue& commands) {
+void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_asked, const Look& look,
+              CommandQueue& commands) {
   ImGui::PushID(static_cast<int>(job.process));
   const float width = ImGui::GetContentRegionAvail().x;
   const ImVec2 corner = ImGui::GetCursorPos();
@@ -141,7 +143,7 @@ void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, const Lo
   dim_text(shortened(second_line_of(job), width - button - look.px(12)));
   ImGui::SetCursorPos(after);
   ImGui::Dummy({0, 0});
-  if (is_chosen && jobs.is_asking) draw_question(job, count_ranks(*jobs.listing, job), jobs.leaves_cupti, commands);
+  if (is_asked) draw_question(job, count_ranks(*jobs.listing, job), jobs.leaves_cupti, commands);
   ImGui::PopID();
 }
 
@@ -197,19 +199,21 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
   const auto chosen =
       std::find_if(rows.begin(), rows.end(), [&](const JobRow* row) { return row->process == jobs.chosen; });
   const auto at = static_cast<std::size_t>(chosen == rows.end() ? 0 : chosen - rows.begin());
+  // What was agreed to is about one job: where that has ended, no other one takes its place.
+  const bool is_asking = jobs.is_asking && chosen != rows.end();
   if (takes_keys) {
     if (ImGui::IsKeyPressed(ImGuiKey_DownArrow))
       push(commands, CommandId::choose_job, rows[std::min(at + 1, rows.size() - 1)]->process);
     if (ImGui::IsKeyPressed(ImGuiKey_UpArrow))
       push(commands, CommandId::choose_job, rows[at == 0 ? 0 : at - 1]->process);
-    if (ImGui::IsKeyPressed(ImGuiKey_Enter, false)) act_on(*rows[at], jobs.host, jobs.is_asking, commands);
+    if (ImGui::IsKeyPressed(ImGuiKey_Enter, false)) act_on(*rows[at], jobs.host, is_asking, commands);
   }
   // Arrows and Enter are the list's, so the toolkit's own moving about stays out of it.
   if (has_keys) ImGui::BeginChild("rows", {0, 0}, ImGuiChildFlags_None, ImGuiWindowFlags_NoNav);
   std::size_t next = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     draw_heads(*jobs.listing, device_of(*rows[i]), next, look);
-    draw_job(jobs, *rows[i], (has_keys || jobs.is_asking) && i == at, look, commands);
+    draw_job(jobs, *rows[i], (has_keys || is_asking) && i == at, is_asking && i == at, look, commands);
   }
   if (const std::size_t count = jobs.listing->devices.size(); count > 0)
     draw_heads(*jobs.listing, static_cast<std::uint32_t>(count - 1), next, look);
