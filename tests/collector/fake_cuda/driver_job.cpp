@@ -92,6 +92,8 @@ struct Block {
   MemHandle handle = 0;
 };
 constexpr Device devices = 2;
+// Fewer are never held once there were as many, so the end of a job has blocks to look at, whatever the threads' turns.
+constexpr std::size_t kept_blocks = 16;
 
 struct Shared {
   std::mutex mutex;
@@ -165,7 +167,7 @@ class Worker {
     Block block;
     {
       const std::lock_guard lock(shared_.mutex);
-      if (shared_.blocks.empty()) return;
+      if (shared_.blocks.size() <= kept_blocks) return;
       Block& one = shared_.blocks[random_() % shared_.blocks.size()];
       block = one;
       one = shared_.blocks.back();
