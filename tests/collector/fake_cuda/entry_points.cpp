@@ -102,8 +102,7 @@ struct Function {
   void* address;
   void* unnamed;
 };
-#define TAKES(name, since, ...) \
-  {#name, since, reinterpret_cast<void*>(&name), reinterpret_cast<void*>(&unnamed::name)},
+#define TAKES(name, since, ...) {#name, since, reinterpret_cast<void*>(&name), reinterpret_cast<void*>(&unnamed::name)},
 #define GIVES TAKES
 #define REFUSES TAKES
 const Function functions[] = {
