@@ -52,7 +52,6 @@ struct Fake {
   std::unordered_map<Object, Memory> arrays, pools;
   std::unordered_map<MemHandle, Memory> handles;
   std::map<Address, Mapping> mappings;
-  std::map<Object, Device> devices_of_streams;
   Address next =
       0x700000010000;  // No address has zeros alone in its lower half, of which the oldest calls know nothing else.
   std::uint64_t next_object = 0x1000;
@@ -79,12 +78,6 @@ struct Fake {
 Fake fake;
 Device current() {
   return device_of(fake_current_context());
-}
-// Of one that was never made, the thread's.
-Device device_of_stream(Object stream) {
-  const std::lock_guard lock(fake.mutex);
-  const auto made = fake.devices_of_streams.find(stream);
-  return made == fake.devices_of_streams.end() ? current() : made->second;
 }
 
 }  // namespace
@@ -259,17 +252,6 @@ Result cuMemAllocManaged(Address* out, Size bytes, unsigned) {
   *out = fake.new_address(bytes);
   fake.blocks[*out] = {current(), 0, fake_current_context()};
   return success;
-}
-Result cuStreamCreate(Object* out, unsigned) {
-  MAY_FAIL;
-  const std::lock_guard lock(fake.mutex);
-  *out = fake.new_object();
-  fake.devices_of_streams[*out] = current();
-  return success;
-}
-Result cuStreamCreateWithPriority(Object* out, unsigned flags, int) {
-  MAY_FAIL;
-  return fake_driver::cuStreamCreate(out, flags);
 }
 // From the pool of the stream's device.
 Result cuMemAllocAsync(Address* out, Size bytes, Object stream) {
