@@ -23,6 +23,10 @@ const char* name_of(Entry entry);
 void* find_target(Entry entry);
 // What a caller should get in the place of `found`, which cuGetProcAddress gave out.
 void* replace_found(const char* symbol, void* found, int version, driver::Flags flags);
+// The same for dlsym, which answers with whatever comes first, where `look_up_next` has to say who comes next.
+void* replace_looked_up(const char* name, void* found, void* (*look_up_next)(void*, const char*));
+// After a library may have been unloaded: where the driver was, there may be anything.
+void forget_unloaded_driver();
 // A function of the driver whose entry points were found last; not intercepted. Null where it has none.
 void* find_helper(const char* name);
 // The same for cuCtxGetDevice, which is asked for with every block.

@@ -78,6 +78,22 @@ std::uint32_t look_up_by_hash(const Symbols& in, const char* name, unsigned char
   return 0;
 }
 
+// One more than the last index that the tables know.
+std::uint32_t count_symbols(const Symbols& in) {
+  if (in.hash != nullptr) return in.hash[1];
+  if (in.gnu_hash == nullptr) return 0;
+  const std::uint32_t buckets = in.gnu_hash[0], first = in.gnu_hash[1], filter_words = in.gnu_hash[2];
+  const auto* bucket =
+      reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const ElfW(Addr)*>(in.gnu_hash + 4) + filter_words);
+  std::uint32_t last = 0;
+  for (std::uint32_t i = 0; i < buckets; ++i)
+    if (bucket[i] > last) last = bucket[i];
+  if (last < first) return 0;
+  const std::uint32_t* chain = bucket + buckets;
+  while ((chain[last - first] & 1) == 0) ++last;
+  return last + 1;
+}
+
 void* look_up(ElfW(Addr) base, const ElfW(Dyn) * dynamic, const char* name, unsigned char type = STT_FUNC) {
   const Symbols in = find_symbols(base, dynamic);
   if (in.symbols == nullptr || in.texts == nullptr) return nullptr;
@@ -89,11 +105,28 @@ void* look_up(ElfW(Addr) base, const ElfW(Dyn) * dynamic, const char* name, unsi
   return index == 0 ? nullptr : reinterpret_cast<void*>(base + in.symbols[index].st_value);
 }
 
+const ElfW(Dyn) * dynamic_of(const dl_phdr_info& object) {
+  for (int i = 0; i < object.dlpi_phnum; ++i)
+    if (object.dlpi_phdr[i].p_type == PT_DYNAMIC)
+      return reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
+  return nullptr;
+}
+
 void* look_up(const dl_phdr_info& object, const char* name, unsigned char type = STT_FUNC) {
-  for (int i = 0; i < object.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& part = object.dlpi_phdr[i];
-    if (part.p_type != PT_DYNAMIC) continue;
-    return look_up(object.dlpi_addr, reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + part.p_vaddr), name, type);
+  const ElfW(Dyn)* dynamic = dynamic_of(object);
+  return dynamic == nullptr ? nullptr : look_up(object.dlpi_addr, dynamic, name, type);
+}
+
+const char* find_name_in(const dl_phdr_info& object, const void* address) {
+  const ElfW(Dyn)* dynamic = dynamic_of(object);
+  const Symbols in = dynamic == nullptr ? Symbols() : find_symbols(object.dlpi_addr, dynamic);
+  if (in.symbols == nullptr || in.texts == nullptr) return nullptr;
+  const ElfW(Addr) value = reinterpret_cast<ElfW(Addr)>(address) - object.dlpi_addr;
+  const std::uint32_t symbols = count_symbols(in);
+  for (std::uint32_t i = 1; i < symbols; ++i) {
+    const ElfW(Sym)& symbol = in.symbols[i];
+    if (symbol.st_value == value && symbol.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC)
+      return in.texts + symbol.st_name;
   }
   return nullptr;
 }
@@ -165,7 +198,26 @@ int look_at_path(dl_phdr_info* object, std::size_t, void* data) {
 struct Place {
   const void* address;
   bool is_inside = false;
+  const char* name = nullptr;
 };
+
+int look_for_place(dl_phdr_info* object, std::size_t, void* data) {
+  auto& place = *static_cast<Place*>(data);
+  place.is_inside = contains(*object, place.address);
+  return place.is_inside ? 1 : 0;
+}
+
+int look_for_name(dl_phdr_info* object, std::size_t, void* data) {
+  auto& place = *static_cast<Place*>(data);
+  if (!contains(*object, place.address)) return 0;
+  place.name = find_name_in(*object, place.address);
+  return 1;
+}
+
+int note_unloads(dl_phdr_info* object, std::size_t, void* data) {
+  *static_cast<std::uint64_t*>(data) = object->dlpi_subs;
+  return 1;
+}
 
 int look_into_first(dl_phdr_info* object, std::size_t, void* data) {
   auto& place = *static_cast<Place*>(data);
@@ -181,6 +233,24 @@ void* find_function_of(const dl_phdr_info& object, const char* name) {
 
 void* find_data_of(const dl_phdr_info& object, const char* name) {
   return look_up(object, name, STT_OBJECT);
+}
+
+const char* find_name_of(const void* address) {
+  Place place{address};
+  dl_iterate_phdr(look_for_name, &place);
+  return place.name;
+}
+
+bool is_loaded(const void* address) {
+  Place place{address};
+  dl_iterate_phdr(look_for_place, &place);
+  return place.is_inside;
+}
+
+std::uint64_t count_unloads() {
+  std::uint64_t unloads = 0;
+  dl_iterate_phdr(note_unloads, &unloads);
+  return unloads;
 }
 
 bool is_in_program(const void* address) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 struct dl_phdr_info;
 
@@ -28,6 +29,13 @@ void* find_function_of(const dl_phdr_info& object, const char* name);
 void* find_data_of(const dl_phdr_info& object, const char* name);
 // What is behind the last slash.
 const char* file_name_of(const char* path);
+
+// By which name the object in which it lies exports the function at `address`, the first of several; null: by none. The
+// text is the object's.
+const char* find_name_of(const void* address);
+// Whether it lies in anything that is loaded, and how often something was unloaded so far.
+bool is_loaded(const void* address);
+std::uint64_t count_unloads();
 
 // Whether it lies in the program itself, which stands in front of all libraries.
 bool is_in_program(const void* address);

@@ -32,6 +32,7 @@ constexpr std::size_t text_bytes_max = 4096;
 // (collector/serve/process_drain.h), and than a busy machine lets it wait.
 constexpr timespec wait_step{0, 100'000};
 constexpr unsigned wait_steps_max = 6'000;
+constexpr unsigned lent_wait_steps_max = 1'000;  // A tenth of a second.
 
 constexpr std::uint32_t smallest_share = 32;
 
@@ -64,7 +65,8 @@ bool is_tsc_even() {
 #endif
 }
 
-ThreadSlot slots[wire::rings_wanted];
+// Those of threads, and behind them those that are lent.
+ThreadSlot slots[wire::rings_wanted + wire::rings_lent_wanted];
 
 bool take_slot(ThreadSlot& slot, std::uint64_t thread) {
   std::uint64_t nobody = 0;
@@ -169,7 +171,8 @@ const char* Rings::open(const char* observer_path, int* link) {
   for (; at == MAP_FAILED && share <= smallest_share; share *= 2) {
     listing = definitions + wire::definitions_bytes_wanted / share;
     first_ring = listing + wire::listing_bytes_wanted / share;
-    bytes = first_ring + (wire::rings_wanted / share + 1) * wire::ring_stride(wire::ring_bytes_wanted);
+    const std::uint64_t count = (wire::rings_wanted + wire::rings_lent_wanted) / share;
+    bytes = first_ring + count * wire::ring_stride(wire::ring_bytes_wanted);
     if (bytes <= bytes_max && ftruncate(memory, static_cast<off_t>(bytes)) == 0)
       at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
   }
@@ -181,7 +184,7 @@ const char* Rings::open(const char* observer_path, int* link) {
   }
   madvise(at, bytes, MADV_DONTDUMP);  // Nobody wants it in the job's core file.
   auto* header = new (at) wire::RingsHeader;
-  header->rings = wire::rings_wanted / share + 1;
+  header->rings = (wire::rings_wanted + wire::rings_lent_wanted) / share;
   header->ring_bytes = wire::ring_bytes_wanted;
   header->definitions_offset = definitions;
   header->definitions_bytes = wire::definitions_bytes_wanted / share;
@@ -200,6 +203,8 @@ const char* Rings::open(const char* observer_path, int* link) {
   bytes_ = static_cast<std::uint8_t*>(at);
   bytes_count_ = bytes;
   ring_bytes_ = header->ring_bytes;
+  own_rings_ = wire::rings_wanted / share;
+  lent_rings_ = header->rings - own_rings_;
   ticks_are_ns_ = header->ticks_are_ns != 0;
   header_ = header;
   strings_ = frames_ = stacks_ = heaps_ = modules_ = 0;
@@ -216,7 +221,7 @@ void Rings::close() {
   const bool is_seen = syscall(SYS_membarrier, private_expedited, 0) == 0;
   for (ThreadSlot& slot : slots)
     while (std::atomic_ref(slot.is_busy).load(std::memory_order_acquire) != 0) nanosleep(&wait_step, nullptr);
-  for (SpinLock* lock : {&definitions_lock_, &listing_lock_, &shared_ring_lock_}) {
+  for (SpinLock* lock : {&definitions_lock_, &listing_lock_}) {
     lock->lock();
     lock->unlock();
   }
@@ -238,42 +243,80 @@ void Rings::forget() {
   // Another thread of the parent's may have held them; it does not exist here.
   definitions_lock_.unlock();
   listing_lock_.unlock();
-  shared_ring_lock_.unlock();
 }
 
 wire::RingHeader* Rings::ring(std::uint32_t number) const {
   return reinterpret_cast<wire::RingHeader*>(bytes_ + header_->rings_offset + number * wire::ring_stride(ring_bytes_));
 }
 
+bool Rings::use_ring(ThreadSlot& mine, std::uint32_t number) {
+  mine.session = session_;
+  if (!enter(mine)) {
+    mine.session = 0;
+    return false;
+  }
+  mine.ring = ring(number);
+  std::atomic_ref(mine.ring->thread).store(mine.thread, std::memory_order_relaxed);
+  std::atomic_ref rings_taken(header_->rings_taken);
+  std::uint64_t before = rings_taken.load(std::memory_order_relaxed);
+  while (before <= number && !rings_taken.compare_exchange_weak(before, number + std::uint64_t{1})) {
+  }
+  leave(mine);
+  return true;
+}
+
 ThreadSlot* Rings::take_ring() {
+  if (!is_open()) return nullptr;
   auto* mine = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
   if (mine == nullptr) {
     const auto thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
-    for (std::size_t i = 0; mine == nullptr && i < wire::rings_wanted; ++i)
+    for (std::size_t i = 0; mine == nullptr && i < own_rings_; ++i)
       if (take_slot(slots[i], thread)) mine = &slots[i];
     if (mine == nullptr) return nullptr;
     thread_word = reinterpret_cast<std::uintptr_t>(mine) | (thread_word & thread_flags);
     __cxa_thread_atexit_impl(give_slot_back, mine, &__dso_handle);
   }
   const auto number = static_cast<std::uint32_t>(mine - slots);
-  mine->session = session_;
-  if (!enter(*mine)) {
-    mine->session = 0;
+  return number < own_rings_ && use_ring(*mine, number) ? mine : nullptr;
+}
+
+bool Rings::is_lent_slot(const ThreadSlot& slot) {
+  return &slot >= slots + wire::rings_wanted;
+}
+
+ThreadSlot* Rings::try_borrowing(std::uint64_t thread) {
+  for (std::uint32_t i = 0; i < lent_rings_; ++i) {
+    ThreadSlot& slot = slots[wire::rings_wanted + i];
+    if (!take_slot(slot, thread)) continue;
+    slot.own = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
+    slot.stack = 0;
+    thread_word = reinterpret_cast<std::uintptr_t>(&slot) | (thread_word & thread_flags);
+    if (use_ring(slot, own_rings_ + i)) return &slot;
+    return_slot(slot);
     return nullptr;
   }
-  const bool has_ring = number + 1 < header_->rings;
-  if (has_ring) {
-    mine->ring = ring(number);
-    std::atomic_ref(mine->ring->thread).store(mine->thread, std::memory_order_relaxed);
-    std::atomic_ref rings_taken(header_->rings_taken);
-    std::uint64_t before = rings_taken.load(std::memory_order_relaxed);
-    while (before <= number && !rings_taken.compare_exchange_weak(before, number + std::uint64_t{1})) {
-    }
-  } else {
-    mine->session = 0;
+  return nullptr;
+}
+
+// Each is lent for as long as a call of the driver takes, so one comes back soon; unless that call waits for this one,
+// so this one does not wait for ever.
+ThreadSlot* Rings::borrow_slot(bool may_wait) {
+  if (!is_open()) return nullptr;
+  const auto thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
+  const int errno_of_job = errno;
+  ThreadSlot* lent = try_borrowing(thread);
+  for (unsigned steps = 0; lent == nullptr && may_wait && steps < lent_wait_steps_max && is_open(); ++steps) {
+    nanosleep(&wait_step, nullptr);
+    lent = try_borrowing(thread);
   }
-  leave(*mine);
-  return has_ring ? mine : nullptr;
+  errno = errno_of_job;
+  return lent;
+}
+
+void Rings::return_slot(ThreadSlot& slot) {
+  thread_word = reinterpret_cast<std::uintptr_t>(slot.own) | (thread_word & thread_flags);
+  slot.session = 0;
+  std::atomic_ref(slot.thread).store(0, std::memory_order_release);
 }
 
 // When its thread ends.
@@ -292,25 +335,19 @@ void Rings::give_slot_back(void* slot) {
 
 std::uint32_t Rings::own_slot(std::uint64_t& thread) {
   const ThreadSlot* mine = slot_of_thread();
-  if (mine == nullptr) return wire::rings_wanted;
+  if (mine == nullptr || is_lent_slot(*mine)) return wire::rings_wanted;
   thread = mine->thread;
   return static_cast<std::uint32_t>(mine - slots);
 }
 
-wire::RingHeader* Rings::lock_shared_ring() {
-  shared_ring_lock_.lock();
-  if (is_open()) return ring(header_->rings - 1);
-  shared_ring_lock_.unlock();
-  return nullptr;
-}
-
 bool Rings::note_no_ring() {
-  std::atomic_ref(header_->events_without_ring).fetch_add(1, std::memory_order_relaxed);
+  if (is_open()) std::atomic_ref(header_->events_without_ring).fetch_add(1, std::memory_order_relaxed);
   return false;
 }
 
 std::uint64_t Rings::begin_giving(std::uint32_t stack) {
   ThreadSlot* mine = slot_of_thread();
+  if (mine == nullptr) mine = borrow_slot(true);
   const std::uint64_t ticks = read_ticks(ticks_are_ns_);
   if (mine != nullptr && enter(*mine)) {
     mine->stack = stack;
@@ -327,9 +364,12 @@ std::uint32_t Rings::giving_stack() const {
 
 void Rings::end_giving() {
   auto* mine = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
-  if (mine == nullptr || mine->session != session_ || !enter(*mine)) return;
-  std::atomic_ref(mine->ring->giving_since).store(0, std::memory_order_release);
-  leave(*mine);
+  if (mine == nullptr) return;
+  if (mine->session == session_ && enter(*mine)) {
+    std::atomic_ref(mine->ring->giving_since).store(0, std::memory_order_release);
+    leave(*mine);
+  }
+  if (is_lent_slot(*mine)) return_slot(*mine);
 }
 
 std::uint8_t* Rings::begin_event(wire::RingHeader& mine, std::uint64_t bytes, bool may_wait) {

@@ -28,6 +28,7 @@ struct alignas(64) ThreadSlot {
   wire::RingHeader* ring = nullptr;
   std::uint64_t session = 0;  // Of the rings that `ring` is of.
   std::uint64_t thread = 0;   // 0: free to be taken.
+  ThreadSlot* own = nullptr;  // Of one that is lent: what its thread has beside it, or had.
   std::uint32_t is_busy = 0;  // It is writing, or about to find that it may not.
   std::uint32_t stack = 0;    // Of the call that gives memory back, in which it is.
 };
@@ -79,34 +80,14 @@ class Rings {
   // Of an event of this thread, at this moment. False: it was lost, and counted.
   template <class Record>
   bool add(const Record& record) {
-    ThreadSlot* mine = slot_of_thread();
-    if (mine == nullptr) return note_no_ring();
-    if (!enter(*mine)) return false;
-    std::uint8_t* row = begin_event(*mine->ring, row_bytes(sizeof(Record)), false);
-    if (row != nullptr) publish(*mine->ring, put_row(row, read_ticks(ticks_are_ns_), record));
-    leave(*mine);
-    return row != nullptr;
+    return add_row(record, 0, false);
   }
 
-  // Of a call of the driver's: waits for room while the observer makes some, and needs no ring of the thread's own.
+  // Of a call of the driver's: waits for room while the observer makes some, and for a ring where all are taken.
   // `ticks`: when it took effect; 0: now.
   template <class Record>
   bool add_of_driver(const Record& record, std::uint64_t ticks = 0) {
-    ThreadSlot* mine = slot_of_thread();
-    wire::RingHeader* ring = nullptr;
-    if (mine == nullptr)
-      ring = lock_shared_ring();
-    else if (enter(*mine))
-      ring = mine->ring;
-    if (ring == nullptr) return false;
-    std::uint8_t* row = begin_event(*ring, row_bytes(sizeof(Record)), true);
-    if (row != nullptr)
-      publish(*ring, put_row(row, ticks == 0 || mine == nullptr ? read_ticks(ticks_are_ns_) : ticks, record));
-    if (mine == nullptr)
-      shared_ring_lock_.unlock();
-    else
-      leave(*mine);
-    return row != nullptr;
+    return add_row(record, ticks, true);
   }
   // Around a call that gives memory back: what others do meanwhile is not taken out before its row. Returns the stamp.
   // `stack`: of the call; taken before, as others are held up.
@@ -116,7 +97,7 @@ class Rings {
                             header_->definitions_bytes / 4 * 3;
   }
   std::uint64_t begin_giving(std::uint32_t stack);
-  std::uint32_t giving_stack() const;  // 0: none, or the thread has no ring of its own.
+  std::uint32_t giving_stack() const;  // 0: none.
   void end_giving();
 
   // The number of the thread's slot, which it has until it ends, and the thread's number; `rings_wanted`: it has none.
@@ -165,9 +146,28 @@ class Rings {
     return false;
   }
   static void leave(ThreadSlot& mine) { std::atomic_ref(mine.is_busy).store(0, std::memory_order_release); }
+  template <class Record>
+  bool add_row(const Record& record, std::uint64_t ticks, bool may_wait) {
+    ThreadSlot* mine = slot_of_thread();
+    const bool is_lent = mine == nullptr;
+    if (is_lent && (mine = borrow_slot(may_wait)) == nullptr) return note_no_ring();
+    std::uint8_t* row = nullptr;
+    if (enter(*mine)) {
+      row = begin_event(*mine->ring, row_bytes(sizeof(Record)), may_wait);
+      if (row != nullptr) publish(*mine->ring, put_row(row, ticks == 0 ? read_ticks(ticks_are_ns_) : ticks, record));
+      leave(*mine);
+    }
+    if (is_lent) return_slot(*mine);
+    return row != nullptr;
+  }
   ThreadSlot* take_ring();
   static void give_slot_back(void* slot);
-  wire::RingHeader* lock_shared_ring();  // Null, and not locked: closed.
+  // For one event, or for a call that gives back, of a thread that finds no slot of its own. Null: none is left.
+  ThreadSlot* borrow_slot(bool may_wait);
+  ThreadSlot* try_borrowing(std::uint64_t thread);
+  static bool is_lent_slot(const ThreadSlot& slot);
+  static void return_slot(ThreadSlot& slot);
+  bool use_ring(ThreadSlot& mine, std::uint32_t number);  // False: closed meanwhile.
   bool note_no_ring();
   std::uint8_t* begin_event(wire::RingHeader& mine, std::uint64_t bytes, bool may_wait);
   std::uint8_t* find_room(wire::RingHeader& mine, std::uint64_t bytes);
@@ -184,9 +184,10 @@ class Rings {
   wire::RingsHeader* header_ = nullptr;  // Its page stays when closed: a thread may be in a call.
   std::uint8_t* bytes_ = nullptr;
   std::uint64_t bytes_count_ = 0, ring_bytes_ = 0, session_ = 0;
+  std::uint32_t own_rings_ = 0, lent_rings_ = 0;
   bool ticks_are_ns_ = false;
   int observer_ = 0;  // Its process; 0: not known.
-  SpinLock definitions_lock_, listing_lock_, shared_ring_lock_;
+  SpinLock definitions_lock_, listing_lock_;
   std::uint32_t strings_ = 0, frames_ = 0, stacks_ = 0, heaps_ = 0, modules_ = 0;  // The last number of each.
   std::uint64_t listed_bytes_ = 0;
   bool is_listing_cut_ = false;

@@ -105,8 +105,7 @@ wire::RingHeader& RingMemory::ring(std::uint32_t number) const {
 std::vector<std::uint32_t> RingMemory::used_rings() const {
   std::vector<std::uint32_t> used;
   const std::uint64_t taken = load(header().rings_taken);
-  for (std::uint32_t i = 0; i + 1 < rings_ && i < taken; ++i) used.push_back(i);
-  used.push_back(rings_ - 1);
+  for (std::uint32_t i = 0; i < rings_ && i < taken; ++i) used.push_back(i);
   return used;
 }
 

@@ -45,7 +45,7 @@ class RingMemory {
 
   std::uint32_t rings() const { return rings_; }
   bool ticks_are_ns() const { return ticks_are_ns_; }
-  // Of the rings: those that may have been written to, the last of which is rings() - 1.
+  // Of the rings: those that may have been written to.
   std::vector<std::uint32_t> used_rings() const;
   std::uint64_t head(std::uint32_t ring) const;
   std::uint64_t lost(std::uint32_t ring) const;

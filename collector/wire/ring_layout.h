@@ -17,8 +17,9 @@
 //
 // Calls of the driver (rows with `driver_block`, with `block_at` and its like, and the physical layer's) wait for room
 // as long as the observer takes rows out. What a call gives back is stamped when it begins and written when it has
-// succeeded; meanwhile the ring's `giving_since` says that stamp, and the observer holds back what came later. Threads
-// that have no ring of their own write into the last one, in turns, and hold nothing back.
+// succeeded; meanwhile the ring's `giving_since` says that stamp, and the observer holds back what came later. A thread
+// that finds no ring of its own is lent one of the last, for an event or for such a call; it loses the event, and counts
+// it, only where all of them are in use.
 //
 // Everything in here is hostile to the observer, as bytes of any peer: the job's own bugs can write over it.
 #pragma once
@@ -30,7 +31,7 @@
 
 namespace hbmscope::wire {
 
-constexpr std::uint32_t rings_version = 6;
+constexpr std::uint32_t rings_version = 7;
 
 struct RingsHeader {
   char magic[8] = {'h', 'b', 'm', 'r', 'i', 'n', 'g', 's'};
@@ -45,8 +46,8 @@ struct RingsHeader {
   // The job's.
   alignas(64) std::uint64_t definitions_end = 0;  // Bytes that are whole.
   std::uint64_t definitions_lost = 0;             // For want of room; ids of them are 0.
-  std::uint64_t events_without_ring = 0;          // Lost, because every ring had its thread.
-  std::uint64_t rings_taken = 0;                  // Rings from here on never had one, but for the last.
+  std::uint64_t events_without_ring = 0;          // Lost, because every ring was in use.
+  std::uint64_t rings_taken = 0;                  // Rings from here on never had a thread.
   std::uint64_t stacks_lost = 0;                  // Events without one, because a table was full.
   alignas(64) std::uint64_t listing_end = 0;      // Bytes of the listing that waits; 0: none does.
   // The observer's.
@@ -72,7 +73,8 @@ constexpr std::uint64_t ring_stride(std::uint64_t ring_bytes) {
 }
 
 // Sparse: memory is taken where it was written.
-constexpr std::uint32_t rings_wanted = 256;  // And one more, for all that find none.
+constexpr std::uint32_t rings_wanted = 256;
+constexpr std::uint32_t rings_lent_wanted = 32;  // To threads that find none.
 constexpr std::uint64_t ring_bytes_wanted = std::uint64_t{8} << 20;
 constexpr std::uint64_t definitions_bytes_wanted = std::uint64_t{64} << 20;
 constexpr std::uint64_t listing_bytes_wanted = std::uint64_t{256} << 20;

@@ -2,7 +2,7 @@
 """hbmscope run on jobs that call a pretend CUDA driver in every way there is: what they did must be what the recording
 holds.
 
-    driver_test.py HBMSCOPE ENTRIES FAKE_FOLDER LINKED_JOB JOB EVERY_REFUSAL NEXT_IN_LINE
+    driver_test.py HBMSCOPE ENTRIES FAKE_FOLDER LINKED_JOB JOB EVERY_REFUSAL NEXT_IN_LINE PLUGIN
 
 FAKE_FOLDER/bound has a driver whose calls of itself stay inside, as NVIDIA's do; in FAKE_FOLDER/loose they can be
 intercepted.
@@ -24,7 +24,7 @@ from pathlib import Path
 
 import own_children  # noqa: F401 - what a test leaves running is killed
 
-HBMSCOPE, ENTRIES, FAKES, LINKED_JOB, JOB, EVERY_REFUSAL, NEXT_IN_LINE = sys.argv[1:8]
+HBMSCOPE, ENTRIES, FAKES, LINKED_JOB, JOB, EVERY_REFUSAL, NEXT_IN_LINE, PLUGIN = sys.argv[1:9]
 HERE = Path(__file__).parent
 GPU_0, GPU_1 = "GPU 0 memory", "GPU 1 memory"
 STARTED_IN_PYTHON = "import ctypes as C; cuda = C.CDLL('libcuda.so.1'); at = C.c_uint64()\n"
@@ -222,6 +222,36 @@ class Driver(unittest.TestCase):
         self.assertEqual(self.heaps()[GPU_0]["peak_in_use_bytes"], 30)
         self.assertEqual(self.report()["events"]["free"], 3)
 
+    def test_a_driver_that_goes_with_a_plugin_or_was_asked_for_its_entry_points(self):
+        script = """
+            import _ctypes, ctypes as C
+            for size in (10, 20, 30):
+                # Something else between the old driver and the new one.
+                kept = [bytearray(50 << 20) for _ in range(3)]
+                plugin = C.CDLL(PLUGIN)
+                assert plugin.take_and_give(C.c_size_t(size)) == 0
+                _ctypes.dlclose(plugin._handle)
+                assert "libcuda" not in open("/proc/self/maps").read()
+                cuda, at, found = C.CDLL("libcuda.so.1"), C.c_uint64(), C.c_void_p()
+                for name, *arguments in (("cuMemAlloc", C.byref(at), C.c_size_t(size)), ("cuMemFree", at)):
+                    assert cuda.cuGetProcAddress_v2(name.encode(), C.byref(found), 12000, C.c_uint64(0), None) == 0
+                    assert C.CFUNCTYPE(C.c_int)(found.value)(*arguments) == 0
+                _ctypes.dlclose(cuda._handle)
+        """
+        for fake in ("bound", "loose"):
+            with self.subTest(fake=fake):
+                self.run_it(sys.executable, "-c", textwrap.dedent(script).replace("PLUGIN", repr(PLUGIN)), fake=fake)
+                self.assertEqual(self.heaps()[GPU_0]["peak_in_use_bytes"], 30)
+                events = self.report()["events"]
+                self.assertEqual((events["alloc"], events["free"]), (6, 6))
+
+    def test_a_driver_whose_answers_are_functions_that_it_does_not_export(self):
+        for fake in ("bound", "loose"):
+            for version in (12000, 13020):
+                with self.subTest(fake=fake, version=version):
+                    done = self.run_it(JOB, "proc", "4", "20000", "7", fake=fake, FAKE_CUDA_UNNAMED="1", FAKE_CUDA_BYTES="100000", JOB_CUDA_VERSION=str(version))
+                    self.assert_is(json.loads(done.stdout))
+
     def test_children_are_followed_with_and_without_exec(self):
         script = """
             import os
@@ -290,4 +320,4 @@ class Driver(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[8:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[9:]])

@@ -8,6 +8,7 @@
 #include <barrier>
 #include <cstring>
 #include <filesystem>
+#include <latch>
 #include <thread>
 #include <vector>
 
@@ -145,20 +146,79 @@ TEST_F(Rings, a_listing_that_finds_no_room_is_no_event_that_was_lost) {
   EXPECT_EQ(stream.last_state().heap(1).live_blocks, 1U);
 }
 
-TEST_F(Rings, more_threads_than_rings_lose_and_count) {
+// Threads that have all rings but those that are lent, each with a block of 512 bytes, until `let_go`.
+class HeldRings {
+ public:
+  template <class Take>
+  explicit HeldRings(const Take& take) {
+    for (std::uint64_t i = 0; i < wire::rings_wanted; ++i)
+      threads_.emplace_back([this, &take, i] {
+        take(i * 512);
+        is_taken_.count_down();
+        may_end_.wait();
+      });
+    is_taken_.wait();
+  }
+  ~HeldRings() {
+    may_end_.count_down();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  std::latch is_taken_{wire::rings_wanted}, may_end_{1};
+  std::vector<std::thread> threads_;
+};
+
+TEST_F(Rings, threads_without_a_ring_are_lent_one_and_lose_only_where_all_are_in_use) {
   connect();
-  constexpr std::ptrdiff_t threads = wire::rings_wanted + 6;
-  std::barrier all(threads);
-  std::vector<std::thread> running;
-  for (std::ptrdiff_t i = 0; i < threads; ++i)
-    running.emplace_back([&, i] {
-      alloc(static_cast<std::uint64_t>(i) * 512);
-      all.arrive_and_wait();
+  const HeldRings held([this](std::uint64_t at) { alloc(at); });
+  constexpr std::uint64_t first = std::uint64_t{1} << 30;
+  for (std::uint64_t i = 0; i < 100; ++i) std::thread([&, i] { EXPECT_TRUE(alloc(first + i * 512)); }).join();
+
+  std::latch all(wire::rings_lent_wanted), may_end(1);
+  std::vector<std::thread> giving;
+  for (std::uint64_t i = 0; i < wire::rings_lent_wanted; ++i)
+    giving.emplace_back([&] {
+      inject::rings.begin_giving(0);
+      all.count_down();
+      may_end.wait();
+      inject::rings.end_giving();
     });
-  for (std::thread& thread : running) thread.join();
+  all.wait();
+  std::thread([&] { EXPECT_FALSE(alloc(first - 512)); }).join();
+  may_end.count_down();
+  for (std::thread& thread : giving) thread.join();
+  std::thread([&] { EXPECT_TRUE(alloc(first - 1024)); }).join();
   observer.finish();
-  EXPECT_EQ(observer.processes().at(0).events, wire::rings_wanted);
-  EXPECT_EQ(observer.processes().at(0).lost, threads - wire::rings_wanted);
+  EXPECT_EQ(observer.processes().at(0).events, wire::rings_wanted + 101);
+  EXPECT_EQ(observer.processes().at(0).lost, 1U);
+}
+
+TEST_F(Rings, a_call_that_gives_back_has_its_place_in_time_without_a_ring_of_its_own_too) {
+  connect();
+  const HeldRings held([this](std::uint64_t at) { alloc(at); });
+  for (int round = 0; round < 50; ++round) {
+    std::thread([] {
+      const std::uint64_t since = inject::rings.begin_giving(0);
+      // The driver has the address again, and gives it to somebody else, whose call is told first.
+      std::thread([] {
+        wire::AllocRecord record;
+        record.size = 512;
+        record.heap = 1;
+        EXPECT_TRUE(inject::rings.add_of_driver(record));
+      }).join();
+      wire::FreeAtRecord record;
+      record.heap = 1;
+      EXPECT_TRUE(inject::rings.add_of_driver(record, since));
+      inject::rings.end_giving();
+    }).join();
+    if (round % 10 == 0) observer.serve(0);
+  }
+  observer.finish();
+  EXPECT_EQ(observer.processes().at(0).events, wire::rings_wanted + 100);
+  EXPECT_EQ(stream.last_state().heap(1).live_blocks, wire::rings_wanted);
+  EXPECT_EQ(stream.last_state().problems().unknown_frees, 0U);
+  EXPECT_EQ(stream.last_state().count_problems(), 0U);
 }
 
 TEST_F(Rings, calls_of_the_driver_need_no_ring_of_their_own) {

@@ -12,7 +12,7 @@ from pathlib import Path
 
 NEWEST = (2, 31)
 INTERPOSED = re.findall(r"^(?:TAKES|GIVES|REFUSES|RESOLVES)\((cu\w+)", Path(sys.argv[2]).read_text(), re.MULTILINE)
-EXPORTED = {"hbmscope_announce", "hbmscope_attach_1", "InitializeInjectionNvtx2", "dlsym", "dlvsym", *INTERPOSED}
+EXPORTED = {"hbmscope_announce", "hbmscope_attach_1", "InitializeInjectionNvtx2", "dlclose", "dlsym", "dlvsym", *INTERPOSED}
 
 
 def main():

@@ -74,6 +74,8 @@ void find_driver(const char* how) {
     void* found = nullptr;
     if (!is_asked) return std::strcmp(how, "dlvsym") == 0 ? dlvsym(library, name, "FAKE_1.0") : dlsym(library, name);
     // The context's is not of cuGetProcAddress' table in the fake.
+    const char* other_version = std::getenv("JOB_CUDA_VERSION");
+    if (other_version != nullptr) version = std::atoi(other_version);
     if (ask(symbol, &found, version, 0, nullptr) != success) found = dlsym(library, name);
     return found;
   };

@@ -1,0 +1,107 @@
+// The calls of the dynamic loader that are answered in front of it: dlsym and dlvsym, which hand out the driver's entry
+// points, and dlclose, after which there may be no driver.
+#include <dlfcn.h>
+
+#include <atomic>
+
+#include "collector/inject/driver_symbols.h"
+#include "collector/inject/loaded_objects.h"
+
+using namespace hbmscope::inject;
+
+extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
+  static std::atomic<void*> known_next{nullptr};
+  void* next = known_next.load(std::memory_order_acquire);
+  if (next == nullptr) known_next.store(next = find_next_at_start("dlclose"), std::memory_order_release);
+  const int result = reinterpret_cast<int (*)(void*)>(next)(handle);
+  forget_unloaded_driver();
+  return result;
+}
+
+// dlsym and dlvsym, for names that begin with "cu"; of all others nothing is known here: they go on to the next one
+// with the caller's return address, by which glibc knows whom RTLD_NEXT is meant for.
+#if defined(__x86_64__)
+
+using LookUp = void* (*)(void*, const char*);
+using LookUpVersion = void* (*)(void*, const char*, const char*);
+
+// Looked at by the assembly below.
+extern "C" {
+__attribute__((visibility("hidden"))) void* hbmscope_next_dlsym[2] = {nullptr, nullptr};
+__attribute__((visibility("hidden"))) void* hbmscope_find_next_dlsym(int is_versioned) {
+  void* next = find_next_at_start(is_versioned != 0 ? "dlvsym" : "dlsym");
+  __atomic_store_n(&hbmscope_next_dlsym[is_versioned], next, __ATOMIC_RELEASE);
+  return next;
+}
+}
+
+namespace {
+
+LookUp next_dlsym() {
+  void* next = __atomic_load_n(&hbmscope_next_dlsym[0], __ATOMIC_ACQUIRE);
+  return reinterpret_cast<LookUp>(next != nullptr ? next : hbmscope_find_next_dlsym(0));
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("hidden"))) void* hbmscope_look_up(void* handle, const char* name) {
+  return replace_looked_up(name, next_dlsym()(handle, name), next_dlsym());
+}
+extern "C" __attribute__((visibility("hidden"))) void* hbmscope_look_up_version(void* handle, const char* name,
+                                                                                const char* version) {
+  void* next = __atomic_load_n(&hbmscope_next_dlsym[1], __ATOMIC_ACQUIRE);
+  if (next == nullptr) next = hbmscope_find_next_dlsym(1);
+  return replace_looked_up(name, reinterpret_cast<LookUpVersion>(next)(handle, name, version), next_dlsym());
+}
+
+// RTLD_NEXT is -1. Registers with arguments are kept while the next one is being found.
+#define HBMSCOPE_DLSYM(symbol, is_versioned, ours) \
+  __asm__(                                         \
+      ".pushsection .text\n"                       \
+      ".globl " symbol                             \
+      "\n"                                         \
+      ".type " symbol                              \
+      ", @function\n"                              \
+      ".balign 16\n" symbol                        \
+      ":\n"                                        \
+      ".cfi_startproc\n"                           \
+      "  cmpb $'c', (%rsi)\n"                      \
+      "  jne 1f\n"                                 \
+      "  cmpb $'u', 1(%rsi)\n"                     \
+      "  jne 1f\n"                                 \
+      "  cmpb $'A', 2(%rsi)\n"                     \
+      "  jb 1f\n"                                  \
+      "  cmpb $'Z', 2(%rsi)\n"                     \
+      "  ja 1f\n"                                  \
+      "  cmpq $-1, %rdi\n"                         \
+      "  jne " ours                                \
+      "\n"                                         \
+      "1: movq hbmscope_next_dlsym+" is_versioned  \
+      "*8(%rip), %rax\n"                           \
+      "  testq %rax, %rax\n"                       \
+      "  jz 2f\n"                                  \
+      "  jmpq *%rax\n"                             \
+      "2: pushq %rdi\n"                            \
+      ".cfi_adjust_cfa_offset 8\n"                 \
+      "  pushq %rsi\n"                             \
+      ".cfi_adjust_cfa_offset 8\n"                 \
+      "  pushq %rdx\n"                             \
+      ".cfi_adjust_cfa_offset 8\n"                 \
+      "  movl $" is_versioned                      \
+      ", %edi\n"                                   \
+      "  call hbmscope_find_next_dlsym\n"          \
+      "  popq %rdx\n"                              \
+      ".cfi_adjust_cfa_offset -8\n"                \
+      "  popq %rsi\n"                              \
+      ".cfi_adjust_cfa_offset -8\n"                \
+      "  popq %rdi\n"                              \
+      ".cfi_adjust_cfa_offset -8\n"                \
+      "  jmpq *%rax\n"                             \
+      ".cfi_endproc\n"                             \
+      ".size " symbol ", .-" symbol                \
+      "\n"                                         \
+      ".popsection\n")
+HBMSCOPE_DLSYM("dlsym", "0", "hbmscope_look_up");
+HBMSCOPE_DLSYM("dlvsym", "1", "hbmscope_look_up_version");
+
+#endif
