@@ -52,6 +52,7 @@ struct Fake {
   std::unordered_map<Object, Memory> arrays, pools;
   std::unordered_map<MemHandle, Memory> handles;
   std::map<Address, Mapping> mappings;
+  std::map<Object, Device> devices_of_streams;
   Address next =
       0x700000010000;  // No address has zeros alone in its lower half, of which the oldest calls know nothing else.
   std::uint64_t next_object = 0x1000;
@@ -78,6 +79,12 @@ struct Fake {
 Fake fake;
 Device current() {
   return device_of(fake_current_context());
+}
+// Of one that was never made, the thread's.
+Device device_of_stream(Object stream) {
+  const std::lock_guard lock(fake.mutex);
+  const auto made = fake.devices_of_streams.find(stream);
+  return made == fake.devices_of_streams.end() ? current() : made->second;
 }
 
 }  // namespace
@@ -253,13 +260,25 @@ Result cuMemAllocManaged(Address* out, Size bytes, unsigned) {
   fake.blocks[*out] = {current(), 0, fake_current_context()};
   return success;
 }
-Result cuMemAllocAsync(Address* out, Size bytes, Object) {
+Result cuStreamCreate(Object* out, unsigned) {
   MAY_FAIL;
-  return take_block(out, bytes, current());
+  const std::lock_guard lock(fake.mutex);
+  *out = fake.new_object();
+  fake.devices_of_streams[*out] = current();
+  return success;
 }
-Result cuMemAllocAsync_ptsz(Address* out, Size bytes, Object) {
+Result cuStreamCreateWithPriority(Object* out, unsigned flags, int) {
   MAY_FAIL;
-  return take_block(out, bytes, current());
+  return fake_driver::cuStreamCreate(out, flags);
+}
+// From the pool of the stream's device.
+Result cuMemAllocAsync(Address* out, Size bytes, Object stream) {
+  MAY_FAIL;
+  return take_block(out, bytes, device_of_stream(stream));
+}
+Result cuMemAllocAsync_ptsz(Address* out, Size bytes, Object stream) {
+  MAY_FAIL;
+  return take_block(out, bytes, device_of_stream(stream));
 }
 Result cuMemAllocFromPoolAsync(Address* out, Size bytes, Object pool, Object) {
   MAY_FAIL;
@@ -299,6 +318,14 @@ Result cuDeviceGetDefaultMemPool(Object* out, Device device) {
 Result cuDeviceGetMemPool(Object* out, Device device) {
   MAY_FAIL;
   return fake_driver::cuDeviceGetDefaultMemPool(out, device);
+}
+Result cuMemGetDefaultMemPool(Object* out, const Location* location, int) {
+  MAY_FAIL;
+  return fake_driver::cuDeviceGetDefaultMemPool(out, location->id);
+}
+Result cuMemGetMemPool(Object* out, const Location* location, int) {
+  MAY_FAIL;
+  return fake_driver::cuDeviceGetDefaultMemPool(out, location->id);
 }
 DOES_NOTHING(cuMemPoolExportPointer, (void*, Address))
 // What another process shares: a megabyte at an address of its own.

@@ -59,7 +59,8 @@ EXPORTED std::uint64_t fake_waits() {
   return waits;
 }
 
-EXPORTED Result cuEventCreate(Object* out, unsigned) {
+Result behind::cuEventCreate(Object* out, unsigned) {
+  if (const Result result = failure_of("cuEventCreate"); result != success) return result;
   const std::lock_guard lock(mutex);
   *out = reinterpret_cast<Object>(next_event += 16);
   events[*out] = {};
