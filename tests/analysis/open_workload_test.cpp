@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -27,11 +29,13 @@ Source opened(const std::string& name, const std::vector<std::string>& words = {
 }
 
 std::string error_of(const std::string& text, const std::vector<WorkloadChange>& changes = {}) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "broken.json";
+  // Each test is a process of its own, and they run side by side.
+  const auto file = std::filesystem::path(testing::TempDir()) / ("broken_" + std::to_string(getpid()) + ".json");
   std::ofstream(file) << text;
   SourceOptions options;
   options.what_if = changes;
   const auto source = read_source(file.string(), options);
+  std::filesystem::remove(file);
   return source ? "no error" : source.error().text();
 }
 
