@@ -1,9 +1,8 @@
 // A workload file as it is opened: known by its content, emulated, in plain words, and emulated again with changes.
 #include <gtest/gtest.h>
-
-#include <algorithm>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
