@@ -75,15 +75,21 @@ void* ask_for_function(const char* name, int version, Flags flags) {
 constexpr int newest_version = 13000;
 
 bool ends_a_thread_variant(const char* ending) {
-  return std::strstr(ending, "_ptsz") != nullptr || std::strstr(ending, "_ptds") != nullptr;
+  return std::strcmp(ending, "_ptsz") == 0 || std::strcmp(ending, "_ptds") == 0;
 }
 
-// The endings that the driver's variants of a name have: "", "_v2", "_ptsz", "_v2_ptsz", ... Null: another name.
-const char* find_ending(const char* name, const char* symbol) {
+// The variant of a name that is `symbol` and an ending, of which "", "_v2", "_ptsz" and "_v2_ptds" are some; nothing
+// else is, not the "Async" of another function.
+struct Variant {
+  bool is_one = false, is_per_thread = false;
+};
+Variant variant_of(const char* name, const char* symbol) {
   const std::size_t length = std::strlen(symbol);
-  if (std::strncmp(name, symbol, length) != 0) return nullptr;
+  if (std::strncmp(name, symbol, length) != 0) return {};
   const char* ending = name + length;
-  return *ending == 0 || std::strncmp(ending, "_v", 2) == 0 || ends_a_thread_variant(ending) ? ending : nullptr;
+  if (ending[0] == '_' && ending[1] == 'v' && ending[2] >= '0' && ending[2] <= '9') ending += 3;
+  const bool is_per_thread = ends_a_thread_variant(ending);
+  return {*ending == 0 || is_per_thread, is_per_thread};
 }
 
 }  // namespace
@@ -115,6 +121,17 @@ void* find_target(Entry entry) {
   return target;
 }
 
+// Where it is a function of the table by a name that is not the symbol's: cuGraphInstantiate of a program of 12.0 or
+// newer is cuGraphInstantiateWithFlags.
+static void* replace_by_name(const char* name, void* found) {
+  for (std::size_t i = 0; i < entry_count; ++i) {
+    if (std::strcmp(entry_points[i].name, name) != 0) continue;
+    set_target(i, found);
+    return entry_points[i].ours;
+  }
+  return found;
+}
+
 void* replace_found(const char* symbol, void* found, int version, Flags flags) {
   // A driver that asked dlsym itself has ours; so it has where a program that is not position-independent keeps a jump
   // to ours, which is then the function's address for everybody.
@@ -122,27 +139,28 @@ void* replace_found(const char* symbol, void* found, int version, Flags flags) {
   constexpr Flags per_thread_stream = 2;
   const bool is_per_thread = (flags & per_thread_stream) != 0;
   std::size_t best = entry_count;
+  int best_rank = 0;
   for (std::size_t i = 0; i < entry_count; ++i) {
-    const char* ending = find_ending(entry_points[i].name, symbol);
-    if (ending == nullptr) continue;
+    const Variant variant = variant_of(entry_points[i].name, symbol);
+    if (!variant.is_one) continue;
     // What a name means depends on version and flags; the address is what it is.
     if (find_function_beside(found, entry_points[i].name) == found) {
       set_target(i, found);
       return entry_points[i].ours;
     }
-    const bool may_be = entry_points[i].since <= version && (is_per_thread || !ends_a_thread_variant(ending));
-    const auto rank = [&](std::size_t entry) {
-      const char* its_ending = find_ending(entry_points[entry].name, symbol);
-      return entry_points[entry].since + (is_per_thread && ends_a_thread_variant(its_ending) ? 1 : 0);
-    };
-    if (may_be && (best == entry_count || rank(i) >= rank(best))) best = i;
+    if (entry_points[i].since > version || (variant.is_per_thread && !is_per_thread)) continue;
+    const int rank = 2 * entry_points[i].since + (variant.is_per_thread ? 1 : 0);
+    if (best == entry_count || rank >= best_rank) {
+      best = i;
+      best_rank = rank;
+    }
   }
   if (best == entry_count) return found;
-  // The driver exports it under no name of ours, so it is a function of its own, or a variant that we don't know, whose
-  // arguments may be others: that one has a name that begins like ours, or is not what the driver answers when it is
-  // asked for the newest version that we know.
+  // The driver exports it under no name of those, so it is a function of its own, or a variant that we don't know,
+  // whose arguments may be others: that one has a name that begins like the symbol, or is not what the driver answers
+  // when it is asked for the newest version that we know.
   const char* name = find_name_of(found);
-  if (name != nullptr && std::strncmp(name, symbol, std::strlen(symbol)) == 0) return found;
+  if (name != nullptr && std::strncmp(name, symbol, std::strlen(symbol)) == 0) return replace_by_name(name, found);
   if (version > newest_version && ask_for_function(symbol, newest_version, flags) != found) return found;
   set_target(best, found);
   return entry_points[best].ours;

@@ -252,6 +252,16 @@ class Driver(unittest.TestCase):
                     done = self.run_it(JOB, "proc", "4", "20000", "7", fake=fake, FAKE_CUDA_UNNAMED="1", FAKE_CUDA_BYTES="100000", JOB_CUDA_VERSION=str(version))
                     self.assert_is(json.loads(done.stdout))
 
+    def test_of_functions_that_are_not_exported_the_one_is_told_that_was_asked_for(self):
+        self.run_python("""
+            found = C.c_void_p()
+            for symbol, arguments in (("cuMemcpy", (at, at, C.c_size_t(5))), ("cuMemAllocHost", (C.byref(C.c_void_p()), C.c_size_t(7)))):
+                assert cuda.cuGetProcAddress_v2(symbol.encode(), C.byref(found), 12000, C.c_uint64(2), None) == 0
+                for name in (symbol, symbol + "_v2"): cuda.fake_fail(name.encode(), 2, 1)
+                assert C.CFUNCTYPE(C.c_int)(found.value)(*arguments) == 2
+        """, FAKE_CUDA_UNNAMED="1")
+        self.assertEqual([row["text"] for row in self.rows() if row["kind"] == "driver_refusal"], ["cuMemcpy_ptds", "cuMemAllocHost_v2"])
+
     def test_children_are_followed_with_and_without_exec(self):
         script = """
             import os
