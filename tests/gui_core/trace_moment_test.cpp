@@ -8,6 +8,7 @@
 
 #include "app/gui/core/app.h"
 #include "app/gui/core/copy_as_command.h"
+#include "app/gui/core/trace_tables.h"
 #include "tests/gui_core/small_trace.h"
 
 namespace hbmscope::gui {
@@ -205,6 +206,13 @@ TEST_F(TraceMoments, what_is_free_and_why_it_failed_are_answered) {
   EXPECT_EQ(1U, answers.failure.value->of);
   EXPECT_EQ(10 * mib, answers.free_history.value->largest_request_at(7)->bytes);
   EXPECT_EQ(2U, answers.sizes.value->metrics.live_sizes.count());
+  const FreePieces& free = *answers.free.value->free;
+  const LargestRequest* before = answers.free_history.value->largest_request_at(7);
+  EXPECT_EQ("largest request so far 10.0 MiB: fits", largest_request_text(free, before, std::nullopt));
+  EXPECT_EQ("largest request so far 50.0 MiB, which failed: does not fit into a free piece",
+            largest_request_text(free, before, 50 * mib))
+      << "what is refused at the moment is the largest so far";
+  EXPECT_EQ("", largest_request_text(free, nullptr, std::nullopt));
 }
 
 TEST_F(TraceMoments, line_of_code_keeps_its_color_when_the_moment_moves) {

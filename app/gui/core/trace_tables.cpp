@@ -118,6 +118,16 @@ TextTable table_from_free(const FreeAnswer& answer) {
   return table;
 }
 
+std::string largest_request_text(const FreePieces& free, const LargestRequest* before,
+                                 std::optional<std::uint64_t> failing) {
+  LargestRequest largest = before == nullptr ? LargestRequest() : *before;
+  if (failing && *failing >= largest.bytes) largest = {0, *failing, true};
+  if (before == nullptr && !failing) return {};
+  return "largest request so far " + text_from_bytes(static_cast<std::int64_t>(largest.bytes)) +
+         (largest.has_failed ? ", which failed" : "") + ": " +
+         (largest.bytes <= free.largest_bytes() ? "fits" : "does not fit into a free piece");
+}
+
 TextTable table_from_failure(const FailureAnswer& answer) {
   TextTable table;
   table.head = sentence_of(answer.facts) + " " + unknowns_of(answer.facts);
