@@ -2,12 +2,14 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "app/gui/core/app.h"
 #include "app/gui/core/copy_as_command.h"
+#include "app/gui/core/tables.h"
 #include "app/gui/core/trace_tables.h"
 #include "tests/gui_core/small_trace.h"
 
@@ -191,6 +193,20 @@ TEST_F(TraceMoments, range_is_worked_out_copied_and_cleared) {
   EXPECT_EQ(ViewKind::timeline, state().position().view);
   give(CommandId::back);
   EXPECT_EQ("#1", state().position().range.from);
+}
+
+TEST_F(TraceMoments, figures_of_the_heap_map_say_what_changed_since_the_pin) {
+  open();
+  give(CommandId::set_pin, std::string("#2"));
+  const auto& map = state().answers().heap_map;
+  ASSERT_TRUE(map.value);
+  ASSERT_EQ(HeapColoring::change, map.value->pieces.coloring);
+  const TextTable table = table_from_heap(*map.value);
+  ASSERT_EQ("Change", table.columns.back().title);
+  std::set<std::string> changes;
+  for (const auto& row : table.rows) changes.insert(row.back().shown);
+  EXPECT_TRUE(changes.contains("new")) << "taken since";
+  EXPECT_TRUE(changes.contains("")) << "what is free";
 }
 
 TEST_F(TraceMoments, what_is_free_and_why_it_failed_are_answered) {
