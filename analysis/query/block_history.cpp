@@ -40,10 +40,13 @@ class HistoryFinder {
 
  private:
   static AddressRange range_of(std::uint64_t address, std::uint64_t size) { return {address, address + size}; }
+  static AddressRange range_of(const LiveBlock& block) {
+    return block.has_address() ? range_of(block.address, block.size) : AddressRange{};
+  }
   std::optional<std::int64_t> time(std::int64_t ns) const { return has_times_ ? std::optional(ns) : std::nullopt; }
 
   void open(const LiveBlock& block, std::uint64_t event, std::optional<std::int64_t> begin_ns) {
-    if (!range_of(block.address, block.size).contains(range_.begin)) return;
+    if (!range_of(block).contains(range_.begin)) return;
     HeldRow row;
     row.event = event;
     row.begin_ns = begin_ns;
@@ -71,8 +74,9 @@ class HistoryFinder {
 
   void note_free(const HeapChange& change, const wire::DecodedBlock& decoded) {
     const LiveBlock& block = *change.block;
-    if (!range_of(block.address, block.size).overlaps(range_)) return;
-    const std::uint32_t stack = decoded.rows<wire::FreeRecord>()[change.place.row].stack;
+    if (!range_of(block).overlaps(range_)) return;
+    std::uint32_t stack = decoded.rows<wire::FreeRecord>()[change.place.row].stack;
+    if (stack == wire::derived_free) stack = 0;
     if (change.place.event < position_)
       history_.since = {
           FreeSince::Why::freed, change.place.event, time(change.time_ns), block.size, stack, block.stack};
@@ -94,7 +98,7 @@ class HistoryFinder {
   void note_listed(const StreamState& state, const HeapChange& change) {
     std::vector<LiveBlock> listed;
     for (const LiveBlock& block : state.slots())
-      if (block.heap == heap_ && range_of(block.address, block.size).contains(range_.begin)) listed.push_back(block);
+      if (block.heap == heap_ && range_of(block).contains(range_.begin)) listed.push_back(block);
     const auto is_same = [&](const Open& open, const LiveBlock& block) {
       const HeldRow& row = history_.rows[open.row];
       return open.event == block.event && row.address == block.address && row.size == block.size;
@@ -176,7 +180,8 @@ PlaceAt find_place(const StreamState& state, std::uint32_t heap, std::uint64_t a
   PlaceAt place;
   // Blocks first: of two that overlap, or that lie outside of all regions, a region's chunks know one or none.
   for (const LiveBlock& block : state.slots()) {
-    if (block.heap != heap || address < block.address || address - block.address >= block.size) continue;
+    if (block.heap != heap || !block.has_address() || address < block.address || address - block.address >= block.size)
+      continue;
     place = {PlaceAt::What::block, {block.address, block.address + block.size}, block.slot};
     if (!space.is_loose(block.place)) return place;
   }

@@ -195,7 +195,7 @@ std::optional<std::uint64_t> lowest_address(const StreamState& state, std::uint3
     return lowest;
   }
   for (const LiveBlock& block : state.slots())
-    if (block.heap == heap) lowest = std::min(lowest.value_or(block.address), block.address);
+    if (block.heap == heap && block.has_address()) lowest = std::min(lowest.value_or(block.address), block.address);
   return lowest;
 }
 

@@ -167,10 +167,11 @@ BlockFacts facts_of(const Trace& trace, const std::vector<StreamState>& states, 
   facts.block = state.slots()[row.slot];
   facts.stream = row.stream;
   facts.heap = &stream.definitions().heap(facts.block.heap);
-  if (facts.heap->has(wire::heap_flag::has_addresses)) facts.address = facts.block.address;
+  if (facts.heap->has(wire::heap_flag::has_addresses) && facts.block.has_address()) facts.address = facts.block.address;
   if (facts.heap->has(wire::heap_flag::has_requested) && facts.block.requested != wire::unknown_bytes) {
     facts.requested = facts.block.requested;
-    facts.waste = facts.block.size - std::min(facts.block.size, facts.block.requested);
+    if (!facts.heap->has(wire::heap_flag::sizes_are_requests))
+      facts.waste = facts.block.size - std::min(facts.block.size, facts.block.requested);
   }
   const auto since = [](std::int64_t later, std::int64_t earlier) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier));

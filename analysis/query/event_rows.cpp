@@ -51,7 +51,12 @@ class RowMaker {
         row.text = record.tag;
         return;
       }
-      case RecordKind::free: row.stack = block.rows<wire::FreeRecord>()[at].stack; return;
+      case RecordKind::free: {
+        const std::uint32_t stack = block.rows<wire::FreeRecord>()[at].stack;
+        row.is_derived = stack == wire::derived_free;
+        if (!row.is_derived) row.stack = stack;
+        return;
+      }
       case RecordKind::free_requested: row.stack = block.rows<wire::FreeRequestedRecord>()[at].stack; return;
       case RecordKind::free_at: return fill_place(row, block.rows<wire::FreeAtRecord>()[at]);
       case RecordKind::free_requested_at: return fill_place(row, block.rows<wire::FreeRequestedAtRecord>()[at]);
@@ -129,10 +134,10 @@ std::vector<EventRow> compute_event_rows(const Stream& stream, std::uint64_t fir
   return maker.take();
 }
 
-std::string_view words_for_event(RecordKind kind) {
-  switch (kind) {
+std::string_view words_for_event(const EventRow& row) {
+  switch (row.kind) {
     case RecordKind::alloc: return "allocated";
-    case RecordKind::free: return "freed";
+    case RecordKind::free: return row.is_derived ? "freed, not recorded" : "freed";
     case RecordKind::free_requested: return "free asked for";
     case RecordKind::free_at: return "freed, unknown";
     case RecordKind::free_requested_at: return "free asked for, unknown";
@@ -148,7 +153,7 @@ std::string_view words_for_event(RecordKind kind) {
     case RecordKind::loss: return "events lost";
     default: break;
   }
-  const wire::RecordDescription* known = wire::find_record(static_cast<std::uint16_t>(kind));
+  const wire::RecordDescription* known = wire::find_record(static_cast<std::uint16_t>(row.kind));
   return known == nullptr ? std::string_view() : std::string_view(known->name);
 }
 

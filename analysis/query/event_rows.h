@@ -21,6 +21,7 @@ struct EventRow {
   std::optional<std::uint64_t> address, size, requested;
   std::optional<std::uint64_t> allocation;  // The event that took the block; absent: from before the stream.
   std::optional<std::int64_t> value;        // Of a counter.
+  bool is_derived = false;                  // A free that the source did not record (wire::derived_free).
 
   friend bool operator==(const EventRow&, const EventRow&) = default;
 };
@@ -29,6 +30,6 @@ struct EventRow {
 std::vector<EventRow> compute_event_rows(const Stream& stream, std::uint64_t first, std::uint64_t last);
 
 // In a person's words: "allocated", "freed", "out of memory"; empty for kinds that a newer version writes.
-std::string_view words_for_event(wire::RecordKind kind);
+std::string_view words_for_event(const EventRow& row);
 
 }  // namespace hbmscope

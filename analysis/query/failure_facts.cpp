@@ -48,6 +48,7 @@ std::optional<std::int64_t> since_start(const Stream& stream, std::int64_t time_
 
 FailureVerdict verdict_of(const FailureFacts& facts) {
   const std::uint64_t needed = facts.needed_bytes;
+  if (facts.is_inexact && facts.free_pieces) return FailureVerdict::unknown;
   if (!facts.free_bytes && facts.limit_bytes && needed >= *facts.limit_bytes) return FailureVerdict::too_big;
   if (!facts.free_bytes) return FailureVerdict::unknown;
   if (!facts.largest_free_bytes) return needed > *facts.free_bytes ? FailureVerdict::too_big : FailureVerdict::unknown;
@@ -143,6 +144,7 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
   facts.since_start_ns = since_start(stream, failure.time_ns);
   facts.asked_bytes = failure.asked_bytes;
   facts.needed_bytes = find_rounded_request(stream.definitions(), failure.asked_bytes).value_or(failure.asked_bytes);
+  facts.is_inexact = state.is_inexact(failure.heap);
   facts.free_bytes = space.free_bytes();
   facts.largest_free_bytes = space.largest_free();
   if (facts.free_bytes) facts.free_pieces = space.free_chunks();
@@ -186,6 +188,8 @@ std::string sentence_of(const FailureFacts& facts) {
   const std::string asked = text_from_bytes(facts.asked_bytes) + " was asked for";
   const bool is_told = facts.free_bytes || facts.verdict == FailureVerdict::too_big;
   if (!facts.free_pieces && is_told) return sentence_of_told(facts);
+  if (facts.verdict == FailureVerdict::unknown && facts.is_inexact)
+    return asked + "; events of this heap were lost before, so what was free is not known.";
   if (facts.verdict == FailureVerdict::unknown) return asked + "; what was free is not told.";
   const std::uint64_t free = *facts.free_bytes, pieces = *facts.free_pieces;
   const TextPair pair = texts_from_bytes(signed_from(facts.asked_bytes), signed_from(*facts.largest_free_bytes));
@@ -218,7 +222,10 @@ std::string sentence_of(const FailureFacts& facts) {
 std::string unknowns_of(const FailureFacts& facts) {
   std::string text;
   const auto add = [&](std::string_view words) { text += (text.empty() ? "" : " ") + std::string(words); };
-  if (facts.verdict == FailureVerdict::unknown)
+  if (facts.is_inexact && facts.free_pieces)
+    add("By the events that are left, " + text_from_bytes(*facts.free_bytes) + " was free, the largest piece " +
+        text_from_bytes(facts.largest_free_bytes.value_or(0)) + ": neither is exact.");
+  else if (facts.verdict == FailureVerdict::unknown)
     add("The regions of this heap are not told, so neither is what was free in it.");
   if (!facts.driver_bytes) add("How much the driver had left is not told.");
   if (facts.verdict == FailureVerdict::had_room)

@@ -16,7 +16,7 @@
 namespace hbmscope {
 
 enum class FailureVerdict : std::uint8_t {
-  unknown,    // What was free is not told.
+  unknown,    // What was free is not told, or not known any more: events of the heap were lost before.
   too_big,    // More than all that was free in the pool, and all that the driver had left where that is told; or all
               // of the limit and more, as it is printed.
   scattered,  // Enough was free in the pool, in pieces that are each too small.
@@ -45,6 +45,7 @@ struct FailureFacts {
   std::uint64_t event = 0;  // The failure's; the heap is as it was just before it.
   std::optional<std::int64_t> since_start_ns;
   std::uint64_t asked_bytes = 0;
+  bool is_inexact = false;  // Events of the heap were lost before: what was free is only what the others make of it.
   std::uint64_t needed_bytes = 0;  // Rounded as the allocator would have, where its rule is known; else what was asked.
   std::optional<std::uint64_t> free_bytes, free_pieces, largest_free_bytes;
   std::optional<std::uint64_t> driver_bytes;  // What the driver had left, where that is told.

@@ -117,7 +117,8 @@ class StreamMeter {
     const auto requested =
         info.has(wire::heap_flag::has_requested) ? heap.known_requested_bytes() : std::optional<std::uint64_t>();
     // A source may tell a request that is larger than its block; nothing is wasted then.
-    if (requested) metrics.rounding_waste_bytes = heap.in_use_bytes - std::min(*requested, heap.in_use_bytes);
+    if (requested && !info.has(wire::heap_flag::sizes_are_requests))
+      metrics.rounding_waste_bytes = heap.in_use_bytes - std::min(*requested, heap.in_use_bytes);
     metrics.fit = find_largest_fit(info, state_);
     if (heap.space.free_bytes()) {
       metrics.free_gaps.emplace();

@@ -42,6 +42,13 @@ void take_told_figures(const Stream& stream, const FailureEvent& failure, Failur
   if (!row.total_free_bytes) row.total_free_bytes = told(told_figure::free);
   if (!row.largest_free_bytes) row.largest_free_bytes = told(told_figure::largest_free);
   if (!row.limit_bytes) row.limit_bytes = told(told_figure::limit);
+  if (!row.pool_bytes) row.pool_bytes = told(told_figure::pool);
+}
+
+// Of a source that tells how large the pool is, and not where.
+void take_told_pool(const Stream& stream, std::uint32_t heap, std::uint64_t position, HeapRow& row) {
+  row.pool_bytes = find_told(stream, told_figure::pool, heap, position);
+  if (row.pool_bytes && *row.pool_bytes >= row.in_use_bytes) row.free_bytes = *row.pool_bytes - row.in_use_bytes;
 }
 
 }  // namespace
@@ -85,8 +92,9 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       row.pool_bytes = heap.space.region_bytes();
       row.free_bytes = heap.space.free_bytes();
       row.largest_free_bytes = heap.space.largest_free();
+      if (!row.pool_bytes) take_told_pool(trace.streams[i], info.id, states[i].position(), row);
       row.external_fragmentation = external_fragmentation(heap);
-      if (row.requested_bytes && row.in_use_bytes > 0)
+      if (row.requested_bytes && row.in_use_bytes > 0 && !info.has(wire::heap_flag::sizes_are_requests))
         row.internal_fragmentation =
             1.0 - static_cast<double>(*row.requested_bytes) / static_cast<double>(row.in_use_bytes);
       const HeapPeak peak = trace.streams[i].peak(info.id);
@@ -133,6 +141,7 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
         heap.memory_kind != asked.memory_kind)
       continue;
     const HeapState& then = state->heap(heap.id);
+    row.is_inexact |= state->is_inexact(heap.id);
     add(row.used_bytes, state->in_use_bytes(heap.id));
     add(row.total_free_bytes, then.space.free_bytes());
     add(row.pool_bytes, then.space.region_bytes());

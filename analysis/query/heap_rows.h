@@ -46,6 +46,7 @@ struct FailureRow {
   std::string memory_space;
   std::optional<std::uint32_t> device;
   std::string allocator, reason;  // Empty: not told.
+  bool is_inexact = false;        // Events were lost before: what was used and free is not exact.
   bool is_pending = false;        // A refusal that may be tried again still (query/pending_requests.h).
   std::string own_line;           // "forward model.py:54", the innermost line of the person's own code; may be empty.
 };

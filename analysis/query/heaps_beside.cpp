@@ -159,7 +159,19 @@ void say_bytes(const Facts& a, const Facts& b, std::vector<std::string>& sentenc
     sentences.push_back("The program asks for the same in both; the difference is rounding.");
 }
 
+void say_inexact(const Facts& a, const Facts& b, std::vector<std::string>& sentences) {
+  if (!a.row.is_inexact && !b.row.is_inexact) return;
+  const bool is_both = a.row.is_inexact && b.row.is_inexact;
+  sentences.push_back(fmt::format(
+      "Events of {} were lost: {} requests, what is in use and what is free are only what the others make of it.",
+      is_both            ? "both"
+      : a.row.is_inexact ? "A"
+                         : "B",
+      is_both ? "their" : "its"));
+}
+
 std::string fit_of(const char* name, const Facts& facts) {
+  if (facts.row.is_inexact) return fmt::format("{}: not known", name);
   if (!facts.row.largest_free_bytes) return fmt::format("{}: not told", name);
   if (*facts.row.largest_free_bytes == 0) return fmt::format("{} has nothing free now", name);
   return fmt::format("{} up to {}", name, text_from_bytes(*facts.row.largest_free_bytes));
@@ -169,7 +181,8 @@ void say_what_fits(const Facts& a, const Facts& b, std::vector<std::string>& sen
   if (!a.row.largest_free_bytes && !b.row.largest_free_bytes) return;
   std::string words = fmt::format("What fits without more from the device: {}; {}.", fit_of("A", a), fit_of("B", b));
   const auto share = [](const Facts& facts) { return facts.row.external_fragmentation; };
-  if (share(a) && share(b) && std::abs(*share(a) - *share(b)) >= 0.05)
+  const bool is_exact = !a.row.is_inexact && !b.row.is_inexact;
+  if (is_exact && share(a) && share(b) && std::abs(*share(a) - *share(b)) >= 0.05)
     words += fmt::format(
         " {} is the more fragmented: {:.0f} % of its free bytes lie outside the largest piece, of {}'s {:.0f} %.",
         *share(a) > *share(b) ? "A" : "B", 100 * std::max(*share(a), *share(b)), *share(a) > *share(b) ? "B" : "A",
@@ -207,6 +220,7 @@ std::optional<HeapsBeside> compare_heaps(const HeapAt& at_a, const HeapAt& at_b,
   const auto a = facts_of(at_a, control), b = facts_of(at_b, control);
   if (!a || !b) return std::nullopt;
   HeapsBeside answer{a->row, b->row, rows_of(*a, *b), {}};
+  say_inexact(*a, *b, answer.sentences);
   say_next_failure(at_a, *a, at_b, *b, answer.sentences, control);
   say_failures(at_a, *a, at_b, *b, answer.sentences);
   say_progress(*a, *b, answer.sentences);

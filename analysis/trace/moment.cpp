@@ -106,7 +106,7 @@ std::optional<std::int64_t> parse_time_ns(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
   const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  const auto unit_ns = find_time_unit_ns(unit);
+  const auto unit_ns = find_time_unit_ns(unit.empty() ? "s" : unit);  // As all lengths of time that are given.
   if (!unit_ns || number * *unit_ns >= 9e18) return std::nullopt;
   return static_cast<std::int64_t>(number * *unit_ns);
 }
@@ -185,7 +185,9 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
     if (time_on(stream, stream.first_time_ns(), *reference) < reference->first_time_ns()) reference = &stream;
   const std::int64_t time_ns = clamped_sum(reference->first_time_ns(), *since);
   moment.positions = positions_at_time(trace, *reference, time_ns);
-  moment.text = fmt::format("{} after the first event{}", text, time_of_day(*reference, time_ns));
+  const bool has_unit = text.find_first_not_of("0123456789.eE+-") != std::string_view::npos;
+  moment.text =
+      fmt::format("{}{} after the first event{}", text, has_unit ? "" : "s", time_of_day(*reference, time_ns));
   return moment;
 }
 

@@ -233,17 +233,21 @@ Stream::RecordCounts Stream::note(const wire::DecodedBlock& block) {
     if (!wire::is_event(kinds[i])) continue;
     if (!has_.has_events) has_.first_time_ns = has_.last_time_ns = times[i];
     has_.has_events = true;
+    has_.has_times |= times[i] != 0;
     has_.last_time_ns = std::max(has_.last_time_ns, times[i]);
     ++event;
   }
   const auto count = [&](RecordKind kind) { return rows[static_cast<std::size_t>(kind)]; };
   has_.counts.alloc += count(RecordKind::alloc);
-  has_.counts.free += count(RecordKind::free) + count(RecordKind::free_at);
+  const auto frees = block.rows<wire::FreeRecord>();
+  const auto derived = static_cast<std::uint64_t>(
+      std::count_if(frees.begin(), frees.end(), [](const auto& record) { return record.stack == wire::derived_free; }));
+  has_.counts.free += count(RecordKind::free) + count(RecordKind::free_at) - derived;
   has_.counts.driver_refusals += count(RecordKind::driver_refusal);
   has_.counts.out_of_memory += count(RecordKind::out_of_memory);
   has_.counts.unknown_records += block.unknown_records();
   has_.counts.total += block.header().events - count(RecordKind::marker) - count(RecordKind::counter) -
-                       count(RecordKind::attribute) - count(RecordKind::loss);
+                       count(RecordKind::attribute) - count(RecordKind::loss) - derived;
   return rows;
 }
 

@@ -111,7 +111,8 @@ class Stream {
   // Behind the last block; they are in the counts, and end_position() lies behind them.
   std::uint64_t events_lost_at_end() const { return has_.events_lost_at_end; }
   std::uint64_t blocks_lost_at_end() const { return has_.blocks_lost_at_end; }
-  bool has_times() const { return has_.first_time_ns != has_.last_time_ns; }
+  // A source without times gives all its events the time 0.
+  bool has_times() const { return has_.has_times; }
   std::int64_t first_time_ns() const { return has_.first_time_ns; }
   std::int64_t last_time_ns() const { return has_.last_time_ns; }
   // After all events. Not of a version: there, state_at() computes it.
@@ -156,7 +157,7 @@ class Stream {
     SharedLog<std::shared_ptr<const Keyframe>> keyframes;  // Ascending positions.
     std::uint64_t end_position = 0;
     std::uint64_t events_lost_at_end = 0, blocks_lost_at_end = 0;
-    bool has_events = false;
+    bool has_events = false, has_times = false;
     std::int64_t first_time_ns = 0, last_time_ns = 0;
   };
   // What only the one that grows has.

@@ -129,7 +129,7 @@ std::uint32_t StreamState::apply_live(const wire::LiveRecord& record, const Defi
   }
   HeapState* heap = find_heap(record.heap, definitions);
   if (heap == nullptr) return 0;
-  const bool is_loose = (record.flags & wire::block_flag::is_loose) != 0;
+  const bool is_loose = (record.flags & (wire::block_flag::is_loose | wire::block_flag::has_no_address)) != 0;
   fill_slot(
       record.slot, record, record.event, *heap,
       is_loose ? heap->space.take_loose(record.address, record.size) : heap->space.take(record.address, record.size));

@@ -38,6 +38,7 @@ struct LiveBlock {
 
   bool is_live() const { return heap != 0; }
   bool is_pending() const { return (flags & wire::block_flag::is_pending) != 0; }
+  bool has_address() const { return (flags & wire::block_flag::has_no_address) == 0; }
 };
 
 struct HeapState {

@@ -8,6 +8,8 @@ namespace hbmscope::told_figure {
 
 inline constexpr std::string_view used = "used_bytes", free = "free_bytes", largest_free = "largest_free_bytes",
                                   limit = "limit_bytes", reserved = "reserved_bytes";
+// The pool size, as PyTorch's profiler calls it.
+inline constexpr std::string_view pool = "total_reserved";
 
 // Of a compiled program: counters of no heap.
 inline constexpr std::string_view program_argument = "program_argument_bytes", program_output = "program_output_bytes",

@@ -1,6 +1,9 @@
 #include "analysis/trace/told_losses.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <limits>
 #include <system_error>
 
 namespace hbmscope {
@@ -29,6 +32,48 @@ ToldLoss find_told_loss(const Trace& trace, std::string_view name) {
       sum.count += count;
     }
   return sum;
+}
+
+namespace {
+
+constexpr std::string_view caveat_key = "hbmscope.caveat.";
+
+}  // namespace
+
+// A recording's own rows are made anew by whoever reads it, and its caveats are facts of its streams already.
+std::vector<ToldCaveat> find_untold_caveats(const Trace& trace) {
+  std::vector<ToldCaveat> caveats;
+  if (trace.format == "recording") return caveats;
+  for (const ImportStatistic& row : trace.import.rows())
+    if (row.severity != Severity::info &&
+        std::find(std::begin(told_losses), std::end(told_losses), row.name) == std::end(told_losses))
+      caveats.push_back({std::string(caveat_key) + row.name, std::string(text_from_severity(row.severity)) + "\n" +
+                                                                 std::to_string(row.count) + "\n" + row.remedy + "\n" +
+                                                                 row.example});
+  return caveats;
+}
+
+void add_told_caveats(Trace& trace) {
+  ImportStatistics& import = trace.import;
+  for (const Stream& stream : trace.streams)
+    for (const JobFact& fact : stream.definitions().job()) {
+      if (!fact.key.starts_with(caveat_key)) continue;
+      std::string_view rest = fact.value;
+      const auto next_line = [&] {
+        const std::size_t end = std::min(rest.find('\n'), rest.size());
+        const std::string_view line = rest.substr(0, end);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        return line;
+      };
+      const std::string_view severity = next_line(), digits = next_line(), remedy = next_line(), example = next_line();
+      std::int64_t count = 0;
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+      // As above: the file may say anything.
+      if (error != std::errc() || count <= 0 || count > std::numeric_limits<std::int64_t>::max() / 65'536) continue;
+      for (const Severity known : {Severity::notice, Severity::warning, Severity::loss})
+        if (text_from_severity(known) == severity)
+          import.add(std::string_view(fact.key).substr(caveat_key.size()), known, count, remedy, example);
+    }
 }
 
 }  // namespace hbmscope

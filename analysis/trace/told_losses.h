@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/trace/trace.h"
 
@@ -24,5 +25,15 @@ std::string key_of_told_loss(std::string_view name);
 std::string value_of_told_loss(const ToldLoss& loss);
 // What the facts of all streams say.
 ToldLoss find_told_loss(const Trace& trace, std::string_view name);
+
+// What the reader of another program's file had to say of it (sizes that were worked out, bytes that no event names) is
+// true of a recording made of it as well: facts "hbmscope.caveat.size_derived", of the severity, the count, the remedy
+// and the example, a line each. Nothing for rows that only tell how much was read.
+struct ToldCaveat {
+  std::string key, value;
+};
+std::vector<ToldCaveat> find_untold_caveats(const Trace& trace);
+// Adds what the facts of all streams say to the trace's import statistics.
+void add_told_caveats(Trace& trace);
 
 }  // namespace hbmscope

@@ -1,6 +1,8 @@
 #include "analysis/write/json.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -69,6 +71,33 @@ std::size_t at_most(std::size_t count, std::size_t limit) {
   return limit == 0 ? count : std::min(count, limit);
 }
 
+// Of each value type, over all that the filter leaves: a stack that has nothing of the chosen values, and is left out
+// of the rows, counts in the others.
+Json json_from_totals(const ProfileView& view) {
+  const Profile& profile = *view.profile;
+  std::optional<ProfileView> with_zeros;
+  if (view.is_filtered && !view.request.keep_zeros && profile.value_types.size() > 2) {
+    ViewRequest request = view.request;
+    request.keep_zeros = true;
+    if (auto made = make_view(view.profile, request)) with_zeros = std::move(*made);
+  }
+  const ProfileView& counted = with_zeros ? *with_zeros : view;
+  const std::size_t samples = view.is_filtered ? counted.sample_count() : profile.sample_count();
+  Json totals = Json::array();
+  for (std::size_t type = 0; type < profile.value_types.size(); ++type) {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < samples; ++i) {
+      const std::uint32_t sample = view.is_filtered ? counted.sample(i) : static_cast<std::uint32_t>(i);
+      if (!view.unknown_size.empty() && view.unknown_size[sample]) continue;
+      sum += profile.values[type][sample];
+    }
+    totals.push_back({{"type", profile.text(profile.value_types[type].type)},
+                      {"unit", profile.text(profile.value_types[type].unit)},
+                      {"value", sum}});
+  }
+  return totals;
+}
+
 }  // namespace
 
 Json json_from_view(const ProfileView& view) {
@@ -82,19 +111,7 @@ Json json_from_view(const ProfileView& view) {
   json["headline"] = summary.headline;
   json["unit"] = summary.unit;
   json["time_unix_ns"] = number_or_null(profile.time_ns);
-  Json totals = Json::array();
-  for (std::size_t type = 0; type < profile.value_types.size(); ++type) {
-    std::int64_t sum = 0;
-    for (std::size_t i = 0; i < view.sample_count(); ++i) {
-      const std::uint32_t sample = view.sample(i);
-      if (!view.unknown_size.empty() && view.unknown_size[sample]) continue;
-      sum += profile.values[type][sample];
-    }
-    totals.push_back({{"type", profile.text(profile.value_types[type].type)},
-                      {"unit", profile.text(profile.value_types[type].unit)},
-                      {"value", sum}});
-  }
-  json["totals"] = std::move(totals);
+  json["totals"] = json_from_totals(view);
   json["filtered"] = view.is_filtered;
   json["total_before_filter"] = json_from_weight(view.total);
   json["by_device"] = json_from_groups(summary.by_device, "device");

@@ -74,7 +74,12 @@ Json json_from_failure_rows(const std::vector<FailureRow>& rows) {
     Json unknowns = Json::array();
     for (const auto& [key, value] : json.items())
       if (value.is_null()) unknowns.push_back(key);
+    // These hold a figure, and it is not exact.
+    if (row.is_inexact)
+      for (const char* key : {"used_bytes", "total_free_bytes", "largest_free_bytes", "pool_bytes"})
+        if (!json[key].is_null()) unknowns.push_back(key);
     json["unknowns"] = std::move(unknowns);
+    json["is_inexact"] = row.is_inexact;
     json["reason"] = or_null(row.reason);
     json["event"] = row.event;
     json["since_start_ns"] = or_null(row.since_start_ns);
@@ -83,6 +88,14 @@ Json json_from_failure_rows(const std::vector<FailureRow>& rows) {
     list.push_back(std::move(json));
   }
   return list;
+}
+
+void add_moment(Json& json, const Trace& trace, const Moment& moment, const std::vector<StreamState>& states) {
+  json["format"] = trace.format;
+  json["moment"] = json_from_moment(trace, moment);
+  json["heaps"] = json_from_heap_rows(compute_heap_rows(trace, states));
+  json["events"] = json_from_event_counts(compute_event_counts(trace));
+  json["failures"] = json_from_failure_rows(compute_failure_rows(trace));
 }
 
 Json json_from_moment(const Trace& trace, const Moment& moment) {

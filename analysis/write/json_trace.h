@@ -9,6 +9,10 @@
 
 namespace hbmscope {
 
+// The keys format, moment, heaps, events and failures.
+void add_moment(nlohmann::ordered_json& json, const Trace& trace, const Moment& moment,
+                const std::vector<StreamState>& states);
+
 nlohmann::ordered_json json_from_heap_rows(const std::vector<HeapRow>& rows);
 nlohmann::ordered_json json_from_event_counts(const EventCounts& counts);
 nlohmann::ordered_json json_from_failure_rows(const std::vector<FailureRow>& rows);

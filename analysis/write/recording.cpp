@@ -56,6 +56,9 @@ wire::SharedBlock make_last_facts(const Trace& trace, const Stream& stream, Path
       if (untold > 0) add(key_of_told_loss(name), value_of_told_loss({untold, row.example}));
     }
   }
+  if (is_first)
+    for (const ToldCaveat& caveat : find_untold_caveats(trace))
+      add(caveat.key, paths == Paths::stripped ? stripped_text(caveat.value) : caveat.value);
   // A block behind the gap keeps it one.
   if (stream.events_lost_at_end() > 0 || stream.blocks_lost_at_end() > 0)
     add("hbmscope.lost_at_the_end", fmt::format("{} events", stream.events_lost_at_end()));

@@ -49,7 +49,8 @@ class BlockLines {
   void write(const LiveBlock& block, std::optional<std::int64_t> begin_ns, const End& end) {
     const Number allocation = block.event == wire::before_the_stream ? Number() : block.event;
     const Number requested = block.requested == wire::unknown_bytes ? Number() : block.requested;
-    begin_line(allocation, block.heap, block.address, block.size, requested, block.stream);
+    const Number address = block.has_address() ? block.address : Number();
+    begin_line(allocation, block.heap, address, block.size, requested, block.stream);
     end_line(begin_ns, end, block.tag, block.stack, "block", {});
   }
 

@@ -20,15 +20,41 @@ class EventLines {
   // `named`: the block that the event names. `heap`: the one that it changed; 0: none.
   void write(const wire::DecodedBlock& block, const RecordPlace& place, const std::optional<LiveBlock>& named,
              std::uint32_t heap) {
+    if (place.event > next_event_) write_gap(place.event - next_event_, place.time_ns);
+    next_event_ = place.event + 1;
+    time_ns_ = place.time_ns;
     Row row;
     row.heap = heap;
     if (named) fill(row, *named);
     fill(row, block, place);
-    const wire::RecordDescription* description = wire::find_record(static_cast<std::uint16_t>(place.kind));
+    begin(place.event, place.time_ns, word_for(block, place));
+    end(row);
+  }
+
+  // Events that a damaged or missing block had: as many as their numbers tell, no source told of the loss.
+  void write_gap(std::uint64_t count, std::optional<std::int64_t> time_ns) {
+    Row row;
+    row.value = clamped_signed(count);
+    if (next_event_ > 0) row.lost_since_ns = static_cast<std::uint64_t>(time_ns_);
+    begin(std::nullopt, time_ns, "loss");
+    end(row);
+  }
+
+ private:
+  using Number = TraceCsvLines::Number;
+  struct Row {
+    std::uint32_t heap = 0, stack = 0, text = 0, key = 0;
+    Number address, size, requested, allocation, device_stream, available, handle, offset, lost_since_ns, device;
+    std::optional<std::int64_t> value;
+  };
+
+  void begin(const Number& event, std::optional<std::int64_t> time_ns, std::string_view word) {
     lines_.begin();
-    lines_.add(place.event);
-    lines_.add_time(place.time_ns);
-    lines_.add_word(description == nullptr ? "unknown" : description->name);
+    lines_.add(event);
+    lines_.add_time(time_ns);
+    lines_.add_word(word);
+  }
+  void end(const Row& row) {
     lines_.add_heap(row.heap);
     lines_.add_address(row.heap, row.address);
     for (const Number& number : {row.size, row.requested, row.available, row.allocation, row.device_stream})
@@ -42,16 +68,17 @@ class EventLines {
     lines_.end();
   }
 
- private:
-  using Number = TraceCsvLines::Number;
-  struct Row {
-    std::uint32_t heap = 0, stack = 0, text = 0, key = 0;
-    Number address, size, requested, allocation, device_stream, available, handle, offset, lost_since_ns, device;
-    std::optional<std::int64_t> value;
-  };
+  static bool is_derived_free(const wire::DecodedBlock& block, const RecordPlace& place) {
+    return place.kind == RecordKind::free && block.rows<wire::FreeRecord>()[place.row].stack == wire::derived_free;
+  }
+  static std::string_view word_for(const wire::DecodedBlock& block, const RecordPlace& place) {
+    if (is_derived_free(block, place)) return "free_derived";
+    const wire::RecordDescription* description = wire::find_record(static_cast<std::uint16_t>(place.kind));
+    return description == nullptr ? "unknown" : description->name;
+  }
 
   static void fill(Row& row, const LiveBlock& block) {
-    row.address = block.address;
+    if (block.has_address()) row.address = block.address;
     row.size = block.size;
     if (block.requested != wire::unknown_bytes) row.requested = block.requested;
     if (block.event != wire::before_the_stream) row.allocation = block.event;
@@ -77,7 +104,9 @@ class EventLines {
         row.text = record.tag;
         break;
       }
-      case RecordKind::free: row.stack = block.rows<wire::FreeRecord>()[at].stack; break;
+      case RecordKind::free:
+        if (!is_derived_free(block, place)) row.stack = block.rows<wire::FreeRecord>()[at].stack;
+        break;
       case RecordKind::free_requested: row.stack = block.rows<wire::FreeRequestedRecord>()[at].stack; break;
       case RecordKind::free_at: {
         const auto& record = block.rows<wire::FreeAtRecord>()[at];
@@ -183,19 +212,24 @@ class EventLines {
   }
 
   TraceCsvLines& lines_;
+  std::uint64_t next_event_ = 0;
+  std::int64_t time_ns_ = 0;  // Of the last one.
 };
 
 }  // namespace
 
 bool write_event_lines(const Stream& stream, std::uint64_t end, TraceCsvLines& lines, PassControl& control) {
   EventLines events(lines);
-  return pass_over_heaps(
+  const bool is_whole = pass_over_heaps(
       stream, end, &control,
       [&](const StreamState&, const HeapChange& change, const wire::DecodedBlock& block) {
         if (wire::is_event(static_cast<std::uint16_t>(change.place.kind)))
           events.write(block, change.place, change.block, change.heap);
       },
       [&](const wire::DecodedBlock& block, const RecordPlace& place) { events.write(block, place, std::nullopt, 0); });
+  if (is_whole && end >= stream.end_position() && stream.events_lost_at_end() > 0)
+    events.write_gap(stream.events_lost_at_end(), std::nullopt);
+  return is_whole;
 }
 
 }  // namespace hbmscope

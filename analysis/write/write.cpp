@@ -22,13 +22,14 @@ constexpr std::array<Name, 6> names = {{{"pprof", ExportFormat::pprof},
                                         {"json", ExportFormat::json},
                                         {"html", ExportFormat::html}}};
 
-std::string write_json(const ProfileView& view) {
+}  // namespace
+
+std::string write_json(const ProfileView& view, const nlohmann::ordered_json& more) {
   nlohmann::ordered_json json = json_from_view(view);
+  json.update(more);
   json["rows"] = json_from_top(view, compute_top(view), 0);
   return text_from_json(json);
 }
-
-}  // namespace
 
 Result<ExportFormat> parse_export_format(std::string_view name) {
   for (const Name& known : names)
@@ -46,7 +47,7 @@ std::string write_profile(const ProfileView& view, ExportFormat format) {
     case ExportFormat::folded: return write_folded(view);
     case ExportFormat::svg: return write_svg(view);
     case ExportFormat::csv: return write_csv(view);
-    case ExportFormat::json: return write_json(view);
+    case ExportFormat::json: return write_json(view, nlohmann::ordered_json::object());
     case ExportFormat::html: return write_html(view);
   }
   return {};

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "analysis/query/profile_view.h"
 
 namespace hbmscope {
@@ -13,6 +15,7 @@ enum class ExportFormat { pprof, folded, svg, csv, json, html };
 Result<ExportFormat> parse_export_format(std::string_view name);
 
 std::string write_profile(const ProfileView& view, ExportFormat format);
+std::string write_json(const ProfileView& view, const nlohmann::ordered_json& more);  // `more`: keys to add or replace.
 
 // Gzipped. What the view leaves out, samples and frames, is not in it.
 std::string write_pprof(const ProfileView& view);

@@ -12,6 +12,7 @@
 
 #include "analysis/units/format.h"
 #include "app/cli/load.h"
+#include "app/cli/moment_option.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #ifdef HBMSCOPE_RUN
@@ -83,8 +84,8 @@ void add_report(CLI::App& app, ReportOptions& options) {
   command.add_option("--peek", options.peek, "Callers and callees of the functions that match this regular expression");
   command.add_flag("--metrics", options.metrics,
                    "Of a trace also, for each heap: free gaps, sizes, ages, lifetimes, churn, high-water moments");
-  command.add_option("--from", options.from,
-                     "Of a trace: what was allocated, freed and survived between this moment and --at");
+  add_moment_option(command, "--from", options.from,
+                    "Of a trace: what was allocated, freed and survived between this moment and --at");
   command.add_flag("--series", options.series, "A line of totals for each file, instead of adding them up");
   command.add_option("--fail-if", options.fail_if,
                      "Exit with 1 if this holds, e.g. 'bytes>40GiB' or 'device:0 bytes>10GiB'");
@@ -96,7 +97,7 @@ void add_report(CLI::App& app, ReportOptions& options) {
 void add_diff(CLI::App& app, DiffOptions& options) {
   CLI::App& command = *app.add_subcommand("diff", "What changed between two profiles, as now - baseline");
   add_files(command, options.files, "BASELINE NOW, or a folder: its first and last profile");
-  command.add_option("--from", options.from, "The moment of the baseline, of a trace; see --at");
+  add_moment_option(command, "--from", options.from, "The moment of the baseline, of a trace; see --at");
   command
       .add_option(
           "--same", options.same,
@@ -127,8 +128,10 @@ void add_check(CLI::App& app, CheckOptions& options) {
 void add_export(CLI::App& app, ExportOptions& options) {
   CLI::App& command = *app.add_subcommand("export", "Write it for other programs");
   add_files(command, options.files, "Profiles, or traces, or folders of them; several are added up");
-  command.add_option("--to", options.to, "pprof, folded, svg, csv, json or html; of a trace also perfetto or parquet")
-      ->required();
+  ignore_case(
+      command
+          .add_option("--to", options.to, "pprof, folded, svg, csv, json or html; of a trace also perfetto or parquet")
+          ->required());
   command.add_option(
       "--what", options.what,
       "Of a trace as CSV or Parquet, up to --at: events or blocks, a row each; default for CSV: the top table");

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "analysis/write/write.h"
 #include "app/cli/cli.h"
@@ -13,6 +14,7 @@
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/output_file.h"
+#include "app/cli/report_trace.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -33,7 +35,9 @@ int run_export(const ExportOptions& options) {
   if (!source) return fail(source.error());
   const auto view = make_view(source->profile, options.view.request);
   if (!view) return fail(view.error());
-  const std::string bytes = write_profile(*view, *format);
+  nlohmann::ordered_json of_trace = nlohmann::ordered_json::object();
+  if (source->trace && *format == ExportFormat::json) add_trace(of_trace, *source);
+  const std::string bytes = *format == ExportFormat::json ? write_json(*view, of_trace) : write_profile(*view, *format);
   if (options.output.empty()) return print_to_stdout(bytes) ? exit_ok : exit_unreadable;
   std::ofstream file(options.output, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

@@ -21,7 +21,9 @@ namespace {
 // What would otherwise be left out without a word.
 Result<void> check_combination(const ExportOptions& options) {
   if (options.to != "csv" && options.to != "parquet")
-    if (auto allowed = options.given.refuse({"--what"}, "is for --to csv and parquet"); !allowed) return allowed;
+    if (auto allowed = options.given.refuse({"--what"}, "is for rows: --to csv and parquet write each event or block");
+        !allowed)
+      return allowed;
   if (options.to == "parquet" && options.output.empty())
     return Failure(Error{"Parquet is a file, not a stream", "Name it with -o FILE.", {}, {}, false});
   if (options.to != "perfetto")

@@ -53,7 +53,7 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
     if (settings.is_followed)
       unsetenv(wire::no_follow_variable);
     else
-      setenv(wire::no_follow_variable, "1", 1);
+      setenv(wire::no_follow_variable, std::to_string(getpid()).c_str(), 1);
     setenv("NVTX_INJECTION64_PATH", collector.c_str(), 0);  // Its ranges and marks, where nobody else is to have them.
     if (!settings.memory_dump_prefix.empty()) setenv("TF_BFC_MEMORY_DUMP", settings.memory_dump_prefix.c_str(), 0);
     if (settings.wants_cupti)
@@ -137,9 +137,10 @@ void ObservedJob::send_signal(int signal) const {
 
 void ObservedJob::print_summary() const {
   if (observation_.print_summary()) return;
-  say("no process of this command told of device memory, so nothing was recorded: none called the CUDA driver "
-      "(libcuda.so.1) for memory, or had an allocator with collector/annotate/hbmscope.h. A statically linked program "
-      "can't be watched from its start.");
+  say("no process of this command told of device memory, so nothing was recorded. What is told are calls of the CUDA "
+      "driver (libcuda.so.1) that take memory, and an allocator with collector/annotate/hbmscope.h. Not watched are "
+      "statically linked programs, processes whose environment was emptied (env -i) or that run as another user, and, "
+      "with --no-follow, all but the first.");
   if (std::filesystem::is_regular_file(recording())) std::filesystem::remove(recording());
 }
 

@@ -9,6 +9,7 @@
 
 #include "analysis/read/tpu_workload/open_workload.h"
 #include "app/cli/load.h"
+#include "app/cli/moment_option.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -55,10 +56,11 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
                      "A function, or an address such as 0x7f3a14000000, to select in all views");
   command.add_option("--find", request.find, "Blocks of a trace to mark, e.g. 'size>1GiB age>10s', or an address");
   command.add_option("--where", request.where, "Filter, as in report --where");
-  command.add_option("--at", request.at,
-                     "The moment of a trace: start, end, peak, oom, #EVENT or a time such as 12.5s");
-  command.add_option("--from", request.from, "Selects the time of a trace from this moment to --at");
-  command.add_option("--pin", request.pin, "Compares --at with this moment of the trace: heap map and --view compare");
+  add_moment_option(command, "--at", request.at,
+                    "The moment of a trace: start, end, peak, oom, #EVENT or a time such as 12.5s");
+  add_moment_option(command, "--from", request.from, "Selects the time of a trace from this moment to --at");
+  add_moment_option(command, "--pin", request.pin,
+                    "Compares --at with this moment of the trace: heap map and --view compare");
   command
       .add_option("--color", request.color,
                   "Of the heap map: auto, code, size, age, lifetime, state, tag, stream, waste, or with --pin change")

@@ -9,6 +9,7 @@
 
 #include "analysis/model/time_unit.h"
 #include "analysis/units/format.h"
+#include "app/cli/moment_option.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -89,8 +90,8 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
         "Filters");
   group(command.add_flag("--relative", options.relative, "Shares of what the filter leaves, not of the whole profile"),
         "Filters");
-  command.add_option("--at", options.at,
-                     "The moment of a trace: start, end, peak, oom, 12.5s since the first event, or #EVENT");
+  add_moment_option(command, "--at", options.at,
+                    "The moment of a trace: start, end, peak, oom, 12.5s since the first event, or #EVENT");
   command.add_option("--what-if", options.what_if,
                      "KEY=VALUE, several times: of a TPU workload, emulated with that changed, as in tpu run; of two "
                      "files the second");

@@ -67,23 +67,12 @@ struct Extras {
   std::vector<HeapMetrics> metrics;  // With --metrics: one a heap.
 };
 
-void add_trace(nlohmann::ordered_json& json, const Source& source, const std::vector<HeapMetrics>& metrics) {
-  json["format"] = source.trace->format;
-  json["moment"] = json_from_moment(*source.trace, source.moment);
-  json["heaps"] = json_from_heap_rows(compute_heap_rows(*source.trace, source.states));
-  for (std::size_t i = 0; i < metrics.size(); ++i) json["heaps"][i]["metrics"] = json_from_heap_metrics(metrics[i]);
-  json["events"] = json_from_event_counts(compute_event_counts(*source.trace));
-  json["failures"] = json_from_failure_rows(compute_failure_rows(*source.trace));
-  add_told(json, source);
-  add_program(json, *source.trace);
-  add_failure_facts(json["failures"], *source.trace);
-  add_pending(json["failures"], *source.trace);
-}
-
 std::string json_report(const ReportOptions& options, const Source& source, const ProfileView& view,
                         const Extras& extras) {
   nlohmann::ordered_json json = json_from_view(view);
-  if (source.trace) add_trace(json, source, extras.metrics);
+  if (source.trace) add_trace(json, source);
+  for (std::size_t i = 0; i < extras.metrics.size(); ++i)
+    json["heaps"][i]["metrics"] = json_from_heap_metrics(extras.metrics[i]);
   json["by"] = options.by;
   if (const std::string key = label_key_of(options.by); !key.empty()) {
     json["rows"] = json_from_group_rows(compute_groups(view, key));

@@ -3,12 +3,16 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "analysis/query/heap_rows.h"
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
+#include "analysis/write/json_trace.h"
 #include "app/cli/report_failures.h"
+#include "app/cli/report_program.h"
+#include "app/cli/report_told.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -110,6 +114,14 @@ std::string text_from_trace(const Source& source, const Terminal& terminal) {
             text_from_failure_facts(*source.trace, places[i].first, places[i].second, terminal);
   }
   return text + text_from_pending(*source.trace);
+}
+
+void add_trace(nlohmann::ordered_json& json, const Source& source) {
+  add_moment(json, *source.trace, source.moment, source.states);
+  add_told(json, source);
+  add_program(json, *source.trace);
+  add_failure_facts(json["failures"], *source.trace);
+  add_pending(json["failures"], *source.trace);
 }
 
 }  // namespace hbmscope::cli

@@ -38,9 +38,17 @@ void after_fork_in_child() {
   if (!follows) observer = nullptr;
 }
 
-// Programs that this one starts get the environment that it would have without us. Ours is the first of the preloaded.
-void keep_to_this_process() {
-  follows = false;
+// Of the process that alone is watched: it stays so when it executes another program, as launchers do.
+bool is_this_process(const char* number) {
+  std::uint64_t process = 0;
+  for (; *number >= '0' && *number <= '9'; ++number) process = process * 10 + static_cast<std::uint64_t>(*number - '0');
+  return process == static_cast<std::uint64_t>(getpid());
+}
+
+// Programs that it starts have us loaded, and find the environment that they would have without us. Ours is the first
+// of the preloaded.
+void leave_this_process_alone() {
+  observer = nullptr;
   unsetenv(wire::no_follow_variable);
   unsetenv(wire::observer_variable);
   unsetenv(wire::cupti_variable);
@@ -55,10 +63,14 @@ void keep_to_this_process() {
 
 __attribute__((constructor)) void begin() {
   observer = std::getenv(wire::observer_variable);
-  if (observer != nullptr) choose_stacks(std::getenv(wire::stacks_variable));
-  if (observer != nullptr && std::getenv(wire::cupti_variable) != nullptr) prefer_cupti();
-  if (observer != nullptr && std::getenv(wire::no_follow_variable) != nullptr) keep_to_this_process();
-  if (observer != nullptr && has_annotated_tables() && open_rings()) listen_to_all();
+  if (observer == nullptr) return;
+  if (const char* followed = std::getenv(wire::no_follow_variable)) {
+    follows = false;
+    if (!is_this_process(followed)) return leave_this_process_alone();
+  }
+  choose_stacks(std::getenv(wire::stacks_variable));
+  if (std::getenv(wire::cupti_variable) != nullptr) prefer_cupti();
+  if (has_annotated_tables() && open_rings()) listen_to_all();
 }
 
 }  // namespace

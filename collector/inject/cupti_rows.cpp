@@ -11,7 +11,7 @@ constexpr CallbackId ids_max = 1024;
 
 struct Ids {
   CallbackId by_entry[entry_count] = {};
-  std::uint8_t entries[ids_max] = {};  // One more than the entry's number; 0: none.
+  std::uint16_t entries[ids_max] = {};  // One more than the entry's number; 0: none.
 };
 constexpr Ids make_ids() {
   Ids ids;
@@ -20,12 +20,12 @@ constexpr Ids make_ids() {
 #include "collector/inject/cupti_driver_ids.inc"
        }) {
     ids.by_entry[static_cast<std::size_t>(entry)] = id;
-    ids.entries[id] = static_cast<std::uint8_t>(static_cast<std::size_t>(entry) + 1);
+    ids.entries[id] = static_cast<std::uint16_t>(static_cast<std::size_t>(entry) + 1);
   }
   return ids;
 }
 constexpr Ids ids = make_ids();
-static_assert(entry_count < 256);
+static_assert(entry_count < 0xffff);
 
 #define TAKES(name, ...) static_assert(ids.by_entry[static_cast<std::size_t>(Entry::name)] != 0);
 #define GIVES TAKES

@@ -123,6 +123,8 @@ void give(const DriverCall& call, Address at);
 void give_host(const DriverCall& call, void* at);
 void give_array(const DriverCall& call, Object array);
 
+std::uint32_t heap_of_stream(const DriverCall& call, Object stream);
+void note_stream(const DriverCall& call, Object stream);
 void note_pool(Object pool, Device device);
 void note_pool(Object pool, int type, Location location);
 void forget_pool(Object pool);

@@ -187,7 +187,7 @@ static_assert(sizeof(AllocRecord) == 48);
 struct FreeRecord {
   static constexpr RecordKind kind = RecordKind::free;
   std::uint32_t slot = 0;   // Its slot.
-  std::uint32_t stack = 0;  // Stack; 0: not told.
+  std::uint32_t stack = 0;  // Stack; 0: not told; 4294967295: its source recorded no such free, the address was given out again.
 };
 static_assert(sizeof(FreeRecord) == 8);
 

@@ -104,7 +104,7 @@ constexpr char hello_when_attached[8] = {'h', 'b', 'm', 'a', 't', 't', 'c', 'h'}
 constexpr char attach_taken = 'y';
 
 constexpr const char* observer_variable = "HBMSCOPE_OBSERVER";  // The path of the observer's socket.
-// Set: only the process that finds it is observed, none that it starts.
+// The number of the only process that is observed, whatever program it executes; not set: and all that it starts.
 constexpr const char* no_follow_variable = "HBMSCOPE_NO_FOLLOW";
 // Set: CUPTI tells of the driver's calls, where there is one to be had.
 constexpr const char* cupti_variable = "HBMSCOPE_CUPTI";

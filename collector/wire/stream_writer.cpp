@@ -101,6 +101,7 @@ void StreamWriter::free_unseen(std::uint32_t slot, std::int64_t time_ns) {
   ++missed_frees_;
   FreeRecord missed;
   missed.slot = slot;
+  missed.stack = derived_free;
   add(missed, time_ns);
 }
 

@@ -23,7 +23,7 @@ constexpr std::uint32_t block_bytes_max = 1U << 28;
 constexpr std::uint32_t text_bytes_max = 1U << 20;            // Of one text; what is longer is cut.
 constexpr std::uint32_t block_text_wanted = 1U << 24;         // A writer closes a block here.
 constexpr std::uint64_t events_max = std::uint64_t{1} << 62;  // Of a stream: sums of numbers never overflow.
-constexpr std::uint32_t streams_max = 4096;  // Of a recording; writers number them from 0.
+constexpr std::uint32_t streams_max = 4096;                   // Of a recording; writers number them from 0.
 constexpr std::uint16_t first_event_kind = 16;
 
 constexpr bool is_event(std::uint16_t kind) {
@@ -35,6 +35,8 @@ constexpr std::uint64_t unknown_bytes = ~std::uint64_t{0};
 constexpr std::uint64_t graph_handles = 0xffff'fffe'0000'0000;
 constexpr std::uint64_t before_the_stream = ~std::uint64_t{0};  // An allocation id that no event has.
 constexpr std::uint32_t no_device = ~std::uint32_t{0};
+// The stack of a free that its source did not record: the address was given out again, so the block was freed.
+constexpr std::uint32_t derived_free = ~std::uint32_t{0};
 
 enum class BlockType : std::uint8_t { events = 1, keyframe = 2, index = 3 };
 enum class BlockForm : std::uint8_t { columns = 0, zstd_columns = 1, rows = 2 };
@@ -90,6 +92,7 @@ constexpr std::uint32_t has_requested = 2;  // What was asked, beside what block
 constexpr std::uint32_t has_two_ends = 4;   // Blocks grow from both ends.
 constexpr std::uint32_t has_addresses = 8;  // Else addresses are made up to name blocks, and no map is drawn.
 constexpr std::uint32_t is_complete_at_start = 16;  // What lived when the stream began is listed in full.
+constexpr std::uint32_t sizes_are_requests = 32;    // What blocks take is not told: their sizes are what was asked.
 }  // namespace heap_flag
 
 namespace region_flag {
@@ -101,6 +104,8 @@ constexpr std::uint32_t upper_end = 1;        // Taken from the upper end of a t
 constexpr std::uint32_t is_pending = 2;       // Freed by the program, its memory not yet free (LiveRecord).
 constexpr std::uint32_t is_size_derived = 4;  // The source tells what was asked; the size was worked out from the rest.
 constexpr std::uint32_t is_loose = 8;         // In keyframes: lies over another block or outside of all regions.
+// Where it lies is not told, though the heap has addresses: its own is made up and names it alone.
+constexpr std::uint32_t has_no_address = 16;
 }  // namespace block_flag
 
 }  // namespace hbmscope::wire

@@ -1,8 +1,12 @@
 #include "analysis/query/failure_facts.h"
 
+#include <algorithm>
 #include <random>
 
+#include <nlohmann/json.hpp>
+
 #include "analysis/query/free_pieces.h"
+#include "analysis/write/json_trace.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace hbmscope {
@@ -82,6 +86,25 @@ TEST(FailureFacts, heap_without_regions_is_unknown_and_says_why) {
   EXPECT_FALSE(facts.free_bytes);
   EXPECT_FALSE(facts.place);
   EXPECT_NE(std::string::npos, unknowns_of(facts).find("regions of this heap are not told"));
+}
+
+// What the other events make of a heap that lost some is no ground for a verdict.
+TEST(FailureFacts, after_a_loss_nothing_is_concluded) {
+  Comb comb;
+  comb.builder.writer.note_loss(3, 0, comb.builder.time_ns);
+  run_out(comb.builder, comb.heap, 10 * mib);
+  const FailureFacts facts = comb.facts();
+  EXPECT_TRUE(facts.is_inexact);
+  EXPECT_EQ(FailureVerdict::unknown, facts.verdict);
+  EXPECT_FALSE(facts.place || facts.last_fit);
+  EXPECT_EQ("10.0 MiB was asked for; events of this heap were lost before, so what was free is not known.",
+            sentence_of(facts));
+  EXPECT_NE(std::string::npos, unknowns_of(facts).find("the largest piece 10.0 MiB: neither is exact"));
+  const FailureRow row = compute_failure_rows(comb.builder.trace).front();
+  EXPECT_TRUE(row.is_inexact);
+  const auto unknowns = json_from_failure_rows({row})[0]["unknowns"];
+  for (const char* key : {"used_bytes", "total_free_bytes", "largest_free_bytes"})
+    EXPECT_EQ(1, std::count(unknowns.begin(), unknowns.end(), key)) << key;
 }
 
 TEST(FailureFacts, request_larger_than_every_region_has_no_place) {

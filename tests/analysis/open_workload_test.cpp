@@ -1,5 +1,6 @@
 // A workload file as it is opened: known by its content, emulated, in plain words, and emulated again with changes.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -27,11 +28,13 @@ Source opened(const std::string& name, const std::vector<std::string>& words = {
 }
 
 std::string error_of(const std::string& text, const std::vector<WorkloadChange>& changes = {}) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "broken.json";
+  // Each test is a process of its own, and they run side by side.
+  const auto file = std::filesystem::path(testing::TempDir()) / ("broken_" + std::to_string(getpid()) + ".json");
   std::ofstream(file) << text;
   SourceOptions options;
   options.what_if = changes;
   const auto source = read_source(file.string(), options);
+  std::filesystem::remove(file);
   return source ? "no error" : source.error().text();
 }
 

@@ -16,7 +16,10 @@
 #include <gtest/gtest.h>
 #include <libdeflate.h>
 
+#include "analysis/query/block_history.h"
+#include "analysis/query/heap_rows.h"
 #include "analysis/read/source/read_source.h"
+#include "analysis/write/trace_csv.h"
 
 namespace hbmscope {
 namespace {
@@ -187,12 +190,43 @@ TEST(KinetoReader, what_was_there_before_the_profile) {
       memory("9.5", 300, 8192, R"("Total Allocated": 3400,)"),
   }));
   const Stream& stream = trace.streams.front();
-  EXPECT_EQ(2000U, stream.state_at(0).heap(1).in_use_bytes) << "its free names it";
-  EXPECT_EQ(2100U, stream.peak(1).in_use_bytes);
-  EXPECT_EQ(400U, stream.last_state().heap(1).in_use_bytes);
+  EXPECT_EQ(5000U, stream.state_at(0).heap(1).in_use_bytes) << "2000 of it a free names, 3000 nothing but the total";
+  EXPECT_EQ(5100U, stream.peak(1).in_use_bytes);
+  EXPECT_EQ(3400U, stream.last_state().heap(1).in_use_bytes);
+  EXPECT_EQ(3U, stream.last_state().heap(1).live_blocks);
   EXPECT_EQ(0U, stream.last_state().problems().unknown_frees);
   EXPECT_EQ(1, trace.import.count_of("older_blocks"));
   EXPECT_EQ(3000, trace.import.count_of("bytes_before_profile"));
+}
+
+TEST(KinetoReader, bytes_that_no_event_names_are_a_block_without_an_address) {
+  const Trace trace = read(file_of({
+      memory("4", 7, 1),  // Tells no total, at the address that is made up first.
+      memory("5", 100, 4096, R"("Total Reserved": 8192, "Total Allocated": 5107,)"),
+      memory("6", 64, 4096, R"("Total Allocated": 64,)", 7, R"("Device Id": 1, "Device Type": 1)"),
+  }));
+  const Stream& stream = trace.streams.front();
+  const std::vector<StreamState> states = compute_states(trace, *find_moment(trace, "end"));
+  std::vector<LiveBlock> without;
+  for (const LiveBlock& block : states[0].slots())
+    if (block.is_live() && !block.has_address()) without.push_back(block);
+  ASSERT_EQ(1U, without.size()) << "of the second device the total is what its events say";
+  EXPECT_EQ(5000U, without[0].size);
+  EXPECT_EQ("in use before the profile", stream.definitions().text(without[0].tag));
+  EXPECT_EQ("in use before the profile", stack_text(stream.definitions(), without[0].stack));
+  EXPECT_EQ(0U, stream.last_state().problems().total());
+  EXPECT_FALSE(find_place(states[0], 1, without[0].address + 10).slot) << "nobody knows what lies there";
+  const HeapRow row = compute_heap_rows(trace, states).front();
+  EXPECT_EQ(5107U, row.in_use_bytes);
+  EXPECT_EQ(8192U, row.pool_bytes) << "the total tells it";
+  EXPECT_EQ(8192U - 5107U, row.free_bytes);
+  EXPECT_EQ(std::nullopt, row.largest_free_bytes);
+  std::string csv;
+  write_trace_csv(trace, states, TraceTable::blocks, [&](std::string_view text) {
+    csv += text;
+    return true;
+  });
+  EXPECT_NE(std::string::npos, csv.find("0,,CUDA 0,,5000,")) << csv;
 }
 
 TEST(KinetoReader, an_out_of_memory_is_a_failure_with_its_stack) {

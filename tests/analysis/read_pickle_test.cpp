@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/read/pickle/old_protocols.h"
 #include "analysis/read/pickle/opcodes.h"
 
 namespace hbmscope::pickle {
@@ -283,6 +284,54 @@ TEST(Pickle, protocols_two_to_five) {
   EXPECT_FALSE(read_pickle(bytes_of("(dp0\n."), "a.pickle"));
   EXPECT_FALSE(read_pickle({}, "a.pickle"));
   EXPECT_FALSE(looks_like_pickle(bytes_of("\x80")));
+}
+
+// They begin with no mark of their own; protocol 0 is all letters.
+TEST(Pickle, protocols_zero_and_one_are_told_what_they_are) {
+  const auto error_of = [](const std::string& bytes) {
+    const auto document = read_pickle(bytes_of(bytes), "a.pickle");
+    EXPECT_FALSE(document) << bytes;
+    EXPECT_FALSE(document.error().remedy.empty());
+    return document.error();
+  };
+  const std::string classic = "cos\nsystem\n(S\"touch /tmp/x\"\ntR.";
+  EXPECT_EQ("this Python pickle of protocol 0 or 1 wants to run code: opcode GLOBAL (os.system) at byte 0",
+            error_of(classic).what);
+  EXPECT_EQ(0U, error_of(classic).offset);
+  const Error later = error_of("(dp0\nVa\np1\n(Vx\niposix\nsystem\ns.");
+  EXPECT_EQ(15U, later.offset);
+  EXPECT_NE(std::string::npos, later.what.find("opcode INST (posix.system) at byte 15")) << later.what;
+  EXPECT_NE(std::string::npos, error_of("c__builtin__\neval\n.\n").what.find("(__builtin__.eval)"));
+  // As pickle.dumps({"segments": [{"device": 0, "address": 139637976727552}]}, 0), and protocol 1, write them.
+  for (
+      const std::string& harmless :
+      {"(dp0\nVsegments\np1\n(lp2\n(dp3\nVdevice\np4\nI0\nsVaddress\np5\nL139637976727552L\nsas."s,
+       "}q\0X\x08\0\0\0segmentsq\x01]q\x02}q\x03(X\x06\0\0\0deviceq\x04K\0X\x07\0\0\0addressq\x05L139637976727552L\nuas."s})
+    EXPECT_EQ("this is a Python pickle of protocol 0 or 1, which is not read", error_of(harmless).what);
+}
+
+TEST(Pickle, what_is_no_old_pickle_is_not_called_one) {
+  for (const std::string& other : {""s,
+                                   "."s,
+                                   "cos\nsystem\n(S\"touch\"\ntR"s,
+                                   "cos\nsystem\n."s + "and more"s,
+                                   "Ia\n."s,
+                                   "S\"x'\n."s,
+                                   "R."s,
+                                   "(."s,
+                                   "a."s,
+                                   "t."s,
+                                   "K."s,
+                                   "T\xff\xff\xff\x7f."s,
+                                   "N0."s,
+                                   "NN."s,
+                                   "I am a log.\n"s,
+                                   "Nothing to see here.\n"s,
+                                   "c f\nx y\n."s,
+                                   "Thread,Time,Action,Pointer,Size,Stream\n"s,
+                                   "{\"a\": 1}."s,
+                                   std::string(10'000, '(') + "."})
+    EXPECT_FALSE(find_old_pickle(bytes_of(other))) << other.substr(0, 40);
 }
 
 TEST(Pickle, everything_that_names_or_calls_code_is_refused_with_its_byte) {

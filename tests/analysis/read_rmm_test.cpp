@@ -1,12 +1,15 @@
 // Logs of a few rows, and what is odd in them. Whole reports of longer ones stand beside Python in tests/trace.
 #include "analysis/read/rmm/read_rmm.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "analysis/query/heap_rows.h"
 #include "analysis/read/rmm/rmm_clock.h"
+#include "analysis/trace/join_traces.h"
 #include "analysis/trace/moment.h"
 
 namespace hbmscope {
@@ -40,12 +43,13 @@ std::string example_of(const Trace& trace, std::string_view name) {
     if (row.name == name) return row.example;
   return {};
 }
-// The time after the last of rows with these times.
+// From the first to the last of rows with these times.
 std::int64_t last_time_of(const std::vector<std::string>& times) {
   rmm::Clock clock;
-  std::int64_t last = 0;
-  for (const std::string& time : times) last = clock.time_of_next_row(time);
-  return last;
+  const std::int64_t first = clock.time_of_next_row(times.front());
+  std::int64_t last = first;
+  for (std::size_t i = 1; i < times.size(); ++i) last = clock.time_of_next_row(times[i]);
+  return last - first;
 }
 
 TEST(RmmReader, sums_and_events_of_a_log) {
@@ -67,8 +71,8 @@ TEST(RmmReader, sums_and_events_of_a_log) {
   EXPECT_EQ(1U, heap_of(trace).live_blocks);
   EXPECT_EQ(1049576U, stream.peak(1).in_use_bytes);
   EXPECT_EQ(2U, stream.peak(1).position);
-  EXPECT_EQ(0, stream.first_time_ns());
-  EXPECT_EQ(1'689'588'000, stream.last_time_ns());
+  EXPECT_EQ(((11 * 60 + 4) * 60 + 51) * second_ns + 310'412'000, stream.first_time_ns());
+  EXPECT_EQ(1'689'588'000, stream.last_time_ns() - stream.first_time_ns());
   ASSERT_EQ(1U, stream.failures().size());
   EXPECT_EQ(68719476736U, stream.failures().front().asked_bytes);
   EXPECT_EQ(std::nullopt, stream.failures().front().available_bytes);
@@ -83,11 +87,42 @@ TEST(RmmReader, heap_tells_what_the_log_knows_and_no_more) {
   EXPECT_EQ("RMM", heap.name);
   EXPECT_EQ("device", heap.memory_kind);
   EXPECT_EQ(wire::no_device, heap.device);
-  EXPECT_EQ(wire::heap_flag::has_addresses, heap.flags);
+  EXPECT_EQ(wire::heap_flag::has_addresses | wire::heap_flag::has_requested | wire::heap_flag::sizes_are_requests,
+            heap.flags);
+  const HeapRow row = compute_heap_rows(trace, compute_states(trace, *find_moment(trace, "end"))).front();
+  EXPECT_EQ(10U, row.requested_bytes) << "what was asked is all that the log tells";
+  EXPECT_EQ(std::nullopt, row.internal_fragmentation) << "and not what blocks take";
   EXPECT_EQ(std::nullopt, heap_of(trace).space.free_bytes());
   EXPECT_EQ(std::nullopt, heap_of(trace).space.region_bytes());
   EXPECT_EQ(wire::block_flag::is_size_derived, trace.streams.front().last_state().slots().front().flags);
   EXPECT_EQ(1, trace.import.count_of("sizes_as_asked"));
+}
+
+TEST(RmmReader, device_of_a_log_stands_in_its_name) {
+  const auto device_of = [](const std::string& name) {
+    const auto trace = read_rmm(bytes_of(header), name);
+    return trace->streams.front().definitions().heap(1);
+  };
+  EXPECT_EQ(1U, device_of("/tmp/job.dev1.csv").device);
+  EXPECT_EQ("RMM on device 1", device_of("/tmp/job.dev1.csv").name);
+  EXPECT_EQ(12U, device_of("job.dev12").device);
+  for (const char* name : {"job.csv", "/a.dev1/job.csv", "job.device.csv", "job.dev.csv", "job.dev1x.csv",
+                           "job.dev99999999999.csv", "job.dev-1.csv", "-"})
+    EXPECT_EQ(wire::no_device, device_of(name).device) << name;
+}
+
+// Both tell the time of day: a moment is the same one in both.
+TEST(RmmReader, logs_of_one_job_have_one_clock) {
+  const auto read_one = [](const std::string& rows, const std::string& name) {
+    return std::make_shared<const Trace>(std::move(*read_rmm(bytes_of(header + rows), name)));
+  };
+  const std::vector<std::shared_ptr<const Trace>> logs = {
+      read_one("1,10:00:00.0,allocate,0x1000,1024,0x0\n1,10:00:01.0,allocate,0x9000,10,0x0\n", "x.dev0.csv"),
+      read_one("1,10:00:00.5,allocate,0x1000,4096,0x0\n1,10:00:02.0,free,0x1000,4096,0x0\n", "x.dev1.csv")};
+  const Trace job = join_traces(logs);
+  EXPECT_EQ((std::vector<std::uint64_t>{2, 1}), find_moment(job, "1700ms")->positions);
+  EXPECT_EQ((std::vector<std::uint64_t>{1, 0}), find_moment(job, "400ms")->positions);
+  EXPECT_EQ((std::vector<std::uint64_t>{2, 2}), find_moment(job, "2s")->positions);
 }
 
 TEST(RmmReader, device_streams_are_small_numbers) {
@@ -253,7 +288,11 @@ TEST(RmmReader, odd_times_take_the_time_of_the_row_above) {
   EXPECT_EQ(2, trace.import.count_of("odd_times"));
   EXPECT_EQ("line 4", example_of(trace, "odd_times"));
   EXPECT_EQ(40U, heap_of(trace).in_use_bytes);
-  EXPECT_EQ(5 * second_ns / 2, trace.streams.front().last_time_ns());
+  const Stream& stream = trace.streams.front();
+  EXPECT_EQ(5 * second_ns / 2, stream.last_time_ns() - stream.first_time_ns());
+  // Nothing stands above it: it has the first time of the log.
+  const Trace first = read_rows("7,noon,allocate,0x1000,10,0x0\n7,11:04:53.5,allocate,0x2000,10,0x0\n");
+  EXPECT_EQ(first.streams.front().first_time_ns(), first.streams.front().last_time_ns());
 }
 
 TEST(RmmClock, reads_times_of_day_and_seconds_since_1970) {
@@ -278,10 +317,10 @@ TEST(RmmClock, midnight_begins_another_day) {
 
 TEST(RmmClock, thread_that_waited_over_midnight_does_not_add_a_day) {
   rmm::Clock clock;
-  clock.time_of_next_row("23:59:58");
-  EXPECT_EQ(2 * second_ns, clock.time_of_next_row("00:00:00"));
-  EXPECT_EQ(2 * second_ns, clock.time_of_next_row("23:59:59"));
-  EXPECT_EQ(3 * second_ns, clock.time_of_next_row("00:00:01"));
+  const std::int64_t first = clock.time_of_next_row("23:59:58");
+  EXPECT_EQ(2 * second_ns, clock.time_of_next_row("00:00:00") - first);
+  EXPECT_EQ(2 * second_ns, clock.time_of_next_row("23:59:59") - first);
+  EXPECT_EQ(3 * second_ns, clock.time_of_next_row("00:00:01") - first);
   EXPECT_EQ(1, clock.midnights());
   EXPECT_EQ(1U, clock.backward_times());
 }

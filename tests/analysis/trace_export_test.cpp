@@ -169,7 +169,7 @@ TEST(Perfetto, a_stream_whose_clock_nobody_knows_has_an_axis_of_its_own_and_says
   add_stream(trace, 901'000'000, {}, 904'000'000);
   add_stream(trace, 3'000, {{0, 0, 77}}, 5'000);
   add_stream(trace, 8'500'000, {{8'000'000, 1'795'267'211'000'000'000, 0}}, 9'000'000);
-  add_stream(trace, 44, {}, 44);
+  add_stream(trace, 0, {}, 0);
   EXPECT_EQ(
       "Test, stream 0: 1500.0 2500.0\n"
       "Test, stream 1 (own clock): 0.0 3000.0\n"
@@ -236,6 +236,48 @@ std::vector<std::map<std::string, std::string>> rows_of(TraceBuilder& built, Tra
       (at == 0 ? rows.emplace_back() : rows.back())[names[at]] = fields[at];
   }
   return rows;
+}
+
+TEST(TraceCsv, a_free_that_no_source_recorded_says_so) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("pool", 0);
+  built.alloc(heap, 0x1000, 100, built.stack("main"));
+  built.alloc(heap, 0x1000, 50);
+  built.free(heap, 0x1000);
+  const auto rows = rows_of(built, TraceTable::events);
+  ASSERT_EQ(4U, rows.size());
+  EXPECT_EQ("free_derived", rows[1].at("kind"));
+  EXPECT_EQ("", rows[1].at("own_function"));
+  EXPECT_EQ("100", rows[1].at("size_bytes"));
+  EXPECT_EQ("free", rows[3].at("kind"));
+}
+
+// Of a block that is missing nobody told; its events' numbers do.
+TEST(TraceCsv, events_of_a_missing_block_are_a_row) {
+  std::vector<wire::SharedBlock> blocks;
+  wire::StreamWriter writer(0, [&](wire::SharedBlock block) { blocks.push_back(std::move(block)); });
+  wire::AllocRecord block;
+  block.heap = writer.define_heap({}, "pool", "device");
+  for (std::int64_t i = 1; i <= 15; ++i) {
+    block.address += 4096;
+    writer.alloc(block, i * 1000);
+    if (i % 5 == 0) writer.flush();
+  }
+  TraceBuilder built;
+  for (const std::size_t number : {0, 2}) EXPECT_EQ(std::nullopt, built.trace.streams[0].append(blocks[number]));
+  const auto rows = rows_of(built, TraceTable::events);
+  ASSERT_EQ(11U, rows.size());
+  EXPECT_EQ("loss", rows[5].at("kind"));
+  EXPECT_EQ("", rows[5].at("event"));
+  EXPECT_EQ("5", rows[5].at("value"));
+  EXPECT_EQ("11000", rows[5].at("time_ns"));
+  EXPECT_EQ("5000", rows[5].at("lost_since_ns"));
+  EXPECT_EQ("10", rows[6].at("event"));
+  built.trace.streams[0].note_written(20, 4);
+  const auto cut = rows_of(built, TraceTable::events);
+  ASSERT_EQ(12U, cut.size());
+  EXPECT_EQ("loss", cut[11].at("kind"));
+  EXPECT_EQ("5", cut[11].at("value"));
 }
 
 TEST(TraceCsv, blocks_that_go_with_their_heap_and_those_under_a_region_that_goes) {

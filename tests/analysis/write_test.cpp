@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/trace/profile_from_trace.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/flame_svg.h"
 #include "analysis/write/json.h"
+#include "analysis/write/json_trace.h"
 #include "tests/analysis/profile_builder.h"
+#include "tests/analysis/trace_builder.h"
 
 namespace hbmscope {
 namespace {
@@ -137,6 +140,48 @@ TEST(WriteJson, has_the_promised_keys) {
   EXPECT_EQ(first["name"], "f");
   EXPECT_EQ(first["flat_bytes"], 4096);
   EXPECT_TRUE(json["import"].is_array());
+}
+
+// A stack that has nothing of the chosen values is no row, and has something of the others.
+TEST(WriteJson, totals_are_of_all_that_the_filter_leaves) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", 0);
+  built.live(heap, 0x1000, 1000, built.stack("older"));
+  built.alloc(heap, 0x9000, 24, built.stack("main"));
+  const auto states = built.states_at();
+  const auto profile =
+      std::make_shared<const Profile>(*profile_from_trace(built.trace, states, ProfileValues::live_and_allocated));
+  const auto total = [&](const std::string& where, const std::string& type) {
+    ViewRequest request;
+    request.value_type = "allocated_space";
+    request.where = where;
+    const auto view = make_view(profile, request);
+    const Json json = Json::parse(text_from_json(json_from_view(*view)));
+    for (const Json& one : json["totals"])
+      if (one["type"] == type) return one["value"].get<std::int64_t>();
+    return std::int64_t{-1};
+  };
+  EXPECT_EQ(1024, total("", "live_space"));
+  EXPECT_EQ(2, total("", "live_blocks"));
+  EXPECT_EQ(24, total("", "allocated_space"));
+  EXPECT_EQ(1000, total("function:older", "live_space"));
+  EXPECT_EQ(24, total("function:main", "live_space"));
+}
+
+TEST(WriteJson, of_a_trace_it_has_what_a_report_has) {
+  TraceBuilder built;
+  built.alloc(built.heap("GPU 0", 0), 0x9000, 24, built.stack("main"));
+  const auto states = built.states_at();
+  const auto view = make_view(std::make_shared<const Profile>(profile_from_trace(built.trace, states)), {});
+  nlohmann::ordered_json of_trace;
+  add_moment(of_trace, built.trace, *find_moment(built.trace, "end"), states);
+  const Json json = Json::parse(write_json(*view, of_trace));
+  EXPECT_EQ("test", json["format"]);
+  EXPECT_EQ(24, json["heaps"][0]["in_use_bytes"]);
+  EXPECT_EQ(1, json["events"]["alloc"]);
+  EXPECT_TRUE(json["moment"].is_object());
+  EXPECT_TRUE(json["failures"].is_array());
+  EXPECT_EQ(1U, json["rows"].size());
 }
 
 TEST(WriteJson, groups_add_up_to_the_total) {

@@ -271,11 +271,15 @@ class Driver(unittest.TestCase):
             import os, subprocess, sys
             assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(100)) == 0
             again = "import ctypes as C; C.CDLL('libcuda.so.1').cuMemAlloc_v2(C.byref(C.c_uint64()), C.c_size_t(5))"
-            subprocess.run([sys.executable, "-c", again], check=True)
-            assert "LD_PRELOAD" not in os.environ and "HBMSCOPE_OBSERVER" not in os.environ
+            left_alone = "; import os; assert not {'LD_PRELOAD', 'HBMSCOPE_OBSERVER', 'HBMSCOPE_NO_FOLLOW'} & set(os.environ)"
+            subprocess.run([sys.executable, "-c", again + left_alone], check=True)
             if os.fork() == 0: os._exit(cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(6)))
+            if os.fork() == 0: os.execv(sys.executable, [sys.executable, "-c", again + left_alone])
         """, options=("--no-follow",))
         self.assertEqual([heap["in_use_bytes"] for heap in self.report()["heaps"]], [100])
+        # What it becomes is still the process that was started: a launcher that is a script, say.
+        self.run_it("sh", "-c", f"{LINKED_JOB} linked 1 500 1 >/dev/null; exec {LINKED_JOB} linked 1 500 2", options=("--no-follow",))
+        self.assertEqual(len({heap["stream"] for heap in self.report()["heaps"]}), 1)
 
     def test_a_job_without_a_driver_is_left_alone(self):
         done = self.run_it(sys.executable, "-c", textwrap.dedent("""

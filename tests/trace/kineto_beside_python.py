@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 PROGRAM = sys.argv[1]
+POOL = 1 << 30
 BASE_NS = 1_759_000_000_000_000_000
 DEVICES = [(1, 0, "CUDA 0"), (1, 1, "CUDA 1"), (0, -1, "CPU")]
 
@@ -29,8 +30,8 @@ def expect(what, should, is_):
 def make_trace(chance, count):
     """The events in the order of time, and what lives after each: (heap, address) to size."""
     live = {(chance.choice(DEVICES)[2], 512 * n): chance.randrange(1, 1 << 20) for n in range(1, 20)}
-    # Only those that are freed later are known to the reader.
-    moments, events, time_us, older = [], [], 1000.0, dict(live)
+    # Those that are never freed no event names; the total does.
+    moments, events, time_us, older, told = [(0, dict(live), frozenset())], [], 1000.0, dict(live), frozenset()
     for number in range(count):
         time_us += chance.randrange(1, 9000) / 1000
         kind, index, name = chance.choice(DEVICES)
@@ -45,18 +46,24 @@ def make_trace(chance, count):
         total = sum(value for key, value in live.items() if key[0] == name)
         events.append({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 7,
                        "tid": chance.choice([7, 8]), "ts": round(time_us, 3),
-                       "args": {"Total Reserved": 1 << 30, "Total Allocated": total, "Bytes": size, "Addr": place[1],
+                       "args": {"Total Reserved": POOL, "Total Allocated": total, "Bytes": size, "Addr": place[1],
                                 "Device Id": index, "Device Type": kind, "Ev Idx": number}})
-        moments.append((round(time_us, 3), dict(live)))
+        told = told | {name}
+        moments.append((round(time_us, 3), dict(live), told))
     return events, moments, older
 
 
-def check_moment(name, live, older, answer):
+def check_moment(name, live, older, told, answer):
     for heap in answer["heaps"]:
-        blocks = [size for place, size in live.items() if place[0] == heap["name"] and place not in older]
-        expect(f"{name}: {heap['name']} in use", sum(blocks), heap["in_use_bytes"])
-        expect(f"{name}: {heap['name']} blocks", len(blocks), heap["live_blocks"])
-        for key in ("requested_bytes", "pool_bytes", "free_bytes", "largest_free_bytes", "internal_fragmentation"):
+        sizes = {place: size for place, size in live.items() if place[0] == heap["name"]}
+        unnamed = [place for place in sizes if place in older]
+        in_use = sum(sizes.values())
+        expect(f"{name}: {heap['name']} in use", in_use, heap["in_use_bytes"])
+        expect(f"{name}: {heap['name']} blocks", len(sizes) - max(0, len(unnamed) - 1), heap["live_blocks"])
+        is_told = heap["name"] in told
+        expect(f"{name}: {heap['name']} pool", POOL if is_told else None, heap["pool_bytes"])
+        expect(f"{name}: {heap['name']} free", POOL - in_use if is_told else None, heap["free_bytes"])
+        for key in ("requested_bytes", "largest_free_bytes", "external_fragmentation", "internal_fragmentation"):
             expect(f"{name}: {key}", None, heap[key])
 
 
@@ -75,11 +82,15 @@ def check(seed):
             answer = report(file)
             expect("format", "recording" if file == recorded else "kineto", answer["format"])
             expect("heaps", sorted(device[2] for device in DEVICES), sorted(heap["name"] for heap in answer["heaps"]))
-            check_moment(f"{file} at the end", moments[-1][1], older, answer)
-            for time_us, live in chance.sample(moments, 8):
-                since = (round(time_us * 1000) - round(moments[0][0] * 1000))
+            check_moment(f"{file} at the end", moments[-1][1], older, moments[-1][2], answer)
+            check_moment(f"{file} at the start", moments[0][1], older, moments[0][2], report(file, "--at", "start"))
+            for heap in answer["heaps"]:
+                peak = max(sum(size for place, size in live.items() if place[0] == heap["name"]) for _, live, _ in moments)
+                expect(f"{file}: {heap['name']} peak", peak, heap["peak_in_use_bytes"])
+            for time_us, live, told in chance.sample(moments[1:], 8):
+                since = (round(time_us * 1000) - round(moments[1][0] * 1000))
                 answer = report(file, "--at", f"{since}ns")
-                check_moment(f"{file} at {since} ns", live, older, answer)
+                check_moment(f"{file} at {since} ns", live, older, told, answer)
                 second = (BASE_NS + round(time_us * 1000)) // 10**9 % 60
                 if f":{second:02}." not in answer["moment"]["name"]:
                     raise SystemExit(f"{file}: {answer['moment']['name']} lacks the time of day")

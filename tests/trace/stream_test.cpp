@@ -275,6 +275,33 @@ TEST(Stream, a_block_over_a_live_one_was_freed_unseen) {
   EXPECT_EQ(1U, writer.missed_frees());
   EXPECT_EQ(1024U, stream.last_state().heap(1).in_use_bytes);
   EXPECT_EQ(1U, stream.last_state().heap(1).live_blocks);
+  // The source recorded two events, and none of them is the free.
+  EXPECT_EQ(2U, stream.counts().total);
+  EXPECT_EQ(2U, stream.counts().alloc);
+  EXPECT_EQ(0U, stream.counts().free);
+  EXPECT_EQ(3U, stream.end_position());
+}
+
+// A source without times gives them all the time 0.
+TEST(Stream, has_times_with_a_single_event_and_with_a_clock_that_steps_back) {
+  const auto has_times = [](const std::vector<std::int64_t>& times) {
+    Stream stream;
+    wire::StreamWriter writer(0, [&](wire::SharedBlock block) { stream.append(std::move(block)); });
+    wire::AllocRecord block;
+    block.heap = writer.define_heap({}, "pool", "device");
+    for (const std::int64_t time : times) {
+      block.address += 4096;
+      writer.alloc(block, time);
+    }
+    writer.flush();
+    return stream.version().has_times();
+  };
+  EXPECT_TRUE(has_times({20'000}));
+  EXPECT_TRUE(has_times({20'000, 20'000}));
+  EXPECT_TRUE(has_times({20'000, 5'000}));
+  EXPECT_TRUE(has_times({0, 1}));
+  EXPECT_FALSE(has_times({0, 0}));
+  EXPECT_FALSE(has_times({}));
 }
 
 TEST(Stream, positions_of_times) {

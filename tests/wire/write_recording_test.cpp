@@ -98,6 +98,44 @@ TEST_F(WriteRecording, a_sound_trace_stays_sound) {
   EXPECT_TRUE(read().streams[0].definitions().job().empty());
 }
 
+// Sizes that were worked out do not become exact by being copied.
+TEST_F(WriteRecording, what_a_reader_had_to_say_is_told_by_all_that_are_written_from_it) {
+  Trace trace = make_trace(2, 1000);
+  trace.format = "torch";
+  trace.import.add("size_derived", Severity::notice, 2162, "Sizes were worked out.", "block 7");
+  trace.import.add("odd", Severity::warning, 1, "", "at /home/me/job/s.pickle");
+  trace.import.add("segments", Severity::info, 40);
+  for (int copy = 0; copy < 3; ++copy) {
+    ASSERT_TRUE(write_recording(trace, path_, copy == 0 ? Paths::stripped : Paths::as_they_are));
+    trace = read();
+    EXPECT_EQ(2162, trace.import.count_of("size_derived")) << "copy " << copy;
+    EXPECT_EQ(0, trace.import.count_of("segments"));
+    EXPECT_EQ(Severity::warning, trace.import.worst());
+    for (const ImportStatistic& row : trace.import.rows()) {
+      if (row.name == "size_derived") {
+        EXPECT_EQ(Severity::notice, row.severity);
+        EXPECT_EQ("Sizes were worked out.", row.remedy);
+        EXPECT_EQ("block 7", row.example);
+      }
+      EXPECT_EQ(std::string::npos, row.example.find("/home")) << row.example;
+    }
+  }
+}
+
+TEST(ToldLosses, caveats_that_make_no_sense_add_nothing) {
+  Trace trace;
+  trace.streams.resize(1);
+  wire::StreamWriter writer(0, [&](wire::SharedBlock block) { trace.streams[0].append(std::move(block)); });
+  for (const std::string value : {"", "notice", "notice\n", "notice\nmany\nx", "notice\n-3\nx\ny", "info\n3\nx\ny",
+                                  "worse\n3", "loss\n99999999999999999999"})
+    writer.add_job_fact("hbmscope.caveat.odd", value);
+  writer.add_job_fact("hbmscope.caveat.odd", "notice\n3");
+  writer.flush();
+  add_told_caveats(trace);
+  EXPECT_EQ(3, trace.import.count_of("odd"));
+  EXPECT_EQ(1U, trace.import.rows().size());
+}
+
 TEST(ToldLosses, facts_that_make_no_sense_add_nothing) {
   Trace trace;
   trace.streams.resize(1);

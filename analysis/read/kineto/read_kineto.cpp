@@ -10,6 +10,7 @@
 
 #include "analysis/read/kineto/kineto_events.h"
 #include "analysis/read/kineto/kineto_stacks.h"
+#include "analysis/trace/told_figures.h"
 #include "analysis/trace/trace_writer.h"
 #include "collector/wire/live_table.h"
 
@@ -24,6 +25,7 @@ constexpr std::string_view device_types[] = {"CPU",  "CUDA", "MKLDNN", "OpenGL",
                                              "FPGA", "MAIA", "XLA",    "Vulkan", "Metal",  "XPU",   "MPS",
                                              "Meta", "HPU",  "VE",     "Lazy",   "IPU",    "MTIA",  "PrivateUse1"};
 constexpr std::int32_t cpu = 0;
+constexpr std::string_view unnamed_block = "in use before the profile";
 
 std::string name_of(const kineto::Device& device) {
   const auto type = static_cast<std::size_t>(device.type);
@@ -47,21 +49,24 @@ class TraceMaker {
       heaps_.push_back(writer_.define_heap(heap, name_of(device), device.type == cpu ? "host" : "device"));
     }
     totals_.resize(events_.devices.size());
+    older_bytes_.resize(events_.devices.size());
     allocated_ = writer_.define_string("total_allocated");
-    reserved_ = writer_.define_string("total_reserved");
+    reserved_ = writer_.define_string(told_figure::pool);
     add_clock();
     add_older_blocks();
+    add_unnamed_bytes();
   }
 
   Trace make() {
     for (const MemoryEvent& event : events_.memory) {
       const std::uint32_t stack = stacks_.find(event.thread, event.time_ns);
+      // Before the block: the pool grew for it.
+      add_total(reserved_, totals_[event.device].second, event.total_reserved, event);
       if (event.is_out_of_memory)
         add_out_of_memory(event, stack);
       else
         add_event(event, stack);
       add_total(allocated_, totals_[event.device].first, event.total_allocated, event);
-      add_total(reserved_, totals_[event.device].second, event.total_reserved, event);
     }
     out_.close();
     report();
@@ -78,10 +83,9 @@ class TraceMaker {
 
   // What is freed first, of all that happens at an address, lived when the profile began.
   void add_older_blocks() {
-    wire::LiveTable seen;  // Addresses whose first event has been met: never given back.
     for (const MemoryEvent& event : events_.memory) {
       if (event.is_out_of_memory || event.bytes == 0) continue;
-      const auto [slot, was_seen] = seen.take(heaps_[event.device], event.address);
+      const auto [slot, was_seen] = seen_.take(heaps_[event.device], event.address);
       if (was_seen || event.bytes > 0) continue;
       wire::LiveRecord block;
       block.address = event.address;
@@ -91,7 +95,42 @@ class TraceMaker {
       block.heap = heaps_[event.device];
       writer_.live(block);
       ++older_blocks_;
+      older_bytes_[event.device] += block.size;
     }
+  }
+
+  // PyTorch's own total, less what happened up to where it is told, is what was in use when the profile began. What no
+  // event names of that is one block, which lies nobody knows where.
+  void add_unnamed_bytes() {
+    std::vector<std::uint64_t> change(heaps_.size());  // Since the start; wraps.
+    std::vector<bool> is_known(heaps_.size());
+    for (const MemoryEvent& event : events_.memory) {
+      if (is_known[event.device]) continue;
+      if (!event.is_out_of_memory) change[event.device] += static_cast<std::uint64_t>(event.bytes);
+      if (event.total_allocated < 0) continue;
+      is_known[event.device] = true;
+      const auto at_start =
+          static_cast<std::int64_t>(static_cast<std::uint64_t>(event.total_allocated) - change[event.device]);
+      if (at_start > 0 && static_cast<std::uint64_t>(at_start) > older_bytes_[event.device])
+        add_unnamed_block(event.device, static_cast<std::uint64_t>(at_start) - older_bytes_[event.device]);
+    }
+  }
+
+  void add_unnamed_block(std::uint16_t device, std::uint64_t bytes) {
+    wire::LiveRecord block;
+    block.heap = heaps_[device];
+    do ++block.address;
+    while (seen_.find(block.heap, block.address));  // No event may mean this one.
+    block.size = bytes;
+    block.requested = wire::unknown_bytes;
+    block.stack = writer_.define_stack(0, writer_.define_frame(unnamed_block, "<not told>", 0));
+    block.tag = writer_.define_string(unnamed_block);
+    block.flags = wire::block_flag::has_no_address;
+    writer_.live(block);
+    out_.trace().import.add("bytes_before_profile", Severity::notice, static_cast<std::int64_t>(bytes),
+                            "Bytes that lived before the profile began and that no event of it names: PyTorch's total "
+                            "has them. They stand as one block without an address, \"in use before the profile\".",
+                            name_of(events_.devices[device]));
   }
 
   void add_event(const MemoryEvent& event, std::uint32_t stack) {
@@ -137,22 +176,6 @@ class TraceMaker {
                               fmt::format("event {} of the file", finding.first));
   }
 
-  // PyTorch's own total at the end says what lived before the profile and was never freed in it.
-  void report_unseen() {
-    const Stream& stream = out_.stream();
-    for (std::size_t i = 0; i < heaps_.size(); ++i) {
-      const std::uint64_t in_use = stream.last_state().in_use_bytes(heaps_[i]);
-      const std::int64_t total = totals_[i].first;
-      if (total > 0 && static_cast<std::uint64_t>(total) > in_use)
-        out_.trace().import.add(
-            "bytes_before_profile", Severity::notice,
-            static_cast<std::int64_t>(static_cast<std::uint64_t>(total) - in_use),
-            "Bytes that lived before the profile began and still do: PyTorch's total has them, no event "
-            "names them, and they are not in use here.",
-            fmt::format("{}: {} bytes in all", name_of(events_.devices[i]), total));
-    }
-  }
-
   void report() {
     ImportStatistics& import = out_.trace().import;
     import.add("trace_events", Severity::info, static_cast<std::int64_t>(events_.events));
@@ -160,7 +183,6 @@ class TraceMaker {
     if (older_blocks_ > 0)
       import.add("older_blocks", Severity::notice, static_cast<std::int64_t>(older_blocks_),
                  "Blocks that lived before the profile began; their frees tell where. They have no stack.");
-    report_unseen();
     if (writer_.missed_frees() > 0)
       import.add("missing_frees", Severity::warning, static_cast<std::int64_t>(writer_.missed_frees()),
                  "An address was given out again without a free, which is taken to have happened just before.");
@@ -180,6 +202,8 @@ class TraceMaker {
   kineto::Stacks stacks_;
   std::vector<std::uint32_t> heaps_;                           // By device.
   std::vector<std::pair<std::int64_t, std::int64_t>> totals_;  // By device: allocated, reserved, as last told.
+  wire::LiveTable seen_;                                       // Addresses that events name: never given back.
+  std::vector<std::uint64_t> older_bytes_;  // By device: of blocks from before the profile that a free names.
   std::uint32_t allocated_ = 0, reserved_ = 0;
   std::uint64_t older_blocks_ = 0, empty_ = 0;
 };

@@ -1,11 +1,35 @@
 #include "analysis/read/pickle/read_pickle.h"
 
+#include <algorithm>
 #include <new>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "analysis/read/pickle/machine.h"
+#include "analysis/read/pickle/old_protocols.h"
 
 namespace hbmscope::pickle {
+
+namespace {
+
+Error refusal_of(const OldPickle& old, const std::string& name) {
+  if (old.code.empty())
+    return {"this is a Python pickle of protocol 0 or 1, which is not read",
+            "Save the snapshot again with torch.cuda.memory._dump_snapshot(), or with pickle.dump(snapshot, file, "
+            "protocol=4).",
+            name, 0, false};
+  constexpr std::size_t shown_max = 200;
+  std::string named(old.code_name.substr(0, shown_max));
+  std::replace(named.begin(), named.end(), '\n', '.');
+  return {fmt::format("this Python pickle of protocol 0 or 1 wants to run code: opcode {}{} at byte {}", old.code,
+                      named.empty() ? "" : " (" + named + ")", old.code_at),
+          "A memory snapshot never needs that. Don't load this file with Python's pickle either, unless you trust who "
+          "made it.",
+          name, old.code_at, false};
+}
+
+}  // namespace
 
 bool looks_like_pickle(std::span<const std::uint8_t> bytes) {
   return bytes.size() >= 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 0x10;
@@ -13,6 +37,8 @@ bool looks_like_pickle(std::span<const std::uint8_t> bytes) {
 
 Result<Document> read_pickle(std::span<const std::uint8_t> bytes, const std::string& name, const Limits& limits,
                              ReadControl* control) {
+  if (const auto old = looks_like_pickle(bytes) ? std::nullopt : find_old_pickle(bytes))
+    return Failure(refusal_of(*old, name));
   if (!looks_like_pickle(bytes))
     return Failure(Error{"this is no Python pickle of protocol 2 or later",
                          "Save the snapshot with torch.cuda.memory._dump_snapshot().", name, 0, false});

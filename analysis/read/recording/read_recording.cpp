@@ -1,5 +1,6 @@
 #include "analysis/read/recording/read_recording.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -75,6 +76,7 @@ class RecordingReader {
       import.add("lost_events", Severity::loss, static_cast<std::int64_t>(missing),
                  "Events that were lost while recording, or with damaged blocks; heaps are inexact from there until "
                  "they are listed anew.");
+    add_told_caveats(trace);
     return trace;
   }
 
@@ -88,7 +90,10 @@ class RecordingReader {
 }  // namespace
 
 bool looks_like_recording(std::span<const std::uint8_t> bytes) {
-  return wire::looks_like_recording(bytes.data(), bytes.size());
+  // A stump of less than the first word is one too: it is told what it is, and that it was cut off.
+  const wire::FileHeader good;
+  const std::size_t known = std::min(bytes.size(), sizeof(good.magic));
+  return known > 0 && std::memcmp(bytes.data(), good.magic, known) == 0;
 }
 
 Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::string& name,

@@ -1,5 +1,7 @@
 #include "analysis/read/rmm/read_rmm.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -36,17 +38,33 @@ struct Finding {
   }
 };
 
+// rmm.enable_logging puts ".dev0" before the ending of each device's log, and counts the devices that the job was
+// allowed to see.
+std::optional<std::uint32_t> device_of_file(std::string_view name) {
+  constexpr std::string_view mark = ".dev";
+  constexpr std::uint32_t devices_max = 1024;
+  name.remove_prefix(name.find_last_of('/') + 1);
+  const std::size_t at = name.rfind(mark);
+  if (at == std::string_view::npos) return std::nullopt;
+  name.remove_prefix(at + mark.size());
+  std::uint32_t device = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), device);
+  const bool is_whole = end == name.data() + name.size() || *end == '.';
+  return error == std::errc() && is_whole && device < devices_max ? std::optional(device) : std::nullopt;
+}
+
 class RmmReader {
  public:
   RmmReader(Bytes bytes, const std::string& name)
       : text_(text_from_bytes(bytes)), out_({name, "rmm", "RMM log", "rmm", bytes.size()}) {
-    // The device stands in the name of the file at best (".dev0"), which counts those that the job was allowed to see.
+    const std::optional<std::uint32_t> device = device_of_file(name);
     wire::HeapRecord heap;
-    heap.device = wire::no_device;
+    heap.device = device.value_or(wire::no_device);
     heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
     // What blocks take is not told, so that there is nothing to hold requests against: no internal fragmentation.
-    heap.flags = wire::heap_flag::has_addresses;
-    heap_ = writer_.define_heap(heap, "RMM", "device");
+    heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_requested | wire::heap_flag::sizes_are_requests;
+    heap_ = writer_.define_heap(heap, device ? fmt::format("RMM on device {}", *device) : "RMM", "device");
+    begin_clock();
   }
 
   // False: cancelled.
@@ -76,6 +94,20 @@ class RmmReader {
   }
 
  private:
+  void begin_clock() {
+    for (std::size_t begin = 0; begin < text_.size();) {
+      const std::size_t end = std::min(text_.find('\n', begin), text_.size());
+      rmm::Row row;
+      if (rmm::read_row(text_.substr(begin, end - begin), row) == rmm::RowFault::none)
+        if (const auto time = rmm::find_time(row.time)) {
+          clock_.begin_at(*time);
+          if (!time->is_of_day) out_.note_realtime(time->ns, time->ns);
+          return;
+        }
+      begin = end + 1;
+    }
+  }
+
   void read_line(std::string_view line, bool is_whole) {
     rmm::Row row;
     switch (rmm::read_row(line, row)) {

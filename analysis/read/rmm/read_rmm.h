@@ -27,7 +27,7 @@ namespace hbmscope {
 // may be missing.
 bool looks_like_rmm(std::span<const std::uint8_t> bytes);
 
-// Times are since the first row. Errors: no such header, cancelled.
+// Times are since the midnight before the first row, or since 1970. Errors: no such header, cancelled.
 Result<Trace> read_rmm(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control = nullptr);
 
 }  // namespace hbmscope

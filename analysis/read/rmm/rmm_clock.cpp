@@ -83,11 +83,11 @@ std::int64_t Clock::time_of_next_row(std::string_view text) {
     ++unknown_;
     return now_ns_;
   }
-  if (!first_) first_ = time;
-  std::int64_t ns = time->ns - first_->ns + days_ * ns_per_day;
+  if (!first_) begin_at(*time);
+  std::int64_t ns = time->ns + days_ * ns_per_day;
   if (time->is_of_day) {
     // Half a day backwards is midnight, and half a day forwards, just behind a midnight, a thread that waited over it.
-    const std::int64_t since_midnight_ns = now_ns_ + first_->ns - days_ * ns_per_day;
+    const std::int64_t since_midnight_ns = now_ns_ - days_ * ns_per_day;
     if (ns < now_ns_ - ns_per_day / 2) {
       ++days_;
       ns += ns_per_day;

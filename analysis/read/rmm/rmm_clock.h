@@ -1,4 +1,5 @@
-// Nanoseconds since the first row from times of day, which begin anew at midnight, or from seconds since 1970.
+// Nanoseconds since the midnight before the first row from times of day, which begin anew at midnight, or since 1970:
+// so that the logs of a job's processes have one clock in common.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,11 @@ std::optional<TimeText> find_time(std::string_view text);
 
 class Clock {
  public:
+  // The first time of the log: rows above it that tell none have it too.
+  void begin_at(const TimeText& time) {
+    first_ = time;
+    now_ns_ = time.ns;
+  }
   // The time of the next row, which is never before that of the row above: threads take their times before they wait
   // for the file, and a microsecond backwards says nothing of the order of events, which is that of the rows.
   std::int64_t time_of_next_row(std::string_view text);
@@ -26,8 +32,8 @@ class Clock {
 
  private:
   std::optional<TimeText> first_;
-  std::int64_t now_ns_ = 0;  // Since the first row.
-  std::int64_t days_ = 0;    // Midnights since then.
+  std::int64_t now_ns_ = 0;
+  std::int64_t days_ = 0;  // Midnights since the first row.
   std::uint64_t unknown_ = 0, backward_ = 0;
 };
 

@@ -198,12 +198,12 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
     add_problem_statistics(*trace);
     return source_at(std::make_shared<const Trace>(std::move(*trace)), options);
   }
-  if (!options.at.empty() && options.at != "end")
-    return Failure(Error{"a profile has one moment only", "Leave out --at and --from.", name, {}, false});
   ReadOptions pprof;
   pprof.max_inflated_bytes = options.max_inflated_bytes;
   auto profile = read_pprof_bytes(bytes, name, pprof, control);
   if (!profile) return Failure(std::move(profile.error()));
+  if (!options.at.empty() && options.at != "end")
+    return Failure(Error{"a profile has one moment only", "Leave out --at and --from.", name, {}, false});
   Source source;
   source.profile = std::make_shared<const Profile>(std::move(*profile));
   return source;

@@ -7,6 +7,7 @@
 
 #include "analysis/read/gzip.h"
 #include "analysis/read/other_format.h"
+#include "analysis/read/pickle/old_protocols.h"
 #include "analysis/read/torch/snapshot_builder.h"
 #include "analysis/read/torch/zip_entry.h"
 
@@ -50,7 +51,7 @@ Failure not_a_pickle(Bytes bytes, const std::string& name) {
 
 Result<TorchSnapshot> read_snapshot(Bytes bytes, Place place, TorchSnapshot snapshot, const TorchReadOptions& options,
                                     ReadControl* control) {
-  if (!pickle::looks_like_pickle(bytes)) return not_a_pickle(bytes, snapshot.file);
+  if (!pickle::looks_like_pickle(bytes) && !pickle::find_old_pickle(bytes)) return not_a_pickle(bytes, snapshot.file);
   auto document = pickle::read_pickle(bytes, snapshot.file, options.pickle_limits, control);
   if (!document) {
     Error error = std::move(document.error());
@@ -96,7 +97,7 @@ Result<TorchSnapshot> read_container(Bytes bytes, const std::string& name, const
 }  // namespace
 
 bool looks_like_torch(Bytes bytes) {
-  return pickle::looks_like_pickle(bytes) || is_zip(bytes);
+  return pickle::looks_like_pickle(bytes) || is_zip(bytes) || pickle::find_old_pickle(bytes);
 }
 
 std::optional<TorchSnapshot> read_torch_state(Bytes bytes, const std::string& name, const TorchReadOptions& options) {

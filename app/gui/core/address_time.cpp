@@ -71,7 +71,7 @@ class StretchPass {
     return time_ns ? axis_of(0, *time_ns) : begin_;
   }
   void tell(const LiveBlock& block, double begin, double end) {
-    visit_block_(Box{{block.address, block.address + block.size}, begin, end, block});
+    if (block.has_address()) visit_block_(Box{{block.address, block.address + block.size}, begin, end, block});
   }
 
   void take(const StreamState& now, const HeapChange& change, const wire::DecodedBlock& block) {

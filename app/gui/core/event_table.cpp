@@ -14,7 +14,7 @@ EventText text_from_event(const EventsAnswer& answer, const EventRow& row) {
   const HeapInfo& heap = definitions.heap(row.heap);
   EventText text;
   if (stream.has_times()) text.time = text_from_moment_ns(row.time_ns - stream.first_time_ns());
-  text.what = words_for_event(row.kind);
+  text.what = words_for_event(row);
   if (text.what.empty()) text.what = "of an unknown kind";
   text.is_failure = row.kind == wire::RecordKind::out_of_memory;
   const bool is_request = text.is_failure || row.kind == wire::RecordKind::driver_refusal;

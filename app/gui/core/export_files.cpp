@@ -3,7 +3,10 @@
 #include <fstream>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "analysis/units/format.h"
+#include "analysis/write/json_trace.h"
 #include "analysis/write/write.h"
 #include "app/gui/core/app_impl.h"
 
@@ -49,8 +52,15 @@ void App::Impl::start_export(const std::string& path) {
   const auto view = state.answers().view.value;
   if (!format || !view) return;
   window.notice = "Writing " + path + " ...";
-  pool_.post([this, path, view, format = *format]() -> WorkerPool::Finish {
-    const std::string text = write_profile(*view, format);
+  pool_.post([this, path, view, moment = ready_moment(), format = *format]() -> WorkerPool::Finish {
+    std::string text;
+    if (format == ExportFormat::json && moment != nullptr) {
+      nlohmann::ordered_json of_trace;
+      add_moment(of_trace, *moment->trace, moment->moment, moment->states);
+      text = write_json(*view, of_trace);
+    } else {
+      text = write_profile(*view, format);
+    }
     std::ofstream out(path, std::ios::binary | std::ios::trunc);
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
     out.close();

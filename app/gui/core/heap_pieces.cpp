@@ -65,7 +65,7 @@ void add_loose_blocks(HeapPieces& map, const StreamState& state, std::uint32_t h
     if (slot == no_slot) continue;
     const LiveBlock block = state.slots()[slot];
     const std::uint64_t before = map.regions.empty() ? 0 : map.regions.back().range.end;
-    if (block.size == 0 || (!map.regions.empty() && block.address < before)) {
+    if (!block.has_address() || block.size == 0 || (!map.regions.empty() && block.address < before)) {
       ++map.blocks_not_drawn;
       continue;
     }
@@ -162,6 +162,8 @@ std::string_view why_no_coloring(const HeapInfo& heap, HeapColoring coloring, bo
   if (coloring == HeapColoring::change && !is_pinned) return "Pin a moment first (B).";
   if (coloring == HeapColoring::waste && !heap.has(wire::heap_flag::has_requested))
     return "This source does not tell what was asked for, so rounding is not known.";
+  if (coloring == HeapColoring::waste && heap.has(wire::heap_flag::sizes_are_requests))
+    return "This source tells what was asked for, and not what blocks take, so rounding is not known.";
   return {};
 }
 

@@ -117,7 +117,7 @@ struct HeapPieces {
   bool has_two_ends = false;
   std::optional<std::size_t> largest_lower, largest_upper;  // Of two ends: the largest free one for each.
   std::uint64_t region_bytes = 0;
-  std::uint64_t blocks_not_drawn = 0;  // Over other blocks, or outside of all regions where these are told.
+  std::uint64_t blocks_not_drawn = 0;  // Over others, outside of all regions where these are told, or nowhere told.
   bool knows_regions = true;           // Else regions are where blocks lie close together, and nothing is called free.
 
   bool is_ordered() const { return is_ordered_coloring(coloring); }

@@ -166,7 +166,7 @@ void shade_by_change(HeapPieces& map, const Stream& stream, const StreamState& s
     if (is.is_live()) by_slot[is.slot] = shade_of_fate(fate);
     // The place that a moved block left is empty as well.
     if (fate != BlockFate::gone && fate != BlockFate::moved) return;
-    if (was.size > 0) map.gone.push_back({was.address, was.address + was.size});
+    if (was.size > 0 && was.has_address()) map.gone.push_back({was.address, was.address + was.size});
     if (fate != BlockFate::gone) return;
     gone.bytes += was.size;
     ++gone.blocks;

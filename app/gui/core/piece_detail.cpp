@@ -89,7 +89,7 @@ class Describer {
     lines.push_back(is_told ? bytes_line("requested", block.requested)
                             : DetailLine{"requested", "?", "The source does not tell what was asked for.", {}});
     lines.push_back(bytes_line("block", block.size));
-    if (!is_told) return;
+    if (!is_told || definitions_.heap(block.heap).has(wire::heap_flag::sizes_are_requests)) return;
     DetailLine waste = bytes_line(detail_.tiles ? "padding" : "rounding", piece_.waste);
     if (piece_.waste > 0)
       waste.value += ", " +

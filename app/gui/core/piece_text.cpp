@@ -180,7 +180,8 @@ std::string heap_sentence(const HeapMapAnswer& answer) {
             ": events were lost.";
   }
   if (answer.pieces.blocks_not_drawn > 0)
-    text += " " + count(answer.pieces.blocks_not_drawn) + " blocks lie over others or outside and are not drawn.";
+    text += " " + count(answer.pieces.blocks_not_drawn) +
+            " blocks lie over others, outside, or it is not told where, and are not drawn.";
   return text;
 }
 

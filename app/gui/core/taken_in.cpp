@@ -17,7 +17,8 @@ bool has_note(const Trace& trace, std::string_view name) {
   return std::any_of(rows.begin(), rows.end(), [&](const ImportStatistic& row) { return row.name == name; });
 }
 
-// Marks and counters, which take places among the events as moments count them.
+// What takes places among the events as moments count them, and is none that the source recorded: marks, counters,
+// attributes, frees that a reader worked out.
 std::string marks_of(const Trace& trace, const EventCounts& counts) {
   std::uint64_t places = 0, marks = 0;
   for (const Stream& stream : trace.streams) {
@@ -28,7 +29,7 @@ std::string marks_of(const Trace& trace, const EventCounts& counts) {
   if (places <= known) return {};
   const std::uint64_t rest = places - known;
   if (rest == marks) return " and " + counted(rest, "mark");
-  return " and " + text_from_count(rest) + " marks, counters and attributes";
+  return " and " + text_from_count(rest) + (rest == 1 ? " other entry" : " other entries");
 }
 
 }  // namespace

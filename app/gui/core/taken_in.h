@@ -8,7 +8,8 @@
 namespace hbmscope::gui {
 
 struct TakenIn {
-  std::string words;  // "all 6,486 events and 2 marks"; "2,104 of 2,200 events, 96 lost, 1 block damaged"
+  // "all 6,486 events and 2 marks"; "2,104 of 2,200 events, 96 lost, 1 block damaged"
+  std::string words;
   bool is_whole = true;
 };
 

@@ -234,7 +234,8 @@ std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, He
   timeline.span = span.empty() ? timeline.whole : span;
   timeline.span.end = std::min(timeline.span.end, timeline.whole.end);
   timeline.knows_regions = !heap.empty();
-  timeline.knows_requested = stream.definitions().heap(heap.heap).has(wire::heap_flag::has_requested);
+  const HeapInfo& info = stream.definitions().heap(heap.heap);
+  timeline.knows_requested = info.has(wire::heap_flag::has_requested) && !info.has(wire::heap_flag::sizes_are_requests);
   for (const TimelineBucket& bucket : stream.timeline(heap.heap).buckets(0, stream.end_position(), 1)) {
     timeline.knows_regions &= bucket.knows_regions;
     timeline.knows_requested &= bucket.knows_requested;

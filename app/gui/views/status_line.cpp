@@ -38,7 +38,9 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
   if (ImGui::SmallButton(((taken.is_whole ? "" : "! ") + taken.words + "###taken in").c_str()))
     commands.push(CommandId::set_view, std::string(name_of(ViewKind::import).key));
   ImGui::PopStyleColor(2);
-  tooltip("What was read of what the file holds; a click opens Import, which says what is missing and why.");
+  tooltip(
+      "What was read of what the file holds; a click opens Import, which says what is missing and why. Other entries "
+      "are marks, counters, attributes and frees that were worked out.");
   const auto& map = state.answers().heap_map;
   // Of a running job the figures before stay until the next ones are there.
   const bool is_newest = map.state == AnswerState::ready && map.value->moment->trace.get() == &trace;

@@ -348,7 +348,7 @@ void draw_memory(ImDrawList& draw, const Look& look, const TimelinePicture& pict
   draw_bytes_scale(draw, look, picture.memory);
   std::string title = has_pool_line   ? "in use, below the line of the pool's size"
                       : knows_regions ? "in use; the pool's size is far above"
-                                      : "in use; the pool's size is not told";
+                                      : "in use; the pool's regions are not told";
   if (picture.source.knows_requested) title += "; the line in it: what was asked for";
   if (fits_y) title += "; y fits what is seen (Y)";
   if (!fits_y && knows_regions && is_low(picture.source)) title += "; Y fits it";

@@ -63,6 +63,15 @@ block("cuMemAllocManaged", 3000, c_size_t(3000), c_uint(1), heap=MANAGED)
 stream = c_void_p(0x5000)
 block("cuMemAllocAsync", 4000, c_size_t(4000), stream, stream=1, free="cuMemFreeAsync", free_rest=(stream,))
 block("cuMemAllocAsync_ptsz", 5000, c_size_t(5000), None, free="cuMemFreeAsync_ptsz", free_rest=(None,))
+# Where the thread's device is another than the stream's, the stream's counts.
+elsewhere, urgent_elsewhere = c_void_p(), c_void_p()
+assert cuda.cuCtxSetCurrent(c_void_p(2)) == 0
+call("cuStreamCreate", byref(elsewhere), c_uint(0))
+call("cuStreamCreateWithPriority", byref(urgent_elsewhere), c_uint(0), c_int(-1))
+assert cuda.cuCtxSetCurrent(c_void_p(1)) == 0
+block("cuMemAllocAsync", 4100, c_size_t(4100), elsewhere, heap=GPU_1, stream=2, free="cuMemFreeAsync", free_rest=(elsewhere,))
+block("cuMemAllocAsync_ptsz", 4200, c_size_t(4200), urgent_elsewhere, heap=GPU_1, stream=3, free="cuMemFreeAsync", free_rest=(urgent_elsewhere,))
+block("cuMemAllocAsync", 4300, c_size_t(4300), stream, stream=1, free="cuMemFreeAsync", free_rest=(stream,))
 pool, other_pool = c_void_p(), c_void_p()
 on_gpu_1 = struct.pack("iiii", 1, 0, 1, 1) + bytes(80)
 call("cuMemPoolCreate", byref(pool), on_gpu_1)
@@ -72,6 +81,9 @@ call("cuMemPoolDestroy", pool)
 for name in ("cuDeviceGetDefaultMemPool", "cuDeviceGetMemPool"):
     call(name, byref(other_pool), c_int(1))
 block("cuMemAllocFromPoolAsync", 7000, c_size_t(7000), other_pool, None, heap=GPU_1)
+for name in ("cuMemGetDefaultMemPool", "cuMemGetMemPool"):
+    call(name, byref(other_pool), struct.pack("ii", 1, 1), c_int(1))
+    block("cuMemAllocFromPoolAsync", 7100, c_size_t(7100), other_pool, None, heap=GPU_1)
 
 # Physical memory apart from addresses: a handle under two addresses, released first; one that is retained
 MIB = 1 << 20

@@ -253,13 +253,14 @@ Result cuMemAllocManaged(Address* out, Size bytes, unsigned) {
   fake.blocks[*out] = {current(), 0, fake_current_context()};
   return success;
 }
-Result cuMemAllocAsync(Address* out, Size bytes, Object) {
+// From the pool of the stream's device.
+Result cuMemAllocAsync(Address* out, Size bytes, Object stream) {
   MAY_FAIL;
-  return take_block(out, bytes, current());
+  return take_block(out, bytes, device_of_stream(stream));
 }
-Result cuMemAllocAsync_ptsz(Address* out, Size bytes, Object) {
+Result cuMemAllocAsync_ptsz(Address* out, Size bytes, Object stream) {
   MAY_FAIL;
-  return take_block(out, bytes, current());
+  return take_block(out, bytes, device_of_stream(stream));
 }
 Result cuMemAllocFromPoolAsync(Address* out, Size bytes, Object pool, Object) {
   MAY_FAIL;
@@ -299,6 +300,14 @@ Result cuDeviceGetDefaultMemPool(Object* out, Device device) {
 Result cuDeviceGetMemPool(Object* out, Device device) {
   MAY_FAIL;
   return fake_driver::cuDeviceGetDefaultMemPool(out, device);
+}
+Result cuMemGetDefaultMemPool(Object* out, const Location* location, int) {
+  MAY_FAIL;
+  return fake_driver::cuDeviceGetDefaultMemPool(out, location->id);
+}
+Result cuMemGetMemPool(Object* out, const Location* location, int) {
+  MAY_FAIL;
+  return fake_driver::cuDeviceGetDefaultMemPool(out, location->id);
 }
 DOES_NOTHING(cuMemPoolExportPointer, (void*, Address))
 // What another process shares: a megabyte at an address of its own.

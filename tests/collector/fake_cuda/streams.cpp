@@ -1,4 +1,5 @@
-// Streams of the pretend driver. A stream is any number; it does what is asked of it at once, until the test holds it:
+// Streams of the pretend driver. A stream is one that was made, or any number; it does what is asked of it at once,
+// until the test holds it:
 //
 //   fake_hold(stream)       what is recorded from now on is not done
 //   fake_go_on(stream, n)   so many more events are done; ~0: all, and it is not held any more
@@ -20,6 +21,7 @@ constexpr Result not_ready = 600, capture_unsupported = 900;
 struct FakeStream {
   std::uint64_t recorded = 0, done = 0;
   bool is_held = false, is_captured = false;
+  Device device = -1;  // Of one that was made here, not just named by a number.
 };
 struct FakeEvent {
   Object stream = nullptr;
@@ -29,7 +31,7 @@ struct FakeEvent {
 std::mutex mutex;
 std::map<Object, FakeStream> streams;
 std::map<Object, FakeEvent> events;
-std::uint64_t next_event = 0xe000, waits = 0;
+std::uint64_t next_event = 0xe000, next_stream = 0x57000, waits = 0;
 
 bool is_done(const FakeEvent& event) {
   const FakeStream& stream = streams[event.stream];
@@ -59,7 +61,24 @@ EXPORTED std::uint64_t fake_waits() {
   return waits;
 }
 
-EXPORTED Result cuEventCreate(Object* out, unsigned) {
+Device device_of_stream(Object stream) {
+  const std::lock_guard lock(mutex);
+  const auto found = streams.find(stream);
+  return found == streams.end() || found->second.device < 0 ? device_of(fake_current_context()) : found->second.device;
+}
+Result behind::cuStreamCreate(Object* out, unsigned) {
+  if (const Result result = failure_of("cuStreamCreate"); result != success) return result;
+  const std::lock_guard lock(mutex);
+  *out = reinterpret_cast<Object>(next_stream += 16);
+  streams[*out].device = device_of(fake_current_context());
+  return success;
+}
+Result behind::cuStreamCreateWithPriority(Object* out, unsigned flags, int) {
+  if (const Result result = failure_of("cuStreamCreateWithPriority"); result != success) return result;
+  return behind::cuStreamCreate(out, flags);
+}
+Result behind::cuEventCreate(Object* out, unsigned) {
+  if (const Result result = failure_of("cuEventCreate"); result != success) return result;
   const std::lock_guard lock(mutex);
   *out = reinterpret_cast<Object>(next_event += 16);
   events[*out] = {};
