@@ -183,6 +183,9 @@ TEST_F(TraceMoments, range_is_worked_out_copied_and_cleared) {
   ASSERT_TRUE(state().answers().range.value);
   EXPECT_EQ((BlockSum{4, 40 * mib}), state().answers().range.value->summary.total.allocated);
   EXPECT_EQ((BlockSum{2, 20 * mib}), state().answers().range.value->summary.total.survived);
+  const std::string head = table_from_range(*state().answers().range.value, false).head;
+  EXPECT_TRUE(head.starts_with("From 0 µs (after 1 of ")) << head;
+  EXPECT_NE(std::string::npos, head.find(" to 6 µs (after 7 of ")) << head;
   give(CommandId::set_view, std::string("range"));
   EXPECT_NE(std::string::npos, report_command(state()).find("--from '#1' --at '#7'")) << report_command(state());
   EXPECT_NE(std::string::npos, open_command(state()).find("--view range --from '#1' --at '#7'"))
