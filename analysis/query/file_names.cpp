@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/query/own_file.h"
 #include "analysis/query/profile_view.h"
 
 namespace hbmscope {
@@ -86,7 +87,8 @@ bool is_runtime_source(std::string_view file) {
   const std::size_t lower = file.find("/python-3"), upper = file.find("/Python-3");
   const std::size_t at = std::min(lower, upper);
   if (at == std::string_view::npos) return false;
-  constexpr std::array<std::string_view, 5> folders = {"/Objects/", "/Python/", "/Modules/", "/Programs/", "/Parser/"};
+  constexpr std::array<std::string_view, 6> folders = {"/Objects/",  "/Python/", "/Modules/",
+                                                       "/Programs/", "/Parser/", "/Include/"};
   return std::any_of(folders.begin(), folders.end(),
                      [&](auto folder) { return file.find(folder, at) != std::string_view::npos; });
 }
@@ -135,6 +137,12 @@ std::string file_title(std::string_view file) {
 bool is_library_file(std::string_view file) {
   return !inside_packages(file).empty() || !inside_python(file).empty() || is_frozen(file) || is_stripped_code(file) ||
          is_no_file(file) || is_trimmed_library(file) || is_runtime_source(file) || is_library_binary(file);
+}
+
+FileOwner owner_of_file(std::string_view file) {
+  if (file.empty() || is_library_file(file)) return FileOwner::library;
+  const bool is_program = file.ends_with(".py") || file.ends_with(".json") || is_notebook_cell(file);
+  return is_program ? FileOwner::program : FileOwner::code;
 }
 
 std::string package_of(std::string_view file, std::string_view function) {

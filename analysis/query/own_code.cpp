@@ -5,10 +5,13 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/query/own_file.h"
+
 namespace hbmscope {
 namespace {
 
-// What decides about a stack: the innermost own line, and the outermost library function below it.
+// What decides about a stack: the innermost line of the person's own program (own_file.h), and the outermost function
+// of other files below it.
 struct Owner {
   const Line* line = nullptr;  // Null: library code from end to end.
   FunctionIndex through = FunctionIndex::none;
@@ -17,23 +20,28 @@ struct Owner {
 class OwnerFinder {
  public:
   explicit OwnerFinder(const ProfileView& view) : view_(view) {
-    LibraryFiles library_files(*view.profile);
+    std::unordered_map<std::size_t, FileOwner> owners;  // By the file's text: thousands of functions share each.
     for (const Function& function : view.profile->functions) {
-      is_library_.push_back(library_files.contains(function.file));
-      is_wrapper_.push_back(is_library_.back() && is_wrapper(view.profile->text(function.file)));
+      const auto [owner, is_new] = owners.try_emplace(row(function.file), FileOwner::library);
+      if (is_new) owner->second = owner_of_file(view.profile->text(function.file));
+      owners_.push_back(owner->second);
+      is_wrapper_.push_back(owner->second == FileOwner::library && is_wrapper(view.profile->text(function.file)));
     }
   }
 
   Owner find(std::uint32_t sample) const {
-    Owner owner;
+    Owner code;
+    FunctionIndex through = FunctionIndex::none;
     for (const LocationIndex location : view_.stack(sample)) {
       for (const Line& line : view_.lines(location)) {
         if (line.function == FunctionIndex::none) continue;
-        if (!is_library_[row(line.function)]) return {&line, owner.through};
-        if (!is_wrapper_[row(line.function)]) owner.through = line.function;
+        const FileOwner owner = owners_[row(line.function)];
+        if (owner == FileOwner::program) return {&line, through};
+        if (owner == FileOwner::code && code.line == nullptr) code = {&line, through};
+        if (!is_wrapper_[row(line.function)]) through = line.function;
       }
     }
-    return {};
+    return code;
   }
 
  private:
@@ -43,7 +51,8 @@ class OwnerFinder {
   }
 
   const ProfileView& view_;
-  std::vector<bool> is_library_, is_wrapper_;
+  std::vector<FileOwner> owners_;  // By function.
+  std::vector<bool> is_wrapper_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "analysis/query/trace_own_code.h"
 
+#include "analysis/query/own_file.h"
 #include "analysis/query/profile_view.h"
 
 namespace hbmscope {
@@ -8,12 +9,10 @@ std::optional<TraceFrame> find_own_frame(const Definitions& definitions, std::ui
   constexpr int frames_max = 4096;  // Python itself stops at 1,000; a damaged file may not.
   std::optional<TraceFrame> own_code;
   for (int frames = 0; stack != 0 && frames < frames_max; ++frames, stack = definitions.stack(stack).parent) {
-    const std::uint32_t id = definitions.stack(stack).frame;
-    const TraceFrame frame = definitions.frame(id);
-    const std::string_view file = definitions.text(frame.file);
-    const bool is_program = file.ends_with(".py") || file.ends_with(".json");  // JSON: a workload of `tpu run`.
-    if (is_program && !is_library_file(file)) return frame;
-    if (!own_code && definitions.is_code(id) && !file.empty() && !is_library_file(file)) own_code = frame;
+    const TraceFrame frame = definitions.frame(definitions.stack(stack).frame);
+    const FileOwner owner = owner_of_file(definitions.text(frame.file));
+    if (owner == FileOwner::program) return frame;
+    if (owner == FileOwner::code && !own_code) own_code = frame;
   }
   return own_code;
 }

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -101,7 +102,7 @@ Result<BlockQuery> query_from_options(const ReportOptions& options) {
                          {},
                          {},
                          false});
-  return BlockQuery{options.view.request.where, *order, options.blocks.is_ascending};
+  return BlockQuery{where_from_find(options.view.request.where), *order, options.blocks.is_ascending};
 }
 
 Result<void> check_combination(const ReportOptions& options) {
@@ -164,7 +165,8 @@ std::string own_line_text(const Definitions& definitions, std::uint32_t stack) {
 void add_block_options(CLI::App& command, BlockReportOptions& options) {
   const char* group = "Blocks of a trace, instead of rows";
   command
-      .add_option("--blocks", options.rows, "This many live blocks one by one, 0: all; --where also takes age>10s, ...")
+      .add_option("--blocks", options.rows,
+                  "This many live blocks one by one, 0: all; --where also takes age>10s, an address, ...")
       ->check(find_count_fault)
       ->group(group);
   command

@@ -30,6 +30,7 @@ TEST(FileNames, libraries_are_what_was_installed) {
   EXPECT_TRUE(is_library_file("../csu/libc-start.c"));
   EXPECT_TRUE(is_library_file("torch/nn/functional.py")) << "of a Kineto trace";
   EXPECT_TRUE(is_library_file("/usr/local/src/conda/python-3.10.14/Objects/descrobject.c"));
+  EXPECT_TRUE(is_library_file("/usr/local/src/conda/python-3.10.14/Include/internal/pycore_ceval.h"));
   EXPECT_TRUE(is_library_file("/home/conda/feedstock_root/build_artifacts/gcc/libstdc++-v3/src/c++11/thread.cc"));
   EXPECT_FALSE(is_library_file("/home/me/python-3d/engine/call.c"));
   EXPECT_TRUE(is_library_file("typing.py"));

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/query/trace_own_code.h"
+#include "analysis/trace/profile_from_trace.h"
 #include "tests/analysis/profile_builder.h"
+#include "tests/analysis/trace_builder.h"
 
 namespace hbmscope {
 namespace {
@@ -46,6 +49,36 @@ TEST(OwnCode, of_inlined_lines_the_innermost_own_one) {
       compute_own_code(view_of(ProfileBuilder().sample("main;outer@a.py:1+inner@b.py:2", 5)));
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].frame.function, "inner");
+}
+
+// C++ of no known library between the person's program and the allocator, as PyTorch's snapshots with C++ frames have
+// it: profiles (summary, flame graph) and traces (map, blocks) name one line.
+TEST(OwnCode, of_a_program_that_calls_other_code_is_the_programs_line_in_profiles_and_traces_alike) {
+  TraceBuilder built;
+  std::uint32_t stack = 0;
+  const auto call = [&](const char* function, const char* file, std::uint32_t line) {
+    stack = built.writer.define_stack(stack, built.writer.define_frame(function, file, line));
+  };
+  call("main", "/home/me/train.py", 20);
+  call("apply", "/build/kernels/attention.cpp", 9);
+  const std::uint32_t of_program = stack;
+  stack = 0;
+  call("start", "/build/kernels/main.cpp", 3);
+  call("empty", "CUDACachingAllocator.cpp", 4);
+  const std::uint32_t heap = built.heap("GPU 0", 0);
+  built.alloc(heap, 0x1000, 512, of_program);
+  built.alloc(heap, 0x2000, 256, stack);
+  const auto view =
+      make_view(std::make_shared<Profile>(profile_from_trace(built.trace, built.states_at())), ViewRequest());
+  ASSERT_TRUE(view);
+  const std::vector<OwnCodeRow> rows = compute_own_code(*view);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].frame.file, "/home/me/train.py");
+  EXPECT_EQ(rows[0].through, "apply");
+  EXPECT_EQ(rows[1].frame.file, "/build/kernels/main.cpp") << "a program that is C++ has no other";
+  const Definitions& definitions = built.trace.streams.front().definitions();
+  EXPECT_EQ(own_code_text(definitions, of_program), "main  train.py:20");
+  EXPECT_EQ(own_code_text(definitions, stack), "start  main.cpp:3");
 }
 
 }  // namespace

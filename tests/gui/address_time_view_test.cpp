@@ -66,9 +66,23 @@ TEST_F(AddressTimeView, click_goes_to_the_moment_and_selects_what_lay_there_and_
     ASSERT_TRUE(wait_until_idle(hand));
     ASSERT_FALSE(state().position().span.empty()) << "the timeline shows the same stretch";
     EXPECT_EQ(state().position().span, picture().query.span);
+    EXPECT_TRUE(state().position().addresses.empty()) << "the wheel is about time";
+    hand.KeyDown(ImGuiMod_Ctrl);
+    hand.MouseWheelY(4);
+    hand.KeyUp(ImGuiMod_Ctrl);
+    ASSERT_TRUE(wait_until_idle(hand));
+    const AddressRange near = state().position().addresses;
+    EXPECT_NEAR(100.0 / 2.44, static_cast<double>(near.size()) / mib, 2);
+    EXPECT_TRUE(near.begin < 0x10000000 + 75 * mib && near.end > 0x10000000 + 75 * mib) << "what the pointer is over";
+    EXPECT_EQ(near, picture().query.addresses);
+    take_picture_now(hand, "address_time_zoomed");
+    hand.KeyPress(ImGuiKey_A);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_LT(state().position().addresses.begin, near.begin);
     hand.KeyPress(ImGuiKey_0);
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_TRUE(state().position().span.empty());
+    EXPECT_TRUE(state().position().addresses.empty());
   });
 }
 

@@ -55,6 +55,26 @@ TEST_F(Export, picture_of_a_view_is_a_png_of_it_alone) {
   });
 }
 
+TEST_F(Export, letters_are_not_for_the_map_behind_the_dialog) {
+  run([&](ImGuiTestContext& hand) {
+    open_small(hand);
+    commands().push(CommandId::show_heap_map);
+    ASSERT_TRUE(wait_until_idle(hand));
+    commands().push(CommandId::export_picture);
+    hand.Yield(3);
+    ASSERT_EQ(gui::WindowState::Dialog::export_file, state().window.dialog);
+    hand.ItemClick("**/Up");
+    hand.KeyPress(ImGuiKey_R);
+    hand.Yield(2);
+    EXPECT_FALSE(state().position().by_region);
+    hand.KeyPress(ImGuiKey_Escape);
+    hand.WindowFocus("//Heap map");
+    hand.KeyPress(ImGuiKey_R);
+    hand.Yield(2);
+    EXPECT_TRUE(state().position().by_region) << "with the dialog gone it is the map's key again";
+  });
+}
+
 TEST_F(Export, figures_of_a_view_are_what_it_copies) {
   run([&](ImGuiTestContext& hand) {
     open_small(hand);

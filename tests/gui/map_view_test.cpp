@@ -53,6 +53,21 @@ TEST_F(MapView, r_gives_each_region_rows_of_its_own) {
   take_picture("heap_map_by_region");
 }
 
+TEST_F(MapView, field_to_find_blocks_leaves_the_map_where_it_is) {
+  const std::string file = write_regions(12);
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    hand.WindowFocus("//Heap map");
+    const ImRect before = hand.ItemInfo("//Heap map/**/pieces").RectFull;
+    commands().push(gui::CommandId::find);
+    hand.Yield(3);
+    const ImRect after = hand.ItemInfo("//Heap map/**/pieces").RectFull;
+    EXPECT_EQ(before.Min.x, after.Min.x);
+    EXPECT_EQ(before.GetWidth(), after.GetWidth());
+    EXPECT_GT(after.Min.y, before.Min.y) << "the field has a line of its own";
+  });
+}
+
 TEST_F(MapView, regions_that_do_not_fit_are_dragged_into_sight) {
   const std::string file = write_regions(200);
   run([&](ImGuiTestContext& hand) {

@@ -14,6 +14,7 @@
 #include "app/gui/platform/initial_commands.h"
 #include "app/gui/platform/window.h"
 #include "tests/gui/synthetic_profile.h"
+#include "tests/gui_core/small_trace.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -138,6 +139,31 @@ TEST_F(Platform, screenshot_of_a_bad_file_is_written_and_is_an_error) {
   if (status.error().what.find("without a display") != std::string::npos) GTEST_SKIP() << status.error().text();
   EXPECT_EQ(status.error().file, request.files[0]);
   EXPECT_TRUE(std::filesystem::exists(folder / "bad.png"));
+}
+
+TEST_F(Platform, what_a_picture_was_asked_for_and_can_not_show_is_a_wrong_argument) {
+  test::SmallTrace trace;
+  trace.region(0, 100 << 20);
+  trace.alloc(0, 10 << 20);
+  trace.write((folder / "a.hbm").string());
+  WindowRequest plain;
+  plain.files = {(folder / "a.hbm").string()};
+  plain.screenshot = (folder / "a.png").string();
+  if (const auto status = run_window(plain); !status) GTEST_SKIP() << status.error().text();
+  constexpr int wrong_argument = 2;
+  const auto code_of = [&](const auto& change) {
+    WindowRequest request = plain;
+    change(request);
+    const auto status = run_window(request);
+    return status ? *status : -1;
+  };
+  EXPECT_EQ(0, code_of([](WindowRequest& request) { request.find = "size>1GiB"; }));
+  EXPECT_EQ(wrong_argument, code_of([](WindowRequest& request) { request.view = "nonsense"; }));
+  EXPECT_EQ(wrong_argument, code_of([](WindowRequest& request) { request.heap = "GPU7"; }));
+  EXPECT_EQ(wrong_argument, code_of([](WindowRequest& request) { request.find = "size>>3"; }));
+  EXPECT_EQ(wrong_argument, code_of([](WindowRequest& request) { request.where = "bogus:3 size>"; }));
+  std::filesystem::create_directories(folder / "empty");
+  EXPECT_EQ(wrong_argument, code_of([&](WindowRequest& request) { request.files = {(folder / "empty").string()}; }));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <imgui_internal.h>
 
+#include "app/gui/views/timeline_marks.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
 
@@ -38,6 +39,34 @@ class TimelineView : public GuiTest {
   std::uint64_t position_now() const { return state().answers().moment.value->moment.positions[0]; }
   gui::TimelineSpan span() const { return state().position().span; }
 };
+
+TEST(TimelineMarks, failures_of_one_pixel_are_one_column_as_high_as_the_largest_request) {
+  gui::TimelineColumns source;
+  source.whole = source.span = {0, 1000};
+  gui::TimelinePicture picture{.source = source, .begin = 0, .end = 1000, .left = 10, .width = 100};
+  const std::vector<gui::TimelineMark> failures{{0.101, 1, 5}, {0.102, 2, 9}, {0.1031, 3, 7}, {0.5, 4, 1}, {1.5, 5, 1}};
+  const auto columns = gui::failure_columns(picture, failures);
+  ASSERT_EQ(2U, columns.size());
+  EXPECT_EQ(20, columns[0].x);
+  EXPECT_EQ(3U, columns[0].count);
+  EXPECT_EQ(9U, columns[0].bytes);
+  EXPECT_EQ(60, columns[1].x);
+}
+
+TEST_F(TimelineView, many_failures_leave_the_picture_readable) {
+  SmallTrace trace;
+  trace.region(0, 300 * mib);
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    trace.alloc(i * mib, mib, "leak");
+    trace.run_out_of_memory((100 + i) * mib);
+  }
+  trace.write(path("failures.hbm"));
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {path("failures.hbm")});
+    ASSERT_EQ(300U, state().answers().timeline.value->failures.size());
+  });
+  take_picture("timeline_of_many_failures");
+}
 
 TEST_F(TimelineView, wheel_zooms_at_the_pointer_and_the_picture_has_exactly_that_span) {
   const std::string file = write_trace();

@@ -132,6 +132,35 @@ TEST_F(TraceViews, timeline_is_dragged_stepped_and_led_to_failures) {
   take_picture("timeline_at_failure");
 }
 
+TEST_F(TraceViews, why_it_failed_is_in_front_of_each_file_that_has_it_however_late_it_is_known) {
+  SmallTrace fine, failing;
+  for (SmallTrace* trace : {&fine, &failing}) {
+    trace->region(0, 100 * mib);
+    trace->alloc(0, 10 * mib, "step");
+  }
+  failing.run_out_of_memory(500 * mib);
+  fine.write(path("fine.hbm"));
+  failing.write(path("failing.hbm"));
+  const auto is_in_front = [](const char* name) {
+    const ImGuiWindow* window = ImGui::FindWindowByName(name);
+    return window != nullptr && window->DockTabIsVisible;
+  };
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {path("fine.hbm")});
+    EXPECT_TRUE(is_in_front("Fragmentation")) << "nothing failed here";
+    commands().push(gui::CommandId::close_file);
+    hand.Yield(2);
+    open(hand, {path("failing.hbm")});  // As of a long recording, of which the end is read last.
+    hand.Yield(4);
+    EXPECT_TRUE(is_in_front("Why it failed"));
+    EXPECT_EQ(gui::ViewKind::heap_map, state().position().view) << "without taking the focus";
+    hand.WindowFocus("//Fragmentation");
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.Yield(4);
+    EXPECT_TRUE(is_in_front("Fragmentation")) << "once only";
+  });
+}
+
 TEST_F(TraceViews, heap_without_memory_says_so) {
   const std::string file = write_trace();
   run([&](ImGuiTestContext& hand) {

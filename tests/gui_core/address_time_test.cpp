@@ -103,6 +103,52 @@ TEST(AddressTime, without_regions_blocks_say_where_memory_is) {
   EXPECT_EQ(4, picture.cells[7 * 2 + 1].quarters);
 }
 
+TEST(AddressTime, without_stacks_sizes_are_its_colours_and_what_is_of_a_moment_never_is) {
+  test::SmallTrace made;
+  made.region(0, 8 * page);
+  made.alloc(0, page);
+  made.alloc(page, 4 * page);
+  const AddressTime picture = picture_of(made.trace().streams[0], {}, 40, 8, HeapColoring::automatic);
+  EXPECT_EQ(HeapColoring::size, picture.query.coloring);
+  ASSERT_EQ(1U, picture.legend.size());
+  EXPECT_NE(several_shade, picture.legend[0].shade) << "not all grey";
+  test::SmallTrace coded;
+  coded.region(0, 8 * page);
+  coded.alloc(0, 4 * page, "step");
+  EXPECT_EQ(HeapColoring::own_code,
+            picture_of(coded.trace().streams[0], {}, 40, 8, HeapColoring::automatic).query.coloring);
+  for (const HeapColoring of_a_moment : {HeapColoring::age, HeapColoring::lifetime, HeapColoring::change})
+    EXPECT_EQ(HeapColoring::automatic, box_coloring(of_a_moment));
+  EXPECT_EQ(HeapColoring::tag, box_coloring(HeapColoring::tag));
+}
+
+TEST(AddressTime, zoomed_shows_some_of_the_addresses_as_large_as_all_of_them_before) {
+  test::SmallTrace made;
+  made.region(0x100000, 64 * page);
+  made.region(0x900000, 64 * page);
+  made.alloc(0x900000 + 60 * page, 4 * page);
+  made.alloc(0x100000, page);
+  const Stream& stream = made.trace().streams[0];
+  const AddressTime all = picture_of(stream, {}, 8, 131);  // A pixel a page, and a notch of three.
+  ASSERT_EQ(2U, all.axis.regions().size());
+  const AddressRange near = zoom_addresses(all, {}, 4, 1);
+  EXPECT_EQ(0x900000 + 64 * page, near.end) << "what lies at the foot stays there";
+  EXPECT_NEAR(32.75 * page, static_cast<double>(near.size()), page);
+  AddressTimeQuery query{{0, 1}, {}, 8, 131, HeapColoring::automatic, near};
+  const auto zoomed = compute_address_time(stream, query, {}, nullptr);
+  ASSERT_TRUE(zoomed);
+  ASSERT_EQ(1U, zoomed->axis.regions().size());
+  EXPECT_EQ(near.begin, zoomed->axis.regions()[0].begin);
+  EXPECT_EQ(2U, zoomed->whole.regions().size());
+  EXPECT_EQ(4, zoomed->cells.back().quarters);
+  int occupied = 0;
+  for (int y = 0; y < 131; ++y) occupied += zoomed->cells[static_cast<std::size_t>(y * 8 + 7)].quarters > 0 ? 1 : 0;
+  EXPECT_NEAR(16, occupied, 1) << "four pages, each four times as high";
+  EXPECT_EQ(near.begin - 8 * page, pan_addresses(*zoomed, near, -8 / 32.75).begin);
+  EXPECT_TRUE(zoom_addresses(*zoomed, near, 0.1, 0.5).empty()) << "all of it";
+  EXPECT_LE(16U * 131, zoom_addresses(*zoomed, near, 1e12, 1).size()) << "not nearer than the heap map";
+}
+
 TEST(AddressTime, cancelled_gives_nothing) {
   test::SmallTrace made;
   made.region(0, page);

@@ -2,12 +2,15 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "app/gui/core/app.h"
 #include "app/gui/core/copy_as_command.h"
+#include "app/gui/core/tables.h"
+#include "app/gui/core/trace_tables.h"
 #include "tests/gui_core/small_trace.h"
 
 namespace hbmscope::gui {
@@ -180,6 +183,9 @@ TEST_F(TraceMoments, range_is_worked_out_copied_and_cleared) {
   ASSERT_TRUE(state().answers().range.value);
   EXPECT_EQ((BlockSum{4, 40 * mib}), state().answers().range.value->summary.total.allocated);
   EXPECT_EQ((BlockSum{2, 20 * mib}), state().answers().range.value->summary.total.survived);
+  const std::string head = table_from_range(*state().answers().range.value, false).head;
+  EXPECT_TRUE(head.starts_with("From 0 µs (after 1 of ")) << head;
+  EXPECT_NE(std::string::npos, head.find(" to 6 µs (after 7 of ")) << head;
   give(CommandId::set_view, std::string("range"));
   EXPECT_NE(std::string::npos, report_command(state()).find("--from '#1' --at '#7'")) << report_command(state());
   EXPECT_NE(std::string::npos, open_command(state()).find("--view range --from '#1' --at '#7'"))
@@ -190,6 +196,20 @@ TEST_F(TraceMoments, range_is_worked_out_copied_and_cleared) {
   EXPECT_EQ(ViewKind::timeline, state().position().view);
   give(CommandId::back);
   EXPECT_EQ("#1", state().position().range.from);
+}
+
+TEST_F(TraceMoments, figures_of_the_heap_map_say_what_changed_since_the_pin) {
+  open();
+  give(CommandId::set_pin, std::string("#2"));
+  const auto& map = state().answers().heap_map;
+  ASSERT_TRUE(map.value);
+  ASSERT_EQ(HeapColoring::change, map.value->pieces.coloring);
+  const TextTable table = table_from_heap(*map.value);
+  ASSERT_EQ("Change", table.columns.back().title);
+  std::set<std::string> changes;
+  for (const auto& row : table.rows) changes.insert(row.back().shown);
+  EXPECT_TRUE(changes.contains("new")) << "taken since";
+  EXPECT_TRUE(changes.contains("")) << "what is free";
 }
 
 TEST_F(TraceMoments, what_is_free_and_why_it_failed_are_answered) {
@@ -205,6 +225,13 @@ TEST_F(TraceMoments, what_is_free_and_why_it_failed_are_answered) {
   EXPECT_EQ(1U, answers.failure.value->of);
   EXPECT_EQ(10 * mib, answers.free_history.value->largest_request_at(7)->bytes);
   EXPECT_EQ(2U, answers.sizes.value->metrics.live_sizes.count());
+  const FreePieces& free = *answers.free.value->free;
+  const LargestRequest* before = answers.free_history.value->largest_request_at(7);
+  EXPECT_EQ("largest request so far 10.0 MiB: fits", largest_request_text(free, before, std::nullopt));
+  EXPECT_EQ("largest request so far 50.0 MiB, which failed: does not fit into a free piece",
+            largest_request_text(free, before, 50 * mib))
+      << "what is refused at the moment is the largest so far";
+  EXPECT_EQ("", largest_request_text(free, nullptr, std::nullopt));
 }
 
 TEST_F(TraceMoments, line_of_code_keeps_its_color_when_the_moment_moves) {

@@ -53,4 +53,11 @@ std::optional<std::uint64_t> AddressAxis::address_at(double px) const {
   return regions_[number].begin + static_cast<std::uint64_t>(bytes);
 }
 
+std::uint64_t AddressAxis::nearest_address(double px) const {
+  if (const auto address = address_at(px)) return *address;
+  const auto after = std::upper_bound(begins_.begin(), begins_.end(), px);
+  if (after != begins_.end()) return regions_[static_cast<std::size_t>(after - begins_.begin())].begin;
+  return regions_.empty() ? 0 : regions_.back().end;
+}
+
 }  // namespace hbmscope::gui

@@ -26,6 +26,8 @@ class AddressAxis {
   double px_of_end(std::uint64_t address) const;
   // Nothing in a notch, and beyond the ends.
   std::optional<std::uint64_t> address_at(double px) const;
+  // Of a notch the region behind it; beyond the ends the first or the last address.
+  std::uint64_t nearest_address(double px) const;
 
  private:
   std::vector<AddressRange> regions_;

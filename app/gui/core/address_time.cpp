@@ -16,7 +16,7 @@ namespace {
 struct Box {
   AddressRange range;
   double begin = 0, end = 0;  // On the axis.
-  std::uint32_t stack = 0;
+  const LiveBlock& block;
 };
 
 // One pass over the stretch: visit_block(Box) for every block that lived in it, visit_memory(range, begin, end) for
@@ -71,7 +71,7 @@ class StretchPass {
     return time_ns ? axis_of(0, *time_ns) : begin_;
   }
   void tell(const LiveBlock& block, double begin, double end) {
-    if (block.has_address()) visit_block_(Box{{block.address, block.address + block.size}, begin, end, block.stack});
+    if (block.has_address()) visit_block_(Box{{block.address, block.address + block.size}, begin, end, block});
   }
 
   void take(const StreamState& now, const HeapChange& change, const wire::DecodedBlock& block) {
@@ -153,13 +153,14 @@ class Ranges {
 // Whose code, or which size, has how much: bytes times their time decide who gets a hue.
 class Shades {
  public:
-  Shades(const Definitions& definitions, AddressTime& picture, const ColorKeeper& colors)
-      : definitions_(definitions), picture_(picture) {
-    picture.colors = colors;
+  Shades(const Definitions& definitions, AddressTime& picture, HeapColoring coloring)
+      : definitions_(definitions), picture_(picture), coloring_(coloring) {
+    if (coloring_ == HeapColoring::size)
+      for (const std::string_view step : size_step_names) add_name(std::string(step));
   }
 
   void add(const Box& box) {
-    ShadedName& name = names_[number_of(box)];
+    ShadedName& name = names_[number_of(box.block)];
     name.weight += static_cast<double>(box.range.size()) * (box.end - box.begin);
     ++name.entry.blocks;
   }
@@ -169,24 +170,35 @@ class Shades {
     const auto length = static_cast<double>(picture_.query.span.length());
     for (ShadedName& name : names_)
       name.entry.bytes = length > 0 ? static_cast<std::uint64_t>(name.weight / length) : 0;
-    picture_.legend = choose_shades(names_, "other code, or none", [&](std::size_t name) {
-      return is_by_size() ? static_cast<Shade>(name) : hue_shade(names_[name].entry.name, picture_.colors);
+    picture_.legend = choose_shades(names_, rest_name(), [&](std::size_t name) {
+      return coloring_ == HeapColoring::size ? static_cast<Shade>(name)
+                                             : hue_shade(names_[name].entry.name, picture_.colors);
     });
   }
-  Shade shade_of(const Box& box) { return names_[number_of(box)].entry.shade; }
+  HeapColoring coloring() const { return coloring_; }
+  Shade shade_of(const Box& box) { return names_[number_of(box.block)].entry.shade; }
 
  private:
-  bool is_by_size() const { return picture_.query.coloring == HeapColoring::size; }
+  std::string_view rest_name() const {
+    if (coloring_ == HeapColoring::tag) return "other tags, or none";
+    return coloring_ == HeapColoring::device_stream ? "other streams" : "other code, or none";
+  }
 
-  std::size_t number_of(const Box& box) {
-    if (is_by_size()) {
-      if (names_.empty())
-        for (const std::string_view step : size_step_names) add_name(std::string(step));
-      return std::size_t{size_step_of(box.range.size())};
-    }
-    const auto [found, is_new] = number_of_stack_.try_emplace(box.stack, 0);
+  // As the heap map names them.
+  std::string name_of(const LiveBlock& block) const {
+    if (coloring_ == HeapColoring::device_stream) return "stream " + std::to_string(block.stream);
+    if (coloring_ == HeapColoring::own_code) return own_code_text(definitions_, block.stack);
+    return block.tag == 0 ? "(no tag)" : "tag " + std::string(definitions_.text(block.tag));
+  }
+
+  std::size_t number_of(const LiveBlock& block) {
+    if (coloring_ == HeapColoring::size) return std::size_t{size_step_of(block.size)};
+    const std::uint32_t key = coloring_ == HeapColoring::device_stream ? block.stream
+                              : coloring_ == HeapColoring::tag         ? block.tag
+                                                                       : block.stack;
+    const auto [found, is_new] = number_of_key_.try_emplace(key, 0);
     if (is_new) {
-      const std::string name = own_code_text(definitions_, box.stack);
+      const std::string name = name_of(block);
       found->second = number_of_name_.try_emplace(name, names_.size()).first->second;
       if (found->second == names_.size()) add_name(name);
     }
@@ -196,10 +208,43 @@ class Shades {
 
   const Definitions& definitions_;
   AddressTime& picture_;
-  std::unordered_map<std::uint32_t, std::size_t> number_of_stack_;
+  HeapColoring coloring_;
+  std::unordered_map<std::uint32_t, std::size_t> number_of_key_;
   std::map<std::string, std::size_t> number_of_name_;
   std::vector<ShadedName> names_;
 };
+
+// What has a stack or a tag, in bytes times time.
+struct Told {
+  double bytes = 0, with_stack = 0, with_tag = 0;
+
+  void add(const Box& box) {
+    const double weight = static_cast<double>(box.range.size()) * (box.end - box.begin);
+    bytes += weight;
+    if (box.block.stack != 0) with_stack += weight;
+    if (box.block.tag != 0) with_tag += weight;
+  }
+};
+
+std::vector<AddressRange> seen_of(std::vector<AddressRange> memory, AddressRange addresses) {
+  if (addresses.empty()) return memory;
+  std::vector<AddressRange> seen;
+  for (const AddressRange& range : memory)
+    if (const AddressRange part = range.intersection(addresses); !part.empty()) seen.push_back(part);
+  return seen.empty() ? memory : seen;  // Of another stretch of the time, in which nothing was there.
+}
+
+// Of all addresses those at rows [begin, end) of the picture of all of them.
+AddressRange addresses_of_rows(const AddressTime& picture, double begin, double end) {
+  const double height = picture.query.height;
+  if (picture.whole.regions().empty()) return {};
+  constexpr double bytes_per_px_min = 16;  // 16 px for a block of 256 bytes, as in the heap map.
+  const double least = std::min(height, height * bytes_per_px_min / std::max(1.0, picture.whole.bytes_per_px()));
+  const double length = std::max(end - begin, least);
+  if (length >= height) return {};
+  begin = std::clamp(begin, 0.0, height - length);
+  return {picture.whole.nearest_address(begin), picture.whole.nearest_address(begin + length)};
+}
 
 }  // namespace
 
@@ -214,22 +259,36 @@ std::optional<AddressTime> compute_address_time(const Stream& stream, const Addr
     const StreamPositions positions = positions_of(stream, picture.query.span);
     control->total_events = 2 * (positions.end - positions.begin);
   }
-  Shades shades(stream.definitions(), picture, colors);
+  picture.colors = colors;
+  std::vector<Shades> choices;  // Which one of them it is, where that is automatic, is known after the first pass.
+  if (query.coloring != HeapColoring::automatic) {
+    choices.emplace_back(stream.definitions(), picture, query.coloring);
+  } else {
+    for (const HeapColoring one : {HeapColoring::own_code, HeapColoring::tag, HeapColoring::size})
+      choices.emplace_back(stream.definitions(), picture, one);
+  }
+  Told told;
   Ranges regions(0), blocks(loose_gap_max);
   const bool first = pass_over_stretch(
       stream, picture, control,
       [&](const Box& box) {
-        shades.add(box);
+        for (Shades& shades : choices) shades.add(box);
+        told.add(box);
         blocks.add(box.range);
         ++picture.boxes;
       },
       [&](AddressRange range, double, double) { regions.add(range); });
   if (!first) return std::nullopt;
+  if (query.coloring == HeapColoring::automatic)
+    picture.query.coloring = choose_coloring(told.bytes, told.with_stack, told.with_tag);
+  Shades& shades = *std::find_if(choices.begin(), choices.end(),
+                                 [&](const Shades& one) { return one.coloring() == picture.query.coloring; });
   shades.choose();
   picture.knows_regions = !regions.ends().empty();
   std::vector<AddressRange> memory;
   for (const auto& [begin, end] : (picture.knows_regions ? regions : blocks).ends()) memory.push_back({begin, end});
-  picture.axis = AddressAxis(std::move(memory), query.height);
+  picture.whole = AddressAxis(memory, query.height);
+  picture.axis = AddressAxis(seen_of(std::move(memory), query.addresses), query.height);
   BoxRaster raster(query.width, query.height);
   const auto box_of = [&](AddressRange range, double begin, double end) {
     return BoxRaster::Box{picture.left_of(begin), picture.axis.px_of(range.begin), picture.left_of(end),
@@ -242,6 +301,30 @@ std::optional<AddressTime> compute_address_time(const Stream& stream, const Addr
   if (!second) return std::nullopt;
   picture.cells = raster.cells();
   return picture;
+}
+
+HeapColoring box_coloring(HeapColoring wanted) {
+  const bool is_of_a_box = wanted == HeapColoring::own_code || wanted == HeapColoring::tag ||
+                           wanted == HeapColoring::size || wanted == HeapColoring::device_stream;
+  return is_of_a_box ? wanted : HeapColoring::automatic;
+}
+
+RowSpan rows_of_all(const AddressTime& picture, AddressRange seen) {
+  if (seen.empty()) return {0, static_cast<double>(picture.query.height)};
+  return {picture.whole.px_of(seen.begin), picture.whole.px_of_end(seen.end)};
+}
+
+AddressRange zoom_addresses(const AddressTime& picture, AddressRange seen, double factor, double share) {
+  const RowSpan rows = rows_of_all(picture, seen);
+  share = std::clamp(share, 0.0, 1.0);
+  const double length = (rows.end - rows.begin) / factor, at = rows.begin + share * (rows.end - rows.begin);
+  return addresses_of_rows(picture, at - share * length, at + (1 - share) * length);
+}
+
+AddressRange pan_addresses(const AddressTime& picture, AddressRange seen, double share) {
+  const RowSpan rows = rows_of_all(picture, seen);
+  const double by = share * (rows.end - rows.begin);
+  return addresses_of_rows(picture, rows.begin + by, rows.end + by);
 }
 
 std::vector<Pixel> pixels_from_address_time(const AddressTime& picture, Theme theme) {

@@ -19,7 +19,8 @@ struct AddressTimeQuery {
   HeapKey heap;
   TimelineSpan span;  // Empty: all of it.
   int width = 0, height = 0;
-  HeapColoring coloring = HeapColoring::own_code;  // Else by size; what changes with the moment is no colour of a box.
+  HeapColoring coloring = HeapColoring::automatic;  // What box_coloring() gives; of a picture what it came to.
+  AddressRange addresses = {};                      // Zoomed: only these. Empty: all that was there in the stretch.
 
   friend bool operator==(const AddressTimeQuery&, const AddressTimeQuery&) = default;
 };
@@ -29,7 +30,8 @@ struct AddressTime {
   bool has_times = false;          // Else the axis counts events.
   std::int64_t first_time_ns = 0;  // Where the axis begins on the stream's clock.
   bool knows_regions = false;
-  AddressAxis axis;    // All memory that was there at any time of the stretch; where regions are not told, near blocks.
+  AddressAxis axis;    // What is seen of `whole`.
+  AddressAxis whole;   // All memory that was there at any time of the stretch; where regions are not told, near blocks.
   ColorKeeper colors;  // Of lines of code, with those that got theirs here.
   std::vector<BoxCell> cells;  // width x height of the query, the lowest addresses on top.
   std::vector<ShadeEntry>
@@ -40,8 +42,22 @@ struct AddressTime {
     const auto length = static_cast<double>(query.span.length());
     return length == 0 ? 0 : (at - static_cast<double>(query.span.begin)) / length * query.width;
   }
-  std::size_t memory_bytes() const { return cells.size() * sizeof(BoxCell) + axis.regions().size() * 48 + 4096; }
+  std::size_t memory_bytes() const { return cells.size() * sizeof(BoxCell) + whole.regions().size() * 96 + 4096; }
 };
+
+// A box has one colour for all of its time, so what changes with the moment (age, state, change since the pin) is no
+// colour of it, and its lifetime is how long it is: these are as automatic.
+HeapColoring box_coloring(HeapColoring wanted);
+
+// Which addresses are seen then, where `seen` are now (empty: all): nearer by `factor` (above 1) so that what lies at
+// `share` of the height stays there; or moved by a share of the height. Empty: all.
+AddressRange zoom_addresses(const AddressTime& picture, AddressRange seen, double factor, double share);
+AddressRange pan_addresses(const AddressTime& picture, AddressRange seen, double share);
+// Where they lie in a picture of all of them, in rows.
+struct RowSpan {
+  double begin = 0, end = 0;
+};
+RowSpan rows_of_all(const AddressTime& picture, AddressRange seen);
 
 // Nothing where `control` was cancelled. A block that was moved is drawn where it was last.
 std::optional<AddressTime> compute_address_time(const Stream& stream, const AddressTimeQuery& query,

@@ -121,6 +121,7 @@ struct ViewPosition {
   std::string lit;                       // Only this entry of its legend keeps its colour; empty: all do.
   std::optional<std::uint64_t> address;  // What is selected in the heap map: the block or free piece that lies there.
   TimelineSpan span;                     // What the timeline shows; empty: all of it.
+  AddressRange addresses;                // What addresses over time show of the heap; empty: all of it.
   TimeRange range;                       // What is selected in it.
   std::optional<AddressRange> cell;      // It was the largest of many in this pixel of the heap map.
   BlockQuery blocks;                     // The table of blocks: order, and what is looked for.

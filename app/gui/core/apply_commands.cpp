@@ -88,8 +88,8 @@ void App::Impl::apply(const Command& command) {
   if (!apply_to_trace(command) && !apply_to_position(command)) apply_to_flame(command);
   // All of a drag is one step.
   const bool is_step = command.id != CommandId::move_moment && command.id != CommandId::move_range &&
-                       command.id != CommandId::show_span && command.id != CommandId::size_timeline &&
-                       command.id != CommandId::size_address_time;
+                       command.id != CommandId::show_span && command.id != CommandId::show_addresses &&
+                       command.id != CommandId::size_timeline && command.id != CommandId::size_address_time;
   if (context.position != before && is_step) remember(before);
 }
 

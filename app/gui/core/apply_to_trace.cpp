@@ -102,6 +102,7 @@ void App::Impl::show_heap(HeapKey heap) {
   ViewPosition& position = state.context().position;
   if (heap.stream != position.heap.stream) position.span = {};  // Each stream has its own axis.
   position.heap = heap;
+  position.addresses = {};
   position.address.reset();
 }
 
@@ -162,6 +163,13 @@ bool App::Impl::apply_to_trace(const Command& command) {
           static_cast<int>(cross == std::string::npos ? 0 : parse_count(command.text.substr(cross + 1)).value_or(0));
       return true;
     }
+    case show_addresses:
+      position.addresses = {};
+      if (command.texts.size() == 2) {
+        const auto begin = parse_address(command.texts[0]), end = parse_address(command.texts[1]);
+        if (begin && end && *begin < *end) position.addresses = {*begin, *end};
+      }
+      return true;
     case size_timeline: state.context().timeline_width = parse_count(command.text).value_or(0); return true;
     case set_range:
     case move_range:

@@ -20,6 +20,7 @@ void keep_place(ViewPosition& position, const Trace& before, const std::string& 
   }
   if (!position.heap.empty()) position.heap = choose_alike(trace, before, position.heap);
   position.span = {};
+  position.addresses = {};
   position.cell.reset();
   const TimeRange& range = position.range;
   if (!range.empty() && (!find_moment(trace, range.from) || !find_moment(trace, range.to))) position.range = {};

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/query/block_find.h"
 #include "app/gui/core/ask.h"
-#include "app/gui/core/block_find.h"
 
 namespace hbmscope::gui {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/gui/core/ask.h"
+#include "app/gui/core/piece_text.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -93,12 +94,13 @@ void App::Impl::ask_address_time() {
   // As the heap map is coloured, where it says so by itself.
   const auto& map = state.answers().heap_map.value;
   const bool is_by_map = position.coloring == HeapColoring::automatic && map != nullptr && map->heap == heap;
-  const bool is_by_size = (is_by_map ? map->pieces.coloring : position.coloring) == HeapColoring::size;
-  const AddressTimeQuery query{heap, position.span, context.address_time_width, context.address_time_height,
-                               is_by_size ? HeapColoring::size : HeapColoring::own_code};
+  const HeapColoring coloring = box_coloring(is_by_map ? map->pieces.coloring : position.coloring);
+  const AddressTimeQuery query{heap,     position.span,     context.address_time_width, context.address_time_height,
+                               coloring, position.addresses};
   const std::string detail = text_from_heap_key(heap) + " " + text_from_span(query.span) + " " +
                              std::to_string(query.width) + "x" + std::to_string(query.height) + " " +
-                             std::string(text_from_coloring(query.coloring));
+                             std::string(text_from_coloring(query.coloring)) + " " +
+                             address_text(query.addresses.begin) + "-" + address_text(query.addresses.end);
   ask<AddressTime>(
       static_cast<int>(Question::address_time), &Answers::address_time, {0, source->id, SourceId::none, {}, detail},
       [trace = source->trace, query, colors = state.line_colors](Work& work) -> Result<Computed<AddressTime>> {

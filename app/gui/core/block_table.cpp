@@ -18,7 +18,8 @@ TableCell duration_cell(std::int64_t ns) {
 }
 // Where the source has no times, events pass.
 TableCell events_cell(std::uint64_t events) {
-  return {text_from_count(static_cast<std::int64_t>(events)) + " events", std::to_string(events)};
+  return {text_from_count(static_cast<std::int64_t>(events)) + (events == 1 ? " event" : " events"),
+          std::to_string(events)};
 }
 
 TableCell lifetime_cell(const BlocksAnswer& answer, const BlockFacts& facts) {

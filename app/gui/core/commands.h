@@ -203,6 +203,7 @@ enum class Needs {
   X(set_moment, "", "", "", hidden, "The moment of the trace becomes `text`, as --at names it.")                       \
   X(set_pin, "", "", "", hidden, "The pinned moment becomes `text`, as --at names it; empty: none.")                   \
   X(move_moment, "", "", "", hidden, "The same as the next step of one drag: Alt+Left goes back to before it.")        \
+  X(show_addresses, "", "", "", hidden, "Address x time shows the addresses of `texts` (begin, end); none: all.")      \
   X(show_span, "", "", "", hidden, "The timeline shows the span `text`; empty: all of it. Not a step of Alt+Left.")    \
   X(size_address_time, "", "", "", hidden, "The picture of addresses and time is `text` pixels: 800x300.")             \
   X(size_timeline, "", "", "", hidden, "The timeline is `text` pixels wide.")                                          \

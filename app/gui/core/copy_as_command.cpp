@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "app/gui/core/block_find.h"
+#include "analysis/query/block_find.h"
 #include "app/gui/core/piece_text.h"
 
 namespace hbmscope::gui {

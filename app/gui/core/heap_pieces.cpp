@@ -222,6 +222,10 @@ HeapColoring choose_coloring(const StreamState& state, std::uint32_t heap) {
     if (block.stack != 0) with_stack += block.size;
     if (block.tag != 0) with_tag += block.size;
   }
+  return choose_coloring(static_cast<double>(bytes), static_cast<double>(with_stack), static_cast<double>(with_tag));
+}
+
+HeapColoring choose_coloring(double bytes, double with_stack, double with_tag) {
   if (with_stack >= bytes - with_stack) return HeapColoring::own_code;
   return with_tag >= bytes - with_tag ? HeapColoring::tag : HeapColoring::size;
 }

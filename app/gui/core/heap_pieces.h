@@ -28,6 +28,7 @@ std::optional<HeapColoring> parse_coloring(std::string_view text);
 // Own code where at least half of the heap's bytes have a stack, else tags where half have one, else size: what a
 // source does not tell would be one grey. Of an empty heap own code.
 HeapColoring choose_coloring(const StreamState& state, std::uint32_t heap);
+HeapColoring choose_coloring(double bytes, double with_stack, double with_tag);  // Or their bytes times time.
 // Its shades are steps of one scale; else they are categories.
 constexpr bool is_ordered_coloring(HeapColoring coloring) {
   return coloring == HeapColoring::size || coloring == HeapColoring::age || coloring == HeapColoring::lifetime ||

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/gui/core/block_find.h"
+#include "analysis/query/block_find.h"
 #include "app/gui/core/copy_as_command.h"
 
 namespace hbmscope::gui {

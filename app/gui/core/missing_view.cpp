@@ -1,5 +1,8 @@
 #include "app/gui/core/missing_view.h"
 
+#include "analysis/query/block_find.h"
+#include "analysis/query/block_list.h"
+#include "analysis/query/chosen_heap.h"
 #include "analysis/units/utf8.h"
 
 namespace hbmscope::gui {
@@ -20,6 +23,29 @@ std::string why_no_view(const AppState& state, ViewKind kind) {
     case ViewKind::tpu: return name + " is no TPU workload (samples/tpu has some)";
     default: return "this file has none";
   }
+}
+
+std::string why_no_request(std::string_view view, std::string_view where) {
+  if (!view.empty() && !parse_view_kind(view)) {
+    std::string known;
+    for (const ViewName& name : view_names) known += (known.empty() ? "" : ", ") + std::string(name.key);
+    return "there is no view '" + printable(view) + "'. Known: " + known + ".";
+  }
+  const auto parsed = parse_where(where, profile_where_fields());
+  return parsed ? std::string() : printable(parsed.error().text());
+}
+
+std::string why_not_found(const AppState& state, const std::string& heap, std::string_view find) {
+  const Source* source = state.source();
+  if (source == nullptr || !source->trace) return {};
+  if (!heap.empty() && !parse_heap_key(heap))
+    if (const auto found = find_heap(*source->trace, heap); !found) return printable(found.error().text());
+  const auto parsed = parse_where(where_from_find(find), block_where_fields(*source->trace));
+  return parsed ? std::string() : printable(parsed.error().text());
+}
+
+std::string why_nothing_opened(const AppState& state) {
+  return printable(state.window.notice);
 }
 
 }  // namespace hbmscope::gui

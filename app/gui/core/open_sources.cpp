@@ -127,6 +127,7 @@ void App::Impl::enter_source(std::size_t context, SourceId id) {
   position.heap = {};
   position.address.reset();
   position.span = {};
+  position.addresses = {};
   position.range = {};
   position.cell.reset();
   position.blocks.where.clear();

@@ -127,7 +127,7 @@ class Describer {
     } else {
       lines.push_back(event_line("taken", block.event, row != nullptr ? row->begin_ns : std::nullopt));
       const std::uint64_t events = state_.position() - std::min(state_.position(), block.event);
-      DetailLine age{"age", count(events) + " events", {}, {}};
+      DetailLine age{"age", count(events) + (events == 1 ? " event" : " events"), {}, {}};
       if (row != nullptr && row->begin_ns)
         age.value = text_from_duration_ns(state_.time_ns() - *row->begin_ns) + ", " + age.value;
       lines.push_back(std::move(age));
@@ -249,12 +249,12 @@ HistoryLine history_line(const AddressAnswer& address, std::size_t index) {
     return time_ns ? text_from_moment_ns(*time_ns - stream.first_time_ns()) : "event " + count(event);
   };
   HistoryLine line;
-  line.when = when(row.event, row.begin_ns);
+  line.when = row.event == HeldRow::no_event ? "before" : when(row.event, row.begin_ns);  // A narrow column.
   line.size = text_from_bytes(row.size);
   line.code = own_code_text(stream.definitions(), row.stack);
   line.event = row.event == HeldRow::no_event ? 0 : row.event;
   line.is_now = address.history.now == index;
-  line.exact = exact(row.size) + " from " + address_text(row.address) + "\nfrom " + line.when +
+  line.exact = exact(row.size) + " from " + address_text(row.address) + "\nfrom " + when(row.event, row.begin_ns) +
                (row.event == HeldRow::no_event ? "" : " (event " + count(row.event) + ")") + " to " +
                (row.how == HeldEnd::lives ? "the end"
                                           : when(row.end_event, row.end_ns) + " (event " + count(row.end_event) + ")");

@@ -237,6 +237,13 @@ TextTable table_from_heap(const HeapMapAnswer& answer) {
   TextTable table;
   table.head = "Heap " + phrase_of(answer.moment->moment) + ": " + heap_sentence(answer);
   table.columns = {{"Address"}, {"Bytes", true}, {"Rounding", true}, {"State"}, {"Own code"}};
+  const bool has_change = answer.pieces.coloring == HeapColoring::change;
+  if (has_change) table.columns.push_back({"Change"});
+  const auto change_of = [&](Shade shade) -> std::string_view {
+    for (const ShadeEntry& entry : answer.pieces.legend)
+      if (entry.shade == shade) return entry.name;
+    return {};
+  };
   const Definitions& definitions = answer.moment->stream(answer.heap).definitions();
   const StreamState& state = answer.moment->state_of(answer.heap);
   const auto bytes_cell = [](std::uint64_t bytes) {
@@ -251,6 +258,7 @@ TextTable table_from_heap(const HeapMapAnswer& answer) {
     table.rows.push_back({text_cell(address_text(piece.begin)), bytes_cell(piece.size), bytes_cell(piece.waste),
                           text_cell(kind),
                           text_cell(is_block ? own_code_text(definitions, state.slots()[piece.slot].stack) : "")});
+    if (has_change) table.rows.back().push_back(text_cell(is_block ? change_of(piece.shade) : ""));
   }
   return table;
 }

@@ -1,5 +1,6 @@
 #include "app/gui/core/trace_tables.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -84,7 +85,15 @@ std::string stack_text(const Definitions& definitions, std::uint32_t stack) {
 }
 
 std::string range_sentence(const RangeAnswer& answer) {
-  return "From " + answer.from.text + " to " + answer.to.text + ".";
+  // Named by events alone: where there are times, they are what one looks for.
+  const auto& streams = answer.trace->streams;
+  const auto timed = std::find_if(streams.begin(), streams.end(), [](const Stream& one) { return one.has_times(); });
+  const auto name_of = [&](const Moment& moment, const std::vector<std::int64_t>& times_ns) {
+    if (timed == streams.end() || !moment.text.starts_with("after ")) return moment.text;
+    const std::int64_t at_ns = times_ns[static_cast<std::size_t>(timed - streams.begin())];
+    return text_from_moment_ns(std::max<std::int64_t>(0, at_ns - timed->first_time_ns())) + " (" + moment.text + ")";
+  };
+  return "From " + name_of(answer.from, answer.from_ns) + " to " + name_of(answer.to, answer.to_ns) + ".";
 }
 
 TextTable table_from_range(const RangeAnswer& answer, bool by_stack) {
@@ -116,6 +125,16 @@ TextTable table_from_free(const FreeAnswer& answer) {
   for (const AddressRange& piece : answer.free->largest)
     table.rows.push_back({text_cell(address_text(piece.begin)), bytes_cell(piece.size())});
   return table;
+}
+
+std::string largest_request_text(const FreePieces& free, const LargestRequest* before,
+                                 std::optional<std::uint64_t> failing) {
+  LargestRequest largest = before == nullptr ? LargestRequest() : *before;
+  if (failing && *failing >= largest.bytes) largest = {0, *failing, true};
+  if (before == nullptr && !failing) return {};
+  return "largest request so far " + text_from_bytes(static_cast<std::int64_t>(largest.bytes)) +
+         (largest.has_failed ? ", which failed" : "") + ": " +
+         (largest.bytes <= free.largest_bytes() ? "fits" : "does not fit into a free piece");
 }
 
 TextTable table_from_failure(const FailureAnswer& answer) {

@@ -22,6 +22,11 @@ std::string own_line_text(const Definitions& definitions, std::uint32_t stack);
 // The innermost frames of a stack: "empty < linear < forward < ...".
 std::string stack_text(const Definitions& definitions, std::uint32_t stack);
 
+// "largest request so far 1.50 GiB: fits"; `failing`: what is refused at this very moment. Empty: nothing was
+// requested.
+std::string largest_request_text(const FreePieces& free, const LargestRequest* before,
+                                 std::optional<std::uint64_t> failing);
+
 // A step of a histogram in words: "4.00 KiB to 8.00 KiB".
 enum class StepUnit : std::uint8_t { bytes, events, ns };
 std::string text_from_begin(const PowerHistogram::Step& step, StepUnit unit);  // "4.00 KiB"

@@ -22,9 +22,16 @@ void tell_missing_view(const AppState& state, std::string_view asked) {
                  why.c_str());
 }
 
+int refuse(const std::string& why) {
+  constexpr int wrong_request = 2;  // As every command ends then.
+  std::fprintf(stderr, "hbmscope: %s\n", why.c_str());
+  return wrong_request;
+}
+
 }  // namespace
 
 Result<int> run_window(const WindowRequest& request) {
+  if (const std::string why = why_no_request(request.view, request.where); !why.empty()) return refuse(why);
   const bool screenshot = !request.screenshot.empty();
   auto session = Session::open({.surface = screenshot ? Surface::offscreen : Surface::display,
                                 .width = request.width,
@@ -38,7 +45,12 @@ Result<int> run_window(const WindowRequest& request) {
   push_initial_commands((*session)->app().commands(), request);
   if (screenshot) {
     auto written = write_screenshot(**session, request.screenshot);
-    if (written) tell_missing_view((*session)->app().state(), request.view);
+    if (!written) return written;
+    const AppState& state = (*session)->app().state();
+    tell_missing_view(state, request.view);
+    if (const std::string why = why_not_found(state, request.heap, request.find); !why.empty()) return refuse(why);
+    if (state.sources.empty() && !request.files.empty() && !state.window.notice.empty())
+      return refuse(why_nothing_opened(state));
     return written;
   }
   WindowLoop loop(**session);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/query/block_find.h"
 #include "analysis/query/where.h"
 #include "analysis/units/format.h"
-#include "app/gui/core/block_find.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/piece_text.h"
 #include "app/gui/views/answer_state.h"

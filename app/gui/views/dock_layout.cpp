@@ -138,6 +138,16 @@ void follow_beside(const AppState& state, ViewStates& views) {
   if (is_there && !views.beside_shown) views.beside_shown = bring_to_front(ViewKind::beside);
 }
 
+void follow_failure(const AppState& state, ViewStates& views) {
+  const Source* source = state.source();
+  if (source == nullptr || source->live || source->ended || views.settling > 0) return;
+  if (views.failures_shown.contains(source->id) || !view_exists(state, ViewKind::failure)) return;
+  const ViewKind in_front = state.position().view;
+  const bool is_asked = in_front != ViewKind::heap_map && in_front != ViewKind::timeline;
+  const bool has_other_first = view_exists(state, ViewKind::tpu) || view_exists(state, ViewKind::beside);
+  if (is_asked || has_other_first || bring_to_front(ViewKind::failure)) views.failures_shown.insert(source->id);
+}
+
 void make_dock_space(const AppState& state, ViewStates& views) {
   const ImGuiID space = ImGui::GetID("dock space");
   const bool remembered = ImGui::DockBuilderGetNode(space) != nullptr;

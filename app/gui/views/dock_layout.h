@@ -17,6 +17,10 @@ void follow_range(const AppState& state, ViewStates& views);
 // What differs comes to the front when two traces are put side by side.
 void follow_beside(const AppState& state, ViewStates& views);
 
+// Why it failed comes to the front once for each file that has it, however late it is known, unless somebody asked for
+// another tab. Not of a running job: nothing moves under the hand then.
+void follow_failure(const AppState& state, ViewStates& views);
+
 // Import stays the last tab when others appear beside it.
 void put_tabs_in_order(const AppState& state, ViewStates& views);
 

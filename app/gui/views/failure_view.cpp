@@ -143,7 +143,7 @@ void draw_failure(const AppState& state, FailureViewState& view, CommandQueue& c
   wrapped_text(sentence_of(answer->facts));
   ImGui::PopFont();
   if (const std::string unknowns = unknowns_of(answer->facts); !unknowns.empty()) wrapped_text(unknowns, true);
-  if (answer->free) draw_ruler(look, *answer->free, RulerRequest{answer->facts.asked_bytes, true, "the request"});
+  if (answer->free) draw_ruler(look, *answer->free, RulerRequest{answer->facts.asked_bytes, true, true, "the request"});
   draw_asked_by(*answer, commands);
   draw_last_fit(*answer, commands);
   ImGui::Spacing();

@@ -12,6 +12,7 @@ namespace hbmscope::gui {
 struct RulerRequest {
   std::uint64_t bytes = 0;
   bool has_failed = false;
+  bool is_now = false;     // It is the one that fails at the moment.
   const char* words = "";  // "the request", "the largest request so far"
 };
 void draw_ruler(const Look& look, const FreePieces& free, const std::optional<RulerRequest>& request);

@@ -32,10 +32,10 @@ std::optional<RulerRequest> find_request(const FreeAnswer& answer, const FreeHis
                                   [](const FailureEvent& one, std::uint64_t at) { return one.event < at; });
   for (; failure != failures.end() && (*failure).event == position; ++failure)
     if ((*failure).is_out_of_memory && (*failure).heap == answer.heap.heap)
-      return RulerRequest{(*failure).asked_bytes, true, "the request"};
+      return RulerRequest{(*failure).asked_bytes, true, true, "the request"};
   const LargestRequest* largest = history == nullptr ? nullptr : history->largest_request_at(position);
   if (largest == nullptr) return std::nullopt;
-  return RulerRequest{largest->bytes, largest->has_failed, "largest request so far"};
+  return RulerRequest{largest->bytes, largest->has_failed, false, "largest request so far"};
 }
 
 void draw_figures(const FreePieces& free, const std::optional<RulerRequest>& request, const FreeHistory* history,
@@ -50,11 +50,10 @@ void draw_figures(const FreePieces& free, const std::optional<RulerRequest>& req
   tooltip(
       "A request of that size fits into a free piece. Whether the pool could still grow is not told, so that a "
       "larger one may succeed.");
-  const LargestRequest* largest = history == nullptr ? nullptr : history->largest_request_at(position);
-  if (largest == nullptr) return;
-  const std::string words = request && !request->has_failed ? "" : ", which failed";
-  figure("largest request so far " + text_from_bytes(largest->bytes) + (largest->has_failed ? words : "") + ": " +
-         (largest->bytes <= free.largest_bytes() ? "fits" : "does not fit into a free piece"));
+  const std::string largest =
+      largest_request_text(free, history == nullptr ? nullptr : history->largest_request_at(position),
+                           request && request->is_now ? std::optional(request->bytes) : std::nullopt);
+  if (!largest.empty()) figure(largest);
 }
 
 std::string text_from_step(const Stream& stream, const ScatterStep& step) {

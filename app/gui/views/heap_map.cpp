@@ -37,10 +37,11 @@ void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands)
   }
   commands.ask(Question::blocks);
   draw_block_filter(state, map.filter, ImGui::GetContentRegionAvail().x * 0.45F, is_in_front, commands);
-  const auto& found = state.answers().blocks.value;
+  const auto& answer = state.answers().blocks;
+  const auto& found = answer.value;
   ImGui::SameLine();
-  if (looks_for && found && state.answers().blocks.state == AnswerState::ready) {
-    ImGui::BeginDisabled(found->list.rows.empty());
+  if (looks_for && found) {  // The arrows stay where they are while what is new is looked for.
+    ImGui::BeginDisabled(found->list.rows.empty() || answer.state != AnswerState::ready);
     if (ImGui::ArrowButton("previous hit", ImGuiDir_Left)) commands.push(CommandId::find_previous);
     tooltip("The hit before (Shift+F3)");
     ImGui::SameLine();
@@ -53,13 +54,14 @@ void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands)
     map.finds = false;
     if (looks_for) commands.push(CommandId::set_block_filter, "");
   }
+  if (!looks_for) return;
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
-  if (state.answers().blocks.failed())
-    dim_text(state.answers().blocks.error.what);
-  else if (looks_for && found)
-    dim_text(shortened(found->list.rows.empty() ? "Nothing among them matches." : blocks_sentence(*found),
-                       ImGui::GetContentRegionAvail().x));
+  const std::string words = answer.failed()            ? answer.error.what
+                            : !found                   ? "Looking for them ..."
+                            : found->list.rows.empty() ? "Nothing among them matches."
+                                                       : blocks_sentence(*found);
+  dim_text(shortened(words, ImGui::GetContentRegionAvail().x));
 }
 
 // The picture stays at its addresses when another moment is shown.

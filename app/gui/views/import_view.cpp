@@ -28,7 +28,11 @@ void draw_row(const Look& look, const ImportStatistic& row) {
   text(text_from_severity(row.severity));
   ImGui::PopStyleColor();
   ImGui::TableNextColumn();
-  text(row.name);
+  // As words; the name that `check --json` has is in the tooltip.
+  std::string words = row.name;
+  std::replace(words.begin(), words.end(), '_', ' ');
+  text(words);
+  tooltip(row.name);
   ImGui::TableNextColumn();
   right_text(text_from_count(row.count));
   tooltip(exact_text_from_count(row.count));

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <imgui_internal.h>
+
 namespace hbmscope::gui {
 namespace {
 
@@ -53,6 +55,16 @@ const std::vector<Binding>& bindings() {
   return all;
 }
 
+// A dialog, the palette or a menu has the keyboard: letters are not for the pictures behind it. Such windows can't be
+// docked; the ground, in which a maximised view stands, has no title either.
+bool is_dialog_focused() {
+  if (ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return true;
+  const ImGuiWindow* focused = ImGui::GetCurrentContext()->NavWindow;
+  if (focused == nullptr) return false;
+  const ImGuiWindowFlags flags = focused->RootWindow->Flags;
+  return (flags & ImGuiWindowFlags_NoDocking) != 0 && (flags & ImGuiWindowFlags_NoTitleBar) == 0;
+}
+
 }  // namespace
 
 ImGuiKeyChord parse_shortcut(std::string_view shortcut) {
@@ -72,7 +84,7 @@ ImGuiKeyChord parse_shortcut(std::string_view shortcut) {
 
 void handle_keys(CommandQueue& commands) {
   const ImGuiIO& io = ImGui::GetIO();
-  const bool typing = io.WantTextInput;
+  const bool typing = io.WantTextInput, in_dialog = is_dialog_focused();
   for (const Binding& binding : bindings()) {
     const bool plain = (binding.chord & (ImGuiMod_Ctrl | ImGuiMod_Alt)) == 0;
     const ImGuiKeyChord key = binding.chord & ~ImGuiMod_Mask_;
@@ -80,6 +92,7 @@ void handle_keys(CommandQueue& commands) {
                         key == ImGuiKey_RightBracket || key == ImGuiKey_Comma || key == ImGuiKey_Period ||
                         key == ImGuiKey_End || key == ImGuiKey_Space;
     if (typing && ((plain && letter) || key == ImGuiKey_Escape)) continue;
+    if (in_dialog && plain && letter) continue;
     // With the focus ring on a button, Space presses that.
     if (key == ImGuiKey_Space && io.NavVisible) continue;
     // Text fields have their own undo, copy and word jumps.

@@ -12,7 +12,8 @@ namespace hbmscope::gui {
 // 0 where the text names no key.
 ImGuiKeyChord parse_shortcut(std::string_view shortcut);
 
-// Pushes the commands whose keys were pressed in this frame. Single letters act only while no text is being typed.
+// Pushes the commands whose keys were pressed in this frame. Single letters act only while no text is being typed
+// and no dialog is in front.
 void handle_keys(CommandQueue& commands);
 
 }  // namespace hbmscope::gui

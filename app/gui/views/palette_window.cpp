@@ -6,8 +6,8 @@
 #include <imcmd_fuzzy_search.h>
 #include <imgui.h>
 
+#include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
-#include "app/gui/core/block_find.h"
 #include "app/gui/core/trace_moment.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/text_field.h"

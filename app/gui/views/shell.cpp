@@ -92,6 +92,7 @@ void draw_docked_views(const AppState& state, ViewStates& views, CommandQueue& c
   follow_view(state, views);
   follow_range(state, views);
   follow_beside(state, views);
+  follow_failure(state, views);
   put_tabs_in_order(state, views);
 }
 

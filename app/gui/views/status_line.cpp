@@ -8,6 +8,7 @@
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"
 #include "app/gui/core/running_work.h"
+#include "app/gui/core/taken_in.h"
 #include "app/gui/views/drawing.h"
 
 namespace hbmscope::gui {
@@ -27,15 +28,19 @@ void divide() {
 }
 
 // What all views of a trace have in common: how much there is, and how the heap in front stands at the moment.
-void draw_trace(const AppState& state, const Source& source) {
+void draw_trace(const AppState& state, const Source& source, CommandQueue& commands) {
   const Trace& trace = *source.trace;
-  std::uint64_t events = 0, lost = 0;
-  for (const Stream& stream : trace.streams) {
-    events += stream.end_position();
-    lost += stream.counts().lost;
-  }
-  text(text_from_count(static_cast<std::int64_t>(events)) + " events" + (source.is_part() ? " so far" : "") +
-       (lost == 0 ? "" : ", " + text_from_count(static_cast<std::int64_t>(lost)) + " lost"));
+  const TakenIn taken = taken_in(source);
+  const Look look(state);
+  ImGui::PushStyleColor(ImGuiCol_Button, ImVec4(0, 0, 0, 0));
+  ImGui::PushStyleColor(ImGuiCol_Text,
+                        taken.is_whole ? ImGui::GetStyleColorVec4(ImGuiCol_Text) : look.vec(Role::failure));
+  if (ImGui::SmallButton(((taken.is_whole ? "" : "! ") + taken.words + "###taken in").c_str()))
+    commands.push(CommandId::set_view, std::string(name_of(ViewKind::import).key));
+  ImGui::PopStyleColor(2);
+  tooltip(
+      "What was read of what the file holds; a click opens Import, which says what is missing and why. Other entries "
+      "are marks, counters, attributes and frees that were worked out.");
   const auto& map = state.answers().heap_map;
   // Of a running job the figures before stay until the next ones are there.
   const bool is_newest = map.state == AnswerState::ready && map.value->moment->trace.get() == &trace;
@@ -88,7 +93,7 @@ void draw_status_line(const AppState& state, CommandQueue& commands) {
   const Source* source = state.source();
   const auto& view = state.answers().view;
   if (source != nullptr && source->trace) {
-    draw_trace(state, *source);
+    draw_trace(state, *source, commands);
   } else if (!view.value) {
     dim_text(source == nullptr ? "" : source->name());
   } else {

@@ -34,28 +34,45 @@ void draw_peak(ImDrawList& draw, const Look& look, const TimelinePicture& pictur
              Role::text);
 }
 
+// One flag for failures that lie close to one another: the words of each would lie over those of the next.
+void draw_failure_flags(ImDrawList& draw, const Look& look, const TimelinePicture& picture,
+                        const std::vector<FailureColumn>& columns) {
+  const Lane& lane = picture.fits ? *picture.fits : picture.memory;
+  for (std::size_t first = 0, next = 0; first < columns.size(); first = next) {
+    FailureColumn group = columns[first];
+    const auto is_near = [&](const FailureColumn& one) {
+      const float words = look.px(group.count + one.count > 1 ? 190 : 110);
+      // What has no room for a flag of its own at the right end belongs to the one before.
+      return one.x - group.x < words || (group.x > picture.right() - 2 * words && one.x > picture.right() - words);
+    };
+    for (next = first + 1; next < columns.size() && is_near(columns[next]); ++next) {
+      group.count += columns[next].count;
+      group.bytes = std::max(group.bytes, columns[next].bytes);
+    }
+    const std::string asked = text_from_bytes(group.bytes);
+    const float y = std::min(lane.y_of(picture.fits ? static_cast<double>(group.bytes) : 0), lane.to.y - look.px(20));
+    draw_flag(
+        draw, look, group.x + look.px(3), std::max(lane.from.y, y), picture.right(),
+        group.count == 1 ? "! asked " + asked : "! " + text_from_count(group.count) + " failures, asked up to " + asked,
+        Role::failure);
+  }
+}
+
 void draw_failures(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
   const Lane& memory = picture.memory;
-  float flagged = -1e9F;
-  for (const TimelineMark& failure : picture.source.failures) {
-    const float x = std::floor(picture.x_of(failure.at));
-    if (x < picture.left || x > picture.right()) continue;
-    for (float y = memory.from.y; y < memory.to.y; y += look.px(6))
-      draw.AddLine({x + 0.5F, y}, {x + 0.5F, std::min(memory.to.y, y + look.px(4))}, look.role(Role::failure),
-                   look.px(1.5F));
+  const std::vector<FailureColumn> columns = failure_columns(picture, picture.source.failures);
+  const bool is_crowded = columns.size() > failure_lines_max;
+  const float top = is_crowded ? std::max(memory.from.y, memory.to.y - look.px(8)) : memory.from.y;
+  for (const FailureColumn& column : columns) {
+    const float x = column.x + 0.5F;
+    for (float y = top; y < memory.to.y; y += look.px(6))
+      draw.AddLine({x, y}, {x, std::min(memory.to.y, y + look.px(4))}, look.role(Role::failure));
     // As high as what was asked, beside what was there.
-    const auto asked = static_cast<double>(failure.bytes);
     if (picture.fits)
-      draw.AddLine({x + 0.5F, picture.fits->to.y}, {x + 0.5F, picture.fits->y_of(asked)}, look.role(Role::failure),
-                   look.px(3));
-    // The words of many would lie over one another.
-    if (x - flagged < look.px(110)) continue;
-    flagged = x;
-    const Lane& lane = picture.fits ? *picture.fits : memory;
-    const float y = std::min(lane.y_of(picture.fits ? asked : 0), lane.to.y - look.px(20));
-    draw_flag(draw, look, x + look.px(3), std::max(lane.from.y, y), picture.right(),
-              "! asked " + text_from_bytes(failure.bytes), Role::failure);
+      draw.AddLine({x, picture.fits->to.y}, {x, picture.fits->y_of(static_cast<double>(column.bytes))},
+                   look.role(Role::failure), is_crowded ? 1 : look.px(3));
   }
+  draw_failure_flags(draw, look, picture, columns);
 }
 
 // What of a compiled program, or a workload, happens before what.
@@ -67,6 +84,18 @@ const char* order_words(const AppState& state, const TimelineColumns& whole) {
 }
 
 }  // namespace
+
+std::vector<FailureColumn> failure_columns(const TimelinePicture& picture, const std::vector<TimelineMark>& failures) {
+  std::vector<FailureColumn> columns;
+  for (const TimelineMark& failure : failures) {
+    const float x = std::floor(picture.x_of(failure.at));
+    if (x < picture.left || x > picture.right()) continue;
+    if (columns.empty() || columns.back().x != x) columns.push_back({x, 0, 0});
+    ++columns.back().count;
+    columns.back().bytes = std::max(columns.back().bytes, failure.bytes);
+  }
+  return columns;
+}
 
 // Where the file has no times, the axis says so at its right end, and ticks leave it the room.
 void draw_time_axis(ImDrawList& draw, const AppState& state, const TimelinePicture& picture,
@@ -143,9 +172,11 @@ void draw_strip(ImDrawList& draw, const Look& look, const TimelineColumns& whole
     const float left = from.x + static_cast<float>(x);
     draw.AddRectFilled({left, to.y - height}, {left + 1, to.y}, look.role(Role::parameters, 0.7F));
   }
+  float last = from.x - 1;
   for (const TimelineMark& failure : whole.failures) {
     const float x = std::floor(from.x + static_cast<float>(failure.at) * width) + 0.5F;
-    draw.AddLine({x, from.y}, {x, to.y}, look.role(Role::failure), look.px(1.5F));
+    if (x != last) draw.AddLine({x, from.y}, {x, to.y}, look.role(Role::failure));
+    last = x;
   }
   if (seen.empty()) seen = whole.whole;
   const float left = from.x + static_cast<float>(whole.share_of_axis(static_cast<double>(seen.begin))) * width;

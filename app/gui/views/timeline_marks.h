@@ -5,6 +5,16 @@
 
 namespace hbmscope::gui {
 
+// Failures in one pixel column.
+struct FailureColumn {
+  float x = 0;
+  std::uint64_t count = 0, bytes = 0;  // Of the largest request.
+};
+// Those that are seen, from left to right.
+std::vector<FailureColumn> failure_columns(const TimelinePicture& picture, const std::vector<TimelineMark>& failures);
+// More lines than that over a picture hide what it shows: then they are ticks at its foot.
+inline constexpr std::size_t failure_lines_max = 12;
+
 void draw_time_axis(ImDrawList& draw, const AppState& state, const TimelinePicture& picture,
                     const TimelineColumns& whole, float y);
 void draw_marks(ImDrawList& draw, const Look& look, const TimelinePicture& picture);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <set>
 
 #include "app/gui/views/address_time_view.h"
 #include "app/gui/views/beside_view.h"
@@ -44,6 +45,7 @@ struct SideStates {
 };
 
 struct ViewStates {
+  std::set<SourceId> failures_shown;  // Sources whose Why it failed has come to the front, once.
   std::array<SideStates, 2> sides;
   SideFocus side_focus;
   FailureViewState failure;

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace hbmscope::gui {
+namespace hbmscope {
 
 //   0x7f3a14000000, 7f3a14000000, 139887842918400   the block at that address
 //   +12.3GiB                                        the block at that offset
@@ -15,4 +15,4 @@ std::string where_from_find(std::string_view find);
 // Both must hold; either may be empty.
 std::string where_of_both(std::string_view first, std::string_view second);
 
-}  // namespace hbmscope::gui
+}  // namespace hbmscope

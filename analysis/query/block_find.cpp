@@ -1,4 +1,4 @@
-#include "app/gui/core/block_find.h"
+#include "analysis/query/block_find.h"
 
 #include <algorithm>
 #include <cctype>
@@ -7,7 +7,7 @@
 
 #include "analysis/units/format.h"
 
-namespace hbmscope::gui {
+namespace hbmscope {
 namespace {
 
 std::string_view trimmed(std::string_view text) {
@@ -52,4 +52,4 @@ std::string where_of_both(std::string_view first, std::string_view second) {
   return fmt::format("({}) ({})", trimmed(first), trimmed(second));
 }
 
-}  // namespace hbmscope::gui
+}  // namespace hbmscope
