@@ -44,6 +44,12 @@ std::string time_of_day(const Stream& stream, std::int64_t time_ns) {
   return realtime_ns ? ", " + text_from_realtime(*realtime_ns) : std::string();
 }
 
+// "6488 events and marks": positions count all that stands among the events, a marker or a counter too.
+std::string text_from_places(const Stream& stream) {
+  const bool has_others = stream.end_position() > stream.counts().total + stream.counts().lost;
+  return fmt::format("{} {}", stream.end_position(), has_others ? "events and marks" : "events");
+}
+
 // Where one stream's event stands, the others are where their clocks say; with a single stream, which most traces have,
 // the position is exact.
 Moment moment_of_event(const Trace& trace, std::size_t stream, std::uint64_t position, std::int64_t time_ns,
@@ -52,7 +58,7 @@ Moment moment_of_event(const Trace& trace, std::size_t stream, std::uint64_t pos
   moment.positions =
       trace.streams.size() == 1 ? end_positions(trace) : positions_at_time(trace, trace.streams[stream], time_ns);
   moment.positions[stream] = position;
-  moment.text = fmt::format("{} (after {} of {} events", name, position, trace.streams[stream].end_position());
+  moment.text = fmt::format("{} (after {} of {}", name, position, text_from_places(trace.streams[stream]));
   if (trace.streams[stream].has_times())
     moment.text +=
         fmt::format(", {:.6f} s",
@@ -146,7 +152,7 @@ Result<Moment> find_event(const Trace& trace, std::string_view stream_number, st
                            "stream " + std::string(stream_number));
   Moment moment;
   moment.positions = {*position};
-  moment.text = fmt::format("after {} of {} events", *position, stream.end_position());
+  moment.text = fmt::format("after {} of {}", *position, text_from_places(stream));
   return moment;
 }
 

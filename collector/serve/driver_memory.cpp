@@ -21,6 +21,7 @@ void DriverMemory::take(wire::AllocRecord block, std::int64_t time_ns) {
   known.heap = block.heap;
   known.owner = owner;
   known.address = known.key = block.address;
+  known.taken_at = ticks_;
   known.is_told = !has_handle || block.size != 0;
   known.is_array = has_handle;
   add_to_owner(known);
@@ -71,6 +72,8 @@ void DriverMemory::free(const Block& block, std::uint32_t stack, std::int64_t ti
 
 void DriverMemory::give(const wire::FreeAtRecord& free_at, std::int64_t time_ns) {
   if (const auto found = blocks_.find(free_at.address); found != blocks_.end()) {
+    // Of the block before it, which has ended with this one: its row was held up for longer than rows are held back.
+    if (ticks_ < found->second.taken_at) return;
     free(found->second, free_at.stack, time_ns);
     forget(blocks_, found);
   } else if (mappings_.contains(free_at.address)) {

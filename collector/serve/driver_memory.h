@@ -19,6 +19,9 @@ class DriverMemory {
  public:
   explicit DriverMemory(wire::StreamWriter& writer) : writer_(writer) {}
 
+  // When the row took effect of which the next call tells, on the job's own clock: rows may come out of order.
+  void set_ticks(std::uint64_t ticks) { ticks_ = ticks; }
+
   // Records with the stream's ids, except where a heap is what is looked up here: it is used where nothing is found.
   void take(wire::AllocRecord block, std::int64_t time_ns);
   void give(const wire::FreeAtRecord& free, std::int64_t time_ns);
@@ -44,6 +47,7 @@ class DriverMemory {
     std::uint64_t address = 0;  // As it was told.
     std::uint64_t event = 0;
     std::uint64_t key = 0;  // Its address or its handle, as the job says.
+    std::uint64_t taken_at = 0;
     bool is_told = true, is_array = false;
     Block* next = nullptr;  // Of the owner's.
     Block* previous = nullptr;
@@ -66,6 +70,7 @@ class DriverMemory {
   void forget(Blocks& blocks, Blocks::iterator block);
 
   wire::StreamWriter& writer_;
+  std::uint64_t ticks_ = 0;
   Blocks blocks_, array_blocks_;                     // By address, by handle.
   std::unordered_map<std::uint32_t, Block*> owned_;  // By owner: the first of its blocks.
   std::unordered_map<std::uint64_t, Handle> handles_;

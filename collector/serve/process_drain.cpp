@@ -384,6 +384,7 @@ void ProcessDrain::write(const Row& row) {
   if (is_of_driver(row)) {
     may_hold_memory_ = true;
     const std::uint64_t before = writer_.next_event();
+    driver_.set_ticks(row.ticks);
     write_of_driver(row, time_ns);
     events_ += writer_.next_event() - before;  // Not each row is one.
     return;

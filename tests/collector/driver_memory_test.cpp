@@ -102,6 +102,21 @@ TEST_F(DriverMemory, a_variable_is_one_block_however_often_it_is_told) {
   EXPECT_EQ(stream.counts().free, 1U);
 }
 
+// A thread that is not let run may tell of its free long after another one has told that it got the address.
+TEST_F(DriverMemory, a_free_that_comes_late_is_not_of_the_block_that_has_the_address_now) {
+  memory.set_ticks(10);
+  take(4096, {1, 0, 100});
+  memory.set_ticks(30);
+  take(4096, {1, 0, 7});
+  memory.set_ticks(20);
+  memory.give(named(4096), ++time);
+  EXPECT_EQ(in_use(1), 7U);
+  memory.set_ticks(40);
+  memory.give(named(4096), ++time);
+  EXPECT_EQ(in_use(1), 0U);
+  EXPECT_EQ(stream.last_state().problems().unknown_frees, 0U);
+}
+
 TEST_F(DriverMemory, a_free_of_an_unknown_block_counts_in_the_heap_that_the_job_names) {
   take(4096, {1, 0, 100});
   auto unknown = named(8192);
