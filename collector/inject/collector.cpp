@@ -67,6 +67,7 @@ __attribute__((constructor)) void begin() {
   if (const char* followed = std::getenv(wire::no_follow_variable)) {
     follows = false;
     if (!is_this_process(followed)) return leave_this_process_alone();
+    watch_forks();  // Before there is anything to listen to: what is forked until then is not to be observed either.
   }
   choose_stacks(std::getenv(wire::stacks_variable));
   if (std::getenv(wire::cupti_variable) != nullptr) prefer_cupti();

@@ -33,4 +33,44 @@ struct DriverObjects {
   }
 };
 
+// To whose device a stream belongs: one word each, found in a few steps. A place that is needed is taken from another
+// stream, which is then not known any more; and so is a stream whose handle is no address of 48 bits.
+class DevicesOfStreams {
+ public:
+  void note(void* stream, unsigned device) {
+    const std::uint64_t handle = reinterpret_cast<std::uint64_t>(stream);
+    if (handle == 0 || handle >> device_shift != 0) return;
+    std::atomic<std::uint64_t>* place = &words_[first_of(handle)];
+    for (std::size_t step = 0; step < steps; ++step) {
+      std::atomic<std::uint64_t>& word = words_[(first_of(handle) + step) % size];
+      const std::uint64_t there = word.load(std::memory_order_relaxed);
+      if ((there & handle_mask) == handle || (there == 0 && place->load(std::memory_order_relaxed) != 0)) place = &word;
+      if ((there & handle_mask) == handle) break;
+    }
+    place->store(handle | std::uint64_t{device} << device_shift, std::memory_order_relaxed);
+  }
+  int find(void* stream) const {  // Below 0: not known.
+    const std::uint64_t handle = reinterpret_cast<std::uint64_t>(stream);
+    for (std::size_t step = 0; handle != 0 && step < steps; ++step) {
+      const std::uint64_t there = words_[(first_of(handle) + step) % size].load(std::memory_order_relaxed);
+      if ((there & handle_mask) == handle) return static_cast<int>(there >> device_shift);
+    }
+    return -1;
+  }
+  void forget(void* stream) {
+    const std::uint64_t handle = reinterpret_cast<std::uint64_t>(stream);
+    for (std::size_t step = 0; handle != 0 && step < steps; ++step) {
+      std::atomic<std::uint64_t>& word = words_[(first_of(handle) + step) % size];
+      if ((word.load(std::memory_order_relaxed) & handle_mask) == handle) word.store(0, std::memory_order_relaxed);
+    }
+  }
+
+ private:
+  static constexpr std::size_t size = 2048, steps = 8;
+  static constexpr int device_shift = 48;
+  static constexpr std::uint64_t handle_mask = (std::uint64_t{1} << device_shift) - 1;
+  static std::size_t first_of(std::uint64_t handle) { return (handle * 0x9e3779b97f4a7c15) >> 53; }
+  std::atomic<std::uint64_t> words_[size];
+};
+
 }  // namespace hbmscope::inject

@@ -71,9 +71,8 @@ std::uint64_t graph_handle(std::size_t device, std::uint32_t number) {
 }
 
 DriverObjects<1024> pools;   // To indices of heaps.
-// Their places are their numbers; to one more than the device, 0 where they were not seen to be made.
-DriverObjects<256> streams;
-std::atomic<bool> has_streams_elsewhere;  // Than on the first device.
+DriverObjects<256> streams;  // Their places are their numbers.
+DevicesOfStreams devices_of_streams;
 
 // 0: the default stream, of whichever kind.
 std::uint32_t number_of_stream(driver::Object stream) {
@@ -190,16 +189,14 @@ std::uint32_t heap_of_pool(const DriverCall& call, Object pool) {
 
 // Of the stream's device where that was seen, else of the thread's, which may have changed since the stream was made.
 std::uint32_t heap_of_stream(const DriverCall& call, Object stream) {
-  if (!has_streams_elsewhere.load(std::memory_order_relaxed)) return device_heap(call);
-  const std::size_t place = streams.find(stream);
-  const std::uint32_t known_device = place == streams.none ? 0 : streams.values[place].load(std::memory_order_relaxed);
-  return known_device == 0 ? device_heap(call) : heap_of(known_device - 1);
+  const int device = devices_of_streams.find(stream);
+  return device < 0 ? device_heap(call) : heap_of(static_cast<std::size_t>(device));
 }
 void note_stream(const DriverCall& call, Object stream) {
-  const std::size_t device = index_of_device(call.device()), place = streams.find_or_add(stream);
-  if (place == streams.none) return;
-  streams.values[place].store(static_cast<std::uint32_t>(device + 1), std::memory_order_relaxed);
-  if (device != 0) has_streams_elsewhere.store(true, std::memory_order_relaxed);
+  devices_of_streams.note(stream, static_cast<unsigned>(index_of_device(call.device())));
+}
+void forget_stream(Object stream) {
+  devices_of_streams.forget(stream);
 }
 
 static void add_pool(Object pool, std::size_t heap) {

@@ -125,6 +125,7 @@ void give_array(const DriverCall& call, Object array);
 
 std::uint32_t heap_of_stream(const DriverCall& call, Object stream);
 void note_stream(const DriverCall& call, Object stream);
+void forget_stream(Object stream);
 void note_pool(Object pool, Device device);
 void note_pool(Object pool, int type, Location location);
 void forget_pool(Object pool);

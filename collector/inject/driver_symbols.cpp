@@ -103,8 +103,13 @@ void forget_unloaded_driver() {
     auto* function = kept.load(std::memory_order_acquire);
     if (function != nullptr && !is_loaded(function)) kept.compare_exchange_strong(function, nullptr);
   };
-  for (std::atomic<void*>& target : targets) forget_if_gone(target);
-  forget_if_gone(driver_address);
+  const void* remaining = nullptr;
+  for (std::atomic<void*>& target : targets) {
+    forget_if_gone(target);
+    if (const void* function = target.load(std::memory_order_acquire)) remaining = function;
+  }
+  if (!is_loaded(driver_address.load(std::memory_order_acquire)))
+    driver_address.store(remaining, std::memory_order_release);
   forget_helpers();
 }
 

@@ -1,6 +1,8 @@
 #include "collector/inject/hand_over.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -31,6 +33,22 @@ auto unless_interrupted(const Call& call) {
 }
 
 }  // namespace
+
+std::uint64_t addresses_left() {
+  constexpr std::uint64_t no_limit = std::uint64_t{1} << 46;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return no_limit;
+  char text[32] = "";  // Its size in pages comes first.
+  const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return limit.rlim_cur;
+  const bool is_read = read(file, text, sizeof(text) - 1) > 0;
+  ::close(file);
+  std::uint64_t pages = 0;
+  for (const char* at = text; is_read && *at >= '0' && *at <= '9'; ++at)
+    pages = pages * 10 + static_cast<std::uint64_t>(*at - '0');
+  const std::uint64_t taken = pages * static_cast<std::uint64_t>(getpagesize());
+  return taken < limit.rlim_cur ? limit.rlim_cur - taken : 0;
+}
 
 const char* hand_over(int memory, const char* observer_path, int& observer, int* link) {
   sockaddr_un address{};

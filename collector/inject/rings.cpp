@@ -5,11 +5,11 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <iterator>
 #include <new>
 
 #include "collector/inject/hand_over.h"
@@ -39,23 +39,6 @@ constexpr std::uint32_t smallest_share = 32;
 // Of membarrier(2).
 constexpr int private_expedited = 8, register_private_expedited = 16;
 
-// Of what RLIMIT_AS lets the process map, bytes that are not; a lot where there is no limit.
-std::uint64_t addresses_left() {
-  constexpr std::uint64_t no_limit = std::uint64_t{1} << 46;
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return no_limit;
-  char text[32] = "";  // Its size in pages comes first.
-  const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return limit.rlim_cur;
-  const bool is_read = read(file, text, sizeof(text) - 1) > 0;
-  ::close(file);
-  std::uint64_t pages = 0;
-  for (const char* at = text; is_read && *at >= '0' && *at <= '9'; ++at)
-    pages = pages * 10 + static_cast<std::uint64_t>(*at - '0');
-  const std::uint64_t taken = pages * static_cast<std::uint64_t>(getpagesize());
-  return taken < limit.rlim_cur ? limit.rlim_cur - taken : 0;
-}
-
 bool is_tsc_even() {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -64,6 +47,14 @@ bool is_tsc_even() {
   return false;
 #endif
 }
+
+// No point at which a thread can be cancelled, as nanosleep() is.
+void sleep_a_step() {
+  syscall(SYS_nanosleep, &wait_step, nullptr);
+}
+
+// In the place of a thread's number.
+constexpr std::uint64_t reclaiming = ~std::uint64_t{0};
 
 // Those of threads, and behind them those that are lent.
 ThreadSlot slots[wire::rings_wanted + wire::rings_lent_wanted];
@@ -183,20 +174,29 @@ wire::RingHeader* Rings::ring(std::uint32_t number) const {
   return reinterpret_cast<wire::RingHeader*>(bytes_ + header_->rings_offset + number * wire::ring_stride(ring_bytes_));
 }
 
-bool Rings::use_ring(ThreadSlot& mine, std::uint32_t number) {
+// Which ring that is depends on the session, and only who has entered knows that it stays.
+bool Rings::use_ring(ThreadSlot& mine) {
   mine.session = session_;
   if (!enter(mine)) {
     mine.session = 0;
     return false;
   }
-  mine.ring = ring(number);
-  std::atomic_ref(mine.ring->thread).store(mine.thread, std::memory_order_relaxed);
-  std::atomic_ref rings_taken(header_->rings_taken);
-  std::uint64_t before = rings_taken.load(std::memory_order_relaxed);
-  while (before <= number && !rings_taken.compare_exchange_weak(before, number + std::uint64_t{1})) {
+  const auto index = static_cast<std::uint32_t>(&mine - slots);
+  const bool is_lent = is_lent_slot(mine);
+  const std::uint32_t number = is_lent ? own_rings_ + (index - wire::rings_wanted) : index;
+  const bool has_ring = number < (is_lent ? header_->rings : own_rings_);
+  if (has_ring) {
+    mine.ring = ring(number);
+    std::atomic_ref(mine.ring->thread).store(mine.thread, std::memory_order_relaxed);
+    std::atomic_ref rings_taken(header_->rings_taken);
+    std::uint64_t before = rings_taken.load(std::memory_order_relaxed);
+    while (before <= number && !rings_taken.compare_exchange_weak(before, number + std::uint64_t{1})) {
+    }
+  } else {
+    mine.session = 0;
   }
   leave(mine);
-  return true;
+  return has_ring;
 }
 
 ThreadSlot* Rings::take_ring() {
@@ -210,8 +210,7 @@ ThreadSlot* Rings::take_ring() {
     thread_word = reinterpret_cast<std::uintptr_t>(mine) | (thread_word & thread_flags);
     __cxa_thread_atexit_impl(give_slot_back, mine, &__dso_handle);
   }
-  const auto number = static_cast<std::uint32_t>(mine - slots);
-  return number < own_rings_ && use_ring(*mine, number) ? mine : nullptr;
+  return !is_lent_slot(*mine) && use_ring(*mine) ? mine : nullptr;
 }
 
 bool Rings::is_lent_slot(const ThreadSlot& slot) {
@@ -225,11 +224,32 @@ ThreadSlot* Rings::try_borrowing(std::uint64_t thread) {
     slot.own = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
     slot.stack = 0;
     thread_word = reinterpret_cast<std::uintptr_t>(&slot) | (thread_word & thread_flags);
-    if (use_ring(slot, own_rings_ + i)) return &slot;
+    if (use_ring(slot)) return &slot;
     return_slot(slot);
     return nullptr;
   }
   return nullptr;
+}
+
+// A thread may end inside of the call for which it was lent a slot: cancelled, or with its observer gone meanwhile.
+void Rings::reclaim_slots() {
+  for (std::size_t i = wire::rings_wanted; i < std::size(slots); ++i) {
+    ThreadSlot& slot = slots[i];
+    std::uint64_t thread = std::atomic_ref(slot.thread).load(std::memory_order_acquire);
+    if (thread == 0 || syscall(SYS_tgkill, getpid(), static_cast<pid_t>(thread), 0) == 0 || errno != ESRCH) continue;
+    // Only one finds it as it was.
+    if (!std::atomic_ref(slot.thread).compare_exchange_strong(thread, reclaiming)) continue;
+    end_giving_in(slot);
+    leave(slot);
+    slot.session = 0;
+    std::atomic_ref(slot.thread).store(0, std::memory_order_release);
+  }
+}
+
+void Rings::end_giving_in(ThreadSlot& slot) {
+  if (slot.session != session_ || !enter(slot)) return;
+  std::atomic_ref(slot.ring->giving_since).store(0, std::memory_order_release);
+  leave(slot);
 }
 
 // Each is lent for as long as a call of the driver takes, so one comes back soon; unless that call waits for this one,
@@ -239,8 +259,9 @@ ThreadSlot* Rings::borrow_slot(bool may_wait) {
   const auto thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
   const int errno_of_job = errno;
   ThreadSlot* lent = try_borrowing(thread);
+  if (lent == nullptr && may_wait) reclaim_slots();
   for (unsigned steps = 0; lent == nullptr && may_wait && steps < lent_wait_steps_max && is_open(); ++steps) {
-    nanosleep(&wait_step, nullptr);
+    sleep_a_step();
     lent = try_borrowing(thread);
   }
   errno = errno_of_job;
@@ -255,6 +276,12 @@ void Rings::return_slot(ThreadSlot& slot) {
 
 // When its thread ends.
 void Rings::give_slot_back(void* slot) {
+  // It was cancelled in a call for which it was lent another.
+  auto* current = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
+  if (current != nullptr && is_lent_slot(*current) && current->own == slot) {
+    rings.end_giving_in(*current);
+    return_slot(*current);
+  }
   // In a child after fork() the slot is the parent's, and its thread goes on with it.
   if ((thread_word & ~thread_flags) != reinterpret_cast<std::uintptr_t>(slot)) return;
   thread_word &= in_driver_call;
@@ -299,10 +326,7 @@ std::uint32_t Rings::giving_stack() const {
 void Rings::end_giving() {
   auto* mine = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
   if (mine == nullptr) return;
-  if (mine->session == session_ && enter(*mine)) {
-    std::atomic_ref(mine->ring->giving_since).store(0, std::memory_order_release);
-    leave(*mine);
-  }
+  end_giving_in(*mine);
   if (is_lent_slot(*mine)) return_slot(*mine);
 }
 
@@ -332,7 +356,7 @@ std::uint8_t* Rings::wait_for_room(wire::RingHeader& mine, std::uint64_t bytes) 
   std::uint8_t* row = nullptr;
   for (unsigned steps = 0; row == nullptr && steps < wait_steps_max; ++steps) {
     if (observer_ != 0 && kill(observer_, 0) != 0 && errno == ESRCH) break;
-    nanosleep(&wait_step, nullptr);
+    sleep_a_step();
     row = find_room(mine, bytes);
     if (mine.tail_seen != tail) steps = 0;
     tail = mine.tail_seen;

@@ -167,7 +167,9 @@ class Rings {
   ThreadSlot* try_borrowing(std::uint64_t thread);
   static bool is_lent_slot(const ThreadSlot& slot);
   static void return_slot(ThreadSlot& slot);
-  bool use_ring(ThreadSlot& mine, std::uint32_t number);  // False: closed meanwhile.
+  bool use_ring(ThreadSlot& mine);  // False: closed meanwhile, or there are not so many.
+  void reclaim_slots();
+  void end_giving_in(ThreadSlot& slot);
   bool note_no_ring();
   std::uint8_t* begin_event(wire::RingHeader& mine, std::uint64_t bytes, bool may_wait);
   std::uint8_t* find_room(wire::RingHeader& mine, std::uint64_t bytes);

@@ -91,7 +91,7 @@ void DriverMemory::give(const wire::FreeAtRecord& free_at, std::int64_t time_ns)
 
 void DriverMemory::give_handle(const wire::FreeAtRecord& free_at, std::int64_t time_ns) {
   const auto found = array_blocks_.find(free_at.address);
-  if (found == array_blocks_.end()) return;
+  if (found == array_blocks_.end() || ticks_ < found->second.taken_at) return;
   if (found->second.is_told) free(found->second, free_at.stack, time_ns);
   forget(array_blocks_, found);
 }

@@ -72,6 +72,15 @@ assert cuda.cuCtxSetCurrent(c_void_p(1)) == 0
 block("cuMemAllocAsync", 4100, c_size_t(4100), elsewhere, heap=GPU_1, stream=2, free="cuMemFreeAsync", free_rest=(elsewhere,))
 block("cuMemAllocAsync_ptsz", 4200, c_size_t(4200), urgent_elsewhere, heap=GPU_1, stream=3, free="cuMemFreeAsync", free_rest=(urgent_elsewhere,))
 block("cuMemAllocAsync", 4300, c_size_t(4300), stream, stream=1, free="cuMemFreeAsync", free_rest=(stream,))
+here = c_void_p()
+call("cuStreamCreate", byref(here), c_uint(0))
+assert cuda.cuCtxSetCurrent(c_void_p(2)) == 0
+block("cuMemAllocAsync", 4400, c_size_t(4400), here, heap=GPU_0, stream=4, free="cuMemFreeAsync", free_rest=(here,))
+assert cuda.cuCtxSetCurrent(c_void_p(1)) == 0
+call("cuStreamDestroy", urgent_elsewhere)
+call("cuStreamDestroy_v2", elsewhere)
+block("cuMemAllocAsync", 4500, c_size_t(4500), elsewhere, heap=GPU_0, stream=2, free="cuMemFreeAsync", free_rest=(elsewhere,))
+call("cuGreenCtxStreamCreate", byref(c_void_p()), None, c_uint(0), c_int(0))
 pool, other_pool = c_void_p(), c_void_p()
 on_gpu_1 = struct.pack("iiii", 1, 0, 1, 1) + bytes(80)
 call("cuMemPoolCreate", byref(pool), on_gpu_1)

@@ -309,6 +309,7 @@ Result cuMemGetMemPool(Object* out, const Location* location, int) {
   MAY_FAIL;
   return fake_driver::cuDeviceGetDefaultMemPool(out, location->id);
 }
+DOES_NOTHING(cuGreenCtxStreamCreate, (Object*, Object, unsigned, int))
 DOES_NOTHING(cuMemPoolExportPointer, (void*, Address))
 // What another process shares: a megabyte at an address of its own.
 Result cuMemPoolImportPointer(Address* out, Object, void*) {

@@ -77,6 +77,15 @@ Result behind::cuStreamCreateWithPriority(Object* out, unsigned flags, int) {
   if (const Result result = failure_of("cuStreamCreateWithPriority"); result != success) return result;
   return behind::cuStreamCreate(out, flags);
 }
+Result behind::cuStreamDestroy_v2(Object stream) {
+  if (const Result result = failure_of("cuStreamDestroy_v2"); result != success) return result;
+  const std::lock_guard lock(mutex);
+  return streams.erase(stream) == 1 ? success : invalid_value;
+}
+Result behind::cuStreamDestroy(Object stream) {
+  if (const Result result = failure_of("cuStreamDestroy"); result != success) return result;
+  return behind::cuStreamDestroy_v2(stream);
+}
 Result behind::cuEventCreate(Object* out, unsigned) {
   if (const Result result = failure_of("cuEventCreate"); result != success) return result;
   const std::lock_guard lock(mutex);
