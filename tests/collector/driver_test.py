@@ -279,6 +279,7 @@ class Driver(unittest.TestCase):
     def test_children_are_not_followed_where_asked(self):
         self.run_python("""
             import os, subprocess, sys
+            if os.fork() == 0: os._exit(cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(7)))
             assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(100)) == 0
             again = "import ctypes as C; C.CDLL('libcuda.so.1').cuMemAlloc_v2(C.byref(C.c_uint64()), C.c_size_t(5))"
             left_alone = "; import os; assert not {'LD_PRELOAD', 'HBMSCOPE_OBSERVER', 'HBMSCOPE_NO_FOLLOW'} & set(os.environ)"

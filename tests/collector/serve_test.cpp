@@ -194,6 +194,25 @@ TEST_F(Rings, threads_without_a_ring_are_lent_one_and_lose_only_where_all_are_in
   EXPECT_EQ(observer.processes().at(0).lost, 1U);
 }
 
+TEST_F(Rings, what_was_lent_to_threads_that_ended_in_a_call_comes_back) {
+  connect();
+  const HeldRings held([this](std::uint64_t at) { alloc(at); });
+  for (int round = 0; round < 3; ++round) {
+    for (std::uint32_t i = 0; i < wire::rings_lent_wanted; ++i)
+      std::thread([] { inject::rings.begin_giving(0); }).join();
+    std::thread([&] {
+      wire::AllocRecord record;
+      record.address = (std::uint64_t{1} << 30) + static_cast<std::uint64_t>(round) * 512;
+      record.size = 512;
+      record.heap = 1;
+      EXPECT_TRUE(inject::rings.add_of_driver(record));
+    }).join();
+  }
+  observer.finish();
+  EXPECT_EQ(observer.processes().at(0).events, wire::rings_wanted + 3);
+  EXPECT_EQ(observer.processes().at(0).lost, 0U);
+}
+
 TEST_F(Rings, a_call_that_gives_back_has_its_place_in_time_without_a_ring_of_its_own_too) {
   connect();
   const HeldRings held([this](std::uint64_t at) { alloc(at); });
