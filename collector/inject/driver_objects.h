@@ -38,34 +38,34 @@ struct DriverObjects {
 class DevicesOfStreams {
  public:
   void note(void* stream, unsigned device) {
-    const std::uint64_t handle = reinterpret_cast<std::uint64_t>(stream);
+    const auto handle = reinterpret_cast<std::uint64_t>(stream);
     if (handle == 0 || handle >> device_shift != 0) return;
-    std::atomic<std::uint64_t>* place = &words_[first_of(handle)];
-    for (std::size_t step = 0; step < steps; ++step) {
-      std::atomic<std::uint64_t>& word = words_[(first_of(handle) + step) % size];
-      const std::uint64_t there = word.load(std::memory_order_relaxed);
-      if ((there & handle_mask) == handle || (there == 0 && place->load(std::memory_order_relaxed) != 0)) place = &word;
-      if ((there & handle_mask) == handle) break;
-    }
-    place->store(handle | std::uint64_t{device} << device_shift, std::memory_order_relaxed);
+    std::atomic<std::uint64_t>* word = find_word(handle, handle);
+    if (word == nullptr) word = find_word(handle, 0);
+    if (word == nullptr) word = &words_[first_of(handle)];
+    word->store(handle | std::uint64_t{device} << device_shift, std::memory_order_relaxed);
   }
-  int find(void* stream) const {  // Below 0: not known.
-    const std::uint64_t handle = reinterpret_cast<std::uint64_t>(stream);
-    for (std::size_t step = 0; handle != 0 && step < steps; ++step) {
-      const std::uint64_t there = words_[(first_of(handle) + step) % size].load(std::memory_order_relaxed);
-      if ((there & handle_mask) == handle) return static_cast<int>(there >> device_shift);
-    }
-    return -1;
+  int find(void* stream) {  // Below 0: not known.
+    const auto handle = reinterpret_cast<std::uint64_t>(stream);
+    const std::atomic<std::uint64_t>* word = handle == 0 ? nullptr : find_word(handle, handle);
+    const std::uint64_t there = word == nullptr ? 0 : word->load(std::memory_order_relaxed);
+    return handle != 0 && (there & handle_mask) == handle ? static_cast<int>(there >> device_shift) : -1;
   }
   void forget(void* stream) {
-    const std::uint64_t handle = reinterpret_cast<std::uint64_t>(stream);
-    for (std::size_t step = 0; handle != 0 && step < steps; ++step) {
-      std::atomic<std::uint64_t>& word = words_[(first_of(handle) + step) % size];
-      if ((word.load(std::memory_order_relaxed) & handle_mask) == handle) word.store(0, std::memory_order_relaxed);
-    }
+    const auto handle = reinterpret_cast<std::uint64_t>(stream);
+    std::atomic<std::uint64_t>* word = handle == 0 ? nullptr : find_word(handle, handle);
+    if (word != nullptr) word->store(0, std::memory_order_relaxed);
   }
 
  private:
+  // Of the places that a handle may have, the first with `wanted`, a handle or 0; null: none has it.
+  std::atomic<std::uint64_t>* find_word(std::uint64_t handle, std::uint64_t wanted) {
+    for (std::size_t step = 0; step < steps; ++step) {
+      std::atomic<std::uint64_t>& word = words_[(first_of(handle) + step) % size];
+      if ((word.load(std::memory_order_relaxed) & handle_mask) == wanted) return &word;
+    }
+    return nullptr;
+  }
   static constexpr std::size_t size = 2048, steps = 8;
   static constexpr int device_shift = 48;
   static constexpr std::uint64_t handle_mask = (std::uint64_t{1} << device_shift) - 1;

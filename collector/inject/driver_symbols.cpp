@@ -40,6 +40,12 @@ std::atomic<void*> device_helper;         // cuCtxGetDevice; null: not looked fo
 std::atomic<void*> context_helper;        // cuCtxGetCurrent, likewise.
 std::atomic<void*> graph_helper;          // cuDeviceGetGraphMemAttribute, likewise.
 
+std::size_t find_entry(const char* name) {  // entry_count: there is none.
+  std::size_t entry = 0;
+  while (entry < entry_count && std::strcmp(entry_points[entry].name, name) != 0) ++entry;
+  return entry;
+}
+
 bool is_ours(const void* function) {
   for (const EntryPoint& point : entry_points)
     if (point.ours == function) return true;
@@ -55,6 +61,13 @@ void set_target(std::size_t entry, void* target) {
   targets[entry].store(target, std::memory_order_release);
   driver_address.store(target, std::memory_order_release);
   forget_helpers();
+}
+
+// Ours in the place of `found`, which is what it goes on to from now on; of another name's `found` itself.
+void* stand_in(std::size_t entry, void* found) {
+  if (entry == entry_count) return found;
+  set_target(entry, found);
+  return entry_points[entry].ours;
 }
 
 Result have_no_device(Device*) {
@@ -126,17 +139,6 @@ void* find_target(Entry entry) {
   return target;
 }
 
-// Where it is a function of the table by a name that is not the symbol's: cuGraphInstantiate of a program of 12.0 or
-// newer is cuGraphInstantiateWithFlags.
-static void* replace_by_name(const char* name, void* found) {
-  for (std::size_t i = 0; i < entry_count; ++i) {
-    if (std::strcmp(entry_points[i].name, name) != 0) continue;
-    set_target(i, found);
-    return entry_points[i].ours;
-  }
-  return found;
-}
-
 void* replace_found(const char* symbol, void* found, int version, Flags flags) {
   // A driver that asked dlsym itself has ours; so it has where a program that is not position-independent keeps a jump
   // to ours, which is then the function's address for everybody.
@@ -149,10 +151,7 @@ void* replace_found(const char* symbol, void* found, int version, Flags flags) {
     const Variant variant = variant_of(entry_points[i].name, symbol);
     if (!variant.is_one) continue;
     // What a name means depends on version and flags; the address is what it is.
-    if (find_function_beside(found, entry_points[i].name) == found) {
-      set_target(i, found);
-      return entry_points[i].ours;
-    }
+    if (find_function_beside(found, entry_points[i].name) == found) return stand_in(i, found);
     if (entry_points[i].since > version || (variant.is_per_thread && !is_per_thread)) continue;
     const int rank = 2 * entry_points[i].since + (variant.is_per_thread ? 1 : 0);
     if (best == entry_count || rank >= best_rank) {
@@ -165,23 +164,18 @@ void* replace_found(const char* symbol, void* found, int version, Flags flags) {
   // whose arguments may be others: that one has a name that begins like the symbol, or is not what the driver answers
   // when it is asked for the newest version that we know.
   const char* name = find_name_of(found);
-  if (name != nullptr && std::strncmp(name, symbol, std::strlen(symbol)) == 0) return replace_by_name(name, found);
+  // It may be in the table by another name: cuGraphInstantiate is cuGraphInstantiateWithFlags from 12.0 on.
+  if (name != nullptr && std::strncmp(name, symbol, std::strlen(symbol)) == 0) return stand_in(find_entry(name), found);
   if (version > newest_version && ask_for_function(symbol, newest_version, flags) != found) return found;
-  set_target(best, found);
-  return entry_points[best].ours;
+  return stand_in(best, found);
 }
 
 void* replace_looked_up(const char* name, void* found, void* (*look_up_next)(void*, const char*)) {
   if (found == nullptr) return nullptr;
-  for (std::size_t i = 0; i < entry_count; ++i) {
-    if (std::strcmp(entry_points[i].name, name) != 0) continue;
-    // Ours was in front of the driver's, or there is no driver at all, which is what the caller asks.
-    if (found == entry_points[i].ours)
-      return find_target(static_cast<Entry>(i)) != nullptr ? found : look_up_next(RTLD_NEXT, name);
-    set_target(i, found);
-    return entry_points[i].ours;
-  }
-  return found;
+  const std::size_t entry = find_entry(name);
+  if (entry == entry_count || found != entry_points[entry].ours) return stand_in(entry, found);
+  // Ours was in front of the driver's, or there is no driver at all, which is what the caller asks.
+  return find_target(static_cast<Entry>(entry)) != nullptr ? found : look_up_next(RTLD_NEXT, name);
 }
 
 void* find_helper(const char* name) {

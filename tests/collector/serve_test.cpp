@@ -47,6 +47,14 @@ class Rings : public testing::Test {
     record.heap = 1;
     return inject::rings.add(record);
   }
+  static bool take_of_driver(std::uint64_t address) {
+    wire::AllocRecord record;
+    record.address = address;
+    record.size = 512;
+    record.heap = 1;
+    record.flags = wire::driver_block;
+    return inject::rings.add_of_driver(record);
+  }
   static bool free(std::uint64_t address) {
     wire::FreeAtRecord record;
     record.address = address;
@@ -200,13 +208,8 @@ TEST_F(Rings, what_was_lent_to_threads_that_ended_in_a_call_comes_back) {
   for (int round = 0; round < 3; ++round) {
     for (std::uint32_t i = 0; i < wire::rings_lent_wanted; ++i)
       std::thread([] { inject::rings.begin_giving(0); }).join();
-    std::thread([&] {
-      wire::AllocRecord record;
-      record.address = (std::uint64_t{1} << 30) + static_cast<std::uint64_t>(round) * 512;
-      record.size = 512;
-      record.heap = 1;
-      EXPECT_TRUE(inject::rings.add_of_driver(record));
-    }).join();
+    const std::uint64_t at = (std::uint64_t{1} << 30) + static_cast<std::uint64_t>(round) * 512;
+    std::thread([at] { EXPECT_TRUE(take_of_driver(at)); }).join();
   }
   observer.finish();
   EXPECT_EQ(observer.processes().at(0).events, wire::rings_wanted + 3);
@@ -247,12 +250,7 @@ TEST_F(Rings, calls_of_the_driver_need_no_ring_of_their_own) {
   std::vector<std::thread> running;
   for (std::ptrdiff_t i = 0; i < threads; ++i)
     running.emplace_back([&, i] {
-      wire::AllocRecord record;
-      record.address = static_cast<std::uint64_t>(i) * 512;
-      record.size = 512;
-      record.heap = 1;
-      record.flags = wire::driver_block;
-      inject::rings.add_of_driver(record);
+      take_of_driver(static_cast<std::uint64_t>(i) * 512);
       all.arrive_and_wait();
     });
   for (std::thread& thread : running) thread.join();
@@ -267,14 +265,7 @@ TEST_F(Rings, a_call_of_the_driver_waits_for_an_observer_that_is_slow) {
   constexpr std::uint64_t blocks = 400'000;  // Three times what a ring holds.
   std::atomic<bool> is_done = false;
   std::thread job([&] {
-    for (std::uint64_t i = 0; i < blocks; ++i) {
-      wire::AllocRecord record;
-      record.address = i * 512;
-      record.size = 512;
-      record.heap = 1;
-      record.flags = wire::driver_block;
-      EXPECT_TRUE(inject::rings.add_of_driver(record));
-    }
+    for (std::uint64_t i = 0; i < blocks; ++i) EXPECT_TRUE(take_of_driver(i * 512));
     is_done = true;
   });
   while (!is_done) {
