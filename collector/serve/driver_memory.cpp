@@ -14,8 +14,12 @@ void DriverMemory::take(wire::AllocRecord block, std::int64_t time_ns) {
   const auto [found, is_new] = (has_handle ? array_blocks_ : blocks_).try_emplace(block.address);
   Block& known = found->second;
   if (!is_new && is_of_module && known.owner == owner) return;
-  // Its free was missed. In the heap where it lived at this address the writer sees to it.
-  if (!is_new && known.is_told && (known.heap != block.heap || has_handle)) free(known, 0, time_ns);
+  if (!is_new && is_call_out_) {
+    if (known.is_told) free(known, 0, time_ns);
+    note_told_early(has_handle ? early_arrays_ : early_blocks_, known.key);
+  } else if (!is_new && known.is_told && (known.heap != block.heap || has_handle)) {
+    free(known, 0, time_ns);  // Its free was missed. In the heap where it lived at this address the writer sees to it.
+  }
   if (!is_new) take_from_owner(known);
   known = {};
   known.heap = block.heap;
@@ -33,6 +37,19 @@ void DriverMemory::take(wire::AllocRecord block, std::int64_t time_ns) {
     next_address_ += (std::min(block.size, size_max) / spacing + 1) * spacing;
   }
   known.event = writer_.alloc(block, time_ns);
+}
+
+void DriverMemory::note_told_early(ToldEarly& told, std::uint64_t key, std::uint32_t rows) {
+  Told& one = told[key];
+  one.rows += rows;
+  one.until = ticks_;
+}
+
+bool DriverMemory::was_told_early(ToldEarly& told, std::uint64_t key) {
+  const auto found = told.find(key);
+  if (found == told.end() || ticks_ >= found->second.until) return false;
+  if (--found->second.rows == 0) told.erase(found);
+  return true;
 }
 
 void DriverMemory::add_to_owner(Block& block) {
@@ -71,9 +88,9 @@ void DriverMemory::free(const Block& block, std::uint32_t stack, std::int64_t ti
 }
 
 void DriverMemory::give(const wire::FreeAtRecord& free_at, std::int64_t time_ns) {
+  if (was_told_early(early_blocks_, free_at.address)) return;
   if (const auto found = blocks_.find(free_at.address); found != blocks_.end()) {
-    // Of the block before it, which has ended with this one: its row was held up for longer than rows are held back.
-    if (ticks_ < found->second.taken_at) return;
+    if (ticks_ < found->second.taken_at) return;  // Of the block before it, which has ended with this one.
     free(found->second, free_at.stack, time_ns);
     forget(blocks_, found);
   } else if (mappings_.contains(free_at.address)) {
@@ -90,6 +107,7 @@ void DriverMemory::give(const wire::FreeAtRecord& free_at, std::int64_t time_ns)
 }
 
 void DriverMemory::give_handle(const wire::FreeAtRecord& free_at, std::int64_t time_ns) {
+  if (was_told_early(early_arrays_, free_at.address)) return;
   const auto found = array_blocks_.find(free_at.address);
   if (found == array_blocks_.end() || ticks_ < found->second.taken_at) return;
   if (found->second.is_told) free(found->second, free_at.stack, time_ns);
@@ -105,9 +123,17 @@ void DriverMemory::note(wire::AttributeRecord attribute, std::int64_t time_ns) {
 
 void DriverMemory::create(const wire::PhysicalCreateRecord& record, std::int64_t time_ns) {
   if (first_heap_ == 0) first_heap_ = record.heap;
+  if (const auto there = handles_.find(record.handle); there != handles_.end() && is_call_out_) {
+    wire::PhysicalReleaseRecord release;
+    release.handle = record.handle;
+    const Handle& gone = there->second;
+    for (std::uint32_t i = 0; gone.size != 0 && i < gone.references; ++i) writer_.add(release, time_ns);
+    note_told_early(early_handles_, record.handle, gone.references);
+  }
   Handle handle;
   handle.heap = record.heap;
   handle.size = record.size;
+  handle.created_at = ticks_;
   handle.owns_nothing = record.size == 0;
   handles_[record.handle] = handle;
   if (!handle.owns_nothing) writer_.add(record, time_ns);
@@ -134,7 +160,9 @@ void DriverMemory::export_handle(const wire::PhysicalExportRecord& record, std::
 }
 
 void DriverMemory::release(const wire::PhysicalReleaseRecord& record, std::int64_t time_ns) {
+  if (was_told_early(early_handles_, record.handle)) return;
   const auto found = handles_.find(record.handle);
+  if (found != handles_.end() && ticks_ < found->second.created_at) return;  // Of the handle before it.
   const bool is_told = found == handles_.end() || found->second.size != 0;
   if (found != handles_.end() && --found->second.references == 0) handles_.erase(found);
   if (is_told) writer_.add(record, time_ns);
@@ -142,6 +170,9 @@ void DriverMemory::release(const wire::PhysicalReleaseRecord& record, std::int64
 
 void DriverMemory::map(wire::MapRecord record, std::int64_t time_ns) {
   if (record.size == 0 || record.offset + record.size < record.size) return;  // No driver maps that.
+  // Another process' block, whose handle is its address, may be there more than once.
+  if (is_call_out_ && record.handle != record.address && unmap_at(record.address, time_ns))
+    note_told_early(early_mappings_, record.address);
   if (const auto there = mappings_.find(record.address);
       there != mappings_.end() && there->second.handle == record.handle && there->second.size == record.size) {
     ++there->second.count;
@@ -149,6 +180,7 @@ void DriverMemory::map(wire::MapRecord record, std::int64_t time_ns) {
   }
   Mapping mapping;
   mapping.size = record.size;
+  mapping.mapped_at = ticks_;
   mapping.handle = record.handle;
   if (const auto found = handles_.find(record.handle); found != handles_.end()) {
     Handle& handle = found->second;
@@ -183,12 +215,13 @@ bool DriverMemory::unmap_at(std::uint64_t address, std::int64_t time_ns) {
 }
 
 void DriverMemory::unmap(const wire::UnmapRecord& range, std::int64_t time_ns) {
-  bool has_any = false;
+  bool has_any = was_told_early(early_mappings_, range.address);
   for (auto at = mappings_.lower_bound(range.address);
        at != mappings_.end() && at->first - range.address < range.size;) {
     const std::uint64_t address = at->first;
+    const bool is_of_the_one_before = ticks_ < at->second.mapped_at;
     ++at;
-    has_any = unmap_at(address, time_ns) || has_any;
+    has_any = is_of_the_one_before || unmap_at(address, time_ns) || has_any;
   }
   if (!has_any) writer_.add(range, time_ns);
 }

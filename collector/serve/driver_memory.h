@@ -20,7 +20,12 @@ class DriverMemory {
   explicit DriverMemory(wire::StreamWriter& writer) : writer_(writer) {}
 
   // When the row took effect of which the next call tells, on the job's own clock: rows may come out of order.
-  void set_ticks(std::uint64_t ticks) { ticks_ = ticks; }
+  // `giving_since`: when the oldest call began whose rows are not waited for any more (0: none). What the driver hands
+  // out anew meanwhile is told as given back by that call, and its row, when it comes, is told already.
+  void begin_row(std::uint64_t ticks, std::uint64_t giving_since) {
+    ticks_ = ticks;
+    is_call_out_ = giving_since != 0 && giving_since < ticks;
+  }
 
   // Records with the stream's ids, except where a heap is what is looked up here: it is used where nothing is found.
   void take(wire::AllocRecord block, std::int64_t time_ns);
@@ -56,13 +61,23 @@ class DriverMemory {
   struct Handle {
     std::uint32_t heap = 0, references = 1;
     std::uint64_t size = 0;  // 0: not known yet.
+    std::uint64_t created_at = 0;
     bool owns_nothing = false;
   };
   struct Mapping {
     std::uint32_t heap = 0, count = 1;
-    std::uint64_t size = 0, handle = 0;
+    std::uint64_t size = 0, handle = 0, mapped_at = 0;
     bool is_told = true;
   };
+  // Rows that are still to come, of what was told as given back when its address or handle was handed out anew.
+  struct Told {
+    std::uint32_t rows = 0;
+    std::uint64_t until = 0;  // They took effect before that.
+  };
+  using ToldEarly = std::unordered_map<std::uint64_t, Told>;
+  void note_told_early(ToldEarly& told, std::uint64_t key, std::uint32_t rows = 1);
+  bool was_told_early(ToldEarly& told, std::uint64_t key);
+
   bool unmap_at(std::uint64_t address, std::int64_t time_ns);
   void free(const Block& block, std::uint32_t stack, std::int64_t time_ns);
   void add_to_owner(Block& block);
@@ -71,6 +86,8 @@ class DriverMemory {
 
   wire::StreamWriter& writer_;
   std::uint64_t ticks_ = 0;
+  bool is_call_out_ = false;
+  ToldEarly early_blocks_, early_arrays_, early_handles_, early_mappings_;
   Blocks blocks_, array_blocks_;                     // By address, by handle.
   std::unordered_map<std::uint32_t, Block*> owned_;  // By owner: the first of its blocks.
   std::unordered_map<std::uint64_t, Handle> handles_;

@@ -105,10 +105,14 @@ void ProcessDrain::drain(bool is_last) {
   std::uint64_t until = now.ticks;
   const std::uint64_t held_longest = clock_.ticks_from_ns(now.ns - hold_max_ns);
   used_rings_ = memory_->used_rings();
+  giving_since_ = 0;
   for (const std::uint32_t i : used_rings_) {
     // Before the head: a call that is over by now has put its row behind it.
     const std::uint64_t giving_since = memory_->giving_since(i);
-    if (giving_since > held_longest) until = std::min(until, giving_since - 1);
+    if (giving_since > held_longest && !is_last)
+      until = std::min(until, giving_since - 1);
+    else if (giving_since != 0)
+      giving_since_ = giving_since_ == 0 ? giving_since : std::min(giving_since_, giving_since);
     rings_[i].head = memory_->head(i);
     busy += rings_[i].head != 0 || giving_since != 0 ? 1 : 0;
   }
@@ -384,7 +388,7 @@ void ProcessDrain::write(const Row& row) {
   if (is_of_driver(row)) {
     may_hold_memory_ = true;
     const std::uint64_t before = writer_.next_event();
-    driver_.set_ticks(row.ticks);
+    driver_.begin_row(row.ticks, giving_since_);
     write_of_driver(row, time_ns);
     events_ += writer_.next_event() - before;  // Not each row is one.
     return;

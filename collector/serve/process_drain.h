@@ -5,7 +5,7 @@
 // anew. Threads of their own order (an alloc after the free that made room for it) are ordered by their allocator's
 // lock, which takes longer than reading the clock. A thread that is inside a call that gives memory back to the driver
 // holds back what is younger than the call, `hold_max_ns` long: the driver may give the same addresses to another
-// thread before the call has returned and is told.
+// thread before the call has returned and is told. What is handed out anew after that is taken for given back.
 #pragma once
 
 #include <cstdint>
@@ -109,6 +109,7 @@ class ProcessDrain {
   std::int64_t process_ = 0;
   FailureWatch watch_;
   std::vector<Failure> failures_;
+  std::uint64_t giving_since_ = 0;  // The oldest call of this round that does not hold back what is younger.
   std::uint64_t events_ = 0, lost_ = 0, told_without_ring_ = 0;
   std::int64_t last_drain_ns_ = 0, last_clock_ns_ = 0;
   struct ToldFigure {

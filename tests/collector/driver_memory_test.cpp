@@ -104,17 +104,95 @@ TEST_F(DriverMemory, a_variable_is_one_block_however_often_it_is_told) {
 
 // A thread that is not let run may tell of its free long after another one has told that it got the address.
 TEST_F(DriverMemory, a_free_that_comes_late_is_not_of_the_block_that_has_the_address_now) {
-  memory.set_ticks(10);
+  memory.begin_row(10, 0);
   take(4096, {1, 0, 100});
-  memory.set_ticks(30);
+  memory.begin_row(30, 0);
   take(4096, {1, 0, 7});
-  memory.set_ticks(20);
+  memory.begin_row(20, 0);
   memory.give(named(4096), ++time);
   EXPECT_EQ(in_use(1), 7U);
-  memory.set_ticks(40);
+  memory.begin_row(40, 0);
   memory.give(named(4096), ++time);
   EXPECT_EQ(in_use(1), 0U);
   EXPECT_EQ(stream.last_state().problems().unknown_frees, 0U);
+}
+
+// The calls began at 15 and 35, and are told of last; by then the address has been another heap's, and nobody's.
+TEST_F(DriverMemory, what_is_handed_out_anew_was_given_back_by_a_call_that_is_still_out) {
+  const auto count = [&] {
+    writer.flush();
+    return std::pair(stream.counts().alloc, stream.counts().free);
+  };
+  for (const std::uint32_t flags : {0U, wire::named_by_handle}) {
+    const auto give = [&](std::uint64_t ticks) {
+      memory.begin_row(ticks, 0);
+      if (flags == 0)
+        memory.give(named(4096), ++time);
+      else
+        memory.give_handle(named(4096), ++time);
+    };
+    const auto [allocs, frees] = count();
+    memory.begin_row(10, 0);
+    take(4096, {1, 0, 100}, flags);
+    memory.begin_row(20, 15);
+    take(4096, {2, 0, 7}, flags);
+    EXPECT_EQ(in_use(1), 0U);
+    give(30);
+    memory.begin_row(32, 15);
+    take(4096, {1, 0, 8}, flags);
+    memory.begin_row(40, 15);
+    take(4096, {1, 0, 9}, flags);
+    EXPECT_EQ(count(), std::pair(allocs + 4, frees + 3));
+    give(15);
+    give(35);
+    EXPECT_EQ(count(), std::pair(allocs + 4, frees + 3));
+    EXPECT_EQ(in_use(1), 9U);
+    give(50);
+    EXPECT_EQ(count(), std::pair(allocs + 4, frees + 4));
+    EXPECT_EQ(in_use(1) + in_use(2), 0U);
+  }
+  EXPECT_EQ(stream.last_state().count_problems(), 0U);
+}
+
+TEST_F(DriverMemory, handles_and_mappings_are_handed_out_anew_too) {
+  wire::PhysicalCreateRecord handle;
+  handle.handle = 5;
+  handle.size = 4096;
+  handle.heap = 1;
+  wire::MapRecord mapping;
+  mapping.address = 8192;
+  mapping.handle = 5;
+  mapping.size = 4096;
+  mapping.heap = 1;
+  wire::UnmapRecord unmap;
+  unmap.address = 8192;
+  unmap.size = 4096;
+  unmap.heap = 1;
+  wire::PhysicalReleaseRecord release;
+  release.handle = 5;
+  const auto physical = [&] {
+    writer.flush();
+    return stream.last_state().physical().heap(1);
+  };
+  for (const std::uint64_t ticks : {10, 20}) {
+    memory.begin_row(ticks, ticks == 10 ? 0 : 15);
+    memory.create(handle, ++time);
+    memory.map(mapping, ++time);
+    EXPECT_EQ(physical().handles, 1U);
+    EXPECT_EQ(physical().owned_bytes, 4096U);
+    EXPECT_EQ(physical().unmapped_bytes, 0U);
+  }
+  memory.begin_row(16, 0);  // What is told late.
+  memory.unmap(unmap, ++time);
+  memory.release(release, ++time);
+  EXPECT_EQ(physical().owned_bytes, 4096U);
+  EXPECT_EQ(physical().unmapped_bytes, 0U);
+  memory.begin_row(30, 0);
+  memory.unmap(unmap, ++time);
+  EXPECT_EQ(physical().unmapped_bytes, 4096U);
+  memory.release(release, ++time);
+  EXPECT_EQ(physical().handles, 0U);
+  EXPECT_EQ(stream.last_state().count_problems(), 0U);
 }
 
 TEST_F(DriverMemory, a_free_of_an_unknown_block_counts_in_the_heap_that_the_job_names) {

@@ -307,6 +307,36 @@ TEST_F(Rings, a_call_that_gives_back_holds_what_is_younger) {
   EXPECT_EQ(stream.last_state().problems().unknown_frees, 0U);
 }
 
+// Longer than anything is held back: then what has the address is told first, and nothing is told twice.
+TEST_F(Rings, what_a_call_that_is_still_out_gave_back_is_told_with_what_has_its_place) {
+  connect();
+  EXPECT_TRUE(take_of_driver(512));
+  std::barrier turn(2);
+  std::thread frees([&] {
+    wire::FreeAtRecord record;
+    record.address = 512;
+    record.heap = wire::block_at;
+    const std::uint64_t since = inject::rings.begin_giving(0);
+    turn.arrive_and_wait();
+    turn.arrive_and_wait();
+    inject::rings.add_of_driver(record, since);
+    inject::rings.end_giving();
+  });
+  turn.arrive_and_wait();
+  EXPECT_TRUE(take_of_driver(512));
+  std::this_thread::sleep_for(std::chrono::nanoseconds(serve::hold_max_ns) + std::chrono::milliseconds(20));
+  observer.serve(0);
+  EXPECT_EQ(observer.processes().at(0).events, 3U);
+  EXPECT_EQ(stream.counts().free, 1U);
+  turn.arrive_and_wait();
+  frees.join();
+  observer.finish();
+  EXPECT_EQ(observer.processes().at(0).events, 3U);
+  EXPECT_EQ(stream.counts().free, 1U);
+  EXPECT_EQ(stream.last_state().heap(1).live_blocks, 1U);
+  EXPECT_EQ(stream.last_state().count_problems(), 0U);
+}
+
 TEST_F(Rings, a_thread_that_ends_leaves_its_ring_to_the_next) {
   connect();
   constexpr std::uint64_t threads = 200;
