@@ -46,7 +46,7 @@ test:
 	@mkdir -p build
 	@cmake --preset test $(CMAKE_FLAGS) >build/test-configure.log 2>&1 || { cat build/test-configure.log; exit 1; }
 	@cmake --build --preset test
-	@ctest --preset test
+	@ctest --preset test || { tests/house/say_failures.py build/test; exit 1; }
 
 install: build
 	@cmake --install build/release --prefix "$(PREFIX)"
