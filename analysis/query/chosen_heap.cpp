@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/trace/layers.h"
+#include "analysis/trace/stream_names.h"
 
 namespace hbmscope {
 namespace {
@@ -34,13 +35,16 @@ bool has_heap(const Trace& trace, HeapKey key) {
 
 std::vector<NamedHeap> heaps_of(const Trace& trace) {
   std::vector<NamedHeap> heaps;
+  const auto labels = find_heap_labels(trace, HeapLabels::streams);
   for (std::uint32_t i = 0; i < trace.streams.size(); ++i)
     for (const HeapInfo& info : trace.streams[i].definitions().heaps()) {
       if (info.id == 0 || !is_worth_showing(trace.streams[i], info.id)) continue;
-      std::string name = info.name.empty() ? fmt::format("heap {}", info.id) : info.name;
-      if (trace.streams.size() > 1) name += fmt::format(" of stream {}", i + 1);
-      heaps.push_back({{i, info.id}, std::move(name)});
+      const std::string& label = labels[i][info.id];
+      heaps.push_back({{i, info.id}, label.empty() ? fmt::format("heap {}", info.id) : label});
     }
+  std::stable_sort(heaps.begin(), heaps.end(), [&](const NamedHeap& a, const NamedHeap& b) {
+    return rank_of_stream(trace, a.key.stream) < rank_of_stream(trace, b.key.stream);
+  });
   return heaps;
 }
 

@@ -24,9 +24,9 @@ bool has_heap(const Trace& trace, HeapKey key);  // It is defined there.
 
 struct NamedHeap {
   HeapKey key;
-  std::string name;  // "GPU 0"; with its process where several streams have heaps.
+  std::string name;  // "GPU 0"; with whose it is where several streams have one of that name (stream_names.h).
 };
-// Those that ever held something or on which a request failed, in the order of the file.
+// Those that ever held something or on which a request failed, in the order of the file; of ranks in theirs.
 std::vector<NamedHeap> heaps_of(const Trace& trace);
 // Errors: none has that name; those that there are, are named.
 Result<HeapKey> find_heap(const Trace& trace, std::string_view name);

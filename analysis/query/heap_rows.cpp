@@ -6,7 +6,7 @@
 
 #include "analysis/model/clamped.h"
 #include "analysis/query/trace_own_code.h"
-#include "analysis/trace/join_traces.h"
+#include "analysis/trace/stream_names.h"
 #include "analysis/trace/told_figures.h"
 
 namespace hbmscope {
@@ -71,7 +71,7 @@ std::optional<std::uint64_t> find_told(const Stream& stream, std::string_view na
 
 std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<StreamState>& states) {
   std::vector<HeapRow> rows;
-  const auto labels = find_heap_labels(trace);
+  const auto labels = find_heap_labels(trace, HeapLabels::streams);
   for (std::size_t i = 0; i < states.size(); ++i) {
     for (const HeapInfo& info : trace.streams[i].definitions().heaps()) {
       if (info.id == 0) continue;
@@ -81,6 +81,7 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       row.label = labels[i][info.id];
       if (!trace.stream_files.empty()) row.file = trace.stream_files[i];
       row.stream = i;
+      row.rank = rank_of_stream(trace, i);
       row.memory_kind = info.memory_kind;
       row.layer = text_from_layer(info.layer);
       row.device = device_of(info);

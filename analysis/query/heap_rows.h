@@ -14,8 +14,9 @@ namespace hbmscope {
 
 struct HeapRow {
   std::string name, memory_kind, layer;
-  std::string label, file;  // "GPU 0 (rank_1.pickle)"; the file: empty where there is only one (trace/join_traces.h).
+  std::string label, file;  // "GPU 0 (rank_1.pickle)" (trace/stream_names.h); the file: empty where there is only one.
   std::size_t stream = 0;   // From 0.
+  std::optional<std::uint32_t> rank;
   std::optional<std::uint32_t> device;
   std::uint64_t in_use_bytes = 0;  // Of live blocks, rounding and pending ones included, and of handles.
   std::optional<std::uint64_t> requested_bytes;

@@ -68,10 +68,10 @@ std::vector<SettingChange> compare_settings(const Trace& baseline, const Trace& 
   std::vector<SettingChange> changes;
   for (const Fact& fact : after.all()) {
     const auto was = before.find(fact.key), is = after.find(fact.key);
-    if (was != is) changes.push_back({fact.key, was, is});
+    if (was != is && fact.key != "process") changes.push_back({fact.key, was, is});
   }
   for (const Fact& fact : before.all())
-    if (!after.find(fact.key)) changes.push_back({fact.key, before.find(fact.key), std::nullopt});
+    if (!after.find(fact.key) && fact.key != "process") changes.push_back({fact.key, before.find(fact.key), std::nullopt});
   return changes;
 }
 

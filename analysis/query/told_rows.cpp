@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "analysis/model/clamped.h"
-#include "analysis/trace/join_traces.h"
+#include "analysis/trace/stream_names.h"
 
 namespace hbmscope {
 namespace {
@@ -26,7 +26,7 @@ std::unordered_map<std::uint64_t, std::uint64_t> live_sizes(const StreamState& s
 
 std::vector<CounterRow> compute_counter_rows(const Trace& trace, const Moment& moment) {
   std::vector<CounterRow> rows;
-  const auto labels = find_heap_labels(trace);
+  const auto labels = find_heap_labels(trace, HeapLabels::streams);
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     const Stream& stream = trace.streams[i];
     for (const auto& [key, series] : stream.counters().series()) {

@@ -1,18 +1,12 @@
 #include "analysis/trace/join_traces.h"
 
-#include <algorithm>
-#include <map>
 #include <set>
-#include <string_view>
+#include <string>
 
 #include "analysis/model/clamped.h"
 
 namespace hbmscope {
 namespace {
-
-std::string_view base_name(std::string_view file) {
-  return file.substr(file.find_last_of('/') + 1);  // Without a slash: from 0.
-}
 
 // What all have, or the word for several.
 std::string common_of(const std::set<std::string>& values, const char* several) {
@@ -45,33 +39,6 @@ Trace join_traces(std::span<const std::shared_ptr<const Trace>> traces) {
   joined.format = common_of(formats, "several");
   joined.producer = common_of(producers, "Several traces");
   return joined;
-}
-
-std::string short_file_of_stream(const Trace& trace, std::size_t stream) {
-  if (trace.stream_files.empty()) return {};
-  const std::string& file = trace.stream_files[stream];
-  const bool is_alone = std::none_of(trace.files.begin(), trace.files.end(), [&](const std::string& other) {
-    return other != file && base_name(other) == base_name(file);
-  });
-  return is_alone ? std::string(base_name(file)) : file;
-}
-
-std::vector<std::vector<std::string>> find_heap_labels(const Trace& trace) {
-  std::map<std::string_view, std::set<std::string_view>> files_of_name;
-  if (!trace.stream_files.empty())
-    for (std::size_t i = 0; i < trace.streams.size(); ++i)
-      for (const HeapInfo& heap : trace.streams[i].definitions().heaps())
-        files_of_name[heap.name].insert(trace.stream_files[i]);
-  std::vector<std::vector<std::string>> labels;
-  for (std::size_t i = 0; i < trace.streams.size(); ++i) {
-    std::vector<std::string>& of_stream = labels.emplace_back();
-    for (const HeapInfo& heap : trace.streams[i].definitions().heaps()) {
-      const auto files = files_of_name.find(heap.name);
-      const bool has_others = files != files_of_name.end() && files->second.size() > 1;
-      of_stream.push_back(has_others ? heap.name + " (" + short_file_of_stream(trace, i) + ")" : heap.name);
-    }
-  }
-  return labels;
 }
 
 }  // namespace hbmscope

@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "analysis/model/clamped.h"
-#include "analysis/trace/join_traces.h"
 #include "analysis/trace/layers.h"
+#include "analysis/trace/stream_names.h"
 
 namespace hbmscope {
 namespace {
@@ -63,7 +63,10 @@ bool add_allocated(const Stream& stream, std::uint64_t end, const std::vector<bo
 class ProfileMaker {
  public:
   ProfileMaker(const Trace& trace, ProfileValues values)
-      : trace_(trace), counted_(find_counted_heaps(trace)), heap_labels_(find_heap_labels(trace)), values_(values) {
+      : trace_(trace),
+        counted_(find_counted_heaps(trace)),
+        heap_labels_(find_heap_labels(trace, HeapLabels::parts)),
+        values_(values) {
     profile_.files = trace.files;
     profile_.file_bytes = trace.file_bytes;
     profile_.inflated_bytes = trace.file_bytes;

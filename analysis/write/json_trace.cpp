@@ -41,6 +41,7 @@ Json json_from_heap_rows(const std::vector<HeapRow>& rows) {
                     {"peak_is_inexact", row.is_peak_inexact},
                     {"stream", row.stream},
                     {"file", or_null(row.file)},
+                    {"rank", or_null(row.rank)},
                     {"physical", row.physical ? json_from_physical(*row.physical) : Json(nullptr)}});
   return list;
 }

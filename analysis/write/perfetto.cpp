@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/query/trace_own_code.h"
-#include "analysis/trace/join_traces.h"
+#include "analysis/trace/stream_names.h"
 #include "analysis/write/json_optional.h"
 #include "analysis/write/time_axis.h"
 
@@ -226,9 +226,8 @@ std::string text_from_axes(const std::vector<StreamAxis>& axes) {
 
 std::string name_of_stream(const Trace& trace, std::size_t stream, const StreamAxis& axis) {
   if (trace.streams.size() == 1) return trace.producer;
-  const std::string file = short_file_of_stream(trace, stream);
-  const std::string name =
-      file.empty() ? fmt::format("{}, stream {}", trace.producer, stream) : fmt::format("{}, stream {}", file, stream);
+  const std::string part = part_of_stream(trace, stream);
+  const std::string name = fmt::format("{}, stream {}", part.empty() ? trace.producer : part, stream);
   if (axis.kind() == StreamAxis::Kind::own_clock) return name + " (own clock)";
   return axis.kind() == StreamAxis::Kind::no_times ? name + " (no times)" : name;
 }

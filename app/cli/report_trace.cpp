@@ -32,7 +32,8 @@ std::string inexact_text(const HeapRow& row) {
   return text;
 }
 
-std::string heaps_text(const std::vector<HeapRow>& rows, const Terminal& terminal) {
+std::string heaps_text(std::vector<HeapRow> rows, const Terminal& terminal) {
+  std::stable_sort(rows.begin(), rows.end(), [](const HeapRow& a, const HeapRow& b) { return a.rank < b.rank; });
   std::size_t width = 4;
   for (const HeapRow& row : rows) width = std::max(width, display_width(printable(row.label)));
   std::string text =

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "collector/serve/proc_file.h"
+#include "collector/wire/told_names.h"
 
 namespace hbmscope::serve {
 namespace {
@@ -31,6 +32,16 @@ constexpr std::array<std::string_view, 16> allowed_variables{
     "CUDA_VISIBLE_DEVICES",
 };
 
+// Where launchers put a process' number: torchrun, Slurm, Open MPI, MPICH and Intel MPI, jax.distributed. The first
+// that is set counts, as JAX and PyTorch are started by the one under the other.
+constexpr std::array<std::string_view, 5> rank_variables{"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
+                                                         "JAX_PROCESS_ID"};
+
+bool is_number(std::string_view text) {
+  constexpr std::size_t digits_max = 9;
+  return !text.empty() && text.size() <= digits_max && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace
 
 ProcessFacts read_process_facts(std::int64_t pid) {
@@ -41,6 +52,7 @@ ProcessFacts read_process_facts(std::int64_t pid) {
   if (!command.empty()) facts.emplace_back("command", command);
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) == 0) facts.emplace_back("host", host.data());
+  std::array<std::string_view, rank_variables.size()> ranks;
   const std::string environment = read_proc_file(folder + "environ");
   for (std::size_t begin = 0; begin < environment.size();) {
     const std::string_view line(environment.data() + begin);
@@ -50,7 +62,11 @@ ProcessFacts read_process_facts(std::int64_t pid) {
     const std::string_view name = line.substr(0, equals);
     if (std::find(allowed_variables.begin(), allowed_variables.end(), name) != allowed_variables.end())
       facts.emplace_back("variable." + std::string(name), line.substr(equals + 1));
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      if (name == rank_variables[i] && is_number(line.substr(equals + 1))) ranks[i] = line.substr(equals + 1);
   }
+  const auto rank = std::find_if(ranks.begin(), ranks.end(), [](std::string_view text) { return !text.empty(); });
+  if (rank != ranks.end()) facts.emplace_back(wire::rank_fact, *rank);
   return facts;
 }
 

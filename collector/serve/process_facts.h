@@ -1,5 +1,5 @@
-// What a recording keeps about a process: its command, its host, and the variables that decide over device memory.
-// Nothing else of its environment is kept, for there are secrets in it.
+// What a recording keeps about a process: its command, its host, its rank, and the variables that decide over device
+// memory. Nothing else of its environment is kept, for there are secrets in it.
 #pragma once
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 #include "analysis/query/job_facts.h"
 #include "analysis/trace/join_traces.h"
 #include "analysis/trace/profile_from_trace.h"
+#include "analysis/trace/stream_names.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace hbmscope {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "analysis/trace/join_traces.h"
 #include "analysis/trace/layers.h"
+#include "analysis/trace/stream_names.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -32,8 +32,8 @@ std::string name_of_device(const Trace& trace, std::size_t stream, const HeapInf
     name = "GPU beside it";
   else if (has_number)
     name += fmt::format(" {}", heap.device);
-  const std::string file = short_file_of_stream(trace, stream);
-  return file.empty() ? name : name + " (" + file + ")";
+  const std::string part = part_of_stream(trace, stream);
+  return part.empty() ? name : name + " (" + part + ")";
 }
 
 }  // namespace

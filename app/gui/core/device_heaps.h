@@ -18,11 +18,11 @@ struct DeviceHeap {
 };
 
 struct DeviceHeaps {
-  std::string name;  // "device 0", "VMEM", "GPU beside it", "host memory"; with its file where several were joined.
+  std::string name;  // "device 0", "VMEM", "GPU beside it", "host memory"; with its rank, or its file where several were joined.
   std::vector<DeviceHeap> heaps;
 };
 
-// Heaps that ever held something, in the order of the file.
+// Heaps that ever held something, in the order of the file; those of ranks in theirs.
 std::vector<DeviceHeaps> find_device_heaps(const Trace& trace);
 
 // In use at a moment, of the heaps that count.
