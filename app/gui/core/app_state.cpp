@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
+#include <string_view>
 
 namespace hbmscope::gui {
 
 namespace {
 
-// What runs, and its number: "train.py (4711)". Empty where the trace does not say.
+// What runs, and its number: "train.py (4711)", "train.py (8 processes)". Empty where the trace does not say.
 std::string name_of_job(const Trace& trace) {
   if (trace.streams.empty()) return {};
   const Definitions& definitions = trace.streams.front().definitions();
@@ -20,7 +22,12 @@ std::string name_of_job(const Trace& trace) {
     if (begin == 0 || word.ends_with(".py")) name = word;
     begin = end + 1;
   }
-  return name.empty() ? name : name + " (" + std::string(definitions.job_fact("process")) + ")";
+  if (name.empty()) return name;
+  std::set<std::string_view> processes;
+  for (const Stream& stream : trace.streams) processes.insert(stream.definitions().job_fact("process"));
+  return name + " (" +
+         (processes.size() == 1 ? std::string(*processes.begin()) : std::to_string(processes.size()) + " processes") +
+         ")";
 }
 
 }  // namespace
