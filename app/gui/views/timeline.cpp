@@ -49,13 +49,17 @@ struct Frame {
   void pan(double by) const { pan_span(state, picture, whole, by, commands); }
 };
 
-// The time of day is in the tooltip; without it the words have room beside the buttons, or on a line of their own.
-void draw_moment(const std::string& phrase) {
+// The time of day is in the tooltip, and what is cut; where no words would be left they take a line of their own. Of
+// two sides the head of each says it too.
+void draw_moment(const AppState& state, const std::string& phrase) {
   std::string words = phrase;
   if (const std::size_t day = words.find(", 20"); day != std::string::npos && words.ends_with(" UTC)"))
     words = words.substr(0, day) + ")";
   const float behind = button_width("Copy") + 2 * ImGui::GetFontSize();
-  flow(ImGui::CalcTextSize(words.c_str()).x + behind, ImGui::GetFontSize());
+  const float least = 5 * ImGui::GetFontSize();
+  const float needed = std::min(ImGui::CalcTextSize(words.c_str()).x, least) + behind;
+  if (state.is_split() && !has_room_behind(needed, ImGui::GetFontSize())) return;
+  flow(needed, ImGui::GetFontSize());
   ImGui::AlignTextToFramePadding();
   dim_text(shortened(words, ImGui::GetContentRegionAvail().x - behind));
   tooltip(phrase);
@@ -91,7 +95,7 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQu
     text(words);
   }
   const auto& moment = state.answers().moment;
-  if (moment.value) draw_moment(phrase_of(moment.value->moment));
+  if (moment.value) draw_moment(state, phrase_of(moment.value->moment));
   draw_copy_menu(ViewKind::timeline, commands);
 }
 
