@@ -89,21 +89,6 @@ void choose_tabs(bool of_trace) {
 
 }  // namespace
 
-namespace {
-
-// A tab that appears wants to be the one in front. Those that come with a second file leave the view as it was.
-void keep_view_in_front(const AppState& state) {
-  for (const ViewKind kind : {ViewKind::diff, ViewKind::totals}) {
-    const ImGuiWindow* window = ImGui::FindWindowByName(std::string(name_of(kind).window).c_str());
-    if (window == nullptr || window->DockNode == nullptr || window->DockNode->TabBar == nullptr) continue;
-    ImGuiTabBar& bar = *window->DockNode->TabBar;
-    if (bar.NextSelectedTabId == window->TabId && state.position().view != kind && bar.SelectedTabId != 0)
-      bar.NextSelectedTabId = bar.SelectedTabId;
-  }
-}
-
-}  // namespace
-
 // A tab that appears goes to the end; it is put where the layout has it, once it is there.
 void put_tabs_in_order(const AppState& state, ViewStates& views) {
   std::uint32_t there = 0;
@@ -111,7 +96,6 @@ void put_tabs_in_order(const AppState& state, ViewStates& views) {
     if (view_exists(state, name.kind)) there |= 1U << static_cast<unsigned>(name.kind);
   if (there != views.views_there) views.reorder = 3;
   views.views_there = there;
-  if (views.reorder > 0) keep_view_in_front(state);
   if (views.reorder == 0 || --views.reorder > 0) return;
   ImGuiWindow* import = ImGui::FindWindowByName("Import");
   if (import == nullptr || import->DockNode == nullptr || import->DockNode->TabBar == nullptr) return;

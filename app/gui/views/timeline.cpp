@@ -327,7 +327,8 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
     return make_picture(*whole, part.get(), state.position().span, from, to, look, view.fits_y);
   };
   if (!place()) return ImGui::EndChild();
-  if (!words_not_drawn(make(), has_strip).empty()) {  // The line that says so takes room too.
+  // The line that says so takes room too, which a lane may have needed: not for the strip alone, where the wheel does.
+  if (!words_not_drawn(make(), true).empty()) {
     const ImVec2 line = corner;
     const float taken = ImGui::GetTextLineHeight() + look.px(2);
     corner.y += taken;
