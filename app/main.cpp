@@ -15,6 +15,7 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   window.baseline = request.baseline;
   window.beside = request.beside;
   window.beside_at = request.beside_at;
+  window.beside_pin = request.beside_pin;
   window.beside_heap = request.beside_heap;
   window.what_if = request.what_if;
   window.beside_what_if = request.beside_what_if;

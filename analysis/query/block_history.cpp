@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "analysis/query/range_watch.h"
+#include "analysis/query/rebuilt_history.h"
+
 namespace hbmscope {
 namespace {
 
@@ -12,19 +15,45 @@ class HistoryFinder {
   HistoryFinder(const Stream& stream, std::uint32_t heap, AddressRange range, std::uint64_t position)
       : has_times_(stream.has_times()), heap_(heap), range_(range), position_(position) {}
 
+  void note(const RangeWatch& watch, const RangeEvent& event) {
+    switch (event.what) {
+      case RangeEvent::What::allocated: return open(event.block, event.event, time(event.time_ns));
+      case RangeEvent::What::freed: return note_free(event.block, {event.event, event.time_ns}, event.by_stack);
+      case RangeEvent::What::region_grew:
+        return note_region(event.block.address, event.block.size, {event.event, event.time_ns}, event.by_stack);
+      case RangeEvent::What::heap_gone: return end_all(HeldEnd::heap_gone, {event.event, event.time_ns});
+      case RangeEvent::What::listed: break;
+    }
+    std::vector<LiveBlock> listed;
+    for (const auto& [slot, block] : watch.watched())
+      if (range_of(block).contains(range_.begin)) listed.push_back(block);
+    note_listed(std::move(listed), {event.event, event.time_ns});
+  }
+
+  // Of a heap that is rebuilt.
   void note(const StreamState& state, const HeapChange& change, const wire::DecodedBlock& decoded) {
     if (change.heap != heap_) return;
-    if (change.place.kind == RecordKind{}) return note_listed(state, change);
-    switch (change.what) {
-      case HeapChange::What::allocated: note_alloc(change); return;
-      case HeapChange::What::freed: note_free(change, decoded); return;
-      case HeapChange::What::other: break;
-    }
+    const When when{change.place.event, change.time_ns};
+    if (change.place.kind == RecordKind{}) return note_listed(live_at_begin(state), {change.position, change.time_ns});
     switch (change.place.kind) {
-      case RecordKind::move: return note_move(change);
-      case RecordKind::region_grow:
-        return note_region(change, decoded.rows<wire::RegionGrowRecord>()[change.place.row]);
-      case RecordKind::heap_gone: return end_all(change, HeldEnd::heap_gone, change.place.event);
+      case RecordKind::alloc: {
+        const LiveBlock block = allocated_block(change);
+        return open(block, block.event, time(change.time_ns));
+      }
+      case RecordKind::free:
+        if (change.block) {
+          const std::uint32_t stack = decoded.rows<wire::FreeRecord>()[change.place.row].stack;
+          note_free(*change.block, when, stack == wire::derived_free ? 0 : stack);
+        }
+        return;
+      case RecordKind::move:
+        end(*change.block, HeldEnd::moved, when, 0);
+        return open(*change.block, change.place.event, time(change.time_ns));
+      case RecordKind::region_grow: {
+        const auto& record = decoded.rows<wire::RegionGrowRecord>()[change.place.row];
+        return note_region(record.address, record.size, when, record.stack);
+      }
+      case RecordKind::heap_gone: return end_all(HeldEnd::heap_gone, when);
       default: return;
     }
   }
@@ -60,45 +89,44 @@ class HistoryFinder {
     history_.rows.push_back(row);
   }
 
-  void note_alloc(const HeapChange& change) {
+  struct When {
+    std::uint64_t event = 0;  // Of what was listed: so many events have happened.
+    std::int64_t time_ns = 0;
+  };
+
+  static LiveBlock allocated_block(const HeapChange& change) {
     LiveBlock block;
     block.event = change.place.event;
     block.address = change.allocated.address;
-    block.size = change.allocated.size;
+    block.size = possible_size(change.allocated);
     block.requested = change.allocated.requested;
     block.stack = change.allocated.stack;
     block.stream = change.allocated.stream;
     block.tag = change.allocated.tag;
-    open(block, block.event, time(change.time_ns));
+    block.flags = change.allocated.flags;
+    return block;
+  }
+  std::vector<LiveBlock> live_at_begin(const StreamState& state) const {
+    std::vector<LiveBlock> live;
+    for (const LiveBlock& block : state.slots())
+      if (block.heap == heap_ && range_of(block).contains(range_.begin)) live.push_back(block);
+    return live;
   }
 
-  void note_free(const HeapChange& change, const wire::DecodedBlock& decoded) {
-    const LiveBlock& block = *change.block;
+  void note_free(const LiveBlock& block, const When& when, std::uint32_t stack) {
     if (!range_of(block).overlaps(range_)) return;
-    std::uint32_t stack = decoded.rows<wire::FreeRecord>()[change.place.row].stack;
-    if (stack == wire::derived_free) stack = 0;
-    if (change.place.event < position_)
-      history_.since = {
-          FreeSince::Why::freed, change.place.event, time(change.time_ns), block.size, stack, block.stack};
-    end(block, change, HeldEnd::freed, change.place.event, stack);
+    if (when.event < position_)
+      history_.since = {FreeSince::Why::freed, when.event, time(when.time_ns), block.size, stack, block.stack};
+    end(block, HeldEnd::freed, when, stack);
   }
 
-  void note_region(const HeapChange& change, const wire::RegionGrowRecord& record) {
-    if (change.place.event < position_ && range_of(record.address, record.size).overlaps(range_))
-      history_.since = {
-          FreeSince::Why::region_grew, change.place.event, time(change.time_ns), record.size, record.stack, 0};
-  }
-
-  void note_move(const HeapChange& change) {
-    end(*change.block, change, HeldEnd::moved, change.place.event, 0);
-    open(*change.block, change.place.event, time(change.time_ns));
+  void note_region(std::uint64_t address, std::uint64_t size, const When& when, std::uint32_t stack) {
+    if (when.event < position_ && range_of(address, size).overlaps(range_))
+      history_.since = {FreeSince::Why::region_grew, when.event, time(when.time_ns), size, stack, 0};
   }
 
   // What lived before the stream, or was listed anew: those that were known stay the same rows.
-  void note_listed(const StreamState& state, const HeapChange& change) {
-    std::vector<LiveBlock> listed;
-    for (const LiveBlock& block : state.slots())
-      if (block.heap == heap_ && range_of(block).contains(range_.begin)) listed.push_back(block);
+  void note_listed(std::vector<LiveBlock> listed, const When& when) {
     const auto is_same = [&](const Open& open, const LiveBlock& block) {
       const HeldRow& row = history_.rows[open.row];
       return open.event == block.event && row.address == block.address && row.size == block.size;
@@ -108,7 +136,7 @@ class HistoryFinder {
       const auto found =
           std::find_if(listed.begin(), listed.end(), [&](const LiveBlock& block) { return is_same(one, block); });
       if (found == listed.end()) {
-        close(one, change, HeldEnd::not_listed, change.position, 0);
+        close(one, HeldEnd::not_listed, when, 0);
       } else {
         kept.push_back({one.event, found->slot, one.row});
         listed.erase(found);
@@ -116,8 +144,8 @@ class HistoryFinder {
     }
     open_ = std::move(kept);
     for (const LiveBlock& block : listed)
-      open(block, change.position == 0 ? HeldRow::no_event : change.position,
-           change.position == 0 ? std::nullopt : time(change.time_ns));
+      open(block, when.event == 0 ? HeldRow::no_event : when.event,
+           when.event == 0 ? std::nullopt : time(when.time_ns));
   }
 
   struct Open {
@@ -130,24 +158,24 @@ class HistoryFinder {
     }
   };
 
-  void close(const Open& one, const HeapChange& change, HeldEnd how, std::uint64_t event, std::uint32_t stack) {
+  void close(const Open& one, HeldEnd how, const When& when, std::uint32_t stack) {
     HeldRow& row = history_.rows[one.row];
     row.how = how;
-    row.end_event = event;
-    row.end_ns = time(change.time_ns);
+    row.end_event = when.event;
+    row.end_ns = time(when.time_ns);
     row.end_stack = stack;
-    if (event < position_ && how != HeldEnd::freed)
-      history_.since = {FreeSince::Why::other, event, time(change.time_ns), row.size, 0, row.stack};
+    if (when.event < position_ && how != HeldEnd::freed)
+      history_.since = {FreeSince::Why::other, when.event, time(when.time_ns), row.size, 0, row.stack};
   }
-  void end(const LiveBlock& block, const HeapChange& change, HeldEnd how, std::uint64_t event, std::uint32_t stack) {
+  void end(const LiveBlock& block, HeldEnd how, const When& when, std::uint32_t stack) {
     std::erase_if(open_, [&](const Open& one) {
       if (!one.is(block)) return false;
-      close(one, change, how, event, stack);
+      close(one, how, when, stack);
       return true;
     });
   }
-  void end_all(const HeapChange& change, HeldEnd how, std::uint64_t event) {
-    for (const Open& one : open_) close(one, change, how, event, 0);
+  void end_all(HeldEnd how, const When& when) {
+    for (const Open& one : open_) close(one, how, when, 0);
     open_.clear();
   }
 
@@ -164,6 +192,18 @@ class HistoryFinder {
 std::optional<AddressHistory> compute_address_history(const Stream& stream, std::uint32_t heap, AddressRange range,
                                                       std::uint64_t position, PassControl* control) {
   if (control != nullptr) control->total_events += stream.end_position();
+  HistoryFinder watching(stream, heap, range, position);
+  const std::optional<bool> is_watched =
+      watch_range(stream, heap, range, control,
+                  [&](const RangeWatch& watch, const RangeEvent& event) { watching.note(watch, event); });
+  if (!is_watched) return std::nullopt;
+  if (*is_watched) return watching.take();
+  if (control != nullptr) control->total_events += control->done_events;
+  return rebuild_address_history(stream, heap, range, position, control);
+}
+
+std::optional<AddressHistory> rebuild_address_history(const Stream& stream, std::uint32_t heap, AddressRange range,
+                                                      std::uint64_t position, PassControl* control) {
   HistoryFinder finder(stream, heap, range, position);
   const bool is_whole = pass_over_heaps(
       stream, stream.end_position(), control,

@@ -1,7 +1,7 @@
 // What one address held, from the first event to the last: every allocation over it, how each ended and what came
 // after. And of a free gap: since when all of it is free, and who freed the last part.
 //
-// One pass over the stream (analysis/trace/pass.h), some 60 ns an event.
+// One pass over the stream that watches the address alone, some 20 to 60 ns an event (range_watch.h).
 #pragma once
 
 #include <cstdint>

@@ -19,8 +19,8 @@ inline constexpr int exit_unreadable = 3;  // A file that can't be read, or a re
 // `open`, and hbmscope without a command: handed on to the window, which this folder does not know.
 struct OpenRequest {
   std::vector<std::string> files;
-  std::string baseline, beside, beside_at, lock, heap, view, select, where, find, from, at, pin, color, rows, theme,
-      screenshot;
+  std::string baseline, beside, beside_at, beside_pin, lock, heap, view, select, where, find, from, at, pin, color,
+      rows, theme, screenshot;
   std::vector<std::string> what_if, beside_what_if;  // KEY=VALUE: what of a TPU workload is other than it is written.
   std::string beside_heap;
   std::string tiles;                     // Of this layout a picture, and nothing else.

@@ -77,6 +77,7 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
                      "KEY=VALUE, several times: of FILE, a TPU workload, emulated with that changed, as in tpu run");
   command.add_option("--beside-what-if", request.beside_what_if, "The same of --beside");
   command.add_option("--beside-at", request.beside_at, "Of --beside: its moment, as --at");
+  add_moment_option(command, "--beside-pin", request.beside_pin, "Of --beside: compares it with this moment, as --pin");
   command.add_option("--lock", request.lock, "Of --beside: both at the same time, or after as many requests")
       ->check(CLI::IsMember({"time", "requests", "none"}));
   command.add_option("--theme", request.theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
@@ -116,8 +117,12 @@ int run_open(OpenRequest& request, const std::string& size, const OpenWindow& op
                    {},
                    {},
                    false});
-  if (request.beside.empty() && !(request.lock + request.beside_at).empty())
-    return fail({"--lock and --beside-at are about two files", "Name the second one: --beside FILE.", {}, {}, false});
+  if (request.beside.empty() && !(request.lock + request.beside_at + request.beside_pin).empty())
+    return fail({"--lock, --beside-at and --beside-pin are about two files",
+                 "Name the second one: --beside FILE.",
+                 {},
+                 {},
+                 false});
   if (const auto refused = find_wrong_change(request)) return fail(*refused);
   return open_window_or_say(request, open_window);
 }

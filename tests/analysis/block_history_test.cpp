@@ -4,10 +4,27 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <tuple>
 
+#include "analysis/query/rebuilt_history.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace hbmscope {
+
+static bool operator==(const HeldRow& a, const HeldRow& b) {
+  const auto all = [](const HeldRow& row) {
+    return std::tuple(row.event, row.begin_ns, row.address, row.size, row.requested, row.stack, row.tag,
+                      row.device_stream, row.how, row.end_event, row.end_ns, row.end_stack);
+  };
+  return all(a) == all(b);
+}
+static bool operator==(const FreeSince& a, const FreeSince& b) {
+  const auto all = [](const FreeSince& since) {
+    return std::tuple(since.why, since.event, since.time_ns, since.size, since.stack, since.allocated_stack);
+  };
+  return all(a) == all(b);
+}
+
 namespace {
 
 constexpr std::uint32_t all_told =
@@ -75,6 +92,73 @@ TEST(AddressHistory, rows_are_what_every_state_shows_at_the_address) {
     EXPECT_EQ(since, history->since->event);
     EXPECT_EQ(FreeSince::Why::freed, history->since->why);
   }
+}
+
+// Whatever may stand in a stream but moves, in any order: what a heap refuses, heaps that go, new listings.
+void add_disorder(TraceBuilder& built, std::mt19937& random, const std::vector<std::uint32_t>& heaps) {
+  const std::uint32_t heap = heaps[random() % heaps.size()];
+  const std::uint64_t address = (random() % 32) * 0x800, size = (random() % 5) * 0x800;
+  switch (random() % 64) {
+    case 0: return built.remove(heap);
+    case 1: return built.grow(heap, address & ~0x3fffU, 0x4000);
+    case 2: return built.alloc(heap, address, ~std::uint64_t{0} - address / 2);
+    case 3: return built.alloc(heap, address, 0x800, 0, wire::block_flag::has_no_address);
+    case 4: {  // A listing, of this heap or of all of them, that names one block.
+      wire::ListingRecord listing;
+      listing.heap = random() % 4 == 0 ? 0 : heap;
+      built.writer.add(listing, built.time_ns += 1000);
+      wire::LiveRecord live;
+      live.heap = heap;
+      live.address = address;
+      live.size = 0x1000;
+      live.slot = static_cast<std::uint32_t>(random() % 40);
+      built.writer.add(live, built.time_ns);
+      listing.phase = 1;
+      built.writer.add(listing, built.time_ns);
+      return;
+    }
+    case 5: {  // A slot that may hold nothing.
+      wire::FreeRecord free;
+      free.slot = static_cast<std::uint32_t>(random() % 40);
+      built.writer.add(free, built.time_ns += 1000);
+      return;
+    }
+    case 6: return built.writer.flush();
+    case 7: built.time_ns += 50'000; return;
+    default: break;
+  }
+  random() % 2 == 0 ? built.alloc(heap, address, size, built.stack("f" + std::to_string(random() % 4)))
+                    : built.free(heap, address);
+}
+
+TEST(AddressHistory, watching_the_address_alone_sees_what_rebuilding_the_heap_sees) {
+  std::size_t rows = 0, not_listed = 0, gone = 0;
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    std::mt19937 random(seed);
+    TraceBuilder built;
+    const std::vector<std::uint32_t> heaps{built.heap("GPU 0", all_told), built.heap("GPU 1", 0)};
+    for (int i = 0; i < 20; ++i) built.live(heaps[static_cast<std::size_t>(i % 2)], (random() % 32) * 0x800, 0x800);
+    for (int i = 0; i < 600; ++i) add_disorder(built, random, heaps);
+    built.states_at();
+    const Stream& stream = built.trace.streams[0];
+    for (std::uint64_t begin = 0; begin < 0x10000; begin += 0x1400) {
+      const AddressRange range{begin, begin + 1 + random() % 0x1800};
+      const std::uint64_t moment = random() % (stream.end_position() + 1);
+      const auto watched = compute_address_history(stream, heaps[0], range, moment);
+      const auto rebuilt = rebuild_address_history(stream, heaps[0], range, moment);
+      ASSERT_EQ(rebuilt->rows, watched->rows) << "seed " << seed << ", address " << begin;
+      ASSERT_EQ(rebuilt->since, watched->since) << "seed " << seed << ", address " << begin;
+      ASSERT_EQ(rebuilt->now, watched->now);
+      rows += watched->rows.size();
+      for (const HeldRow& row : watched->rows) {
+        not_listed += row.how == HeldEnd::not_listed ? 1 : 0;
+        gone += row.how == HeldEnd::heap_gone ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(rows, 5'000U);
+  EXPECT_GT(not_listed, 100U);
+  EXPECT_GT(gone, 100U);
 }
 
 TEST(AddressHistory, gap_is_free_since_the_last_of_its_parts_was_freed_or_its_region_came) {

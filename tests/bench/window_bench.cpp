@@ -97,6 +97,7 @@ struct BesideQuad {
 };
 BesideQuad measure(int frames, const Quad& quad, const std::function<void(int)>& draw) {
   std::vector<double> frame_ms, quad_ms;
+  glFinish();  // Frames from before are none of these.
   for (int i = 0; i < frames; ++i) {
     const auto start = Clock::now();
     draw(i);
@@ -203,9 +204,10 @@ SelectionTimes measure_selections(Session& session, WindowLoop& loop) {
   const auto map = answers.heap_map.value;
   std::mt19937_64 random(3);
   std::vector<double> shown, known;
-  while (shown.size() < 5) {
+  while (shown.size() < 15) {
     const HeapPiece& piece = map->pieces.pieces[random() % map->pieces.pieces.size()];
     if (piece.kind != PieceKind::block) continue;
+    glFinish();  // Frames from before are not this selection's.
     const auto start = Clock::now();
     session.app().commands().push(CommandId::select_address, address_text(piece.begin));
     do {

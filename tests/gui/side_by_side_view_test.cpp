@@ -1,4 +1,6 @@
 // Two sides under a hand: opened by key, used by click, locked, and closed again.
+#include <imgui_internal.h>
+
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
 
@@ -14,6 +16,10 @@ class SideBySideView : public GuiTest {
  protected:
   // The same program: a pool at once, and one that grows block by block.
   void open_both(ImGuiTestContext& hand) {
+    write_both();
+    open(hand, {path("growing.hbm"), path("pool.hbm")});
+  }
+  void write_both() {
     SmallTrace pool, growing;
     pool.region(0, 100 * mib);
     for (std::uint64_t i = 0; i < 4; ++i) {
@@ -28,7 +34,6 @@ class SideBySideView : public GuiTest {
     growing.alloc(100 * mib, 50 * mib, "forward");
     pool.write(path("pool.hbm"));
     growing.write(path("growing.hbm"));
-    open(hand, {path("growing.hbm"), path("pool.hbm")});
   }
   // Items are named as they are in that half of the heap map.
   static void be_in(ImGuiTestContext& hand, const char* side) {
@@ -95,6 +100,41 @@ TEST_F(SideBySideView, locked_sides_go_together_and_the_words_say_who_fails) {
     EXPECT_NE(std::string::npos, state().window.clipboard.find("pool size\t104857600\t")) << state().window.clipboard;
   });
   take_picture("side_by_side_words");
+}
+
+TEST_F(SideBySideView, a_second_file_leaves_the_view_in_front_where_it_was) {
+  write_both();
+  const auto is_in_front = [](const char* name) {
+    const ImGuiWindow* window = ImGui::FindWindowByName(name);
+    return window != nullptr && window->DockNode != nullptr && window->DockNode->TabBar != nullptr &&
+           window->DockNode->TabBar->VisibleTabId == window->TabId;
+  };
+  for (const CommandId opens : {CommandId::open_beside_path, CommandId::open_paths}) {
+    run([&](ImGuiTestContext& hand) {
+      while (!state().sources.empty()) {
+        commands().push(CommandId::close_file);
+        ASSERT_TRUE(wait_until_idle(hand));
+      }
+      open(hand, {path("pool.hbm")});
+      commands().push(CommandId::show_blocks);
+      ASSERT_TRUE(wait_until_idle(hand));
+      hand.Yield(8);
+      ASSERT_TRUE(is_in_front("Blocks"));
+      commands().push(CommandId::show_heap_map);  // The focus leaves the tabs below.
+      ASSERT_TRUE(wait_until_idle(hand));
+      hand.Yield(8);
+      const std::string other = path("growing.hbm");
+      commands().push(gui::Command{opens, other, {other}, gui::SourceId::none, {}, {}});
+      ASSERT_TRUE(wait_until_idle(hand));
+      hand.Yield(8);
+      ASSERT_TRUE(wait_until_idle(hand));
+      ASSERT_NE(nullptr, ImGui::FindWindowByName("Diff"));
+      EXPECT_EQ(ViewKind::heap_map, state().position().view);
+      EXPECT_FALSE(is_in_front("Diff"));
+      EXPECT_FALSE(is_in_front("Totals"));
+      EXPECT_TRUE(is_in_front("Heap map"));
+    });
+  }
 }
 
 TEST_F(SideBySideView, the_cross_of_a_side_closes_that_side) {

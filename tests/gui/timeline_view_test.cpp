@@ -4,6 +4,9 @@
 
 #include <imgui_internal.h>
 
+#include "app/gui/core/trace_moment.h"
+#include "app/gui/views/import_view.h"
+#include "app/gui/views/timeline_lanes.h"
 #include "app/gui/views/timeline_marks.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
@@ -173,6 +176,77 @@ TEST_F(TimelineView, drag_selects_a_range_whose_survivors_are_the_leak_and_escap
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_TRUE(state().position().range.empty());
   });
+}
+
+TEST_F(TimelineView, survivors_of_a_range_are_shown_by_a_button_in_blocks_and_heap_map) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    const ImRect lanes = box(hand, "//Timeline/**/columns");
+    hand.MouseMoveToPos(at(lanes, 0.3F));
+    hand.MouseDown();
+    hand.MouseMoveToPos(at(lanes, 0.6F));
+    hand.MouseUp();
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_TRUE(wait_until(hand, [&] { return state().answers().range.value != nullptr; }));
+    const auto range = state().answers().range.value;
+    hand.ItemClick("//Range/Show survivors");
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(ViewKind::blocks, state().position().view);
+    EXPECT_EQ(range->to.positions[0], position_now());
+    const auto blocks = state().answers().blocks.value;
+    ASSERT_NE(nullptr, blocks);
+    EXPECT_EQ(range->summary.total.survived.count, blocks->list.rows.size());
+    for (const std::uint32_t row : blocks->list.rows)
+      EXPECT_GE(blocks->facts(row).block.event, range->from.positions[0]);
+    ASSERT_EQ(1U, blocks->hits.size()) << "the heap map dims the rest";
+    EXPECT_EQ(blocks->list.rows.size(), blocks->hits[0].ranges.size());
+  });
+  take_picture("survivors");
+}
+
+TEST_F(TimelineView, what_has_no_room_is_said) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    const gui::Look look(state());
+    const auto words = [&](float height) {
+      return gui::words_not_drawn(gui::make_picture(*state().answers().timeline.value, nullptr, {}, {0, 0},
+                                                    {400, look.px(height)}, look, false),
+                                  height > 50);
+    };
+    EXPECT_EQ("", words(300));
+    EXPECT_EQ("No room for fragmentation (F11: all of the window)", words(80));
+    EXPECT_EQ("No room for what still fits, fragmentation, the strip of the whole time (F11: all of the window)",
+              words(40));
+  });
+}
+
+TEST(MomentPhrase, thousands_of_events_are_set_apart) {
+  Moment moment;
+  moment.text = "after 9999998 of 10000000 events";
+  EXPECT_EQ("after 9,999,998 of 10,000,000 events", gui::phrase_of(moment));
+  moment.text = "the peak (after 1234 of 56789 events and marks, 0.000123 s, 2026-11-21 13:20:11.123456 UTC)";
+  EXPECT_EQ("at the peak (after 1,234 of 56,789 events and marks, 0.000123 s, 2026-11-21 13:20:11.123456 UTC)",
+            gui::phrase_of(moment));
+  moment.text = "1500ms after the first event, 2026-11-21 13:20:11.123456 UTC";
+  EXPECT_EQ("at " + moment.text, gui::phrase_of(moment));
+}
+
+TEST_F(TimelineView, rows_of_import_that_only_count_have_a_meaning) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    for (const std::string& one : {file, std::string(HBMSCOPE_SAMPLES "/leak_step_200.pprof.gz")}) {
+      open(hand, {one});
+      const ImportStatistics& import = state().source()->profile->import;
+      ASSERT_FALSE(import.rows().empty());
+      for (const ImportStatistic& row : import.rows())
+        EXPECT_EQ(row.remedy.empty(), !gui::meaning_of(import, row).empty()) << row.name;
+    }
+    commands().push(gui::CommandId::show_import);
+    ASSERT_TRUE(wait_until_idle(hand));
+  });
+  take_picture("import_meanings");
 }
 
 TEST_F(TimelineView, failure_fragmentation_and_sizes_are_shown_and_keys_lead_through_all_views) {

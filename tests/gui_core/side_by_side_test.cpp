@@ -231,6 +231,27 @@ TEST_F(SideBySide, is_a_command_line) {
             open_command(state()));
   give(CommandId::other_side);
   EXPECT_NE(std::string::npos, open_command(state()).find("pool.hbm --beside")) << "A stays the first one";
+  give_to(1, CommandId::set_pin, "#3");
+  EXPECT_NE(std::string::npos, open_command(state()).find(" --beside-pin '#3' ")) << open_command(state());
+  EXPECT_EQ(std::string::npos, open_command(state()).find(" --pin ")) << "A has none";
+}
+
+TEST_F(SideBySide, both_on_automatic_are_coloured_by_one_rule) {
+  test::SmallTrace plain;  // Without stacks: alone it is coloured by size.
+  plain.region(0, 100 * mib);
+  plain.alloc(0, 10 * mib);
+  plain.write(path("plain.hbm"));
+  give(Command{CommandId::open_paths, {}, {path("pool.hbm")}, SourceId::none, {}, {}});
+  const auto coloring = [&](std::size_t i) { return side(i).answers.heap_map.value->pieces.coloring; };
+  EXPECT_EQ(HeapColoring::own_code, coloring(0));
+  give(CommandId::open_beside_path, path("plain.hbm"));
+  settle();
+  ASSERT_TRUE(state().is_split());
+  EXPECT_EQ(HeapColoring::size, coloring(1));
+  EXPECT_EQ(HeapColoring::size, coloring(0)) << "what both can be told apart by";
+  give_to(1, CommandId::set_coloring, "state");
+  settle();
+  EXPECT_EQ(HeapColoring::own_code, coloring(0)) << "chosen by hand there, so this one is free again";
 }
 
 TEST_F(SideBySide, needs_two_sides_and_says_so) {

@@ -1,7 +1,19 @@
 // The questions that only a trace can answer: what lives at the moment, where it lies, how it came to that.
+#include <algorithm>
+
 #include "app/gui/core/ask.h"
 
 namespace hbmscope::gui {
+
+namespace {
+
+// What both heaps can be told apart by; every block has a size.
+HeapColoring coloring_of_both(const StreamState& state, HeapKey heap, const StreamState& other, HeapKey other_heap) {
+  const HeapColoring own = choose_coloring(state, heap.heap), its = choose_coloring(other, other_heap.heap);
+  return own == its ? own : HeapColoring::size;
+}
+
+}  // namespace
 
 void App::Impl::ask_moment_at(int kind, Answer<TraceMoment> Answers::*member, const Source& source,
                               const std::string& at) {
@@ -120,33 +132,50 @@ void App::Impl::ask_heap_map() {
   const bool is_change = coloring == HeapColoring::change;
   const auto pinned = is_change ? ready_pinned() : nullptr;
   if (is_change && pinned == nullptr) return;
-  ask<HeapMapAnswer>(
-      static_cast<int>(Question::heap_map), &Answers::heap_map,
-      {0,
-       position.source,
-       SourceId::none,
-       {},
-       text_from_heap_key(heap) + " " + std::string(text_from_coloring(coloring)) +
-           (is_change ? " " + position.pin : std::string()),
-       position.at},
-      [moment, pinned, heap, coloring, colors = state.line_colors](Work& work) -> Result<Computed<HeapMapAnswer>> {
-        auto answer = std::make_shared<HeapMapAnswer>();
-        answer->moment = moment;
-        answer->pinned = pinned;
-        answer->heap = heap;
-        ColoringFacts facts;
-        if (pinned) facts.pinned = &pinned->state_of(heap);
-        if (coloring == HeapColoring::lifetime) {
-          auto live = collect_live_rows(*moment->trace, moment->states, true, &work);
-          if (!live) return Failure(cancelled_error());
-          facts.live = std::move(live->rows);
-          facts.stream = heap.stream;
-        }
-        answer->pieces =
-            compute_heap_pieces(moment->stream(heap), moment->state_of(heap), heap.heap, coloring, colors, facts);
-        const std::size_t bytes = answer->pieces.memory_bytes();
-        return Computed<HeapMapAnswer>{std::move(answer), bytes};
-      });
+  // Two sides on Automatic are coloured by one rule; while the other one moves, this one stays as it is.
+  const bool is_one_of_two = state.is_split() && coloring == HeapColoring::automatic &&
+                             state.contexts[1 - state.context_index()].position.coloring == HeapColoring::automatic;
+  const std::size_t other = 1 - std::min<std::size_t>(1, state.context_index());
+  const auto beside = is_one_of_two ? ready_moment_of(other) : nullptr;
+  const bool is_shown = state.answers().heap_map.value != nullptr && state.answers().heap_map.value->moment == moment;
+  if (is_one_of_two && beside == nullptr && is_shown) return;
+  const HeapKey heap_beside = beside ? choose_heap(*beside->trace, state.contexts[other].position.heap) : HeapKey{};
+  std::string rule(text_from_coloring(coloring));
+  if (!heap_beside.empty()) {
+    const ViewPosition& position_beside = state.contexts[other].position;
+    rule += " with " + std::to_string(static_cast<std::uint32_t>(position_beside.source)) + " " +
+            text_from_heap_key(heap_beside) + " " + position_beside.at;
+  }
+  ask<HeapMapAnswer>(static_cast<int>(Question::heap_map), &Answers::heap_map,
+                     {0,
+                      position.source,
+                      SourceId::none,
+                      {},
+                      text_from_heap_key(heap) + " " + rule + (is_change ? " " + position.pin : std::string()),
+                      position.at},
+                     [moment, pinned, heap, coloring, beside, heap_beside,
+                      colors = state.line_colors](Work& work) -> Result<Computed<HeapMapAnswer>> {
+                       auto answer = std::make_shared<HeapMapAnswer>();
+                       answer->moment = moment;
+                       answer->pinned = pinned;
+                       answer->heap = heap;
+                       ColoringFacts facts;
+                       if (pinned) facts.pinned = &pinned->state_of(heap);
+                       if (coloring == HeapColoring::lifetime) {
+                         auto live = collect_live_rows(*moment->trace, moment->states, true, &work);
+                         if (!live) return Failure(cancelled_error());
+                         facts.live = std::move(live->rows);
+                         facts.stream = heap.stream;
+                       }
+                       const HeapColoring chosen = heap_beside.empty()
+                                                       ? coloring
+                                                       : coloring_of_both(moment->state_of(heap), heap,
+                                                                          beside->state_of(heap_beside), heap_beside);
+                       answer->pieces = compute_heap_pieces(moment->stream(heap), moment->state_of(heap), heap.heap,
+                                                            chosen, colors, facts);
+                       const std::size_t bytes = answer->pieces.memory_bytes();
+                       return Computed<HeapMapAnswer>{std::move(answer), bytes};
+                     });
 }
 
 }  // namespace hbmscope::gui

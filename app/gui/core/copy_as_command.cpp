@@ -116,6 +116,7 @@ std::string open_command(const AppState& state) {
     }
     const ViewPosition& right = state.contexts[1].position;
     line.add_option("--beside-at", right.at);
+    line.add_option("--beside-pin", right.pin);
     const ContextScope scope(state, 1);
     line.add_option("--beside-heap", heap_name(state));
     if (state.lock) line.add_option("--lock", text_from_same_moment(*state.lock));
@@ -125,10 +126,10 @@ std::string open_command(const AppState& state) {
   if (!position.heap.empty() && !position.address) line.add_option("--heap", heap_name(state));
   line.add_option("--from", left.range.from);
   line.add_option("--at", left.range.empty() ? left.at : left.range.to);
-  line.add_option("--pin", position.pin);
+  line.add_option("--pin", left.pin);
   line.add_option("--rows", position.by_region ? "region" : "");
-  const HeapColoring plain = position.pin.empty() ? HeapColoring::automatic : HeapColoring::change;
-  if (position.coloring != plain) line.add_option("--color", text_from_coloring(position.coloring));
+  const HeapColoring plain = left.pin.empty() ? HeapColoring::automatic : HeapColoring::change;
+  if (left.coloring != plain) line.add_option("--color", text_from_coloring(left.coloring));
   line.add_option("--where", position.request.where);
   line.add_option("--find", position.blocks.where);
   if (position.address)

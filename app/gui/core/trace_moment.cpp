@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/trace/layers.h"
+#include "analysis/units/format.h"
 
 namespace hbmscope::gui {
 
@@ -24,8 +25,32 @@ std::optional<HeapKey> parse_heap_key(std::string_view text) {
   return key;
 }
 
+namespace {
+
+// "after 9999998 of 10000000 events" with the thousands set apart.
+std::string with_thousands(std::string_view text) {
+  std::string grouped;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view before = text.substr(0, at), rest = text.substr(at);
+    const bool is_count = before.ends_with("after ") || before.ends_with(" of ");
+    const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    std::uint64_t count = 0;
+    const bool is_number = std::from_chars(rest.data(), rest.data() + digits, count).ec == std::errc();
+    if (is_count && is_number && rest.substr(digits).starts_with(' ')) {
+      grouped += exact_text_from_count(static_cast<std::int64_t>(count));
+      at += digits;
+    } else {
+      grouped += text[at++];
+    }
+  }
+  return grouped;
+}
+
+}  // namespace
+
 std::string phrase_of(const Moment& moment) {
-  return moment.text.starts_with("after ") ? moment.text : "at " + moment.text;
+  const std::string text = with_thousands(moment.text);
+  return text.starts_with("after ") ? text : "at " + text;
 }
 
 namespace {

@@ -42,6 +42,7 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
   };
   push_beside(CommandId::set_moment, request.beside_at);
   push_beside(CommandId::choose_heap, request.beside_heap);
+  push_beside(CommandId::set_pin, request.beside_pin);
   if (!request.lock.empty()) commands.push(CommandId::set_lock, request.lock);
   if (!request.where.empty()) commands.push(CommandId::set_filter, request.where);
   const std::string at = request.at.empty() && !request.from.empty() ? "end" : request.at;

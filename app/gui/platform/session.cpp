@@ -108,7 +108,11 @@ class Session::Impl {
     glClear(GL_COLOR_BUFFER_BIT);
     host_->end_frame();
     if (picture_due_ > 0 && --picture_due_ == 0) export_picture(width, height);
-    if (!target_) glfwSwapBuffers(window_->handle());
+    // Handed over as swapping does: else frames pile up, and one that brings a new glyph waits for all of them.
+    if (target_)
+      glFlush();
+    else
+      glfwSwapBuffers(window_->handle());
   }
 
   // The view in front, or all of the window where it is maximised or nowhere; compressed and written off the frame.

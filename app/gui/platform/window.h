@@ -14,6 +14,7 @@ struct WindowRequest {
   std::string beside;                // Not empty: shown side by side with it.
   std::string beside_heap;           // By its name, as `heap`.
   std::string beside_at;             // Its moment; empty: its first failure, or its peak.
+  std::string beside_pin;            // The moment that it is compared with.
   std::vector<std::string> what_if;  // "KEY=VALUE": of the last file, a TPU workload, other than it is written.
   std::vector<std::string> beside_what_if;
   std::string tiles;                     // Not empty: nothing but the picture of this layout's tiles.

@@ -105,11 +105,9 @@ struct ShareLegend {
   float width() const {
     return 4 * side() + look.px(5) + ImGui::CalcTextSize(words.data(), words.data() + words.size()).x + look.px(14);
   }
-  // Behind the item before.
-  void draw() const {
+  void draw(bool is_right) const {
     const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-    ImGui::SameLine();
-    ImGui::SetCursorScreenPos({right - width() + look.px(14), ImGui::GetCursorScreenPos().y});
+    if (is_right) ImGui::SetCursorScreenPos({right - width() + look.px(14), ImGui::GetCursorScreenPos().y});
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float top = at.y + (ImGui::GetTextLineHeight() - side()) / 2;
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -126,10 +124,11 @@ struct ShareLegend {
 
 void draw_legend(const Look& look, const AddressTime& boxes) {
   const ShareLegend shares{look};
-  // It leaves room for two or three entries, or is not there.
+  // It leaves room for two or three entries, or takes a line of its own.
   const bool has_room = ImGui::GetContentRegionAvail().x > shares.width() + look.px(400);
   draw_map_legend(look, boxes.knows_regions, boxes.query.coloring, boxes.legend, {}, has_room ? shares.width() : 0);
-  if (has_room) shares.draw();
+  if (has_room) ImGui::SameLine();
+  shares.draw(has_room);
 }
 
 // From which offsets count: the heap's lowest address at the moment, as in the heap map and the Inspector; the

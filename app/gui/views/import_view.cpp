@@ -21,7 +21,30 @@ Role role_of(Severity severity) {
   return Role::dim_text;
 }
 
-void draw_row(const Look& look, const ImportStatistic& row) {
+struct Meaning {
+  std::string_view name, words;
+};
+constexpr Meaning meanings[] = {
+    {"allocations", "Pieces of memory that the compiler planned; several buffers may share one."},
+    {"blocks_before_the_first_event", "Blocks that lived when the history begins; when they were taken is not known."},
+    {"buffers", "Arrays of the program, each with its place in an allocation."},
+    {"events", "Allocations, frees, regions and failures that the source recorded; marks and counters are not in it."},
+    {"frames", "Different lines of code in the stacks."},
+    {"functions", "Different functions in the stacks."},
+    {"gzip_members", "Compressed parts that lie one after the other in the file; all were read."},
+    {"locations", "Different places in code in the stacks."},
+    {"reports", "Reports of a failed allocation or compilation in the text, each a heap here."},
+    {"samples", "Different stacks with what they hold."},
+    {"segments", "Regions that the pool took from the driver, as they were when the file was written."},
+    {"spans", "Named stretches of time, shown as markers."},
+    {"stacks", "Different stacks of calls."},
+    {"sums_checked", "Totals of the text that were added up again from its rows."},
+    {"threads", "Threads that allocated or freed."},
+    {"trace_entries", "Lines of the allocator's history in the file."},
+    {"trace_events", "Events of all kinds in the profiler's trace."},
+};
+
+void draw_row(const Look& look, const ImportStatistics& import, const ImportStatistic& row) {
   ImGui::TableNextRow(0, look.px(24));
   ImGui::TableNextColumn();
   ImGui::PushStyleColor(ImGuiCol_Text, look.role(role_of(row.severity)));
@@ -39,6 +62,7 @@ void draw_row(const Look& look, const ImportStatistic& row) {
   ImGui::TableNextColumn();
   if (!row.remedy.empty()) wrapped_text(row.remedy);
   if (!row.example.empty()) wrapped_text("First: " + row.example, true);
+  if (const auto meaning = meaning_of(import, row); !meaning.empty()) wrapped_text(meaning, true);
 }
 
 }  // namespace
@@ -49,6 +73,16 @@ std::size_t count_of_import_notes(const AppState& state) {
   const auto& rows = source->profile->import.rows();
   return static_cast<std::size_t>(std::count_if(
       rows.begin(), rows.end(), [](const ImportStatistic& row) { return row.severity != Severity::info; }));
+}
+
+std::string_view meaning_of(const ImportStatistics& import, const ImportStatistic& row) {
+  if (!row.remedy.empty() || !row.example.empty()) return {};
+  if (row.name == "blocks")
+    return import.count_of("segments") > 0 ? "Pieces of the segments, in use or free."
+                                           : "Parts in which the file stores its events, each with a checksum.";
+  for (const Meaning& one : meanings)
+    if (one.name == row.name) return one.words;
+  return {};
 }
 
 void draw_import(const AppState& state, ImportState& import, CommandQueue& commands) {
@@ -76,7 +110,7 @@ void draw_import(const AppState& state, ImportState& import, CommandQueue& comma
     // What needs attention stands on top; how much was read below.
     for (const Severity severity : {Severity::loss, Severity::warning, Severity::notice, Severity::info})
       for (const ImportStatistic& row : source.profile->import.rows())
-        if (row.severity == severity) draw_row(look, row);
+        if (row.severity == severity) draw_row(look, source.profile->import, row);
     ImGui::EndTable();
   }
   if (take_copy(state, ViewKind::import, import.copy_seen))

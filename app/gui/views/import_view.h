@@ -12,6 +12,9 @@ struct ImportState {
   std::uint64_t copy_seen = 0;
 };
 
+// What a row that only counts what was read says, in a sentence; empty where the row has its own words, or none.
+std::string_view meaning_of(const ImportStatistics& import, const ImportStatistic& row);
+
 void draw_import(const AppState& state, ImportState& import, CommandQueue& commands);
 
 // How many statistics of the file in front deserve attention: the badge on the tab.

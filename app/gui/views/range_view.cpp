@@ -46,11 +46,34 @@ void draw_sum(const char* what, const BlockSum& sum, const char* words, bool is_
   draw_sum(what, text_from_bytes(sum.bytes), "in " + text_from_count(sum.count), words, is_first);
 }
 
-void draw_totals(const RangeSummary& summary) {
+// To where the range ends, with the blocks that were allocated in it: those of them that live there are the survivors.
+void show_survivors(const RangeAnswer& answer, CommandQueue& commands) {
+  commands.push(CommandId::set_moment, answer.range.to);
+  commands.push(CommandId::set_block_filter, "event>=" + std::to_string(answer.from.positions[0]) + " event<" +
+                                                 std::to_string(answer.to.positions[0]));
+  commands.push(CommandId::show_blocks);
+}
+
+void draw_survivors_button(const RangeAnswer& answer, CommandQueue& commands) {
+  const RangeSummary& summary = answer.summary;
+  if (summary.total.survived.count == 0) return;
+  const char* const label = "Show survivors";
+  flow(button_width(label), ImGui::GetFontSize());
+  const bool is_one_stream = answer.trace->streams.size() == 1;
+  ImGui::BeginDisabled(!is_one_stream);
+  if (ImGui::SmallButton(label)) show_survivors(answer, commands);
+  ImGui::EndDisabled();
+  tooltip(is_one_stream ? "Goes to the end of the range and filters heap map and Blocks to what was allocated in it"
+                        : "Each of this trace's streams counts its own events: no filter says which are meant.");
+}
+
+void draw_totals(const RangeAnswer& answer, CommandQueue& commands) {
+  const RangeSummary& summary = answer.summary;
   draw_sum("allocated", summary.total.allocated, "Blocks that were allocated in the range, rounding included", true);
   draw_sum("freed", summary.total.freed, "Blocks whose free was completed in the range, whenever they were allocated");
   draw_sum("of them older", summary.freed_older, "Freed in the range, allocated before it");
   draw_sum("survived", summary.total.survived, "Allocated in the range and alive at its end: the suspects of a leak");
+  draw_survivors_button(answer, commands);
   const std::int64_t other = summary.other_delta_bytes;
   draw_sum("in use", delta_text_from_bytes(summary.in_use_delta_bytes),
            other == 0 ? std::string() : "(" + delta_text_from_bytes(other) + " without an event)",
@@ -183,7 +206,7 @@ void draw_range(const AppState& state, RangeViewState& view, CommandQueue& comma
   dim_text(shortened(sentence + " (Esc: clear)", ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
   tooltip(sentence);
   draw_copy_menu(ViewKind::range, commands);
-  draw_totals(answer->summary);
+  draw_totals(*answer, commands);
   draw_heaps(look, answer->summary);
   draw_rows(state, look, view, *answer, commands);
   if (take_copy(state, ViewKind::range, view.copy_seen))

@@ -49,6 +49,22 @@ struct Frame {
   void pan(double by) const { pan_span(state, picture, whole, by, commands); }
 };
 
+// The time of day is in the tooltip, and what is cut; where no words would be left they take a line of their own. Of
+// two sides the head of each says it too.
+void draw_moment(const AppState& state, const std::string& phrase) {
+  std::string words = phrase;
+  if (const std::size_t day = words.find(", 20"); day != std::string::npos && words.ends_with(" UTC)"))
+    words = words.substr(0, day) + ")";
+  const float behind = button_width("Copy") + 2 * ImGui::GetFontSize();
+  const float least = 5 * ImGui::GetFontSize();
+  const float needed = std::min(ImGui::CalcTextSize(words.c_str()).x, least) + behind;
+  if (state.is_split() && !has_room_behind(needed, ImGui::GetFontSize())) return;
+  flow(needed, ImGui::GetFontSize());
+  ImGui::AlignTextToFramePadding();
+  dim_text(shortened(words, ImGui::GetContentRegionAvail().x - behind));
+  tooltip(phrase);
+}
+
 void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQueue& commands) {
   const bool is_narrow = ImGui::GetContentRegionAvail().x < 46 * ImGui::GetFontSize();  // One of two side by side.
   bool is_first = !draw_heap_chooser(state, *state.source()->trace, timeline.heap, commands);
@@ -79,7 +95,7 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQu
     text(words);
   }
   const auto& moment = state.answers().moment;
-  if (moment.value) draw_rest_of_line(phrase_of(moment.value->moment), button_width("Copy"));
+  if (moment.value) draw_moment(state, phrase_of(moment.value->moment));
   draw_copy_menu(ViewKind::timeline, commands);
 }
 
@@ -293,19 +309,41 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
 
   ImGui::BeginChild("time", {0, 0}, 0,
                     ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
-  const ImVec2 corner = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
+  ImVec2 corner = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
   const float gutter = ImGui::CalcTextSize("1023.9 GiB").x + look.px(6), scrubber = look.px(10);
-  const bool has_strip = room.y > look.px(130);
-  const float axis = ImGui::GetTextLineHeight() + look.px(8), strip = has_strip ? look.px(16) : 0;
-  const ImVec2 from{std::floor(corner.x + gutter), std::floor(corner.y + scrubber)};
-  const ImVec2 to{std::floor(corner.x + room.x - look.px(6)),
-                  std::floor(corner.y + room.y - axis - strip - (has_strip ? look.px(3) : 0))};
+  const float axis = ImGui::GetTextLineHeight() + look.px(8);
+  bool has_strip = false;
+  float strip = 0;
+  ImVec2 from, to;
+  const auto place = [&] {
+    has_strip = room.y > look.px(130);
+    strip = has_strip ? look.px(16) : 0;
+    from = {std::floor(corner.x + gutter), std::floor(corner.y + scrubber)};
+    to = {std::floor(corner.x + room.x - look.px(6)),
+          std::floor(corner.y + room.y - axis - strip - (has_strip ? look.px(3) : 0))};
+    return to.x - from.x >= 16 && to.y - from.y >= look.px(24);
+  };
+  const auto make = [&] {
+    return make_picture(*whole, part.get(), state.position().span, from, to, look, view.fits_y);
+  };
+  if (!place()) return ImGui::EndChild();
+  // The line that says so takes room too, which a lane may have needed: not for the strip alone, where the wheel does.
+  if (!words_not_drawn(make(), true).empty()) {
+    const ImVec2 line = corner;
+    const float taken = ImGui::GetTextLineHeight() + look.px(2);
+    corner.y += taken;
+    room.y -= taken;
+    if (!place()) return ImGui::EndChild();
+    const std::string words = words_not_drawn(make(), has_strip);
+    ImGui::SetCursorScreenPos({line.x + gutter, line.y});
+    dim_text(shortened(words, to.x - from.x));
+    tooltip(words);
+  }
   const int width = static_cast<int>(to.x - from.x);
-  if (width < 16 || to.y - from.y < look.px(24)) return ImGui::EndChild();
   if (state.context().timeline_width != static_cast<std::size_t>(width))
     commands.push(CommandId::size_timeline, std::to_string(width));
 
-  const TimelinePicture picture = make_picture(*whole, part.get(), state.position().span, from, to, look, view.fits_y);
+  const TimelinePicture picture = make();
   const Frame frame{state, view, commands, look, *whole, picture};
   ImGui::SetCursorScreenPos({from.x, from.y - scrubber});
   ImGui::InvisibleButton("scrubber", {static_cast<float>(width), scrubber});

@@ -149,18 +149,6 @@ void draw_heap(ImDrawList& draw, const Look& look, const TimelinePicture& pictur
   draw_title(draw, look, lane, words_of_heap(heap).c_str());
 }
 
-// At the right of the last lane: what had no room.
-void draw_not_drawn(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const Lane& lane,
-                    std::size_t count, const char* what, const char* where, int line) {
-  if (count == 0 || lane.height() < static_cast<float>(line + 1) * ImGui::GetTextLineHeight()) return;
-  const std::string words =
-      text_from_count(static_cast<std::int64_t>(count)) + " more " + what + (count == 1 ? "" : "s") + where;
-  draw_words(draw, look,
-             {picture.right() - ImGui::CalcTextSize(words.c_str()).x - look.px(6),
-              lane.from.y + look.px(2) + static_cast<float>(line) * ImGui::GetTextLineHeight()},
-             words, Role::dim_text);
-}
-
 void draw_loss(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
   const auto same = [](const TimelineColumn& a, const TimelineColumn& b) { return a.is_inexact == b.is_inexact; };
   for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
@@ -309,6 +297,34 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   return picture;
 }
 
+std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
+  const TimelineColumns& source = picture.source;
+  std::vector<std::string> without_room;
+  const auto add = [&](std::size_t count, const char* what) {
+    if (count > 0)
+      without_room.push_back(text_from_count(static_cast<std::int64_t>(count)) + " " + what + (count == 1 ? "" : "s"));
+  };
+  if (source.knows_regions && !source.heap.empty()) {
+    if (!picture.fits) without_room.emplace_back("what still fits");
+    if (!picture.fragmentation) without_room.emplace_back("fragmentation");
+  }
+  add(source.counters.size() - picture.counters.size(), "counter");
+  // Other devices have their cards above; other tiers are what the picture lacks.
+  const bool has_other_kinds = !source.heaps.empty() && source.heaps.front().is_other_kind;
+  if (!picture.heaps.empty() || has_other_kinds)
+    add(source.heaps.size() - picture.heaps.size() + source.heaps_left_out, "heap");
+  const bool has_markers = !source.instants.empty() || !source.refusals.empty() || !source.stretches.empty();
+  if (has_markers && !picture.markers) without_room.emplace_back("markers");
+  if (!has_strip) without_room.emplace_back("the strip of the whole time");
+  std::string words;
+  for (const std::string& one : without_room) words += (words.empty() ? "No room for " : ", ") + one;
+  if (!words.empty()) words += " (F11: all of the window)";
+  if (source.counters_left_out > 0)
+    words += (words.empty() ? "" : "; ") + text_from_count(static_cast<std::int64_t>(source.counters_left_out)) +
+             " more counter" + (source.counters_left_out == 1 ? "" : "s") + " in the report";
+  return words;
+}
+
 void show_span(const AppState& state, const TimelineColumns& whole, double begin, double end, CommandQueue& commands) {
   const TimelineSpan span = possible_span(whole, begin, end);
   if (span != state.position().span)
@@ -379,18 +395,6 @@ void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
   }
   for (std::size_t i = 0; i < picture.heaps.size(); ++i)
     draw_heap(draw, look, picture, picture.source.heaps[i], picture.heaps[i]);
-  // In their last lane, or where none has room below the title of the memory.
-  const bool has_counters = !picture.counters.empty(), has_heaps = !picture.heaps.empty();
-  const std::size_t counters_not_drawn =
-      picture.source.counters.size() - picture.counters.size() + picture.source.counters_left_out;
-  draw_not_drawn(draw, look, picture, has_counters ? picture.counters.back() : picture.memory, counters_not_drawn,
-                 "counter", " in the report", has_counters ? 0 : 1);
-  // Other devices have their cards above; other tiers are what the picture lacks.
-  const auto& heaps = picture.source.heaps;
-  if (has_heaps || (!heaps.empty() && heaps.front().is_other_kind))
-    draw_not_drawn(draw, look, picture, has_heaps ? picture.heaps.back() : picture.memory,
-                   heaps.size() - picture.heaps.size() + picture.source.heaps_left_out, "heap",
-                   ", where this is higher", has_heaps ? 0 : (!has_counters && counters_not_drawn > 0 ? 2 : 1));
   if (picture.markers) draw_markers(draw, look, picture);
   draw_loss(draw, look, picture);
 }

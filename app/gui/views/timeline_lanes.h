@@ -61,6 +61,9 @@ struct TimelinePicture {
 TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, TimelineSpan seen, ImVec2 from,
                              ImVec2 to, const Look& look, bool fits_y);
 
+// What the source has and the picture, or the strip of the whole time below it, has no room for; empty: nothing.
+std::string words_not_drawn(const TimelinePicture& picture, bool has_strip);
+
 // Asks for another stretch of the axis: from here to there; zoomed by a factor above 1 (nearer) so that `at` stays
 // where it is; moved.
 void show_span(const AppState& state, const TimelineColumns& whole, double begin, double end, CommandQueue& commands);
