@@ -21,6 +21,7 @@
 
 namespace hbmscope {
 
+class AddressSpaceBuilder;
 class NetChanges;
 
 // What a slot of the writer's table holds.
@@ -216,6 +217,7 @@ class StreamState {
   void list_blocks(std::uint32_t heap, std::span<const std::uint32_t> slots, PackedBlocks& out) const;
   LiveBlock block_in(std::size_t slot) const;
   void restore_blocks(const Keyframe& keyframe, NetChanges& changes);
+  void restore_some(std::uint32_t heap, std::span<const wire::LiveRecord* const> blocks, AddressSpaceBuilder& builder);
   // A block that is taken or listed.
   template <class Record>
   void fill_slot(std::uint32_t number, const Record& record, std::uint64_t event, HeapState& heap, BlockIndex place) {
