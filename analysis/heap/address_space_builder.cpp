@@ -1,15 +1,16 @@
 #include "analysis/heap/address_space_builder.h"
 
 #include <algorithm>
+#include <array>
 
 namespace hbmscope {
 
 AddressSpaceBuilder::AddressSpaceBuilder(AddressSpace& space, std::size_t blocks, std::size_t free_pieces)
     : space_(space) {
-  space.tags_.reserve(space.tags_.size() + blocks + free_pieces + 2 * together_max);
+  space.tags_.reserve(space.tags_.size() + blocks + free_pieces);
   space.sizes_.reserve(space.sizes_.first_new_place() + free_pieces);
-  gaps_.reserve(free_pieces + together_max);
-  gap_sizes_.reserve(free_pieces + together_max);
+  gaps_.reserve(free_pieces);
+  gap_sizes_.reserve(free_pieces);
   space.regions_.for_each([&](const OrderedAddresses::Entry& entry) { regions_.push_back(entry.value); });
 }
 
@@ -51,53 +52,72 @@ void AddressSpaceBuilder::append(std::span<Block> blocks) {
   }
 }
 
-// Whether there is a gap before a block cannot be foreseen: its tag is written in any case, and there is no branch on it.
-std::size_t AddressSpaceBuilder::append_in_region(std::span<Block> blocks) {
+std::size_t AddressSpaceBuilder::count_in_region(std::span<const Block> blocks, std::size_t& gaps) const {
   if (rest_ == AddressSpace::no_tag) return 0;
-  using Kind = AddressSpace::Kind;
-  using TagIndex = AddressSpace::TagIndex;
-  std::size_t count = std::min(blocks.size(), together_max);
   const std::uint64_t end = space_.tags_[rest_].end;
-  while (count > 1 && blocks[count - 1].address >= end) count /= 2;  // Small regions: do not make tags for nothing.
-  const std::size_t first_tag = space_.tags_.size(), first_gap = gaps_.size();
-  space_.tags_.resize(first_tag + 2 * count);
-  gaps_.resize(first_gap + count);
-  gap_sizes_.resize(first_gap + count);
-  AddressSpace::Tag* const tags = space_.tags_.data();
-  const auto first_place = static_cast<std::uint32_t>(space_.sizes_.first_new_place());
   std::uint64_t cursor = cursor_, in_use = space_.in_use_bytes_;
-  std::size_t tag = first_tag, gap = first_gap, done = 0;
-  for (; done < count; ++done) {
-    const std::uint64_t address = blocks[done].address, size = blocks[done].size;
+  std::size_t count = 0;
+  for (; count < std::min(blocks.size(), together_max); ++count) {
+    const std::uint64_t address = blocks[count].address, size = blocks[count].size;
+    // One comparison for what begins too early and for what begins too late, one for sizes of 0 and for too large ones.
     if (address - cursor > end - cursor) break;
-    // One comparison for sizes of 0 and for those that do not fit.
     if (size - 1 >= std::min(end - address, AddressSpace::bytes_max - in_use)) break;
-    const auto free = static_cast<TagIndex>(tag);
-    tags[tag] = {cursor, address, free - 1, free + 1, first_place + static_cast<std::uint32_t>(gap), Kind::free,
-                 Joining::never};
-    gaps_[gap] = {cursor, free};
-    gap_sizes_[gap] = address - cursor;
-    gap += cursor < address ? 1 : 0;
-    tag += cursor < address ? 1 : 0;
+    gaps += cursor < address ? 1 : 0;
     cursor = address + size;
     in_use += size;
-    const auto block = static_cast<TagIndex>(tag++);
-    tags[block] = {address, cursor, block - 1, block + 1, 0, Kind::block, Joining::never};
-    blocks[done].place = BlockIndex{block};
   }
-  space_.tags_.resize(tag);
-  gaps_.resize(gap);
-  gap_sizes_.resize(gap);
-  if (done == 0) return 0;
+  return count;
+}
+
+// Whether there is a gap before a block cannot be foreseen: it is written in any case, and there is no branch on it.
+std::size_t AddressSpaceBuilder::append_in_region(std::span<Block> blocks) {
+  using Kind = AddressSpace::Kind;
+  using TagIndex = AddressSpace::TagIndex;
+  std::size_t gap_count = 0;
+  const std::size_t count = count_in_region(blocks, gap_count);
+  if (count == 0) return 0;
+  const std::size_t first_tag = space_.tags_.size();
+  space_.tags_.resize(first_tag + count + gap_count);
+  AddressSpace::Tag* const tags = space_.tags_.data();
+  std::array<std::pair<std::uint64_t, TagIndex>, together_max> gaps;
+  std::array<std::uint64_t, together_max> gap_sizes;
+  const std::uint32_t first_place = space_.sizes_.first_new_place() + static_cast<std::uint32_t>(gaps_.size());
+  std::uint64_t cursor = cursor_, in_use = 0;
+  auto tag = static_cast<TagIndex>(first_tag);
+  std::uint32_t gap = 0;
+  const auto write = [&](std::uint64_t begin, std::uint64_t end, std::uint32_t place, Kind kind) {
+    AddressSpace::Tag& written = tags[tag];
+    written.begin = begin;
+    written.end = end;
+    written.previous = tag - 1;
+    written.next = tag + 1;
+    written.place = place;
+    written.kind = kind;
+  };
+  for (Block& block : blocks.first(count)) {
+    const std::uint64_t address = block.address, size = block.size;
+    write(cursor, address, first_place + gap, Kind::free);
+    gaps[gap] = {cursor, tag};
+    gap_sizes[gap] = address - cursor;
+    const std::uint32_t has_gap = cursor < address ? 1 : 0;
+    gap += has_gap;
+    tag += has_gap;
+    cursor = address + size;
+    in_use += size;
+    write(address, cursor, 0, Kind::block);
+    block.place = BlockIndex{tag++};
+  }
+  gaps_.insert(gaps_.end(), gaps.begin(), gaps.begin() + gap);
+  gap_sizes_.insert(gap_sizes_.end(), gap_sizes.begin(), gap_sizes.begin() + gap);
   // Behind the last one is what follows next, or the rest of the region when that is closed.
   tags[first_tag].previous = last_;
   tags[last_].next = static_cast<TagIndex>(first_tag);
-  last_ = static_cast<TagIndex>(tag - 1);
+  last_ = tag - 1;
   cursor_ = cursor;
-  space_.free_bytes_ -= in_use - space_.in_use_bytes_;
-  space_.in_use_bytes_ = in_use;
-  space_.blocks_ += done;
-  return done;
+  space_.free_bytes_ -= in_use;
+  space_.in_use_bytes_ += in_use;
+  space_.blocks_ += count;
+  return count;
 }
 
 BlockIndex AddressSpaceBuilder::append_elsewhere(std::uint64_t address, std::uint64_t size) {

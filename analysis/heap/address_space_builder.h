@@ -34,7 +34,8 @@ class AddressSpaceBuilder {
  private:
   static constexpr std::size_t together_max = 64;  // Whose tags are made at a time: they stay in the nearest cache.
 
-  // As many of them as lie behind each other in the region at hand, at most together_max.
+  // How many of them lie behind each other in the region at hand, at most together_max, and with how many gaps.
+  std::size_t count_in_region(std::span<const Block> blocks, std::size_t& gaps) const;
   std::size_t append_in_region(std::span<Block> blocks);
   // One that may need the next region, or not be possible.
   BlockIndex append_elsewhere(std::uint64_t address, std::uint64_t size);

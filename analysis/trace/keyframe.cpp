@@ -135,11 +135,16 @@ void StreamState::restore_some(std::uint32_t id, std::span<const wire::LiveRecor
   HeapState& heap = heaps_[id];
   for (std::size_t i = inside; i < blocks.size(); ++i)
     placed[i].place = heap.space.take_loose(blocks[i]->address, blocks[i]->size);
-  details_[id].resize(heap.space.block_index_bound());
+  std::vector<Details>& details = details_[id];
+  details.resize(heap.space.block_index_bound());
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    details[static_cast<std::size_t>(placed[i].place)] = details_of(*blocks[i], blocks[i]->event);
+  HeapSums sums = heap;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (i + ahead < blocks.size()) __builtin_prefetch(&slots_[blocks[i + ahead]->slot], 1);
-    fill_slot(blocks[i]->slot, *blocks[i], blocks[i]->event, heap, placed[i].place);
+    fill_slot(slots_[blocks[i]->slot], *blocks[i], placed[i].place, heap.space.range_of(placed[i].place).size(), sums);
   }
+  static_cast<HeapSums&>(heap) = sums;
 }
 
 // The blocks of a keyframe, and what changed after it, heap by heap.
