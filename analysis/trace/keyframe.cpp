@@ -137,6 +137,8 @@ void StreamState::restore_some(std::uint32_t id, std::span<const wire::LiveRecor
     placed[i].place = heap.space.take_loose(blocks[i]->address, blocks[i]->size);
   std::vector<Details>& details = details_[id];
   details.resize(heap.space.block_index_bound());
+  for (std::size_t ahead = 0; ahead < std::min(blocks.size(), details.capacity() - details.size()); ahead += 2)
+    __builtin_prefetch(details.data() + details.size() + ahead, 1);
   for (std::size_t i = 0; i < blocks.size(); ++i)
     details[static_cast<std::size_t>(placed[i].place)] = details_of(*blocks[i], blocks[i]->event);
   HeapSums sums = heap;

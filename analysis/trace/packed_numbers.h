@@ -12,7 +12,7 @@
 
 namespace hbmscope {
 
-constexpr std::size_t packed_numbers_max = 512;   // At a time.
+constexpr std::size_t packed_numbers_max = 256;   // At a time.
 constexpr std::size_t packed_numbers_behind = 8;  // Bytes that must follow the last ones, whatever is in them.
 
 // Least by their sign, so that -1 is near 0.
