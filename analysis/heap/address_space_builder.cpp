@@ -79,10 +79,10 @@ std::size_t AddressSpaceBuilder::append_in_region(std::span<Block> blocks) {
   const std::size_t first_tag = space_.tags_.size();
   space_.tags_.resize(first_tag + count + gap_count);
   AddressSpace::Tag* const tags = space_.tags_.data();
-  // Of the next ones: they begin at a page's border every so often, which the processor does not look beyond.
-  for (std::size_t ahead = 0; ahead < std::min(count + gap_count, space_.tags_.capacity() - space_.tags_.size());
-       ahead += 2)
-    __builtin_prefetch(tags + space_.tags_.size() + ahead, 1);
+  // Those that come next: the processor itself does not look beyond the border of a page.
+  const std::size_t room = space_.tags_.capacity() - space_.tags_.size();
+  for (std::size_t i = 0; i < std::min(count + gap_count, room); i += 2)
+    __builtin_prefetch(tags + space_.tags_.size() + i, 1);
   std::array<std::pair<std::uint64_t, TagIndex>, together_max> gaps;
   std::array<std::uint64_t, together_max> gap_sizes;
   const std::uint32_t first_place = space_.sizes_.first_new_place() + static_cast<std::uint32_t>(gaps_.size());

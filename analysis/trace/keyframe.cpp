@@ -137,8 +137,9 @@ void StreamState::restore_some(std::uint32_t id, std::span<const wire::LiveRecor
     placed[i].place = heap.space.take_loose(blocks[i]->address, blocks[i]->size);
   std::vector<Details>& details = details_[id];
   details.resize(heap.space.block_index_bound());
-  for (std::size_t ahead = 0; ahead < std::min(blocks.size(), details.capacity() - details.size()); ahead += 2)
-    __builtin_prefetch(details.data() + details.size() + ahead, 1);
+  const std::size_t room = details.capacity() - details.size();  // Where the next ones go.
+  for (std::size_t i = 0; i < std::min(blocks.size(), room); i += 2)
+    __builtin_prefetch(details.data() + details.size() + i, 1);
   for (std::size_t i = 0; i < blocks.size(); ++i)
     details[static_cast<std::size_t>(placed[i].place)] = details_of(*blocks[i], blocks[i]->event);
   HeapSums sums = heap;
