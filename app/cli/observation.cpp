@@ -67,7 +67,29 @@ std::optional<std::string> Observation::start_recording() {
   if (std::filesystem::is_regular_file(recording_path_, error) &&
       std::filesystem::hard_link_count(recording_path_, error) > 1)
     std::filesystem::remove(recording_path_, error);
-  return recorder_.open(recording_path_);
+  else
+    set_aside();
+  auto wrong = recorder_.open(recording_path_);
+  if (wrong) discard_recording();
+  return wrong;
+}
+
+void Observation::set_aside() {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(recording_path_, error) ||
+      std::filesystem::file_size(recording_path_, error) == 0)
+    return;
+  set_aside_ = fmt::format("{}.before-{}", recording_path_, getpid());
+  std::filesystem::rename(recording_path_, set_aside_, error);
+  if (error) set_aside_.clear();
+}
+
+bool Observation::discard_recording() {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(recording_path_, error)) std::filesystem::remove(recording_path_, error);
+  if (set_aside_.empty()) return false;
+  std::filesystem::rename(std::exchange(set_aside_, {}), recording_path_, error);
+  return !error;
 }
 
 std::optional<std::string> Observation::rename_recording(const std::string& path) {
@@ -139,15 +161,23 @@ void Observation::sample_devices() {
 
 void Observation::serve(std::uint32_t flags) {
   is_busy_ = observer_.serve(is_busy_ ? 0 : round_ms);
+  forget_set_aside();
   sample_devices();
   serve_viewers(flags);
 }
 
 void Observation::finish(std::uint32_t flags) {
   observer_.finish();
+  forget_set_aside();
   if (is_far_started()) wait_until_all_has_come(flags);
   port_.finish(status(flags), viewer_patience_ms);
   recorder_.finish();
+}
+
+void Observation::forget_set_aside() {
+  if (set_aside_.empty() || observer_.totals().processes == 0) return;
+  std::error_code error;
+  std::filesystem::remove(std::exchange(set_aside_, {}), error);
 }
 
 bool Observation::was_asked_to_detach() {

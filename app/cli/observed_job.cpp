@@ -8,10 +8,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include <fmt/format.h>
 
+#include "analysis/units/utf8.h"
 #include "app/cli/cli.h"
 #include "app/cli/collector_library.h"
 #include "app/cli/far_start.h"
@@ -135,13 +135,14 @@ void ObservedJob::send_signal(int signal) const {
   kill(job_, signal);
 }
 
-void ObservedJob::print_summary() const {
+void ObservedJob::print_summary() {
   if (observation_.print_summary()) return;
   say("no process of this command told of device memory, so nothing was recorded. What is told are calls of the CUDA "
       "driver (libcuda.so.1) that take memory, and an allocator with collector/annotate/hbmscope.h. Not watched are "
       "statically linked programs, processes whose environment was emptied (env -i) or that run as another user, and, "
       "with --no-follow, all but the first.");
-  if (std::filesystem::is_regular_file(recording())) std::filesystem::remove(recording());
+  if (observation_.discard_recording())
+    say(fmt::format("{} is what it was before this command.", printable(recording())));
 }
 
 }  // namespace hbmscope::cli

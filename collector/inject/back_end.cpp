@@ -2,9 +2,6 @@
 
 #include <errno.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <cstring>
 
 #include "collector/inject/cupti_callbacks.h"
 #include "collector/inject/line.h"
@@ -20,22 +17,10 @@ namespace {
 constexpr timespec wait_step{0, 1'000'000};
 constexpr int wait_steps_max = 2'000;
 SpinLock deciding;
-std::atomic<bool> is_silent{false};
 
 }  // namespace
 
 std::atomic<BackEnd> back_end{BackEnd::interposition};
-
-void be_silent() {
-  is_silent.store(true, std::memory_order_relaxed);
-}
-
-void say(const Line& line) {
-  if (is_silent.load(std::memory_order_relaxed)) return;
-  Line whole;
-  whole.add("hbmscope: ").add(line.text).add("\n");
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, whole.text, std::strlen(whole.text));
-}
 
 void tell_who_tells(const char* words, bool is_later) {
   rings.define_job_fact(wire::driver_calls_fact.data(), words);

@@ -206,21 +206,18 @@ int look_at_object(dl_phdr_info* object, std::size_t, void* data) {
 
 }  // namespace
 
-void look_at_loaded_code() {
+std::uint64_t look_at_loaded_code() {
   Look look;
   look.session = rings.session();
   dl_iterate_phdr(look_at_object, &look);
-  if (!look.is_news) return;
+  if (!look.is_news) return look.unloads;
   end_look(look);
   look.unwinder.publish();
   look.python.publish();
   seen_loads.store(look.loads, std::memory_order_relaxed);
   seen_unloads.store(look.unloads, std::memory_order_relaxed);
   seen_session.store(look.session, std::memory_order_relaxed);
-}
-
-std::uint64_t unloads_seen() {
-  return seen_unloads.load(std::memory_order_relaxed);
+  return look.unloads;
 }
 
 std::uint32_t module_of_code(std::uint64_t address) {

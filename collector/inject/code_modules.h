@@ -7,10 +7,9 @@
 
 namespace hbmscope::inject {
 
-// Notices what was loaded and unloaded since. Takes the loader's lock, as an unwinder may too; so no lock of ours may
-// be held.
-void look_at_loaded_code();
-std::uint64_t unloads_seen();  // How often something was unloaded, when that was last looked at.
+// Notices what was loaded and unloaded since; says how often something was unloaded so far. Takes the loader's lock, as
+// an unwinder may too; so no lock of ours may be held.
+std::uint64_t look_at_loaded_code();
 // The module's id; 0: none has the address, or there was no room for it.
 std::uint32_t module_of_code(std::uint64_t address);
 

@@ -1,6 +1,7 @@
 #include "collector/inject/cupti_rows.h"
 
 #include "collector/inject/cupti_parameters.h"
+#include "collector/inject/driver_graphs.h"
 
 namespace hbmscope::inject::cupti {
 namespace {

@@ -1,5 +1,6 @@
 // The entry points themselves, made from driver_entries.inc: each goes on to the driver's, returns what that returned,
 // and tells of it.
+#include "collector/inject/driver_graphs.h"
 #include "collector/inject/driver_rows.h"
 
 #define EXPORTED __attribute__((visibility("default")))

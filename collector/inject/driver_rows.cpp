@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "collector/inject/collector.h"
+#include "collector/inject/driver_graphs.h"
 #include "collector/inject/driver_objects.h"
 #include "collector/inject/driver_owners.h"
 #include "collector/inject/nvtx_marks.h"
@@ -11,7 +12,7 @@
 namespace hbmscope::inject {
 namespace {
 
-constexpr std::size_t devices_max = 64;
+using driver::devices_max;
 constexpr std::size_t managed = devices_max, host = devices_max + 1, heap_count = devices_max + 2;
 
 // Ids that the rings gave out; 0: not yet. Those of before a fork are nothing to the child.
@@ -54,22 +55,6 @@ std::uint32_t heap_of(std::size_t index) {
   return heap.load(std::memory_order_relaxed);
 }
 
-// What the driver holds for graphs, by device; told as handles, one more with each growth.
-struct GraphMemory {
-  std::atomic<bool> is_used;
-  SpinLock lock;
-  struct Held {
-    std::atomic<std::uint64_t> bytes;
-    std::uint32_t handles;
-  } devices[devices_max];
-};
-GraphMemory graph_memory;
-
-std::uint64_t graph_handle(std::size_t device, std::uint32_t number) {
-  constexpr int number_bits = 20;
-  return wire::graph_handles + (device << number_bits) + (number & ((1U << number_bits) - 1));
-}
-
 DriverObjects<1024> pools;   // To indices of heaps.
 DriverObjects<256> streams;  // Their places are their numbers.
 DevicesOfStreams devices_of_streams;
@@ -81,14 +66,10 @@ std::uint32_t number_of_stream(driver::Object stream) {
   return static_cast<std::uint32_t>(streams.find_or_add(stream) + 1);
 }
 
-std::size_t index_of_device(driver::Device device) {
-  return device >= 0 && static_cast<std::size_t>(device) < devices_max ? static_cast<std::size_t>(device) : 0;
-}
-
 std::size_t index_of_location(driver::Location location) {
   return location.type >= driver::LocationType::host && location.type <= driver::LocationType::host_numa_current
              ? host
-             : index_of_device(location.id);
+             : driver::index_of_device(location.id);
 }
 
 template <class Record>
@@ -106,11 +87,7 @@ void forget_driver_ids() {
   for (auto& text : known.texts) text.store(0, std::memory_order_relaxed);
   for (auto& heap : known.heaps) heap.store(0, std::memory_order_relaxed);
   known.heaps_lock.unlock();
-  graph_memory.lock.unlock();
-  for (auto& held : graph_memory.devices) {
-    held.bytes.store(0, std::memory_order_relaxed);
-    held.handles = 0;
-  }
+  driver::forget_graphs();
   driver::forget_told_variables();
   nvtx::forget_ids();
 }
@@ -168,6 +145,10 @@ void DriverCall::refuse(std::uint64_t asked) const {
 }
 
 namespace driver {
+
+std::size_t index_of_device(Device device) {
+  return device >= 0 && static_cast<std::size_t>(device) < devices_max ? static_cast<std::size_t>(device) : 0;
+}
 
 std::uint32_t device_heap(Device device) {
   return heap_of(index_of_device(device));
@@ -237,6 +218,10 @@ void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes,
 void take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Object stream) {
   if (at == 0) return;
   wire::AllocRecord record = block(call, heap, at, bytes, bytes);
+  if (is_captured(call, stream)) {
+    record.size = record.requested = 0;  // Nothing is taken; its address is no block's.
+    note_graph_memory();
+  }
   record.stream = number_of_stream(stream);
   tell(record);
 }
@@ -373,51 +358,6 @@ void open_foreign(const DriverCall& call, std::uint32_t heap, Address at) {
 
 void close_foreign(const DriverCall& call, Address at) {
   give(call, at);
-}
-
-void note_graph_memory() {
-  graph_memory.is_used.store(true, std::memory_order_relaxed);
-}
-
-void note_graph_node(const void* node) {
-  int type = 0;
-  std::memcpy(&type, node, sizeof(type));  // It is the first member.
-  if (type == graph_node_alloc) note_graph_memory();
-}
-
-void tell_graph_memory(const DriverCall& call) {
-  if (graph_memory.is_used.load(std::memory_order_relaxed)) tell_graph_memory(call, call.device());
-}
-
-// Of two threads that launch at once one may leave it to the next launch: nothing waits here for another's row.
-void tell_graph_memory(const DriverCall& call, Device device) {
-  if (!graph_memory.is_used.load(std::memory_order_relaxed) || !call.may_ask_driver()) return;
-  const auto ask = reinterpret_cast<Result (*)(Device, int, std::uint64_t*)>(find_graph_helper());
-  const std::size_t index = index_of_device(device);
-  GraphMemory::Held& held = graph_memory.devices[index];
-  std::uint64_t bytes = 0;
-  if (ask == nullptr || ask(device, graph_memory_reserved_now, &bytes) != success) return;
-  if (bytes == held.bytes.load(std::memory_order_relaxed)) return;
-  wire::PhysicalCreateRecord create;
-  create.heap = heap_of(index);
-  create.stack = take_stack();
-  if (!graph_memory.lock.try_lock()) return;
-  std::uint64_t told = held.bytes.exchange(bytes, std::memory_order_relaxed);
-  if (bytes < told) {
-    for (std::uint32_t number = 0; number < held.handles; ++number) {
-      wire::PhysicalReleaseRecord release;
-      release.handle = graph_handle(index, number);
-      tell(release);
-    }
-    held.handles = 0;
-    told = 0;
-  }
-  if (bytes > told) {
-    create.handle = graph_handle(index, held.handles++);
-    create.size = bytes - told;
-    tell(create);
-  }
-  graph_memory.lock.unlock();
 }
 
 void note_sharing(const DriverCall& call, Address at) {

@@ -90,6 +90,9 @@ class GivingCall : public UsingCall {
 
 namespace driver {
 
+constexpr std::size_t devices_max = 64;
+std::size_t index_of_device(Device device);  // Below that; what is beyond is the first.
+
 // Heaps by their numbers in the rings; made where they are missing.
 std::uint32_t device_heap(Device device);
 std::uint32_t device_heap(const DriverCall& call);  // Of the thread's device.
@@ -142,13 +145,6 @@ void map(const DriverCall& call, Address at, Size bytes, Size offset, MemHandle 
 void unmap(const DriverCall& call, Address at, Size bytes);
 void reserve(const DriverCall& call, Address at, Size bytes);
 void unreserve(const DriverCall& call, Address at, Size bytes);
-
-// A graph has a node that takes memory. From then on, what the driver holds for graphs is asked for and told as a
-// handle of the device, anew where it has changed. Where the driver may not be asked, nothing is told.
-void note_graph_memory();
-void note_graph_node(const void* node);  // CUgraphNodeParams
-void tell_graph_memory(const DriverCall& call);
-void tell_graph_memory(const DriverCall& call, Device device);
 
 // What is destroyed takes with it what is its (driver_owners.h). A primary context that somebody else still uses is not
 // destroyed when it is released; where the driver may not be asked, nothing is told of a release.

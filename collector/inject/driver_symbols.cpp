@@ -39,6 +39,7 @@ std::atomic<const void*> driver_address;  // Somewhere in it.
 std::atomic<void*> device_helper;         // cuCtxGetDevice; null: not looked for since a target was set.
 std::atomic<void*> context_helper;        // cuCtxGetCurrent, likewise.
 std::atomic<void*> graph_helper;          // cuDeviceGetGraphMemAttribute, likewise.
+std::atomic<void*> capture_helper;        // cuStreamIsCapturing, likewise.
 
 std::size_t find_entry(const char* name) {  // entry_count: there is none.
   std::size_t entry = 0;
@@ -53,7 +54,7 @@ bool is_ours(const void* function) {
 }
 
 void forget_helpers() {
-  for (std::atomic<void*>* helper : {&device_helper, &context_helper, &graph_helper})
+  for (std::atomic<void*>* helper : {&device_helper, &context_helper, &graph_helper, &capture_helper})
     helper->store(nullptr, std::memory_order_release);
 }
 
@@ -211,6 +212,9 @@ void* find_context_helper() {
 }
 void* find_graph_helper() {
   return find_helper_once(graph_helper, "cuDeviceGetGraphMemAttribute");
+}
+void* find_capture_helper() {
+  return find_helper_once(capture_helper, "cuStreamIsCapturing");
 }
 
 }  // namespace hbmscope::inject

@@ -35,5 +35,7 @@ void* find_device_helper();
 void* find_context_helper();
 // And for cuDeviceGetGraphMemAttribute; null where the driver has none.
 void* find_graph_helper();
+// And for cuStreamIsCapturing, likewise.
+void* find_capture_helper();
 
 }  // namespace hbmscope::inject

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "collector/inject/frame_rules.h"
 #include "collector/inject/loaded_objects.h"
 
 namespace hbmscope::inject {
@@ -28,6 +29,9 @@ bool take_address(CodeStack& stack, std::uint64_t address) {
   stack.frames[stack.count++] = {address, 0, 0};
   return true;
 }
+
+// Frames lie one above the other; none is as long as this.
+constexpr std::uint64_t frame_bytes_max = 1 << 20;
 
 struct Unwinding {
   CodeStack* stack;
@@ -82,9 +86,6 @@ bool is_behind_call(std::uint64_t address, ReadablePages& pages) {
 }
 #endif
 
-// Frames lie one above the other; none is as long as this.
-constexpr std::uint64_t frame_bytes_max = 1 << 20;
-
 __attribute__((noinline)) void walk_frame_pointers(CodeStack& stack) {
   ReadablePages pages, code_pages;
   auto frame = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
@@ -97,6 +98,47 @@ __attribute__((noinline)) void walk_frame_pointers(CodeStack& stack) {
     if (words[0] <= frame || words[0] - frame > frame_bytes_max) return;
     frame = words[0];
   }
+}
+
+std::uint64_t word_at(std::uint64_t address) {
+  std::uint64_t word;
+  std::memcpy(&word, reinterpret_cast<const void*>(address), sizeof(word));
+  return word;
+}
+
+struct Frame {
+  std::uint64_t goes_on, stack_pointer, frame_pointer;
+};
+
+enum class Step { up, end, unusual };
+
+// To the frame that called this one.
+Step step_up(Frame& frame, const FrameRules& rules) {
+  const FrameRule rule = rules.of(frame.goes_on);
+  std::uint64_t cfa = static_cast<std::uint64_t>(std::int64_t{rule.cfa_offset});
+  switch (rule.kind) {
+    case FrameRule::Kind::from_stack_pointer: cfa += frame.stack_pointer; break;
+    case FrameRule::Kind::from_frame_pointer: cfa += frame.frame_pointer; break;
+    case FrameRule::Kind::realigned: {
+      const std::uint64_t kept = frame.frame_pointer + cfa;
+      // Both are in this frame.
+      if (frame.frame_pointer % 8 != 0 || kept - frame.stack_pointer >= frame_bytes_max ||
+          frame.frame_pointer - frame.stack_pointer >= frame_bytes_max)
+        return Step::unusual;
+      cfa = word_at(kept);
+      break;
+    }
+    case FrameRule::Kind::outermost: return Step::end;
+    default: return Step::unusual;
+  }
+  if (cfa % 8 != 0 || cfa <= frame.stack_pointer || cfa - frame.stack_pointer > frame_bytes_max) return Step::unusual;
+  if (rule.kind == FrameRule::Kind::realigned)
+    frame.frame_pointer = word_at(frame.frame_pointer);
+  else if (rule.frame_pointer_offset != 0)
+    frame.frame_pointer = word_at(cfa + static_cast<std::uint64_t>(std::int64_t{rule.frame_pointer_offset}));
+  frame.goes_on = word_at(cfa - 8);
+  frame.stack_pointer = cfa;
+  return frame.goes_on != 0 ? Step::up : Step::end;
 }
 
 }  // namespace
@@ -113,7 +155,32 @@ void UnwinderSearch::publish() const {
   unwinder_walk.store(walk_, std::memory_order_release);
 }
 
+#if defined(__x86_64__)
+__attribute__((noinline)) bool walk_by_rules(CodeStack& stack) {
+  Frame frame;
+  __asm__ volatile(
+      "leaq 0(%%rip), %0\n\t"
+      "movq %%rsp, %1\n\t"
+      "movq %%rbp, %2"
+      : "=&r"(frame.goes_on), "=&r"(frame.stack_pointer), "=&r"(frame.frame_pointer));
+  ++frame.goes_on;  // As if that instruction had called.
+  const FrameRules rules(stack.unloads);
+  Step step = Step::up;
+  while ((step = step_up(frame, rules)) == Step::up)
+    if (!take_address(stack, frame.goes_on - 1)) return true;
+  if (step == Step::end) return true;
+  stack.count = 0;
+  stack.is_cut = false;
+  return false;
+}
+#else
+bool walk_by_rules(CodeStack&) {
+  return false;
+}
+#endif
+
 void walk_code(CodeStack& stack) {
+  if (walk_by_rules(stack)) return;
   const auto walk = reinterpret_cast<Walk>(unwinder_walk.load(std::memory_order_acquire));
   const auto get_address = reinterpret_cast<GetAddress>(unwinder_get_address.load(std::memory_order_acquire));
   if (walk == nullptr || get_address == nullptr) {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "collector/inject/code_modules.h"
+#include "collector/inject/frame_rules.h"
 #include "collector/inject/native_frames.h"
 #include "collector/inject/python_frames.h"
 #include "collector/inject/rings.h"
@@ -96,11 +97,18 @@ SpinLock interning;
 std::uint64_t tables_session = 0;
 PythonPosition position;
 
-Hash hash_of(const StackFrame* frames, std::size_t count, std::uint64_t session) {
+struct Walked {
+  StackFrame* frames;
+  std::size_t count = 0;
+  std::uint64_t unloads = 0;  // As look_at_loaded_code() said just before.
+};
+
+Hash hash_of(const Walked& stack, std::uint64_t session) {
   // Another library may come to lie where one was unloaded.
-  Hash hash{session ^ unloads_seen() << 32, count};
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t place = frames[i].key != 0 ? frames[i].key : frames[i].place;
+  Hash hash{session ^ stack.unloads << 32, stack.count};
+  for (std::size_t i = 0; i < stack.count; ++i) {
+    const StackFrame& frame = stack.frames[i];
+    const std::uint64_t place = frame.key != 0 ? frame.key : frame.place;
     hash.one = hash_pair(hash.one, place);
     hash.other = (hash.other ^ place) * 0xff51afd7ed558ccdU;
     hash.other ^= hash.other >> 29;
@@ -158,9 +166,9 @@ Tables* make_tables() {
   return made;
 }
 
-std::uint32_t intern(const StackFrame* frames, std::size_t count) {
+std::uint32_t intern(const Walked& stack) {
   const std::uint64_t session = rings.session();
-  const Hash hash = hash_of(frames, count, session);
+  const Hash hash = hash_of(stack, session);
   Tables* in = tables.load(std::memory_order_acquire);
   if (in != nullptr)
     if (const std::uint32_t known = in->stacks.find(hash)) return known;
@@ -173,7 +181,7 @@ std::uint32_t intern(const StackFrame* frames, std::size_t count) {
   }
   std::uint32_t id = in != nullptr ? in->stacks.find(hash) : 0;
   if (in != nullptr && id == 0) {
-    id = define(*in, frames, count);
+    id = define(*in, stack.frames, stack.count);
     if (id != 0) in->stacks.add(hash, id);  // Where it is full, the way here finds it again.
   }
   interning.unlock();
@@ -181,8 +189,9 @@ std::uint32_t intern(const StackFrame* frames, std::size_t count) {
 }
 
 // Room for two more than the depth.
-std::size_t collect(StackFrame* frames, std::size_t most) {
-  CodeStack code{frames, most};
+std::size_t collect(const Walked& into, std::size_t most) {
+  StackFrame* const frames = into.frames;
+  CodeStack code{frames, most, into.unloads};
   const bool has_python = takes_python_frames() && has_python_frames();
   if (has_python) {
     code.max = (most + 1) / 2;
@@ -233,12 +242,13 @@ std::uint32_t take_stack() {
     return 0;
   }
   const int errno_of_job = errno;
-  look_at_loaded_code();
+  Walked stack;
+  stack.unloads = look_at_loaded_code();
   const std::size_t most = depth.load(std::memory_order_relaxed);
-  auto* frames = static_cast<StackFrame*>(__builtin_alloca((most + 2) * sizeof(StackFrame)));
-  const std::size_t count = collect(frames, most);
-  const std::uint32_t id = count != 0 ? intern(frames, count) : 0;
-  if (count != 0 && id == 0) rings.note_stack_lost();
+  stack.frames = static_cast<StackFrame*>(__builtin_alloca((most + 2) * sizeof(StackFrame)));
+  stack.count = collect(stack, most);
+  const std::uint32_t id = stack.count != 0 ? intern(stack) : 0;
+  if (stack.count != 0 && id == 0) rings.note_stack_lost();
   errno = errno_of_job;
   return id;
 }
@@ -259,6 +269,7 @@ void forget_stacks() {
   is_forking.store(false);
   interning.unlock();
   forget_code_modules();
+  forget_frame_rules();
   forget_python();
   tables_session = 0;
   if (Tables* in = tables.load(std::memory_order_relaxed)) madvise(in, sizeof(Tables), MADV_DONTNEED);

@@ -26,7 +26,7 @@ void DriverMemory::take(wire::AllocRecord block, std::int64_t time_ns) {
   known.owner = owner;
   known.address = known.key = block.address;
   known.taken_at = ticks_;
-  known.is_told = !has_handle || block.size != 0;
+  known.is_told = block.size != 0;
   known.is_array = has_handle;
   add_to_owner(known);
   if (!known.is_told) return;
@@ -91,6 +91,7 @@ void DriverMemory::give(const wire::FreeAtRecord& free_at, std::int64_t time_ns)
   if (was_told_early(early_blocks_, free_at.address)) return;
   if (const auto found = blocks_.find(free_at.address); found != blocks_.end()) {
     if (ticks_ < found->second.taken_at) return;  // Of the block before it, which has ended with this one.
+    if (!found->second.is_told) return;  // As often as its graph is launched, it may be given back.
     free(found->second, free_at.stack, time_ns);
     forget(blocks_, found);
   } else if (mappings_.contains(free_at.address)) {

@@ -3,6 +3,7 @@
 //
 // - Blocks that have a handle and no address (arrays) get addresses of their own, above all that a device has.
 // - A handle of which the driver does not tell how large it is (an import) is told of with its first mapping.
+// - A block of no bytes is not told, nor are its frees: what a graph's node takes, which counts as the graph's.
 // - A handle that owns nothing (multicast) is not told at all, nor are its mappings.
 #pragma once
 

@@ -7,6 +7,8 @@
 //
 // Then the same from twenty frames deep, beside backtrace() there: what a call's stack costs (run --stacks native, and
 // none to see the difference). This in the thread's own time, as another one that runs beside it is no part of it.
+//
+//   driver_bench --malloc         the same depth, calls of malloc and free instead (driver_beside_heaptrack.py)
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <time.h>
@@ -15,6 +17,8 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -111,9 +115,25 @@ __attribute__((noinline)) void descend(int levels, const auto& at_the_end) {
   __asm__ volatile("" : : : "memory");  // So that no call is a jump.
 }
 
+int measure_malloc() {
+  // Through pointers that a compiler can't see through, so that the calls are made.
+  void* (*volatile take)(std::size_t) = std::malloc;
+  void (*volatile give)(void*) = std::free;
+  void* addresses[128];
+  int depth = 0;
+  double ns = 0;
+  descend(frames, [&] {
+    depth = backtrace(addresses, 128);
+    ns = measure_here([&] { give(take(4096)); });
+  });
+  std::printf("malloc, %d frames deep: %.1f ns a call\n", depth, ns);
+  return 0;
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "--malloc") return measure_malloc();
   void* driver = dlopen("libcuda.so.1", RTLD_NOW);
   const auto find = [driver](const char* name) { return driver == nullptr ? nullptr : dlsym(driver, name); };
   const auto bare_alloc = reinterpret_cast<Alloc>(find("bare_alloc"));

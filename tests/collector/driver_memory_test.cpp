@@ -195,6 +195,18 @@ TEST_F(DriverMemory, handles_and_mappings_are_handed_out_anew_too) {
   EXPECT_EQ(stream.last_state().count_problems(), 0U);
 }
 
+TEST_F(DriverMemory, an_address_of_a_graph_is_no_block_however_often_it_is_given_back) {
+  take(4096, {1, 0, 0});
+  for (int launches = 0; launches < 3; ++launches) memory.give(named(4096), ++time);
+  take(4096, {1, 0, 100});
+  EXPECT_EQ(in_use(1), 100U);
+  memory.give(named(4096), ++time);
+  EXPECT_EQ(in_use(1), 0U);
+  EXPECT_EQ(stream.counts().alloc, 1U);
+  EXPECT_EQ(stream.counts().free, 1U);
+  EXPECT_EQ(stream.last_state().count_problems(), 0U);
+}
+
 TEST_F(DriverMemory, a_free_of_an_unknown_block_counts_in_the_heap_that_the_job_names) {
   take(4096, {1, 0, 100});
   auto unknown = named(8192);

@@ -113,6 +113,16 @@ class Run(OwnFolderTest):
         self.assertIn("no process of this command told of device memory", done.stderr)
         self.assertFalse(os.path.exists(self.recording))
 
+    def test_a_command_that_tells_nothing_leaves_what_was_recorded_before(self):
+        Path(self.recording).write_text("of yesterday")
+        done = self.run_it("sh", "-c", "exit 7")
+        self.assertEqual(done.returncode, 7)
+        self.assertIn("is what it was before this command", done.stderr)
+        self.assertEqual(Path(self.recording).read_text(), "of yesterday")
+        self.assertEqual(self.run_it(PROGRAM, "--events", "10").returncode, 0)
+        self.assertNotIn(b"of yesterday", Path(self.recording).read_bytes())
+        self.assertEqual([file.name for file in Path(self.recording).parent.glob("run.hbm*")], [Path(self.recording).name])
+
     def test_a_command_that_is_not_there_leaves_what_was_recorded_before(self):
         Path(self.recording).write_text("of yesterday")
         self.assertEqual(self.run_it(str(self.folder / "missing")).returncode, 127)

@@ -226,6 +226,24 @@ grown_for_graphs(1, MIB)
 call("cuGraphAddNode_v2", byref(node), graph, None, None, c_size_t(0), struct.pack("i12x", MEM_ALLOC) + takes(MIB) + bytes(120))
 call("cuGraphLaunch_ptsz", graph, None)
 grown_for_graphs(2, MIB)
+
+# What is asked of a stream that is being captured is taken by its graph, where the driver may be asked whether it is
+for capture, more, name, on in (
+    ("cuStreamBeginCapture", (), "cuMemAllocAsync", stream), ("cuStreamBeginCapture_v2", (c_int(0),), "cuMemAllocAsync", stream),
+    ("cuStreamBeginCapture_ptsz", (), "cuMemAllocAsync_ptsz", None), ("cuStreamBeginCapture_v2_ptsz", (c_int(0),), "cuMemAllocAsync_ptsz", None),
+    ("cuStreamBeginCaptureToGraph", (graph, None, None, c_size_t(0), c_int(0)), "cuMemAllocAsync", stream),
+    ("cuStreamBeginCaptureToGraph_ptsz", (graph, None, None, c_size_t(0), c_int(0)), "cuMemAllocAsync_ptsz", None),
+):  # fmt: skip
+    call(capture, on, *more)
+    call(name, byref(at), c_size_t(700), on)
+    if is_told_by_cupti:
+        took(name, GPU_0, at.value, 700, stream=1 if on else 0)
+    call("cuMemFreeAsync", at, on)
+    if is_told_by_cupti:
+        gave(GPU_0, at.value, 700)
+    cuda.fake_capture(on or c_void_p(2), c_int(0))
+    block(name, 800, c_size_t(800), on, stream=1 if on else 0, free="cuMemFreeAsync", free_rest=(on,))
+
 call("cuGraphExecDestroy", graph)
 call("cuDeviceGraphMemTrim", c_int(0))
 for number in range(0 if is_told_by_cupti else 3):

@@ -16,7 +16,8 @@
 namespace fake_driver {
 namespace {
 
-constexpr Result not_ready = 600, capture_unsupported = 900;
+constexpr Result not_ready = 600, capture_unsupported = 900, capture_implicit = 906;
+constexpr std::uintptr_t per_thread = 2;
 
 struct FakeStream {
   std::uint64_t recorded = 0, done = 0;
@@ -86,6 +87,19 @@ Result behind::cuStreamDestroy(Object stream) {
   if (const Result result = failure_of("cuStreamDestroy"); result != success) return result;
   return behind::cuStreamDestroy_v2(stream);
 }
+// Until fake_capture() ends it.
+#define CAPTURES(name, ...)                                                             \
+  Result behind::name(Object stream __VA_OPT__(, ) __VA_ARGS__) {                       \
+    if (const Result result = failure_of(#name); result != success) return result;      \
+    fake_capture(stream != nullptr ? stream : reinterpret_cast<Object>(per_thread), 1); \
+    return success;                                                                     \
+  }
+CAPTURES(cuStreamBeginCapture)
+CAPTURES(cuStreamBeginCapture_ptsz)
+CAPTURES(cuStreamBeginCapture_v2, int)
+CAPTURES(cuStreamBeginCapture_v2_ptsz, int)
+CAPTURES(cuStreamBeginCaptureToGraph, Object, void*, void*, Size, int)
+CAPTURES(cuStreamBeginCaptureToGraph_ptsz, Object, void*, void*, Size, int)
 Result behind::cuEventCreate(Object* out, unsigned) {
   if (const Result result = failure_of("cuEventCreate"); result != success) return result;
   const std::lock_guard lock(mutex);
@@ -120,6 +134,8 @@ EXPORTED Result cuEventSynchronize(Object event) {
   return success;
 }
 EXPORTED Result cuStreamIsCapturing(Object stream, int* status) {
+  end_job_if_in_hook("cuStreamIsCapturing");
+  if (reinterpret_cast<std::uintptr_t>(stream) < per_thread) return capture_implicit;
   const std::lock_guard lock(mutex);
   *status = streams[stream].is_captured ? 1 : 0;
   return success;

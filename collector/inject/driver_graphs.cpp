@@ -1,0 +1,98 @@
+#include "collector/inject/driver_graphs.h"
+
+#include <atomic>
+#include <cstring>
+
+namespace hbmscope::inject::driver {
+namespace {
+
+// What the driver holds, by device, as it was told.
+struct GraphMemory {
+  std::atomic<bool> is_used;
+  SpinLock lock;
+  struct Held {
+    std::atomic<std::uint64_t> bytes;
+    std::uint32_t handles;
+  } devices[devices_max];
+};
+GraphMemory graph_memory;
+std::atomic<bool> has_captured{false};
+
+std::uint64_t graph_handle(std::size_t device, std::uint32_t number) {
+  constexpr int number_bits = 20;
+  return wire::graph_handles + (device << number_bits) + (number & ((1U << number_bits) - 1));
+}
+
+}  // namespace
+
+void note_graph_memory() {
+  graph_memory.is_used.store(true, std::memory_order_relaxed);
+}
+
+void note_graph_node(const void* node) {
+  int type = 0;
+  std::memcpy(&type, node, sizeof(type));  // It is the first member.
+  if (type == graph_node_alloc) note_graph_memory();
+}
+
+void tell_graph_memory(const DriverCall& call) {
+  if (graph_memory.is_used.load(std::memory_order_relaxed)) tell_graph_memory(call, call.device());
+}
+
+// Of two threads that launch at once one may leave it to the next launch: nothing waits here for another's row.
+void tell_graph_memory(const DriverCall& call, Device device) {
+  if (!graph_memory.is_used.load(std::memory_order_relaxed) || !call.may_ask_driver()) return;
+  const auto ask = reinterpret_cast<Result (*)(Device, int, std::uint64_t*)>(find_graph_helper());
+  const std::size_t index = index_of_device(device);
+  GraphMemory::Held& held = graph_memory.devices[index];
+  std::uint64_t bytes = 0;
+  if (ask == nullptr || ask(device, graph_memory_reserved_now, &bytes) != success) return;
+  if (bytes == held.bytes.load(std::memory_order_relaxed)) return;
+  wire::PhysicalCreateRecord create;
+  create.heap = device_heap(device);
+  create.stack = take_stack();
+  if (!graph_memory.lock.try_lock()) return;
+  std::uint64_t told = held.bytes.exchange(bytes, std::memory_order_relaxed);
+  if (bytes < told) {
+    for (std::uint32_t number = 0; number < held.handles; ++number) {
+      wire::PhysicalReleaseRecord release;
+      release.handle = graph_handle(index, number);
+      rings.add_of_driver(release);
+    }
+    held.handles = 0;
+    told = 0;
+  }
+  if (bytes > told) {
+    create.handle = graph_handle(index, held.handles++);
+    create.size = bytes - told;
+    rings.add_of_driver(create);
+  }
+  graph_memory.lock.unlock();
+}
+
+void note_capture() {
+  has_captured.store(true, std::memory_order_relaxed);
+}
+
+bool is_captured(const DriverCall& call, Object stream) {
+  if (!has_captured.load(std::memory_order_relaxed) || !call.may_ask_driver()) return false;
+  const bool is_of_thread =
+      call.entry == Entry::cuMemAllocAsync_ptsz || call.entry == Entry::cuMemAllocFromPoolAsync_ptsz;
+  constexpr std::uintptr_t oldest = 1, of_the_thread = 2;  // CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
+  auto handle = reinterpret_cast<std::uintptr_t>(stream);
+  if (handle == 0) handle = is_of_thread ? of_the_thread : oldest;
+  const auto ask = reinterpret_cast<Result (*)(Object, int*)>(find_capture_helper());
+  if (handle == oldest || ask == nullptr) return false;  // That one can't be captured.
+  int status = 0;
+  return ask(reinterpret_cast<Object>(handle), &status) == success && status != 0;
+}
+
+void forget_graphs() {
+  graph_memory.lock.unlock();
+  for (auto& held : graph_memory.devices) {
+    held.bytes.store(0, std::memory_order_relaxed);
+    held.handles = 0;
+  }
+}
+
+}  // namespace hbmscope::inject::driver

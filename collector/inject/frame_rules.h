@@ -1,0 +1,69 @@
+// The rules of find_frame_rule(), kept: to walk a stack is then a look-up and two words of memory a frame.
+//
+// A rule is of code that is loaded; so it is kept with the number of things that had been unloaded by then, and is not
+// found under another number. Any thread reads and adds, nobody waits; where there is no room a rule is found anew.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "collector/inject/frame_tables.h"
+
+namespace hbmscope::inject {
+
+class FrameRules {
+ public:
+  // `unloads`: as look_at_loaded_code() says it to the thread that walks.
+  explicit FrameRules(std::uint64_t unloads)
+      : places_(all_places.load(std::memory_order_acquire)),
+        unloads_(unloads << address_bits),
+        more_unloads_(unloads >> (64 - address_bits) << unloads_shift) {}
+
+  // For a frame that goes on at `return_address`, behind its call.
+  FrameRule of(std::uint64_t return_address) const {
+    if (return_address >> address_bits != 0) return {};
+    std::uint64_t word = 0;
+    if (places_ != nullptr && read(places_[first_place(return_address)], return_address, word)) return unpacked(word);
+    return find_elsewhere(return_address);
+  }
+
+ private:
+  struct Place {
+    std::atomic<std::uint64_t> key;  // 0: free, or about to be another one's.
+    std::atomic<std::uint64_t> rule;
+  };
+  // Addresses of programs have 47 bits; the unloads have the rest of the key, and the rest of them is in the rule.
+  static constexpr unsigned address_bits = 47, unloads_shift = 48, kind_shift = 44, cfa_shift = 20, offset_bits = 20;
+  static constexpr std::size_t places_max = std::size_t{1} << 16, tries_max = 8;
+
+  static std::size_t first_place(std::uint64_t return_address) { return return_address * 0x9e3779b97f4a7c15U >> 48; }
+  bool read(const Place& place, std::uint64_t return_address, std::uint64_t& word) const {
+    const std::uint64_t key = return_address | unloads_;
+    if (place.key.load(std::memory_order_acquire) != key) return false;
+    word = place.rule.load(std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return place.key.load(std::memory_order_relaxed) == key && word >> unloads_shift == more_unloads_ >> unloads_shift;
+  }
+  // Offsets are multiples of eight, or the rule is not kept.
+  static std::uint64_t packed(const FrameRule& rule);
+  static std::int32_t offset_of(std::uint64_t bits) {
+    constexpr unsigned unused = 32 - offset_bits;
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(bits) << unused) >> unused << 3;
+  }
+  static FrameRule unpacked(std::uint64_t word) {
+    return {static_cast<FrameRule::Kind>(word >> kind_shift & 15), offset_of(word >> cfa_shift), offset_of(word)};
+  }
+  FrameRule find_elsewhere(std::uint64_t return_address) const;
+  void add(std::uint64_t return_address, const FrameRule& rule) const;
+
+  static std::atomic<Place*> all_places;
+
+  const Place* places_;
+  std::uint64_t unloads_, more_unloads_;
+};
+
+// In a child after fork().
+void forget_frame_rules();
+
+}  // namespace hbmscope::inject
