@@ -1,6 +1,6 @@
 // A space built anew from a list of what another one held: its regions, then its blocks in the order of addresses. No
 // block looks for its place, and what blocks leave free between them is entered into tables when all are known, so that
-// this costs less than a tenth of taking them one by one.
+// this costs a fraction of taking them one by one.
 #pragma once
 
 #include <cstddef>
