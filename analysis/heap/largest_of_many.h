@@ -13,6 +13,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace hbmscope {
@@ -40,6 +41,23 @@ class LargestOfMany {
 
   void reserve(std::size_t numbers) {
     if (numbers > leaves_) grow(static_cast<std::uint32_t>(std::bit_ceil(numbers)));
+  }
+
+  // Many at once, to places that never had a number, in their order from first_new_place() on.
+  std::uint32_t first_new_place() const { return leaves_used_; }
+  void append(std::span<const std::uint64_t> values) {
+    if (values.empty()) return;
+    reserve(leaves_used_ + values.size());
+    std::copy(values.begin(), values.end(), values_.begin() + leaves_used_);
+    std::uint32_t first = leaves_used_;
+    leaves_used_ += static_cast<std::uint32_t>(values.size());
+    std::uint32_t last = leaves_used_ - 1;
+    for (std::uint32_t level = 1; level <= depth_; ++level) {
+      first >>= 3;
+      last >>= 3;
+      for (std::uint32_t node = first; node <= last; ++node)
+        values_[starts_[level] + node] = largest_of_eight(values_.data() + starts_[level - 1] + node * std::size_t{8});
+    }
   }
 
   void remove(std::uint32_t place) {

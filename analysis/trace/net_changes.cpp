@@ -105,9 +105,9 @@ void NetChanges::note_requested(std::uint32_t slot) {
     entries_[entry].flags |= wire::block_flag::is_pending;
 }
 
-std::vector<NetChanges::Added> NetChanges::sort_added() const {
-  std::vector<Added> added, scratch;
-  added.reserve(entries_.size());
+void NetChanges::sort_added(std::vector<Added>& added) const {
+  std::vector<Added> scratch;
+  added.reserve(entries_.size() + 1);
   std::uint64_t address_bits = 0, heap_bits = 0;
   for (std::uint32_t entry = 0; entry < entries_.size(); ++entry) {
     const wire::LiveRecord& block = entries_[entry];
@@ -118,7 +118,56 @@ std::vector<NetChanges::Added> NetChanges::sort_added() const {
   }
   radix_sort(added, scratch, address_bits, [](const Added& one) { return one.address; });
   radix_sort(added, scratch, heap_bits, [](const Added& one) { return std::uint64_t{one.heap}; });
-  return added;
+  added.push_back({0, behind_all_heaps, 0});
+}
+
+// A block that is gone or taken anew stays out; whether one is cannot be foreseen, so that there is no branch on it.
+void NetChanges::find_kept(std::span<wire::LiveRecord> piece, std::vector<wire::LiveRecord*>& kept) const {
+  constexpr std::size_t ahead = 32;
+  kept.resize(piece.size());
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < piece.size(); ++at) {
+    if (at + ahead < piece.size()) __builtin_prefetch(&entries_by_slot_[piece[at + ahead].slot]);
+    const std::uint32_t entry = entries_by_slot_[piece[at].slot];
+    piece[at].flags |= entry == now_pending ? wire::block_flag::is_pending : 0;
+    kept[count] = &piece[at];
+    count += entry >= now_pending ? 1 : 0;
+  }
+  kept.resize(count);
+}
+
+// Nor can it be foreseen which of two comes next.
+void NetChanges::merge_piece(std::span<wire::LiveRecord> piece, Merge& merge) const {
+  merge.live.clear();
+  find_kept(piece, merge.kept);
+  if (merge.kept.empty()) return;
+  const std::uint32_t heap = piece.front().heap;
+  add_heaps_before(heap, merge);
+  const auto is_before = [heap](const Added& added, const wire::LiveRecord& block) {
+    const bool is_lower = added.address < block.address, is_loose = (block.flags & wire::block_flag::is_loose) != 0;
+    return static_cast<bool>(static_cast<int>(added.heap == heap) & (static_cast<int>(is_lower) | is_loose));
+  };
+  std::size_t end = merge.next;
+  for (; is_before(merge.added[end], *merge.kept.back()); ++end) {
+    const wire::LiveRecord& entry = entries_[merge.added[end].entry];  // Most lie in two cache lines.
+    __builtin_prefetch(&entry.address);
+    __builtin_prefetch(&entry.flags);
+  }
+  // The last one that is kept is the last of all, so that neither of the two runs out before it.
+  std::size_t out = merge.live.size(), at = 0;
+  merge.live.resize(out + merge.kept.size() + end - merge.next);
+  for (; out < merge.live.size(); ++out) {
+    const wire::LiveRecord* const block = merge.kept[at];
+    const Added& added = merge.added[merge.next];
+    const bool is_added = is_before(added, *block);
+    merge.live[out] = is_added ? &entries_[added.entry] : block;
+    merge.next += is_added ? 1 : 0;
+    at += is_added ? 0 : 1;
+  }
+}
+
+void NetChanges::add_heaps_before(std::uint32_t heap, Merge& merge) const {
+  while (merge.added[merge.next].heap < heap) merge.live.push_back(&entries_[merge.added[merge.next++].entry]);
 }
 
 }  // namespace hbmscope

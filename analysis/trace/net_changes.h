@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/trace/packed_blocks.h"
 #include "collector/wire/block_decoder.h"
 
 namespace hbmscope {
@@ -38,46 +39,19 @@ class NetChanges {
   std::int64_t time_ns() const { return time_ns_; }
   std::size_t next_record() const { return next_record_; }
 
-  // What lives now: what lived before, without those that are gone, and merged into it what was added. `before` calls
-  // with one piece of the former after the other (std::span<const wire::LiveRecord>), sorted by heap, not loose,
-  // address. Each is visited as a wire::LiveRecord; expect(slot) comes some blocks earlier, for most of them.
-  template <class Before, class Visit, class Expect>
-  void for_each_live(const Before& before, const Visit& visit, const Expect& expect) {
-    constexpr std::size_t ahead = 16;
-    const std::vector<Added> added = sort_added();
-    std::size_t next = 0;
-    const auto visit_next = [&] {
-      if (next + 2 * ahead < added.size()) {  // Most lie in two cache lines.
-        const wire::LiveRecord& later = entries_[added[next + 2 * ahead].entry];
-        __builtin_prefetch(&later.address);
-        __builtin_prefetch(&later.flags);
-      }
-      if (next + ahead < added.size()) expect(entries_[added[next + ahead].entry].slot);
-      visit(entries_[added[next++].entry]);
-    };
-    std::vector<std::uint32_t> kept;  // Rows of a piece. Whether one is cannot be foreseen: no branch on it.
-    before([&](std::span<const wire::LiveRecord> piece) {
-      kept.resize(piece.size());
-      std::size_t count = 0;
-      for (std::size_t at = 0; at < piece.size(); ++at) {
-        if (at + ahead < piece.size()) __builtin_prefetch(&entries_by_slot_[piece[at + ahead].slot]);
-        kept[count] = static_cast<std::uint32_t>(at);
-        count += entries_by_slot_[piece[at].slot] >= now_pending ? 1 : 0;
-      }
-      for (std::size_t i = 0; i < count; ++i) {
-        if (i + ahead < count) expect(piece[kept[i + ahead]].slot);
-        const wire::LiveRecord& block = piece[kept[i]];
-        while (next < added.size() && is_before(added[next], block)) visit_next();
-        if (entries_by_slot_[block.slot] == untouched) {
-          visit(block);
-        } else {
-          wire::LiveRecord pending = block;
-          pending.flags |= wire::block_flag::is_pending;
-          visit(pending);
-        }
-      }
+  // What lives now: what lived before, without those that are gone, and merged into it what was added.
+  // visit(std::span<const wire::LiveRecord* const>), some hundred at a time, sorted by heap, not loose, address.
+  template <class Visit>
+  void for_each_live(const PackedBlocks& before, const Visit& visit) {
+    Merge merge;
+    sort_added(merge.added);
+    before.for_each_piece([&](std::span<wire::LiveRecord> piece) {
+      merge_piece(piece, merge);
+      visit(std::span<const wire::LiveRecord* const>(merge.live));
     });
-    while (next < added.size()) visit_next();
+    merge.live.clear();
+    add_heaps_before(behind_all_heaps, merge);
+    visit(std::span<const wire::LiveRecord* const>(merge.live));
   }
 
  private:
@@ -85,17 +59,24 @@ class NetChanges {
     std::uint64_t address;
     std::uint32_t heap, entry;
   };
-  static bool is_before(const Added& added, const wire::LiveRecord& block) {
-    if (added.heap != block.heap) return added.heap < block.heap;
-    return (block.flags & wire::block_flag::is_loose) != 0 || added.address < block.address;
-  }
-  std::vector<Added> sort_added() const;  // By heap, then by address.
+  struct Merge {
+    std::vector<Added> added;             // The last one is behind all heaps.
+    std::size_t next = 0;                 // Of them.
+    std::vector<wire::LiveRecord*> kept;  // Of the piece at hand.
+    std::vector<const wire::LiveRecord*> live;
+  };
+  void sort_added(std::vector<Added>& added) const;  // By heap, then by address.
+  void find_kept(std::span<wire::LiveRecord> piece, std::vector<wire::LiveRecord*>& kept) const;
+  // What is kept of a piece, and what was added before the last of that.
+  void merge_piece(std::span<wire::LiveRecord> piece, Merge& merge) const;
+  void add_heaps_before(std::uint32_t heap, Merge& merge) const;
   wire::LiveRecord& entry_of(std::uint32_t slot);
   void take(const wire::AllocRecord& record, std::uint64_t event);
   void give_back(std::uint32_t slot);
   void note_requested(std::uint32_t slot);
 
   static constexpr std::uint32_t untouched = 0xffffffff, now_pending = 0xfffffffe;  // Above all entries.
+  static constexpr std::uint32_t behind_all_heaps = 0xffffffff;
   std::vector<std::uint32_t> entries_by_slot_;
   std::vector<wire::LiveRecord> entries_;  // heap 0: what was in the slot is gone.
   std::vector<std::uint32_t> free_slots_;

@@ -41,31 +41,36 @@ void PackedBlocks::finish() {
   pieces_.shrink_to_fit();
 }
 
+// First column by column, then row by row: each row is written once.
 const std::uint8_t* PackedBlocks::unpack(const std::uint8_t* at, std::uint32_t heap,
                                          std::span<wire::LiveRecord> rows) const {
-  Numbers column;
-  const std::span<std::uint64_t> numbers(column.data(), rows.size());
-  const auto read_column = [&](const auto& store) {
-    at = unpack_numbers(at, numbers);
-    for (std::size_t row = 0; row < rows.size(); ++row) store(rows[row], column[row]);
-  };
-  read_column([&](wire::LiveRecord& block, std::uint64_t gap) {
-    block.address = gap;
-    block.heap = heap;
-  });
+  std::array<std::uint64_t, packed_numbers_max> gaps, sizes, roundings, ages;
+  std::array<std::uint32_t, packed_numbers_max> slots, stacks, streams, tags, flags;
+  const auto read = [&](auto& column) { at = unpack_numbers(at, std::span(column.data(), rows.size())); };
+  read(gaps);
+  read(sizes);
+  read(roundings);
+  read(ages);
+  read(slots);
+  read(stacks);
+  read(streams);
+  read(tags);
+  read(flags);
   std::uint64_t end = 0;
-  read_column([&](wire::LiveRecord& block, std::uint64_t size) {
-    block.size = size;
-    block.address += end;
-    end = block.address + size;
-  });
-  read_column([](wire::LiveRecord& block, std::uint64_t rounding) { block.requested = block.size - rounding; });
-  read_column([this](wire::LiveRecord& block, std::uint64_t age) { block.event = position_ - age; });
-  read_column([](wire::LiveRecord& block, std::uint64_t slot) { block.slot = static_cast<std::uint32_t>(slot); });
-  read_column([](wire::LiveRecord& block, std::uint64_t stack) { block.stack = static_cast<std::uint32_t>(stack); });
-  read_column([](wire::LiveRecord& block, std::uint64_t stream) { block.stream = static_cast<std::uint32_t>(stream); });
-  read_column([](wire::LiveRecord& block, std::uint64_t tag) { block.tag = static_cast<std::uint32_t>(tag); });
-  read_column([](wire::LiveRecord& block, std::uint64_t flags) { block.flags = static_cast<std::uint32_t>(flags); });
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    wire::LiveRecord& block = rows[i];
+    block.address = end + gaps[i];
+    end = block.address + sizes[i];
+    block.size = sizes[i];
+    block.requested = sizes[i] - roundings[i];
+    block.event = position_ - ages[i];
+    block.heap = heap;
+    block.slot = slots[i];
+    block.stack = stacks[i];
+    block.stream = streams[i];
+    block.tag = tags[i];
+    block.flags = flags[i];
+  }
   return at;
 }
 

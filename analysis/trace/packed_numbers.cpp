@@ -96,27 +96,40 @@ void pack_numbers(std::span<const std::uint64_t> numbers, std::vector<std::uint8
   out.resize(static_cast<std::size_t>(writer.finish() - out.data()));
 }
 
-const std::uint8_t* unpack_numbers(const std::uint8_t* at, std::span<std::uint64_t> numbers) {
+namespace {
+
+template <class Number>
+const std::uint8_t* unpack(const std::uint8_t* at, std::span<Number> numbers) {
   Head head;
   std::memcpy(&head, at, sizeof(head));
   at += sizeof(head);
   if (head.has_exceptions || head.width == 0) {
-    std::fill(numbers.begin(), numbers.end(), head.least);
+    std::fill(numbers.begin(), numbers.end(), static_cast<Number>(head.least));
     const unsigned width = head.width + row_bits;
     std::size_t bit = 0;
     for (std::size_t i = 0; i < head.exceptions; ++i, bit += width) {
       const std::uint64_t both = load_bits(at, bit) & mask_of(width);
-      numbers[both & mask_of(row_bits)] = head.least + (both >> row_bits << head.shift);
+      numbers[both & mask_of(row_bits)] = static_cast<Number>(head.least + (both >> row_bits << head.shift));
     }
     return at + (bit + 7) / 8;
   }
   const std::uint64_t mask = mask_of(head.width);
   std::size_t bit = 0;
-  for (std::uint64_t& number : numbers) {
-    number = head.least + ((load_bits(at, bit) & mask) << head.shift);
+  for (Number& number : numbers) {
+    number = static_cast<Number>(head.least + ((load_bits(at, bit) & mask) << head.shift));
     bit += head.width;
   }
   return at + (bit + 7) / 8;
+}
+
+}  // namespace
+
+const std::uint8_t* unpack_numbers(const std::uint8_t* at, std::span<std::uint64_t> numbers) {
+  return unpack(at, numbers);
+}
+
+const std::uint8_t* unpack_numbers(const std::uint8_t* at, std::span<std::uint32_t> numbers) {
+  return unpack(at, numbers);
 }
 
 }  // namespace hbmscope

@@ -12,12 +12,13 @@
 
 namespace hbmscope {
 
-constexpr std::size_t packed_numbers_max = 512;   // At a time.
+constexpr std::size_t packed_numbers_max = 256;   // At a time.
 constexpr std::size_t packed_numbers_behind = 8;  // Bytes that must follow the last ones, whatever is in them.
 
 // Least by their sign, so that -1 is near 0.
 void pack_numbers(std::span<const std::uint64_t> numbers, std::vector<std::uint8_t>& out);
 // As many as were packed. Returns where the next ones begin.
 const std::uint8_t* unpack_numbers(const std::uint8_t* at, std::span<std::uint64_t> numbers);
+const std::uint8_t* unpack_numbers(const std::uint8_t* at, std::span<std::uint32_t> numbers);  // Their lower halves.
 
 }  // namespace hbmscope

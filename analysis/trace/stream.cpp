@@ -126,15 +126,13 @@ void Stream::spare_memory() {
 }
 
 // The next one, about as large as this, comes where all of them together are within their bytes, but not later than if
-// this were the only one. And never nearer than blocks live: to restore those costs as much as so many events.
+// this were the only one.
 std::uint64_t Stream::events_between(const Keyframe& keyframe) const {
   const std::uint64_t size = keyframe.memory_bytes();
   if (growth_->is_sparing) return std::max<std::uint64_t>(keyframe_events_min, size * sparing_events_per_byte);
-  std::uint64_t live = 0;
-  for (const KeyframeHeap& heap : keyframe.heaps) live += heap.blocks;
   const std::uint64_t room_at =
       std::max(keyframe.position, (growth_->keyframe_bytes + size) / keyframe_bytes_per_event);
-  return std::max({keyframe_events_min, live, std::min(room_at - keyframe.position, size / keyframe_bytes_per_event)});
+  return std::max(keyframe_events_min, std::min(room_at - keyframe.position, size / keyframe_bytes_per_event));
 }
 
 void Stream::note_written(std::uint64_t end_event, std::uint64_t blocks) {
@@ -162,12 +160,23 @@ const Timeline& Stream::timeline(std::uint32_t heap) const {
   return heap < has_.timelines.size() ? has_.timelines[heap] : none;
 }
 
+// Never nearer than blocks live, at one of the two: to restore those costs as much as so many events.
+bool Stream::is_too_near(std::uint64_t events) const {
+  if (has_.keyframes.empty() || growth_->is_sparing) return false;
+  std::uint64_t live_then = 0, live_now = 0;
+  for (const KeyframeHeap& heap : has_.keyframes.back()->heaps) live_then += heap.blocks;
+  if (events >= live_then) return false;
+  for (std::uint32_t heap = 1; heap < has_.definitions.heaps().size(); ++heap)
+    live_now += growth_->last.heap(heap).live_blocks;
+  return events < live_now;
+}
+
 void Stream::keep_keyframe() {
   const StreamState& last = growth_->last;
   // The first comes soon: before it, whatever made the heaps is in the way.
-  const std::uint64_t wanted =
-      has_.keyframes.empty() ? wire::block_events_max : has_.keyframes.back()->position + growth_->keyframe_events;
-  if (last.position() < wanted) return;
+  const std::uint64_t wanted = has_.keyframes.empty() ? wire::block_events_max : growth_->keyframe_events;
+  const std::uint64_t events = last.position() - (has_.keyframes.empty() ? 0 : has_.keyframes.back()->position);
+  if (events < wanted || is_too_near(events)) return;
   auto keyframe = std::make_shared<const Keyframe>(last.make_keyframe(growth_->keyframe_encoder));
   growth_->keyframe_bytes += keyframe->memory_bytes();
   growth_->keyframe_events = events_between(*keyframe);

@@ -178,6 +178,7 @@ class Stream {
   RecordCounts note(const wire::DecodedBlock& block);
   void note_peak(std::uint32_t heap, std::uint64_t position, std::int64_t time_ns);
   void keep_keyframe();
+  bool is_too_near(std::uint64_t events) const;                  // So many after the last keyframe.
   std::uint64_t events_between(const Keyframe& keyframe) const;  // It and the next one; its bytes are counted by now.
   // Those behind the keyframe that are plain, without a gap, up to the one with the event `position`.
   std::vector<wire::SharedBlock> plain_blocks_after(const Keyframe& keyframe, std::uint64_t position) const;

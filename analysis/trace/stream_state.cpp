@@ -54,24 +54,6 @@ LiveBlock StreamState::block_in(std::size_t number) const {
   return block;
 }
 
-// A size that can't be counts as none, as in the space; a request that can't be is not told.
-void StreamState::add_block(Slot& slot, HeapState& heap, BlockIndex place) {
-  slot.place = place;
-  const std::uint64_t size = heap.space.range_of(place).size();
-  heap.in_use_bytes += size;
-  ++heap.live_blocks;
-  if (slot.requested > AddressSpace::bytes_max) {
-    slot.requested = wire::unknown_bytes;
-    ++heap.unknown_requests;
-  } else {
-    heap.requested_bytes += slot.requested;
-  }
-  if (slot.is_pending != 0) {
-    heap.pending_bytes += size;
-    ++heap.pending_blocks;
-  }
-}
-
 void StreamState::remove_block(Slot& slot) {
   HeapState& heap = heaps_[slot.heap];
   const std::uint64_t size = heap.space.range_of(slot.place).size();

@@ -21,6 +21,7 @@
 
 namespace hbmscope {
 
+class AddressSpaceBuilder;
 class NetChanges;
 
 // What a slot of the writer's table holds.
@@ -41,12 +42,16 @@ struct LiveBlock {
   bool has_address() const { return (flags & wire::block_flag::has_no_address) == 0; }
 };
 
-struct HeapState {
-  AddressSpace space{RegionsAre::unknown};
+// Over the live blocks of a heap.
+struct HeapSums {
   std::uint64_t in_use_bytes = 0;     // Of all live blocks, pending ones too.
   std::uint64_t requested_bytes = 0;  // Of those whose request is known.
   std::uint64_t pending_bytes = 0;    // In use, already freed by the program.
   std::uint64_t live_blocks = 0, pending_blocks = 0, unknown_requests = 0;
+};
+
+struct HeapState : HeapSums {
+  AddressSpace space{RegionsAre::unknown};
   bool is_inexact = false;            // After a loss, until it was listed again.
   std::int64_t inexact_since_ns = 0;  // The time of that loss.
   bool is_listed = false;             // Something was listed of it since the last event.
@@ -216,17 +221,34 @@ class StreamState {
   void list_blocks(std::uint32_t heap, std::span<const std::uint32_t> slots, PackedBlocks& out) const;
   LiveBlock block_in(std::size_t slot) const;
   void restore_blocks(const Keyframe& keyframe, NetChanges& changes);
+  void restore_some(std::uint32_t heap, std::span<const wire::LiveRecord* const> blocks, AddressSpaceBuilder& builder);
   // A block that is taken or listed.
   template <class Record>
   void fill_slot(std::uint32_t number, const Record& record, std::uint64_t event, HeapState& heap, BlockIndex place) {
-    Slot& slot = slots_[number];
-    slot.requested = record.requested;
-    slot.heap = record.heap & Slot::heap_max;
-    slot.is_pending = (record.flags & wire::block_flag::is_pending) != 0 ? 1 : 0;
-    slot.is_vacant = 0;
+    put_details(record.heap, place, details_of(record, event));
+    fill_slot(slots_[number], record, place, heap.space.range_of(place).size(), heap);
+  }
+  template <class Record>
+  static Details details_of(const Record& record, std::uint64_t event) {
     constexpr std::uint32_t elsewhere = wire::block_flag::is_loose | wire::block_flag::is_pending;
-    put_details(record.heap, place, {event, record.stack, record.stream, record.tag, record.flags & ~elsewhere});
-    add_block(slot, heap, place);
+    return {event, record.stack, record.stream, record.tag, record.flags & ~elsewhere};
+  }
+  // A size that can't be counts as none, as in the space; a request that can't be is not told.
+  template <class Record>
+  static void fill_slot(Slot& slot, const Record& record, BlockIndex place, std::uint64_t size, HeapSums& sums) {
+    const bool is_pending = (record.flags & wire::block_flag::is_pending) != 0;
+    const bool is_told = record.requested <= AddressSpace::bytes_max;
+    slot.requested = is_told ? record.requested : wire::unknown_bytes;
+    slot.place = place;
+    slot.heap = record.heap & Slot::heap_max;
+    slot.is_pending = is_pending ? 1 : 0;
+    slot.is_vacant = 0;
+    sums.in_use_bytes += size;
+    sums.requested_bytes += is_told ? record.requested : 0;
+    sums.pending_bytes += is_pending ? size : 0;
+    ++sums.live_blocks;
+    sums.pending_blocks += is_pending ? 1 : 0;
+    sums.unknown_requests += is_told ? 0 : 1;
   }
   void put_details(std::uint32_t heap, BlockIndex place, const Details& details) {
     std::vector<Details>& all = details_[heap];
@@ -238,7 +260,6 @@ class StreamState {
     if (at > all.size()) all.resize(at + 1);
     all[at] = details;
   }
-  void add_block(Slot& slot, HeapState& heap, BlockIndex place);
   void remove_block(Slot& slot);
   void clear_heap(std::uint32_t heap);
 

@@ -2,8 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <random>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
 
+#include "analysis/heap/address_space_builder.h"
 #include "tests/analysis/address_space_trial.h"
 
 namespace hbmscope {
@@ -280,6 +287,93 @@ TEST(LargestOfMany, is_the_largest_after_every_change) {
     for (const auto& [place, each] : naive) expected = std::max(expected, each);
     ASSERT_EQ(largest.largest(), expected);
     ASSERT_EQ(largest.count(), naive.size());
+  }
+}
+
+TEST(LargestOfMany, numbers_that_come_together_are_as_one_by_one) {
+  std::mt19937_64 random(12);
+  for (int i = 0; i < 200; ++i) {
+    LargestOfMany together, single;
+    for (std::size_t round = 0; round < 3; ++round) {
+      std::vector<std::uint64_t> values(random() % 200);
+      for (std::uint64_t& value : values) value = 1 + random() % 300;
+      const std::uint32_t first = together.first_new_place();
+      together.append(values);
+      for (const std::uint64_t value : values) single.add(value);
+      ASSERT_EQ(together.largest(), single.largest());
+      ASSERT_EQ(together.count(), single.count());
+      for (std::size_t at = 0; at < values.size(); at += 2) {  // The next round comes to places of its own.
+        const std::uint64_t value = random() % 300;
+        together.set(first + static_cast<std::uint32_t>(at), value);
+        single.set(first + static_cast<std::uint32_t>(at), value);
+        ASSERT_EQ(together.largest(), single.largest());
+      }
+    }
+  }
+}
+
+// Regions of some pages, apart or side by side, full ones and empty ones; blocks that overlap are loose.
+TEST(AddressSpaceBuilder, a_space_built_from_a_list_is_as_the_one_that_was_listed) {
+  constexpr std::uint64_t page = 512;
+  std::mt19937_64 random(13);
+  for (int seed = 0; seed < 60; ++seed) {
+    AddressSpace listed, built;
+    const std::uint64_t region_pages = 1 + random() % (seed % 3 == 0 ? 400 : 9), few = 1 + random() % 4;
+    for (std::uint64_t begin = 0; begin < 600; begin += region_pages + (random() % 2)) {
+      const AddressRange region{begin * page, (begin + region_pages) * page};
+      const Joining joining = random() % 3 == 0 ? Joining::with_neighbours : Joining::never;
+      listed.add_region(region, joining);
+      built.add_region(region, joining);
+    }
+    std::map<std::pair<bool, std::uint64_t>, std::vector<BlockIndex>> live;  // By loose or not, and address.
+    for (int i = 0; i < 400; ++i) {
+      const BlockIndex taken = listed.take(random() % 620 * page, random() % few * page);
+      live[{listed.is_loose(taken), listed.range_of(taken).begin}].push_back(taken);
+    }
+    std::vector<std::pair<BlockIndex, BlockIndex>> both;
+    {
+      AddressSpaceBuilder builder(built, listed.blocks(), listed.free_chunks());
+      std::vector<AddressSpaceBuilder::Block> blocks;
+      for (const auto& [key, same_place] : live)
+        for (const BlockIndex block : same_place) {
+          const AddressRange range = listed.range_of(block);
+          if (key.first)
+            both.emplace_back(block, built.take_loose(range.begin, range.size()));
+          else
+            blocks.push_back({range.begin, range.size(), block});
+        }
+      for (std::span<AddressSpaceBuilder::Block> rest(blocks); !rest.empty();) {
+        const std::span<AddressSpaceBuilder::Block> some =
+            rest.first(std::min<std::size_t>(rest.size(), random() % 150));
+        std::vector<BlockIndex> before;
+        for (const AddressSpaceBuilder::Block& block : some) before.push_back(block.place);
+        builder.append(some);
+        for (std::size_t i = 0; i < some.size(); ++i) both.emplace_back(before[i], some[i].place);
+        rest = rest.subspan(some.size());
+      }
+    }
+    const auto chunks = [](const AddressSpace& space) {
+      std::vector<std::tuple<std::uint64_t, std::uint64_t, ChunkState>> result;
+      space.for_each_chunk(
+          [&](const HeapChunk& chunk) { result.emplace_back(chunk.range.begin, chunk.range.end, chunk.state); });
+      return result;
+    };
+    const auto figures = [](const AddressSpace& space) {
+      return std::tuple(space.in_use_bytes(), space.blocks(), space.free_bytes(), space.largest_free(),
+                        space.free_chunks(), space.loose_blocks().size());
+    };
+    ASSERT_EQ(chunks(listed), chunks(built)) << seed;
+    ASSERT_EQ(figures(listed), figures(built)) << seed;
+    // And both go on alike, in any order.
+    std::shuffle(both.begin(), both.end(), random);
+    for (const auto& [one, other] : both) {
+      ASSERT_EQ(listed.range_of(one), built.range_of(other)) << seed;
+      ASSERT_EQ(listed.is_loose(one), built.is_loose(other)) << seed;
+      listed.give_back(one);
+      built.give_back(other);
+      ASSERT_EQ(figures(listed), figures(built)) << seed;
+    }
+    ASSERT_EQ(chunks(listed), chunks(built)) << seed;
   }
 }
 
