@@ -6,6 +6,7 @@
 //   fake_capture(stream, 1) it is being captured: recording an event there fails, as the real one would take it into
 //                           the graph
 //   fake_waits()            how often an event was waited for that was not done
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -135,8 +136,11 @@ EXPORTED Result cuEventSynchronize(Object event) {
 }
 EXPORTED Result cuStreamIsCapturing(Object stream, int* status) {
   end_job_if_in_hook("cuStreamIsCapturing");
-  if (reinterpret_cast<std::uintptr_t>(stream) < per_thread) return capture_implicit;
   const std::lock_guard lock(mutex);
+  // The oldest stream waits for all others, which none that is captured can be waited for.
+  const bool is_any_captured =
+      std::any_of(streams.begin(), streams.end(), [](const auto& one) { return one.second.is_captured; });
+  if (reinterpret_cast<std::uintptr_t>(stream) < per_thread && is_any_captured) return capture_implicit;
   *status = streams[stream].is_captured ? 1 : 0;
   return success;
 }
