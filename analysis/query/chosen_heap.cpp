@@ -39,9 +39,9 @@ std::vector<NamedHeap> heaps_of(const Trace& trace) {
   for (std::uint32_t i = 0; i < trace.streams.size(); ++i)
     for (const HeapInfo& info : trace.streams[i].definitions().heaps()) {
       if (info.id == 0 || !is_worth_showing(trace.streams[i], info.id)) continue;
-      const std::string& label = labels[i][info.id];
-      heaps.push_back({{i, info.id}, label.empty() ? fmt::format("heap {}", info.id) : label});
+      heaps.push_back({{i, info.id}, labels[i][info.id]});
     }
+  if (!trace.stream_files.empty()) return heaps;
   std::stable_sort(heaps.begin(), heaps.end(), [&](const NamedHeap& a, const NamedHeap& b) {
     return rank_of_stream(trace, a.key.stream) < rank_of_stream(trace, b.key.stream);
   });

@@ -62,7 +62,10 @@ std::vector<std::string> find_stream_names(const Trace& trace) {
     const auto add = [&](const std::string& more) {
       if (!more.empty() && names[i] != more) names[i] += (names[i].empty() ? "" : ", ") + more;
     };
-    if (names[i].empty() || counts[names[i]] > 1) add(process_of(i));
+    if (names[i].empty() || counts[names[i]] > 1) {
+      if (const auto rank = rank_of_stream(trace, i)) add("rank " + std::to_string(*rank));
+      add(process_of(i));
+    }
     if (names[i].empty() || used.contains(names[i])) add("stream " + std::to_string(i + 1));
     used.insert(names[i]);
   }
@@ -82,7 +85,8 @@ std::vector<std::vector<std::string>> find_heap_labels(const Trace& trace, HeapL
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     std::vector<std::string>& of_stream = labels.emplace_back();
     for (const HeapInfo& heap : trace.streams[i].definitions().heaps())
-      of_stream.push_back(owners_of_name[heap.name].size() > 1 ? with(heap.name, owners[i]) : heap.name);
+      of_stream.push_back(with(heap.name.empty() ? "heap " + std::to_string(heap.id) : heap.name,
+                               owners_of_name[heap.name].size() > 1 ? owners[i] : std::string()));
   }
   return labels;
 }

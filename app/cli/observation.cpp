@@ -36,6 +36,7 @@ std::string count(std::uint64_t number) {
 Observation::Observation()
     : observer_([this](const wire::SharedBlock& block) {
         const bool was_recording = recorder_.is_recording();
+        if (recorder_.parts().empty()) leave_second_name();
         recorder_.append(*block);
         if (was_recording && recorder_.failure())
           say(fmt::format("the recording ends here, the job goes on: {}", printable(*recorder_.failure())));
@@ -62,34 +63,20 @@ std::optional<int> Observation::listen(const ListenOptions& options) {
 }
 
 std::optional<std::string> Observation::start_recording() {
-  // A flight recorder's folder may have the file under a second name: what is kept there stays.
+  leave_second_name();
+  return recorder_.open(recording_path_);
+}
+
+void Observation::start_recording_with_first_process() {
+  recorder_.open_with_first_block(recording_path_);
+}
+
+// A flight recorder's folder may have the file under a second name: what is kept there stays.
+void Observation::leave_second_name() const {
   std::error_code error;
   if (std::filesystem::is_regular_file(recording_path_, error) &&
       std::filesystem::hard_link_count(recording_path_, error) > 1)
     std::filesystem::remove(recording_path_, error);
-  else
-    set_aside();
-  auto wrong = recorder_.open(recording_path_);
-  if (wrong) discard_recording();
-  return wrong;
-}
-
-void Observation::set_aside() {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(recording_path_, error) ||
-      std::filesystem::file_size(recording_path_, error) == 0)
-    return;
-  set_aside_ = fmt::format("{}.before-{}", recording_path_, getpid());
-  std::filesystem::rename(recording_path_, set_aside_, error);
-  if (error) set_aside_.clear();
-}
-
-bool Observation::discard_recording() {
-  std::error_code error;
-  if (std::filesystem::is_regular_file(recording_path_, error)) std::filesystem::remove(recording_path_, error);
-  if (set_aside_.empty()) return false;
-  std::filesystem::rename(std::exchange(set_aside_, {}), recording_path_, error);
-  return !error;
 }
 
 std::optional<std::string> Observation::rename_recording(const std::string& path) {
@@ -101,7 +88,10 @@ std::optional<std::string> Observation::rename_recording(const std::string& path
 }
 
 void Observation::remove_empty_recording() const {
-  if (!was_there_ && std::filesystem::is_regular_file(recording_path_)) std::filesystem::remove(recording_path_);
+  std::error_code error;
+  if (!was_there_ && std::filesystem::is_regular_file(recording_path_, error) &&
+      std::filesystem::file_size(recording_path_, error) == 0)
+    std::filesystem::remove(recording_path_, error);
 }
 
 link::Status Observation::status(std::uint32_t flags) const {
@@ -161,23 +151,15 @@ void Observation::sample_devices() {
 
 void Observation::serve(std::uint32_t flags) {
   is_busy_ = observer_.serve(is_busy_ ? 0 : round_ms);
-  forget_set_aside();
   sample_devices();
   serve_viewers(flags);
 }
 
 void Observation::finish(std::uint32_t flags) {
   observer_.finish();
-  forget_set_aside();
   if (is_far_started()) wait_until_all_has_come(flags);
   port_.finish(status(flags), viewer_patience_ms);
   recorder_.finish();
-}
-
-void Observation::forget_set_aside() {
-  if (set_aside_.empty() || observer_.totals().processes == 0) return;
-  std::error_code error;
-  std::filesystem::remove(std::exchange(set_aside_, {}), error);
 }
 
 bool Observation::was_asked_to_detach() {

@@ -20,21 +20,22 @@ class Observation {
   Observation(const Observation&) = delete;
   Observation& operator=(const Observation&) = delete;
 
-  // Tries the recording's file and opens both sockets. What lies at that path is replaced when the first process
-  // has told something after start_recording(), and lies beside it until then. Where it failed: the text has been
+  // Tries the recording's file and opens both sockets. What lies at that path is replaced when the
+  // recording starts. Where it failed: the text has been
   // printed, and this is the exit code. `jobs_folder`: where jobs find the observer, for `uid`; empty: where those that
   // it starts do.
   std::optional<int> open(const std::string& recording, const std::string& jobs_folder = {}, std::uint32_t uid = 0);
   // By TCP too, after open(), where that is asked for. Where it failed: as open(), and what that made is gone.
   std::optional<int> listen(const ListenOptions& options);
   std::optional<std::string> start_recording();
+  // What is wrong with the file then is said, and the job goes on.
+  void start_recording_with_first_process();
   // Nothing, or why not, in words. What lies at that path is replaced.
   std::optional<std::string> rename_recording(const std::string& path);
   // What open() made and nothing was written to.
   void remove_empty_recording() const;
-  // Where no process told anything: the recording goes, and what lay at its path before start_recording() is there
-  // again. True: something did.
-  bool discard_recording();
+  // What lay at the recording's path before open() lies there still, where nothing was recorded since.
+  bool was_there() const { return was_there_; }
 
   // From now on the devices are asked for their totals, on a thread, as long as somebody may hold memory of them.
   void watch_devices() { watches_devices_ = true; }
@@ -57,8 +58,7 @@ class Observation {
   bool print_summary() const;
 
  private:
-  void set_aside();
-  void forget_set_aside();  // Once something has been told.
+  void leave_second_name() const;
   link::Status status(std::uint32_t flags) const;
   void serve_viewers(std::uint32_t flags);
   void sample_devices();
@@ -70,7 +70,6 @@ class Observation {
   DeviceSampler devices_;
   std::uint64_t refusals_seen_ = 0;
   std::string recording_path_;
-  std::string set_aside_;  // What lay at its path.
   bool was_there_ = false, is_busy_ = false, is_asked_to_detach_ = false, watches_devices_ = false,
        has_all_come_ = false;
   int asked_signal_ = 0;

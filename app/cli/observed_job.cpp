@@ -94,10 +94,8 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   job_ = start_job(command, collector->string(), settings, start_errno);
   if (start_errno == 0) {
     observation_.watch_devices();
-    const auto failed = observation_.start_recording();
-    if (!failed) return std::nullopt;
-    kill(job_, SIGTERM);
-    return fail({*failed, "Name another file with --record.", recording, {}, false});
+    observation_.start_recording_with_first_process();
+    return std::nullopt;
   }
   if (job_ > 0) waitpid(job_, &status_, 0);
   observation_.remove_empty_recording();
@@ -141,8 +139,8 @@ void ObservedJob::print_summary() {
       "driver (libcuda.so.1) that take memory, and an allocator with collector/annotate/hbmscope.h. Not watched are "
       "statically linked programs, processes whose environment was emptied (env -i) or that run as another user, and, "
       "with --no-follow, all but the first.");
-  if (observation_.discard_recording())
-    say(fmt::format("{} is what it was before this command.", printable(recording())));
+  observation_.remove_empty_recording();
+  if (observation_.was_there()) say(fmt::format("{} is what it was before this command.", printable(recording())));
 }
 
 }  // namespace hbmscope::cli

@@ -8,6 +8,7 @@ namespace hbmscope::inject {
 namespace {
 
 SpinLock adding;
+bool has_no_memory = false;  // While that is held.
 
 }  // namespace
 
@@ -20,14 +21,21 @@ std::uint64_t FrameRules::packed(const FrameRule& rule) {
          (static_cast<std::uint64_t>(rule.frame_pointer_offset / 8) & offset);
 }
 
+bool FrameRules::can_be_packed(const FrameRule& rule) {
+  constexpr std::int32_t end = 8 << (offset_bits - 1);
+  const auto fits = [](std::int32_t offset) { return offset % 8 == 0 && offset > -end && offset < end; };
+  return fits(rule.cfa_offset) && fits(rule.frame_pointer_offset);
+}
+
 // In the first place that is free or has a rule of other unloads; else in the last that was looked at.
 void FrameRules::add(std::uint64_t return_address, const FrameRule& rule) const {
-  if (rule.cfa_offset % 8 != 0 || rule.frame_pointer_offset % 8 != 0 || !adding.try_lock()) return;
+  if (!can_be_packed(rule) || !adding.try_lock()) return;
   Place* places = all_places.load(std::memory_order_acquire);
-  if (places == nullptr) {
+  if (places == nullptr && !has_no_memory) {
     constexpr std::size_t bytes = places_max * sizeof(Place);  // Memory is taken where it was written.
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory != MAP_FAILED) {
+    has_no_memory = memory == MAP_FAILED;
+    if (!has_no_memory) {
       madvise(memory, bytes, MADV_DONTDUMP);
       places = static_cast<Place*>(memory);  // All zeros is empty.
       all_places.store(places, std::memory_order_release);
@@ -42,7 +50,7 @@ void FrameRules::add(std::uint64_t return_address, const FrameRule& rule) const 
     }
     place->key.store(0, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
-    place->rule.store(packed(rule) | more_unloads_, std::memory_order_relaxed);
+    place->rule.store(packed(rule) | more_unloads_ | check_of(return_address), std::memory_order_relaxed);
     place->key.store(return_address | unloads_, std::memory_order_release);
   }
   adding.unlock();

@@ -34,18 +34,27 @@ class FrameRules {
     std::atomic<std::uint64_t> rule;
   };
   // Addresses of programs have 47 bits; the unloads have the rest of the key, and the rest of them is in the rule.
-  static constexpr unsigned address_bits = 47, unloads_shift = 48, kind_shift = 44, cfa_shift = 20, offset_bits = 20;
+  // There too are some bits of another hash of the address, should a place be taken from it and come back between two
+  // looks.
+  static constexpr unsigned address_bits = 47, unloads_shift = 48, kind_shift = 44, check_shift = 34, cfa_shift = 17,
+                            offset_bits = 17;
   static constexpr std::size_t places_max = std::size_t{1} << 16, tries_max = 8;
 
   static std::size_t first_place(std::uint64_t return_address) { return return_address * 0x9e3779b97f4a7c15U >> 48; }
+  static std::uint64_t check_of(std::uint64_t return_address) {
+    constexpr unsigned check_bits = kind_shift - check_shift;
+    return return_address * 0xd1b54a32d192ed03U >> (64 - check_bits) << check_shift;
+  }
   bool read(const Place& place, std::uint64_t return_address, std::uint64_t& word) const {
     const std::uint64_t key = return_address | unloads_;
     if (place.key.load(std::memory_order_acquire) != key) return false;
     word = place.rule.load(std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_acquire);
-    return place.key.load(std::memory_order_relaxed) == key && word >> unloads_shift == more_unloads_ >> unloads_shift;
+    constexpr std::uint64_t of_rule = std::uint64_t{15} << kind_shift | ((std::uint64_t{1} << check_shift) - 1);
+    return place.key.load(std::memory_order_relaxed) == key &&
+           (word & ~of_rule) == (more_unloads_ | check_of(return_address));
   }
-  // Offsets are multiples of eight, or the rule is not kept.
+  static bool can_be_packed(const FrameRule& rule);
   static std::uint64_t packed(const FrameRule& rule);
   static std::int32_t offset_of(std::uint64_t bits) {
     constexpr unsigned unused = 32 - offset_bits;

@@ -132,6 +132,9 @@ Step step_up(Frame& frame, const FrameRules& rules) {
     default: return Step::unusual;
   }
   if (cfa % 8 != 0 || cfa <= frame.stack_pointer || cfa - frame.stack_pointer > frame_bytes_max) return Step::unusual;
+  // What a frame has saved is in it.
+  if (cfa + static_cast<std::uint64_t>(std::int64_t{rule.frame_pointer_offset}) < frame.stack_pointer)
+    return Step::unusual;
   if (rule.kind == FrameRule::Kind::realigned)
     frame.frame_pointer = word_at(frame.frame_pointer);
   else if (rule.frame_pointer_offset != 0)

@@ -17,7 +17,7 @@ void DriverMemory::take(wire::AllocRecord block, std::int64_t time_ns) {
   if (!is_new && is_call_out_) {
     if (known.is_told) free(known, 0, time_ns);
     note_told_early(has_handle ? early_arrays_ : early_blocks_, known.key);
-  } else if (!is_new && known.is_told && (known.heap != block.heap || has_handle)) {
+  } else if (!is_new && known.is_told && (known.heap != block.heap || has_handle || block.size == 0)) {
     free(known, 0, time_ns);  // Its free was missed. In the heap where it lived at this address the writer sees to it.
   }
   if (!is_new) take_from_owner(known);
@@ -74,13 +74,27 @@ void DriverMemory::forget(Blocks& blocks, Blocks::iterator block) {
 void DriverMemory::give_all_of(const wire::FreeAtRecord& owner, std::int64_t time_ns) {
   const auto found = owned_.find(static_cast<std::uint32_t>(owner.address));
   if (found == owned_.end()) return;
-  for (const Block* block = found->second; block != nullptr;) {
-    const Block* const next = block->next;
+  // What was taken since the row took effect is of an owner that came to the same number.
+  Block* younger = nullptr;
+  for (Block* block = found->second; block != nullptr;) {
+    Block* const next = block->next;
+    if (block->taken_at > ticks_) {
+      block->next = younger;
+      younger = block;
+      block = next;
+      continue;
+    }
     if (block->is_told) free(*block, owner.stack, time_ns);
     (block->is_array ? array_blocks_ : blocks_).erase(block->key);
     block = next;
   }
   owned_.erase(found);
+  while (younger != nullptr) {
+    Block& block = *younger;
+    younger = block.next;
+    block.next = block.previous = nullptr;
+    add_to_owner(block);
+  }
 }
 
 void DriverMemory::free(const Block& block, std::uint32_t stack, std::int64_t time_ns) {
@@ -89,20 +103,23 @@ void DriverMemory::free(const Block& block, std::uint32_t stack, std::int64_t ti
 
 void DriverMemory::give(const wire::FreeAtRecord& free_at, std::int64_t time_ns) {
   if (was_told_early(early_blocks_, free_at.address)) return;
-  if (const auto found = blocks_.find(free_at.address); found != blocks_.end()) {
+  const auto mapping = mappings_.find(free_at.address);
+  const auto found = blocks_.find(free_at.address);
+  const bool is_of_graph = found != blocks_.end() && !found->second.is_told;
+  if (found != blocks_.end() && !is_of_graph) {
     if (ticks_ < found->second.taken_at) return;  // Of the block before it, which has ended with this one.
-    if (!found->second.is_told) return;  // As often as its graph is launched, it may be given back.
     free(found->second, free_at.stack, time_ns);
     forget(blocks_, found);
-  } else if (mappings_.contains(free_at.address)) {
+  } else if (mapping != mappings_.end()) {
+    if (ticks_ < mapping->second.mapped_at) return;
     unmap_at(free_at.address, time_ns);
     // Another process' block has its address as its handle.
     wire::PhysicalReleaseRecord release_of_block;
     release_of_block.handle = free_at.address;
     if (handles_.contains(free_at.address)) release(release_of_block, time_ns);
   } else if (const auto handle = handles_.find(free_at.address); handle != handles_.end() && handle->second.size == 0) {
-    handles_.erase(handle);  // Another process' block, of which nothing was told as its size was not.
-  } else {
+    handles_.erase(handle);   // Another process' block, of which nothing was told as its size was not.
+  } else if (!is_of_graph) {  // As often as a graph is launched, what it took may be given back.
     writer_.free(free_at.heap != 0 ? free_at.heap : first_heap_, free_at.address, 0, free_at.stack, time_ns);
   }
 }
@@ -228,13 +245,23 @@ void DriverMemory::unmap(const wire::UnmapRecord& range, std::int64_t time_ns) {
 }
 
 void DriverMemory::reserve(const wire::ReserveRecord& range, std::int64_t time_ns) {
-  reservations_[range.address] = range.heap;
+  if (const auto there = reservations_.find(range.address); there != reservations_.end() && is_call_out_) {
+    wire::UnreserveRecord gone;
+    gone.address = range.address;
+    gone.size = there->second.size;
+    gone.heap = there->second.heap;
+    writer_.add(gone, time_ns);
+    note_told_early(early_reservations_, range.address);
+  }
+  reservations_[range.address] = {range.heap, range.size, ticks_};
   writer_.add(range, time_ns);
 }
 
 void DriverMemory::unreserve(wire::UnreserveRecord range, std::int64_t time_ns) {
+  if (was_told_early(early_reservations_, range.address)) return;
   if (const auto found = reservations_.find(range.address); found != reservations_.end()) {
-    range.heap = found->second;
+    if (ticks_ < found->second.reserved_at) return;
+    range.heap = found->second.heap;
     reservations_.erase(found);
   }
   writer_.add(range, time_ns);

@@ -70,6 +70,10 @@ class DriverMemory {
     std::uint64_t size = 0, handle = 0, mapped_at = 0;
     bool is_told = true;
   };
+  struct Reservation {
+    std::uint32_t heap = 0;
+    std::uint64_t size = 0, reserved_at = 0;
+  };
   // Rows that are still to come, of what was told as given back when its address or handle was handed out anew.
   struct Told {
     std::uint32_t rows = 0;
@@ -88,14 +92,14 @@ class DriverMemory {
   wire::StreamWriter& writer_;
   std::uint64_t ticks_ = 0;
   bool is_call_out_ = false;
-  ToldEarly early_blocks_, early_arrays_, early_handles_, early_mappings_;
+  ToldEarly early_blocks_, early_arrays_, early_handles_, early_mappings_, early_reservations_;
   Blocks blocks_, array_blocks_;                     // By address, by handle.
   std::unordered_map<std::uint32_t, Block*> owned_;  // By owner: the first of its blocks.
   std::unordered_map<std::uint64_t, Handle> handles_;
-  std::map<std::uint64_t, Mapping> mappings_;                      // By address.
-  std::unordered_map<std::uint64_t, std::uint32_t> reservations_;  // Heaps by address.
-  std::uint64_t next_address_ = std::uint64_t{1} << 60;            // Of blocks that have none.
-  std::uint32_t first_heap_ = 0;                                   // For what nothing is known of.
+  std::map<std::uint64_t, Mapping> mappings_;                    // By address.
+  std::unordered_map<std::uint64_t, Reservation> reservations_;  // By address.
+  std::uint64_t next_address_ = std::uint64_t{1} << 60;          // Of blocks that have none.
+  std::uint32_t first_heap_ = 0;                                 // For what nothing is known of.
 };
 
 }  // namespace hbmscope::serve

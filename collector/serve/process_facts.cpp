@@ -32,10 +32,10 @@ constexpr std::array<std::string_view, 16> allowed_variables{
     "CUDA_VISIBLE_DEVICES",
 };
 
-// Where launchers put a process' number: torchrun, Slurm, Open MPI, MPICH and Intel MPI, jax.distributed. The first
-// that is set counts, as JAX and PyTorch are started by the one under the other.
-constexpr std::array<std::string_view, 5> rank_variables{"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
-                                                         "JAX_PROCESS_ID"};
+// Where launchers put a process' number: torchrun, Open MPI, MPICH and Intel MPI, jax.distributed, Slurm. The first
+// that is set counts: what mpirun starts in a script of Slurm's has the script's number too, the same for all.
+constexpr std::array<std::string_view, 5> rank_variables{"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID",
+                                                         "SLURM_PROCID"};
 
 bool is_number(std::string_view text) {
   constexpr std::size_t digits_max = 9;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "collector/link/meeting_place.h"
 #include "collector/wire/payload_file.h"
@@ -32,6 +33,11 @@ std::optional<std::string> Recorder::open(const std::string& path) {
   return wrong;
 }
 
+void Recorder::open_with_first_block(const std::string& path) {
+  path_ = path;
+  is_recording_ = is_to_open_ = true;
+}
+
 std::optional<std::string> Recorder::open_without_name() {
   std::string folder = wire::temporary_pattern();
   if (mkdtemp(folder.data()) == nullptr) return folder + ": " + std::strerror(errno);
@@ -44,8 +50,11 @@ std::optional<std::string> Recorder::open_without_name() {
 }
 
 void Recorder::append(const wire::Block& block) {
-  std::optional<std::string> failed = is_lost_ ? std::string() : file_.append(block);
-  if (failed && is_recording_) {
+  std::optional<std::string> failed;
+  const bool was_recording = is_recording_;
+  if (std::exchange(is_to_open_, false)) failed = open(path_);
+  if (!failed) failed = is_lost_ ? std::string() : file_.append(block);
+  if (failed && was_recording) {
     failure_ = failed;
     is_recording_ = false;
     is_lost_ = !go_on_in_own_folder();  // Its own disk is full, say.
@@ -79,12 +88,14 @@ void Recorder::stop() {
     return;
   }
   finish();
+  is_to_open_ = false;
   is_lost_ = !go_on_in(path_ + "." + std::to_string(getpid())) && !go_on_in_own_folder();
 }
 
 void Recorder::finish() {
   if (!is_recording_) return;
   is_recording_ = false;
+  if (is_to_open_) return;
   failure_ = file_.finish();
   recording_bytes_ = file_.bytes();
 }

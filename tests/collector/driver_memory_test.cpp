@@ -195,15 +195,65 @@ TEST_F(DriverMemory, handles_and_mappings_are_handed_out_anew_too) {
   EXPECT_EQ(stream.last_state().count_problems(), 0U);
 }
 
+// A context that is reset keeps its number; what is reserved anew keeps its address.
+TEST_F(DriverMemory, what_came_since_stays_when_an_end_is_told_late) {
+  memory.begin_row(10, 0);
+  take(4096, {1, 3, 100});
+  memory.begin_row(30, 0);
+  take(8192, {1, 3, 7});
+  memory.begin_row(20, 0);
+  memory.give_all_of(named(3), ++time);
+  EXPECT_EQ(in_use(1), 7U);
+  memory.begin_row(40, 0);
+  memory.give_all_of(named(3), ++time);
+  EXPECT_EQ(in_use(1), 0U);
+  wire::ReserveRecord range;
+  range.address = 4096;
+  range.size = 512;
+  range.heap = 2;
+  wire::UnreserveRecord gone;
+  gone.address = 4096;
+  gone.size = 512;
+  const auto reserved = [&] {
+    writer.flush();
+    return stream.last_state().physical().heap(2).reserved_bytes;
+  };
+  memory.begin_row(50, 0);
+  memory.reserve(range, ++time);
+  memory.begin_row(60, 55);
+  memory.reserve(range, ++time);
+  memory.begin_row(55, 0);
+  memory.unreserve(gone, ++time);
+  EXPECT_EQ(reserved(), 512U);
+  memory.begin_row(70, 0);
+  memory.unreserve(gone, ++time);
+  EXPECT_EQ(reserved(), 0U);
+  EXPECT_EQ(stream.last_state().count_problems(), 0U);
+}
+
 TEST_F(DriverMemory, an_address_of_a_graph_is_no_block_however_often_it_is_given_back) {
   take(4096, {1, 0, 0});
   for (int launches = 0; launches < 3; ++launches) memory.give(named(4096), ++time);
   take(4096, {1, 0, 100});
   EXPECT_EQ(in_use(1), 100U);
-  memory.give(named(4096), ++time);
+  take(4096, {1, 0, 0});  // Its free was missed.
   EXPECT_EQ(in_use(1), 0U);
   EXPECT_EQ(stream.counts().alloc, 1U);
-  EXPECT_EQ(stream.counts().free, 1U);
+  // Then another process' block is opened there, and closed.
+  wire::PhysicalImportRecord import;
+  import.handle = 4096;
+  import.size = 512;
+  import.heap = 1;
+  wire::MapRecord map;
+  map.address = map.handle = 4096;
+  map.size = 512;
+  map.heap = 1;
+  memory.import(import, ++time);
+  memory.map(map, ++time);
+  memory.give(named(4096), ++time);
+  writer.flush();
+  EXPECT_EQ(stream.last_state().physical().heap(1).imported_bytes, 0U);
+  EXPECT_EQ(stream.last_state().physical().heap(1).mapped_bytes, 0U);
   EXPECT_EQ(stream.last_state().count_problems(), 0U);
 }
 

@@ -277,7 +277,7 @@ class Driver(unittest.TestCase):
         self.assertEqual(len({heap["stream"] for heap in self.report()["heaps"]}), 2)
 
     def test_the_processes_of_a_launcher_are_its_ranks(self):
-        self.run_it("sh", "-c", f"for i in 2 0 1; do RANK=$i {LINKED_JOB} linked 1 500 $i & done >/dev/null; wait; SLURM_PROCID=10 {LINKED_JOB} linked 1 500 7 >/dev/null")
+        self.run_it("sh", "-c", f"for i in 2 0 1; do SLURM_PROCID=0 OMPI_COMM_WORLD_RANK=$i {LINKED_JOB} linked 1 500 $i & done >/dev/null; wait; RANK=10 SLURM_PROCID=3 {LINKED_JOB} linked 1 500 7 >/dev/null")
         self.assertEqual({heap["rank"] for heap in self.report()["heaps"]}, {0, 1, 2, 10})
         text = subprocess.run([HBMSCOPE, "report", self.recording], capture_output=True, text=True, check=True).stdout
         self.assertEqual(re.findall(r"^GPU 0 memory \(rank (\d+)\) .* [\d,]+$", text, re.MULTILINE)[-4:], ["0", "1", "2", "10"])

@@ -162,6 +162,22 @@ TEST(FrameRules, are_the_same_however_many_are_kept_and_whatever_was_unloaded) {
   expect_it(7);
 }
 
+// By design a rule is found as long as nothing was unloaded since: what lies there now is not looked at.
+TEST(FrameRules, are_not_found_any_more_once_anything_was_unloaded) {
+  void* library = dlopen(NATIVE_FRAMES_LIBRARY, RTLD_NOW);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto code = reinterpret_cast<std::uint64_t>(dlsym(library, "_ZN7library12take_at_loadEv")) + 1;
+  ASSERT_NE(code, 1U);
+  const auto kind_under = [&](std::uint64_t unloads) { return inject::FrameRules(unloads).of(code).kind; };
+  for (const std::uint64_t unloads : {1000UL, 1000UL + (1UL << 17), 1000UL + (1UL << 20)})
+    EXPECT_NE(kind_under(unloads), FrameRule::Kind::unknown);
+  dlclose(library);
+  ASSERT_EQ(inject::find_frame_rule(code - 1).kind, FrameRule::Kind::unknown) << "it is still there";
+  EXPECT_NE(kind_under(1000), FrameRule::Kind::unknown);
+  for (const std::uint64_t unloads : {1001UL, 1001UL + (1UL << 17), 1000UL + (1UL << 21)})
+    EXPECT_EQ(kind_under(unloads), FrameRule::Kind::unknown);
+}
+
 // One walk by the tables, and libgcc's beside it.
 struct Seen {
   bool is_walked = false;
