@@ -35,8 +35,8 @@ std::string count(std::uint64_t number) {
 
 Observation::Observation()
     : observer_([this](const wire::SharedBlock& block) {
+        begin_recording();
         const bool was_recording = recorder_.is_recording();
-        if (recorder_.parts().empty()) leave_second_name();
         recorder_.append(*block);
         if (was_recording && recorder_.failure())
           say(fmt::format("the recording ends here, the job goes on: {}", printable(*recorder_.failure())));
@@ -68,7 +68,15 @@ std::optional<std::string> Observation::start_recording() {
 }
 
 void Observation::start_recording_with_first_process() {
-  recorder_.open_with_first_block(recording_path_);
+  recorder_.open_later(recording_path_);
+}
+
+void Observation::begin_recording() {
+  if (!recorder_.is_to_open()) return;
+  leave_second_name();
+  recorder_.begin();
+  if (recorder_.failure())
+    say(fmt::format("there is no recording, the job goes on: {}", printable(*recorder_.failure())));
 }
 
 // A flight recorder's folder may have the file under a second name: what is kept there stays.
@@ -151,12 +159,14 @@ void Observation::sample_devices() {
 
 void Observation::serve(std::uint32_t flags) {
   is_busy_ = observer_.serve(is_busy_ ? 0 : round_ms);
+  if (recorder_.is_to_open() && observer_.totals().processes > 0) begin_recording();
   sample_devices();
   serve_viewers(flags);
 }
 
 void Observation::finish(std::uint32_t flags) {
   observer_.finish();
+  if (observer_.totals().processes > 0) begin_recording();
   if (is_far_started()) wait_until_all_has_come(flags);
   port_.finish(status(flags), viewer_patience_ms);
   recorder_.finish();

@@ -58,6 +58,7 @@ class Observation {
   bool print_summary() const;
 
  private:
+  void begin_recording();  // That was to be with the first process.
   void leave_second_name() const;
   link::Status status(std::uint32_t flags) const;
   void serve_viewers(std::uint32_t flags);

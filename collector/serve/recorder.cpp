@@ -33,9 +33,15 @@ std::optional<std::string> Recorder::open(const std::string& path) {
   return wrong;
 }
 
-void Recorder::open_with_first_block(const std::string& path) {
+void Recorder::open_later(const std::string& path) {
   path_ = path;
   is_recording_ = is_to_open_ = true;
+}
+
+void Recorder::begin() {
+  if (!std::exchange(is_to_open_, false)) return;
+  failure_ = open(path_);
+  if (failure_) is_lost_ = !go_on_in_own_folder();
 }
 
 std::optional<std::string> Recorder::open_without_name() {
@@ -50,11 +56,9 @@ std::optional<std::string> Recorder::open_without_name() {
 }
 
 void Recorder::append(const wire::Block& block) {
-  std::optional<std::string> failed;
-  const bool was_recording = is_recording_;
-  if (std::exchange(is_to_open_, false)) failed = open(path_);
-  if (!failed) failed = is_lost_ ? std::string() : file_.append(block);
-  if (failed && was_recording) {
+  begin();
+  std::optional<std::string> failed = is_lost_ ? std::string() : file_.append(block);
+  if (failed && is_recording_) {
     failure_ = failed;
     is_recording_ = false;
     is_lost_ = !go_on_in_own_folder();  // Its own disk is full, say.

@@ -19,9 +19,11 @@ class Recorder {
 
   // Nothing, or why not, in the system's words.
   std::optional<std::string> open(const std::string& path);
-  // The same when there is something to write: until then what lies there stays as it is. What is wrong then is a
+  // The same later, with begin() or the first block: until then what lies there stays as it is. What is wrong then is a
   // failure as of append().
-  void open_with_first_block(const std::string& path);
+  void open_later(const std::string& path);
+  void begin();
+  bool is_to_open() const { return is_to_open_; }
   // A file without a name, in TMPDIR or /var/tmp, that is gone with this process.
   std::optional<std::string> open_without_name();
   // After the first failure (disk full) the recording ends; what was written stays readable, and viewers go on.
@@ -55,7 +57,7 @@ class Recorder {
   std::string path_;  // Empty: it has no name.
   wire::RecordingWriter file_;
   bool is_recording_ = false, is_lost_ = false;
-  bool is_to_open_ = false;  // With the first block.
+  bool is_to_open_ = false;  // Later.
   std::optional<std::string> failure_;
   std::uint64_t recording_bytes_ = 0, end_place_ = 0, lost_events_ = 0;
   std::vector<Part> parts_;
