@@ -41,10 +41,11 @@ std::vector<NamedHeap> heaps_of(const Trace& trace) {
       if (info.id == 0 || !is_worth_showing(trace.streams[i], info.id)) continue;
       heaps.push_back({{i, info.id}, labels[i][info.id]});
     }
-  if (!trace.stream_files.empty()) return heaps;
-  std::stable_sort(heaps.begin(), heaps.end(), [&](const NamedHeap& a, const NamedHeap& b) {
-    return rank_of_stream(trace, a.key.stream) < rank_of_stream(trace, b.key.stream);
-  });
+  if (!trace.stream_files.empty() || trace.streams.size() < 2) return heaps;
+  std::vector<std::optional<std::uint32_t>> ranks;
+  for (std::size_t i = 0; i < trace.streams.size(); ++i) ranks.push_back(rank_of_stream(trace, i));
+  std::stable_sort(heaps.begin(), heaps.end(),
+                   [&](const NamedHeap& a, const NamedHeap& b) { return ranks[a.key.stream] < ranks[b.key.stream]; });
   return heaps;
 }
 

@@ -54,8 +54,7 @@ class RangeWatch {
     LiveBlock block;
     block.event = event;
     block.address = record.address;
-    const bool is_possible = record.size <= AddressSpace::bytes_max && record.address + record.size >= record.address;
-    block.size = is_possible ? record.size : 0;
+    block.size = possible_size(record);
     block.requested = record.requested > AddressSpace::bytes_max ? wire::unknown_bytes : record.requested;
     block.slot = slot;
     block.heap = record.heap;

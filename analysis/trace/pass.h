@@ -219,7 +219,8 @@ bool pass_over_heaps(const Stream& stream, std::uint64_t end, PassControl* contr
 }
 
 // What a block adds to the bytes in use: nothing where its size can't be, as in AddressSpace.
-inline std::uint64_t possible_size(const wire::AllocRecord& block) {
+template <class Block>
+std::uint64_t possible_size(const Block& block) {
   const bool is_possible = block.size <= AddressSpace::bytes_max && block.address + block.size >= block.address;
   return is_possible ? block.size : 0;
 }

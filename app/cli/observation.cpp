@@ -200,15 +200,13 @@ bool Observation::print_summary() const {
                       process.pid));
   }
   if (is_far_started()) return true;  // Whoever follows it has a recording too, and says this.
-  if (recorder_.failure()) {
-    say(fmt::format("{} events of {} {}, {} lost; {} has none of those that came after its failure ({}).",
-                    count(totals.events), count(processes.size()), processes.size() == 1 ? "process" : "processes",
-                    count(totals.lost), printable(recording()), text_from_bytes(recorder_.bytes())));
-    return true;
-  }
-  say(fmt::format("{} events of {} {}, {} lost, in {} ({}). hbmscope {} shows them.", count(totals.events),
-                  count(processes.size()), processes.size() == 1 ? "process" : "processes", count(totals.lost),
-                  printable(recording()), text_from_bytes(recorder_.bytes()), printable(recording())));
+  const std::string told = fmt::format("{} events of {} {}, {} lost", count(totals.events), count(processes.size()),
+                                       processes.size() == 1 ? "process" : "processes", count(totals.lost));
+  const std::string bytes = text_from_bytes(recorder_.bytes()), file = printable(recording());
+  if (recorder_.failure())
+    say(fmt::format("{}; {} has none of those that came after its failure ({}).", told, file, bytes));
+  else
+    say(fmt::format("{}, in {} ({}). hbmscope {} shows them.", told, file, bytes, file));
   return true;
 }
 

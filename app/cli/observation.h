@@ -20,10 +20,9 @@ class Observation {
   Observation(const Observation&) = delete;
   Observation& operator=(const Observation&) = delete;
 
-  // Tries the recording's file and opens both sockets. What lies at that path is replaced when the
-  // recording starts. Where it failed: the text has been
-  // printed, and this is the exit code. `jobs_folder`: where jobs find the observer, for `uid`; empty: where those that
-  // it starts do.
+  // Tries the recording's file and opens both sockets. What lies at that path is replaced when the recording starts.
+  // Where it failed: the text has been printed, and this is the exit code.
+  // `jobs_folder`: where jobs find the observer, for `uid`; empty: where those that it starts do.
   std::optional<int> open(const std::string& recording, const std::string& jobs_folder = {}, std::uint32_t uid = 0);
   // By TCP too, after open(), where that is asked for. Where it failed: as open(), and what that made is gone.
   std::optional<int> listen(const ListenOptions& options);

@@ -133,7 +133,7 @@ void ObservedJob::send_signal(int signal) const {
   kill(job_, signal);
 }
 
-void ObservedJob::print_summary() {
+void ObservedJob::print_summary() const {
   if (observation_.print_summary()) return;
   say("no process of this command told of device memory, so nothing was recorded. What is told are calls of the CUDA "
       "driver (libcuda.so.1) that take memory, and an allocator with collector/annotate/hbmscope.h. Not watched are "

@@ -40,7 +40,7 @@ class ObservedJob {
   int exit_code() const;
   int status() const { return status_; }  // As waitpid() tells it.
   // What was recorded, on standard error. A recording without a process is removed.
-  void print_summary();
+  void print_summary() const;
 
   void send_signal(int signal) const;
   std::vector<serve::Failure> take_failures() { return observation_.observer().take_failures(); }

@@ -7,6 +7,8 @@
 
 #include <cstring>
 
+#include "collector/inject/loaded_objects.h"
+
 namespace hbmscope::inject {
 namespace {
 
@@ -383,15 +385,12 @@ struct Search {
 
 int look_into(dl_phdr_info* object, std::size_t, void* data) {
   auto& search = *static_cast<Search*>(data);
+  if (!contains(*object, reinterpret_cast<const void*>(search.code))) return 0;
   std::uint64_t header = 0;
-  bool has_code = false;
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = object->dlpi_phdr[i];
-    const std::uint64_t begin = object->dlpi_addr + part.p_vaddr;
-    if (part.p_type == PT_LOAD && search.code - begin < part.p_memsz) has_code = true;
-    if (part.p_type == PT_GNU_EH_FRAME) header = begin;
+    if (part.p_type == PT_GNU_EH_FRAME) header = object->dlpi_addr + part.p_vaddr;
   }
-  if (!has_code) return 0;
   if (header != 0) search.found = rule_in(*object, header, search.code);
   return 1;
 }

@@ -131,6 +131,8 @@ const char* find_name_in(const dl_phdr_info& object, const void* address) {
   return nullptr;
 }
 
+}  // namespace
+
 bool contains(const dl_phdr_info& object, const void* address) {
   const auto at = reinterpret_cast<ElfW(Addr)>(address);
   for (int i = 0; i < object.dlpi_phnum; ++i) {
@@ -139,6 +141,8 @@ bool contains(const dl_phdr_info& object, const void* address) {
   }
   return false;
 }
+
+namespace {
 
 struct Search {
   const char* name;

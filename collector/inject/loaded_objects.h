@@ -27,6 +27,8 @@ bool find_path(bool (*is_it)(const char* path, void* data), void* data, char* pa
 // What that object itself defines of that name; null: nothing. May be called with the loader's lock held.
 void* find_function_of(const dl_phdr_info& object, const char* name);
 void* find_data_of(const dl_phdr_info& object, const char* name);
+// Whether the address lies in it. May be called with the loader's lock held.
+bool contains(const dl_phdr_info& object, const void* address);
 // What is behind the last slash.
 const char* file_name_of(const char* path);
 

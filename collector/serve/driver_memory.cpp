@@ -103,14 +103,13 @@ void DriverMemory::free(const Block& block, std::uint32_t stack, std::int64_t ti
 
 void DriverMemory::give(const wire::FreeAtRecord& free_at, std::int64_t time_ns) {
   if (was_told_early(early_blocks_, free_at.address)) return;
-  const auto mapping = mappings_.find(free_at.address);
   const auto found = blocks_.find(free_at.address);
   const bool is_of_graph = found != blocks_.end() && !found->second.is_told;
   if (found != blocks_.end() && !is_of_graph) {
     if (ticks_ < found->second.taken_at) return;  // Of the block before it, which has ended with this one.
     free(found->second, free_at.stack, time_ns);
     forget(blocks_, found);
-  } else if (mapping != mappings_.end()) {
+  } else if (const auto mapping = mappings_.find(free_at.address); mapping != mappings_.end()) {
     if (ticks_ < mapping->second.mapped_at) return;
     unmap_at(free_at.address, time_ns);
     // Another process' block has its address as its handle.

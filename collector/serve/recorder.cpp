@@ -56,7 +56,6 @@ std::optional<std::string> Recorder::open_without_name() {
 }
 
 void Recorder::append(const wire::Block& block) {
-  begin();
   std::optional<std::string> failed = is_lost_ ? std::string() : file_.append(block);
   if (failed && is_recording_) {
     failure_ = failed;

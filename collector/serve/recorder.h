@@ -19,7 +19,7 @@ class Recorder {
 
   // Nothing, or why not, in the system's words.
   std::optional<std::string> open(const std::string& path);
-  // The same later, with begin() or the first block: until then what lies there stays as it is. What is wrong then is a
+  // The same with begin(), before the first block: until then what lies there stays as it is. What is wrong then is a
   // failure as of append().
   void open_later(const std::string& path);
   void begin();

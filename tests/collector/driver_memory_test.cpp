@@ -41,6 +41,18 @@ class DriverMemory : public testing::Test {
     writer.flush();
     return stream.last_state().heap(heap).in_use_bytes;
   }
+  PhysicalBytes physical(std::uint32_t heap) {
+    writer.flush();
+    return stream.last_state().physical().heap(heap);
+  }
+  template <class Record>
+  static Record range_of(std::uint64_t address, std::uint64_t size, std::uint32_t heap) {
+    Record record;
+    record.address = address;
+    record.size = size;
+    record.heap = heap;
+    return record;
+  }
 
   static constexpr int heaps = 2;
   Stream stream;
@@ -159,39 +171,29 @@ TEST_F(DriverMemory, handles_and_mappings_are_handed_out_anew_too) {
   handle.handle = 5;
   handle.size = 4096;
   handle.heap = 1;
-  wire::MapRecord mapping;
-  mapping.address = 8192;
+  auto mapping = range_of<wire::MapRecord>(8192, 4096, 1);
   mapping.handle = 5;
-  mapping.size = 4096;
-  mapping.heap = 1;
-  wire::UnmapRecord unmap;
-  unmap.address = 8192;
-  unmap.size = 4096;
-  unmap.heap = 1;
+  const auto unmap = range_of<wire::UnmapRecord>(8192, 4096, 1);
   wire::PhysicalReleaseRecord release;
   release.handle = 5;
-  const auto physical = [&] {
-    writer.flush();
-    return stream.last_state().physical().heap(1);
-  };
   for (const std::uint64_t ticks : {10, 20}) {
     memory.begin_row(ticks, ticks == 10 ? 0 : 15);
     memory.create(handle, ++time);
     memory.map(mapping, ++time);
-    EXPECT_EQ(physical().handles, 1U);
-    EXPECT_EQ(physical().owned_bytes, 4096U);
-    EXPECT_EQ(physical().unmapped_bytes, 0U);
+    EXPECT_EQ(physical(1).handles, 1U);
+    EXPECT_EQ(physical(1).owned_bytes, 4096U);
+    EXPECT_EQ(physical(1).unmapped_bytes, 0U);
   }
   memory.begin_row(16, 0);  // What is told late.
   memory.unmap(unmap, ++time);
   memory.release(release, ++time);
-  EXPECT_EQ(physical().owned_bytes, 4096U);
-  EXPECT_EQ(physical().unmapped_bytes, 0U);
+  EXPECT_EQ(physical(1).owned_bytes, 4096U);
+  EXPECT_EQ(physical(1).unmapped_bytes, 0U);
   memory.begin_row(30, 0);
   memory.unmap(unmap, ++time);
-  EXPECT_EQ(physical().unmapped_bytes, 4096U);
+  EXPECT_EQ(physical(1).unmapped_bytes, 4096U);
   memory.release(release, ++time);
-  EXPECT_EQ(physical().handles, 0U);
+  EXPECT_EQ(physical(1).handles, 0U);
   EXPECT_EQ(stream.last_state().count_problems(), 0U);
 }
 
@@ -207,27 +209,18 @@ TEST_F(DriverMemory, what_came_since_stays_when_an_end_is_told_late) {
   memory.begin_row(40, 0);
   memory.give_all_of(named(3), ++time);
   EXPECT_EQ(in_use(1), 0U);
-  wire::ReserveRecord range;
-  range.address = 4096;
-  range.size = 512;
-  range.heap = 2;
-  wire::UnreserveRecord gone;
-  gone.address = 4096;
-  gone.size = 512;
-  const auto reserved = [&] {
-    writer.flush();
-    return stream.last_state().physical().heap(2).reserved_bytes;
-  };
+  const auto range = range_of<wire::ReserveRecord>(4096, 512, 2);
+  const auto gone = range_of<wire::UnreserveRecord>(4096, 512, 0);
   memory.begin_row(50, 0);
   memory.reserve(range, ++time);
   memory.begin_row(60, 55);
   memory.reserve(range, ++time);
   memory.begin_row(55, 0);
   memory.unreserve(gone, ++time);
-  EXPECT_EQ(reserved(), 512U);
+  EXPECT_EQ(physical(2).reserved_bytes, 512U);
   memory.begin_row(70, 0);
   memory.unreserve(gone, ++time);
-  EXPECT_EQ(reserved(), 0U);
+  EXPECT_EQ(physical(2).reserved_bytes, 0U);
   EXPECT_EQ(stream.last_state().count_problems(), 0U);
 }
 
@@ -244,16 +237,13 @@ TEST_F(DriverMemory, an_address_of_a_graph_is_no_block_however_often_it_is_given
   import.handle = 4096;
   import.size = 512;
   import.heap = 1;
-  wire::MapRecord map;
-  map.address = map.handle = 4096;
-  map.size = 512;
-  map.heap = 1;
+  auto map = range_of<wire::MapRecord>(4096, 512, 1);
+  map.handle = 4096;
   memory.import(import, ++time);
   memory.map(map, ++time);
   memory.give(named(4096), ++time);
-  writer.flush();
-  EXPECT_EQ(stream.last_state().physical().heap(1).imported_bytes, 0U);
-  EXPECT_EQ(stream.last_state().physical().heap(1).mapped_bytes, 0U);
+  EXPECT_EQ(physical(1).imported_bytes, 0U);
+  EXPECT_EQ(physical(1).mapped_bytes, 0U);
   EXPECT_EQ(stream.last_state().count_problems(), 0U);
 }
 

@@ -39,6 +39,13 @@ class TimelineView : public GuiTest {
     return info.RectFull;
   }
   static ImVec2 at(const ImRect& box, float share) { return {box.Min.x + box.GetWidth() * share, box.GetCenter().y}; }
+  void drag_over_a_third(ImGuiTestContext& hand) const {
+    const ImRect lanes = box(hand, "//Timeline/**/columns");
+    hand.MouseMoveToPos(at(lanes, 0.3F));
+    hand.MouseDown();
+    hand.MouseMoveToPos(at(lanes, 0.6F));
+    hand.MouseUp();
+  }
   std::uint64_t position_now() const { return state().answers().moment.value->moment.positions[0]; }
   gui::TimelineSpan span() const { return state().position().span; }
 };
@@ -156,11 +163,7 @@ TEST_F(TimelineView, drag_selects_a_range_whose_survivors_are_the_leak_and_escap
   const std::string file = write_trace();
   run([&](ImGuiTestContext& hand) {
     open(hand, {file});
-    const ImRect lanes = box(hand, "//Timeline/**/columns");
-    hand.MouseMoveToPos(at(lanes, 0.3F));
-    hand.MouseDown();
-    hand.MouseMoveToPos(at(lanes, 0.6F));
-    hand.MouseUp();
+    drag_over_a_third(hand);
     ASSERT_TRUE(wait_until_idle(hand));
     ASSERT_FALSE(state().position().range.empty());
     EXPECT_EQ(301U, position_now()) << "the moment stays";
@@ -182,11 +185,7 @@ TEST_F(TimelineView, survivors_of_a_range_are_shown_by_a_button_in_blocks_and_he
   const std::string file = write_trace();
   run([&](ImGuiTestContext& hand) {
     open(hand, {file});
-    const ImRect lanes = box(hand, "//Timeline/**/columns");
-    hand.MouseMoveToPos(at(lanes, 0.3F));
-    hand.MouseDown();
-    hand.MouseMoveToPos(at(lanes, 0.6F));
-    hand.MouseUp();
+    drag_over_a_third(hand);
     ASSERT_TRUE(wait_until_idle(hand));
     ASSERT_TRUE(wait_until(hand, [&] { return state().answers().range.value != nullptr; }));
     const auto range = state().answers().range.value;
