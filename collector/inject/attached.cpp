@@ -25,6 +25,7 @@
 #include "collector/inject/cupti_callbacks.h"
 #include "collector/inject/line.h"
 #include "collector/inject/loaded_objects.h"
+#include "collector/inject/process_facts.h"
 #include "collector/inject/rings.h"
 #include "collector/inject/stacks.h"
 #include "collector/wire/attach_layout.h"
@@ -142,6 +143,7 @@ const char* serve_observer(wire::AttachControl* control, const char* observer) {
   int descriptor = -1;
   watch_forks();
   if (const char* wrong = rings.open(observer, &descriptor)) return wrong;
+  tell_process_facts();
   Link link(descriptor);
   __atomic_store_n(&attached_link, &link, __ATOMIC_RELEASE);
   forget_driver_ids();

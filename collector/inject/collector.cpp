@@ -12,6 +12,7 @@
 #include "collector/inject/annotate_sink.h"
 #include "collector/inject/back_end.h"
 #include "collector/inject/line.h"
+#include "collector/inject/process_facts.h"
 #include "collector/inject/rings.h"
 #include "collector/inject/stacks.h"
 
@@ -95,6 +96,8 @@ bool open_rings() {
     if (const char* wrong = rings.open(observer)) {
       __atomic_store_n(&observer, nullptr, __ATOMIC_RELEASE);
       say(Line().add("this process is not observed: ").add(wrong));  // Once; the job goes on without us.
+    } else {
+      tell_process_facts();
     }
   }
   opening.unlock();

@@ -26,7 +26,7 @@ extern "C" void* __dso_handle;
 namespace hbmscope::inject {
 namespace {
 
-constexpr std::size_t text_bytes_max = 4096;
+constexpr std::size_t text_bytes_max = 4096, fact_bytes_max = 65'000;
 
 // How long a full ring is waited for while nobody takes anything out of it: longer than the observer holds rows back
 // (collector/serve/process_drain.h), and than a busy machine lets it wait.
@@ -445,7 +445,9 @@ std::uint32_t Rings::define_heap(wire::HeapRecord heap, const char* name, const 
 
 void Rings::define_job_fact(const char* key, const char* value) {
   std::uint32_t none = 0;  // It has no number.
-  define(wire::JobRecord{define_string(key), define_string(value)}, none);
+  const std::size_t bytes = strnlen(value, fact_bytes_max);
+  const std::uint32_t said = bytes == 0 ? 0 : define(wire::StringRecord{}, strings_, value, bytes);
+  define(wire::JobRecord{define_string(key), said}, none);
 }
 
 // For the row that tells of a listing, and that of a loss before it. Without it the listing would be made in vain, and

@@ -17,6 +17,7 @@
 
 #include "collector/annotate/hbmscope_serve.h"
 #include "collector/inject/annotate_sink.h"
+#include "collector/inject/process_facts.h"
 #include "collector/inject/rings.h"
 #include "collector/link/meeting_place.h"
 #include "collector/self_serve/own_descriptors.h"
@@ -83,6 +84,7 @@ class Server {
     if (auto wrong = recording.empty() ? recorder_.open_without_name() : recorder_.open(recording))
       return "no recording can be written" + (recording.empty() ? "" : " to " + recording) + ": " + *wrong;
     if (const char* wrong = inject::rings.open(observer_.socket_path().c_str())) return wrong;
+    inject::tell_process_facts();
     observer_.serve(0);  // The process is noted as observed before anybody is told that it is.
     if (!observer_.refused().empty()) {
       inject::rings.close();

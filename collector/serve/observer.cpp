@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -14,7 +15,6 @@
 
 #include "collector/link/meeting_place.h"
 #include "collector/serve/proc_file.h"
-#include "collector/serve/process_facts.h"
 #include "collector/wire/told_names.h"
 
 namespace hbmscope::serve {
@@ -46,6 +46,13 @@ ssize_t receive_hello(int connection, wire::Hello& hello, int& memory) {
     }
   }
   return received;
+}
+
+// What it can't know of itself: its number here.
+void tell_where_it_runs(ProcessDrain& drain, std::int64_t pid) {
+  drain.add_job_fact("process", std::to_string(pid));
+  std::array<char, 256> host{};
+  if (gethostname(host.data(), host.size() - 1) == 0) drain.add_job_fact("host", host.data());
 }
 
 }  // namespace
@@ -252,10 +259,7 @@ Observer::Heard Observer::take_in(int connection, std::int64_t pid) {
   job.process.pid = pid;
   job.drain = std::make_unique<ProcessDrain>(std::move(rings), job.process.stream, sink_);
   job.drain->name_frames_by(namer_, pid);
-  for (const auto& [key, value] : read_process_facts(pid)) {
-    job.drain->add_job_fact(key, value);
-    if (key == "command") job.process.command = value;
-  }
+  tell_where_it_runs(*job.drain, pid);
   if (was_attached) {
     if (send(connection, &wire::attach_taken, 1, MSG_NOSIGNAL) != 1) return turn_away("it has gone again");
     job.link = connection;

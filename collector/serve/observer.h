@@ -49,7 +49,6 @@ class Observer {
   struct Process {
     std::uint32_t stream = 0;
     std::int64_t pid = 0;
-    std::string command;
     std::uint64_t events = 0, lost = 0, stacks_lost = 0;
     bool is_broken = false;
   };

@@ -177,7 +177,10 @@ void ProcessDrain::take_definitions() {
 void ProcessDrain::note_fact(const Row& row) {
   const auto record = row.as<wire::JobRecord>();
   if (record.key >= texts_.size() || record.value >= texts_.size()) return;
-  if (texts_[record.key] != wire::driver_calls_fact) return;
+  const std::string& key = texts_[record.key];
+  if (key == wire::command_fact || key == wire::rank_fact || key.starts_with(wire::variable_facts))
+    add_job_fact(key, texts_[record.value]);
+  if (key != wire::driver_calls_fact) return;
   driver_calls_ = texts_[record.value];
   may_hold_memory_ = may_hold_memory_ || !driver_calls_->starts_with(wire::not_told_yet);
   add_job_fact(wire::driver_calls_fact, *driver_calls_);

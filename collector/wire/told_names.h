@@ -8,8 +8,10 @@ namespace hbmscope::wire {
 // A fact about the job, and the mark at the moment: the process was attached to in the middle of its life.
 inline constexpr std::string_view attached_fact = "hbmscope.attached", attached_mark = "attached";
 
-// A fact about a process of a job: its number among the job's processes, as its launcher gave it, in decimals.
-inline constexpr std::string_view rank_fact = "rank";
+// Facts about a process of a job: its command, its arguments with blanks between them; the variables of its environment
+// that decide over device memory, with their names behind this; and its number among the job's processes, as its
+// launcher gave it, in decimals.
+inline constexpr std::string_view command_fact = "command", variable_facts = "variable.", rank_fact = "rank";
 
 // A fact about a job that was attached to, each time that it changes: who tells of its calls of the CUDA driver, as the
 // rest of a sentence that begins with "the driver's calls are ", and begins itself with one of these. When it changes

@@ -282,6 +282,30 @@ class Driver(unittest.TestCase):
         text = subprocess.run([HBMSCOPE, "report", self.recording], capture_output=True, text=True, check=True).stdout
         self.assertEqual(re.findall(r"^GPU 0 memory \(rank (\d+)\) .* [\d,]+$", text, re.MULTILINE)[-4:], ["0", "1", "2", "10"])
 
+    def test_what_a_process_was_is_known_when_it_is_over_before_the_observer_looks(self):
+        script = """
+            import os, signal
+            os.kill(os.getppid(), signal.SIGSTOP)
+            print(os.getpid(), flush=True)
+            assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(100)) == 0
+            os.execv("/bin/true", ["true"])
+        """
+        command = self.command(sys.executable, "-c", STARTED_IN_PYTHON + textwrap.dedent(script), "--lr", "0.1")
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=self.environment(RANK="3", CUDA_VISIBLE_DEVICES="", HOME="/secret"))
+        job = process.stdout.readline().strip()
+        while "State:\tZ" not in Path(f"/proc/{job}/status").read_text():
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGCONT)
+        self.assertEqual(process.communicate(timeout=300)[1].count(", 0 lost"), 1)
+        report = self.report()
+        self.assertEqual([(heap["rank"], heap["in_use_bytes"]) for heap in report["heaps"]], [(3, 100)])
+        facts = {fact["key"]: fact["values"] for fact in report["job"]}
+        self.assertTrue(facts["command"][0].startswith(f"{sys.executable} -c import ctypes"), facts)
+        self.assertTrue(facts["command"][0].endswith(" --lr 0.1"), facts)
+        self.assertEqual((facts["process"], facts["rank"], facts["variable.CUDA_VISIBLE_DEVICES"]), ([job], ["3"], [""]))
+        self.assertNotIn("/secret", str(facts))
+
     def test_children_are_not_followed_where_asked(self):
         self.run_python("""
             import os, subprocess, sys
