@@ -180,6 +180,44 @@ class Attach(AttachTest):
             self.assertIn(words, done.stderr)
             self.assertFalse(Path(self.recording).exists())
 
+    def built(self, compiler, *words, name, source):
+        """Its path, or the test is skipped: not every machine can make programs for others."""
+        (self.folder / name).write_text(source)
+        program = str(self.folder / name.split(".")[0])
+        try:
+            done = subprocess.run([compiler, *words, str(self.folder / name), "-o", program], capture_output=True, text=True)
+        except FileNotFoundError:
+            self.skipTest(f"there is no {compiler}")
+        if done.returncode != 0:
+            self.skipTest(f"{compiler} {' '.join(words)}: {done.stderr}")
+        return program
+
+    def assert_is_refused(self, program, words):
+        try:
+            process = self.start(program)
+        except OSError as error:  # A kernel without such programs.
+            self.skipTest(str(error))
+        self.assertEqual(process.stdout.readline(), "begun\n")
+        done = self.run_it("attach", str(process.pid), "--record", self.recording)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertIn(words, done.stderr)
+        self.assertIsNone(process.poll())
+
+    def test_a_program_with_another_c_library_is_refused(self):
+        source = '#include <unistd.h>\nint main() { write(1, "begun\\n", 6); for (;;) pause(); }\n'
+        program = self.built("musl-gcc", name="pauses.c", source=source)
+        self.assert_is_refused(program, "its C library is musl, the collector is made for glibc. Use an image with glibc.")
+
+    def test_a_program_of_32_bits_is_refused(self):
+        source = """
+            .globl _start
+            _start: mov $4, %eax; mov $1, %ebx; mov $said, %ecx; mov $6, %edx; int $0x80  # write()
+            again: mov $29, %eax; int $0x80; jmp again  # pause()
+            said: .ascii "begun\\n"
+        """
+        program = self.built("gcc", "-m32", "-nostdlib", "-static", name="pauses.S", source=source)
+        self.assert_is_refused(program, "it is no program of 64 bits for x86-64")
+
     @unittest.skipUnless(os.getuid() == 0, "only root can be somebody else")
     def test_ps_says_how_many_it_may_not_look_at(self):
         target = self.target()

@@ -2,7 +2,7 @@
 """hbmscope attach, again and again, to programs that are busy in different ways, some of the time killed in the middle:
 each program goes on, ends as it would have, and prints what it would have printed.
 
-    attach_stress.py HBMSCOPE ATTACH_TARGET [--count 200] [--kill] [--only malloc,python]
+    attach_stress.py HBMSCOPE ATTACH_TARGET [--count 200] [--kill] [--only malloc,python] [--python "chroot DIR python3"]
 
 A program of Python is attached to too, and one of JAX where JAX is installed (on the CPU).
 """
@@ -10,6 +10,7 @@ A program of Python is attached to too, and one of JAX where JAX is installed (o
 import argparse
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -47,12 +48,12 @@ print("jax:", wrong, "wrong")
 """
 
 
-def programs(target):
+def programs(target, python):
     for kind in ("malloc", "loop", "sleep", "doze", "receive", "signals", "pressure", "annotated"):
         yield kind, [target, kind, "3600"]
-    yield "python", [sys.executable, "-c", PYTHON]
-    if subprocess.run([sys.executable, "-c", "import jax"], capture_output=True).returncode == 0:
-        yield "jax", [sys.executable, "-c", JAX]
+    yield "python", [*python, "-c", PYTHON]
+    if subprocess.run([*python, "-c", "import jax"], capture_output=True).returncode == 0:
+        yield "jax", [*python, "-c", JAX]
 
 
 def is_held(process):
@@ -116,6 +117,7 @@ def main():
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--kill", action="store_true", help="kill -9 it at a random moment")
     parser.add_argument("--only", default="")
+    parser.add_argument("--python", default=sys.executable, help="how Python is started: a command")
     given = parser.parse_args()
     if not MAY_ATTACH:
         print("skipped:", WHY_NOT)
@@ -123,7 +125,7 @@ def main():
     wanted = given.only.split(",") if given.only else None
     with tempfile.TemporaryDirectory() as folder:
         results = [stress(name, command, given.hbmscope, given.count, given.kill, Path(folder))
-                   for name, command in programs(given.target) if wanted is None or name in wanted]
+                   for name, command in programs(given.target, shlex.split(given.python)) if wanted is None or name in wanted]
     sys.exit(0 if results and all(results) else 1)
 
 
