@@ -74,14 +74,18 @@ std::vector<AttachedFacts> find_attached(const Trace& trace) {
   const auto counted = find_counted_heaps(trace);
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     const Stream& stream = trace.streams[i];
-    if (stream.definitions().job_fact(wire::attached_fact).empty()) continue;  // A mark may be anybody's.
+    const std::string_view how = stream.definitions().job_fact(wire::attached_fact);
+    if (how.empty()) continue;  // A mark may be anybody's.
+    const bool is_left_alone = how == wire::left_alone;
+    const std::string_view name = is_left_alone ? wire::left_alone_mark : wire::attached_mark;
     const auto& marks = stream.marks();
     const auto mark = std::find_if(marks.begin(), marks.end(), [&](const Mark& one) {
-      return stream.definitions().text(one.name) == wire::attached_mark && one.device == wire::no_device;
+      return stream.definitions().text(one.name) == name && one.device == wire::no_device;
     });
     if (mark == marks.end()) continue;
     AttachedFacts& facts = all.emplace_back();
     facts.stream = i;
+    facts.is_left_alone = is_left_alone;
     facts.since_start_ns = clamped_difference((*mark).time_ns, stream.first_time_ns());
     facts.realtime_ns = stream.clocks().realtime_of((*mark).time_ns);
     const auto told = find_told(stream, *mark);
@@ -95,12 +99,17 @@ std::vector<AttachedFacts> find_attached(const Trace& trace) {
 
 std::string text_from_attached(const AttachedFacts& facts) {
   const auto bytes = [](std::uint64_t count) { return text_from_bytes(static_cast<std::int64_t>(count)); };
-  std::string text = facts.realtime_ns ? "Attached at " + text_from_realtime(*facts.realtime_ns) + "." : "Attached.";
+  std::string text = facts.is_left_alone ? "Its totals are watched" : "Attached";
+  if (facts.realtime_ns) text += (facts.is_left_alone ? " since " : " at ") + text_from_realtime(*facts.realtime_ns);
+  text += ".";
   if (!facts.held_bytes)
-    return text + fmt::format(" What it held then is not told; {} is identified.", bytes(facts.identified_bytes));
+    return text + " What it held then is not told" +
+           (facts.is_left_alone ? "." : fmt::format("; {} is identified.", bytes(facts.identified_bytes)));
   const std::uint64_t identified = std::min(facts.identified_bytes, *facts.held_bytes);
-  text += fmt::format(" {:.1f} s later the process held {} on its devices; ",
+  text += fmt::format(" {:.1f} s later the process held {} on its devices",
                       static_cast<double>(facts.told_after_ns) / 1e9, bytes(*facts.held_bytes));
+  if (facts.is_left_alone) return text + ".";
+  text += "; ";
   if (identified == *facts.held_bytes) return text + "all of it is identified.";
   return text +
          fmt::format("{} of it is identified, {} is not.", bytes(identified), bytes(*facts.held_bytes - identified));

@@ -1,5 +1,6 @@
 // A process that was attached to in the middle of its life: how much device memory it held just after, as the driver
-// told, and how much of that the recording knows block by block. The rest was taken before anybody looked.
+// told, and how much of that the recording knows block by block. The rest was taken before anybody looked. Or one of
+// which only what the driver tells was watched.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,7 @@ namespace hbmscope {
 
 struct AttachedFacts {
   std::size_t stream = 0;
+  bool is_left_alone = false;               // Nothing was loaded into it.
   std::int64_t since_start_ns = 0;          // When: since the stream's first event.
   std::optional<std::int64_t> realtime_ns;  // Since 1970.
   std::optional<std::uint64_t> held_bytes;  // On all devices, the driver's own for the process too; absent: not told.

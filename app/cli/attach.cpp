@@ -25,7 +25,9 @@
 #include "app/cli/observation.h"
 #include "app/cli/output_file.h"
 #include "app/cli/terminal.h"
+#include "app/cli/totals.h"
 #include "app/cli/window_process.h"
+#include "collector/attach/device_totals.h"
 #include "collector/attach/injector.h"
 #include "collector/attach/job_list.h"
 #include "collector/attach/way_in.h"
@@ -98,7 +100,8 @@ class AttachedJob {
 
   // What can't be attached to is told, and left out; where nothing is left, that is the exit code.
   int run(const std::vector<pid_t>& processes, bool has_window) {
-    const auto collector = find_collector();
+    if (options_.totals && attach::read_device_totals().empty()) return refuse_without_totals();
+    const auto collector = options_.totals ? std::filesystem::path() : find_collector();
     if (!collector) return exit_unreadable;
     int refused = exit_ok;
     for (const pid_t process : processes)
@@ -111,7 +114,9 @@ class AttachedJob {
     // What is there already is replaced when there is something to replace it with.
     const std::string begun = recording + ".begun";
     meeting_way_ = first.way;
-    if (const auto failed = observation_.open(begun, first.way->folder, first.way->uid)) return *failed;
+    if (const auto failed =
+            meeting_way_ ? observation_.open(begun, meeting_way_->folder, meeting_way_->uid) : observation_.open(begun))
+      return *failed;
     if (const auto failed = observation_.listen(options_.listen)) return *failed;
     for (const int one : {SIGINT, SIGTERM, SIGHUP})
       if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);
@@ -119,7 +124,7 @@ class AttachedJob {
     if (const auto failed = observation_.start_recording())
       return fail({*failed, "Name another file with --record.", recording, {}, false});
     tell_of_cupti();
-    if (const auto failed = inject_all()) {
+    if (const auto failed = options_.totals ? watch_totals_of_all() : inject_all()) {
       observation_.finish(0);
       observation_.remove_empty_recording();
       return *failed;
@@ -147,7 +152,7 @@ class AttachedJob {
  private:
   struct Target {
     pid_t process = 0;
-    std::shared_ptr<attach::WayIn> way;
+    std::shared_ptr<attach::WayIn> way;  // Null: nothing is loaded into it.
   };
 
   static bool is_alive(pid_t process) {
@@ -167,6 +172,12 @@ class AttachedJob {
            {},
            {},
            false});
+    if (options_.totals) {
+      if (!attach::read_status(process).exists)
+        return refuse(number, {"there is no such process", "hbmscope ps lists jobs."});
+      targets_.push_back({process, nullptr});
+      return std::nullopt;
+    }
     if (const auto refusal = attach::find_refusal(process)) return refuse(number, *refusal);
     Target target{process, std::make_shared<attach::WayIn>()};
     if (const auto refusal = attach::find_way_in(process, collector, *target.way)) return refuse(number, *refusal);
@@ -187,7 +198,7 @@ class AttachedJob {
   }
 
   void tell_of_cupti() const {
-    if (options_.no_cupti) return;
+    if (options_.no_cupti || options_.totals) return;
     std::string which;
     for (const Target& target : targets_)
       if (attach::has_cuda_driver(attach::read_mappings(target.process)))
@@ -227,6 +238,19 @@ class AttachedJob {
       else
         say(fmt::format("{}; {}.", words, totals_remain));
     }
+  }
+
+  std::optional<int> watch_totals_of_all() {
+    for (const Target& target : targets_) {
+      const std::string number = std::to_string(target.process);
+      if (const auto wrong = observation_.observer().watch_totals_of(target.process))
+        return refuse(number, {*wrong, "Watch fewer at once."});
+      say(
+          fmt::format("what the driver tells of {} ({}) is recorded once a second; nothing is loaded into it. Ctrl+C "
+                      "ends that.",
+                      number, printable(name_of(target.process))));
+    }
+    return std::nullopt;
   }
 
   // The last exit code where none of them was attached to.

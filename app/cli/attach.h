@@ -16,6 +16,7 @@ struct AttachOptions {
   std::string record;   // Empty: COMMAND.PID.hbm in the current folder.
   double seconds = 0;   // 0: until it ends, the window is closed, or Ctrl+C.
   bool no_window = false;
+  bool totals = false;    // Nothing is loaded into it: only what the driver tells of it.
   bool no_cupti = false;  // CUPTI is left to the job's own profilers.
   FlightOptions flight;
   ListenOptions listen;

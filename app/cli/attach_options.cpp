@@ -18,8 +18,13 @@ void add_attach_commands(CLI::App& app, AttachCommands& commands) {
   add_seconds_option(
       attach, "--for", commands.attach.seconds,
       "How long to stay: 60s, 5m, 1.5h; a number alone is seconds; 0: until the job ends or you end this");
-  attach.add_flag("--no-cupti", commands.attach.no_cupti,
-                  "Leave CUPTI to the job's own profilers; then nobody tells of the CUDA driver's calls");
+  auto* no_cupti =
+      attach.add_flag("--no-cupti", commands.attach.no_cupti,
+                      "Leave CUPTI to the job's own profilers; then nobody tells of the CUDA driver's calls");
+  attach
+      .add_flag("--totals", commands.attach.totals,
+                "Load nothing into it: only what the driver tells of it (NVML), once a second")
+      ->excludes(no_cupti);
   attach.add_flag("--no-window", commands.attach.no_window, "Only record; without a display that is so anyway");
 
   add_flight_options(attach, commands.attach.flight);

@@ -66,6 +66,14 @@ void print_json(const std::vector<DeviceTotals>& devices, pid_t process, double 
 
 }  // namespace
 
+int refuse_without_totals() {
+  return fail({"no device tells of itself: there is no libnvidia-ml.so.1 here, or it knows no device",
+               "Totals without attaching are NVIDIA's driver's; hbmscope attach without --totals needs none of it.",
+               {},
+               {},
+               false});
+}
+
 int watch_totals(const WatchOptions& options) {
   pid_t process = 0;
   const char* end = options.job.data() + options.job.size();
@@ -77,12 +85,7 @@ int watch_totals(const WatchOptions& options) {
   for (auto next = begun; attach::read_status(process).exists; next += step) {
     std::this_thread::sleep_until(next);
     const std::vector<DeviceTotals> devices = attach::read_device_totals();
-    if (devices.empty())
-      return fail({"no device tells of itself: there is no libnvidia-ml.so.1 here, or it knows no device",
-                   "Totals without attaching are NVIDIA's driver's; hbmscope attach needs none of it.",
-                   {},
-                   {},
-                   false});
+    if (devices.empty()) return refuse_without_totals();
     const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
     options.json ? print_json(devices, process, seconds) : print_text(devices, process, seconds);
     if (std::fflush(stdout) != 0) break;  // Nobody reads it any more.

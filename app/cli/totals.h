@@ -9,4 +9,7 @@ namespace hbmscope::cli {
 // A line for each device, or an object for all, at each interval; until the process ends, or the time is over.
 int watch_totals(const WatchOptions& options);
 
+// Where no driver tells: that is said, and this is the exit code.
+int refuse_without_totals();
+
 }  // namespace hbmscope::cli

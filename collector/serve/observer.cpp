@@ -55,6 +55,12 @@ void tell_where_it_runs(ProcessDrain& drain, std::int64_t pid) {
   if (gethostname(host.data(), host.size() - 1) == 0) drain.add_job_fact("host", host.data());
 }
 
+// A process that nobody has waited for yet is over too.
+bool is_over(std::int64_t pid) {
+  const std::string state = value_of_line(read_proc_file("/proc/" + std::to_string(pid) + "/status"), "State");
+  return state.empty() || state[0] == 'Z' || state[0] == 'X';
+}
+
 }  // namespace
 
 Observer::~Observer() {
@@ -119,6 +125,7 @@ void Observer::drain(Job& job, bool is_last) {
 
 // One that was attached to has closed its end: it has told all, and tells no more.
 bool Observer::has_ended(const Job& job) {
+  if (job.is_left_alone) return is_over(job.process.pid);
   char nothing = 0;
   if (job.link >= 0 && recv(job.link, &nothing, 1, MSG_DONTWAIT) == 0) return true;
   return kill(static_cast<pid_t>(job.process.pid), 0) != 0 && errno == ESRCH;
@@ -130,12 +137,33 @@ void Observer::note_devices(std::span<const DeviceTotals> devices) {
 }
 
 void Observer::detach() {
-  for (const Job& job : jobs_)
+  for (Job& job : jobs_) {
     if (job.link >= 0) shutdown(job.link, SHUT_WR);
+    if (job.is_left_alone) forget_process(job);
+  }
 }
 
 bool Observer::is_attached() const {
-  return std::any_of(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.link >= 0; });
+  return std::any_of(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.link >= 0 || job.is_left_alone; });
+}
+
+std::optional<std::string> Observer::watch_totals_of(std::int64_t pid) {
+  if (jobs_.size() == processes_max) return "there are too many processes";
+  std::unique_ptr<RingMemory> nothing = RingMemory::of_nothing();
+  if (!nothing) return "there is no memory left";
+  Job job;
+  job.process.stream = static_cast<std::uint32_t>(jobs_.size());
+  job.process.pid = pid;
+  job.drain = std::make_unique<ProcessDrain>(std::move(nothing), job.process.stream, sink_);
+  job.drain->name_frames_by(namer_, pid);
+  tell_where_it_runs(*job.drain, pid);
+  if (const std::string command = read_command_line(pid); !command.empty())
+    job.drain->add_job_fact(wire::command_fact, command);
+  job.drain->note_left_alone();
+  job.is_left_alone = true;
+  link::note_observed(pid);
+  jobs_.push_back(std::move(job));
+  return std::nullopt;
 }
 
 // A job of a thousand short processes does not keep the rings of them all.
@@ -149,6 +177,7 @@ void Observer::forget_process(Job& job) {
   link::forget_observed(job.process.pid);
   if (job.link >= 0) close(job.link);
   job.link = -1;
+  job.is_left_alone = false;
 }
 
 Observer::Process Observer::told_of(const Job& job) {

@@ -37,9 +37,12 @@ class Observer {
   // Waits until somebody connects or the time is over, then drains once. True: so much has come that the next round
   // should not wait.
   bool serve(int wait_ms);
-  // Lets go of those that were attached to; serve() until none is left.
+  // Of a process into which nothing is loaded: only what note_devices() tells of it, until it ends or detach().
+  // Nothing, or why not, in words.
+  std::optional<std::string> watch_totals_of(std::int64_t pid);
+  // Lets go of those that were attached to, or whose totals are watched; serve() until none is left.
   void detach();
-  bool is_attached() const;  // To any, still.
+  bool is_attached() const;  // To any, still; or watches the totals of one.
   // The last round: all that there is, and every stream is closed. Waits for functions' names, ten seconds at most.
   void finish();
 
@@ -81,6 +84,7 @@ class Observer {
     std::unique_ptr<ProcessDrain> drain;  // Null: the process has ended, and all that it wrote was drained.
     bool is_over = false;                 // It has, but functions' names may come still.
     int link = -1;                        // Of one that was attached to.
+    bool is_left_alone = false;           // Its totals are watched, as long as it lives.
   };
   static Process told_of(const Job& job);
   static void close_job(Job& job);

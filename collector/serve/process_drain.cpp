@@ -60,6 +60,13 @@ void ProcessDrain::note_attached(bool has_driver) {
   mark(wire::attached_mark);
 }
 
+void ProcessDrain::note_left_alone() {
+  may_hold_memory_ = true;
+  add_job_fact(wire::attached_fact, wire::left_alone);
+  add_job_fact(wire::driver_calls_fact, std::string(wire::not_told) + "only its totals were asked for, and nothing is loaded into it");
+  mark(wire::left_alone_mark);
+}
+
 void ProcessDrain::tell_figure(const std::string& name, std::uint64_t bytes) {
   const auto [told, is_new] = told_figures_.try_emplace(name);
   if (!is_new && told->second.bytes == bytes && last_drain_ns_ - told->second.time_ns < clock_record_ns) return;

@@ -56,6 +56,8 @@ class ProcessDrain {
   // It may hold memory of devices: it has called the driver, or did before it was attached to.
   bool may_hold_memory() const { return may_hold_memory_; }
   void note_attached(bool has_driver);  // The CUDA driver is loaded in it.
+  // Nothing is loaded into it, and nothing but tell_devices() tells of it.
+  void note_left_alone();
   // Who tells of its calls of the driver (wire::driver_calls_fact), where that is other than at the last call.
   std::optional<std::string> take_driver_calls() { return std::exchange(driver_calls_, std::nullopt); }
   // Shared memory that made no sense at some place; what was behind it is lost.

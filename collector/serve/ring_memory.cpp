@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <new>
 
 namespace hbmscope::serve {
 namespace {
@@ -70,6 +71,16 @@ std::unique_ptr<RingMemory> RingMemory::map(int memory, std::string& wrong) {
   close(memory);
   if (mapped && !mapped->read_layout(wrong)) mapped.reset();
   return mapped;
+}
+
+std::unique_ptr<RingMemory> RingMemory::of_nothing() {
+  constexpr std::uint64_t size = 4096;
+  void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) return nullptr;
+  new (at) wire::RingsHeader;
+  std::unique_ptr<RingMemory> memory(new RingMemory(static_cast<std::uint8_t*>(at), size));
+  memory->ticks_are_ns_ = true;
+  return memory;
 }
 
 bool RingMemory::read_layout(std::string& wrong) {

@@ -43,6 +43,9 @@ class RingMemory {
   // be made smaller while it is read.
   static std::unique_ptr<RingMemory> map(int memory, std::string& wrong);
 
+  // Of a process that has nothing of ours in it: one where nothing ever comes. Null: there is no memory for it.
+  static std::unique_ptr<RingMemory> of_nothing();
+
   std::uint32_t rings() const { return rings_; }
   bool ticks_are_ns() const { return ticks_are_ns_; }
   // Of the rings: those that may have been written to.

@@ -5,8 +5,10 @@
 
 namespace hbmscope::wire {
 
-// A fact about the job, and the mark at the moment: the process was attached to in the middle of its life.
-inline constexpr std::string_view attached_fact = "hbmscope.attached", attached_mark = "attached";
+// A fact about the job, and the mark at the moment: the process was attached to in the middle of its life; or only what
+// the driver tells of it is watched from then on, and nothing is loaded into it: then with this value and mark.
+inline constexpr std::string_view attached_fact = "hbmscope.attached", attached_mark = "attached",
+                                  left_alone = "left alone", left_alone_mark = "watched";
 
 // Facts about a process of a job: its command, its arguments with blanks between them; the variables of its environment
 // that decide over device memory, with their names behind this; and its number among the job's processes, as its

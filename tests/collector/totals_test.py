@@ -143,6 +143,42 @@ class Totals(unittest.TestCase):
         told = {row["name"]: (row["most"], row["value"]) for row in report["counters"]}
         self.assertEqual(told["GPU 0 bytes held by this process (NVML)"], (3 * GIB, 0))
 
+    def test_totals_alone_are_recorded_and_nothing_is_loaded_into_the_job(self):
+        pid, recording = self.job.pid, str(self.told.with_suffix(".hbm"))
+        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {pid} {3 * GIB}")
+        maps = Path(f"/proc/{pid}/maps").read_text()
+        watching = self.start("attach", str(pid), "--totals", "--no-window", "--record", recording)
+        self.assertIn("nothing is loaded into it", watching.stderr.readline())
+        self.assertIn(f"watched by hbmscope {watching.pid}", self.run_it("ps").stdout)
+        self.assertIn("is watched by hbmscope", self.run_it("attach", str(pid), "--totals").stderr)
+        lines = self.run_it("watch", str(pid), "--for", "0.5", "--every", "0.1").stdout
+        self.assertIn("GPU 0 bytes held by this process (NVML): 3.00 GiB", lines)
+        self.assertEqual(self.run_it("detach", str(pid)).returncode, 0)
+        self.assertEqual(watching.wait(timeout=30), 0)
+        self.assertEqual(Path(f"/proc/{pid}/maps").read_text(), maps)
+        text = self.run_it("report", recording).stdout
+        self.assertIn("Its totals are watched since 20", text)
+        self.assertIn("the process held 3.00 GiB on its devices.\nThe driver's calls are not told: only its totals were asked for, and nothing is loaded into it.", text)
+        self.assertIn("command sleep 60", text)
+        [attached] = json.loads(self.run_it("report", recording, "--json").stdout)["attached"]
+        self.assertEqual((attached["is_left_alone"], attached["held_bytes"], attached["identified_bytes"]), (True, 3 * GIB, 0))
+
+    def test_totals_alone_end_with_the_job(self):
+        pid, recording = self.job.pid, str(self.told.with_suffix(".hbm"))
+        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {pid} {3 * GIB}")
+        watching = self.start("attach", str(pid), "--totals", "--no-window", "--record", recording)
+        self.assertIn("nothing is loaded into it", watching.stderr.readline())
+        self.job.kill()  # Nobody waits for it yet.
+        self.assertEqual(watching.wait(timeout=30), 0)
+        self.assertEqual(self.run_it("check", recording).returncode, 0)
+
+    def test_totals_alone_are_refused_where_there_are_none(self):
+        pid = str(self.job.pid)
+        self.assertIn("no device tells of itself", self.run_it("attach", pid, "--totals").stderr)
+        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA H200")
+        self.assertIn("there is no such process", self.run_it("attach", str(2**22 + 1), "--totals").stderr)
+        self.assertIn("--no-cupti excludes --totals", self.run_it("attach", pid, "--totals", "--no-cupti").stderr)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -180,6 +180,20 @@ TEST_F(Jobs, what_is_needed_elsewhere_is_copied_when_somebody_agrees) {
   EXPECT_FALSE(app.state().jobs.needs_copy());
 }
 
+TEST_F(Jobs, of_one_that_cant_be_attached_to_the_totals_can_be_watched) {
+  JobRow job;
+  EXPECT_FALSE(job.has_totals_alone()) << "it can be attached to";
+  job.refusal = "it is asleep";
+  EXPECT_FALSE(job.has_totals_alone()) << "the driver tells of none";
+  job.devices = {1};
+  EXPECT_TRUE(job.has_totals_alone());
+  App app([] {});
+  app.commands().push(CommandId::leave_cupti);
+  app.commands().push(CommandId::attach_totals, "4712");
+  run_until(app, [&] { return said().find("attach 4712") != std::string::npos; });
+  EXPECT_NE(said().find(".hbm --totals\n"), std::string::npos) << said();
+}
+
 TEST_F(Jobs, what_attaching_does_is_said_first_and_a_refusal_is_shown) {
   App app([] {});
   app.commands().push(CommandId::show_jobs);

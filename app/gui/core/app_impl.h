@@ -136,7 +136,8 @@ class App::Impl {
   bool apply_to_jobs(const Command& command);
   void watch_jobs();
   void list_host(const std::string& host, bool is_copying);
-  void attach_to(std::int64_t process, bool is_all);  // All: with its command.
+  enum class Attaching { to_one, to_all, totals_only };  // All: with its command.
+  void attach_to(std::int64_t process, Attaching how);
   std::optional<Error> attach_error(const std::string& name);
 
   // play.cpp, for the bound context.

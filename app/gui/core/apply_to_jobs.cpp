@@ -63,7 +63,7 @@ void App::Impl::list_host(const std::string& host, bool is_copying) {
 }
 
 // The recording stays when the job is let go: it has what was seen.
-void App::Impl::attach_to(std::int64_t process, bool is_all) {
+void App::Impl::attach_to(std::int64_t process, Attaching how) {
   std::error_code error;
   const std::filesystem::path folder = state_folder() / "recordings";
   std::filesystem::create_directories(folder, error);
@@ -74,8 +74,11 @@ void App::Impl::attach_to(std::int64_t process, bool is_all) {
   auto said = std::make_shared<Said>();
   std::string wrong;
   std::vector<std::string> words{"attach", std::to_string(process), "--no-window", "--record", recording};
-  if (state.jobs.leaves_cupti) words.emplace_back("--no-cupti");
-  if (is_all) words.emplace_back("--all");
+  if (how == Attaching::totals_only)
+    words.emplace_back("--totals");
+  else if (state.jobs.leaves_cupti)
+    words.emplace_back("--no-cupti");
+  if (how == Attaching::to_all) words.emplace_back("--all");
   if (!host.empty()) words.insert(words.begin() + 1, {"--on", host});
   auto command = view::CommandLines::start(
       words,
@@ -129,12 +132,12 @@ bool App::Impl::apply_to_jobs(const Command& command) {
       return true;
     case leave_cupti: jobs.leaves_cupti = !jobs.leaves_cupti; return true;
     case CommandId::attach_to:
-      jobs.is_open = jobs.is_asking = false;
-      this->attach_to(std::atoll(command.text.c_str()), false);
-      return true;
     case attach_to_all:
+    case attach_totals:
       jobs.is_open = jobs.is_asking = false;
-      this->attach_to(std::atoll(command.text.c_str()), true);
+      this->attach_to(std::atoll(command.text.c_str()), command.id == attach_to_all   ? Attaching::to_all
+                                                        : command.id == attach_totals ? Attaching::totals_only
+                                                                                      : Attaching::to_one);
       return true;
     case detach: ask_observer(link::RequestKind::detach); return true;
     default: return false;

@@ -168,6 +168,7 @@ enum class Needs {
   X(leave_cupti, "", "", "", hidden, "Attaching leaves CUPTI to the jobs' own profilers, or no longer.")               \
   X(attach_to, "", "", "", hidden, "Attaches to the process `text`.")                                                  \
   X(attach_to_all, "", "", "", hidden, "Attaches to all processes with the command of the process `text`.")            \
+  X(attach_totals, "", "", "", hidden, "Records what the driver tells of the process `text`.")                              \
   X(set_demo, "", "", "", hidden, "Starts the demo anew with the settings in `texts`.")                                \
   X(set_demo_beside, "", "", "", hidden, "Starts it anew with a second program under the settings in `texts`.")        \
   X(set_demo_speed, "", "", "", hidden, "`text` times as fast as at first.")                                           \

@@ -21,6 +21,8 @@ struct JobRow {
   std::string refusal, remedy;  // Empty: it can be attached to.
 
   bool can_be_attached() const { return refusal.empty() && !observer; }
+  // At least what the driver tells of it can be watched: it tells of any.
+  bool has_totals_alone() const { return !refusal.empty() && !observer && !devices.empty(); }
 };
 struct JobListing {
   struct Device {

@@ -62,6 +62,10 @@ void draw_not_looked_at(const JobListing& listing) {
                  true);
 }
 
+constexpr const char* totals_words =
+    "Records what the driver tells of it (NVML), once a second: what it holds of each device in all. Nothing is loaded "
+    "into it, and no right over it is needed.";
+
 // What attaching does, before it is done.
 void draw_question(const JobRow& job, std::size_t ranks, bool leaves_cupti, CommandQueue& commands) {
   ImGui::Indent();
@@ -83,6 +87,11 @@ void draw_question(const JobRow& job, std::size_t ranks, bool leaves_cupti, Comm
     if (ImGui::Button(fmt::format("Attach to all {}", ranks).c_str()))
       push(commands, CommandId::attach_to_all, job.process);
     tooltip("All processes with this command, as one recording: the ranks of one job.");
+  }
+  if (!job.devices.empty()) {
+    ImGui::SameLine();
+    if (ImGui::Button("Totals only")) push(commands, CommandId::attach_totals, job.process);
+    tooltip(totals_words);
   }
   ImGui::SameLine();
   if (ImGui::Button("Cancel")) push(commands, CommandId::choose_job, job.process);
@@ -111,6 +120,8 @@ void act_on(const JobRow& job, const std::string& host, bool is_asking, CommandQ
         Command{CommandId::open_paths, {}, {fmt::format("live:{}{}", there, *job.observer)}, SourceId::none, {}, {}});
   else if (job.can_be_attached())
     push(commands, is_asking ? CommandId::attach_to : CommandId::ask_to_attach, job.process);
+  else if (job.has_totals_alone())
+    push(commands, CommandId::attach_totals, job.process);
 }
 
 void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_asked, const Look& look,
@@ -123,12 +134,13 @@ void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_
     push(commands, CommandId::choose_job, job.process);
   tooltip(job.command + (job.refusal.empty() ? "" : "\n\n" + job.refusal + "\n" + job.remedy));
   const ImVec2 after = ImGui::GetCursorPos();
-  const char* label = job.observer ? "Watch" : "Attach...";
-  const bool has_button = job.observer || job.can_be_attached();
+  const char* label = job.observer ? "Watch" : job.can_be_attached() ? "Attach..." : "Totals";
+  const bool has_button = job.observer || job.can_be_attached() || job.has_totals_alone();
   const float button = has_button ? ImGui::CalcTextSize(label).x + 3 * ImGui::GetStyle().FramePadding.x : 0;
   if (has_button) {
     ImGui::SetCursorPos({corner.x + width - button, corner.y + look.px(6)});
     if (ImGui::Button(label)) act_on(job, jobs.host, false, commands);
+    if (job.has_totals_alone()) tooltip(totals_words);
   }
   ImGui::SetCursorPos({corner.x + look.px(6), corner.y + look.px(4)});
   const std::string number = std::to_string(job.process);

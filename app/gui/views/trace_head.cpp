@@ -37,7 +37,7 @@ std::string why_no_heap(const Source& source) {
                : "There is no heap to draw: no CUDA driver was loaded in it, and no annotated allocator told of one.";
   return "There is no heap to draw: " + facts.driver_calls +
          ". What the driver tells of the whole stands in the timeline, where it does (NVML)." +
-         (is_live ? " Only a heap of an annotated allocator would appear here." : "");
+         (is_live && !facts.is_left_alone ? " Only a heap of an annotated allocator would appear here." : "");
 }
 
 }  // namespace
