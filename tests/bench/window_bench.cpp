@@ -251,8 +251,8 @@ BesideQuad measure_rectangles(const HeapPieces& pieces) {
     }
     target.bind();
     glViewport(0, 0, width, height);
-    glClear(GL_COLOR_BUFFER_BIT);
-    host->end_frame();
+    host->forget_frame();
+    host->end_frame({});
   });
 }
 

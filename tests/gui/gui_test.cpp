@@ -44,6 +44,14 @@ void GuiTest::SetUp() {
 }
 
 void GuiTest::TearDown() {
+  if (session_ != nullptr && !HasFailure()) {
+    // Frames draw what has changed since the one before. What came of all of them is what one draws that draws all.
+    const gui::Picture picture = settled_picture();
+    session_->draw_all_anew();
+    session_->draw();
+    const gui::Picture anew = session_->picture();
+    EXPECT_TRUE(picture.rgb == anew.rgb) << "parts were not drawn that have changed";
+  }
   if (engine_ != nullptr) ImGuiTestEngine_Stop(engine_);
   session_.reset();  // The engine must outlive the context that it is hooked into.
   if (engine_ != nullptr) ImGuiTestEngine_DestroyContext(engine_);

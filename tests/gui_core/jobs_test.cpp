@@ -6,30 +6,18 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "app/gui/core/app.h"
 #include "app/gui/core/jobs.h"
-#include "collector/view/started_command.h"
+#include "tests/gui_core/pretend_hbmscope.h"
 
 namespace hbmscope::gui {
 namespace {
 
-// With ' for ".
-std::string json_from(std::string text) {
-  std::replace(text.begin(), text.end(), '\'', '"');
-  return text;
-}
-
-const std::string two_jobs = json_from(
-    "{'schema':1,'not_looked_at':3,'devices':[{'name':'NVIDIA H200','total_bytes':1000,'used_bytes':400}],'jobs':["
-    "{'pid':4711,'uid':0,'user':'ann','command':'python train.py\\nrest','frameworks':['jax 0.10.2'],'has_cuda':true,"
-    "'has_pjrt':true,'is_annotated':false,'has_collector':false,'device_files':['nvidia0'],"
-    "'devices':[{'device':0,'bytes':300},{'device':1,'bytes':null}],'observer':null,'can_attach':true,"
-    "'refusal':null,'remedy':null},"
-    "{'pid':12,'uid':7,'user':'bob','command':'serve','frameworks':[],'has_cuda':true,'has_pjrt':false,"
-    "'is_annotated':false,'has_collector':false,'device_files':[],'devices':[],'observer':null,"
-    "'can_attach':false,'refusal':'it belongs to another user (uid 7)','remedy':'Attach with sudo.'}]}");
+using test::json_from;
+using test::two_jobs;
 
 TEST(JobListing, is_what_ps_prints) {
   const auto listing = job_listing_from(two_jobs);
@@ -81,24 +69,16 @@ class Jobs : public testing::Test {
     std::filesystem::permissions(home_, std::filesystem::perms::owner_all);
     for (const char* folder : {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"})
       setenv(folder, home_.c_str(), 1);
-    const std::filesystem::path program = home_ / "program";
-    std::ofstream(program) << "#!/bin/sh\necho \"$@\" >> " << (home_ / "said").string() << "\nif [ $1 = ps ]; then\n"
-                           << "cat <<'END'\n"
-                           << two_jobs << "\nEND\nexec sleep 60\nfi\n"
-                           << "echo \"hbmscope: can't attach to $2: it is asleep. Wake it.\" >&2\nexit 2\n";
-    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-    view::StartedCommand::program = program;
+    program_.emplace(home_);
   }
   void TearDown() override {
-    view::StartedCommand::program = "/proc/self/exe";
+    program_.reset();
     std::filesystem::remove_all(home_);
   }
-  std::string said() const {
-    std::ifstream file(home_ / "said");
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string said() const { return program_->said(); }
 
   std::filesystem::path home_;
+  std::optional<test::PretendHbmscope> program_;
 };
 
 template <class Happened>
@@ -163,10 +143,8 @@ TEST_F(Jobs, of_another_machine_are_listed_and_attached_to_there) {
 }
 
 TEST_F(Jobs, what_is_needed_elsewhere_is_copied_when_somebody_agrees) {
-  const std::filesystem::path program = home_ / "program";
-  std::ofstream(program) << "#!/bin/sh\necho \"$@\" >> " << (home_ / "said").string() << "\n"
-                         << "case \"$*\" in *--yes*) exec cat " << (home_ / "list").string() << ";; esac\n"
-                         << "echo 'hbmscope: gpu7: hbmscope is not there yet. --yes copies it.' >&2\nexit 2\n";
+  program_->be("case \"$*\" in *--yes*) exec cat " + (home_ / "list").string() + ";; esac\n" +
+               "echo 'hbmscope: gpu7: hbmscope is not there yet. --yes copies it.' >&2\nexit 2\n");
   std::ofstream(home_ / "list") << two_jobs << "\n";
   App app([] {});
   app.commands().push(CommandId::show_jobs);

@@ -40,6 +40,14 @@ FrameTarget::FrameTarget(FrameTarget&& other) noexcept
       framebuffer_(std::exchange(other.framebuffer_, 0)),
       color_(std::exchange(other.color_, 0)) {}
 
+FrameTarget& FrameTarget::operator=(FrameTarget&& other) noexcept {
+  std::swap(width_, other.width_);
+  std::swap(height_, other.height_);
+  std::swap(framebuffer_, other.framebuffer_);
+  std::swap(color_, other.color_);
+  return *this;
+}
+
 FrameTarget::~FrameTarget() {
   if (framebuffer_ != 0) glDeleteFramebuffers(1, &framebuffer_);
   if (color_ != 0) glDeleteRenderbuffers(1, &color_);
@@ -48,6 +56,15 @@ FrameTarget::~FrameTarget() {
 void FrameTarget::bind() const {
   glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
 }
+
+void FrameTarget::copy_to_surface() const {
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer_);
+  glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
+  glBlitFramebuffer(0, 0, width_, height_, 0, 0, width_, height_, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+  glBindFramebuffer(GL_FRAMEBUFFER, 0);
+}
+
+namespace {
 
 Picture read_bound_pixels(int width, int height) {
   Picture picture{.width = width, .height = height, .rgb = {}};
@@ -62,6 +79,8 @@ Picture read_bound_pixels(int width, int height) {
   }
   return picture;
 }
+
+}  // namespace
 
 Picture FrameTarget::read() const {
   bind();

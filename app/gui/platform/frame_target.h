@@ -1,5 +1,6 @@
-// What an offscreen frame is drawn on: a framebuffer of exactly the size that was asked for. The context's own surface
-// would not do, because its size is up to the driver.
+// What frames are drawn on: a framebuffer of exactly the size that was asked for, which keeps what was drawn. The
+// context's own surface would not do: it has nothing any more once it was shown, and offscreen its size is up to the
+// driver.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +9,24 @@
 
 namespace hbmscope::gui {
 
-// What lies in the framebuffer that is bound for reading.
-Picture read_bound_pixels(int width, int height);
-
 class FrameTarget {
  public:
   // Needs a current context, as do all functions here. Errors: the driver refuses that size.
   static Result<FrameTarget> make(int width, int height);
   FrameTarget(FrameTarget&& other) noexcept;
-  FrameTarget& operator=(FrameTarget&&) = delete;
+  FrameTarget& operator=(FrameTarget&& other) noexcept;
   ~FrameTarget();
 
   void bind() const;
+  void copy_to_surface() const;  // The context's own, which is bound then.
+  int width() const { return width_; }
+  int height() const { return height_; }
   Picture read() const;
 
  private:
   FrameTarget(int width, int height) : width_(width), height_(height) {}
 
-  int width_, height_;
+  int width_ = 0, height_ = 0;
   std::uint32_t framebuffer_ = 0, color_ = 0;
 };
 

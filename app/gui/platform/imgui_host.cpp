@@ -1,10 +1,13 @@
 #include "app/gui/platform/imgui_host.h"
 
 #include <GLFW/glfw3.h>
+#include <glad/gl.h>
 #include <imgui.h>
 #include <imgui_impl_glfw.h>
 #include <imgui_impl_opengl3.h>
 #include <implot.h>
+
+#include <vector>
 
 #include "third_party/fonts.h"
 
@@ -26,6 +29,37 @@ void add_fonts() {
   add_font(font_ui_bold());
   add_font(font_mono());
   add_font(font_ui(), true);  // What the font before lacks.
+}
+
+// OpenGL counts rows from the bottom.
+void clear(const PixelBox& part, const ImDrawData& frame, const ImVec4& color) {
+  const int height = static_cast<int>(frame.DisplaySize.y * frame.FramebufferScale.y + 0.5F);
+  glEnable(GL_SCISSOR_TEST);
+  glScissor(part.left, height - part.bottom, part.right - part.left, part.bottom - part.top);
+  glClearColor(color.x, color.y, color.z, 1.0F);
+  glClear(GL_COLOR_BUFFER_BIT);
+  glDisable(GL_SCISSOR_TEST);
+}
+
+// What the frame's commands draw there, by cutting their clip rectangles for the time being.
+void draw_part(const PixelBox& part, const ImDrawData& frame) {
+  ImDrawData some = frame;
+  some.CmdLists.resize(0);
+  std::vector<ImVec4> clips;
+  for (ImDrawList* list : frame.CmdLists) {
+    bool is_seen = false;
+    for (ImDrawCmd& command : list->CmdBuffer) {
+      clips.push_back(command.ClipRect);
+      const PixelBox box = common(part, clip_of(command, frame));
+      is_seen = is_seen || (!box.empty() && command.ElemCount > 0);
+      command.ClipRect = box.empty() ? ImVec4{} : clip_rect_of(box, frame);
+    }
+    if (is_seen) some.CmdLists.push_back(list);
+  }
+  ImGui_ImplOpenGL3_RenderDrawData(&some);
+  auto clip = clips.begin();
+  for (ImDrawList* list : frame.CmdLists)
+    for (ImDrawCmd& command : list->CmdBuffer) command.ClipRect = *clip++;
 }
 
 }  // namespace
@@ -70,9 +104,18 @@ void ImGuiHost::begin_frame() {
   ImGui::NewFrame();
 }
 
-void ImGuiHost::end_frame() {
+std::uint64_t ImGuiHost::end_frame(const ImVec4& background) {
   ImGui::Render();
-  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  const ImDrawData& frame = *ImGui::GetDrawData();
+  std::vector<PixelBox> parts = changed_.find(frame);
+  std::uint64_t pixels = 0;
+  for (const PixelBox& part : parts) {
+    clear(part, frame, background);
+    draw_part(part, frame);
+    pixels += part.pixels();
+  }
+  if (parts.empty()) draw_part({}, frame);  // Textures may be new all the same.
+  return pixels;
 }
 
 }  // namespace hbmscope::gui

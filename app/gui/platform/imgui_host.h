@@ -1,9 +1,13 @@
 // Dear ImGui and ImPlot on a GlWindow: contexts, fonts, the two backends.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
+#include <imgui.h>
+
 #include "analysis/model/result.h"
+#include "app/gui/platform/changed_parts.h"
 #include "app/gui/platform/gl_window.h"
 
 namespace hbmscope::gui {
@@ -16,10 +20,15 @@ class ImGuiHost {
   ImGuiHost& operator=(const ImGuiHost&) = delete;
 
   void begin_frame();
-  void end_frame();  // Draws onto what is bound.
+  // Draws onto what is bound, which has the frame before: what is other than there. Returns how many pixels that was.
+  std::uint64_t end_frame(const ImVec4& background);
+  // Something else is bound from now on, or nothing is on it.
+  void forget_frame() { changed_.forget(); }
 
  private:
   ImGuiHost() = default;
+
+  ChangedParts changed_;
 };
 
 }  // namespace hbmscope::gui

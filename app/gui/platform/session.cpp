@@ -99,27 +99,38 @@ class Session::Impl {
     apply_theme(app_->state(), options_.scale > 0 ? static_cast<float>(options_.scale) : window_->content_scale());
     host_->begin_frame();
     draw_shell(app_->state(), *shell_, app_->commands());
-    if (target_) target_->bind();
+    fit_target();
+    drawn_pixels_ = host_->end_frame(ImGui::GetStyle().Colors[ImGuiCol_WindowBg]);
+    if (picture_due_ > 0 && --picture_due_ == 0 && target_) export_picture();
+    // Handed over as swapping does: else frames pile up, and one that brings a new glyph waits for all of them.
+    if (window_->surface() == Surface::offscreen) {
+      glFlush();
+      return;
+    }
+    if (target_) target_->copy_to_surface();
+    glfwSwapBuffers(window_->handle());
+  }
+
+  // Of the window's size, and bound. A driver that refuses it draws all of each frame onto the window itself.
+  void fit_target() {
     int width = 0, height = 0;
     glfwGetFramebufferSize(window_->handle(), &width, &height);
+    const bool has_size = target_ && target_->width() == width && target_->height() == height;
+    if (window_->surface() != Surface::offscreen && !has_size) {
+      target_.reset();
+      if (auto made = FrameTarget::make(width, height)) target_.emplace(std::move(*made));
+      host_->forget_frame();
+    }
+    if (target_) target_->bind();
+    if (!target_) host_->forget_frame();
     glViewport(0, 0, width, height);
-    const ImVec4 background = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
-    glClearColor(background.x, background.y, background.z, 1.0F);
-    glClear(GL_COLOR_BUFFER_BIT);
-    host_->end_frame();
-    if (picture_due_ > 0 && --picture_due_ == 0) export_picture(width, height);
-    // Handed over as swapping does: else frames pile up, and one that brings a new glyph waits for all of them.
-    if (target_)
-      glFlush();
-    else
-      glfwSwapBuffers(window_->handle());
   }
 
   // The view in front, or all of the window where it is maximised or nowhere; compressed and written off the frame.
-  void export_picture(int width, int height) {
+  void export_picture() {
     const AppState& state = app_->state();
     if (writing_.valid()) writing_.wait();
-    Picture picture = read_bound_pixels(width, height);
+    Picture picture = target_->read();
     const ImGuiWindow* view = ImGui::FindWindowByName(std::string(name_of(state.position().view).window).c_str());
     if (view != nullptr && view->WasActive && !state.window.maximised)
       picture = part_of(picture, static_cast<int>(view->Pos.x), static_cast<int>(view->Pos.y),
@@ -140,6 +151,7 @@ class Session::Impl {
   std::unique_ptr<App> app_;
   std::string title_;
   bool redraw_ = true;
+  std::uint64_t drawn_pixels_ = 0;  // Of the last frame.
   std::uint64_t picture_seen_ = 0;
   int picture_due_ = 0;               // In frames.
   std::future<std::string> writing_;  // What to say of the picture once it is written. Waited for in the end.
@@ -174,6 +186,12 @@ bool Session::update() {
 }
 void Session::draw() {
   impl_->draw();
+}
+std::uint64_t Session::drawn_pixels() const {
+  return impl_->drawn_pixels_;
+}
+void Session::draw_all_anew() {
+  impl_->host_->forget_frame();
 }
 Picture Session::picture() const {
   return impl_->target_->read();

@@ -1,0 +1,92 @@
+// The list of running jobs, by hand and by keys.
+#include <algorithm>
+#include <optional>
+
+#include "tests/gui/gui_test.h"
+#include "tests/gui_core/pretend_hbmscope.h"
+
+namespace hbmscope::test {
+namespace {
+
+using gui::CommandId;
+
+class JobsView : public GuiTest {
+ protected:
+  static std::string listing() {
+    std::string json = two_jobs;
+    const std::string none = json_from("'device_files':[],'devices':[]"),
+                      some = json_from("'device_files':[],'devices':[{'device':0,'bytes':70}]");
+    json.replace(json.find(none), none.size(), some);
+    return json;
+  }
+  void SetUp() override {
+    GuiTest::SetUp();
+    program_.emplace(path(""), listing());
+  }
+  void TearDown() override {
+    GuiTest::TearDown();  // It may still start something.
+    program_.reset();
+  }
+  void show_list(ImGuiTestContext& hand) {
+    commands().push(CommandId::show_jobs);
+    ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.listing.has_value(); }));
+    hand.Yield(2);
+  }
+  bool was_asked(const std::string& words) const { return program_->said().find(words) != std::string::npos; }
+
+  std::optional<PretendHbmscope> program_;
+};
+
+TEST_F(JobsView, attaching_is_asked_about_first) {
+  run([&](ImGuiTestContext& hand) {
+    show_list(hand);
+    hand.ItemClick("//Attach to a running job/**/Attach...");
+    ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.is_asking; }));
+    hand.Yield(2);
+    take_picture_now(hand, "attach_question");
+    hand.ItemClick("//Attach to a running job/**/Leave CUPTI to them (--no-cupti)");
+    ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.leaves_cupti; }));
+    EXPECT_FALSE(was_asked("attach"));
+    hand.ItemClick("//Attach to a running job/**/Attach");
+    ASSERT_TRUE(wait_until(hand, [&] { return was_asked(".hbm --no-cupti\n"); }));
+    EXPECT_TRUE(was_asked("attach 4711 --no-window"));
+    EXPECT_FALSE(state().jobs.is_open);
+  });
+}
+
+TEST_F(JobsView, totals_are_watched_of_one_that_may_be_attached_to_and_of_one_that_may_not) {
+  run([&](ImGuiTestContext& hand) {
+    show_list(hand);
+    hand.ItemClick("//Attach to a running job/**/Totals");
+    ASSERT_TRUE(wait_until(hand, [&] { return was_asked(".hbm --totals\n"); }));
+    EXPECT_TRUE(was_asked("attach 12 "));
+    show_list(hand);
+    hand.ItemClick("//Attach to a running job/**/Attach...");
+    ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.is_asking; }));
+    hand.ItemClick("//Attach to a running job/**/Totals only");
+    ASSERT_TRUE(wait_until(hand, [&] { return was_asked("attach 4711 "); }));
+    EXPECT_FALSE(was_asked("--no-cupti"));
+    EXPECT_FALSE(state().jobs.is_asking);
+  });
+}
+
+TEST_F(JobsView, keys_filter_choose_and_agree) {
+  run([&](ImGuiTestContext& hand) {
+    show_list(hand);
+    hand.KeyChars("bob");
+    ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.filter == "bob"; }));
+    for (int i = 0; i < 3; ++i) hand.KeyPress(ImGuiKey_Backspace);
+    ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.filter.empty(); }));
+    hand.KeyPress(ImGuiKey_DownArrow);
+    ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.chosen == 12; }));
+    hand.KeyPress(ImGuiKey_UpArrow);
+    hand.KeyPress(ImGuiKey_Enter);
+    ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.is_asking; }));
+    EXPECT_FALSE(was_asked("attach"));
+    hand.KeyPress(ImGuiKey_Enter);
+    ASSERT_TRUE(wait_until(hand, [&] { return was_asked("attach 4711 "); }));
+  });
+}
+
+}  // namespace
+}  // namespace hbmscope::test
