@@ -147,16 +147,21 @@ bool Observer::is_attached() const {
   return std::any_of(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.link >= 0 || job.is_left_alone; });
 }
 
+Observer::Job Observer::begin_job(std::int64_t pid, std::unique_ptr<RingMemory> rings) {
+  Job job;
+  job.process.stream = static_cast<std::uint32_t>(jobs_.size());
+  job.process.pid = pid;
+  job.drain = std::make_unique<ProcessDrain>(std::move(rings), job.process.stream, sink_);
+  job.drain->name_frames_by(namer_, pid);
+  tell_where_it_runs(*job.drain, pid);
+  return job;
+}
+
 std::optional<std::string> Observer::watch_totals_of(std::int64_t pid) {
   if (jobs_.size() == processes_max) return "there are too many processes";
   std::unique_ptr<RingMemory> nothing = RingMemory::of_nothing();
   if (!nothing) return "there is no memory left";
-  Job job;
-  job.process.stream = static_cast<std::uint32_t>(jobs_.size());
-  job.process.pid = pid;
-  job.drain = std::make_unique<ProcessDrain>(std::move(nothing), job.process.stream, sink_);
-  job.drain->name_frames_by(namer_, pid);
-  tell_where_it_runs(*job.drain, pid);
+  Job job = begin_job(pid, std::move(nothing));
   if (const std::string command = read_command_line(pid); !command.empty())
     job.drain->add_job_fact(wire::command_fact, command);
   job.drain->note_left_alone();
@@ -283,12 +288,7 @@ Observer::Heard Observer::take_in(int connection, std::int64_t pid) {
   std::string wrong;
   std::unique_ptr<RingMemory> rings = RingMemory::map(memory, wrong);
   if (!rings) return turn_away(wrong);
-  Job job;
-  job.process.stream = static_cast<std::uint32_t>(jobs_.size());
-  job.process.pid = pid;
-  job.drain = std::make_unique<ProcessDrain>(std::move(rings), job.process.stream, sink_);
-  job.drain->name_frames_by(namer_, pid);
-  tell_where_it_runs(*job.drain, pid);
+  Job job = begin_job(pid, std::move(rings));
   if (was_attached) {
     if (send(connection, &wire::attach_taken, 1, MSG_NOSIGNAL) != 1) return turn_away("it has gone again");
     job.link = connection;

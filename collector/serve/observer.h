@@ -87,6 +87,7 @@ class Observer {
     bool is_left_alone = false;           // Its totals are watched, as long as it lives.
   };
   static Process told_of(const Job& job);
+  Job begin_job(std::int64_t pid, std::unique_ptr<RingMemory> rings);
   static void close_job(Job& job);
   static void forget_process(Job& job);
   void drain(Job& job, bool is_last);
