@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -156,8 +157,9 @@ class AttachedJob {
   };
 
   static bool is_alive(pid_t process) {
-    const attach::ProcessStatus status = attach::read_status(process);
-    return status.exists && status.state != 'Z' && status.state != 'X';
+    if (kill(process, 0) != 0 && errno == ESRCH) return false;
+    const attach::ProcessStatus status = attach::read_status(process);  // Which may be hidden.
+    return status.state != 'Z' && status.state != 'X';
   }
 
   // Where it can't be attached to: that was told, and this is the exit code.
@@ -173,8 +175,7 @@ class AttachedJob {
            {},
            false});
     if (options_.totals) {
-      if (!attach::read_status(process).exists)
-        return refuse(number, {"there is no such process", "hbmscope ps lists jobs."});
+      if (!is_alive(process)) return refuse(number, {"there is no such process", "hbmscope ps lists jobs."});
       targets_.push_back({process, nullptr});
       return std::nullopt;
     }

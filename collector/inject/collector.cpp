@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -90,6 +91,8 @@ void watch_forks() {
 bool open_rings() {
   if (__atomic_load_n(&observer, __ATOMIC_ACQUIRE) == nullptr) return false;
   const int errno_of_job = errno;
+  int cancel_state = 0;  // Who is cancelled in here leaves the lock behind.
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
   opening.lock();
   if (observer != nullptr && !rings.is_open()) {
     watch_forks();
@@ -101,6 +104,7 @@ bool open_rings() {
     }
   }
   opening.unlock();
+  pthread_setcancelstate(cancel_state, nullptr);
   errno = errno_of_job;
   return rings.is_open();
 }

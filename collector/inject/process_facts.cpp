@@ -5,45 +5,14 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstring>
-#include <iterator>
 
 #include "collector/inject/line.h"
 #include "collector/inject/rings.h"
 #include "collector/wire/told_names.h"
+#include "collector/wire/told_variables.h"
 
 namespace hbmscope::inject {
 namespace {
-
-// Read by XLA, JAX, PyTorch and the CUDA driver to size or place device memory.
-constexpr const char* told_variables[] = {
-    "XLA_PYTHON_CLIENT_PREALLOCATE",
-    "XLA_CLIENT_MEM_FRACTION",
-    "XLA_PYTHON_CLIENT_MEM_FRACTION",
-    "XLA_PYTHON_CLIENT_ALLOCATOR",
-    "XLA_PYTHON_CLIENT_COLLECTIVE_MEM_SIZE_MB",
-    "XLA_PJRT_GPU_HOST_MEMORY_LIMIT_GB",
-    "XLA_PJRT_GPU_HOST_MEMORY_PREALLOCATE",
-    "TF_FORCE_UNIFIED_MEMORY",
-    "TF_GPU_ALLOCATOR",
-    "TF_CUDA_MALLOC_ASYNC_SUPPORTED_PREALLOC",
-    "XLA_FLAGS",
-    "JAX_PLATFORMS",
-    "PYTORCH_CUDA_ALLOC_CONF",
-    "PYTORCH_ALLOC_CONF",
-    "PYTORCH_NO_CUDA_MEMORY_CACHING",
-    "CUDA_VISIBLE_DEVICES",
-};
-
-// Where launchers put a process' number: torchrun, Open MPI, MPICH and Intel MPI, jax.distributed, Slurm. The first
-// that is set counts: what mpirun starts in a script of Slurm's has the script's number too, the same for all.
-constexpr const char* rank_variables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID", "SLURM_PROCID"};
-
-bool is_number(const char* text) {
-  constexpr std::size_t digits_max = 9;
-  const std::size_t length = std::strlen(text);
-  return length != 0 && length <= digits_max && std::strspn(text, "0123456789") == length;
-}
 
 // A file of /proc, and a zero behind it.
 class ProcFile {
@@ -70,7 +39,8 @@ class ProcFile {
   char* end() { return text_ + bytes_; }
 
  private:
-  // Arguments and environment together are less: six MiB at most (Linux, fs/exec.c, bprm_set_stack_limit).
+  // Arguments and environment together are less: six MiB at most (Linux, fs/exec.c, bprm_set_stack_limit). What a
+  // process has put in their place may be longer, and is cut.
   static constexpr std::size_t bytes_max = std::size_t{7} << 20;
 
   char* text_ = nullptr;
@@ -86,28 +56,14 @@ void tell_command() {
   if (end != arguments.begin()) rings.define_job_fact(wire::command_fact.data(), arguments.begin());
 }
 
-// What the line says of that variable; null: it is another one's.
-const char* value_of(const char* line, const char* variable) {
-  const std::size_t length = std::strlen(variable);
-  return std::strncmp(line, variable, length) == 0 && line[length] == '=' ? line + length + 1 : nullptr;
-}
-
 void tell_variables() {
   ProcFile environment("/proc/self/environ");
-  const char* ranks[std::size(rank_variables)] = {};
-  for (const char* line = environment.begin(); line < environment.end(); line += std::strlen(line) + 1) {
-    for (const char* variable : told_variables) {
-      if (const char* value = value_of(line, variable))
+  wire::find_told_variables(
+      environment.begin(), environment.end(),
+      [](const char* variable, const char* value) {
         rings.define_job_fact(Line().add(wire::variable_facts.data()).add(variable).text, value);
-    }
-    for (std::size_t i = 0; i < std::size(ranks); ++i)
-      if (const char* value = value_of(line, rank_variables[i]); value != nullptr && is_number(value)) ranks[i] = value;
-  }
-  for (const char* rank : ranks) {
-    if (rank == nullptr) continue;
-    rings.define_job_fact(wire::rank_fact.data(), rank);
-    break;
-  }
+      },
+      [](const char* rank) { rings.define_job_fact(wire::rank_fact.data(), rank); });
 }
 
 }  // namespace

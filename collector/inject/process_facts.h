@@ -5,8 +5,8 @@
 
 namespace hbmscope::inject {
 
-// Right after the rings were opened. As the process was started: what it has set since is not seen. What can't be read
-// is not told.
+// Right after the rings were opened. As the process was started: what it has set since is not seen. What can't be read,
+// as in a chroot without /proc, is not told.
 void tell_process_facts();
 
 }  // namespace hbmscope::inject

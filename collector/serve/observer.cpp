@@ -16,6 +16,7 @@
 #include "collector/link/meeting_place.h"
 #include "collector/serve/proc_file.h"
 #include "collector/wire/told_names.h"
+#include "collector/wire/told_variables.h"
 
 namespace hbmscope::serve {
 namespace {
@@ -55,10 +56,23 @@ void tell_where_it_runs(ProcessDrain& drain, std::int64_t pid) {
   if (gethostname(host.data(), host.size() - 1) == 0) drain.add_job_fact("host", host.data());
 }
 
-// A process that nobody has waited for yet is over too.
+// What a job tells of itself, where nothing is loaded into it (collector/inject/process_facts.h).
+void tell_how_it_was_started(ProcessDrain& drain, std::int64_t pid) {
+  if (const std::string command = read_command_line(pid); !command.empty())
+    drain.add_job_fact(wire::command_fact, command);
+  const std::string environment = read_proc_file("/proc/" + std::to_string(pid) + "/environ");
+  wire::find_told_variables(
+      environment.c_str(), environment.c_str() + environment.size(),
+      [&](const char* name, const char* value) { drain.add_job_fact(std::string(wire::variable_facts) + name, value); },
+      [&](const char* rank) { drain.add_job_fact(wire::rank_fact, rank); });
+}
+
+// A process that nobody has waited for yet is over too; not one whose first thread alone has ended.
 bool is_over(std::int64_t pid) {
-  const std::string state = value_of_line(read_proc_file("/proc/" + std::to_string(pid) + "/status"), "State");
-  return state.empty() || state[0] == 'Z' || state[0] == 'X';
+  if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return true;
+  const std::string status = read_proc_file("/proc/" + std::to_string(pid) + "/status");
+  const std::string state = value_of_line(status, "State");
+  return !state.empty() && (state[0] == 'Z' || state[0] == 'X') && value_of_line(status, "Threads") == "1";
 }
 
 }  // namespace
@@ -162,8 +176,7 @@ std::optional<std::string> Observer::watch_totals_of(std::int64_t pid) {
   std::unique_ptr<RingMemory> nothing = RingMemory::of_nothing();
   if (!nothing) return "there is no memory left";
   Job job = begin_job(pid, std::move(nothing));
-  if (const std::string command = read_command_line(pid); !command.empty())
-    job.drain->add_job_fact(wire::command_fact, command);
+  tell_how_it_was_started(*job.drain, pid);
   job.drain->note_left_alone();
   job.is_left_alone = true;
   link::note_observed(pid);

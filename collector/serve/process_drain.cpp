@@ -61,9 +61,10 @@ void ProcessDrain::note_attached(bool has_driver) {
 }
 
 void ProcessDrain::note_left_alone() {
-  may_hold_memory_ = true;
+  may_hold_memory_ = is_left_alone_ = true;
   add_job_fact(wire::attached_fact, wire::left_alone);
-  add_job_fact(wire::driver_calls_fact, std::string(wire::not_told) + "only its totals were asked for, and nothing is loaded into it");
+  add_job_fact(wire::driver_calls_fact,
+               std::string(wire::not_told) + "only its totals were asked for, and nothing is loaded into it");
   mark(wire::left_alone_mark);
 }
 
@@ -75,6 +76,7 @@ void ProcessDrain::tell_figure(const std::string& name, std::uint64_t bytes) {
   counter.name = writer_.define_string(name);
   counter.value = static_cast<std::int64_t>(bytes);
   writer_.add(counter, last_drain_ns_);
+  if (is_left_alone_) ++events_;  // There are no others.
 }
 
 void ProcessDrain::tell_devices(std::span<const DeviceTotals> devices) {

@@ -121,7 +121,7 @@ class ProcessDrain {
   void tell_figure(const std::string& name, std::uint64_t bytes);
   std::map<std::string, ToldFigure> told_figures_;
   std::optional<std::string> driver_calls_;
-  bool is_broken_ = false, has_clock_ = false, may_hold_memory_ = false;
+  bool is_broken_ = false, has_clock_ = false, may_hold_memory_ = false, is_left_alone_ = false;
 };
 
 }  // namespace hbmscope::serve

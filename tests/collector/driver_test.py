@@ -294,7 +294,9 @@ class Driver(unittest.TestCase):
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env=self.environment(RANK="3", CUDA_VISIBLE_DEVICES="", HOME="/secret"))
         job = process.stdout.readline().strip()
-        while "State:\tZ" not in Path(f"/proc/{job}/status").read_text():
+        for _ in range(3000):
+            if "State:\tZ" in Path(f"/proc/{job}/status").read_text():
+                break
             time.sleep(0.01)
         os.kill(process.pid, signal.SIGCONT)
         self.assertEqual(process.communicate(timeout=300)[1].count(", 0 lost"), 1)

@@ -17,13 +17,13 @@ PixelBox box_of(const ImDrawData& frame) {
 
 // Room for what lies between pixels.
 PixelBox box_of_points(const ImDrawList& list, const ImDrawData& frame) {
-  if (list.VtxBuffer.empty()) return {};
-  ImVec2 least = list.VtxBuffer[0].pos, most = least;
+  static constexpr float far = 1e6F;  // Within what an int holds.
+  ImVec2 least{far, far}, most{-far, -far};
   for (const ImDrawVert& point : list.VtxBuffer) {
     least = {std::min(least.x, point.pos.x), std::min(least.y, point.pos.y)};
     most = {std::max(most.x, point.pos.x), std::max(most.y, point.pos.y)};
   }
-  static constexpr float far = 1e6F;  // Within what an int holds.
+  if (least.x > most.x || least.y > most.y) return {};
   const auto pixel = [](float at, float from, float scale) {
     return static_cast<int>(std::floor(std::clamp((at - from) * scale, -far, far)));
   };
@@ -32,10 +32,12 @@ PixelBox box_of_points(const ImDrawList& list, const ImDrawData& frame) {
           pixel(most.y, from.y, scale.y) + 1};
 }
 
-// Other pixels in the same place. A text's texture only gains letters, and moves those that it has by other points.
-bool shows_new_pixels(const ImDrawCmd& command) {
+// Other pixels in the same place. A text's texture only gains letters, and moves those that it has by other points; a
+// picture's (MapTexture) says that it has colors.
+bool may_show_new_pixels(const ImDrawCmd& command) {
   const ImTextureData* texture = command.TexRef._TexData;
-  return texture != nullptr && texture->UseColors && texture->Status == ImTextureStatus_WantUpdates;
+  return command.UserCallback != nullptr ||
+         (texture != nullptr && texture->UseColors && texture->Status != ImTextureStatus_OK);
 }
 
 }  // namespace
@@ -62,10 +64,13 @@ PixelBox clip_of(const ImDrawCmd& command, const ImDrawData& frame) {
   return {left, bottom - static_cast<int>(most.y - least.y), left + static_cast<int>(most.x - least.x), bottom};
 }
 
+// The backend cuts off what is behind the point: of the left and the bottom edge, and of width and height. A quarter of
+// a pixel more is enough for what a scale like 5/4 leaves uncertain.
 ImVec4 clip_rect_of(const PixelBox& box, const ImDrawData& frame) {
   const ImVec2 from = frame.DisplayPos, scale = frame.FramebufferScale;
-  return {static_cast<float>(box.left) / scale.x + from.x, static_cast<float>(box.top) / scale.y + from.y,
-          static_cast<float>(box.right) / scale.x + from.x, static_cast<float>(box.bottom) / scale.y + from.y};
+  const auto x = [&](int pixel, float more) { return (static_cast<float>(pixel) + more) / scale.x + from.x; };
+  const auto y = [&](int pixel, float more) { return (static_cast<float>(pixel) + more) / scale.y + from.y; };
+  return {x(box.left, 0.25F), y(box.top, -0.5F), x(box.right, 0.5F), y(box.bottom, -0.25F)};
 }
 
 void PixelBoxes::add(PixelBox box) {
@@ -124,9 +129,10 @@ std::vector<PixelBox> ChangedParts::find(const ImDrawData& frame) {
   std::vector<bool> has_new_pixels;
   for (const ImDrawList* list : frame.CmdLists) {
     now.push_back(drawn_by(*list, frame));
-    has_new_pixels.push_back(std::any_of(list->CmdBuffer.begin(), list->CmdBuffer.end(), shows_new_pixels));
+    has_new_pixels.push_back(std::any_of(list->CmdBuffer.begin(), list->CmdBuffer.end(), may_show_new_pixels));
   }
-  const bool had_before = std::exchange(has_before_, true);
+  const bool had_before = std::exchange(has_before_, true) && size_ == box_of(frame);
+  size_ = box_of(frame);
   const std::vector<DrawnList> before = std::exchange(before_, now);
   if (!had_before) return {box_of(frame)};
   // What came, went, or lies above others than before is between what is the same at the beginning and at the end.

@@ -56,6 +56,7 @@ class ChangedParts {
   static DrawnList drawn_by(const ImDrawList& list, const ImDrawData& frame);
 
   std::vector<DrawnList> before_;
+  PixelBox size_;
   bool has_before_ = false;
 };
 

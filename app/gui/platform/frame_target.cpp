@@ -40,14 +40,6 @@ FrameTarget::FrameTarget(FrameTarget&& other) noexcept
       framebuffer_(std::exchange(other.framebuffer_, 0)),
       color_(std::exchange(other.color_, 0)) {}
 
-FrameTarget& FrameTarget::operator=(FrameTarget&& other) noexcept {
-  std::swap(width_, other.width_);
-  std::swap(height_, other.height_);
-  std::swap(framebuffer_, other.framebuffer_);
-  std::swap(color_, other.color_);
-  return *this;
-}
-
 FrameTarget::~FrameTarget() {
   if (framebuffer_ != 0) glDeleteFramebuffers(1, &framebuffer_);
   if (color_ != 0) glDeleteRenderbuffers(1, &color_);

@@ -14,7 +14,7 @@ class FrameTarget {
   // Needs a current context, as do all functions here. Errors: the driver refuses that size.
   static Result<FrameTarget> make(int width, int height);
   FrameTarget(FrameTarget&& other) noexcept;
-  FrameTarget& operator=(FrameTarget&& other) noexcept;
+  FrameTarget& operator=(FrameTarget&&) = delete;
   ~FrameTarget();
 
   void bind() const;

@@ -7,6 +7,7 @@
 #include <imgui_impl_opengl3.h>
 #include <implot.h>
 
+#include <utility>
 #include <vector>
 
 #include "third_party/fonts.h"
@@ -107,7 +108,9 @@ void ImGuiHost::begin_frame() {
 std::uint64_t ImGuiHost::end_frame(const ImVec4& background) {
   ImGui::Render();
   const ImDrawData& frame = *ImGui::GetDrawData();
-  std::vector<PixelBox> parts = changed_.find(frame);
+  const ImU32 color = ImGui::ColorConvertFloat4ToU32(background);
+  if (std::exchange(background_, color) != color) changed_.forget();
+  const std::vector<PixelBox> parts = changed_.find(frame);
   std::uint64_t pixels = 0;
   for (const PixelBox& part : parts) {
     clear(part, frame, background);

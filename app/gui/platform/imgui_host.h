@@ -29,6 +29,7 @@ class ImGuiHost {
   ImGuiHost() = default;
 
   ChangedParts changed_;
+  std::uint32_t background_ = 0;
 };
 
 }  // namespace hbmscope::gui

@@ -101,7 +101,7 @@ class Session::Impl {
     draw_shell(app_->state(), *shell_, app_->commands());
     fit_target();
     drawn_pixels_ = host_->end_frame(ImGui::GetStyle().Colors[ImGuiCol_WindowBg]);
-    if (picture_due_ > 0 && --picture_due_ == 0 && target_) export_picture();
+    if (picture_due_ > 0 && --picture_due_ == 0) export_picture();
     // Handed over as swapping does: else frames pile up, and one that brings a new glyph waits for all of them.
     if (window_->surface() == Surface::offscreen) {
       glFlush();
@@ -116,18 +116,29 @@ class Session::Impl {
     int width = 0, height = 0;
     glfwGetFramebufferSize(window_->handle(), &width, &height);
     const bool has_size = target_ && target_->width() == width && target_->height() == height;
-    if (window_->surface() != Surface::offscreen && !has_size) {
+    const bool is_refused = refused_ == std::pair(width, height);  // It has nothing better to say the next time.
+    if (window_->surface() != Surface::offscreen && !has_size && !is_refused) {
       target_.reset();
-      if (auto made = FrameTarget::make(width, height)) target_.emplace(std::move(*made));
+      if (auto made = FrameTarget::make(width, height))
+        target_.emplace(std::move(*made));
+      else
+        refused_ = {width, height};
       host_->forget_frame();
     }
-    if (target_) target_->bind();
-    if (!target_) host_->forget_frame();
+    if (target_)
+      target_->bind();
+    else
+      host_->forget_frame();
     glViewport(0, 0, width, height);
   }
 
   // The view in front, or all of the window where it is maximised or nowhere; compressed and written off the frame.
   void export_picture() {
+    if (!target_) {
+      app_->commands().push(CommandId::say,
+                            "The picture can't be taken: the graphics driver refuses to draw into memory.");
+      return;
+    }
     const AppState& state = app_->state();
     if (writing_.valid()) writing_.wait();
     Picture picture = target_->read();
@@ -152,6 +163,7 @@ class Session::Impl {
   std::string title_;
   bool redraw_ = true;
   std::uint64_t drawn_pixels_ = 0;  // Of the last frame.
+  std::pair<int, int> refused_;     // A size that the driver has no framebuffer of.
   std::uint64_t picture_seen_ = 0;
   int picture_due_ = 0;               // In frames.
   std::future<std::string> writing_;  // What to say of the picture once it is written. Waited for in the end.

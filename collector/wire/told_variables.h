@@ -1,0 +1,67 @@
+// Which variables of a process' environment are told of it. No others: there are secrets among them. For the job's own
+// side too, so without the C++ library.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <iterator>
+
+namespace hbmscope::wire {
+
+// Read by XLA, JAX, PyTorch and the CUDA driver to size or place device memory.
+inline constexpr const char* told_variables[] = {
+    "XLA_PYTHON_CLIENT_PREALLOCATE",
+    "XLA_CLIENT_MEM_FRACTION",
+    "XLA_PYTHON_CLIENT_MEM_FRACTION",
+    "XLA_PYTHON_CLIENT_ALLOCATOR",
+    "XLA_PYTHON_CLIENT_COLLECTIVE_MEM_SIZE_MB",
+    "XLA_PJRT_GPU_HOST_MEMORY_LIMIT_GB",
+    "XLA_PJRT_GPU_HOST_MEMORY_PREALLOCATE",
+    "TF_FORCE_UNIFIED_MEMORY",
+    "TF_GPU_ALLOCATOR",
+    "TF_CUDA_MALLOC_ASYNC_SUPPORTED_PREALLOC",
+    "XLA_FLAGS",
+    "JAX_PLATFORMS",
+    "PYTORCH_CUDA_ALLOC_CONF",
+    "PYTORCH_ALLOC_CONF",
+    "PYTORCH_NO_CUDA_MEMORY_CACHING",
+    "CUDA_VISIBLE_DEVICES",
+};
+
+// Where launchers put a process' number: torchrun, Open MPI, MPICH and Intel MPI, jax.distributed, Slurm. The first
+// that is set counts: what mpirun starts in a script of Slurm's has the script's number too, the same for all.
+inline constexpr const char* rank_variables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID",
+                                                 "SLURM_PROCID"};
+
+inline bool is_rank(const char* text) {
+  constexpr std::size_t digits_max = 9;
+  const std::size_t length = std::strlen(text);
+  return length != 0 && length <= digits_max && std::strspn(text, "0123456789") == length;
+}
+
+// What the line says of that variable; null: it is another one's.
+inline const char* value_of(const char* line, const char* variable) {
+  const std::size_t length = std::strlen(variable);
+  return std::strncmp(line, variable, length) == 0 && line[length] == '=' ? line + length + 1 : nullptr;
+}
+
+// Of lines with a zero behind each, behind the last one at `end`, as in /proc/PID/environ: tell_variable(name, value)
+// of each that is told, and tell_rank(digits) of the process' number, once at most.
+template <class TellVariable, class TellRank>
+void find_told_variables(const char* begin, const char* end, const TellVariable& tell_variable,
+                         const TellRank& tell_rank) {
+  const char* ranks[std::size(rank_variables)] = {};
+  for (const char* line = begin; line < end; line += std::strlen(line) + 1) {
+    for (const char* variable : told_variables)
+      if (const char* value = value_of(line, variable)) tell_variable(variable, value);
+    for (std::size_t i = 0; i < std::size(ranks); ++i)
+      if (const char* value = value_of(line, rank_variables[i]); value != nullptr && is_rank(value)) ranks[i] = value;
+  }
+  for (const char* rank : ranks) {
+    if (rank == nullptr) continue;
+    tell_rank(rank);
+    return;
+  }
+}
+
+}  // namespace hbmscope::wire
