@@ -211,6 +211,22 @@ class Jobs(Remote):
         self.end(target)
         self.assert_same_as_there(self.recording)
 
+    def test_totals_alone_of_a_job_there(self):
+        self.install()
+        target = self.target()
+        self.tell(nvml_library=Path(TARGET).parent / "fake_nvml")
+        done = self.run_it("attach", f"{HOST}:{target.pid}", "--totals")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("no device tells of itself", done.stderr)
+        self.tell(nvml=f"device {80 << 30} {10 << 30} NVIDIA H200\nholder {target.pid} {3 << 30}\n")
+        done = self.run_it("attach", f"{HOST}:{target.pid}", "--totals", "--no-window", "--for", "1.5", "--record", self.recording)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("nothing is loaded into it", done.stderr)
+        counters = {row["name"]: row["value"] for row in json.loads(self.run_it("report", self.recording, "--json").stdout)["counters"]}
+        self.assertEqual(counters["GPU 0 bytes held by this process (NVML)"], 3 << 30)
+        self.assertNotIn("hbmscope", Path(f"/proc/{target.pid}/maps").read_text())
+        self.end(target)
+
     def test_whoever_is_killed_here_leaves_the_observer_there(self):
         self.install()
         target = self.target()

@@ -9,6 +9,7 @@ behave badly by files in the folder FAR_FOLDER, which are read at each start:
     cut       bytes of standard output after which the line is dead; the file is removed then, so that the next one lives
     path      PATH there
     glibc, machine   what getconf and uname say there
+    nvml_library     folder of the pretend NVML there, which tells what the file nvml says
 
 Each command is added to FAR_FOLDER/commands. `home` in that folder is the home there.
 """
@@ -59,6 +60,8 @@ def main():
     home = FOLDER / "home"
     home.mkdir(exist_ok=True)
     environment = {"HOME": str(home), "PATH": told("path") or os.environ["PATH"], "XDG_RUNTIME_DIR": str(FOLDER / "runtime")}
+    if told("nvml_library"):
+        environment |= {"LD_LIBRARY_PATH": told("nvml_library"), "FAKE_NVML": str(FOLDER / "nvml")}
     (FOLDER / "runtime").mkdir(exist_ok=True, mode=0o700)
     if told("glibc"):
         instead_of("getconf", told("glibc"), environment)
