@@ -38,7 +38,7 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   window.screenshot = request.screenshot;
   window.width = request.width;
   window.height = request.height;
-  window.live_memory_max = request.live_memory_max;
+  window.live = {request.live_memory_max, request.live_from_now};
   return hbmscope::gui::run_window(window);
 }
 

@@ -96,7 +96,14 @@ void Definitions::add(const wire::DecodedBlock& block) {
   }
   for (const wire::ModuleRecord& record : block.rows<wire::ModuleRecord>())
     define(modules_, record.id, {record.base, record.size, record.path, record.build_id});
+  // A keyframe tells all of them again.
+  const bool is_keyframe = block.header().type == wire::BlockType::keyframe;
   for (const wire::JobRecord& record : block.rows<wire::JobRecord>()) {
+    const auto is_same = [&](const JobFact& fact) {
+      return fact.key == text(record.key).substr(0, name_bytes_max) &&
+             fact.value == text(record.value).substr(0, value_bytes_max);
+    };
+    if (is_keyframe && std::any_of(job_.begin(), job_.end(), is_same)) continue;
     if (job_.size() < job_facts_max)
       job_.push_back({std::string(text(record.key).substr(0, name_bytes_max)),
                       std::string(text(record.value).substr(0, value_bytes_max))});

@@ -46,7 +46,7 @@ std::string time_of_day(const Stream& stream, std::int64_t time_ns) {
 
 // "6488 events and marks": positions count all that stands among the events, a marker or a counter too.
 std::string text_from_places(const Stream& stream) {
-  const bool has_others = stream.end_position() > stream.counts().total + stream.counts().lost;
+  const bool has_others = stream.end_position() > stream.counts().total + stream.counts().lost + stream.counts().skipped;
   return fmt::format("{} {}", stream.end_position(), has_others ? "events and marks" : "events");
 }
 

@@ -43,6 +43,28 @@ void PhysicalState::apply(RecordKind kind, const wire::DecodedBlock& block, std:
   }
 }
 
+void PhysicalState::restore(RecordKind kind, const wire::DecodedBlock& block, std::size_t row, std::size_t heap_count) {
+  switch (kind) {
+    case RecordKind::handle_live: return restore_handle(block.rows<wire::HandleLiveRecord>()[row], heap_count);
+    case RecordKind::mapping_live: return restore_mapping(block.rows<wire::MappingLiveRecord>()[row], heap_count);
+    case RecordKind::reserve_live: {
+      const auto& record = block.rows<wire::ReserveLiveRecord>()[row];
+      wire::ReserveRecord reservation;
+      reservation.address = record.address;
+      reservation.size = record.size;
+      reservation.heap = record.heap;
+      return reserve(reservation, heap_count);
+    }
+    default: return;
+  }
+}
+
+void PhysicalState::clear() {
+  const PhysicalProblems problems = problems_;
+  *this = {};
+  problems_ = problems;
+}
+
 PhysicalBytes& PhysicalState::sums(std::uint32_t heap) {
   if (heap >= heaps_.size()) heaps_.resize(heap + std::size_t{1});
   return heaps_[heap];
@@ -163,17 +185,54 @@ void PhysicalState::map(const wire::MapRecord& record, std::size_t heap_count) {
   const AddressRange range{record.address, record.address + record.size};
   if (cut_mappings(record.heap, range, false) != record.size) ++problems_.missed_unmaps;
   Mapping mapping{no_handle, record.offset};
-  if (const auto found = handle_of_number_.find(record.handle); found != handle_of_number_.end()) {
+  if (const auto found = handle_of_number_.find(record.handle); found != handle_of_number_.end())
     mapping.handle = found->second;
+  add_mapping(record.heap, range, mapping);
+}
+
+void PhysicalState::add_mapping(std::uint32_t heap, AddressRange range, const Mapping& mapping) {
+  if (mapping.handle != no_handle) {
     const std::uint64_t size = handles_[mapping.handle].size;
-    if (record.offset > size || record.size > size - record.offset) ++problems_.beyond_handle;
+    if (mapping.offset > size || range.size() > size - mapping.offset) ++problems_.beyond_handle;
     change(mapping.handle, [](PhysicalHandle& handle) { ++handle.mappings; });
   } else {
     ++problems_.unknown_handles;
   }
-  mappings_.add(record.heap, range, mapping);
-  sums(record.heap).mapped_bytes += record.size;
-  total_.mapped_bytes += record.size;
+  mappings_.add(heap, range, mapping);
+  sums(heap).mapped_bytes += range.size();
+  total_.mapped_bytes += range.size();
+}
+
+void PhysicalState::restore_handle(const wire::HandleLiveRecord& record, std::size_t heap_count) {
+  const bool is_imported = (record.flags & wire::handle_flag::is_imported) != 0;
+  if (!is_defined(record.heap, heap_count)) return;
+  if (!is_possible(0, record.size, is_imported ? &PhysicalBytes::imported_bytes : &PhysicalBytes::owned_bytes)) return;
+  if (restored_.contains(record.event) || (record.references > 0 && handle_of_number_.contains(record.handle))) {
+    ++problems_.missed_releases;
+    return;
+  }
+  PhysicalHandle handle;
+  handle.event = record.event;
+  handle.number = record.handle;
+  handle.size = record.size;
+  handle.heap = record.heap;
+  handle.stack = record.stack;
+  handle.references = record.references;
+  handle.is_imported = is_imported;
+  handle.is_exported = (record.flags & wire::handle_flag::is_exported) != 0;
+  // One that only mappings keep is counted when they come.
+  const std::uint32_t index = restored_[record.event] = new_handle(handle);
+  if (record.references > 0) handle_of_number_[record.handle] = index;
+}
+
+void PhysicalState::restore_mapping(const wire::MappingLiveRecord& record, std::size_t heap_count) {
+  if (!is_defined(record.heap, heap_count)) return;
+  if (!is_possible(record.address, record.size, &PhysicalBytes::mapped_bytes)) return;
+  const AddressRange range{record.address, record.address + record.size};
+  if (cut_mappings(record.heap, range, false) != record.size) ++problems_.missed_unmaps;
+  Mapping mapping{no_handle, record.offset};
+  if (const auto found = restored_.find(record.event); found != restored_.end()) mapping.handle = found->second;
+  add_mapping(record.heap, range, mapping);
 }
 
 std::uint64_t PhysicalState::cut_mappings(std::uint32_t heap, AddressRange range, bool is_unmap) {

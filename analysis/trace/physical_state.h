@@ -73,6 +73,10 @@ class PhysicalState {
   // Applies a record of the kinds 32 to 39; others change nothing. `heap_count`: heaps that are defined, 0 included.
   void apply(wire::RecordKind kind, const wire::DecodedBlock& block, std::size_t row, std::uint64_t event,
              std::size_t heap_count);
+  // Applies a row of a keyframe (handle_live, mapping_live, reserve_live), to what clear() has left.
+  void restore(wire::RecordKind kind, const wire::DecodedBlock& block, std::size_t row, std::size_t heap_count);
+  // Nothing is owned, mapped, reserved; only the problems stay.
+  void clear();
   // Heaps that own more or less since clear_changed(); one may be in it twice.
   std::span<const std::uint32_t> changed() const { return changed_; }
   // Handles that ended since then: released, and under no address any more. With what they had otherwise.
@@ -113,6 +117,9 @@ class PhysicalState {
   void release(std::uint64_t number);
   void export_handle(std::uint64_t number);
   void map(const wire::MapRecord& record, std::size_t heap_count);
+  void restore_handle(const wire::HandleLiveRecord& record, std::size_t heap_count);
+  void restore_mapping(const wire::MappingLiveRecord& record, std::size_t heap_count);
+  void add_mapping(std::uint32_t heap, AddressRange range, const Mapping& mapping);
   void unmap(const wire::UnmapRecord& record, std::size_t heap_count);
   // Returns the bytes of the range where nothing was mapped.
   std::uint64_t cut_mappings(std::uint32_t heap, AddressRange range, bool is_unmap);
@@ -137,7 +144,8 @@ class PhysicalState {
   std::vector<std::vector<std::uint32_t>> handles_of_heap_;
   std::vector<std::uint32_t> changed_;
   std::vector<PhysicalHandle> ended_;
-  PhysicalBytes none_, total_;  // All heaps: no sum of them overflows.
+  std::unordered_map<std::uint64_t, std::uint32_t> restored_;  // By event: where in handles_ it was put.
+  PhysicalBytes none_, total_;                                 // All heaps: no sum of them overflows.
   PhysicalProblems problems_;
 };
 

@@ -50,27 +50,37 @@ constexpr bool is_held(std::uint8_t kind) {
     case RecordKind::marker:
     case RecordKind::counter:
     case RecordKind::loss: return true;
-    default: return false;  // free_slot stands in keyframes only.
+    default: return false;
   }
+}
+
+// What stands in keyframes only.
+constexpr bool is_held_of_keyframe(std::uint8_t kind) {
+  using wire::RecordKind;
+  const auto record = static_cast<RecordKind>(kind);
+  return record == RecordKind::free_slot || record == RecordKind::handle_live || record == RecordKind::mapping_live ||
+         record == RecordKind::reserve_live;
 }
 
 }  // namespace
 
-std::optional<std::string> Stream::append(wire::SharedBlock block) {
+std::optional<std::string> Stream::append(wire::SharedBlock block, Gap gap) {
   wire::DecodedBlock& decoded = growth_->decoded;
   StreamState& last = growth_->last;
   if (auto fault = growth_->decoder.decode(*block, decoded)) {
     ++has_.counts.damaged_blocks;
     return fault;
   }
-  if (block->header.type != wire::BlockType::events) return std::nullopt;
+  const bool is_keyframe = block->header.type == wire::BlockType::keyframe;
+  if (!is_keyframe && block->header.type != wire::BlockType::events) return std::nullopt;
+  if (is_keyframe && block->header.events > 0) return "a keyframe with events in it";
+  if (is_keyframe && !last.takes_keyframe(block->header)) return std::nullopt;
   if (block->header.first_event < last.position()) return "a block of events that were there before";
-  bool is_plain = block->header.first_event == last.position() && block->header.sequence == growth_->next_sequence;
-  has_.counts.lost += block->header.first_event - last.position();
-  // Blocks may also be missing that had no events.
-  if (block->header.sequence > growth_->next_sequence)
-    has_.counts.missing_blocks += block->header.sequence - growth_->next_sequence;
-  growth_->next_sequence = block->header.sequence + 1;
+  bool is_plain =
+      !is_keyframe && block->header.first_event == last.position() && block->header.sequence == growth_->next_sequence;
+  note_gap(block->header, gap);
+  if (is_keyframe) ++has_.keyframe_blocks;
+  growth_->next_sequence = block->header.sequence + (is_keyframe ? 0 : 1);
   has_.definitions.add(decoded);
   const RecordCounts counts = note(decoded);
   for (std::size_t kind = 0; kind < counts.size(); ++kind)
@@ -93,8 +103,22 @@ std::optional<std::string> Stream::append(wire::SharedBlock block) {
              });
   has_.plain_blocks.push_back(is_plain && (!may_find_problems || last.count_problems() == problems) ? 1 : 0);
   has_.end_position = last.position();
-  keep_keyframe();
+  if (!is_keyframe) keep_keyframe();
   return std::nullopt;
+}
+
+void Stream::note_gap(const wire::BlockHeader& header, Gap gap) {
+  const std::uint64_t events = header.first_event - growth_->last.position();
+  if (gap == Gap::lost) {
+    has_.counts.lost += events;
+    // Blocks may also be missing that had no events.
+    if (header.sequence > growth_->next_sequence)
+      has_.counts.missing_blocks += header.sequence - growth_->next_sequence;
+    return;
+  }
+  has_.counts.skipped += events;
+  if (events > 0 && has_.has_events && header.first_time_ns > has_.last_time_ns)
+    has_.losses.push_back({has_.last_time_ns, header.first_time_ns, 0, true});
 }
 
 void Stream::note_peak(std::uint32_t heap, std::uint64_t position, std::int64_t time_ns) {
@@ -136,7 +160,8 @@ std::uint64_t Stream::events_between(const Keyframe& keyframe) const {
 }
 
 void Stream::note_written(std::uint64_t end_event, std::uint64_t blocks) {
-  if (const std::uint64_t found = has_.blocks.size() + has_.counts.missing_blocks; blocks > found) {
+  const std::uint64_t found = has_.blocks.size() - has_.keyframe_blocks + has_.counts.missing_blocks;
+  if (blocks > found) {
     has_.blocks_lost_at_end = blocks - found;
     has_.counts.missing_blocks += blocks - found;
   }
@@ -236,7 +261,8 @@ Stream::RecordCounts Stream::note(const wire::DecodedBlock& block) {
         break;
       }
       default:
-        if (!is_held(kinds[i])) ++has_.passed_over[kinds[i]];
+        if (!is_held(kinds[i]) && !(block.header().type == wire::BlockType::keyframe && is_held_of_keyframe(kinds[i])))
+          ++has_.passed_over[kinds[i]];
         break;
     }
     if (!wire::is_event(kinds[i])) continue;
@@ -306,6 +332,7 @@ std::uint64_t Stream::position_of_time(std::int64_t time_ns) const {
       position = block->end_event();
       continue;
     }
+    if (block->header.type == wire::BlockType::keyframe) break;  // In the stretch that was skipped.
     if (decoder.decode(*block, decoded)) break;
     const auto kinds = decoded.kinds();
     std::uint64_t event = block->header.first_event;

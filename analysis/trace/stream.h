@@ -29,6 +29,7 @@ struct EventCounts {
   std::uint64_t total = 0;
   std::uint64_t alloc = 0, free = 0;  // Free: completed; unknown addresses too.
   std::uint64_t driver_refusals = 0, out_of_memory = 0, lost = 0;
+  std::uint64_t skipped = 0;          // A viewer asked to go on behind them: they are in the recording at the observer.
   std::uint64_t unknown_records = 0;  // Of kinds that a newer version writes.
   std::uint64_t damaged_blocks = 0, missing_blocks = 0;
 
@@ -39,6 +40,7 @@ struct EventCounts {
     driver_refusals += more.driver_refusals;
     out_of_memory += more.out_of_memory;
     lost += more.lost;
+    skipped += more.skipped;
     unknown_records += more.unknown_records;
     damaged_blocks += more.damaged_blocks;
     missing_blocks += more.missing_blocks;
@@ -76,14 +78,18 @@ struct Mark {
 struct LossStretch {
   std::int64_t since_ns = 0, until_ns = 0;
   std::uint32_t heap = 0;  // 0: all.
+  bool is_skipped = false;
 };
 
 class Stream {
  public:
   Stream() : growth_(std::make_unique<Growth>()) {}
 
-  // Takes in the next block; a damaged one is refused with its fault, and the stream has a loss there.
-  std::optional<std::string> append(wire::SharedBlock block);
+  // What lies between two blocks: events that are lost, or that somebody wished to skip (collector/link/link.h).
+  enum class Gap { lost, skipped };
+  // Takes in the next block; a damaged one is refused with its fault, and the stream has a loss there. One of a
+  // keyframe tells the state behind a gap, and changes nothing where there is none.
+  std::optional<std::string> append(wire::SharedBlock block, Gap gap = Gap::lost);
   // Keyframes lie farther apart from now on, so that they take a thirtieth of the memory; what is between them takes
   // longer to be found.
   void spare_memory();
@@ -157,6 +163,7 @@ class Stream {
     SharedLog<std::shared_ptr<const Keyframe>> keyframes;  // Ascending positions.
     std::uint64_t end_position = 0;
     std::uint64_t events_lost_at_end = 0, blocks_lost_at_end = 0;
+    std::uint64_t keyframe_blocks = 0;  // Of `blocks`, those of the source's keyframes.
     bool has_events = false, has_times = false;
     std::int64_t first_time_ns = 0, last_time_ns = 0;
   };
@@ -176,6 +183,7 @@ class Stream {
 
   using RecordCounts = std::array<std::uint64_t, 256>;  // By kind.
   RecordCounts note(const wire::DecodedBlock& block);
+  void note_gap(const wire::BlockHeader& header, Gap gap);
   void note_peak(std::uint32_t heap, std::uint64_t position, std::int64_t time_ns);
   void keep_keyframe();
   bool is_too_near(std::uint64_t events) const;                  // So many after the last keyframe.

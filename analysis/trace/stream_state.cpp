@@ -238,6 +238,50 @@ void StreamState::note_listed(std::uint32_t heap) {
   listed_heaps_.push_back(heap);
 }
 
+bool StreamState::takes_keyframe(const wire::BlockHeader& header) const {
+  if (header.first_event != position_) return header.first_event > position_;
+  return is_in_keyframe_ || header.sequence > next_sequence_ ||
+         std::any_of(heaps_.begin(), heaps_.end(), [](const HeapState& heap) { return heap.is_inexact; });
+}
+
+bool StreamState::begin_block_of_keyframe(const wire::BlockHeader& header) {
+  if (!takes_keyframe(header)) return false;
+  if (!is_in_keyframe_ || header.first_event > position_) skip_lost(header.first_event);
+  is_in_keyframe_ = true;
+  next_sequence_ = header.sequence;
+  return true;
+}
+
+// Its first listing is that of all heaps, and slots are named anew.
+void StreamState::begin_keyframe(const wire::ListingRecord& record) {
+  if (record.phase != 0 || record.heap != 0) return;
+  slots_.clear();
+  free_slots_.clear();
+  physical_.clear();
+}
+
+// They come in their order, so that there are no more of them than rows.
+std::uint32_t StreamState::apply_slot(const wire::LiveRecord& record, const Definitions& definitions) {
+  if (record.slot != slots_.size()) {
+    ++problems_.bad_slots;
+    note_gap();
+    return 0;
+  }
+  if (record.heap != 0) return apply_live(record, definitions);
+  slots_.emplace_back();
+  return 0;
+}
+
+void StreamState::apply_free_slot(std::uint32_t slot) {
+  if (slot >= slots_.size() || slots_[slot].heap != 0 || slots_[slot].is_vacant != 0) {
+    ++problems_.bad_slots;
+    note_gap();
+    return;
+  }
+  slots_[slot].is_vacant = 1;
+  free_slots_.push_back(slot);
+}
+
 void StreamState::apply_listing(const wire::ListingRecord& record, const Definitions& definitions) {
   if (record.heap != 0 && find_heap(record.heap, definitions) == nullptr) return;
   is_listing_ = record.phase == 0;
@@ -247,8 +291,9 @@ void StreamState::apply_listing(const wire::ListingRecord& record, const Definit
       clear_heap(id);
       if (id != 0) note_listed(id);
     } else {
-      heaps_[id].is_inexact = false;
+      heaps_[id].is_inexact = (record.phase & wire::listing_end::lacks_blocks) != 0;
       all_are_inexact_ = false;
+      if ((record.phase & wire::listing_end::lacks_handles) != 0) physical_.note_loss(id, heaps_.size());
     }
   }
 }

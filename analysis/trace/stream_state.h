@@ -125,6 +125,12 @@ class StreamState {
   void apply(const wire::DecodedBlock& block, std::size_t number, const Definitions& definitions, std::uint64_t end,
              const After& after);
 
+  // Inside of a stored keyframe that is taken in, as events before it are missing (FORMAT.md, keyframes); until the
+  // next event.
+  bool is_in_keyframe() const { return is_in_keyframe_; }
+  // This block of a keyframe, or the keyframe that it is of, tells more than is known: something is missing before it.
+  bool takes_keyframe(const wire::BlockHeader& header) const;
+
   // Events are missing up to here: slots may no longer be what the writer meant.
   void skip_lost(std::uint64_t position) {
     note_gap();
@@ -217,6 +223,11 @@ class StreamState {
     listed_heaps_.clear();
   }
   void apply_listing(const wire::ListingRecord& record, const Definitions& definitions);
+  // False: all that it tells is known.
+  bool begin_block_of_keyframe(const wire::BlockHeader& header);
+  void begin_keyframe(const wire::ListingRecord& record);
+  std::uint32_t apply_slot(const wire::LiveRecord& record, const Definitions& definitions);
+  void apply_free_slot(std::uint32_t slot);
   void list_regions(wire::BlockEncoder& encoder, std::vector<wire::Block>& blocks) const;
   void list_blocks(std::uint32_t heap, std::span<const std::uint32_t> slots, PackedBlocks& out) const;
   LiveBlock block_in(std::size_t slot) const;
@@ -270,7 +281,8 @@ class StreamState {
   HeapState none_;
   std::vector<std::uint32_t> listed_heaps_;  // Of which nobody was told yet.
   bool is_listing_ = false;                  // A new listing has begun and not ended.
-  bool all_are_inexact_ = false;             // All known heaps: another loss changes nothing.
+  bool is_in_keyframe_ = false;
+  bool all_are_inexact_ = false;  // All known heaps: another loss changes nothing.
   PhysicalState physical_;
   std::size_t known_heaps_ = 0;  // Defined so far: what is missing before a heap's definition is none of it.
   std::size_t next_block_ = 0, next_record_ = 0;  // Where the next apply goes on.
@@ -324,7 +336,14 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
   using wire::RecordKind;
   if (number < next_block_) return;
   learn_heaps(definitions, block.header().sequence);
-  if (next_record_ == 0) {
+  const bool is_keyframe = block.header().type == wire::BlockType::keyframe;
+  if (is_keyframe) {
+    if (!begin_block_of_keyframe(block.header())) {
+      next_block_ = number + 1;
+      return;
+    }
+  } else if (next_record_ == 0) {
+    is_in_keyframe_ = false;
     // Events may be missing, or a block that had none: definitions, or what lived already.
     if (block.header().first_event > position_ || block.header().sequence != next_sequence_)
       skip_lost(block.header().first_event);
@@ -379,7 +398,19 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
         heap = apply_region(record.heap, record.address, record.size, 0, false, definitions);
         break;
       }
-      case RecordKind::live: heap = apply_live(block.rows<wire::LiveRecord>()[at], definitions); break;
+      case RecordKind::live: {
+        const wire::LiveRecord& record = block.rows<wire::LiveRecord>()[at];
+        heap = is_keyframe ? apply_slot(record, definitions) : apply_live(record, definitions);
+        break;
+      }
+      case RecordKind::free_slot:
+        if (is_keyframe) apply_free_slot(block.rows<wire::FreeSlotRecord>()[at].slot);
+        break;
+      case RecordKind::handle_live:
+      case RecordKind::mapping_live:
+      case RecordKind::reserve_live:
+        if (is_keyframe) physical_.restore(static_cast<RecordKind>(kind), block, at, definitions.heaps().size());
+        break;
       case RecordKind::heap_gone: {
         const std::uint32_t gone = block.rows<wire::HeapGoneRecord>()[at].heap;
         if constexpr (requires { after.before_clear(gone); })
@@ -393,6 +424,7 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
         if constexpr (requires { after.before_clear(listing.heap); })
           if (listing.phase == 0) after.before_clear(listing.heap);
         apply_listing(listing, definitions);
+        if (is_keyframe) begin_keyframe(listing);
         break;
       }
       default: physical_.apply(static_cast<RecordKind>(kind), block, at, event, definitions.heaps().size()); break;
@@ -412,6 +444,7 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
       if (changed != heap) after(event, times[i], changed);
     physical_.clear_changed();
   }
+  if (is_keyframe) physical_.clear_changed();
   if (!is_listing_) tell_listed(event, times.empty() ? time_ns_ : times.back(), after);
   next_block_ = number + 1;
   next_record_ = 0;

@@ -47,15 +47,17 @@ Json json_from_heap_rows(const std::vector<HeapRow>& rows) {
 }
 
 Json json_from_event_counts(const EventCounts& counts) {
-  return {{"total", counts.total},
-          {"alloc", counts.alloc},
-          {"free", counts.free},
-          {"driver_refusals", counts.driver_refusals},
-          {"oom", counts.out_of_memory},
-          {"lost", counts.lost},
-          {"unknown_records", counts.unknown_records},
-          {"damaged_blocks", counts.damaged_blocks},
-          {"missing_blocks", counts.missing_blocks}};
+  Json json{{"total", counts.total},
+            {"alloc", counts.alloc},
+            {"free", counts.free},
+            {"driver_refusals", counts.driver_refusals},
+            {"oom", counts.out_of_memory},
+            {"lost", counts.lost},
+            {"unknown_records", counts.unknown_records},
+            {"damaged_blocks", counts.damaged_blocks},
+            {"missing_blocks", counts.missing_blocks}};
+  if (counts.skipped > 0) json["skipped"] = counts.skipped;  // Of a running job alone.
+  return json;
 }
 
 Json json_from_failure_rows(const std::vector<FailureRow>& rows) {

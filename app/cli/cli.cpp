@@ -217,6 +217,8 @@ void add_watch(CLI::App& app, WatchOptions& options) {
       ->capture_default_str();
   command.add_flag("--json", options.json, "An object a line");
   add_max_memory_option(command, options.max_memory);
+  command.add_flag("--from-now", options.from_now,
+                   "What is there now and what comes; what happened before is not fetched");
   command.add_flag(
       "--totals", options.totals,
       "Only what the driver (NVML) tells of the process: nothing is loaded into it, and nobody need observe it");
@@ -362,6 +364,8 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   add_open_options(open_command, open, size);
   std::string max_memory = "4GiB";
   add_max_memory_option(open_command, max_memory);
+  open_command.add_flag("--from-now", open.live_from_now,
+                        "Of a running job: what is there now and what comes; what happened before is not fetched");
 #ifdef HBMSCOPE_RUN
   FarOptions open_far;
   open_command.add_flag("--yes", open_far.yes, "Of live:HOST:PID: copy what is needed there without asking");

@@ -29,6 +29,7 @@ struct OpenRequest {
   double scale = 0;
   int width = 1600, height = 1000;
   std::uint64_t live_memory_max = std::uint64_t{4} << 30;  // Of a running job's events; 0: no limit.
+  bool live_from_now = false;                              // What happened before is not fetched.
 };
 using OpenWindow = std::function<Result<int>(const OpenRequest&)>;  // Empty: built without a window.
 

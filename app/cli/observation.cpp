@@ -41,7 +41,9 @@ Observation::Observation()
         if (was_recording && recorder_.failure())
           say(fmt::format("the recording ends here, the job goes on: {}", printable(*recorder_.failure())));
       }),
-      port_(recorder_) {}
+      port_(recorder_) {
+  port_.set_keyframes([this] { return observer_.make_keyframes(); });
+}
 
 std::optional<int> Observation::open(const std::string& recording, const std::string& jobs_folder, std::uint32_t uid) {
   recording_path_ = recording;
@@ -127,6 +129,7 @@ void Observation::serve_viewers(std::uint32_t flags) {
       case link::RequestKind::interrupt: asked_signal_ = SIGINT; break;
       case link::RequestKind::terminate: asked_signal_ = SIGTERM; break;
       case link::RequestKind::hang_up: asked_signal_ = SIGHUP; break;
+      case link::RequestKind::skip_to_now: break;  // The port's own.
       case link::RequestKind::all_has_come: has_all_come_ = true; break;
     }
   }

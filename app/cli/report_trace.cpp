@@ -71,6 +71,7 @@ std::string events_text(const Trace& trace) {
   if (counts.driver_refusals > 0)
     text += fmt::format(", {} refused by the driver", text_from_count(counts.driver_refusals));
   if (counts.lost > 0) text += fmt::format(", {} lost", text_from_count(counts.lost));
+  if (counts.skipped > 0) text += fmt::format(", {} skipped", text_from_count(counts.skipped));
   return text + "\n";
 }
 

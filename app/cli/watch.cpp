@@ -52,9 +52,14 @@ class Watch {
               [this](const link::Status& status) {
                 status_ = status;
                 lag_.note(status, link_.place(), trace_.last_time_ns());
+                if (is_to_skip_ && (status.flags & link::status_flag::can_skip) != 0) {
+                  is_to_skip_ = false;
+                  link_.request(link::RequestKind::skip_to_now);
+                }
               }) {}
 
   int run(const std::string& socket) {
+    trace_.expect_skips();
     trace_.set_memory_max(static_cast<std::uint64_t>(parse_bytes(options_.max_memory).value_or(0)));
     link_.set_news([](const std::string& news) { say(printable(news)); });
     if (const auto wrong = link_.open(socket))
@@ -147,6 +152,7 @@ class Watch {
   double seconds_ = 0;
   view::Lag lag_;
   bool is_told_of_file_ = false;
+  bool is_to_skip_ = options_.from_now;
 };
 
 int watch_totals_there(const WatchOptions& options) {

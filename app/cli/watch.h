@@ -13,6 +13,7 @@ struct WatchOptions {
   double interval = 1;  // Of the lines, in seconds.
   bool json = false;    // An object a line.
   std::string max_memory = "1GiB";  // Of the job's events.
+  bool from_now = false;            // What happened before is not fetched.
   bool totals = false;              // Nothing but what the driver tells of the process, which nobody need observe.
   FarOptions far;
 };

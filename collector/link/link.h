@@ -6,8 +6,8 @@
 // Frames of `recording` carry the blocks of the recording one after the other, as they are in the file, from its first
 // block on: a block may be cut anywhere between two frames. So a viewer gets all that happened, then what happens. It
 // is served from the file: a viewer that is slow or stopped costs the observer no memory and the job nothing, and finds
-// everything there when it goes on; one whose link was lost goes on at the place where it was. Frames of other kinds
-// are passed over by who does not know them.
+// everything there when it goes on; one whose link was lost goes on at the place where it was. One that does not want
+// all of it asks to skip to now. Frames of other kinds are passed over by who does not know them.
 //
 // Structs are little-endian and only grow at their end; what is beyond a reader's own struct it passes over.
 #pragma once
@@ -46,7 +46,9 @@ struct Welcome {
 static_assert(sizeof(Welcome) == 32);
 
 // `output`, `errors`: what the job printed, where a relay stands between (app/cli/relay.h) that was asked for it.
-enum class FrameKind : std::uint32_t { recording = 1, status = 2, output = 3, errors = 4 };
+// `skip`: a Skip; what has come of an unfinished block is void. Frames of `recording` that follow carry so many bytes
+// of keyframes (collector/wire/FORMAT.md), one for each stream, then the blocks from its place on.
+enum class FrameKind : std::uint32_t { recording = 1, status = 2, output = 3, errors = 4, skip = 5 };
 
 struct FrameHeader {
   std::uint32_t magic = 0x4c6d6268;  // "hbmL"
@@ -54,6 +56,13 @@ struct FrameHeader {
   std::uint64_t bytes = 0;
 };
 static_assert(sizeof(FrameHeader) == 16);
+
+struct Skip {
+  std::uint64_t place = 0;           // Where the blocks go on behind the keyframes.
+  std::uint64_t keyframe_bytes = 0;  // At most skip_bytes_max.
+};
+static_assert(sizeof(Skip) == 16);
+constexpr std::uint64_t skip_bytes_max = 1U << 30;
 
 // How the observation is, some times a second.
 struct Status {
@@ -77,18 +86,21 @@ constexpr std::uint32_t job_has_ended = 2;  // Or was let go.
 constexpr std::uint32_t is_attached = 4;    // To a job that runs without the observer too.
 constexpr std::uint32_t has_exit_code = 8;
 constexpr std::uint32_t waits = 16;  // All that there will be is there; it ends when somebody says that all has come.
+constexpr std::uint32_t can_skip = 32;
 }  // namespace status_flag
 
 // `detach`: the observer lets go of the jobs that it attached to, and ends; one that started its job goes on.
 // `interrupt`, `terminate`, `hang_up`: SIGINT, SIGTERM, SIGHUP for a job that an observer without a terminal started.
-// `all_has_come`: to an observer that waits.
+// `all_has_come`: to an observer that waits. `skip_to_now`: what has not come yet is not wanted, but all that is there
+// now, and what happens then; where the status says can_skip.
 enum class RequestKind : std::uint32_t {
   stop_recording = 1,
   detach = 2,
   interrupt = 3,
   terminate = 4,
   hang_up = 5,
-  all_has_come = 6
+  all_has_come = 6,
+  skip_to_now = 7
 };
 
 struct Request {

@@ -75,7 +75,9 @@ bool is_to_end() {
 
 class Server {
  public:
-  Server() : observer_([this](const wire::SharedBlock& block) { recorder_.append(*block); }), port_(recorder_) {}
+  Server() : observer_([this](const wire::SharedBlock& block) { recorder_.append(*block); }), port_(recorder_) {
+    port_.set_keyframes([this] { return observer_.make_keyframes(); });
+  }
 
   // Nothing, or why not.
   std::optional<std::string> begin(const std::string& recording) {

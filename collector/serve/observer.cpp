@@ -112,7 +112,7 @@ bool Observer::serve(int wait_ms) {
   for (Job& job : jobs_) {
     if (!job.drain) continue;
     if (job.is_over) {
-      if (job.drain->finish_names()) close_job(job);
+      if (job.drain->finish_names()) end_job(job);
       continue;
     }
     // Asked first: what a process wrote before it ended is there then.
@@ -123,7 +123,7 @@ bool Observer::serve(int wait_ms) {
     if (is_over) {
       job.is_over = true;
       forget_process(job);
-      if (job.drain->finish_names()) close_job(job);
+      if (job.drain->finish_names()) end_job(job);
     }
   }
   return is_busy;
@@ -148,6 +148,15 @@ bool Observer::has_ended(const Job& job) {
 void Observer::note_devices(std::span<const DeviceTotals> devices) {
   for (const Job& job : jobs_)
     if (job.drain && !job.is_over && job.drain->may_hold_memory()) job.drain->tell_devices(devices);
+}
+
+std::vector<wire::SharedBlock> Observer::make_keyframes() {
+  std::vector<wire::SharedBlock> all;
+  for (const Job& job : jobs_) {
+    const std::vector<wire::SharedBlock> blocks = job.drain ? job.drain->make_keyframe() : job.last_keyframe;
+    all.insert(all.end(), blocks.begin(), blocks.end());
+  }
+  return all;
 }
 
 void Observer::detach() {
@@ -182,6 +191,11 @@ std::optional<std::string> Observer::watch_totals_of(std::int64_t pid) {
   link::note_observed(pid);
   jobs_.push_back(std::move(job));
   return std::nullopt;
+}
+
+void Observer::end_job(Job& job) {
+  job.last_keyframe = job.drain->make_keyframe();
+  close_job(job);
 }
 
 // A job of a thousand short processes does not keep the rings of them all.

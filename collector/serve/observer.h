@@ -46,6 +46,10 @@ class Observer {
   // The last round: all that there is, and every stream is closed. Waits for functions' names, ten seconds at most.
   void finish();
 
+  // Of all processes, the ended ones too: what a viewer needs that goes on with the next blocks. Blocks at hand are
+  // closed.
+  std::vector<wire::SharedBlock> make_keyframes();
+
   // What the driver says of its devices now, for the streams of those processes that may hold memory of them.
   void note_devices(std::span<const DeviceTotals> devices);
 
@@ -81,13 +85,15 @@ class Observer {
  private:
   struct Job {
     Process process;
-    std::unique_ptr<ProcessDrain> drain;  // Null: the process has ended, and all that it wrote was drained.
-    bool is_over = false;                 // It has, but functions' names may come still.
-    int link = -1;                        // Of one that was attached to.
-    bool is_left_alone = false;           // Its totals are watched, as long as it lives.
+    std::unique_ptr<ProcessDrain> drain;           // Null: the process has ended, and all that it wrote was drained.
+    bool is_over = false;                          // It has, but functions' names may come still.
+    std::vector<wire::SharedBlock> last_keyframe;  // Of one that has ended.
+    int link = -1;                                 // Of one that was attached to.
+    bool is_left_alone = false;                    // Its totals are watched, as long as it lives.
   };
   static Process told_of(const Job& job);
   Job begin_job(std::int64_t pid, std::unique_ptr<RingMemory> rings);
+  static void end_job(Job& job);
   static void close_job(Job& job);
   static void forget_process(Job& job);
   void drain(Job& job, bool is_last);

@@ -34,6 +34,7 @@ ProcessDrain::ProcessDrain(std::unique_ptr<RingMemory> memory, std::uint32_t str
       clock_(memory_->ticks_are_ns()),
       rings_(memory_->rings()),
       stream_(stream) {
+  writer_.keep_state();
   const TickClock::Reading now = clock_.read();
   last_drain_ns_ = now.ns;
   tell_clock(now);
@@ -139,6 +140,7 @@ void ProcessDrain::drain(bool is_last) {
     writer_.flush();
   else
     writer_.flush_if_older(now.ns, wire::block_age_ns_live);
+  writer_.tell_keyframe_if_due();
 }
 
 void ProcessDrain::take_definitions() {

@@ -44,6 +44,8 @@ class ProcessDrain {
   void tell_devices(std::span<const DeviceTotals> devices);
   // All that can be had now; with `is_last` also the youngest, and the block at hand is closed.
   void drain(bool is_last);
+  // All that a viewer needs that goes on with the next block; the block at hand is closed.
+  std::vector<wire::SharedBlock> make_keyframe() { return writer_.make_keyframe(); }
   // After the last drain(): writes the names that came since. True: there will be none any more.
   bool finish_names();
 

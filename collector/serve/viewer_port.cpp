@@ -27,6 +27,14 @@ constexpr int socket_bytes = 1 << 20;
 // Of one viewer in one turn: whoever asks or takes without end does not keep the rings waiting.
 constexpr int requests_a_turn = 16;
 constexpr std::uint64_t bytes_a_turn = 4U << 20;
+// Keyframes take as long to make as some ten thousand events to drain.
+constexpr std::int64_t skip_pause_ns = 1'000'000'000, skip_pause_times = 20;
+
+// All keyframes of one moment, as they are sent, and the place behind it.
+struct SkipBytes {
+  std::uint64_t place = 0;
+  std::vector<std::uint8_t> bytes;
+};
 
 std::int64_t now_ns() {
   timespec now{};
@@ -52,15 +60,15 @@ class ViewerPort::Viewer {
   bool has_all(std::uint64_t bytes) const { return place_ == bytes && !is_in_frame(); }
   // It has taken nothing of the recording for so long, as far as it was looked at.
   bool stands_still(std::int64_t now, std::int64_t patience_ns) {
-    if (moved_ns_ == 0 || place_ != moved_to_) {
-      moved_to_ = place_;
+    if (const std::uint64_t moved = place_ + skip_sent_; moved_ns_ == 0 || moved != moved_to_) {
+      moved_to_ = moved;
       moved_ns_ = now;
     }
     return now - moved_ns_ > patience_ns;
   }
 
   // False: it has gone, or is none, or speaks no version of ours.
-  bool read(const Recorder& recorder, std::vector<link::RequestKind>& requests) {
+  bool read(const Recorder& recorder, std::vector<link::RequestKind>& requests, bool can_skip) {
     for (int turn = 0; turn < requests_a_turn; ++turn) {
       const std::size_t wanted = is_stranger() ? sizeof(link::TokenGreeting)
                                  : is_greeted_ ? sizeof(link::Request)
@@ -75,10 +83,18 @@ class ViewerPort::Viewer {
       said_bytes_ += static_cast<std::size_t>(bytes);
       if (said_bytes_ < wanted) continue;
       said_bytes_ = 0;
-      if (is_stranger() ? !take_token() : !(is_greeted_ ? take_request(requests) : take_greeting(recorder.end_place())))
+      if (is_stranger() ? !take_token()
+                        : !(is_greeted_ ? take_request(requests, can_skip) : take_greeting(recorder.end_place())))
         return false;
     }
     return true;
+  }
+
+  bool wants_to_skip() const { return wants_to_skip_; }
+  // Null: there is no way. One that has all needs none.
+  void skip(const std::shared_ptr<const SkipBytes>& skip) {
+    wants_to_skip_ = false;
+    if (!skip_ && skip && place_ + skip->bytes.size() < skip->place) skip_ = skip;
   }
 
   // False: it has gone.
@@ -92,6 +108,14 @@ class ViewerPort::Viewer {
         note_sent(bytes);
         head_sent_ += static_cast<std::size_t>(bytes);
         if (head_sent_ == head_bytes_) head_sent_ = head_bytes_ = 0;
+      } else if (frame_left_ > 0 && is_skipping_) {
+        const ssize_t bytes =
+            ::send(connection_, skip_->bytes.data() + skip_sent_, frame_left_, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (bytes < 0) return is_full();
+        note_sent(bytes);
+        skip_sent_ += static_cast<std::size_t>(bytes);
+        frame_left_ -= static_cast<std::size_t>(bytes);
+        if (skip_sent_ == skip_->bytes.size()) end_skip();
       } else if (frame_left_ > 0) {
         const Recorder::Part& part = *part_of(recorder, place_);
         auto offset = static_cast<off_t>(part.offset + (place_ - part.place));
@@ -106,6 +130,14 @@ class ViewerPort::Viewer {
         append(status);
         told_ns_ = status.now_ns;
         told_flags_ = status.flags;
+      } else if (is_skipping_) {
+        frame_left_ = std::min<std::uint64_t>(skip_->bytes.size() - skip_sent_, link::frame_bytes_max);
+        begin_frame(link::FrameKind::recording, frame_left_);
+      } else if (skip_) {
+        begin_frame(link::FrameKind::skip, sizeof(link::Skip));
+        append(link::Skip{skip_->place, skip_->bytes.size()});
+        is_skipping_ = true;
+        skip_sent_ = 0;
       } else if (place_ < status.blocks_bytes) {
         const auto next = std::next(part_of(recorder, place_));
         const std::uint64_t end = next == recorder.parts().end() ? status.blocks_bytes : next->place;
@@ -125,6 +157,12 @@ class ViewerPort::Viewer {
     return std::prev(after);
   }
   static bool is_full() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+  void end_skip() {
+    place_ = skip_->place;
+    skip_sent_ = 0;
+    is_skipping_ = false;
+    skip_.reset();
+  }
   bool is_in_frame() const { return head_bytes_ > 0 || frame_left_ > 0; }
   void note_sent(ssize_t bytes) { sent_ += static_cast<std::uint64_t>(bytes); }
   template <class Struct>
@@ -168,11 +206,14 @@ class ViewerPort::Viewer {
     return false;
   }
 
-  bool take_request(std::vector<link::RequestKind>& requests) const {
+  bool take_request(std::vector<link::RequestKind>& requests, bool can_skip) {
     link::Request request;
     std::memcpy(&request, said_.data(), sizeof(request));
     if (request.magic != link::Request{}.magic) return false;
-    if (requests.size() < viewers_max) requests.push_back(request.kind);
+    if (request.kind == link::RequestKind::skip_to_now)
+      wants_to_skip_ = can_skip;
+    else if (requests.size() < viewers_max)
+      requests.push_back(request.kind);
     return true;
   }
 
@@ -189,6 +230,10 @@ class ViewerPort::Viewer {
   std::uint64_t place_ = 0;  // In the blocks of the recording.
   std::size_t frame_left_ = 0;
   std::uint64_t sent_ = 0;
+  bool wants_to_skip_ = false;
+  std::shared_ptr<const SkipBytes> skip_;  // To be sent before the next frame of the recording.
+  std::size_t skip_sent_ = 0;
+  bool is_skipping_ = false;    // It has begun.
   std::uint64_t moved_to_ = 0;  // The place when it was last seen to move, and when.
   std::int64_t moved_ns_ = 0;
   std::int64_t told_ns_ = 0;
@@ -287,7 +332,7 @@ void ViewerPort::make_room_for_stranger(const link::Status& status) {
 // Of who came by TCP the token has to be right, and a place has to be left.
 bool ViewerPort::serve_viewer(Viewer& viewer, const link::Status& status) {
   const bool was_stranger = viewer.is_stranger();
-  const bool stays = viewer.read(recorder_, requests_) && viewer.send(recorder_, status);
+  const bool stays = viewer.read(recorder_, requests_, make_keyframes_ != nullptr) && viewer.send(recorder_, status);
   if (!was_stranger) return stays;
   if (!viewer.is_stranger() && viewers() <= viewers_max) return stays;
   if (viewer.is_stranger() && stays) return true;
@@ -296,12 +341,33 @@ bool ViewerPort::serve_viewer(Viewer& viewer, const link::Status& status) {
   return false;
 }
 
+void ViewerPort::skip_where_wanted() {
+  const std::int64_t begun_ns = now_ns();
+  if (!make_keyframes_ || begun_ns < next_skip_ns_) return;
+  const auto wants = [](const auto& viewer) { return viewer->wants_to_skip(); };
+  if (std::none_of(viewers_.begin(), viewers_.end(), wants)) return;
+  auto skip = std::make_shared<SkipBytes>();
+  for (const wire::SharedBlock& block : make_keyframes_()) {
+    const auto* const header = reinterpret_cast<const std::uint8_t*>(&block->header);
+    skip->bytes.insert(skip->bytes.end(), header, header + sizeof(block->header));
+    skip->bytes.insert(skip->bytes.end(), block->payload.begin(), block->payload.end());
+  }
+  skip->place = recorder_.end_place();
+  const bool is_possible = !skip->bytes.empty() && skip->bytes.size() <= link::skip_bytes_max;
+  for (const auto& viewer : viewers_)
+    if (viewer->wants_to_skip()) viewer->skip(is_possible ? skip : nullptr);
+  const std::int64_t ended_ns = now_ns();
+  next_skip_ns_ = ended_ns + std::max(skip_pause_ns, skip_pause_times * (ended_ns - begun_ns));
+}
+
 void ViewerPort::serve(link::Status status) {
   if (listening_ < 0) return;
+  skip_where_wanted();
   status.now_ns = now_ns();
   status.blocks_bytes = recorder_.end_place();
   status.recording_bytes = recorder_.bytes();
   if (recorder_.is_recording()) status.flags |= link::status_flag::is_recording;
+  if (make_keyframes_) status.flags |= link::status_flag::can_skip;
   accept_some();
   accept_strangers(status);
   // Not std::erase_if(): which are there decides who may stay.

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/link/link.h"
@@ -33,6 +35,12 @@ class ViewerPort {
   // `address`.
   std::optional<std::string> open_tcp(link::TcpAddress& address, const link::Token& token);
 
+  // What a viewer needs that goes on with the next block: keyframes of all streams. All that was recorded before is in
+  // the recorder when it returns. Without it no viewer can skip anything. Called once a second
+  // at most, and a twentieth of the time.
+  using MakeKeyframes = std::function<std::vector<wire::SharedBlock>()>;
+  void set_keyframes(MakeKeyframes make) { make_keyframes_ = std::move(make); }
+
   // Takes in who came, reads what was asked, and sends: all blocks that were recorded, and, some times a second, the
   // status, of which the recorder knows its part.
   void serve(link::Status status);
@@ -55,10 +63,13 @@ class ViewerPort {
   void accept_some();
   void accept_strangers(const link::Status& status);
   void make_room_for_stranger(const link::Status& status);
+  void skip_where_wanted();
   bool serve_viewer(Viewer& viewer, const link::Status& status);  // False: it goes.
 
   const Recorder& recorder_;
   std::string path_;
+  MakeKeyframes make_keyframes_;
+  std::int64_t next_skip_ns_ = 0;
   std::uint64_t session_ = 0;
   int listening_ = -1, listening_by_tcp_ = -1;
   link::Token token_{};

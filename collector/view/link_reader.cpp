@@ -12,6 +12,8 @@ void LinkReader::begin() {
   frame_left_ = 0;
   part_.clear();
   block_.clear();
+  skip_left_ = 0;
+  keyframes_.clear();
 }
 
 std::optional<std::string> LinkReader::feed(std::span<const std::uint8_t> bytes) {
@@ -44,6 +46,7 @@ std::optional<std::string> LinkReader::feed(std::span<const std::uint8_t> bytes)
     std::optional<std::string> wrong;
     if (is_in_frame) {
       if (frame_.kind == link::FrameKind::status) take_status();
+      if (frame_.kind == link::FrameKind::skip) wrong = begin_skip();
     } else {
       wrong = is_welcome_ ? begin_frame() : take_welcome();
     }
@@ -93,16 +96,44 @@ std::optional<std::string> LinkReader::take_blocks(std::span<const std::uint8_t>
       if (auto fault = wire::find_header_fault(header)) return "its bytes make no sense: " + *fault;
       if (header.stored_bytes > 0) continue;
     }
-    if (wire::is_known(header) && header.type == wire::BlockType::events) {
+    const bool is_skip = skip_left_ > 0;
+    if (is_skip && block_.size() > skip_left_) return "its bytes make no sense: a keyframe is longer than it should be";
+    if (wire::is_known(header) && header.type == (is_skip ? wire::BlockType::keyframe : wire::BlockType::events)) {
       auto block = std::make_shared<wire::Block>();
       block->header = header;
       block->payload.assign(block_.begin() + sizeof(header), block_.end());
-      blocks_(std::move(block));
+      if (is_skip)
+        keyframes_.push_back(std::move(block));
+      else
+        blocks_(std::move(block));
     }
-    place_ += block_.size();
+    if (is_skip)
+      skip_left_ -= block_.size();
+    else
+      place_ += block_.size();
     block_.clear();
+    if (is_skip && skip_left_ == 0) end_skip();
   }
   return std::nullopt;
+}
+
+std::optional<std::string> LinkReader::begin_skip() {
+  link::Skip skip;
+  std::memcpy(&skip, part_.data(), std::min(part_.size(), sizeof(skip)));
+  if (part_.size() < sizeof(skip) || skip.keyframe_bytes > link::skip_bytes_max || skip.place < place_ ||
+      skip_left_ > 0)
+    return "its bytes make no sense: nothing can be skipped so";
+  block_.clear();
+  skip_to_ = skip.place;
+  skip_left_ = skip.keyframe_bytes;
+  if (skip_left_ == 0) end_skip();
+  return std::nullopt;
+}
+
+void LinkReader::end_skip() {
+  place_ = skip_to_;
+  for (wire::SharedBlock& block : keyframes_) blocks_(std::move(block));
+  keyframes_.clear();
 }
 
 void LinkReader::take_status() {

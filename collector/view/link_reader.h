@@ -1,5 +1,6 @@
 // What an observer sends, taken apart. The bytes come from anywhere: whatever they hold, this ends with blocks that a
-// decoder may try, statuses, or a text that says what is wrong; it never keeps more than the largest block.
+// decoder may try, statuses, or a text that says what is wrong; it never keeps more than the largest block, or the
+// keyframes with which something is skipped.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,8 @@ class LinkReader {
   std::optional<std::string> begin_frame();
   std::optional<std::string> take_blocks(std::span<const std::uint8_t> bytes);
   void take_status();
+  std::optional<std::string> begin_skip();
+  void end_skip();
 
   BlockSink blocks_;
   StatusSink statuses_;
@@ -48,6 +51,9 @@ class LinkReader {
   std::uint64_t frame_left_ = 0;     // Bytes of the frame that have not come yet.
   std::vector<std::uint8_t> part_;   // Of a welcome, a frame's header, or a status.
   std::vector<std::uint8_t> block_;  // What has come of a block.
+  // Keyframes are handed out when all of them are there: a line that is lost before goes on where it was.
+  std::uint64_t skip_left_ = 0, skip_to_ = 0;
+  std::vector<wire::SharedBlock> keyframes_;
 };
 
 }  // namespace hbmscope::view

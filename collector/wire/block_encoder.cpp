@@ -33,8 +33,8 @@ struct BlockEncoder::Compressor {
   ~Compressor() { ZSTD_freeCCtx(context); }
 };
 
-BlockEncoder::BlockEncoder(std::uint32_t stream, BlockType type, std::uint64_t first_event)
-    : stream_(stream), type_(type), first_event_(first_event) {}
+BlockEncoder::BlockEncoder(std::uint32_t stream, BlockType type, std::uint64_t first_event, std::uint32_t sequence)
+    : stream_(stream), type_(type), first_event_(first_event), sequence_(sequence) {}
 BlockEncoder::~BlockEncoder() = default;
 BlockEncoder::BlockEncoder(BlockEncoder&&) noexcept = default;
 BlockEncoder& BlockEncoder::operator=(BlockEncoder&&) noexcept = default;
@@ -135,7 +135,8 @@ Block BlockEncoder::close(Packing packing) {
   Block block;
   block.header.type = type_;
   block.header.stream = stream_;
-  block.header.sequence = sequence_++;
+  block.header.sequence = sequence_;
+  if (type_ != BlockType::keyframe) ++sequence_;
   block.header.records = static_cast<std::uint32_t>(kinds_.size());
   block.header.first_event = first_event_;
   block.header.events = events_;

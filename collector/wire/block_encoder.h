@@ -19,7 +19,9 @@ namespace hbmscope::wire {
 
 class BlockEncoder {
  public:
-  explicit BlockEncoder(std::uint32_t stream = 0, BlockType type = BlockType::events, std::uint64_t first_event = 0);
+  // `sequence`: of the first block; all blocks of a keyframe have it.
+  explicit BlockEncoder(std::uint32_t stream = 0, BlockType type = BlockType::events, std::uint64_t first_event = 0,
+                        std::uint32_t sequence = 0);
   ~BlockEncoder();
   BlockEncoder(BlockEncoder&&) noexcept;
   BlockEncoder& operator=(BlockEncoder&&) noexcept;
@@ -42,6 +44,7 @@ class BlockEncoder {
   }
   bool is_empty() const { return kinds_.empty(); }
   std::uint64_t next_event() const { return first_event_ + events_; }
+  std::uint32_t sequence() const { return sequence_; }  // Of the block at hand.
   std::int64_t first_time_ns() const { return times_.empty() ? 0 : times_.front(); }
 
   // Seals what was added and begins the next block. Columns are stored plain where zstd gains nothing or fails, and
@@ -97,7 +100,7 @@ class BlockEncoder {
   std::uint32_t stream_;
   BlockType type_;
   std::uint64_t first_event_;
-  std::uint32_t events_ = 0, sequence_ = 0;
+  std::uint32_t events_ = 0, sequence_;
 };
 
 }  // namespace hbmscope::wire

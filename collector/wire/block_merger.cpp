@@ -43,7 +43,17 @@ bool BlockMerger::fits(const Block& block) const {
          decoded_.rows<HeapRecord>().empty();
 }
 
+// It has the number of the next block of events, so that nothing is missing between the two.
+void BlockMerger::pass_keyframe(const SharedBlock& block) {
+  flush();
+  const std::uint32_t next = next_sequence_out_;
+  hand_out(block, next);
+  next_sequence_out_ = next;
+  next_sequence_in_ = block->header.sequence;
+}
+
 void BlockMerger::add(const SharedBlock& block) {
+  if (block->header.type == BlockType::keyframe) return pass_keyframe(block);
   const bool is_mergeable = can_merge(*block);
   if (!is_mergeable || !fits(*block)) flush();
   if (!is_mergeable) {

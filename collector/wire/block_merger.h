@@ -16,7 +16,7 @@
 
 namespace hbmscope::wire {
 
-// Takes one stream's blocks of events, in their order.
+// Takes one stream's blocks of events and of keyframes, in their order.
 class BlockMerger {
  public:
   using Sink = std::function<void(SharedBlock)>;
@@ -28,6 +28,7 @@ class BlockMerger {
  private:
   bool can_merge(const Block& block);
   bool fits(const Block& block) const;
+  void pass_keyframe(const SharedBlock& block);
   void begin_group(const SharedBlock& block);
   void add_records();
   void hand_out(SharedBlock block, std::uint32_t sequence);

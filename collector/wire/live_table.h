@@ -72,6 +72,14 @@ class LiveTable {
   }
 
   std::size_t live() const { return used_; }
+  std::uint32_t slot_count() const { return slot_count_; }
+  const std::vector<std::uint32_t>& free_slots() const { return free_slots_; }  // The last one is taken first.
+  // Those that hold a block, in no order.
+  template <class Visit>
+  void for_each_taken(const Visit& visit) const {
+    for (const Entry& entry : entries_)
+      if (entry.slot_plus_1 != 0) visit(entry.slot_plus_1 - 1);
+  }
 
  private:
   struct Entry {

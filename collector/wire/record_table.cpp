@@ -40,6 +40,10 @@ const RecordDescription record_table[record_count] = {
      {{"address", Unit::address, Coding::delta, 8, 0, false},
       {"frame", Unit::id, Coding::delta, 4, 8, false},
       {"module", Unit::id, Coding::plain, 4, 12, false}}},
+    {"reserve_live", RecordKind::reserve_live, 1, 24, false, 3,
+     {{"address", Unit::address, Coding::delta, 8, 0, false},
+      {"size", Unit::bytes, Coding::plain, 8, 8, false},
+      {"heap", Unit::id, Coding::plain, 4, 16, false}}},
     {"live", RecordKind::live, 1, 56, false, 10,
      {{"address", Unit::address, Coding::delta, 8, 0, false},
       {"size", Unit::bytes, Coding::plain, 8, 8, false},
@@ -61,6 +65,20 @@ const RecordDescription record_table[record_count] = {
       {"flags", Unit::code, Coding::plain, 4, 20, false}}},
     {"free_slot", RecordKind::free_slot, 1, 8, false, 1,
      {{"slot", Unit::slot, Coding::delta, 4, 0, false}}},
+    {"handle_live", RecordKind::handle_live, 1, 40, false, 7,
+     {{"handle", Unit::value, Coding::delta, 8, 0, false},
+      {"size", Unit::bytes, Coding::plain, 8, 8, false},
+      {"event", Unit::count, Coding::delta, 8, 16, false},
+      {"heap", Unit::id, Coding::plain, 4, 24, false},
+      {"stack", Unit::id, Coding::plain, 4, 28, false},
+      {"references", Unit::count, Coding::plain, 4, 32, false},
+      {"flags", Unit::code, Coding::plain, 4, 36, false}}},
+    {"mapping_live", RecordKind::mapping_live, 1, 40, false, 5,
+     {{"address", Unit::address, Coding::delta, 8, 0, false},
+      {"size", Unit::bytes, Coding::plain, 8, 8, false},
+      {"event", Unit::count, Coding::delta, 8, 16, true},
+      {"offset", Unit::bytes, Coding::plain, 8, 24, false},
+      {"heap", Unit::id, Coding::plain, 4, 32, false}}},
     {"alloc", RecordKind::alloc, 1, 48, false, 8,
      {{"address", Unit::address, Coding::delta, 8, 0, false},
       {"size", Unit::bytes, Coding::plain, 8, 8, false},
@@ -175,12 +193,12 @@ namespace {
 constexpr std::uint8_t no_record = 255;
 static_assert(record_count <= no_record);
 constexpr std::uint8_t place_of_kind[record_number_max + 1] = {
-    no_record, 0, 1, 2, 3, 4, 5, 6, 7, no_record,
-    8, 9, 10, 11, no_record, no_record, 12, 13, 14, 15,
-    16, 17, 18, 19, 20, 21, 22, no_record, no_record, no_record,
-    no_record, no_record, 23, 24, 25, 26, 27, 28, 29, 30,
-    no_record, no_record, no_record, no_record, no_record, no_record, no_record, no_record, 31, 32,
-    33, 34, 35};
+    no_record, 0, 1, 2, 3, 4, 5, 6, 7, 8,
+    9, 10, 11, 12, 13, 14, 15, 16, 17, 18,
+    19, 20, 21, 22, 23, 24, 25, no_record, no_record, no_record,
+    no_record, no_record, 26, 27, 28, 29, 30, 31, 32, 33,
+    no_record, no_record, no_record, no_record, no_record, no_record, no_record, no_record, 34, 35,
+    36, 37, 38};
 
 }  // namespace
 

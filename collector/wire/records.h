@@ -16,10 +16,13 @@ enum class RecordKind : std::uint16_t {
   job = 6,
   clock = 7,
   code = 8,
+  reserve_live = 9,
   live = 10,
   listing = 11,
   region_live = 12,
   free_slot = 13,
+  handle_live = 14,
+  mapping_live = 15,
   alloc = 16,
   free = 17,
   free_requested = 18,
@@ -125,6 +128,16 @@ struct CodeRecord {
 };
 static_assert(sizeof(CodeRecord) == 16);
 
+// In a keyframe: addresses that are reserved.
+struct ReserveLiveRecord {
+  static constexpr RecordKind kind = RecordKind::reserve_live;
+  std::uint64_t address = 0;  // Where they begin.
+  std::uint64_t size = 0;     // How many.
+  std::uint32_t heap = 0;     // Heap.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(ReserveLiveRecord) == 24);
+
 // A block that lives already.
 struct LiveRecord {
   static constexpr RecordKind kind = RecordKind::live;
@@ -145,7 +158,7 @@ static_assert(sizeof(LiveRecord) == 56);
 struct ListingRecord {
   static constexpr RecordKind kind = RecordKind::listing;
   std::uint32_t heap = 0;  // Heap; 0: all.
-  std::uint8_t phase = 0;  // 0 begins, 1 ends.
+  std::uint8_t phase = 0;  // 0 begins, 1 ends. In a keyframe each heap has an end of its own: 2 more where events of its blocks, 4 more where events of its handles are missing.
   std::uint8_t unused[3] = {};
 };
 static_assert(sizeof(ListingRecord) == 8);
@@ -167,6 +180,31 @@ struct FreeSlotRecord {
   std::uint8_t unused[4] = {};
 };
 static_assert(sizeof(FreeSlotRecord) == 8);
+
+// In a keyframe: a handle to physical memory that is there.
+struct HandleLiveRecord {
+  static constexpr RecordKind kind = RecordKind::handle_live;
+  std::uint64_t handle = 0;      // The handle.
+  std::uint64_t size = 0;        // Its bytes.
+  std::uint64_t event = 0;       // Its allocation id.
+  std::uint32_t heap = 0;        // Heap.
+  std::uint32_t stack = 0;       // Stack; 0: not told.
+  std::uint32_t references = 0;  // Creation and imports that were not released yet; 0: only mappings keep it.
+  std::uint32_t flags = 0;       // handle_flag in wire.h.
+};
+static_assert(sizeof(HandleLiveRecord) == 40);
+
+// In a keyframe, behind its handles: part of a handle that is visible at an address.
+struct MappingLiveRecord {
+  static constexpr RecordKind kind = RecordKind::mapping_live;
+  std::uint64_t address = 0;                // Where.
+  std::uint64_t size = 0;                   // How much.
+  std::uint64_t event = ~std::uint64_t{0};  // The handle's allocation id. 18446744073709551615: not told.
+  std::uint64_t offset = 0;                 // Where in the handle.
+  std::uint32_t heap = 0;                   // Heap.
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(MappingLiveRecord) == 40);
 
 // A block was taken. It takes the slot that was freed last, else the next new one.
 struct AllocRecord {
@@ -427,7 +465,7 @@ struct RecordDescription {
   std::uint8_t field_count;
   FieldDescription fields[record_fields_max];
 };
-constexpr std::size_t record_count = 36;
+constexpr std::size_t record_count = 39;
 constexpr std::size_t record_number_max = 52;
 extern const RecordDescription record_table[record_count];
 

@@ -13,6 +13,7 @@ std::uint32_t StreamWriter::define_string(std::string_view text) {
     StringRecord record;
     record.id = found->second;
     encoder_.add(record, time_ns_, text);
+    if (state_) state_->note_text(found->first);
     if (encoder_.is_full()) flush();
   }
   return found->second;
@@ -87,6 +88,7 @@ std::uint64_t StreamWriter::alloc(const AllocRecord& block, std::int64_t time_ns
   const LiveTable::Taken taken = table_.take(block.heap, block.address);
   // The reader gives the slot back and takes it again at once.
   if (taken.was_live) free_unseen(taken.slot, time_ns);
+  if (state_) state_->note_alloc(taken.slot, block, next_event());
   return add(block, time_ns);
 }
 
@@ -94,6 +96,7 @@ void StreamWriter::live(LiveRecord block) {
   if (const auto slot = table_.give_back(block.heap, block.address)) free_unseen(*slot, time_ns_);
   block.slot = table_.take_listed(block.heap, block.address).slot;
   block.event = before_the_stream;
+  if (state_) state_->note_live(block);
   add(block, time_ns_);
 }
 
@@ -140,6 +143,7 @@ std::uint64_t StreamWriter::list_heap(std::uint32_t heap, std::span<const Region
     block.heap = heap;
     block.slot = taken.slot;
     if (block.event >= next_event()) block.event = before_the_stream;
+    if (state_) state_->note_live(block);
     add(block, time_ns);
   }
   listing.phase = 1;
@@ -174,8 +178,9 @@ bool StreamWriter::free(std::uint32_t heap, std::uint64_t address, std::uint64_t
 
 bool StreamWriter::free_requested(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack,
                                   std::int64_t time_ns) {
-  return add_free<FreeRequestedRecord, FreeRequestedAtRecord>(table_.find(heap, address), heap, address, size, stack,
-                                                              time_ns);
+  const auto slot = table_.find(heap, address);
+  if (slot && state_) state_->note_pending(*slot);
+  return add_free<FreeRequestedRecord, FreeRequestedAtRecord>(slot, heap, address, size, stack, time_ns);
 }
 
 bool StreamWriter::move(std::uint32_t heap, std::uint64_t from, std::uint64_t to, std::int64_t time_ns) {
@@ -185,6 +190,7 @@ bool StreamWriter::move(std::uint32_t heap, std::uint64_t from, std::uint64_t to
     MoveRecord record;
     record.address = to;
     record.slot = *slot;
+    if (state_) state_->note_move(*slot, to);
     add(record, time_ns);
     return true;
   }
@@ -205,6 +211,21 @@ bool StreamWriter::flush_if_older(std::int64_t now_ns, std::int64_t age_ns_max) 
     return false;
   flush();
   return true;
+}
+
+std::vector<SharedBlock> StreamWriter::make_keyframe() {
+  flush();
+  if (!state_) return {};
+  return state_->make_keyframe(stream_, next_event(), encoder_.sequence(), time_ns_, table_);
+}
+
+void StreamWriter::tell_keyframe_if_due() {
+  constexpr std::uint64_t events_per_byte = 4, events_min = 1U << 20;
+  constexpr std::uint32_t slots_max = 1U << 17;  // Some ten milliseconds.
+  if (!state_ || next_event() - keyframe_event_ < events_min || table_.slot_count() > slots_max) return;
+  if (next_event() - keyframe_event_ < events_per_byte * state_->keyframe_bytes(table_)) return;
+  keyframe_event_ = next_event();
+  for (const SharedBlock& block : make_keyframe()) sink_(block);
 }
 
 void StreamWriter::flush() {

@@ -4,14 +4,17 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "collector/wire/block_encoder.h"
 #include "collector/wire/live_table.h"
+#include "collector/wire/written_state.h"
 
 namespace hbmscope::wire {
 
@@ -23,7 +26,17 @@ constexpr std::int64_t block_age_ns_live = 50'000'000;
 class StreamWriter {
  public:
   using Sink = std::function<void(SharedBlock)>;
-  StreamWriter(std::uint32_t stream, Sink sink) : encoder_(stream), sink_(std::move(sink)) {}
+  StreamWriter(std::uint32_t stream, Sink sink) : stream_(stream), encoder_(stream), sink_(std::move(sink)) {}
+
+  // Before anything is written: for make_keyframe().
+  void keep_state() { state_ = std::make_unique<WrittenState>(); }
+  // All that a reader needs that has seen nothing and goes on with the blocks from here on; closes the block at hand.
+  // What was told of single allocations later (attributes), failures, marks and counters are not in it. Empty where no
+  // state is kept.
+  std::vector<SharedBlock> make_keyframe();
+  // Hands one out between two blocks, wherever keyframes take a quarter of a byte an event then, and not where so much
+  // lives that it would take its time. To be called now and then.
+  void tell_keyframe_if_due();
 
   // Definitions. Equal ones get one id; 0 is the empty text, no frame, no stack.
   std::uint32_t define_string(std::string_view text);
@@ -73,6 +86,7 @@ class StreamWriter {
   std::uint64_t add(const Record& record, std::int64_t time_ns) {
     time_ns_ = time_ns;
     const std::uint64_t number = encoder_.add(record, time_ns);
+    if (state_) state_->note(record, number);
     if (encoder_.is_full()) flush();
     return number;
   }
@@ -97,8 +111,10 @@ class StreamWriter {
   };
   using PairIds = std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t, PairHash>;
 
+  std::uint32_t stream_;
   BlockEncoder encoder_;
   Sink sink_;
+  std::unique_ptr<WrittenState> state_;  // Null: none is kept.
   LiveTable table_;
   std::unordered_map<std::string, std::uint32_t> strings_;
   PairIds frames_, stacks_;
@@ -107,7 +123,7 @@ class StreamWriter {
   bool add_free(std::optional<std::uint32_t> slot, std::uint32_t heap, std::uint64_t address, std::uint64_t size,
                 std::uint32_t stack, std::int64_t time_ns);
 
-  std::uint64_t missed_frees_ = 0;
+  std::uint64_t missed_frees_ = 0, keyframe_event_ = 0;
   std::uint32_t heaps_ = 0, modules_ = 0, frame_count_ = 0;
   std::int64_t time_ns_ = 0;                   // Of the last event; definitions carry it.
   std::optional<std::int64_t> waiting_since_;  // The first flush_if_older that saw the block at hand.

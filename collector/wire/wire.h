@@ -53,7 +53,8 @@ struct BlockHeader {
   std::uint32_t events = 0;
   std::uint32_t stored_bytes = 0;  // Of the payload.
   std::uint32_t raw_bytes = 0;     // Of the payload after zstd.
-  std::uint32_t sequence = 0;      // Of its stream's blocks, from 0: a missing one is noticed, whatever was in it.
+  // Of its stream's blocks of events, from 0: a missing one is noticed, whatever was in it. Of a keyframe's: of the next.
+  std::uint32_t sequence = 0;
   std::uint64_t xxh3 = 0;
 };
 static_assert(sizeof(BlockHeader) == 64);
@@ -107,5 +108,17 @@ constexpr std::uint32_t is_loose = 8;         // In keyframes: lies over another
 // Where it lies is not told, though the heap has addresses: its own is made up and names it alone.
 constexpr std::uint32_t has_no_address = 16;
 }  // namespace block_flag
+
+// How a listing ends (ListingRecord::phase).
+namespace listing_end {
+constexpr std::uint8_t is_end = 1;
+constexpr std::uint8_t lacks_blocks = 2;   // In keyframes: events of its blocks were lost, and it was not listed since.
+constexpr std::uint8_t lacks_handles = 4;  // In keyframes: events were lost, and handles are in no listing.
+}  // namespace listing_end
+
+namespace handle_flag {
+constexpr std::uint32_t is_imported = 1;  // It came from another process.
+constexpr std::uint32_t is_exported = 2;  // It was given to one.
+}  // namespace handle_flag
 
 }  // namespace hbmscope::wire

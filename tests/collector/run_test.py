@@ -182,6 +182,31 @@ class Run(OwnFolderTest):
         state = subprocess.run([HBMSCOPE, "check", self.recording], capture_output=True, text=True)
         self.assertIn("recording", state.stdout, state.stderr)
 
+    def test_who_comes_later_need_not_fetch_what_was_and_what_is_damaged_is_made_good(self):
+        process = self.start(PROGRAM, "--threads", "2", "--events", "700000", "--pace", "200")
+        self.job_of(process)
+        time.sleep(1.5)
+        viewer = subprocess.run([HBMSCOPE, "watch", str(process.pid), "--from-now", "--json", "--every", "0.1"], capture_output=True, text=True,
+                                env=self.environment, timeout=300)
+        out, err = process.communicate(timeout=300)
+        self.assertEqual(viewer.returncode, 0, viewer.stderr)
+        truth, seen = json.loads(out), json.loads(viewer.stdout.splitlines()[-1])
+        found = report(self.recording)
+        self.assertEqual(found["events"]["lost"], 0, err)
+        self.assertGreater(seen["events"]["skipped"], 0)
+        self.assertEqual(seen["events"]["lost"], 0)
+        self.assertLess(seen["events"]["total"], found["events"]["total"])
+        self.assert_heaps_are(truth, seen)
+        self.assert_heaps_are(truth, found)
+        # The recording has a keyframe of its own behind its first million of events.
+        with open(self.recording, "r+b") as file:
+            file.seek(200_000)
+            file.write(bytes(64))
+        damaged = report(self.recording)
+        self.assertGreater(damaged["events"]["lost"], 0)
+        self.assertEqual([heap["is_inexact"] for heap in damaged["heaps"]], [False] * len(truth["heaps"]))
+        self.assert_heaps_are(truth, damaged)
+
     def test_after_a_loss_the_heap_is_exact_again(self):
         # A ring holds most of a second, and the last events come slowly: what is lost last of all is in no listing any more.
         for seconds in (1.5, 3, 6):  # On a busy machine the job takes longer to fill its rings.

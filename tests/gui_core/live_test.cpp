@@ -2,13 +2,16 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <random>
 #include <thread>
 
 #include "app/gui/core/app.h"
+#include "app/gui/core/taken_in.h"
 #include "collector/serve/viewer_port.h"
 #include "collector/wire/stream_writer.h"
 
@@ -32,6 +35,9 @@ class Live : public testing::Test {
     ASSERT_EQ(recorder_.open(home_ / "r.hbm"), std::nullopt);
     port_.emplace(recorder_);
     ASSERT_EQ(port_->open(), std::nullopt);
+  }
+
+  void define_heap() {
     writer_.add_job_fact("command", "/usr/bin/python3 -u /home/me/train.py --steps 7");
     writer_.add_job_fact("process", "4711");
     wire::HeapRecord heap;
@@ -54,6 +60,17 @@ class Live : public testing::Test {
     }
     writer_.flush();
   }
+  // So many megabytes that take their time to be taken in.
+  void add_noise(int megabytes) {
+    std::mt19937_64 source(1);
+    wire::CounterRecord noise;
+    noise.name = writer_.define_string("noise");
+    for (int i = 0; i < megabytes * 125'000; ++i) {
+      noise.value = static_cast<std::int64_t>(source());
+      writer_.add(noise, static_cast<std::int64_t>(blocks_) * 1'000'000 + i);
+    }
+    writer_.flush();
+  }
   void run_until(const std::function<bool()>& happened) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (!happened() && std::chrono::steady_clock::now() < give_up) {
@@ -68,6 +85,15 @@ class Live : public testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     EXPECT_TRUE(happened());
+  }
+  // By the noise in front of it, minutes may pass until the last event is here.
+  void record_a_long_job() {
+    writer_.keep_state();
+    port_->set_keyframes([this] { return writer_.make_keyframe(); });
+    define_heap();
+    alloc(10);
+    add_noise(40);
+    alloc(10);
   }
   void open() {
     const std::string name = "live:" + std::to_string(getpid());
@@ -91,6 +117,7 @@ class Live : public testing::Test {
 };
 
 TEST_F(Live, the_heap_map_follows_is_held_and_follows_again) {
+  define_heap();
   alloc(10);
   open();
   run_until([&] { return in_use() == 10 * block_bytes; });
@@ -113,6 +140,7 @@ TEST_F(Live, the_heap_map_follows_is_held_and_follows_again) {
 }
 
 TEST_F(Live, the_recording_ends_and_the_picture_goes_on) {
+  define_heap();
   alloc(10);
   open();
   run_until([&] { return in_use() == 10 * block_bytes; });
@@ -125,6 +153,7 @@ TEST_F(Live, the_recording_ends_and_the_picture_goes_on) {
 }
 
 TEST_F(Live, what_was_seen_stays_when_the_job_has_ended) {
+  define_heap();
   alloc(10);
   open();
   run_until([&] { return in_use() == 10 * block_bytes; });
@@ -138,6 +167,38 @@ TEST_F(Live, what_was_seen_stays_when_the_job_has_ended) {
   EXPECT_FALSE(source()->is_part());
   EXPECT_EQ(app_.state().window.notice, "The job has ended.");
   run_until([&] { return in_use() == 17 * block_bytes; });
+}
+
+TEST_F(Live, what_has_not_come_yet_is_skipped) {
+  record_a_long_job();
+  open();
+  run_until(
+      [&] { return source() != nullptr && source()->live && why_not(app_.state(), CommandId::skip_to_now).empty(); });
+  app_.commands().push(CommandId::skip_to_now);
+  run_until([&] { return in_use() == 20 * block_bytes; });
+  const Stream& stream = source()->trace->streams[0];
+  EXPECT_GT(stream.counts().skipped, 0U);
+  EXPECT_EQ(stream.counts().lost, 0U);
+  ASSERT_EQ(stream.losses().size(), 1U);
+  EXPECT_NE(taken_in(*source()).words.find(" skipped"), std::string::npos);
+  run_until([&] {
+    const auto& timeline = app_.state().answers().timeline.value;
+    return timeline && std::any_of(timeline->columns.begin(), timeline->columns.end(),
+                                   [](const TimelineColumn& column) { return column.is_skipped; });
+  });
+  run_until([&] { return why_not(app_.state(), CommandId::skip_to_now) == "What is shown is not far behind."; });
+  alloc(5);
+  run_until([&] { return in_use() == 25 * block_bytes; });
+}
+
+TEST_F(Live, what_happened_before_is_not_fetched_where_only_now_is_wanted) {
+  record_a_long_job();
+  app_.set_live_options({0, true});
+  open();
+  run_until([&] { return in_use() == 20 * block_bytes; });
+  EXPECT_GT(source()->trace->streams[0].counts().skipped, 1'000'000U);
+  alloc(5);
+  run_until([&] { return in_use() == 25 * block_bytes; });
 }
 
 TEST_F(Live, nobody_answers) {

@@ -35,10 +35,16 @@ void GrowingTrace::take(const wire::SharedBlock& block) {
     return;
   }
   while (trace_.streams.size() <= block->header.stream) trace_.streams.emplace_back();
-  if (const auto fault = trace_.streams[block->header.stream].append(put_away(block))) {
+  const bool is_keyframe = block->header.type == wire::BlockType::keyframe;
+  const Stream::Gap gap = is_keyframe ? keyframe_gap_ : Stream::Gap::lost;
+  if (const auto fault = trace_.streams[block->header.stream].append(put_away(block), gap)) {
     if (bad_blocks_++ == 0) fault_ = *fault;
   }
   events_ += block->header.events;
+  if (is_keyframe) {
+    ++keyframes_;
+    last_time_ns_ = std::max(last_time_ns_, block->header.last_time_ns);
+  }
   if (block->header.events > 0) last_time_ns_ = std::max(last_time_ns_, block->header.last_time_ns);
 }
 

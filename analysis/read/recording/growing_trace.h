@@ -20,9 +20,13 @@ class GrowingTrace {
   std::uint64_t file_bytes() const { return file_ ? file_->bytes() : 0; }  // So much is in that file.
   // What is wrong with it: it can't be had, is full, or could not be read. Empty: nothing.
   std::string file_fault() const;
+  // Keyframes come where somebody wished to skip something (collector/link/link.h), not where blocks are missing.
+  void expect_skips() { keyframe_gap_ = Stream::Gap::skipped; }
 
   void take(const wire::SharedBlock& block);
   std::uint64_t events() const { return events_; }  // Taken in so far.
+  // More than before where something has changed in what can be seen: an event, or a stretch that was skipped.
+  std::uint64_t changes() const { return events_ + keyframes_; }
   // Blocks that make no sense were left out; the first one's fault.
   std::uint64_t bad_blocks() const { return bad_blocks_; }
   const std::string& fault() const { return fault_; }
@@ -35,12 +39,13 @@ class GrowingTrace {
 
  private:
   Trace trace_;
-  std::uint64_t events_ = 0, bad_blocks_ = 0;
+  std::uint64_t events_ = 0, keyframes_ = 0, bad_blocks_ = 0;
   std::int64_t last_time_ns_ = 0;
   wire::SharedBlock put_away(const wire::SharedBlock& block);
 
   std::string fault_, file_fault_;
   std::uint64_t memory_max_ = 0;
+  Stream::Gap keyframe_gap_ = Stream::Gap::lost;
   std::shared_ptr<wire::PayloadFile> file_;
 };
 

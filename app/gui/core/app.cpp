@@ -88,8 +88,8 @@ bool App::update() {
 bool App::busy() const {
   return impl_->busy();
 }
-void App::set_live_memory_max(std::uint64_t bytes) {
-  impl_->live_memory_max = bytes;
+void App::set_live_options(const LiveOptions& options) {
+  impl_->live_options = options;
 }
 void App::list_jobs() {
   impl_->list_jobs();

@@ -13,6 +13,7 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/core/live_options.h"
 
 namespace hbmscope::gui {
 
@@ -36,7 +37,7 @@ class App {
 
   void save_settings();
   // Before a running job is opened: so much memory its events may take, then they go to a file. 0: no limit.
-  void set_live_memory_max(std::uint64_t bytes);
+  void set_live_options(const LiveOptions& options);
   // While no source is there the jobs of this machine are listed (hbmscope ps); otherwise only when somebody asks.
   void list_jobs();
 

@@ -33,7 +33,7 @@ class App::Impl {
 
   AppState state;
   CommandQueue commands;
-  std::uint64_t live_memory_max = 0;  // What the events of a running job may take; 0: no limit.
+  LiveOptions live_options;
   bool busy() const;
 
  private:

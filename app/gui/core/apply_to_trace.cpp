@@ -154,6 +154,7 @@ bool App::Impl::apply_to_trace(const Command& command) {
     case previous_event_here: step_event_here(false); return true;
     case play: toggle_play(); return true;
     case CommandId::stop_recording: ask_observer(link::RequestKind::stop_recording); return true;
+    case CommandId::skip_to_now: ask_observer(link::RequestKind::skip_to_now); return true;
     case show_span: position.span = parse_span(command.text).value_or(TimelineSpan{}); return true;
     case size_address_time: {
       const std::size_t cross = command.text.find('x');

@@ -44,6 +44,11 @@ std::string_view why_not(const AppState& state, CommandId id) {
       if (source == nullptr || !source->live) return "What is in front is no running job.";
       if ((source->live->told.flags & link::status_flag::is_recording) == 0) return "It is not recorded any more.";
       return {};
+    case Needs::behind:
+      if (source == nullptr || !source->live) return "What is in front is no running job.";
+      if ((source->live->told.flags & link::status_flag::can_skip) == 0)
+        return "The hbmscope that observes the job is older, and can't skip anything.";
+      return source->live->is_far_behind() ? std::string_view{} : "What is shown is not far behind.";
     case Needs::attached:
       if (source == nullptr || !source->live) return "What is in front is no running job.";
       if ((source->live->told.flags & link::status_flag::is_attached) == 0) return "The job was started by hbmscope.";

@@ -20,6 +20,7 @@ enum class Needs {
   profile,
   trace,
   live,
+  behind,
   attached,
   demo,
   workload,
@@ -150,6 +151,8 @@ enum class Needs {
   X(palette, "Command palette", "Ctrl+Shift+P", "Help", nothing, "Finds any command by a few letters.")                \
   X(stop_recording, "Stop recording", "", "File", live,                                                                \
     "The recording ends here; the job goes on, and is still shown.")                                                   \
+  X(skip_to_now, "Skip to now", "", "View", behind,                                                                    \
+    "Goes on with what is there now; what has not come yet stays in the recording of the job's observer.")             \
   X(detach, "Detach", "", "File", attached, "The job is let go, and runs on; what was seen of it stays.")              \
   X(stop_work, "Stop working out", "", "View", nothing, "Keeps what is shown, and gives up what is not there yet.")    \
   X(go_on_working, "Go on working out", "", "View", nothing, "Asks again for what was stopped.")                       \

@@ -1,5 +1,6 @@
 #include "app/gui/core/live_source.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace hbmscope::gui {
@@ -13,12 +14,14 @@ constexpr auto connect_pause = std::chrono::milliseconds(100);
 
 }  // namespace
 
-LiveSource::LiveSource(const std::string& name, const std::string& socket, std::uint64_t memory_max, Sinks sinks)
+LiveSource::LiveSource(const std::string& name, const std::string& socket, const LiveOptions& options, Sinks sinks)
     : growing_(name),
       sinks_(std::move(sinks)),
       link_([this](const wire::SharedBlock& block) { growing_.take(block); },
-            [this](const link::Status& told) { note_status(told); }) {
-  growing_.set_memory_max(memory_max);
+            [this](const link::Status& told) { note_status(told); }),
+      is_to_skip_(options.from_now) {
+  growing_.set_memory_max(options.memory_max);
+  growing_.expect_skips();
   link_.set_news(sinks_.news);
   thread_ = std::thread([this, socket] { run(socket); });
 }
@@ -64,14 +67,18 @@ void LiveSource::run(const std::string& socket) {
 void LiveSource::follow() {
   while (!is_over_ && link_.read(wait_ms)) {
     if (is_asked_.exchange(false)) link_.request(asked_);
-    if (growing_.events() == events_handed_out_ || !is_wanted_.exchange(false)) continue;
-    events_handed_out_ = growing_.events();
+    if (growing_.changes() == changes_handed_out_ || !is_wanted_.exchange(false)) continue;
+    changes_handed_out_ = growing_.changes();
     sinks_.version(growing_.version());
   }
 }
 
 void LiveSource::note_status(const link::Status& told) {
   has_ended_ = (told.flags & link::status_flag::job_has_ended) != 0;
+  if (is_to_skip_ && (told.flags & link::status_flag::can_skip) != 0) {
+    is_to_skip_ = false;
+    link_.request(link::RequestKind::skip_to_now);
+  }
   const auto now = std::chrono::steady_clock::now();
   const double passed = std::chrono::duration<double>(now - before_.told_at).count();
   if (before_.told_at == std::chrono::steady_clock::time_point{}) {
@@ -83,7 +90,8 @@ void LiveSource::note_status(const link::Status& told) {
     before_.told_at = now;
   }
   lag_.note(told, link_.place(), growing_.last_time_ns());
-  sinks_.status({told, rate_, lag_.seconds(), growing_.file_bytes(), now});
+  const std::uint64_t waiting = told.blocks_bytes - std::min(told.blocks_bytes, link_.place());
+  sinks_.status({told, rate_, lag_.seconds(), waiting, growing_.file_bytes(), now});
   if (const std::string fault = growing_.file_fault(); !fault.empty() && !is_told_of_file_) {
     is_told_of_file_ = true;
     sinks_.news("Events that memory has no room for (--max-memory) can't be kept in a file: " + fault + ".");

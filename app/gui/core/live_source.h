@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "analysis/read/recording/growing_trace.h"
+#include "app/gui/core/live_options.h"
 #include "collector/view/lag.h"
 #include "collector/view/live_link.h"
 
@@ -19,10 +20,13 @@ namespace hbmscope::gui {
 // What the observer told last, and what follows from it.
 struct LiveStatus {
   link::Status told;
-  double events_per_second = 0;  // Over the last second or so.
-  double behind_seconds = 0;     // What comes next was recorded so long ago; 0: nothing waits.
-  std::uint64_t file_bytes = 0;  // Of events that memory has no room for.
+  double events_per_second = 0;     // Over the last second or so.
+  double behind_seconds = 0;        // What comes next was recorded so long ago; 0: nothing waits.
+  std::uint64_t waiting_bytes = 0;  // Of blocks that were recorded and have not come.
+  std::uint64_t file_bytes = 0;     // Of events that memory has no room for.
   std::chrono::steady_clock::time_point told_at;
+
+  bool is_far_behind() const { return behind_seconds > 5; }
 };
 
 // How a link ended, and what had been lost until then.
@@ -42,8 +46,7 @@ class LiveSource {
     // The link has ended, with all that there is; `wrong` is empty where the observer has hung up. Null: nothing came.
     std::function<void(Version, std::string wrong)> end;
   };
-  // `memory_max`: what its events may take; more is put into a file. 0: no limit.
-  LiveSource(const std::string& name, const std::string& socket, std::uint64_t memory_max, Sinks sinks);
+  LiveSource(const std::string& name, const std::string& socket, const LiveOptions& options, Sinks sinks);
   ~LiveSource();  // Hangs up.
   LiveSource(const LiveSource&) = delete;
   LiveSource& operator=(const LiveSource&) = delete;
@@ -62,11 +65,12 @@ class LiveSource {
   view::LiveLink link_;
   std::atomic<bool> is_wanted_{true}, is_over_{false}, is_asked_{false};
   std::atomic<link::RequestKind> asked_{};
-  std::uint64_t events_handed_out_ = 0;
+  std::uint64_t changes_handed_out_ = 0;
   LiveStatus before_;
   double rate_ = 0;
   view::Lag lag_;
   bool is_told_of_file_ = false;
+  bool is_to_skip_;         // As soon as the observer says that it can.
   bool has_ended_ = false;  // The job, as the observer told.
   std::thread thread_;
 };

@@ -38,7 +38,7 @@ void App::Impl::start_live(const Source& source, const std::string& socket) {
     pool_.post([this, control, name, trace, wrong] { return end_live(control.lock(), name, trace, wrong); });
   };
   live_[source.control.get()] = {
-      std::make_unique<LiveSource>(source.path, socket, live_memory_max, std::move(sinks)), {}, true};
+      std::make_unique<LiveSource>(source.path, socket, live_options, std::move(sinks)), {}, true};
 }
 
 // What was shown stays; a link that never told anything leaves its error.

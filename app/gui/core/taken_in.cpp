@@ -25,7 +25,7 @@ std::string marks_of(const Trace& trace, const EventCounts& counts) {
     places += stream.end_position();
     marks += stream.marks().size();
   }
-  const std::uint64_t known = counts.total + counts.lost;
+  const std::uint64_t known = counts.total + counts.lost + counts.skipped;
   if (places <= known) return {};
   const std::uint64_t rest = places - known;
   if (rest == marks) return " and " + counted(rest, "mark");
@@ -45,11 +45,12 @@ TakenIn taken_in(const Source& source) {
   } else {
     taken.words = counted(counts.total, "event") + marks_of(trace, counts);
   }
+  if (counts.skipped > 0) taken.words += ", " + text_from_count(counts.skipped) + " skipped";
   if (damaged > 0) taken.words += ", " + counted(damaged, "block") + " damaged";
   const auto& rows = trace.import.rows();
   const auto losses = static_cast<std::uint64_t>(std::count_if(
       rows.begin(), rows.end(), [](const ImportStatistic& row) { return row.severity == Severity::loss; }));
-  taken.is_whole = counts.lost == 0 && damaged == 0 && losses == 0 && !has_note(trace, "stopped_here");
+  taken.is_whole = counts.lost == 0 && counts.skipped == 0 && damaged == 0 && losses == 0 && !has_note(trace, "stopped_here");
   if (source.is_part())
     taken.words += " so far";
   else if (taken.is_whole)

@@ -154,7 +154,7 @@ void mark_losses(const Stream& stream, TimelineColumns& timeline) {
     if ((loss.heap != 0 && loss.heap != timeline.heap.heap) || end < 0 || begin > 1) continue;
     const std::size_t count = timeline.columns.size();
     for (std::size_t column = timeline.column_of(begin, count); column <= timeline.column_of(end, count); ++column)
-      timeline.columns[column].is_inexact = true;
+      (loss.is_skipped ? timeline.columns[column].is_skipped : timeline.columns[column].is_inexact) = true;
   }
 }
 
@@ -189,6 +189,7 @@ void TimelineColumn::add(const TimelineColumn& later) {
   fragmentation.add(later.fragmentation);
   position = later.position;
   is_inexact |= later.is_inexact;
+  is_skipped |= later.is_skipped;
 }
 
 TimelineSpan whole_span_of(const Stream& stream) {

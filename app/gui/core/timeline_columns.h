@@ -46,6 +46,7 @@ struct TimelineColumn {
   std::uint64_t position = 0;       // After the last event of the column.
   std::uint64_t most_position = 0;  // After the first event with the most in use: where a click on the column goes.
   bool is_inexact = false;          // Events were lost, and the heap was not listed anew since.
+  bool is_skipped = false;          // They were skipped, as somebody wished.
 
   void add(const TimelineColumn& later);
 };

@@ -41,7 +41,7 @@ Result<int> run_window(const WindowRequest& request) {
                                 .lists_jobs = !screenshot,
                                 .leaves_no_trace = screenshot});
   if (!session) return Failure(session.error());
-  (*session)->app().set_live_memory_max(request.live_memory_max);
+  (*session)->app().set_live_options(request.live);
   push_initial_commands((*session)->app().commands(), request);
   if (screenshot) {
     auto written = write_screenshot(**session, request.screenshot);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/model/result.h"
+#include "app/gui/core/live_options.h"
 
 namespace hbmscope::gui {
 
@@ -35,7 +36,7 @@ struct WindowRequest {
   std::vector<std::string> demo_beside;  // Not empty: and a second one beside it, with these.
   std::string screenshot;                // Not empty: render with no display to this PNG and return.
   int width = 1600, height = 1000;       // In pixels.
-  std::uint64_t live_memory_max = 0;     // Of a running job's events; 0: no limit.
+  LiveOptions live;                      // Of running jobs.
 };
 
 // Returns when the window is closed (or the screenshot written). Errors: no display, no OpenGL 3.

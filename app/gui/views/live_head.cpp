@@ -51,6 +51,12 @@ void draw_live_head(const AppState& state, CommandQueue& commands) {
   ImGui::SameLine();
   if (ImGui::SmallButton(is_held ? "Follow" : "Hold")) commands.push(is_held ? CommandId::go_to_end : CommandId::play);
   tooltip(is_held ? "Shows the newest again (End)." : "The view stands; the job and its recording go on (Space).");
+  if (why_not(state, CommandId::skip_to_now).empty()) {
+    ImGui::SameLine();
+    if (ImGui::SmallButton("Skip to now")) commands.push(CommandId::skip_to_now);
+    tooltip(fmt::format("{} have not come yet. Goes on with what is there now; they stay in the recording.",
+                        text_from_bytes(static_cast<std::int64_t>(live.waiting_bytes))));
+  }
   if ((live.told.flags & link::status_flag::is_attached) != 0) {
     ImGui::SameLine();
     if (ImGui::SmallButton("Detach")) commands.push(CommandId::detach);

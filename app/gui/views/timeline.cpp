@@ -130,7 +130,10 @@ void draw_column_tooltip(const Frame& frame, float x) {
     const CounterBand told = frame.picture.under(counter.columns, pixel);
     text(counter.name + ": " + (told.is_defined ? text_from_counter(counter, told.most) : "not told yet"));
   }
-  if (column.is_inexact) text("Events were lost before this: the figures are inexact.");
+  if (column.is_skipped)
+    text("Skipped: what happened here was not fetched; the figures are those from before.");
+  else if (column.is_inexact)
+    text("Events were lost before this: the figures are inexact.");
   dim_text("up to event " + text_from_count(after) +
            (target     ? "; a click goes to the mark, with Alt to the last event here"
             : has_heap ? "; a click goes to the most in use here, a drag selects"

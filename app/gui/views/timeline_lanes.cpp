@@ -150,9 +150,10 @@ void draw_heap(ImDrawList& draw, const Look& look, const TimelinePicture& pictur
 }
 
 void draw_loss(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
-  const auto same = [](const TimelineColumn& a, const TimelineColumn& b) { return a.is_inexact == b.is_inexact; };
+  const auto is_missing = [](const TimelineColumn& pixel) { return pixel.is_inexact || pixel.is_skipped; };
+  const auto same = [&](const TimelineColumn& a, const TimelineColumn& b) { return is_missing(a) == is_missing(b); };
   for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
-    if (pixel.is_inexact)
+    if (is_missing(pixel))
       draw_hatch(draw, look, {left, picture.top}, {right, picture.bottom}, look.role(Role::dim_text, 0.4F));
   });
 }

@@ -1,0 +1,273 @@
+#include "collector/wire/written_state.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "collector/wire/block_encoder.h"
+
+namespace hbmscope::wire {
+
+// One that is told again has got its name.
+void WrittenState::note(const FrameRecord& frame, std::uint64_t) {
+  if (frame.id == 0) return;
+  if (frame.id > frames_.size()) frames_.resize(frame.id);
+  frames_[frame.id - 1] = frame;
+}
+
+// Both ends of what is cut through stay.
+void WrittenState::cut(Ranges& ranges, std::uint32_t heap, std::uint64_t address, std::uint64_t size) {
+  const std::uint64_t end = address + size;
+  auto at = ranges.lower_bound({heap, address});
+  if (at != ranges.begin()) {
+    const auto before = std::prev(at);
+    if (before->first.first == heap && before->first.second + before->second.size > address) at = before;
+  }
+  while (at != ranges.end() && at->first.first == heap && at->first.second < end) {
+    const std::uint64_t begin = at->first.second;
+    const Range whole = at->second;
+    at = ranges.erase(at);
+    int more = -1;
+    if (begin < address) {
+      Range front = whole;
+      front.size = address - begin;
+      ranges.insert_or_assign({heap, begin}, front);
+      ++more;
+    }
+    if (begin + whole.size > end) {
+      Range back = whole;
+      back.size = begin + whole.size - end;
+      back.offset += end - begin;
+      ranges.insert_or_assign({heap, end}, back);
+      ++more;
+    }
+    count_mapping(whole.handle, more);
+  }
+}
+
+void WrittenState::note(const RegionGrowRecord& region, std::uint64_t) {
+  cut(regions_, region.heap, region.address, region.size);
+  regions_[{region.heap, region.address}] = {region.size, region.flags};
+}
+
+void WrittenState::note(const RegionLiveRecord& region, std::uint64_t) {
+  cut(regions_, region.heap, region.address, region.size);
+  regions_[{region.heap, region.address}] = {region.size, region.flags};
+}
+
+void WrittenState::note(const RegionShrinkRecord& region, std::uint64_t) {
+  cut(regions_, region.heap, region.address, region.size);
+}
+
+void WrittenState::note(const ListingRecord& listing, std::uint64_t) {
+  if (listing.phase == 0) return cut(regions_, listing.heap, 0, ~std::uint64_t{0});
+  if (listing.heap != 0 && listing.heap <= missing_.size()) missing_[listing.heap - 1] &= ~listing_end::lacks_blocks;
+}
+
+void WrittenState::note(const LossRecord& loss, std::uint64_t) {
+  for (std::size_t heap = 1; heap <= missing_.size(); ++heap)
+    if (loss.heap == 0 || loss.heap == heap)
+      missing_[heap - 1] |= listing_end::lacks_blocks | listing_end::lacks_handles;
+}
+
+void WrittenState::note(const HeapGoneRecord& gone, std::uint64_t) {
+  if (gone.heap != 0 && gone.heap <= missing_.size()) missing_[gone.heap - 1] = 0;
+  for (Ranges* ranges : {&regions_, &mappings_, &reservations_}) cut(*ranges, gone.heap, 0, ~std::uint64_t{0});
+  std::vector<std::uint64_t> ended;
+  for (const auto& [event, handle] : handles_)
+    if (handle.told.heap == gone.heap && handle.references > 0) ended.push_back(event);
+  for (const std::uint64_t event : ended) {
+    handles_[event].references = 1;
+    by_number_.erase(handles_[event].told.handle);
+    release(event);
+  }
+}
+
+template <class Record>
+void WrittenState::add_handle(const Record& record, std::uint64_t event, std::uint32_t flags) {
+  if (const auto found = by_number_.find(record.handle); found != by_number_.end()) {
+    Handle& known = handles_[found->second];
+    if (flags != 0) {  // Imported once more.
+      ++known.references;
+      return;
+    }
+    known.references = 1;  // Its release was missed.
+    release(found->second);
+  }
+  Handle handle;
+  handle.told.handle = record.handle;
+  handle.told.size = record.size;
+  handle.told.heap = record.heap;
+  handle.told.stack = record.stack;
+  handle.event = event;
+  handle.flags = flags;
+  handles_[event] = handle;
+  by_number_[record.handle] = event;
+}
+
+void WrittenState::note(const PhysicalCreateRecord& handle, std::uint64_t event) {
+  add_handle(handle, event, 0);
+}
+
+void WrittenState::note(const PhysicalImportRecord& handle, std::uint64_t event) {
+  add_handle(handle, event, handle_flag::is_imported);
+}
+
+void WrittenState::release(std::uint64_t event) {
+  const auto found = handles_.find(event);
+  if (found == handles_.end() || --found->second.references > 0) return;
+  by_number_.erase(found->second.told.handle);
+  if (found->second.mappings == 0) handles_.erase(found);
+}
+
+void WrittenState::note(const PhysicalReleaseRecord& handle, std::uint64_t) {
+  if (const auto found = by_number_.find(handle.handle); found != by_number_.end()) release(found->second);
+}
+
+void WrittenState::note(const PhysicalExportRecord& handle, std::uint64_t) {
+  if (const auto found = by_number_.find(handle.handle); found != by_number_.end())
+    handles_[found->second].flags |= handle_flag::is_exported;
+}
+
+void WrittenState::count_mapping(std::uint64_t handle, int more) {
+  const auto found = handles_.find(handle);
+  if (found == handles_.end()) return;
+  found->second.mappings += static_cast<std::uint32_t>(more);
+  if (found->second.mappings == 0 && found->second.references == 0) handles_.erase(found);
+}
+
+void WrittenState::note(const MapRecord& mapping, std::uint64_t) {
+  cut(mappings_, mapping.heap, mapping.address, mapping.size);
+  const auto found = by_number_.find(mapping.handle);
+  const std::uint64_t handle = found == by_number_.end() ? before_the_stream : found->second;
+  mappings_[{mapping.heap, mapping.address}] = {mapping.size, 0, handle, mapping.offset};
+  count_mapping(handle, 1);
+}
+
+void WrittenState::note(const UnmapRecord& range, std::uint64_t) {
+  cut(mappings_, range.heap, range.address, range.size);
+}
+
+void WrittenState::note(const ReserveRecord& range, std::uint64_t) {
+  cut(reservations_, range.heap, range.address, range.size);
+  reservations_[{range.heap, range.address}] = {range.size};
+}
+
+void WrittenState::note(const UnreserveRecord& range, std::uint64_t) {
+  cut(reservations_, range.heap, range.address, range.size);
+}
+
+void WrittenState::note_live(const LiveRecord& block) {
+  AllocRecord told;
+  told.address = block.address;
+  told.size = block.size;
+  told.requested = block.requested;
+  told.heap = block.heap;
+  told.stack = block.stack;
+  told.stream = block.stream;
+  told.tag = block.tag;
+  told.flags = block.flags;
+  note_alloc(block.slot, told, block.event);
+}
+
+std::vector<SharedBlock> WrittenState::make_keyframe(std::uint32_t stream, std::uint64_t first_event,
+                                                     std::uint32_t sequence, std::int64_t time_ns,
+                                                     const LiveTable& table) const {
+  std::vector<SharedBlock> blocks;
+  BlockEncoder encoder(stream, BlockType::keyframe, first_event, sequence);
+  const auto close = [&] { blocks.push_back(std::make_shared<const Block>(encoder.close())); };
+  const auto add = [&](const auto& record, std::string_view text = {}) {
+    encoder.add(record, time_ns, text);
+    if (encoder.is_full()) close();
+  };
+  const auto add_all = [&](const auto& records) {
+    for (const auto& record : records) add(record);
+  };
+  for (std::size_t i = 0; i < texts_.size(); ++i) {
+    StringRecord record;
+    record.id = static_cast<std::uint32_t>(i + 1);
+    add(record, *texts_[i]);
+  }
+  add_all(frames_);
+  add_all(stacks_);
+  add_all(modules_);
+  add_all(codes_);
+  add_all(heaps_);
+  add_all(facts_);
+  if (clock_.realtime_ns != 0) add(clock_);
+  // Readers know what a block defines before they look at the rest of it.
+  if (!encoder.is_empty()) close();
+
+  ListingRecord listing;
+  add(listing);
+  for (const auto& [place, region] : regions_) {
+    RegionLiveRecord record;
+    record.heap = place.first;
+    record.address = place.second;
+    record.size = region.size;
+    record.flags = region.flags;
+    add(record);
+  }
+  std::vector<const Handle*> handles;
+  for (const auto& [event, handle] : handles_) handles.push_back(&handle);
+  std::sort(handles.begin(), handles.end(), [](const Handle* a, const Handle* b) { return a->event < b->event; });
+  for (const Handle* handle : handles) {
+    HandleLiveRecord record;
+    record.handle = handle->told.handle;
+    record.size = handle->told.size;
+    record.event = handle->event;
+    record.heap = handle->told.heap;
+    record.stack = handle->told.stack;
+    record.references = handle->references;
+    record.flags = handle->flags;
+    add(record);
+  }
+  for (const auto& [place, mapping] : mappings_) {
+    MappingLiveRecord record;
+    record.heap = place.first;
+    record.address = place.second;
+    record.size = mapping.size;
+    record.event = mapping.handle;
+    record.offset = mapping.offset;
+    add(record);
+  }
+  for (const auto& [place, reservation] : reservations_) {
+    ReserveLiveRecord record;
+    record.heap = place.first;
+    record.address = place.second;
+    record.size = reservation.size;
+    add(record);
+  }
+  std::vector<bool> is_live(table.slot_count());
+  table.for_each_taken([&](std::uint32_t slot) { is_live[slot] = true; });
+  for (std::uint32_t slot = 0; slot < table.slot_count(); ++slot) {
+    LiveRecord record;
+    record.slot = slot;
+    if (is_live[slot]) {
+      const KnownBlock& known = blocks_[slot];
+      record.address = known.block.address;
+      record.size = known.block.size;
+      record.requested = known.block.requested;
+      record.event = known.event;
+      record.heap = known.block.heap;
+      record.stack = known.block.stack;
+      record.stream = known.block.stream;
+      record.tag = known.block.tag;
+      record.flags = known.block.flags;
+    }
+    add(record);
+  }
+  for (const std::uint32_t slot : table.free_slots()) {
+    FreeSlotRecord record;
+    record.slot = slot;
+    add(record);
+  }
+  for (std::uint32_t heap = 1; heap <= heaps_.size(); ++heap) {
+    listing.heap = heap;
+    listing.phase = listing_end::is_end | missing_[heap - 1];
+    add(listing);
+  }
+  if (!encoder.is_empty()) close();
+  return blocks;
+}
+
+}  // namespace hbmscope::wire

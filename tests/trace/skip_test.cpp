@@ -1,0 +1,383 @@
+// A reader that goes on behind a keyframe of the writer's knows what one knows that has read everything: every slot,
+// figure, handle and definition, also of streams with losses, listings and heaps that go.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <vector>
+
+#include "analysis/trace/pass.h"
+#include "analysis/trace/trace.h"
+#include "collector/wire/block_merger.h"
+#include "collector/wire/stream_writer.h"
+
+namespace hbmscope {
+namespace {
+
+constexpr std::uint64_t page = 2 << 20;
+
+// Writes anything; what it wrote so far, and a keyframe where one is asked for.
+struct Source {
+  std::vector<wire::SharedBlock> blocks;
+  wire::StreamWriter writer{0, [this](const wire::SharedBlock& block) { blocks.push_back(block); }};
+  std::mt19937_64 random;
+  std::vector<std::uint32_t> heaps, stacks{0};
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> live;  // Heap and address: size.
+  std::uint64_t next_handle = 1;
+  std::int64_t time_ns = 1000;
+  bool has_losses = false;
+
+  explicit Source(std::uint64_t seed) : random(seed) { writer.keep_state(); }
+  std::uint64_t pick(std::uint64_t below) { return random() % below; }
+
+  void define_something() {
+    const std::string name = "f" + std::to_string(pick(40));
+    const std::uint32_t frame = writer.define_frame(name, "train.py", static_cast<std::uint32_t>(pick(9)));
+    stacks.push_back(writer.define_stack(stacks[pick(stacks.size())], frame));
+    if (pick(3) == 0) writer.add_job_fact("fact " + std::to_string(pick(3)), name);
+    if (heaps.size() < 4 && pick(5) == 0) {
+      wire::HeapRecord heap;
+      heap.flags = wire::heap_flag::has_regions | wire::heap_flag::has_requested | wire::heap_flag::has_addresses;
+      heap.device = 0;
+      heaps.push_back(writer.define_heap(heap, "heap " + std::to_string(heaps.size()), "device"));
+      wire::RegionGrowRecord region;
+      region.heap = heaps.back();
+      region.size = 512 * page;
+      region.address = page;
+      writer.add(region, time_ns);
+    }
+  }
+  void take_block(std::uint32_t heap) {
+    wire::AllocRecord block;
+    block.heap = heap;
+    block.address = page + 256 * pick(4096) * 16;
+    block.size = 256 * (1 + pick(16));
+    block.requested = block.size - pick(100);
+    block.stack = stacks[pick(stacks.size())];
+    block.stream = static_cast<std::uint32_t>(pick(3));
+    block.tag = writer.define_string("tag" + std::to_string(pick(5)));
+    writer.alloc(block, time_ns);
+    live[{heap, block.address}] = block.size;
+  }
+  void change_physical(std::uint32_t heap) {
+    switch (pick(8)) {
+      case 0: {
+        wire::PhysicalCreateRecord made;
+        made.handle = next_handle++;
+        made.size = page * (1 + pick(4));
+        made.heap = heap;
+        writer.add(made, time_ns);
+        break;
+      }
+      case 1: {
+        wire::PhysicalImportRecord made;
+        made.handle = 1 + pick(next_handle);
+        next_handle = std::max(next_handle, made.handle + 1);
+        made.size = page;
+        made.heap = heap;
+        writer.add(made, time_ns);
+        break;
+      }
+      case 2: {
+        wire::PhysicalReleaseRecord gone;
+        gone.handle = 1 + pick(next_handle);
+        writer.add(gone, time_ns);
+        break;
+      }
+      case 3: {
+        wire::PhysicalExportRecord given;
+        given.handle = 1 + pick(next_handle);
+        writer.add(given, time_ns);
+        break;
+      }
+      case 4:
+      case 5: {
+        wire::MapRecord mapping;
+        mapping.address = page * (10'000 + pick(40));
+        mapping.size = page * (1 + pick(3));
+        mapping.handle = 1 + pick(next_handle);
+        mapping.offset = page * pick(2);
+        mapping.heap = heap;
+        writer.add(mapping, time_ns);
+        break;
+      }
+      case 6: {
+        wire::UnmapRecord range;
+        range.address = page * (10'000 + pick(40));
+        range.size = page * (1 + pick(6));
+        range.heap = heap;
+        writer.add(range, time_ns);
+        break;
+      }
+      default: {
+        wire::ReserveRecord range;
+        range.address = page * (20'000 + 64 * pick(5));
+        range.size = page * 64;
+        range.heap = heap;
+        if (pick(2) == 0) {
+          writer.add(range, time_ns);
+        } else {
+          wire::UnreserveRecord back;
+          back.address = range.address;
+          back.size = range.size;
+          back.heap = heap;
+          writer.add(back, time_ns);
+        }
+        break;
+      }
+    }
+  }
+  void trouble(std::uint32_t heap) {
+    if (pick(3) == 0) {
+      writer.drop_heap({heap}, time_ns);
+      std::erase_if(live, [&](const auto& one) { return one.first.first == heap; });
+      return;
+    }
+    if (has_losses) writer.note_loss(pick(5), time_ns - 10, time_ns, pick(2) == 0 ? heap : 0);
+    std::vector<wire::LiveRecord> listed;
+    for (auto at = live.begin(); at != live.end();) {
+      if (at->first.first == heap && pick(4) == 0) {
+        at = live.erase(at);
+        continue;
+      }
+      if (at->first.first == heap) {
+        wire::LiveRecord block;
+        block.address = at->first.second;
+        block.size = at->second;
+        listed.push_back(block);
+      }
+      ++at;
+    }
+    wire::RegionLiveRecord region;
+    region.address = page;
+    region.size = (256 + pick(256)) * page;
+    if (pick(3) > 0) writer.list_heap(heap, std::span(&region, 1), listed, time_ns);
+  }
+  void step() {
+    time_ns += 1 + static_cast<std::int64_t>(pick(1000));
+    if (heaps.empty() || pick(20) == 0) return define_something();
+    const std::uint32_t heap = heaps[pick(heaps.size())];
+    const std::uint64_t what = pick(100);
+    if (what < 45) return take_block(heap);
+    if (what < 60) return change_physical(heap);
+    if (what == 60 && pick(8) == 0) return trouble(heap);
+    if (live.empty()) return;
+    auto at = live.lower_bound({heap, pick(4096) * 4096});
+    if (at == live.end()) at = live.begin();
+    const auto [of_heap, address] = at->first;
+    if (what < 64) {
+      writer.free_requested(of_heap, address, 0, 0, time_ns);
+    } else if (what < 68) {
+      const std::uint64_t to = page * 300 + 256 * pick(4096) * 16;
+      const std::uint64_t size = at->second;
+      writer.move(of_heap, address, to, time_ns);
+      live.erase(at);
+      live[{of_heap, to}] = size;
+    } else {
+      writer.free(of_heap, address, 0, 0, time_ns);
+      live.erase(at);
+    }
+  }
+};
+
+std::vector<LiveBlock> blocks_of(const StreamState& state) {
+  std::vector<LiveBlock> blocks;
+  for (LiveBlock block : state.slots()) {
+    block.place = BlockIndex::none;
+    blocks.push_back(block);
+  }
+  return blocks;
+}
+
+void expect_same(const Stream& whole, const Stream& skipped, const StreamState& expected, const StreamState& found) {
+  const auto a = blocks_of(expected), b = blocks_of(found);
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t slot = 0; slot < a.size(); ++slot) {
+    ASSERT_EQ(a[slot].heap, b[slot].heap) << slot;
+    ASSERT_EQ(a[slot].is_vacant, b[slot].is_vacant) << slot;
+    if (!a[slot].is_live()) continue;
+    ASSERT_EQ(a[slot].event, b[slot].event) << slot;
+    ASSERT_EQ(a[slot].address, b[slot].address);
+    ASSERT_EQ(a[slot].size, b[slot].size);
+    ASSERT_EQ(a[slot].requested, b[slot].requested);
+    ASSERT_EQ(a[slot].stack, b[slot].stack);
+    ASSERT_EQ(a[slot].stream, b[slot].stream);
+    ASSERT_EQ(a[slot].tag, b[slot].tag);
+    ASSERT_EQ(a[slot].flags, b[slot].flags);
+    ASSERT_EQ(whole.definitions().text(a[slot].tag), skipped.definitions().text(b[slot].tag));
+  }
+  ASSERT_EQ(whole.definitions().heaps().size(), skipped.definitions().heaps().size());
+  for (std::uint32_t id = 1; id < whole.definitions().heaps().size(); ++id) {
+    EXPECT_EQ(whole.definitions().heap(id).name, skipped.definitions().heap(id).name);
+    const HeapState &heap = expected.heap(id), &other = found.heap(id);
+    EXPECT_EQ(heap.in_use_bytes, other.in_use_bytes);
+    EXPECT_EQ(heap.requested_bytes, other.requested_bytes);
+    EXPECT_EQ(heap.pending_bytes, other.pending_bytes);
+    EXPECT_EQ(heap.space.region_bytes(), other.space.region_bytes());
+    EXPECT_EQ(heap.space.free_bytes(), other.space.free_bytes());
+    EXPECT_EQ(heap.space.largest_free(), other.space.largest_free());
+    EXPECT_EQ(heap.is_inexact, other.is_inexact);
+    EXPECT_EQ(expected.physical().heap(id), found.physical().heap(id)) << id;
+  }
+  for (std::uint32_t id = 1; id < whole.definitions().stack_count(); ++id)
+    ASSERT_EQ(whole.definitions().stack(id), skipped.definitions().stack(id));
+  for (std::uint32_t id = 1; id < whole.definitions().frame_count(); ++id)
+    ASSERT_EQ(whole.definitions().frame(id), skipped.definitions().frame(id));
+  EXPECT_EQ(0U, skipped.definitions().bad_definitions());
+  EXPECT_EQ(0U, skipped.definitions().missing_definitions());
+}
+
+void append(Stream& stream, const wire::SharedBlock& block, Stream::Gap keyframe_gap = Stream::Gap::skipped) {
+  const bool is_keyframe = block->header.type == wire::BlockType::keyframe;
+  const auto fault = stream.append(block, is_keyframe ? keyframe_gap : Stream::Gap::lost);
+  ASSERT_FALSE(fault.has_value()) << *fault;
+}
+
+TEST(Skip, goes_on_as_if_all_had_been_read) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Source source(seed);
+    source.has_losses = seed % 3 == 0;
+    const auto write = [&](std::uint64_t events) {
+      for (std::uint64_t i = 0; i < events; ++i) {
+        source.step();
+        if (source.pick(200) == 0) source.writer.flush();
+      }
+      source.writer.flush();
+    };
+    write(source.pick(2) * 2000);
+    const std::size_t seen = source.blocks.size();
+    write(3000);
+    const std::vector<wire::SharedBlock> keyframe = source.writer.make_keyframe();
+    const std::size_t resumed = source.blocks.size();
+    write(3000);
+
+    Stream whole, skipped;
+    for (std::size_t i = 0; i < resumed; ++i) append(whole, source.blocks[i]);
+    for (std::size_t i = 0; i < seen; ++i) append(skipped, source.blocks[i]);
+    const std::uint64_t before = skipped.end_position();
+    for (const wire::SharedBlock& block : keyframe) append(skipped, block);
+    // Who has seen all learns nothing of it.
+    const std::size_t blocks = whole.blocks().size();
+    for (const wire::SharedBlock& block : keyframe) append(whole, block);
+    if (!source.has_losses) {
+      EXPECT_EQ(blocks, whole.blocks().size());
+    }
+    EXPECT_EQ(0U, whole.counts().skipped);
+
+    const std::uint64_t at = whole.end_position();
+    EXPECT_EQ(at, skipped.end_position());
+    EXPECT_EQ(at - before, skipped.counts().skipped);
+    EXPECT_EQ(0U, skipped.counts().missing_blocks);
+    expect_same(whole, skipped, whole.last_state(), skipped.last_state());
+    for (std::size_t i = resumed; i < source.blocks.size(); ++i) {
+      append(whole, source.blocks[i]);
+      append(skipped, source.blocks[i]);
+    }
+    expect_same(whole, skipped, whole.last_state(), skipped.last_state());
+    EXPECT_EQ(0U, skipped.counts().missing_blocks);
+    for (const std::uint64_t position : {at, at + 1, at + 1500, whole.end_position() - 1})
+      expect_same(whole, skipped, whole.version().state_at(position), skipped.version().state_at(position));
+
+    // Between the two nothing is known but what was, and that it is not to be relied on.
+    if (before > 0 && before + 1 < at) {
+      const StreamState between = skipped.version().state_at(at - 1);
+      EXPECT_EQ(before, between.position());
+    }
+    // One that had seen nothing, by way of a file that is written anew.
+    Stream late;
+    wire::BlockMerger merger([&](const wire::SharedBlock& block) { append(late, block); });
+    for (const wire::SharedBlock& block : keyframe) merger.add(block);
+    for (std::size_t i = resumed; i < source.blocks.size(); ++i) merger.add(source.blocks[i]);
+    merger.flush();
+    EXPECT_EQ(at, late.counts().skipped);
+    EXPECT_EQ(0U, late.counts().missing_blocks);
+    expect_same(whole, late, whole.last_state(), late.last_state());
+  }
+}
+
+TEST(Skip, a_pass_tells_blocks_that_went_unseen) {
+  Source source(7);
+  while (source.heaps.empty()) source.define_something();
+  for (int i = 0; i < 1000; ++i) source.take_block(source.heaps[0]);
+  source.writer.flush();
+  const std::size_t seen = source.blocks.size();
+  const auto last = std::prev(source.live.end())->first;
+  source.writer.free(last.first, last.second, 0, 0, source.time_ns += 5'000'000);
+  Stream stream;
+  for (std::size_t i = 0; i < seen; ++i) append(stream, source.blocks[i]);
+  const std::size_t live = stream.last_state().heap(1).live_blocks;
+  for (const wire::SharedBlock& block : source.writer.make_keyframe()) append(stream, block);
+  EXPECT_EQ(live - 1, stream.last_state().heap(1).live_blocks);
+  ASSERT_EQ(1U, stream.losses().size());
+  EXPECT_TRUE(stream.losses()[0].is_skipped);
+  EXPECT_EQ(5'000'000, stream.losses()[0].until_ns - stream.losses()[0].since_ns);
+  std::size_t went = 0;
+  pass_over_heaps(
+      stream, ~std::uint64_t{0}, nullptr,
+      [&](const StreamState&, const HeapChange& change, const wire::DecodedBlock&) { went += change.went.size(); },
+      [](const wire::DecodedBlock&, const RecordPlace&) {});
+  EXPECT_EQ(1U, went);
+}
+
+// A recording has keyframes of its own: behind a block that is damaged heaps are exact again.
+TEST(Skip, what_is_lost_is_made_good_by_the_next_keyframe) {
+  Source source(11);
+  while (source.heaps.empty()) source.define_something();
+  std::uint64_t bytes = 0, keyframe_bytes = 0, keyframes = 0;
+  for (int i = 0; source.writer.next_event() < 3'500'000; ++i) {
+    source.take_block(source.heaps[0]);
+    if (i % 1000 == 0) source.writer.tell_keyframe_if_due();
+  }
+  source.writer.flush();
+  for (const wire::SharedBlock& block : source.blocks) {
+    const bool is_keyframe = block->header.type == wire::BlockType::keyframe;
+    (is_keyframe ? keyframe_bytes : bytes) += block->payload.size();
+    keyframes += is_keyframe ? 1 : 0;
+  }
+  EXPECT_GE(keyframes, 6U) << "of two blocks each";
+  EXPECT_LE(static_cast<double>(keyframe_bytes), 0.25 * 3'500'000);
+  Stream whole, damaged;
+  for (const wire::SharedBlock& block : source.blocks) {
+    append(whole, block, Stream::Gap::lost);
+    const bool is_damaged = block->header.first_event >= 400'000 && block->header.first_event < 1'000'000;
+    if (!is_damaged) append(damaged, block, Stream::Gap::lost);
+  }
+  EXPECT_EQ(0U, whole.counts().lost);
+  EXPECT_GT(damaged.counts().lost, 500'000U);
+  EXPECT_GT(damaged.counts().missing_blocks, 8U);
+  EXPECT_EQ(0U, damaged.counts().skipped);
+  EXPECT_TRUE(damaged.version().state_at((1U << 20) + 1).is_inexact(1)) << "before the keyframe";
+  EXPECT_FALSE(damaged.last_state().is_inexact(1));
+  expect_same(whole, damaged, whole.last_state(), damaged.last_state());
+}
+
+// Whatever a peer sends as one: refused, or a state that says that it is not to be relied on.
+TEST(Skip, a_keyframe_that_makes_no_sense) {
+  wire::BlockEncoder encoder(0, wire::BlockType::keyframe, 100, 3);
+  encoder.add(wire::MarkerRecord{}, 5);
+  Stream stream;
+  EXPECT_EQ("a keyframe with events in it", stream.append(std::make_shared<const wire::Block>(encoder.close())));
+
+  wire::HeapRecord heap;
+  heap.id = 1;
+  encoder = wire::BlockEncoder(0, wire::BlockType::keyframe, 100, 3);
+  encoder.add(heap, 5);
+  wire::ListingRecord listing;
+  encoder.add(listing, 5);
+  wire::LiveRecord far;
+  far.heap = 1;
+  far.slot = 4'000'000'000;
+  far.size = 256;
+  encoder.add(far, 5);
+  wire::FreeSlotRecord free;
+  free.slot = 4'000'000'000;
+  encoder.add(free, 5);
+  append(stream, std::make_shared<const wire::Block>(encoder.close()));
+  EXPECT_EQ(0U, stream.last_state().slot_count());
+  EXPECT_EQ(2U, stream.last_state().problems().bad_slots);
+  EXPECT_TRUE(stream.last_state().heap(1).is_inexact);
+}
+
+}  // namespace
+}  // namespace hbmscope
