@@ -49,6 +49,9 @@ void Definitions::define(SharedLog<Row>& rows, std::uint32_t id, const Row& row)
 }
 
 void Definitions::add(const wire::DecodedBlock& block) {
+  // It tells again what was told: names that are missing by then stay so, and contradict nothing.
+  const bool is_keyframe = block.header().type == wire::BlockType::keyframe;
+  const std::uint64_t bad_before = bad_definitions_;
   const auto strings = block.rows<wire::StringRecord>();
   for (std::size_t i = 0; i < strings.size(); ++i) {
     const std::string_view new_text = block.text(i);
@@ -96,20 +99,16 @@ void Definitions::add(const wire::DecodedBlock& block) {
   }
   for (const wire::ModuleRecord& record : block.rows<wire::ModuleRecord>())
     define(modules_, record.id, {record.base, record.size, record.path, record.build_id});
-  // A keyframe tells all of them again.
-  const bool is_keyframe = block.header().type == wire::BlockType::keyframe;
   for (const wire::JobRecord& record : block.rows<wire::JobRecord>()) {
-    const auto is_same = [&](const JobFact& fact) {
-      return fact.key == text(record.key).substr(0, name_bytes_max) &&
-             fact.value == text(record.value).substr(0, value_bytes_max);
-    };
-    if (is_keyframe && std::any_of(job_.begin(), job_.end(), is_same)) continue;
+    if (is_keyframe && facts_told_.contains({record.key, record.value})) continue;
+    if (facts_told_.size() < job_facts_max) facts_told_.emplace(record.key, record.value);
     if (job_.size() < job_facts_max)
       job_.push_back({std::string(text(record.key).substr(0, name_bytes_max)),
                       std::string(text(record.value).substr(0, value_bytes_max))});
     else
       ++bad_definitions_;
   }
+  if (is_keyframe) bad_definitions_ = bad_before;
 }
 
 // Frames of code may be defined again, with the name that was found; others contradict themselves.

@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/model/shared_log.h"
@@ -101,6 +103,7 @@ class Definitions {
   std::vector<HeapInfo> heaps_{1};
   SharedLog<ModuleInfo> modules_;
   std::vector<JobFact> job_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> facts_told_;  // Strings: key and value, of the first ones.
   std::uint64_t bad_definitions_ = 0, missing_definitions_ = 0;
   std::uint64_t gap_budget_ = 1U << 20;  // Rows that gaps may still make.
 };

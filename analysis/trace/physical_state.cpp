@@ -44,19 +44,22 @@ void PhysicalState::apply(RecordKind kind, const wire::DecodedBlock& block, std:
 }
 
 void PhysicalState::restore(RecordKind kind, const wire::DecodedBlock& block, std::size_t row, std::size_t heap_count) {
+  const PhysicalProblems before = problems_;
   switch (kind) {
-    case RecordKind::handle_live: return restore_handle(block.rows<wire::HandleLiveRecord>()[row], heap_count);
-    case RecordKind::mapping_live: return restore_mapping(block.rows<wire::MappingLiveRecord>()[row], heap_count);
+    case RecordKind::handle_live: restore_handle(block.rows<wire::HandleLiveRecord>()[row], heap_count); break;
+    case RecordKind::mapping_live: restore_mapping(block.rows<wire::MappingLiveRecord>()[row], heap_count); break;
     case RecordKind::reserve_live: {
       const auto& record = block.rows<wire::ReserveLiveRecord>()[row];
       wire::ReserveRecord reservation;
       reservation.address = record.address;
       reservation.size = record.size;
       reservation.heap = record.heap;
-      return reserve(reservation, heap_count);
+      reserve(reservation, heap_count);
+      break;
     }
-    default: return;
+    default: break;
   }
+  problems_ = before;
 }
 
 void PhysicalState::clear() {
@@ -207,10 +210,7 @@ void PhysicalState::restore_handle(const wire::HandleLiveRecord& record, std::si
   const bool is_imported = (record.flags & wire::handle_flag::is_imported) != 0;
   if (!is_defined(record.heap, heap_count)) return;
   if (!is_possible(0, record.size, is_imported ? &PhysicalBytes::imported_bytes : &PhysicalBytes::owned_bytes)) return;
-  if (restored_.contains(record.event) || (record.references > 0 && handle_of_number_.contains(record.handle))) {
-    ++problems_.missed_releases;
-    return;
-  }
+  if (restored_.contains(record.event) || (record.references > 0 && handle_of_number_.contains(record.handle))) return;
   PhysicalHandle handle;
   handle.event = record.event;
   handle.number = record.handle;

@@ -73,7 +73,8 @@ class PhysicalState {
   // Applies a record of the kinds 32 to 39; others change nothing. `heap_count`: heaps that are defined, 0 included.
   void apply(wire::RecordKind kind, const wire::DecodedBlock& block, std::size_t row, std::uint64_t event,
              std::size_t heap_count);
-  // Applies a row of a keyframe (handle_live, mapping_live, reserve_live), to what clear() has left.
+  // Applies a row of a keyframe (handle_live, mapping_live, reserve_live), to what clear() has left. No problem is
+  // counted again.
   void restore(wire::RecordKind kind, const wire::DecodedBlock& block, std::size_t row, std::size_t heap_count);
   // Nothing is owned, mapped, reserved; only the problems stay.
   void clear();
@@ -88,6 +89,8 @@ class PhysicalState {
   // The heap is gone: its handles, mappings and reservations too.
   void drop_heap(std::uint32_t heap);
   void note_loss(std::uint32_t heap, std::size_t heap_count);  // 0: all heaps.
+  // Of a keyframe that told all of it.
+  void note_whole(std::uint32_t heap) { sums(heap).is_inexact = false; }
 
   const PhysicalBytes& heap(std::uint32_t id) const { return id < heaps_.size() ? heaps_[id] : none_; }
   const PhysicalProblems& problems() const { return problems_; }

@@ -250,7 +250,10 @@ Stream::RecordCounts Stream::note(const wire::DecodedBlock& block) {
       }
       case RecordKind::clock: {
         const auto& record = block.rows<wire::ClockRecord>()[row];
-        growth_->clocks.add({times[i], record.realtime_ns, record.tsc});
+        // One that a keyframe tells again is there.
+        const auto& known = growth_->clocks.readings();
+        if (block.header().type != wire::BlockType::keyframe || known.empty() || known.back().time_ns < times[i])
+          growth_->clocks.add({times[i], record.realtime_ns, record.tsc});
         break;
       }
       case RecordKind::loss: {

@@ -247,35 +247,49 @@ bool StreamState::takes_keyframe(const wire::BlockHeader& header) const {
 bool StreamState::begin_block_of_keyframe(const wire::BlockHeader& header) {
   if (!takes_keyframe(header)) return false;
   if (!is_in_keyframe_ || header.first_event > position_) skip_lost(header.first_event);
+  if (!is_in_keyframe_) is_keyframe_whole_ = false;
   is_in_keyframe_ = true;
   next_sequence_ = header.sequence;
   return true;
 }
 
-// Its first listing is that of all heaps, and slots are named anew.
+// Its first listing is that of all heaps, and slots are named anew. Each heap is inexact until its own end comes.
 void StreamState::begin_keyframe(const wire::ListingRecord& record) {
-  if (record.phase != 0 || record.heap != 0) return;
+  if (record.heap != 0) return;
   slots_.clear();
   free_slots_.clear();
   physical_.clear();
+  is_keyframe_whole_ = true;
+  keyframe_rows_ = 0;
+  all_are_inexact_ = false;
+  note_gap();
 }
 
-// They come in their order, so that there are no more of them than rows.
+// Of a keyframe that is not whole nothing is to be relied on.
+void StreamState::end_in_keyframe(const wire::ListingRecord& record) {
+  is_listing_ = false;
+  blocks_seen_ = std::max<std::uint64_t>(blocks_seen_, slots_.size());
+  if (!is_keyframe_whole_ || record.rows != keyframe_rows_ || record.heap == 0 || record.heap >= heaps_.size()) return;
+  all_are_inexact_ = false;
+  heaps_[record.heap].is_inexact = (record.phase & wire::listing_end::lacks_blocks) != 0;
+  if ((record.phase & wire::listing_end::lacks_handles) == 0) physical_.note_whole(record.heap);
+}
+
+// They come in their order, so that there are no more of them than rows. Each has its slot, whatever it holds.
 std::uint32_t StreamState::apply_slot(const wire::LiveRecord& record, const Definitions& definitions) {
   if (record.slot != slots_.size()) {
     ++problems_.bad_slots;
-    note_gap();
+    is_keyframe_whole_ = false;
     return 0;
   }
-  if (record.heap != 0) return apply_live(record, definitions);
   slots_.emplace_back();
-  return 0;
+  return record.heap == 0 ? 0 : apply_live(record, definitions);
 }
 
 void StreamState::apply_free_slot(std::uint32_t slot) {
   if (slot >= slots_.size() || slots_[slot].heap != 0 || slots_[slot].is_vacant != 0) {
     ++problems_.bad_slots;
-    note_gap();
+    is_keyframe_whole_ = false;
     return;
   }
   slots_[slot].is_vacant = 1;
@@ -291,9 +305,8 @@ void StreamState::apply_listing(const wire::ListingRecord& record, const Definit
       clear_heap(id);
       if (id != 0) note_listed(id);
     } else {
-      heaps_[id].is_inexact = (record.phase & wire::listing_end::lacks_blocks) != 0;
+      heaps_[id].is_inexact = false;
       all_are_inexact_ = false;
-      if ((record.phase & wire::listing_end::lacks_handles) != 0) physical_.note_loss(id, heaps_.size());
     }
   }
 }

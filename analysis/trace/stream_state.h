@@ -125,9 +125,6 @@ class StreamState {
   void apply(const wire::DecodedBlock& block, std::size_t number, const Definitions& definitions, std::uint64_t end,
              const After& after);
 
-  // Inside of a stored keyframe that is taken in, as events before it are missing (FORMAT.md, keyframes); until the
-  // next event.
-  bool is_in_keyframe() const { return is_in_keyframe_; }
   // This block of a keyframe, or the keyframe that it is of, tells more than is known: something is missing before it.
   bool takes_keyframe(const wire::BlockHeader& header) const;
 
@@ -225,7 +222,14 @@ class StreamState {
   void apply_listing(const wire::ListingRecord& record, const Definitions& definitions);
   // False: all that it tells is known.
   bool begin_block_of_keyframe(const wire::BlockHeader& header);
+  // What a keyframe counts.
+  static constexpr bool is_state(wire::RecordKind kind) {
+    using enum wire::RecordKind;
+    return kind == region_live || kind == handle_live || kind == mapping_live || kind == reserve_live || kind == live ||
+           kind == free_slot;
+  }
   void begin_keyframe(const wire::ListingRecord& record);
+  void end_in_keyframe(const wire::ListingRecord& record);
   std::uint32_t apply_slot(const wire::LiveRecord& record, const Definitions& definitions);
   void apply_free_slot(std::uint32_t slot);
   void list_regions(wire::BlockEncoder& encoder, std::vector<wire::Block>& blocks) const;
@@ -281,8 +285,11 @@ class StreamState {
   HeapState none_;
   std::vector<std::uint32_t> listed_heaps_;  // Of which nobody was told yet.
   bool is_listing_ = false;                  // A new listing has begun and not ended.
+  // Inside of a keyframe of the source's that is taken in; until the next block of events.
   bool is_in_keyframe_ = false;
-  bool all_are_inexact_ = false;  // All known heaps: another loss changes nothing.
+  bool is_keyframe_whole_ = false;   // So far.
+  std::uint64_t keyframe_rows_ = 0;  // Of state.
+  bool all_are_inexact_ = false;     // All known heaps: another loss changes nothing.
   PhysicalState physical_;
   std::size_t known_heaps_ = 0;  // Defined so far: what is missing before a heap's definition is none of it.
   std::size_t next_block_ = 0, next_record_ = 0;  // Where the next apply goes on.
@@ -343,6 +350,7 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
       return;
     }
   } else if (next_record_ == 0) {
+    if (is_in_keyframe_) is_listing_ = false;
     is_in_keyframe_ = false;
     // Events may be missing, or a block that had none: definitions, or what lived already.
     if (block.header().first_event > position_ || block.header().sequence != next_sequence_)
@@ -370,6 +378,7 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
       return;
     }
     std::uint32_t heap = 0;
+    if (is_keyframe && is_state(static_cast<RecordKind>(kind))) ++keyframe_rows_;
     switch (static_cast<RecordKind>(kind)) {
       case RecordKind::alloc: heap = apply_alloc(allocs[at], event, definitions); break;
       case RecordKind::free:
@@ -423,8 +432,11 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
         const wire::ListingRecord& listing = block.rows<wire::ListingRecord>()[at];
         if constexpr (requires { after.before_clear(listing.heap); })
           if (listing.phase == 0) after.before_clear(listing.heap);
-        apply_listing(listing, definitions);
-        if (is_keyframe) begin_keyframe(listing);
+        if (is_keyframe && listing.phase != 0)
+          end_in_keyframe(listing);
+        else
+          apply_listing(listing, definitions);
+        if (is_keyframe && listing.phase == 0) begin_keyframe(listing);
         break;
       }
       default: physical_.apply(static_cast<RecordKind>(kind), block, at, event, definitions.heaps().size()); break;

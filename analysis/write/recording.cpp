@@ -64,9 +64,11 @@ wire::SharedBlock make_last_facts(const Trace& trace, const Stream& stream, Path
     add("hbmscope.lost_at_the_end", fmt::format("{} events", stream.events_lost_at_end()));
   if (encoder.is_empty()) return nullptr;
   wire::Block block = encoder.close();
-  block.header.sequence = stream.blocks().empty() ? 0
-                                                  : stream.blocks().back()->header.sequence + 1 +
-                                                        static_cast<std::uint32_t>(stream.blocks_lost_at_end());
+  if (!stream.blocks().empty()) {
+    const wire::BlockHeader& last = stream.blocks().back()->header;
+    const std::uint32_t next = last.sequence + (last.type == wire::BlockType::keyframe ? 0 : 1);
+    block.header.sequence = next + static_cast<std::uint32_t>(stream.blocks_lost_at_end());
+  }
   block.header.xxh3 = compute_block_hash(block);
   return std::make_shared<const wire::Block>(std::move(block));
 }

@@ -52,10 +52,7 @@ class Watch {
               [this](const link::Status& status) {
                 status_ = status;
                 lag_.note(status, link_.place(), trace_.last_time_ns());
-                if (is_to_skip_ && (status.flags & link::status_flag::can_skip) != 0) {
-                  is_to_skip_ = false;
-                  link_.request(link::RequestKind::skip_to_now);
-                }
+                if (options_.from_now) link_.skip_what_was(status);
               }) {}
 
   int run(const std::string& socket) {
@@ -152,7 +149,6 @@ class Watch {
   double seconds_ = 0;
   view::Lag lag_;
   bool is_told_of_file_ = false;
-  bool is_to_skip_ = options_.from_now;
 };
 
 int watch_totals_there(const WatchOptions& options) {

@@ -47,7 +47,7 @@ static_assert(sizeof(Welcome) == 32);
 
 // `output`, `errors`: what the job printed, where a relay stands between (app/cli/relay.h) that was asked for it.
 // `skip`: a Skip; what has come of an unfinished block is void. Frames of `recording` that follow carry so many bytes
-// of keyframes (collector/wire/FORMAT.md), one for each stream, then the blocks from its place on.
+// of keyframes (collector/wire/FORMAT.md), one or more blocks for each stream, then the blocks from its place on.
 enum class FrameKind : std::uint32_t { recording = 1, status = 2, output = 3, errors = 4, skip = 5 };
 
 struct FrameHeader {
@@ -62,7 +62,7 @@ struct Skip {
   std::uint64_t keyframe_bytes = 0;  // At most skip_bytes_max.
 };
 static_assert(sizeof(Skip) == 16);
-constexpr std::uint64_t skip_bytes_max = 1U << 30;
+constexpr std::uint64_t skip_bytes_max = 1U << 28;
 
 // How the observation is, some times a second.
 struct Status {

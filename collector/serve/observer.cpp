@@ -22,6 +22,7 @@ namespace hbmscope::serve {
 namespace {
 
 constexpr std::uint64_t busy_events = 10'000;  // A ring holds thirteen times as many.
+constexpr std::uint64_t last_keyframe_bytes_max = 64U << 20;
 constexpr std::size_t processes_max = wire::streams_max;
 
 // What recvmsg() returns. Of the descriptors that came with it the first is `memory`, and the others are closed.
@@ -152,6 +153,7 @@ void Observer::note_devices(std::span<const DeviceTotals> devices) {
 
 std::vector<wire::SharedBlock> Observer::make_keyframes() {
   std::vector<wire::SharedBlock> all;
+  if (last_keyframe_bytes_ > last_keyframe_bytes_max) return all;
   for (const Job& job : jobs_) {
     const std::vector<wire::SharedBlock> blocks = job.drain ? job.drain->make_keyframe() : job.last_keyframe;
     all.insert(all.end(), blocks.begin(), blocks.end());
@@ -194,7 +196,9 @@ std::optional<std::string> Observer::watch_totals_of(std::int64_t pid) {
 }
 
 void Observer::end_job(Job& job) {
-  job.last_keyframe = job.drain->make_keyframe();
+  if (last_keyframe_bytes_ <= last_keyframe_bytes_max) job.last_keyframe = job.drain->make_keyframe();
+  for (const wire::SharedBlock& block : job.last_keyframe)
+    last_keyframe_bytes_ += sizeof(*block) + block->payload.size();
   close_job(job);
 }
 

@@ -47,7 +47,7 @@ class Observer {
   void finish();
 
   // Of all processes, the ended ones too: what a viewer needs that goes on with the next blocks. Blocks at hand are
-  // closed.
+  // closed. Nothing where too many have ended with too much to tell.
   std::vector<wire::SharedBlock> make_keyframes();
 
   // What the driver says of its devices now, for the streams of those processes that may hold memory of them.
@@ -93,7 +93,7 @@ class Observer {
   };
   static Process told_of(const Job& job);
   Job begin_job(std::int64_t pid, std::unique_ptr<RingMemory> rings);
-  static void end_job(Job& job);
+  void end_job(Job& job);
   static void close_job(Job& job);
   static void forget_process(Job& job);
   void drain(Job& job, bool is_last);
@@ -120,6 +120,7 @@ class Observer {
   std::vector<Job> jobs_;
   std::vector<std::string> refused_;
   std::vector<Failure> failures_;
+  std::uint64_t last_keyframe_bytes_ = 0;  // Of all ended processes.
 };
 
 }  // namespace hbmscope::serve

@@ -211,7 +211,7 @@ class ViewerPort::Viewer {
     std::memcpy(&request, said_.data(), sizeof(request));
     if (request.magic != link::Request{}.magic) return false;
     if (request.kind == link::RequestKind::skip_to_now)
-      wants_to_skip_ = can_skip;
+      wants_to_skip_ = can_skip && !skip_;  // What is on its way serves as well.
     else if (requests.size() < viewers_max)
       requests.push_back(request.kind);
     return true;

@@ -96,7 +96,9 @@ std::optional<std::string> LinkReader::take_blocks(std::span<const std::uint8_t>
       if (auto fault = wire::find_header_fault(header)) return "its bytes make no sense: " + *fault;
       if (header.stored_bytes > 0) continue;
     }
+    constexpr std::size_t keyframes_max = 1U << 16;
     const bool is_skip = skip_left_ > 0;
+    if (keyframes_.size() > keyframes_max) return "its bytes make no sense: a keyframe is of too many blocks";
     if (is_skip && block_.size() > skip_left_) return "its bytes make no sense: a keyframe is longer than it should be";
     if (wire::is_known(header) && header.type == (is_skip ? wire::BlockType::keyframe : wire::BlockType::events)) {
       auto block = std::make_shared<wire::Block>();
@@ -132,6 +134,7 @@ std::optional<std::string> LinkReader::begin_skip() {
 
 void LinkReader::end_skip() {
   place_ = skip_to_;
+  ++skips_;
   for (wire::SharedBlock& block : keyframes_) blocks_(std::move(block));
   keyframes_.clear();
 }

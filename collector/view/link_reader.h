@@ -33,6 +33,7 @@ class LinkReader {
   // For the greeting of that connection.
   std::uint64_t session() const { return session_; }
   std::uint64_t place() const { return place_; }  // Bytes of whole blocks so far.
+  std::uint64_t skips() const { return skips_; }  // That have come whole.
 
  private:
   std::optional<std::string> take_welcome();
@@ -52,7 +53,7 @@ class LinkReader {
   std::vector<std::uint8_t> part_;   // Of a welcome, a frame's header, or a status.
   std::vector<std::uint8_t> block_;  // What has come of a block.
   // Keyframes are handed out when all of them are there: a line that is lost before goes on where it was.
-  std::uint64_t skip_left_ = 0, skip_to_ = 0;
+  std::uint64_t skip_left_ = 0, skip_to_ = 0, skips_ = 0;
   std::vector<wire::SharedBlock> keyframes_;
 };
 

@@ -228,6 +228,11 @@ void LiveLink::take_wake() const {
   [[maybe_unused]] const ssize_t bytes = ::read(wake_, &count, sizeof(count));
 }
 
+void LiveLink::skip_what_was(const link::Status& told) {
+  has_skipped_ = has_skipped_ || reader_.skips() > 0 || reader_.place() >= told.blocks_bytes;
+  if (!has_skipped_ && (told.flags & link::status_flag::can_skip) != 0) request(link::RequestKind::skip_to_now);
+}
+
 void LiveLink::wake() {
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t bytes = write(wake_, &one, sizeof(one));

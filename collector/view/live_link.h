@@ -46,6 +46,9 @@ class LiveLink {
   // Far, and being tried again: until the observer has answered, nothing that is said gets there.
   bool is_lost() const { return has_no_line() || (far_ && was_welcome_ && !reader_.is_welcome()); }
   std::uint64_t place() const { return reader_.place(); }  // Bytes of blocks that have come.
+  // With each status, by who wants nothing of what happened before: asks to skip to now, until it has. A line that is
+  // lost meanwhile loses the question.
+  void skip_what_was(const link::Status& told);
 
   // From any thread.
   void wake();
@@ -71,6 +74,7 @@ class LiveLink {
   std::atomic<int> connection_ = -1;
   std::atomic<bool> is_cancelled_ = false;
   int wake_ = -1;
+  bool has_skipped_ = false;
   std::string why_;
   std::vector<std::uint8_t> bytes_;  // What one recv() fills.
 

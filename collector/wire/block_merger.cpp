@@ -43,10 +43,10 @@ bool BlockMerger::fits(const Block& block) const {
          decoded_.rows<HeapRecord>().empty();
 }
 
-// It has the number of the next block of events, so that nothing is missing between the two.
+// It has the number of the next block of events: what is missing is missing before it.
 void BlockMerger::pass_keyframe(const SharedBlock& block) {
   flush();
-  const std::uint32_t next = next_sequence_out_;
+  const std::uint32_t next = number_of(block->header);
   hand_out(block, next);
   next_sequence_out_ = next;
   next_sequence_in_ = block->header.sequence;

@@ -157,11 +157,12 @@ static_assert(sizeof(LiveRecord) == 56);
 // A new listing of a heap begins or ends; what lived before it and is not in it is gone.
 struct ListingRecord {
   static constexpr RecordKind kind = RecordKind::listing;
+  std::uint64_t rows = 0;  // At an end in a keyframe: how many rows of state (regions, handles, mappings, reservations, slots, free slots) it has.
   std::uint32_t heap = 0;  // Heap; 0: all.
   std::uint8_t phase = 0;  // 0 begins, 1 ends. In a keyframe each heap has an end of its own: 2 more where events of its blocks, 4 more where events of its handles are missing.
   std::uint8_t unused[3] = {};
 };
-static_assert(sizeof(ListingRecord) == 8);
+static_assert(sizeof(ListingRecord) == 16);
 
 // A region that exists already.
 struct RegionLiveRecord {

@@ -221,9 +221,10 @@ std::vector<SharedBlock> StreamWriter::make_keyframe() {
 
 void StreamWriter::tell_keyframe_if_due() {
   constexpr std::uint64_t events_per_byte = 4, events_min = 1U << 20;
-  constexpr std::uint32_t slots_max = 1U << 17;  // Some ten milliseconds.
-  if (!state_ || next_event() - keyframe_event_ < events_min || table_.slot_count() > slots_max) return;
-  if (next_event() - keyframe_event_ < events_per_byte * state_->keyframe_bytes(table_)) return;
+  constexpr std::uint64_t bytes_max = 2U << 20;  // Some ten milliseconds.
+  if (!state_ || next_event() - keyframe_event_ < events_min) return;
+  const std::uint64_t bytes = state_->keyframe_bytes(table_);
+  if (bytes > bytes_max || next_event() - keyframe_event_ < events_per_byte * bytes) return;
   keyframe_event_ = next_event();
   for (const SharedBlock& block : make_keyframe()) sink_(block);
 }

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -86,7 +87,12 @@ class StreamWriter {
   std::uint64_t add(const Record& record, std::int64_t time_ns) {
     time_ns_ = time_ns;
     const std::uint64_t number = encoder_.add(record, time_ns);
-    if (state_) state_->note(record, number);
+    if (state_) {
+      if constexpr (std::is_same_v<Record, ClockRecord>)
+        state_->note_clock(record, time_ns);
+      else
+        state_->note(record, number);
+    }
     if (encoder_.is_full()) flush();
     return number;
   }

@@ -14,6 +14,10 @@ void WrittenState::note(const FrameRecord& frame, std::uint64_t) {
   frames_[frame.id - 1] = frame;
 }
 
+bool WrittenState::is_possible(std::uint32_t heap, std::uint64_t address, std::uint64_t size) const {
+  return heap != 0 && heap <= heaps_.size() && size != 0 && address + size > address;
+}
+
 // Both ends of what is cut through stay.
 void WrittenState::cut(Ranges& ranges, std::uint32_t heap, std::uint64_t address, std::uint64_t size) {
   const std::uint64_t end = address + size;
@@ -45,16 +49,19 @@ void WrittenState::cut(Ranges& ranges, std::uint32_t heap, std::uint64_t address
 }
 
 void WrittenState::note(const RegionGrowRecord& region, std::uint64_t) {
+  if (!is_possible(region.heap, region.address, region.size)) return;
   cut(regions_, region.heap, region.address, region.size);
   regions_[{region.heap, region.address}] = {region.size, region.flags};
 }
 
 void WrittenState::note(const RegionLiveRecord& region, std::uint64_t) {
+  if (!is_possible(region.heap, region.address, region.size)) return;
   cut(regions_, region.heap, region.address, region.size);
   regions_[{region.heap, region.address}] = {region.size, region.flags};
 }
 
 void WrittenState::note(const RegionShrinkRecord& region, std::uint64_t) {
+  if (!is_possible(region.heap, region.address, region.size)) return;
   cut(regions_, region.heap, region.address, region.size);
 }
 
@@ -84,6 +91,7 @@ void WrittenState::note(const HeapGoneRecord& gone, std::uint64_t) {
 
 template <class Record>
 void WrittenState::add_handle(const Record& record, std::uint64_t event, std::uint32_t flags) {
+  if (!is_possible(record.heap, 0, record.size)) return;
   if (const auto found = by_number_.find(record.handle); found != by_number_.end()) {
     Handle& known = handles_[found->second];
     if (flags != 0) {  // Imported once more.
@@ -136,6 +144,7 @@ void WrittenState::count_mapping(std::uint64_t handle, int more) {
 }
 
 void WrittenState::note(const MapRecord& mapping, std::uint64_t) {
+  if (!is_possible(mapping.heap, mapping.address, mapping.size)) return;
   cut(mappings_, mapping.heap, mapping.address, mapping.size);
   const auto found = by_number_.find(mapping.handle);
   const std::uint64_t handle = found == by_number_.end() ? before_the_stream : found->second;
@@ -144,15 +153,18 @@ void WrittenState::note(const MapRecord& mapping, std::uint64_t) {
 }
 
 void WrittenState::note(const UnmapRecord& range, std::uint64_t) {
+  if (!is_possible(range.heap, range.address, range.size)) return;
   cut(mappings_, range.heap, range.address, range.size);
 }
 
 void WrittenState::note(const ReserveRecord& range, std::uint64_t) {
+  if (!is_possible(range.heap, range.address, range.size)) return;
   cut(reservations_, range.heap, range.address, range.size);
   reservations_[{range.heap, range.address}] = {range.size};
 }
 
 void WrittenState::note(const UnreserveRecord& range, std::uint64_t) {
+  if (!is_possible(range.heap, range.address, range.size)) return;
   cut(reservations_, range.heap, range.address, range.size);
 }
 
@@ -187,25 +199,31 @@ std::vector<SharedBlock> WrittenState::make_keyframe(std::uint32_t stream, std::
     record.id = static_cast<std::uint32_t>(i + 1);
     add(record, *texts_[i]);
   }
+  // As it was read: time and reading belong together.
+  if (clock_.realtime_ns != 0) encoder.add(clock_, clock_time_ns_);
   add_all(frames_);
   add_all(stacks_);
   add_all(modules_);
   add_all(codes_);
   add_all(heaps_);
   add_all(facts_);
-  if (clock_.realtime_ns != 0) add(clock_);
   // Readers know what a block defines before they look at the rest of it.
   if (!encoder.is_empty()) close();
 
   ListingRecord listing;
   add(listing);
+  std::uint64_t rows = 0;
+  const auto add_row = [&](const auto& record) {
+    add(record);
+    ++rows;
+  };
   for (const auto& [place, region] : regions_) {
     RegionLiveRecord record;
     record.heap = place.first;
     record.address = place.second;
     record.size = region.size;
     record.flags = region.flags;
-    add(record);
+    add_row(record);
   }
   std::vector<const Handle*> handles;
   for (const auto& [event, handle] : handles_) handles.push_back(&handle);
@@ -219,7 +237,7 @@ std::vector<SharedBlock> WrittenState::make_keyframe(std::uint32_t stream, std::
     record.stack = handle->told.stack;
     record.references = handle->references;
     record.flags = handle->flags;
-    add(record);
+    add_row(record);
   }
   for (const auto& [place, mapping] : mappings_) {
     MappingLiveRecord record;
@@ -228,14 +246,14 @@ std::vector<SharedBlock> WrittenState::make_keyframe(std::uint32_t stream, std::
     record.size = mapping.size;
     record.event = mapping.handle;
     record.offset = mapping.offset;
-    add(record);
+    add_row(record);
   }
   for (const auto& [place, reservation] : reservations_) {
     ReserveLiveRecord record;
     record.heap = place.first;
     record.address = place.second;
     record.size = reservation.size;
-    add(record);
+    add_row(record);
   }
   std::vector<bool> is_live(table.slot_count());
   table.for_each_taken([&](std::uint32_t slot) { is_live[slot] = true; });
@@ -254,15 +272,16 @@ std::vector<SharedBlock> WrittenState::make_keyframe(std::uint32_t stream, std::
       record.tag = known.block.tag;
       record.flags = known.block.flags;
     }
-    add(record);
+    add_row(record);
   }
   for (const std::uint32_t slot : table.free_slots()) {
     FreeSlotRecord record;
     record.slot = slot;
-    add(record);
+    add_row(record);
   }
   for (std::uint32_t heap = 1; heap <= heaps_.size(); ++heap) {
     listing.heap = heap;
+    listing.rows = rows;
     listing.phase = listing_end::is_end | missing_[heap - 1];
     add(listing);
   }

@@ -84,7 +84,8 @@ void check_merged(const Stream& stream) {
   }
 }
 
-// [form, records, events, length low, length high] and the payload, again and again.
+// [form, records, events, length low, length high] and the payload, again and again. A form from 240 on is that of a
+// keyframe's block, behind up to seven events that are missing.
 Stream stream_from_blocks(std::span<const std::uint8_t> bytes) {
   Stream stream;
   while (bytes.size() >= 5) {
@@ -93,6 +94,10 @@ Stream stream_from_blocks(std::span<const std::uint8_t> bytes) {
     block->header.records = bytes[1];
     block->header.events = bytes[2];
     block->header.first_event = stream.end_position();
+    if (bytes[0] >= 240) {
+      block->header.type = wire::BlockType::keyframe;
+      block->header.first_event += bytes[0] % 8;
+    }
     const std::size_t length = std::min<std::size_t>(bytes[3] | bytes[4] << 8, bytes.size() - 5);
     block->payload.assign(bytes.begin() + 5, bytes.begin() + 5 + static_cast<std::ptrdiff_t>(length));
     block->header.stored_bytes = static_cast<std::uint32_t>(length);

@@ -352,6 +352,105 @@ TEST(Skip, what_is_lost_is_made_good_by_the_next_keyframe) {
   expect_same(whole, damaged, whole.last_state(), damaged.last_state());
 }
 
+TEST(Skip, most_slots_are_empty) {
+  Source source(3);
+  while (source.heaps.empty()) source.define_something();
+  std::vector<std::uint64_t> addresses;
+  for (std::uint64_t i = 0; i < 40'000; ++i) {
+    wire::AllocRecord block;
+    block.heap = source.heaps[0];
+    block.address = page + i * 512;
+    block.size = 512;
+    source.writer.alloc(block, source.time_ns);
+    addresses.push_back(block.address);
+  }
+  for (std::size_t i = 0; i < addresses.size(); ++i)
+    if (i % 10 != 0 || i < 30'000) source.writer.free(source.heaps[0], addresses[i], 0, 0, source.time_ns);
+  source.writer.flush();
+  Stream whole, late;
+  for (const wire::SharedBlock& block : source.blocks) append(whole, block);
+  for (const wire::SharedBlock& block : source.writer.make_keyframe()) append(late, block);
+  EXPECT_EQ(1000U, late.last_state().heap(source.heaps[0]).live_blocks);
+  expect_same(whole, late, whole.last_state(), late.last_state());
+}
+
+// Of one that has lost a block, or a row, nothing is said to be exact.
+TEST(Skip, a_keyframe_that_is_not_whole) {
+  Source source(5);
+  while (source.heaps.empty()) source.define_something();
+  for (int i = 0; i < 1000; ++i) source.take_block(source.heaps[0]);
+  const std::vector<wire::SharedBlock> keyframe = source.writer.make_keyframe();
+  ASSERT_EQ(2U, keyframe.size());
+  const std::size_t resumed = source.blocks.size();
+  source.take_block(source.heaps[0]);
+  source.writer.flush();
+  Stream cut;
+  append(cut, keyframe[0]);
+  append(cut, source.blocks[resumed]);
+  EXPECT_TRUE(cut.last_state().is_inexact(1));
+
+  wire::BlockDecoder decoder;
+  wire::DecodedBlock decoded;
+  ASSERT_EQ(std::nullopt, decoder.decode(*keyframe[1], decoded));
+  for (const bool has_ends : {true, false}) {
+    SCOPED_TRACE(has_ends);
+    wire::BlockEncoder encoder(0, wire::BlockType::keyframe, keyframe[1]->header.first_event,
+                               keyframe[1]->header.sequence);
+    encoder.add(wire::ListingRecord{}, 0);
+    const auto slots = decoded.rows<wire::LiveRecord>();
+    for (std::size_t i = 0; i + (has_ends ? 1 : 0) < slots.size(); ++i) encoder.add(slots[i], 0);
+    for (const wire::ListingRecord& listing : decoded.rows<wire::ListingRecord>())
+      if (has_ends && listing.phase != 0) encoder.add(listing, 0);
+    Stream stream;
+    append(stream, keyframe[0]);
+    append(stream, std::make_shared<const wire::Block>(encoder.close()));
+    append(stream, source.blocks[resumed]);
+    EXPECT_GT(stream.last_state().heap(1).live_blocks, 0U);
+    EXPECT_TRUE(stream.last_state().is_inexact(1));
+  }
+}
+
+// A reading of clocks is told with the time at which it was read.
+TEST(Skip, clocks_are_as_they_were_read) {
+  Source source(5);
+  while (source.heaps.empty()) source.define_something();
+  source.writer.add(wire::ClockRecord{1'000'000'000, 77}, 5000);
+  source.time_ns = 9'000'000;
+  source.take_block(source.heaps[0]);
+  Stream late;
+  for (const wire::SharedBlock& block : source.writer.make_keyframe()) append(late, block);
+  ASSERT_EQ(1U, late.clocks().readings().size());
+  EXPECT_EQ(5000, late.clocks().readings()[0].time_ns);
+  EXPECT_EQ(1'000'000'000U, late.clocks().readings()[0].realtime_ns);
+}
+
+// Blocks that are missing before a keyframe are missing in a copy too.
+TEST(Skip, a_copy_keeps_the_gap_before_a_keyframe) {
+  Source source(5);
+  while (source.heaps.empty()) source.define_something();
+  source.writer.flush();
+  for (int i = 0; i < 5; ++i) {
+    source.define_something();
+    source.writer.flush();  // A block without events.
+  }
+  const std::size_t missing = source.blocks.size() - 3;
+  std::vector<wire::SharedBlock> blocks = source.blocks;
+  blocks.resize(missing);
+  for (const wire::SharedBlock& block : source.writer.make_keyframe()) blocks.push_back(block);
+  const std::size_t resumed = source.blocks.size();
+  source.take_block(source.heaps[0]);
+  source.writer.flush();
+  blocks.push_back(source.blocks[resumed]);
+  Stream stream, copy;
+  for (const wire::SharedBlock& block : blocks) append(stream, block, Stream::Gap::lost);
+  wire::BlockMerger merger([&](const wire::SharedBlock& block) { append(copy, block, Stream::Gap::lost); });
+  for (const wire::SharedBlock& block : stream.blocks()) merger.add(block);
+  merger.flush();
+  EXPECT_GT(stream.counts().missing_blocks, 0U);
+  EXPECT_EQ(stream.counts().missing_blocks, copy.counts().missing_blocks);
+  expect_same(stream, copy, stream.last_state(), copy.last_state());
+}
+
 // Whatever a peer sends as one: refused, or a state that says that it is not to be relied on.
 TEST(Skip, a_keyframe_that_makes_no_sense) {
   wire::BlockEncoder encoder(0, wire::BlockType::keyframe, 100, 3);

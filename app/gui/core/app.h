@@ -36,7 +36,7 @@ class App {
   bool busy() const;
 
   void save_settings();
-  // Before a running job is opened: so much memory its events may take, then they go to a file. 0: no limit.
+  // Before a running job is opened.
   void set_live_options(const LiveOptions& options);
   // While no source is there the jobs of this machine are listed (hbmscope ps); otherwise only when somebody asks.
   void list_jobs();

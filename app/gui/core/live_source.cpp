@@ -19,7 +19,7 @@ LiveSource::LiveSource(const std::string& name, const std::string& socket, const
       sinks_(std::move(sinks)),
       link_([this](const wire::SharedBlock& block) { growing_.take(block); },
             [this](const link::Status& told) { note_status(told); }),
-      is_to_skip_(options.from_now) {
+      is_from_now_(options.from_now) {
   growing_.set_memory_max(options.memory_max);
   growing_.expect_skips();
   link_.set_news(sinks_.news);
@@ -75,10 +75,7 @@ void LiveSource::follow() {
 
 void LiveSource::note_status(const link::Status& told) {
   has_ended_ = (told.flags & link::status_flag::job_has_ended) != 0;
-  if (is_to_skip_ && (told.flags & link::status_flag::can_skip) != 0) {
-    is_to_skip_ = false;
-    link_.request(link::RequestKind::skip_to_now);
-  }
+  if (is_from_now_) link_.skip_what_was(told);
   const auto now = std::chrono::steady_clock::now();
   const double passed = std::chrono::duration<double>(now - before_.told_at).count();
   if (before_.told_at == std::chrono::steady_clock::time_point{}) {

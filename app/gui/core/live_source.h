@@ -70,7 +70,7 @@ class LiveSource {
   double rate_ = 0;
   view::Lag lag_;
   bool is_told_of_file_ = false;
-  bool is_to_skip_;         // As soon as the observer says that it can.
+  bool is_from_now_;
   bool has_ended_ = false;  // The job, as the observer told.
   std::thread thread_;
 };
