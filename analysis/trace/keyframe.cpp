@@ -151,26 +151,22 @@ void StreamState::restore_some(std::uint32_t id, std::span<const wire::LiveRecor
 }
 
 // The blocks of a keyframe, and what changed after it, heap by heap.
-void StreamState::restore_blocks(const Keyframe& keyframe, NetChanges& changes) {
+void StreamState::restore_blocks(const Keyframe& keyframe, const NetChanges& changes) {
   blocks_seen_ = keyframe.blocks_seen + changes.allocations();
   slots_.resize(changes.slot_count());
   free_slots_ = changes.free_slots();
   std::optional<AddressSpaceBuilder> builder;
   std::uint32_t heap = 0;
-  changes.for_each_live(keyframe.live, [&](std::span<const wire::LiveRecord* const> blocks) {
-    while (!blocks.empty()) {
-      if (const std::uint32_t next = blocks.front()->heap; next != heap) {
-        heap = next;
-        const KeyframeHeap before = heap < keyframe.heaps.size() ? keyframe.heaps[heap] : KeyframeHeap{};
-        const std::size_t most = before.blocks + changes.touched_slots();
-        builder.emplace(heaps_[heap].space, most, before.free_chunks);
-        details_[heap].reserve(most + before.free_chunks);
-      }
-      std::size_t count = 0;
-      while (count < std::min(blocks.size(), packed_numbers_max) && blocks[count]->heap == heap) ++count;
-      restore_some(heap, blocks.first(count), *builder);
-      blocks = blocks.subspan(count);
+  changes.for_each_live(keyframe.live, [&](std::uint32_t next, std::span<const wire::LiveRecord* const> blocks) {
+    if (next != heap) {
+      heap = next;
+      const KeyframeHeap before = heap < keyframe.heaps.size() ? keyframe.heaps[heap] : KeyframeHeap{};
+      const std::size_t most = before.blocks + changes.added_blocks();
+      builder.emplace(heaps_[heap].space, most, before.free_chunks);
+      details_[heap].reserve(most + before.free_chunks);
     }
+    for (; !blocks.empty(); blocks = blocks.subspan(std::min(blocks.size(), packed_numbers_max)))
+      restore_some(heap, blocks.first(std::min(blocks.size(), packed_numbers_max)), *builder);
   });
   for (const std::uint32_t slot : free_slots_) slots_[slot].is_vacant = 1;
 }
@@ -196,6 +192,11 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
   const std::size_t events = last > keyframe.position ? static_cast<std::size_t>(last - keyframe.position) : 0;
   NetChanges changes(keyframe.slot_count, unpack_slots(keyframe.free_slots, keyframe.free_slot_count), events);
   bool is_unreadable = false;
+  // Of the last event alone the time is wanted.
+  const wire::FieldChoice everything, no_times = wire::FieldChoice().without_times();
+  const wire::Block* timed = nullptr;
+  for (const wire::SharedBlock& block : plain_blocks)
+    if (block->header.events > 0 && block->header.first_event < end) timed = block.get();
   for (const wire::SharedBlock& block : plain_blocks) {
     state.learn_heaps(definitions, block->header.sequence);
     if (block->header.events == 0) {  // Definitions, which were taken in before.
@@ -203,7 +204,9 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
       ++state.next_block_;
       continue;
     }
-    if (decoder.decode(*block, decoded)) {  // It was spilled to a file that can't be read back.
+    if (decoder.decode(
+            *block, decoded,
+            block.get() == timed ? everything : no_times)) {  // It was spilled to a file that can't be read back.
       is_unreadable = true;
       break;
     }
@@ -213,6 +216,7 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
     if (!is_whole) break;
     ++state.next_block_;
   }
+  changes.finish();
   if (changes.position() > 0) {
     state.position_ = changes.position();
     state.time_ns_ = changes.time_ns();

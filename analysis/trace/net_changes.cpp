@@ -1,5 +1,7 @@
 #include "analysis/trace/net_changes.h"
 
+#include <algorithm>
+
 #include "analysis/trace/radix_sort.h"
 
 namespace hbmscope {
@@ -28,146 +30,144 @@ bool NetChanges::is_plain(std::uint8_t kind) {
   }
 }
 
+NetChanges::NetChanges(std::size_t slot_count, std::vector<std::uint32_t> free_slots, std::size_t events)
+    : last_by_slot_(slot_count, untouched), free_slots_(std::move(free_slots)) {
+  const std::size_t allocations = events / 2 + 1;  // Most are given back.
+  free_slots_.reserve(free_slots_.size() + allocations);
+  records_.reserve(allocations);
+  taken_.reserve(allocations);
+}
+
 bool NetChanges::add(const wire::DecodedBlock& block, std::uint64_t end) {
   const auto kinds = block.kinds();
-  const auto times = block.times_ns();
-  const auto allocs = block.rows<wire::AllocRecord>();
   const auto frees = block.rows<wire::FreeRecord>();
   const auto requests = block.rows<wire::FreeRequestedRecord>();
   constexpr std::size_t ahead = 16;
-  std::size_t alloc = 0, free = 0, request = 0;
-  std::uint64_t event = block.header().first_event;
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (!wire::is_event(kinds[i])) continue;
-    if (event >= end) {
-      next_record_ = i;
-      return false;
-    }
-    switch (static_cast<RecordKind>(kinds[i])) {
-      case RecordKind::alloc: take(allocs[alloc++], event); break;
-      case RecordKind::free:
-        if (free + ahead < frees.size() && frees[free + ahead].slot < entries_by_slot_.size())
-          __builtin_prefetch(&entries_by_slot_[frees[free + ahead].slot], 1);
-        give_back(frees[free++].slot);
+  const std::uint64_t block_event = block.header().first_event;
+  if (taken_.empty()) first_event_ = block_event;
+  const auto event_in_stretch = static_cast<std::uint32_t>(block_event - first_event_);
+  const auto allocs = block.rows<wire::AllocRecord>();
+  records_.insert(records_.end(), allocs.begin(), allocs.end());
+  const std::uint64_t room = end - std::min(end, block_event);  // For events.
+  std::size_t free = 0, request = 0, at = 0, last = 0;
+  std::uint32_t events = 0;
+  for (; at < kinds.size(); ++at) {
+    if (!wire::is_event(kinds[at])) continue;
+    if (events >= room) break;
+    switch (static_cast<RecordKind>(kinds[at])) {
+      case RecordKind::alloc: {
+        const std::uint32_t slot = take_slot();
+        last_by_slot_[slot] = static_cast<std::uint32_t>(taken_.size());
+        taken_.push_back({slot, event_in_stretch + events});
         break;
+      }
+      case RecordKind::free: {
+        if (free + ahead < frees.size() && frees[free + ahead].slot < last_by_slot_.size())
+          __builtin_prefetch(&last_by_slot_[frees[free + ahead].slot], 1);
+        const std::uint32_t slot = frees[free++].slot;
+        free_slots_.push_back(slot);
+        last_by_slot_[slot] = given_back;
+        break;
+      }
       case RecordKind::free_requested: note_requested(requests[request++].slot); break;
       default: break;
     }
-    position_ = ++event;
-    time_ns_ = times[i];
+    ++events;
+    last = at;
   }
-  return true;
+  records_.resize(taken_.size());
+  if (events > 0) {
+    position_ = block_event + events;
+    time_ns_ = block.times_ns().empty() ? block.header().last_time_ns : block.times_ns()[last];
+  }
+  if (at == kinds.size()) return true;
+  next_record_ = at;
+  return false;
 }
 
-// Before this, the slot held what lived before; what it has now is in the entry.
-wire::LiveRecord& NetChanges::entry_of(std::uint32_t slot) {
-  std::uint32_t& entry = entries_by_slot_[slot];
-  if (entry == untouched || entry == now_pending) {
-    entry = static_cast<std::uint32_t>(entries_.size());
-    entries_.emplace_back();
-  }
-  return entries_[entry];
-}
-
-void NetChanges::take(const wire::AllocRecord& record, std::uint64_t event) {
-  std::uint32_t slot = 0;
+std::uint32_t NetChanges::take_slot() {
   if (free_slots_.empty()) {
-    slot = static_cast<std::uint32_t>(entries_by_slot_.size());
-    entries_by_slot_.push_back(untouched);
-  } else {
-    slot = free_slots_.back();
-    free_slots_.pop_back();
+    last_by_slot_.push_back(untouched);
+    return static_cast<std::uint32_t>(last_by_slot_.size() - 1);
   }
-  ++allocations_;
-  wire::LiveRecord& block = entry_of(slot);
-  block.address = record.address;
-  block.size = record.size;
-  block.requested = record.requested;
-  block.event = event;
-  block.heap = record.heap;
-  block.slot = slot;
-  block.stack = record.stack;
-  block.stream = record.stream;
-  block.tag = record.tag;
-  block.flags = record.flags & ~wire::block_flag::is_loose;
-}
-
-void NetChanges::give_back(std::uint32_t slot) {
-  free_slots_.push_back(slot);
-  entry_of(slot).heap = 0;
+  const std::uint32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  return slot;
 }
 
 void NetChanges::note_requested(std::uint32_t slot) {
-  std::uint32_t& entry = entries_by_slot_[slot];
-  if (entry == untouched)
-    entry = now_pending;
-  else if (entry != now_pending)
-    entries_[entry].flags |= wire::block_flag::is_pending;
+  std::uint32_t& last = last_by_slot_[slot];
+  if (last < taken_.size())
+    records_[last].flags |= wire::block_flag::is_pending;
+  else if (last == untouched)
+    last = now_pending;
 }
 
-void NetChanges::sort_added(std::vector<Added>& added) const {
-  std::vector<Added> scratch;
-  added.reserve(entries_.size() + 1);
+wire::LiveRecord NetChanges::live_record(std::uint32_t taken) const {
+  const wire::AllocRecord& record = records_[taken];
+  return {.address = record.address,
+          .size = record.size,
+          .requested = record.requested,
+          .event = first_event_ + taken_[taken].event,
+          .heap = record.heap,
+          .slot = taken_[taken].slot,
+          .stack = record.stack,
+          .stream = record.stream,
+          .tag = record.tag,
+          .flags = record.flags & ~wire::block_flag::is_loose};
+}
+
+void NetChanges::finish() {
+  constexpr std::size_t ahead = 16;
+  struct Key {
+    std::uint64_t address;
+    std::uint32_t heap, taken;
+  };
+  std::vector<Key> keys, scratch;
   std::uint64_t address_bits = 0, heap_bits = 0;
-  for (std::uint32_t entry = 0; entry < entries_.size(); ++entry) {
-    const wire::LiveRecord& block = entries_[entry];
-    if (block.heap == 0) continue;
-    added.push_back({block.address, block.heap, entry});
-    address_bits |= block.address ^ added.front().address;
-    heap_bits |= block.heap ^ added.front().heap;
+  for (std::uint32_t taken = 0; taken < taken_.size(); ++taken) {
+    if (taken + ahead < taken_.size()) __builtin_prefetch(&last_by_slot_[taken_[taken + ahead].slot]);
+    const wire::AllocRecord& record = records_[taken];
+    if (last_by_slot_[taken_[taken].slot] != taken || record.heap == 0) continue;
+    keys.push_back({record.address, record.heap, taken});
+    address_bits |= record.address ^ keys.front().address;
+    heap_bits |= record.heap ^ keys.front().heap;
   }
-  radix_sort(added, scratch, address_bits, [](const Added& one) { return one.address; });
-  radix_sort(added, scratch, heap_bits, [](const Added& one) { return std::uint64_t{one.heap}; });
-  added.push_back({0, behind_all_heaps, 0});
+  radix_sort(keys, scratch, address_bits, [](const Key& key) { return key.address; });
+  radix_sort(keys, scratch, heap_bits, [](const Key& key) { return std::uint64_t{key.heap}; });
+  added_.reserve(keys.size() + 1);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (i + ahead < keys.size()) {
+      __builtin_prefetch(&records_[keys[i + ahead].taken]);
+      __builtin_prefetch(&taken_[keys[i + ahead].taken]);
+    }
+    added_.push_back(live_record(keys[i].taken));
+  }
+  added_.push_back({.heap = behind_all_heaps});
 }
 
 // A block that is gone or taken anew stays out; whether one is cannot be foreseen, so that there is no branch on it.
-void NetChanges::find_kept(std::span<wire::LiveRecord> piece, std::vector<wire::LiveRecord*>& kept) const {
+void NetChanges::merge_piece(std::uint32_t heap, std::span<wire::LiveRecord> piece, const wire::LiveRecord*& next,
+                             std::vector<const wire::LiveRecord*>& live) const {
   constexpr std::size_t ahead = 32;
-  kept.resize(piece.size());
-  std::size_t count = 0;
-  for (std::size_t at = 0; at < piece.size(); ++at) {
-    if (at + ahead < piece.size()) __builtin_prefetch(&entries_by_slot_[piece[at + ahead].slot]);
-    const std::uint32_t entry = entries_by_slot_[piece[at].slot];
-    piece[at].flags |= entry == now_pending ? wire::block_flag::is_pending : 0;
-    kept[count] = &piece[at];
-    count += entry >= now_pending ? 1 : 0;
-  }
-  kept.resize(count);
-}
-
-// Nor can it be foreseen which of two comes next.
-void NetChanges::merge_piece(std::span<wire::LiveRecord> piece, Merge& merge) const {
-  merge.live.clear();
-  find_kept(piece, merge.kept);
-  if (merge.kept.empty()) return;
-  const std::uint32_t heap = piece.front().heap;
-  add_heaps_before(heap, merge);
-  const auto is_before = [heap](const Added& added, const wire::LiveRecord& block) {
+  const auto is_before = [heap](const wire::LiveRecord& added, const wire::LiveRecord& block) {
     const bool is_lower = added.address < block.address, is_loose = (block.flags & wire::block_flag::is_loose) != 0;
     return static_cast<bool>(static_cast<int>(added.heap == heap) & (static_cast<int>(is_lower) | is_loose));
   };
-  std::size_t end = merge.next;
-  for (; is_before(merge.added[end], *merge.kept.back()); ++end) {
-    const wire::LiveRecord& entry = entries_[merge.added[end].entry];  // Most lie in two cache lines.
-    __builtin_prefetch(&entry.address);
-    __builtin_prefetch(&entry.flags);
+  const wire::LiveRecord* end = next;
+  while (is_before(*end, piece.back())) ++end;
+  live.resize(piece.size() + static_cast<std::size_t>(end - next));
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < piece.size(); ++at) {
+    if (at + ahead < piece.size()) __builtin_prefetch(&last_by_slot_[piece[at + ahead].slot]);
+    wire::LiveRecord& block = piece[at];
+    while (is_before(*next, block)) live[count++] = next++;
+    const std::uint32_t last = last_by_slot_[block.slot];
+    block.flags |= last == now_pending ? wire::block_flag::is_pending : 0;
+    live[count] = &block;
+    count += last >= now_pending ? 1 : 0;
   }
-  // The last one that is kept is the last of all, so that neither of the two runs out before it.
-  std::size_t out = merge.live.size(), at = 0;
-  merge.live.resize(out + merge.kept.size() + end - merge.next);
-  for (; out < merge.live.size(); ++out) {
-    const wire::LiveRecord* const block = merge.kept[at];
-    const Added& added = merge.added[merge.next];
-    const bool is_added = is_before(added, *block);
-    merge.live[out] = is_added ? &entries_[added.entry] : block;
-    merge.next += is_added ? 1 : 0;
-    at += is_added ? 0 : 1;
-  }
-}
-
-void NetChanges::add_heaps_before(std::uint32_t heap, Merge& merge) const {
-  while (merge.added[merge.next].heap < heap) merge.live.push_back(&entries_[merge.added[merge.next++].entry]);
+  live.resize(count);
 }
 
 }  // namespace hbmscope

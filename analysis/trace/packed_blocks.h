@@ -26,8 +26,8 @@ class PackedBlocks {
   }
   void finish();  // Nothing is added any more, and everything can be read.
 
-  // In the order in which they were added: take(std::span<wire::LiveRecord>), some hundred blocks of one heap. Until
-  // the next ones come they are the caller's to change.
+  // In the order in which they were added: take(heap, std::span<wire::LiveRecord>), some hundred blocks of one heap.
+  // Until the next ones come they are the caller's to change.
   template <class Take>
   void for_each_piece(const Take& take) const {
     std::vector<wire::LiveRecord> rows(rows_max);
@@ -35,7 +35,7 @@ class PackedBlocks {
     for (const Piece& piece : pieces_) {
       const std::span<wire::LiveRecord> part(rows.data(), piece.rows);
       at = unpack(at, piece.heap, part);
-      take(part);
+      take(piece.heap, part);
     }
   }
 

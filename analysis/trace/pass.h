@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/trace/record_cursor.h"
 #include "analysis/trace/stream.h"
 
 namespace hbmscope {
@@ -52,37 +53,6 @@ bool pass_over_states(const Stream& stream, std::uint64_t end, PassControl* cont
                 });
   });
 }
-
-// Where in a block a record is.
-struct RecordPlace {
-  wire::RecordKind kind{};
-  std::size_t row = 0;      // Among the block's records of that kind.
-  std::uint64_t event = 0;  // Its number; of a record that is no event: of the next one.
-  std::int64_t time_ns = 0;
-};
-
-// A block's records in their order.
-class RecordCursor {
- public:
-  explicit RecordCursor(const wire::DecodedBlock& block) : block_(block), event_(block.header().first_event) {}
-
-  bool at_end() const { return at_ >= block_.kinds().size(); }
-  std::uint64_t next_event() const { return event_; }
-  // The next record; there must be one.
-  RecordPlace next() {
-    const std::uint8_t kind = block_.kinds()[at_];
-    const RecordPlace place{static_cast<wire::RecordKind>(kind), rows_[kind]++, event_, block_.times_ns()[at_]};
-    event_ += wire::is_event(kind) ? 1 : 0;
-    ++at_;
-    return place;
-  }
-
- private:
-  const wire::DecodedBlock& block_;
-  std::array<std::size_t, 256> rows_{};
-  std::size_t at_ = 0;
-  std::uint64_t event_;
-};
 
 // visit(decoded block, place) for every record of the first `end` events and from before them.
 template <class Visit>

@@ -62,18 +62,31 @@ constexpr bool is_held_of_keyframe(std::uint8_t kind) {
          record == RecordKind::reserve_live;
 }
 
+// Of which more counts than their number.
+constexpr bool is_noted(wire::RecordKind kind) {
+  using wire::RecordKind;
+  return kind == RecordKind::out_of_memory || kind == RecordKind::driver_refusal || kind == RecordKind::marker ||
+         kind == RecordKind::counter || kind == RecordKind::attribute || kind == RecordKind::clock ||
+         kind == RecordKind::loss;
+}
+
 }  // namespace
 
 std::optional<std::string> Stream::append(wire::SharedBlock block, Gap gap) {
   wire::DecodedBlock& decoded = growth_->decoded;
   StreamState& last = growth_->last;
-  if (auto fault = growth_->decoder.decode(*block, decoded)) {
+  const bool has_curves = growth_->keeps == Keeps::curves;
+  if (auto fault = growth_->decoder.decode(*block, decoded, has_curves ? UseState::fields() : wire::FieldChoice())) {
     ++has_.counts.damaged_blocks;
     return fault;
   }
   const bool is_keyframe = block->header.type == wire::BlockType::keyframe;
   if (!is_keyframe && block->header.type != wire::BlockType::events) return std::nullopt;
   if (is_keyframe && block->header.events > 0) return "a keyframe with events in it";
+  if (has_curves) {
+    append_to_curves(decoded);
+    return std::nullopt;
+  }
   if (is_keyframe && !last.takes_keyframe(block->header)) return std::nullopt;
   if (block->header.first_event < last.position()) return "a block of events that were there before";
   bool is_plain =
@@ -105,6 +118,24 @@ std::optional<std::string> Stream::append(wire::SharedBlock block, Gap gap) {
   has_.end_position = last.position();
   if (!is_keyframe) keep_keyframe();
   return std::nullopt;
+}
+
+void Stream::append_to_curves(const wire::DecodedBlock& block) {
+  if (growth_->needs_everything) return;
+  if (block.header().type == wire::BlockType::events) {
+    has_.definitions.add(block);
+    note(block);
+  }
+  has_.peaks.resize(has_.definitions.heaps().size());
+  has_.inexact_peaks.resize(has_.definitions.heaps().size());
+  has_.timelines.resize(has_.definitions.heaps().size());
+  growth_->needs_everything = !growth_->use.apply(
+      block, has_.definitions,
+      [this](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap, std::uint64_t in_use) {
+        if (in_use > has_.peaks[heap].in_use_bytes) has_.peaks[heap] = {in_use, position, time_ns};
+        has_.timelines[heap].add_in_use(position, time_ns, in_use);
+      });
+  has_.end_position = growth_->use.position();
 }
 
 void Stream::note_gap(const wire::BlockHeader& header, Gap gap) {
@@ -160,6 +191,10 @@ std::uint64_t Stream::events_between(const Keyframe& keyframe) const {
 }
 
 void Stream::note_written(std::uint64_t end_event, std::uint64_t blocks) {
+  if (growth_->keeps == Keeps::curves) {
+    growth_->needs_everything |= end_event > has_.end_position || blocks > growth_->use.blocks();
+    return;
+  }
   const std::uint64_t found = has_.blocks.size() - has_.keyframe_blocks + has_.counts.missing_blocks;
   if (blocks > found) {
     has_.blocks_lost_at_end = blocks - found;
@@ -208,73 +243,92 @@ void Stream::keep_keyframe() {
   has_.keyframes.push_back(std::move(keyframe));
 }
 
-Stream::RecordCounts Stream::note(const wire::DecodedBlock& block) {
-  using wire::RecordKind;
+void Stream::note_times(const wire::DecodedBlock& block) {
   const auto kinds = block.kinds();
   const auto times = block.times_ns();
-  RecordCounts rows{};
-  std::uint64_t event = block.header().first_event;
+  const bool are_all_events = block.header().records == block.header().events;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    const std::uint64_t row = rows[kinds[i]]++;
-    switch (static_cast<RecordKind>(kinds[i])) {
-      case RecordKind::out_of_memory: {
-        const auto& record = block.rows<wire::OutOfMemoryRecord>()[row];
-        FailureEvent failure{event,       times[i],     record.asked,  std::nullopt,
-                             record.heap, record.stack, record.reason, true};
-        if (record.available != wire::unknown_bytes) failure.available_bytes = record.available;
-        has_.failures.push_back(failure);
-        break;
-      }
-      case RecordKind::driver_refusal: {
-        const auto& record = block.rows<wire::DriverRefusalRecord>()[row];
-        FailureEvent refusal{event,       times[i],     record.asked, std::nullopt,
-                             record.heap, record.stack, record.call,  false};
-        if (record.available != wire::unknown_bytes) refusal.available_bytes = record.available;
-        has_.failures.push_back(refusal);
-        break;
-      }
-      case RecordKind::marker: {
-        const auto& record = block.rows<wire::MarkerRecord>()[row];
-        has_.marks.push_back({event, times[i], record.name, record.device, record.phase});
-        break;
-      }
-      case RecordKind::counter: {
-        const auto& record = block.rows<wire::CounterRecord>()[row];
-        has_.counters.add({record.name, record.heap}, {event, times[i], record.value});
-        break;
-      }
-      case RecordKind::attribute: {
-        const auto& record = block.rows<wire::AttributeRecord>()[row];
-        has_.attributes.add({record.allocation, event, record.key, record.value});
-        break;
-      }
-      case RecordKind::clock: {
-        const auto& record = block.rows<wire::ClockRecord>()[row];
-        // One that a keyframe tells again is there.
-        const auto& known = growth_->clocks.readings();
-        if (block.header().type != wire::BlockType::keyframe || known.empty() || known.back().time_ns < times[i])
-          growth_->clocks.add({times[i], record.realtime_ns, record.tsc});
-        break;
-      }
-      case RecordKind::loss: {
-        const auto& record = block.rows<wire::LossRecord>()[row];
-        has_.counts.lost += std::max<std::uint64_t>(1, record.count);
-        const auto since_ns = static_cast<std::int64_t>(record.since_ns);
-        if (since_ns > 0 && since_ns < times[i]) has_.losses.push_back({since_ns, times[i], record.heap});
-        break;
-      }
-      default:
-        if (!is_held(kinds[i]) && !(block.header().type == wire::BlockType::keyframe && is_held_of_keyframe(kinds[i])))
-          ++has_.passed_over[kinds[i]];
-        break;
-    }
-    if (!wire::is_event(kinds[i])) continue;
+    if (!are_all_events && !wire::is_event(kinds[i])) continue;
     if (!has_.has_events) has_.first_time_ns = has_.last_time_ns = times[i];
     has_.has_events = true;
     has_.has_times |= times[i] != 0;
     has_.last_time_ns = std::max(has_.last_time_ns, times[i]);
-    ++event;
   }
+}
+
+// What is found one by one, where it is more than its number that counts.
+void Stream::note_records(const wire::DecodedBlock& block) {
+  using wire::RecordKind;
+  for (RecordCursor cursor(block); !cursor.at_end();) {
+    const RecordPlace place = cursor.next();
+    switch (place.kind) {
+      case RecordKind::out_of_memory: {
+        const auto& record = block.rows<wire::OutOfMemoryRecord>()[place.row];
+        note_failure(place, record, record.reason, true);
+        break;
+      }
+      case RecordKind::driver_refusal: {
+        const auto& record = block.rows<wire::DriverRefusalRecord>()[place.row];
+        note_failure(place, record, record.call, false);
+        break;
+      }
+      case RecordKind::marker: {
+        const auto& record = block.rows<wire::MarkerRecord>()[place.row];
+        has_.marks.push_back({place.event, place.time_ns, record.name, record.device, record.phase});
+        break;
+      }
+      case RecordKind::counter: {
+        const auto& record = block.rows<wire::CounterRecord>()[place.row];
+        has_.counters.add({record.name, record.heap}, {place.event, place.time_ns, record.value});
+        break;
+      }
+      case RecordKind::attribute: {
+        const auto& record = block.rows<wire::AttributeRecord>()[place.row];
+        has_.attributes.add({record.allocation, place.event, record.key, record.value});
+        break;
+      }
+      case RecordKind::clock: {
+        const auto& record = block.rows<wire::ClockRecord>()[place.row];
+        // One that a keyframe tells again is there.
+        const auto& known = growth_->clocks.readings();
+        if (block.header().type != wire::BlockType::keyframe || known.empty() || known.back().time_ns < place.time_ns)
+          growth_->clocks.add({place.time_ns, record.realtime_ns, record.tsc});
+        break;
+      }
+      case RecordKind::loss: {
+        const auto& record = block.rows<wire::LossRecord>()[place.row];
+        has_.counts.lost += std::max<std::uint64_t>(1, record.count);
+        const auto since_ns = static_cast<std::int64_t>(record.since_ns);
+        if (since_ns > 0 && since_ns < place.time_ns) has_.losses.push_back({since_ns, place.time_ns, record.heap});
+        break;
+      }
+      default: break;
+    }
+  }
+}
+
+template <class Record>
+void Stream::note_failure(const RecordPlace& place, const Record& record, std::uint32_t reason, bool is_out_of_memory) {
+  FailureEvent failure{place.event, place.time_ns, record.asked, std::nullopt,
+                       record.heap, record.stack,  reason,       is_out_of_memory};
+  if (record.available != wire::unknown_bytes) failure.available_bytes = record.available;
+  has_.failures.push_back(failure);
+}
+
+Stream::RecordCounts Stream::note(const wire::DecodedBlock& block) {
+  using wire::RecordKind;
+  RecordCounts rows{};
+  for (const std::uint8_t kind : block.kinds()) ++rows[kind];
+  bool has_more = false;
+  for (std::size_t kind = 0; kind < rows.size(); ++kind) {
+    if (rows[kind] == 0) continue;
+    has_more |= is_noted(static_cast<RecordKind>(kind));
+    const auto number = static_cast<std::uint8_t>(kind);
+    if (!is_held(number) && !(block.header().type == wire::BlockType::keyframe && is_held_of_keyframe(number)))
+      has_.passed_over[number] += rows[kind];
+  }
+  if (has_more) note_records(block);
+  note_times(block);
   const auto count = [&](RecordKind kind) { return rows[static_cast<std::size_t>(kind)]; };
   has_.counts.alloc += count(RecordKind::alloc);
   const auto frees = block.rows<wire::FreeRecord>();

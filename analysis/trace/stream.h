@@ -17,8 +17,10 @@
 #include "analysis/trace/clock_table.h"
 #include "analysis/trace/counter_table.h"
 #include "analysis/trace/definitions.h"
+#include "analysis/trace/record_cursor.h"
 #include "analysis/trace/stream_state.h"
 #include "analysis/trace/timeline.h"
+#include "analysis/trace/use_state.h"
 #include "collector/wire/block.h"
 #include "collector/wire/block_decoder.h"
 
@@ -83,7 +85,12 @@ struct LossStretch {
 
 class Stream {
  public:
-  Stream() : growth_(std::make_unique<Growth>()) {}
+  // Curves: of what comes only counts, failures, and the peaks and curves of bytes in use are kept (use_state.h), at a
+  // third of the price. Nothing else may be asked then, no state either.
+  enum class Keeps : std::uint8_t { everything, curves };
+  explicit Stream(Keeps keeps = Keeps::everything) : growth_(std::make_unique<Growth>()) { growth_->keeps = keeps; }
+  // One that keeps curves has met what it can't know the curve of; all that is in it is worthless.
+  bool needs_everything() const { return growth_ != nullptr && growth_->needs_everything; }
 
   // What lies between two blocks: events that are lost, or that somebody wished to skip (collector/link/link.h).
   enum class Gap { lost, skipped };
@@ -169,6 +176,9 @@ class Stream {
   };
   // What only the one that grows has.
   struct Growth {
+    Keeps keeps = Keeps::everything;
+    bool needs_everything = false;
+    UseState use;  // Where curves are kept; `last` is empty then.
     StreamState last;
     ClockTable clocks;
     std::uint64_t block_bytes = 0, keyframe_bytes = 0;  // In memory.
@@ -183,6 +193,11 @@ class Stream {
 
   using RecordCounts = std::array<std::uint64_t, 256>;  // By kind.
   RecordCounts note(const wire::DecodedBlock& block);
+  void note_times(const wire::DecodedBlock& block);
+  void note_records(const wire::DecodedBlock& block);
+  template <class Record>
+  void note_failure(const RecordPlace& place, const Record& record, std::uint32_t reason, bool is_out_of_memory);
+  void append_to_curves(const wire::DecodedBlock& block);
   void note_gap(const wire::BlockHeader& header, Gap gap);
   void note_peak(std::uint32_t heap, std::uint64_t position, std::int64_t time_ns);
   void keep_keyframe();

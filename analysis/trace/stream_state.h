@@ -235,7 +235,7 @@ class StreamState {
   void list_regions(wire::BlockEncoder& encoder, std::vector<wire::Block>& blocks) const;
   void list_blocks(std::uint32_t heap, std::span<const std::uint32_t> slots, PackedBlocks& out) const;
   LiveBlock block_in(std::size_t slot) const;
-  void restore_blocks(const Keyframe& keyframe, NetChanges& changes);
+  void restore_blocks(const Keyframe& keyframe, const NetChanges& changes);
   void restore_some(std::uint32_t heap, std::span<const wire::LiveRecord* const> blocks, AddressSpaceBuilder& builder);
   // A block that is taken or listed.
   template <class Record>

@@ -45,6 +45,11 @@ void add_physical(const PhysicalProblems& problems, const Add& add) {
 
 }  // namespace
 
+bool needs_everything(const Trace& trace) {
+  return std::any_of(trace.streams.begin(), trace.streams.end(),
+                     [](const Stream& stream) { return stream.needs_everything(); });
+}
+
 void add_problem_statistics(Trace& trace) {
   AddressProblems space;
   StreamProblems problems;

@@ -25,6 +25,9 @@ struct Trace {
   std::vector<std::string> stream_files;
 };
 
+// A stream of it keeps curves only, and they can't be had (Stream::needs_everything).
+bool needs_everything(const Trace& trace);
+
 // What the streams met, as rows of the import statistics; called once, when all blocks are in.
 void add_problem_statistics(Trace& trace);
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "analysis/query/heap_rows.h"
+#include "analysis/query/trace_series.h"
 
 namespace hbmscope {
 
@@ -16,6 +17,7 @@ void add_moment(nlohmann::ordered_json& json, const Trace& trace, const Moment& 
 nlohmann::ordered_json json_from_heap_rows(const std::vector<HeapRow>& rows);
 nlohmann::ordered_json json_from_event_counts(const EventCounts& counts);
 nlohmann::ordered_json json_from_failure_rows(const std::vector<FailureRow>& rows);
+nlohmann::ordered_json json_from_trace_series(const std::vector<TraceSeriesPoint>& points);
 nlohmann::ordered_json json_from_moment(const Trace& trace, const Moment& moment);
 
 }  // namespace hbmscope

@@ -13,11 +13,19 @@
 namespace hbmscope::cli {
 namespace {
 
-SourceOptions source_options(const LoadOptions& options) {
-  SourceOptions source;
-  source.at = options.at;
-  if (options.value_type.starts_with("allocated")) source.values = ProfileValues::live_and_allocated;
-  return source;
+Result<SourceOptions> source_options(const LoadOptions& wanted) {
+  SourceOptions options;
+  options.at = wanted.at;
+  if (wanted.value_type.starts_with("allocated")) options.values = ProfileValues::live_and_allocated;
+  for (const std::string& text : wanted.what_if) {
+    auto change = parse_workload_change(text);
+    if (!change) return Failure(std::move(change.error()));
+    options.what_if.push_back(std::move(*change));
+  }
+  const auto limit = parse_bytes(wanted.max_size);
+  if (!limit) return Failure(limit.error());
+  options.max_inflated_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, *limit));
+  return options;
 }
 
 }  // namespace
@@ -42,26 +50,28 @@ LoadOptions load_options(const ViewOptions& view) {
 }
 
 Result<Source> load_again(const Source& source, const LoadOptions& options) {
-  return source_at(source.trace, source_options(options));
+  const auto wanted = source_options(options);
+  return wanted ? source_at(source.trace, *wanted) : Failure(wanted.error());
+}
+
+Result<std::shared_ptr<const Trace>> load_curves(const std::string& file, const LoadOptions& options) {
+  const auto wanted = source_options(options);
+  if (!wanted) return Failure(wanted.error());
+  ReadControl control;
+  const ProgressLine progress(file, control);
+  return read_curves(file, *wanted, &control);
 }
 
 Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const LoadOptions& wanted) {
-  SourceOptions options = source_options(wanted);
-  for (const std::string& text : wanted.what_if) {
-    auto change = parse_workload_change(text);
-    if (!change) return Failure(std::move(change.error()));
-    options.what_if.push_back(std::move(*change));
-  }
-  const auto limit = parse_bytes(wanted.max_size);
-  if (!limit) return Failure(limit.error());
-  options.max_inflated_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, *limit));
+  const auto options = source_options(wanted);
+  if (!options) return Failure(options.error());
   const auto files = expand_files(names);
   if (!files) return Failure(files.error());
   std::vector<Source> sources;
   for (const std::string& file : *files) {
     ReadControl control;
     const ProgressLine progress(file, control);
-    auto source = read_source(file, options, &control);
+    auto source = read_source(file, *options, &control);
     if (!source) return Failure(std::move(source.error()));
     sources.push_back(std::move(*source));
   }
@@ -83,7 +93,9 @@ Result<Source> load_merged(const std::vector<std::string>& names, const LoadOpti
   if (std::all_of(sources->begin(), sources->end(), is_trace)) {
     std::vector<std::shared_ptr<const Trace>> traces;
     for (const Source& source : *sources) traces.push_back(source.trace);
-    return source_at(std::make_shared<const Trace>(join_traces(traces)), source_options(options));
+    const auto wanted = source_options(options);
+    if (!wanted) return Failure(wanted.error());
+    return source_at(std::make_shared<const Trace>(join_traces(traces)), *wanted);
   }
   if (!options.at.empty() && options.at != "end")
     return Failure(Error{"a profile has one moment only, and profiles are among these files",

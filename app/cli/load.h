@@ -27,6 +27,9 @@ LoadOptions load_options(const ViewOptions& view);
 
 Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const LoadOptions& options);
 
+// Of a file that is a trace what a series of them needs (read_curves); null: it is none.
+Result<std::shared_ptr<const Trace>> load_curves(const std::string& file, const LoadOptions& options);
+
 // One source of all files: one file as it is; several traces as one, the ranks of a job, at one moment; profiles, or
 // both, as one profile.
 Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options);

@@ -22,6 +22,7 @@
 #include "app/cli/report_metrics.h"
 #include "app/cli/report_program.h"
 #include "app/cli/report_range.h"
+#include "app/cli/report_series.h"
 #include "app/cli/report_text.h"
 #include "app/cli/report_told.h"
 #include "app/cli/report_trace.h"
@@ -165,32 +166,6 @@ Result<void> check_combination(const ReportOptions& options) {
   return has_groups ? given.refuse({"--own"}, "does not go with groups") : Result<void>{};
 }
 
-int run_series(const ReportOptions& options, const ViewRequest& request) {
-  const auto files = expand_files(options.files);
-  if (!files) return fail(files.error());
-  std::vector<SeriesPoint> points;
-  std::string unit;
-  for (const std::string& file : *files) {
-    // One at a time: a series may be of more profiles than memory holds.
-    const auto source = load_merged({file}, load_options(options.view));
-    if (!source) return fail(source.error());
-    std::vector<ProfileView> views;
-    auto view = make_view(source->profile, request);
-    if (!view) return fail(view.error());
-    unit = compute_summary(*view).unit;
-    views.push_back(std::move(*view));
-    points.push_back(compute_series(views).front());
-  }
-  sort_series(points);
-  if (options.json) {
-    nlohmann::ordered_json json = {{"schema", json_schema}, {"format", "pprof"}, {"series", json_from_series(points)}};
-    return print_to_stdout(text_from_json(json)) ? exit_ok : exit_unreadable;
-  }
-  const Terminal terminal = Terminal::of_stdout();
-  const ReportStyle style{terminal, 0, {}, printable(unit), 0};
-  return print_to_stdout(text_from_series(points, style)) ? exit_ok : exit_unreadable;
-}
-
 }  // namespace
 
 int run_report(const ReportOptions& options) {
@@ -203,7 +178,7 @@ int run_report(const ReportOptions& options) {
     if (!by) return fail(by.error());
     request.by = *by;
   }
-  if (options.series) return run_series(options, request);
+  if (options.series) return run_report_series(options, request);
   const auto source = load_merged(options.files, load_options(options.view));
   if (!source) return fail(source.error());
   const auto view = make_view(source->profile, request);

@@ -199,28 +199,6 @@ std::string text_from_neighbours(const ProfileView& view, const Neighbours& neig
   return text;
 }
 
-std::string text_from_series(const std::vector<SeriesPoint>& points, const ReportStyle& style) {
-  const Terminal& terminal = style.terminal;
-  std::int64_t largest = 0;
-  for (const SeriesPoint& point : points) largest = std::max(largest, point.total.bytes);
-  std::string text = terminal.paint(fmt::format("{:>10}  {:>10}  {:>10}  {}", style.unit.empty() ? "value" : style.unit,
-                                                "change", "count", "file"),
-                                    Ink::dim) +
-                     "\n";
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const SeriesPoint& point = points[i];
-    const std::string change =
-        i == 0 ? ""
-               : delta_text_from_value(clamped_difference(point.total.bytes, points[i - 1].total.bytes), style.unit);
-    text += fmt::format("{:>10}  {}  {:>10}  {}{}", value_text(point.total.bytes, style), pad_left(change, 10),
-                        text_from_count(point.total.count), printable(point.file),
-                        point.time_ns == 0 ? "" : "  " + text_from_unix_ns(point.time_ns));
-    const std::string bar = terminal.bar(point.total.bytes, largest, 30);
-    text += (bar.empty() ? "" : "  " + bar) + "\n";
-  }
-  return text;
-}
-
 std::string text_from_import_badge(const ImportStatistics& import, const Terminal& terminal) {
   std::string text;
   for (const ImportStatistic& statistic : import.rows()) {

@@ -30,7 +30,6 @@ std::string text_from_groups(const std::vector<GroupRow>& rows, std::string_view
 std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t limit, const ReportStyle& style);
 std::string text_from_tree(const ProfileView& view, const CallTree& tree, const ReportStyle& style);
 std::string text_from_neighbours(const ProfileView& view, const Neighbours& neighbours, const ReportStyle& style);
-std::string text_from_series(const std::vector<SeriesPoint>& points, const ReportStyle& style);
 // The badge of the import: a line for everything that is more than information.
 std::string text_from_import_badge(const ImportStatistics& import, const Terminal& terminal);
 

@@ -51,6 +51,17 @@ std::string Terminal::bar(std::int64_t part, std::int64_t whole, int cells) cons
   return paint(text, Ink::accent);
 }
 
+std::string Terminal::curve(std::span<const std::uint64_t> values, std::uint64_t highest) const {
+  if (!bars_ || highest == 0) return {};
+  constexpr std::array<const char*, 9> eighths = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  std::string text;
+  for (const std::uint64_t value : values) {
+    const double share = std::min(1.0, static_cast<double>(value) / static_cast<double>(highest));
+    text += eighths[static_cast<std::size_t>(std::ceil(share * 8))];  // What is in use is never invisible.
+  }
+  return paint(text, Ink::accent);
+}
+
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   for (const char c : text) width += (static_cast<unsigned char>(c) & 0xc0) != 0x80 ? 1 : 0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -27,6 +28,8 @@ class Terminal {
   std::string paint(std::string_view text, Ink ink) const;
   // A bar of at most `cells` characters for part / whole, in eighths of a character; empty in a pipe.
   std::string bar(std::int64_t part, std::int64_t whole, int cells) const;
+  // A character for each value, as high as it is of `highest` in eighths; empty in a pipe.
+  std::string curve(std::span<const std::uint64_t> values, std::uint64_t highest) const;
   int columns() const { return columns_; }
 
  private:

@@ -22,6 +22,14 @@ bool is_known(const BlockHeader& header) {
          header.form <= BlockForm::rows;
 }
 
+FieldChoice& FieldChoice::only(RecordKind kind, std::initializer_list<std::string_view> fields) {
+  const RecordDescription& record = *find_record(static_cast<std::uint16_t>(kind));
+  for (unsigned i = 0; i < record.field_count; ++i)
+    if (std::find(fields.begin(), fields.end(), record.fields[i].name) == fields.end())
+      left_out_[static_cast<std::size_t>(kind)] |= static_cast<std::uint16_t>(1U << i);
+  return *this;
+}
+
 struct BlockDecoder::Decompressor {
   ZSTD_DCtx* context = ZSTD_createDCtx();
   Decompressor() = default;
@@ -37,8 +45,8 @@ BlockDecoder& BlockDecoder::operator=(BlockDecoder&&) noexcept = default;
 
 class BlockDecoder::Parser {
  public:
-  Parser(std::span<const std::uint8_t> payload, DecodedBlock& out)
-      : reader_(payload.data(), payload.data() + payload.size()), out_(out) {}
+  Parser(std::span<const std::uint8_t> payload, DecodedBlock& out, const FieldChoice& choice)
+      : reader_(payload.data(), payload.data() + payload.size()), out_(out), choice_(choice) {}
 
   const char* read_columns() {
     if (!read_order()) return "the block's order of records can't be read";
@@ -91,6 +99,7 @@ class BlockDecoder::Parser {
           return is_event(kind);
         })) != out_.header_.events)
       return false;
+    if (!choice_.has_times()) return read_column({nullptr, nullptr, 0, records, nullptr}, reader_);
     // Differences, the first to the header's time.
     static constexpr FieldDescription field{"time", Unit::ns, Coding::delta, 8, 0, false};
     out_.times_.resize(records);
@@ -107,7 +116,8 @@ class BlockDecoder::Parser {
     auto* structs = reinterpret_cast<std::uint8_t*>(rows.structs.data());
     const unsigned columns = section.read_byte();
     for (unsigned i = 0; i < columns; ++i) {
-      const FieldDescription* field = i < record.field_count ? &record.fields[i] : nullptr;
+      const bool is_wanted = i < record.field_count && choice_.has(record.kind, i);
+      const FieldDescription* field = is_wanted ? &record.fields[i] : nullptr;
       ColumnTarget target{field, nullptr, record.struct_bytes, count, nullptr};
       if (field != nullptr) {
         target.out = structs + field->offset;
@@ -191,9 +201,10 @@ class BlockDecoder::Parser {
 
   VarintReader reader_;
   DecodedBlock& out_;
+  const FieldChoice& choice_;
 };
 
-std::optional<std::string> BlockDecoder::decode(const Block& block, DecodedBlock& out) {
+std::optional<std::string> BlockDecoder::decode(const Block& block, DecodedBlock& out, const FieldChoice& choice) {
   out.header_ = block.header;
   out.kinds_.clear();
   out.times_.clear();
@@ -223,7 +234,7 @@ std::optional<std::string> BlockDecoder::decode(const Block& block, DecodedBlock
     if (ZSTD_isError(bytes) != 0 || bytes != raw_.size()) return fail("the block can't be decompressed");
     payload = raw_;
   }
-  Parser parser(payload, out);
+  Parser parser(payload, out, choice);
   const char* wrong = block.header.form == BlockForm::rows ? parser.read_rows() : parser.read_columns();
   if (wrong != nullptr) return fail(wrong);
   return std::nullopt;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -57,6 +58,28 @@ class DecodedBlock {
   std::uint64_t unknown_records_ = 0, unknown_fields_ = 0;
 };
 
+// What of a block is wanted, for who reads many and looks at little. Begins with everything.
+class FieldChoice {
+ public:
+  // Of this kind these fields alone, by name; one that is coded from another one needs that one too. What is left out
+  // holds what happened to be there.
+  FieldChoice& only(RecordKind kind, std::initializer_list<std::string_view> fields);
+  // Nor the records' times: there are none then.
+  FieldChoice& without_times() {
+    has_times_ = false;
+    return *this;
+  }
+  bool has_times() const { return has_times_; }
+  bool has(RecordKind kind, unsigned field) const {
+    return (left_out_[static_cast<std::size_t>(kind)] >> field & 1) == 0;
+  }
+
+ private:
+  std::array<std::uint16_t, record_number_max + 1> left_out_{};  // By kind: a bit a field.
+  static_assert(record_fields_max <= 16);
+  bool has_times_ = true;
+};
+
 class BlockDecoder {
  public:
   BlockDecoder();
@@ -65,7 +88,7 @@ class BlockDecoder {
   BlockDecoder& operator=(BlockDecoder&&) noexcept;
 
   // Nothing, or what is wrong with it ("the block's check sum differs"). After an error `out` holds no rows.
-  std::optional<std::string> decode(const Block& block, DecodedBlock& out);
+  std::optional<std::string> decode(const Block& block, DecodedBlock& out, const FieldChoice& choice = {});
 
  private:
   class Parser;

@@ -183,6 +183,15 @@ bool read_varints(VarintReader& reader, std::size_t count, const Store& store) {
   return !rest.failed() && rest.remaining() == 0;
 }
 
+template <unsigned width, class Store>
+void read_planes(const std::uint8_t* planes, std::size_t count, std::uint64_t least, const Store& store) {
+  for (std::size_t row = 0; row < count; ++row) {
+    std::uint64_t value = least;
+    for (unsigned plane = 0; plane < width; ++plane) value += std::uint64_t{planes[plane * count + row]} << 8 * plane;
+    store(row, value);
+  }
+}
+
 template <class Store>
 bool read_planes(VarintReader& reader, std::size_t count, const Store& store) {
   const std::uint64_t least = unzigzag(reader.read());
@@ -190,16 +199,15 @@ bool read_planes(VarintReader& reader, std::size_t count, const Store& store) {
   if (width == 0 || width > 8) return false;
   const std::uint8_t* planes = reader.take(std::uint64_t{count} * width);
   if (planes == nullptr) return false;
-  constexpr std::size_t tile_rows = 256;  // Two KiB, which stay close.
-  std::uint64_t tile[tile_rows];
-  for (std::size_t begin = 0; begin < count; begin += tile_rows) {
-    const std::size_t rows = std::min(tile_rows, count - begin);
-    std::fill_n(tile, rows, least);
-    for (unsigned plane = 0; plane < width; ++plane) {
-      const std::uint8_t* from = planes + plane * count + begin;
-      for (std::size_t row = 0; row < rows; ++row) tile[row] += std::uint64_t{from[row]} << 8 * plane;
-    }
-    for (std::size_t row = 0; row < rows; ++row) store(begin + row, tile[row]);
+  switch (width) {
+    case 1: read_planes<1>(planes, count, least, store); break;
+    case 2: read_planes<2>(planes, count, least, store); break;
+    case 3: read_planes<3>(planes, count, least, store); break;
+    case 4: read_planes<4>(planes, count, least, store); break;
+    case 5: read_planes<5>(planes, count, least, store); break;
+    case 6: read_planes<6>(planes, count, least, store); break;
+    case 7: read_planes<7>(planes, count, least, store); break;
+    default: read_planes<8>(planes, count, least, store); break;
   }
   return true;
 }

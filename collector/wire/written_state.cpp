@@ -6,6 +6,19 @@
 #include "collector/wire/block_encoder.h"
 
 namespace hbmscope::wire {
+namespace {
+
+// A range of addresses as a row of state.
+template <class Record, class Place, class Range>
+Record record_of(const Place& place, const Range& range) {
+  Record record;
+  record.heap = place.first;
+  record.address = place.second;
+  record.size = range.size;
+  return record;
+}
+
+}  // namespace
 
 // One that is told again has got its name.
 void WrittenState::note(const FrameRecord& frame, std::uint64_t) {
@@ -54,10 +67,9 @@ void WrittenState::note(const RegionGrowRecord& region, std::uint64_t) {
   regions_[{region.heap, region.address}] = {region.size, region.flags};
 }
 
-void WrittenState::note(const RegionLiveRecord& region, std::uint64_t) {
-  if (!is_possible(region.heap, region.address, region.size)) return;
-  cut(regions_, region.heap, region.address, region.size);
-  regions_[{region.heap, region.address}] = {region.size, region.flags};
+void WrittenState::note(const RegionLiveRecord& region, std::uint64_t event) {
+  note(RegionGrowRecord{.address = region.address, .size = region.size, .heap = region.heap, .flags = region.flags},
+       event);
 }
 
 void WrittenState::note(const RegionShrinkRecord& region, std::uint64_t) {
@@ -168,19 +180,6 @@ void WrittenState::note(const UnreserveRecord& range, std::uint64_t) {
   cut(reservations_, range.heap, range.address, range.size);
 }
 
-void WrittenState::note_live(const LiveRecord& block) {
-  AllocRecord told;
-  told.address = block.address;
-  told.size = block.size;
-  told.requested = block.requested;
-  told.heap = block.heap;
-  told.stack = block.stack;
-  told.stream = block.stream;
-  told.tag = block.tag;
-  told.flags = block.flags;
-  note_alloc(block.slot, told, block.event);
-}
-
 std::vector<SharedBlock> WrittenState::make_keyframe(std::uint32_t stream, std::uint64_t first_event,
                                                      std::uint32_t sequence, std::int64_t time_ns,
                                                      const LiveTable& table) const {
@@ -218,10 +217,7 @@ std::vector<SharedBlock> WrittenState::make_keyframe(std::uint32_t stream, std::
     ++rows;
   };
   for (const auto& [place, region] : regions_) {
-    RegionLiveRecord record;
-    record.heap = place.first;
-    record.address = place.second;
-    record.size = region.size;
+    auto record = record_of<RegionLiveRecord>(place, region);
     record.flags = region.flags;
     add_row(record);
   }
@@ -240,38 +236,20 @@ std::vector<SharedBlock> WrittenState::make_keyframe(std::uint32_t stream, std::
     add_row(record);
   }
   for (const auto& [place, mapping] : mappings_) {
-    MappingLiveRecord record;
-    record.heap = place.first;
-    record.address = place.second;
-    record.size = mapping.size;
+    auto record = record_of<MappingLiveRecord>(place, mapping);
     record.event = mapping.handle;
     record.offset = mapping.offset;
     add_row(record);
   }
   for (const auto& [place, reservation] : reservations_) {
-    ReserveLiveRecord record;
-    record.heap = place.first;
-    record.address = place.second;
-    record.size = reservation.size;
-    add_row(record);
+    add_row(record_of<ReserveLiveRecord>(place, reservation));
   }
   std::vector<bool> is_live(table.slot_count());
   table.for_each_taken([&](std::uint32_t slot) { is_live[slot] = true; });
   for (std::uint32_t slot = 0; slot < table.slot_count(); ++slot) {
     LiveRecord record;
     record.slot = slot;
-    if (is_live[slot]) {
-      const KnownBlock& known = blocks_[slot];
-      record.address = known.block.address;
-      record.size = known.block.size;
-      record.requested = known.block.requested;
-      record.event = known.event;
-      record.heap = known.block.heap;
-      record.stack = known.block.stack;
-      record.stream = known.block.stream;
-      record.tag = known.block.tag;
-      record.flags = known.block.flags;
-    }
+    if (is_live[slot]) record = blocks_[slot];
     add_row(record);
   }
   for (const std::uint32_t slot : table.free_slots()) {

@@ -60,12 +60,23 @@ class WrittenState {
 
   // Blocks, by the slots that the writer gave them.
   void note_alloc(std::uint32_t slot, const AllocRecord& block, std::uint64_t event) {
-    if (slot >= blocks_.size()) blocks_.resize(slot + std::size_t{1});
-    blocks_[slot] = {block, event};
+    note_live({.address = block.address,
+               .size = block.size,
+               .requested = block.requested,
+               .event = event,
+               .heap = block.heap,
+               .slot = slot,
+               .stack = block.stack,
+               .stream = block.stream,
+               .tag = block.tag,
+               .flags = block.flags});
   }
-  void note_live(const LiveRecord& block);
-  void note_pending(std::uint32_t slot) { blocks_[slot].block.flags |= block_flag::is_pending; }
-  void note_move(std::uint32_t slot, std::uint64_t to) { blocks_[slot].block.address = to; }
+  void note_live(const LiveRecord& block) {
+    if (block.slot >= blocks_.size()) blocks_.resize(block.slot + std::size_t{1});
+    blocks_[block.slot] = block;
+  }
+  void note_pending(std::uint32_t slot) { blocks_[slot].flags |= block_flag::is_pending; }
+  void note_move(std::uint32_t slot, std::uint64_t to) { blocks_[slot].address = to; }
 
   // About as many as a keyframe takes.
   std::uint64_t keyframe_bytes(const LiveTable& table) const {
@@ -78,10 +89,6 @@ class WrittenState {
                                          std::int64_t time_ns, const LiveTable& table) const;
 
  private:
-  struct KnownBlock {
-    AllocRecord block;
-    std::uint64_t event = before_the_stream;
-  };
   struct Handle {
     PhysicalCreateRecord told;
     std::uint64_t event = 0;
@@ -113,7 +120,7 @@ class WrittenState {
   std::vector<JobRecord> facts_;
   ClockRecord clock_;
   std::int64_t clock_time_ns_ = 0;
-  std::vector<KnownBlock> blocks_;  // By slot; which of them live the writer's table knows.
+  std::vector<LiveRecord> blocks_;  // By slot; which of them live the writer's table knows.
   Ranges regions_, mappings_, reservations_;
   std::unordered_map<std::uint64_t, Handle> handles_;           // By event.
   std::unordered_map<std::uint64_t, std::uint64_t> by_number_;  // Those with references: their events.

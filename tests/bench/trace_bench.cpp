@@ -6,6 +6,7 @@
 //   state      blocks to the exact state after every event, the largest free block included;
 //              floor: decoding plus boundary_tag_floor.h
 //   opened     the same with peaks, timelines and keyframes: what a reader does
+//   curves     bytes in use over time alone, and their peak;            floor: decoding and a sum
 //   seek       the state at a random position;           floor: half a block replayed, and the live blocks copied
 // and what it keeps: bytes in a file, bytes in memory. The sums over the largest free block must agree. Each is run
 // three times, in turn with its floor, and the best counts: another job on the machine only ever adds.
@@ -181,6 +182,39 @@ std::uint64_t replay(const std::vector<wire::SharedBlock>& blocks, const Definit
   return sum;
 }
 
+// Returns the highest bytes in use.
+std::uint64_t curve_floor(const std::vector<FloorBlock>& blocks) {
+  DecodingFloor decoder;
+  std::vector<std::uint64_t> sizes;
+  std::vector<std::uint32_t> unused;
+  std::uint64_t in_use = 0, peak = 0;
+  for (const FloorBlock& block : blocks)
+    decoder.decode(block, [&](std::uint64_t, std::uint64_t size, std::uint64_t, std::uint64_t, std::uint64_t row) {
+      if (size == 0) {
+        in_use -= sizes[row];
+        unused.push_back(static_cast<std::uint32_t>(row));
+      } else {
+        in_use += size * 256;
+        if (unused.empty()) {
+          sizes.push_back(size * 256);
+        } else {
+          sizes[unused.back()] = size * 256;
+          unused.pop_back();
+        }
+      }
+      peak = std::max(peak, in_use);
+    });
+  return peak;
+}
+
+// The highest of all, from curves alone.
+std::uint64_t read_curves(const std::vector<wire::SharedBlock>& blocks) {
+  Stream stream(Stream::Keeps::curves);
+  for (const wire::SharedBlock& block : blocks)
+    if (stream.append(block)) std::abort();
+  return stream.needs_everything() ? 0 : stream.peak(1).in_use_bytes;
+}
+
 Stream open_stream(const std::vector<wire::SharedBlock>& blocks) {
   Stream stream;
   for (const wire::SharedBlock& block : blocks)
@@ -270,6 +304,15 @@ void run(std::size_t count, std::size_t live, bool all_distinct, std::size_t see
       "opened    %5.1f ns an event, floor %5.1f: %.2fx      %.1f M events a second, %.2f bytes an event in memory\n",
       opening.ours, state.floor, opening.ours / state.floor, 1e3 / opening.ours,
       static_cast<double>(stream.memory_bytes()) / static_cast<double>(count));
+  std::uint64_t peak = 0, floor_peak = 0;
+  const Pair curves = measure(
+      count, [&] { peak = read_curves(blocks); }, [&] { floor_peak = curve_floor(floor_blocks); });
+  if (peak != floor_peak || peak != stream.peak(1).in_use_bytes) {
+    std::printf("the peaks differ\n");
+    std::exit(1);
+  }
+  std::printf("curves    %5.1f ns an event, floor %5.1f: %.2fx      %.1f M events a second\n", curves.ours,
+              curves.floor, curves.ratio(), 1e3 / curves.ours);
   measure_seeks(stream, count, state.floor, seeks);
 }
 

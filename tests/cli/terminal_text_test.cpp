@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <vector>
+
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -30,6 +33,14 @@ TEST(TerminalText, bars_are_shares_in_eighths) {
   EXPECT_EQ(terminal.bar(9, 4, 2), "██");
   EXPECT_EQ(terminal.bar(1, 0, 2), "");
   EXPECT_EQ(Terminal(true, false, 80).bar(1, 1, 2), "");
+}
+
+TEST(TerminalText, curves_are_a_character_a_value) {
+  const Terminal terminal(false, true, 80);
+  const std::vector<std::uint64_t> values{0, 1, 50, 51, 100, 101};
+  EXPECT_EQ(terminal.curve(values, 100), " ▁▄▅██") << "something is never nothing";
+  EXPECT_EQ(terminal.curve(values, 0), "");
+  EXPECT_EQ(Terminal(true, false, 80).curve(values, 100), "");
 }
 
 TEST(TerminalText, paint_is_only_for_terminals) {

@@ -86,7 +86,7 @@ void check_merged(const Stream& stream) {
 
 // [form, records, events, length low, length high] and the payload, again and again. A form from 240 on is that of a
 // keyframe's block, behind up to seven events that are missing.
-Stream stream_from_blocks(std::span<const std::uint8_t> bytes) {
+Stream stream_from_blocks(std::span<const std::uint8_t> bytes, Stream::Keeps keeps = Stream::Keeps::everything) {
   Stream stream;
   while (bytes.size() >= 5) {
     auto block = std::make_shared<wire::Block>();
@@ -111,6 +111,22 @@ Stream stream_from_blocks(std::span<const std::uint8_t> bytes) {
 
 }  // namespace
 
+namespace {
+
+// Curves alone are those of everything, or say that they can't be had.
+void require_same_curves(const Stream& whole, const Stream& curves) {
+  if (curves.needs_everything()) return;
+  require(whole.end_position() == curves.end_position());
+  require(whole.counts().total == curves.counts().total);
+  require(whole.definitions().heaps().size() == curves.definitions().heaps().size());
+  for (std::uint32_t heap = 0; heap < whole.definitions().heaps().size(); ++heap) {
+    require(whole.peak(heap).in_use_bytes == curves.peak(heap).in_use_bytes);
+    require(whole.peak(heap).position == curves.peak(heap).position);
+  }
+}
+
+}  // namespace
+
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::span<const std::uint8_t> rest(data + 1, size - 1);
@@ -118,6 +134,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     Trace trace;
     trace.format = "recording";
     trace.streams.push_back(stream_from_blocks(rest));
+    require_same_curves(trace.streams.front(), stream_from_blocks(rest, Stream::Keeps::curves));
     check_stream(trace.streams.front());
     check_merged(trace.streams.front());
     ask_all_questions(trace);
@@ -132,6 +149,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     check_stream(stream);
     check_merged(stream);
   }
+  const auto curves = read_recording_curves(rest, "fuzz", std::uint64_t{4} << 30);
+  require(static_cast<bool>(curves) && curves->streams.size() == trace->streams.size());
+  for (std::size_t i = 0; i < trace->streams.size(); ++i) require_same_curves(trace->streams[i], curves->streams[i]);
   find_moment(*trace, "peak");
   ask_all_questions(*trace);
   return 0;

@@ -73,9 +73,10 @@ TEST(PackedBlocks, blocks_come_back_field_by_field) {
   for (const wire::LiveRecord& block : blocks) packed.add(block);
   packed.finish();
   std::size_t at = 0;
-  packed.for_each_piece([&](std::span<const wire::LiveRecord> piece) {
+  packed.for_each_piece([&](std::uint32_t heap, std::span<const wire::LiveRecord> piece) {
     for (const wire::LiveRecord& block : piece) {
       ASSERT_LT(at, blocks.size());
+      ASSERT_EQ(heap, block.heap);
       ASSERT_EQ(0, std::memcmp(&blocks[at], &block, sizeof(block))) << at;
       ++at;
     }

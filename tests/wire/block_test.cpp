@@ -114,6 +114,33 @@ TEST(Block, what_goes_in_comes_out) {
   }
 }
 
+TEST(Block, of_what_is_not_wanted_nothing_is_touched) {
+  const FieldChoice choice = FieldChoice().only(RecordKind::alloc, {"size", "stack"}).without_times();
+  BlockDecoder decoder;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Random random(seed);
+    BlockEncoder encoder(seed);
+    const Written written = fill(encoder, random, random() % 2000);
+    const Block block = encoder.close();
+    DecodedBlock decoded;
+    ASSERT_EQ(std::nullopt, decoder.decode(block, decoded, choice)) << "seed " << seed;
+    EXPECT_TRUE(decoded.times_ns().empty());
+    EXPECT_EQ(written.times.size(), decoded.kinds().size());
+    const auto allocs = decoded.rows<AllocRecord>();
+    ASSERT_EQ(written.allocs.size(), allocs.size());
+    for (std::size_t i = 0; i < allocs.size(); ++i) {
+      ASSERT_EQ(written.allocs[i].size, allocs[i].size);
+      ASSERT_EQ(written.allocs[i].stack, allocs[i].stack);
+      ASSERT_EQ(0U, allocs[i].address);
+      ASSERT_EQ(0U, allocs[i].tag);
+    }
+    expect_rows(written.frees, decoded);
+    // The next one is whole again.
+    ASSERT_EQ(std::nullopt, decoder.decode(block, decoded));
+    expect_equal(written, decoded);
+  }
+}
+
 template <class Record>
 void expect_record_survives(Random& random) {
   BlockEncoder encoder;

@@ -92,6 +92,33 @@ TEST_F(WriteRecording, what_a_file_lost_is_told_by_all_that_are_written_from_it)
   }
 }
 
+TEST_F(WriteRecording, its_curves_alone_say_what_all_of_it_says) {
+  ASSERT_TRUE(write_recording(make_trace(3, 100'000), path_));
+  const auto expect_same = [&](bool has_blocks) {
+    const Trace whole = read();
+    const auto file = read_file(path_, std::uint64_t{1} << 30);
+    const auto curves = read_recording_curves(file->bytes(), path_, std::uint64_t{1} << 30);
+    ASSERT_TRUE(curves);
+    ASSERT_EQ(whole.streams.size(), curves->streams.size());
+    for (std::size_t i = 0; i < whole.streams.size(); ++i) {
+      const Stream &expected = whole.streams[i], &found = curves->streams[i];
+      EXPECT_EQ(has_blocks ? expected.blocks().size() : 0, found.blocks().size());
+      EXPECT_EQ(expected.counts().total, found.counts().total);
+      EXPECT_EQ(expected.counts().lost, found.counts().lost);
+      EXPECT_EQ(expected.end_position(), found.end_position());
+      EXPECT_EQ(expected.peak(1).in_use_bytes, found.peak(1).in_use_bytes);
+      EXPECT_EQ(expected.peak(1).time_ns, found.peak(1).time_ns);
+      EXPECT_EQ(expected.timeline(1).changes(), found.timeline(1).changes());
+    }
+  };
+  expect_same(false);
+  // Where events are lost the curves take everything else to be known.
+  const auto bytes = static_cast<std::streamoff>(std::filesystem::file_size(path_));
+  std::fstream(path_, std::ios::in | std::ios::out | std::ios::binary).seekp(bytes / 2) << std::string(64, 'x');
+  EXPECT_GT(read().streams[0].counts().lost + read().streams[1].counts().lost + read().streams[2].counts().lost, 0U);
+  expect_same(true);
+}
+
 TEST_F(WriteRecording, a_sound_trace_stays_sound) {
   ASSERT_TRUE(write_recording(make_trace(1, 1000), path_));
   EXPECT_EQ(Severity::info, read().import.worst());

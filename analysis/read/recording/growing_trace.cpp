@@ -34,7 +34,7 @@ void GrowingTrace::take(const wire::SharedBlock& block) {
     ++bad_blocks_;
     return;
   }
-  while (trace_.streams.size() <= block->header.stream) trace_.streams.emplace_back();
+  while (trace_.streams.size() <= block->header.stream) trace_.streams.emplace_back(keeps_);
   const bool is_keyframe = block->header.type == wire::BlockType::keyframe;
   const Stream::Gap gap = is_keyframe ? keyframe_gap_ : Stream::Gap::lost;
   if (const auto fault = trace_.streams[block->header.stream].append(put_away(block), gap)) {

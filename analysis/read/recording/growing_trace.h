@@ -23,6 +23,11 @@ class GrowingTrace {
   // Keyframes come where somebody wished to skip something (collector/link/link.h), not where blocks are missing.
   void expect_skips() { keyframe_gap_ = Stream::Gap::skipped; }
 
+  // Before anything is taken in: of its streams only counts, failures, peaks and curves of bytes in use are wanted.
+  void keep_curves_only() { keeps_ = Stream::Keeps::curves; }
+
+  bool needs_everything() const { return hbmscope::needs_everything(trace_); }
+
   void take(const wire::SharedBlock& block);
   std::uint64_t events() const { return events_; }  // Taken in so far.
   // More than before where something has changed in what can be seen: an event, or a stretch that was skipped.
@@ -46,6 +51,7 @@ class GrowingTrace {
   std::string fault_, file_fault_;
   std::uint64_t memory_max_ = 0;
   Stream::Gap keyframe_gap_ = Stream::Gap::lost;
+  Stream::Keeps keeps_ = Stream::Keeps::everything;
   std::shared_ptr<wire::PayloadFile> file_;
 };
 

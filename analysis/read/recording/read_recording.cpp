@@ -16,6 +16,7 @@ class RecordingReader {
  public:
   RecordingReader(const std::string& name, std::uint64_t max_bytes, ReadControl* control)
       : growing_(name), max_bytes_(max_bytes), control_(control) {}
+  void keep_curves_only() { growing_.keep_curves_only(); }
   bool is_too_large() const { return inflated_bytes_ > max_bytes_; }
 
   bool is_stopped() const { return control_ != nullptr && control_->stop_here; }
@@ -26,6 +27,7 @@ class RecordingReader {
     inflated_bytes_ += block->header.raw_bytes;
     if (is_too_large()) return false;
     growing_.take(block);
+    if (growing_.needs_everything()) return false;
     if (control_ == nullptr) return true;
     control_->done_bytes += sizeof(block->header) + block->payload.size();
     if (growing_.events() >= next_part_events_ && control_->take_part) {
@@ -96,8 +98,10 @@ bool looks_like_recording(std::span<const std::uint8_t> bytes) {
   return known > 0 && std::memcmp(bytes.data(), good.magic, known) == 0;
 }
 
-Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::string& name,
-                             std::uint64_t max_inflated_bytes, ReadControl* control) {
+namespace {
+
+Result<Trace> read_with(RecordingReader& reader, std::span<const std::uint8_t> bytes, const std::string& name,
+                        std::uint64_t max_inflated_bytes, ReadControl* control) {
   wire::FileHeader header;
   if (!looks_like_recording(bytes))
     return Failure(
@@ -110,7 +114,6 @@ Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::str
     return Failure(Error{
         fmt::format("this recording has format {}, this hbmscope reads up to {}", header.version, wire::format_version),
         "Open it with a newer hbmscope.", name, 8, false});
-  RecordingReader reader(name, max_inflated_bytes, control);
   if (control != nullptr) {
     control->done_bytes = 0;  // Of reading the bytes; now they are taken in.
     control->total_bytes = bytes.size();
@@ -133,6 +136,23 @@ Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::str
                                                    : fmt::format("no block of it is whole: {}", scan->first_fault),
                          "Was the job stopped at once? Record again.", name, scan->first_fault_offset, false});
   return trace;
+}
+
+}  // namespace
+
+Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::string& name,
+                             std::uint64_t max_inflated_bytes, ReadControl* control) {
+  RecordingReader reader(name, max_inflated_bytes, control);
+  return read_with(reader, bytes, name, max_inflated_bytes, control);
+}
+
+Result<Trace> read_recording_curves(std::span<const std::uint8_t> bytes, const std::string& name,
+                                    std::uint64_t max_inflated_bytes, ReadControl* control) {
+  RecordingReader reader(name, max_inflated_bytes, control);
+  reader.keep_curves_only();
+  auto trace = read_with(reader, bytes, name, max_inflated_bytes, control);
+  if (!trace) return trace;
+  return needs_everything(*trace) ? read_recording(bytes, name, max_inflated_bytes, control) : std::move(trace);
 }
 
 }  // namespace hbmscope

@@ -209,4 +209,24 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
   return source;
 }
 
+Result<std::shared_ptr<const Trace>> read_curves(const std::string& file, const SourceOptions& options,
+                                                 ReadControl* control) {
+  auto read = read_file(file, options.max_inflated_bytes, control);
+  if (!read) return Failure(std::move(read.error()));
+  const Bytes bytes = read->bytes();
+  const std::string name = file == "-" ? "standard input" : file;
+  if (is_workload(bytes)) {
+    auto opened = read_workload(bytes, name, options, control);
+    if (!opened) return Failure(std::move(opened.error()));
+    return std::move(opened->trace);
+  }
+  const ReadTrace read_trace = find_trace_reader(bytes);
+  if (read_trace == nullptr) return std::shared_ptr<const Trace>();
+  auto trace = read_trace == read_recorded_trace
+                   ? read_recording_curves(bytes, name, options.max_inflated_bytes, control)
+                   : read_trace(bytes, name, options, control);
+  if (!trace) return Failure(std::move(trace.error()));
+  return std::make_shared<const Trace>(std::move(*trace));
+}
+
 }  // namespace hbmscope

@@ -1,0 +1,155 @@
+// Bytes in use after every event and nothing else: no addresses, no stacks, nothing of what is free. A third of what
+// StreamState costs, for who wants a curve of many long streams.
+//
+// It takes in what usual streams are made of. What is rare (events are missing, a heap is listed anew, a free of
+// nothing) it refuses: a StreamState knows what to make of that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/heap/address_space.h"
+#include "analysis/trace/definitions.h"
+#include "analysis/trace/physical_state.h"
+#include "collector/wire/block_decoder.h"
+
+namespace hbmscope {
+
+class UseState {
+ public:
+  // What it looks at.
+  static const wire::FieldChoice& fields();
+
+  // The next block, whose definitions were taken in. after(position, time, heap id, its bytes in use) is called as
+  // StreamState::apply does. False: it has something that is not known here, and nothing said so far is to be kept.
+  template <class After>
+  bool apply(const wire::DecodedBlock& block, const Definitions& definitions, const After& after);
+
+  // Live blocks, and handles that the heap owns.
+  std::uint64_t in_use_bytes(std::uint32_t heap) const {
+    return (heap < in_use_.size() ? in_use_[heap] : 0) + physical_.heap(heap).owned_bytes;
+  }
+  std::uint64_t position() const { return position_; }     // Events applied.
+  std::uint64_t blocks() const { return next_sequence_; }  // Of events, likewise.
+
+ private:
+  struct Slot {
+    std::uint64_t size = 0;
+    std::uint32_t heap = 0;
+    bool is_vacant = false;
+  };
+  bool take(const wire::AllocRecord& record) {
+    std::uint32_t slot = 0;
+    if (free_slots_.empty()) {
+      slot = static_cast<std::uint32_t>(slots_.size());
+      slots_.emplace_back();
+    } else {
+      slot = free_slots_.back();
+      free_slots_.pop_back();
+    }
+    return fill(slot, record);
+  }
+  // A size that can't be counts as none (AddressSpace), and is no matter for here.
+  template <class Record>
+  bool fill(std::uint32_t slot, const Record& record) {
+    if (record.heap == 0 || record.heap >= in_use_.size() || record.address + record.size < record.address ||
+        record.size - 1 >= AddressSpace::bytes_max - in_use_[record.heap])
+      return false;
+    slots_[slot] = {record.size, record.heap, false};
+    in_use_[record.heap] += record.size;
+    return true;
+  }
+  bool take_live(const wire::LiveRecord& record);
+  void clear_heap(std::uint32_t heap);
+  // The heap of what was in it; 0: that is not known.
+  std::uint32_t give_back(std::uint32_t slot) {
+    if (slot >= slots_.size() || slots_[slot].is_vacant) return 0;
+    Slot& freed = slots_[slot];
+    freed.is_vacant = true;
+    in_use_[freed.heap] -= freed.size;
+    free_slots_.push_back(slot);
+    return freed.heap;
+  }
+  bool follows(const wire::BlockHeader& header) const {
+    return header.first_event == position_ && header.sequence == next_sequence_;
+  }
+
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_slots_;  // The last one is taken first.
+  std::vector<std::uint64_t> in_use_;      // Of blocks, by heap.
+  std::vector<std::uint32_t> listed_heaps_;
+  PhysicalState physical_;
+  std::uint64_t position_ = 0;
+  std::uint32_t next_sequence_ = 0;
+};
+
+template <class After>
+bool UseState::apply(const wire::DecodedBlock& block, const Definitions& definitions, const After& after) {
+  using wire::RecordKind;
+  // A keyframe tells nothing new where nothing is missing.
+  if (block.header().type == wire::BlockType::keyframe)
+    return block.header().first_event <= position_ && block.header().sequence <= next_sequence_;
+  if (!follows(block.header())) return false;
+  next_sequence_ = block.header().sequence + 1;
+  in_use_.resize(definitions.heaps().size());
+  const auto kinds = block.kinds();
+  const auto times = block.times_ns();
+  const auto allocs = block.rows<wire::AllocRecord>();
+  const auto frees = block.rows<wire::FreeRecord>();
+  constexpr std::size_t ahead = 16;
+  std::size_t alloc = 0, free = 0, row[256] = {};
+  std::uint64_t event = position_;
+  const auto tell_listed = [&](std::int64_t time_ns) {
+    for (const std::uint32_t heap : listed_heaps_) after(event, time_ns, heap, in_use_bytes(heap));
+    listed_heaps_.clear();
+  };
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const auto kind = static_cast<RecordKind>(kinds[i]);
+    if (kind == RecordKind::alloc || kind == RecordKind::free) {
+      if (!listed_heaps_.empty()) tell_listed(times[i]);
+      std::uint32_t heap = 0;
+      if (kind == RecordKind::alloc) {
+        if (!take(allocs[alloc])) return false;
+        heap = allocs[alloc++].heap;
+      } else {
+        if (free + ahead < frees.size() && frees[free + ahead].slot < slots_.size())
+          __builtin_prefetch(&slots_[frees[free + ahead].slot], 1);
+        heap = give_back(frees[free++].slot);
+        if (heap == 0) return false;
+      }
+      after(++event, times[i], heap, in_use_bytes(heap));
+      continue;
+    }
+    const bool is_event = wire::is_event(kinds[i]);
+    if (is_event) tell_listed(times[i]);
+    const std::size_t at = row[kinds[i]]++;
+    std::uint32_t gone = 0;
+    switch (kind) {
+      case RecordKind::live:
+        if (!take_live(block.rows<wire::LiveRecord>()[at])) return false;
+        break;
+      case RecordKind::heap_gone:
+        gone = block.rows<wire::HeapGoneRecord>()[at].heap;
+        if (gone >= in_use_.size()) return false;
+        clear_heap(gone);
+        break;
+      case RecordKind::loss:
+      case RecordKind::listing:
+      case RecordKind::free_at:
+      case RecordKind::free_requested_at: return false;
+      default: physical_.apply(kind, block, at, event, definitions.heaps().size()); break;
+    }
+    if (!is_event) continue;
+    ++event;
+    if (gone != 0) after(event, times[i], gone, in_use_bytes(gone));
+    for (const std::uint32_t heap : physical_.changed())
+      if (heap != gone) after(event, times[i], heap, in_use_bytes(heap));
+    physical_.clear_changed();
+  }
+  tell_listed(times.empty() ? block.header().last_time_ns : times.back());
+  position_ = event;
+  return true;
+}
+
+}  // namespace hbmscope

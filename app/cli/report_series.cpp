@@ -1,0 +1,141 @@
+#include "app/cli/report_series.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/query/summary.h"
+#include "analysis/query/trace_series.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "analysis/write/json.h"
+#include "analysis/write/json_trace.h"
+#include "app/cli/cli.h"
+#include "app/cli/load.h"
+#include "app/cli/report_text.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+namespace {
+
+constexpr std::size_t curve_characters = 40;
+
+std::string text_from_series(const std::vector<SeriesPoint>& points, const ReportStyle& style) {
+  const Terminal& terminal = style.terminal;
+  std::int64_t largest = 0;
+  for (const SeriesPoint& point : points) largest = std::max(largest, point.total.bytes);
+  std::string text = terminal.paint(fmt::format("{:>10}  {:>10}  {:>10}  {}", style.unit.empty() ? "value" : style.unit,
+                                                "change", "count", "file"),
+                                    Ink::dim) +
+                     "\n";
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const SeriesPoint& point = points[i];
+    const std::string change =
+        i == 0 ? ""
+               : delta_text_from_value(clamped_difference(point.total.bytes, points[i - 1].total.bytes), style.unit);
+    text += fmt::format("{:>10}  {}  {:>10}  {}{}", text_from_value(point.total.bytes, style.unit),
+                        pad_left(change, 10), text_from_count(point.total.count), printable(point.file),
+                        point.time_ns == 0 ? "" : "  " + text_from_unix_ns(point.time_ns));
+    const std::string bar = terminal.bar(point.total.bytes, largest, 30);
+    text += (bar.empty() ? "" : "  " + bar) + "\n";
+  }
+  return text;
+}
+
+std::string head_of(const TraceSeriesPoint& point) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  const auto add_count = [&](std::uint64_t count, std::string_view what) {
+    if (count > 0) add(fmt::format("{} {}", text_from_count(count), what));
+  };
+  if (point.begun_ms != 0) add(text_from_unix_ns(signed_from(point.begun_ms) * 1'000'000));
+  if (point.duration_ns) add(text_from_value(*point.duration_ns, "nanoseconds"));
+  add(fmt::format("{} events", text_from_count(point.events.total)));
+  add_count(point.events.out_of_memory, "out of memory");
+  add_count(point.events.driver_refusals, "refused by the driver");
+  add_count(point.events.lost, "lost");
+  if (!point.is_finished) add("not finished");
+  return text;
+}
+
+std::string text_from_trace_series(const std::vector<TraceSeriesPoint>& points, const Terminal& terminal) {
+  std::uint64_t highest = 0;
+  for (const TraceSeriesPoint& point : points)
+    for (const SeriesHeap& heap : point.heaps) highest = std::max(highest, heap.peak_in_use_bytes);
+  std::string text = terminal.paint(fmt::format("{:>10}  {:>10}  heap", "peak", "at the end"), Ink::dim) + "\n";
+  for (const TraceSeriesPoint& point : points) {
+    text += fmt::format("{}  {}\n", terminal.paint(printable(point.file), Ink::bold), head_of(point));
+    for (const SeriesHeap& heap : point.heaps) {
+      const std::string curve = terminal.curve(heap.curve, highest);
+      text +=
+          fmt::format("{:>10}  {:>10}  {}{}{}\n", text_from_bytes(heap.peak_in_use_bytes),
+                      text_from_bytes(heap.in_use_bytes), printable(heap.label),
+                      heap.is_peak_inexact ? " (inexact: events were lost)" : "", curve.empty() ? "" : "  " + curve);
+    }
+    if (point.heaps.empty()) text += "  nothing was ever in use\n";
+  }
+  return text;
+}
+
+int print_series(const ReportOptions& options, std::string_view format, const nlohmann::ordered_json& series,
+                 const std::string& text) {
+  if (!options.json) return print_to_stdout(text) ? exit_ok : exit_unreadable;
+  const nlohmann::ordered_json json = {{"schema", json_schema}, {"format", format}, {"series", series}};
+  return print_to_stdout(text_from_json(json)) ? exit_ok : exit_unreadable;
+}
+
+// One at a time: a series may be of more files than memory holds.
+Result<std::vector<SeriesPoint>> load_points(const std::vector<std::string>& files, const ReportOptions& options,
+                                             const ViewRequest& request, std::string& unit) {
+  std::vector<SeriesPoint> points;
+  for (const std::string& file : files) {
+    const auto source = load_merged({file}, load_options(options.view));
+    if (!source) return Failure(source.error());
+    std::vector<ProfileView> views;
+    auto view = make_view(source->profile, request);
+    if (!view) return Failure(view.error());
+    unit = compute_summary(*view).unit;
+    views.push_back(std::move(*view));
+    points.push_back(compute_series(views).front());
+  }
+  sort_series(points);
+  return points;
+}
+
+// Nothing where one of them is no trace.
+Result<std::optional<std::vector<TraceSeriesPoint>>> load_trace_points(const std::vector<std::string>& files,
+                                                                       const ReportOptions& options) {
+  std::vector<TraceSeriesPoint> points;
+  for (const std::string& file : files) {
+    const auto trace = load_curves(file, load_options(options.view));
+    if (!trace) return Failure(trace.error());
+    if (*trace == nullptr) return std::optional<std::vector<TraceSeriesPoint>>();
+    points.push_back(compute_trace_series_point(**trace, curve_characters));
+  }
+  sort_trace_series(points);
+  return std::optional(std::move(points));
+}
+
+}  // namespace
+
+int run_report_series(const ReportOptions& options, const ViewRequest& request) {
+  const auto files = expand_files(options.files);
+  if (!files) return fail(files.error());
+  const Terminal terminal = Terminal::of_stdout();
+  const bool asks_for_contents = request != ViewRequest{} || !options.view.at.empty() || !options.view.what_if.empty();
+  if (!asks_for_contents) {
+    const auto points = load_trace_points(*files, options);
+    if (!points) return fail(points.error());
+    if (*points)
+      return print_series(options, "trace", json_from_trace_series(**points),
+                          text_from_trace_series(**points, terminal));
+  }
+  std::string unit;
+  const auto points = load_points(*files, options, request, unit);
+  if (!points) return fail(points.error());
+  return print_series(options, "pprof", json_from_series(*points),
+                      text_from_series(*points, {terminal, 0, {}, printable(unit), 0}));
+}
+
+}  // namespace hbmscope::cli
