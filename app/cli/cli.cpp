@@ -132,9 +132,9 @@ void add_export(CLI::App& app, ExportOptions& options) {
       command
           .add_option("--to", options.to, "pprof, folded, svg, csv, json or html; of a trace also perfetto or parquet")
           ->required());
-  command.add_option(
-      "--what", options.what,
-      "Of a trace as CSV or Parquet, up to --at: events or blocks, a row each; default for CSV: the top table");
+  command.add_option("--what", options.what,
+                     "Of a trace as CSV, JSON or Parquet, up to --at: events or blocks, a row each; default for CSV: "
+                     "the top table, for JSON: the report");
   command.add_option(
       "--step", options.step,
       "For perfetto: merge counter points that differ by less, e.g. 1MiB; default: a 2048th of the peak");

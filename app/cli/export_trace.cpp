@@ -9,7 +9,7 @@
 
 #include "analysis/units/format.h"
 #include "analysis/write/perfetto.h"
-#include "analysis/write/trace_csv.h"
+#include "analysis/write/trace_table.h"
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
 #include "app/cli/parquet.h"
@@ -20,8 +20,9 @@ namespace {
 
 // What would otherwise be left out without a word.
 Result<void> check_combination(const ExportOptions& options) {
-  if (options.to != "csv" && options.to != "parquet")
-    if (auto allowed = options.given.refuse({"--what"}, "is for rows: --to csv and parquet write each event or block");
+  if (options.to != "csv" && options.to != "json" && options.to != "parquet")
+    if (auto allowed =
+            options.given.refuse({"--what"}, "is for rows: --to csv, json and parquet write each event or block");
         !allowed)
       return allowed;
   if (options.to == "parquet" && options.output.empty())
@@ -94,8 +95,9 @@ int run_trace_export(const ExportOptions& options) {
   PassControl control;
   const ProgressLine progress("Writing", control);
   const WriteTo write = [&](const TextSink& sink) {
-    return options.to == "perfetto" ? write_perfetto(*source->trace, source->states, perfetto, sink, &control)
-                                    : write_trace_csv(*source->trace, source->states, table, sink, &control);
+    if (options.to == "perfetto") return write_perfetto(*source->trace, source->states, perfetto, sink, &control);
+    const auto write_rows = options.to == "json" ? write_trace_json : write_trace_csv;
+    return write_rows(*source->trace, source->states, table, sink, &control);
   };
   if (options.to == "parquet") {
     if (auto written = write_parquet(options.python, options.output, write); !written) return fail(written.error());

@@ -19,7 +19,7 @@
 #include "analysis/query/block_history.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/read/source/read_source.h"
-#include "analysis/write/trace_csv.h"
+#include "analysis/write/trace_table.h"
 
 namespace hbmscope {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/write/perfetto.h"
-#include "analysis/write/trace_csv.h"
+#include "analysis/write/trace_table.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace hbmscope {
@@ -214,6 +214,19 @@ TEST(TraceCsv, fields_are_quoted_and_what_is_not_known_is_empty) {
       "0,,\"a,\"\"b\"\"\",,8,8,0,,,1,700,200,freed,,,,,block,\r\n"
       "0,0,\"a,\"\"b\"\"\",,16,,0,500,0,,,,live,\"two\r\nlines\",,,,block,\r\n",
       blocks.substr(blocks.find("\r\n") + 2));
+  // As JSON: the same, what is not known left out.
+  std::string json;
+  EXPECT_EQ(ExportEnd::whole, write_trace_json(built.trace, states, TraceTable::events, into(json)));
+  EXPECT_EQ(
+      "{\"schema\":1,\"events\":[\n"
+      "{\"stream\":0,\"event\":0,\"time_ns\":500,\"since_start_ns\":0,\"kind\":\"alloc\",\"heap\":\"a,\\\"b\\\"\","
+      "\"size_bytes\":16,\"allocation_event\":0,\"device_stream\":0,\"text\":\"two\\r\\nlines\"},\n"
+      "{\"stream\":0,\"event\":1,\"time_ns\":700,\"since_start_ns\":200,\"kind\":\"free\",\"heap\":\"a,\\\"b\\\"\","
+      "\"size_bytes\":8,\"requested_bytes\":8,\"device_stream\":0,\"own_function\":\"main\","
+      "\"own_file\":\"/home/me/main.py\",\"own_line\":7},\n"
+      "{\"stream\":0,\"event\":2,\"time_ns\":800,\"since_start_ns\":300,\"kind\":\"free_at\",\"heap\":\"a,\\\"b\\\"\","
+      "\"size_bytes\":32}\n]}\n",
+      json);
 }
 
 // By the head line; a row whose fields are not as many fails.

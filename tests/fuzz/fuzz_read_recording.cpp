@@ -85,9 +85,10 @@ void check_merged(const Stream& stream) {
 }
 
 // [form, records, events, length low, length high] and the payload, again and again. A form from 240 on is that of a
-// keyframe's block, behind up to seven events that are missing.
+// keyframe's block, behind up to seven events that are missing; from 200 on a block is missing before it.
 Stream stream_from_blocks(std::span<const std::uint8_t> bytes, Stream::Keeps keeps = Stream::Keeps::everything) {
-  Stream stream;
+  Stream stream(keeps);
+  std::uint32_t sequence = 0;
   while (bytes.size() >= 5) {
     auto block = std::make_shared<wire::Block>();
     block->header.form = static_cast<wire::BlockForm>(bytes[0] % 3);
@@ -97,6 +98,10 @@ Stream stream_from_blocks(std::span<const std::uint8_t> bytes, Stream::Keeps kee
     if (bytes[0] >= 240) {
       block->header.type = wire::BlockType::keyframe;
       block->header.first_event += bytes[0] % 8;
+      block->header.sequence = sequence;
+    } else {
+      sequence += bytes[0] >= 200 ? 1 : 0;
+      block->header.sequence = sequence++;
     }
     const std::size_t length = std::min<std::size_t>(bytes[3] | bytes[4] << 8, bytes.size() - 5);
     block->payload.assign(bytes.begin() + 5, bytes.begin() + 5 + static_cast<std::ptrdiff_t>(length));

@@ -18,7 +18,7 @@
 #include "analysis/write/perfetto.h"
 #include "analysis/write/strip_paths.h"
 #include "analysis/write/time_axis.h"
-#include "analysis/write/trace_csv.h"
+#include "analysis/write/trace_table.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace hbmscope {
@@ -105,6 +105,7 @@ void check_exports(const Trace& trace, const std::vector<StreamState>& states) {
   text.clear();
   require(write_trace_csv(trace, states, TraceTable::events, sink) == ExportEnd::whole, "events are written");
   require(write_trace_csv(trace, states, TraceTable::blocks, sink) == ExportEnd::whole, "blocks are written");
+  require(write_trace_json(trace, states, TraceTable::events, sink) == ExportEnd::whole, "events are written");
 }
 
 Trace copy_of(const Trace& trace) {

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "analysis/write/trace_csv.h"
+#include "analysis/write/trace_table.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
 

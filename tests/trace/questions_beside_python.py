@@ -266,6 +266,17 @@ def check_csv(file, allocator, chance):
     expect(file.name, "freed blocks", sum(block[3] is not None for block in blocks), states.count("freed"))
 
 
+# The same rows as objects, what is not known left out.
+def check_json_rows(file, allocator, chance):
+    position = str(chance.randrange(len(allocator.entries) + 1))
+    for table in ("events", "blocks"):
+        rows = list(csv.DictReader(export(file, "--to", "csv", "--what", table, "--at", "#" + position).splitlines()))
+        answer = json.loads(export(file, "--to", "json", "--what", table, "--at", "#" + position))
+        wanted = [{key: value for key, value in row.items() if value} for row in rows]
+        found = [{key: str(value) for key, value in row.items()} for row in answer[table]]
+        expect(file.name, f"{table} as JSON", wanted, found)
+
+
 # Counter tracks are at every moment less than a step away from the truth, and meet it at the end.
 def check_perfetto(file, allocator, chance):
     position = chance.randrange(1, len(allocator.entries) + 1)
@@ -333,7 +344,7 @@ def check_made_up(seed, steps):
         file = pathlib.Path(folder) / f"seed {seed}.pickle"
         with open(file, "wb") as stream:
             pickle.dump(torch_allocator.snapshot_of([allocator]), stream)
-        for check in (check_torch_metrics, check_allocated, check_block_diff, check_csv, check_perfetto):
+        for check in (check_torch_metrics, check_allocated, check_block_diff, check_csv, check_json_rows, check_perfetto):
             check(file, allocator, chance)
 
 

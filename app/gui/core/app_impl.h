@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/write/trace_csv.h"
+#include "analysis/write/trace_table.h"
 #include "app/gui/core/answer_cache.h"
 #include "app/gui/core/app.h"
 #include "app/gui/core/read_file.h"

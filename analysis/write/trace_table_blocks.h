@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "analysis/write/trace_csv_lines.h"
+#include "analysis/write/trace_table_lines.h"
 
 namespace hbmscope {
 
@@ -13,6 +13,6 @@ constexpr std::string_view block_columns =
     "kind,handle";
 
 // In the order in which they went, then what lives in `end`. False where it was cancelled.
-bool write_block_lines(const Stream& stream, const StreamState& end, TraceCsvLines& lines, PassControl& control);
+bool write_block_lines(const Stream& stream, const StreamState& end, TraceTableLines& lines, PassControl& control);
 
 }  // namespace hbmscope

@@ -1,4 +1,4 @@
-#include "analysis/write/trace_csv_blocks.h"
+#include "analysis/write/trace_table_blocks.h"
 
 #include <unordered_map>
 
@@ -12,13 +12,13 @@ using wire::RecordKind;
 // How a block went; `event` and `time_ns` where that is known.
 struct End {
   std::string_view state;
-  TraceCsvLines::Number event;
+  TraceTableLines::Number event;
   std::optional<std::int64_t> time_ns;
 };
 
 class BlockLines {
  public:
-  explicit BlockLines(TraceCsvLines& lines) : lines_(lines) {}
+  explicit BlockLines(TraceTableLines& lines) : lines_(lines) {}
 
   void take(const StreamState& state, const HeapChange& change) {
     const RecordPlace& place = change.place;
@@ -44,7 +44,7 @@ class BlockLines {
   }
 
  private:
-  using Number = TraceCsvLines::Number;
+  using Number = TraceTableLines::Number;
 
   void write(const LiveBlock& block, std::optional<std::int64_t> begin_ns, const End& end) {
     const Number allocation = block.event == wire::before_the_stream ? Number() : block.event;
@@ -84,14 +84,14 @@ class BlockLines {
     lines_.end();
   }
 
-  TraceCsvLines& lines_;
+  TraceTableLines& lines_;
   AllocationTimes times_;
   std::unordered_map<std::uint64_t, std::int64_t> made_;  // When handles that live were made, by allocation id.
 };
 
 }  // namespace
 
-bool write_block_lines(const Stream& stream, const StreamState& end, TraceCsvLines& lines, PassControl& control) {
+bool write_block_lines(const Stream& stream, const StreamState& end, TraceTableLines& lines, PassControl& control) {
   BlockLines blocks(lines);
   const bool is_whole = pass_over_heaps(
       stream, end.position(), &control,

@@ -1,4 +1,4 @@
-#include "analysis/write/trace_csv_events.h"
+#include "analysis/write/trace_table_events.h"
 
 #include <algorithm>
 #include <limits>
@@ -15,7 +15,7 @@ std::int64_t clamped_signed(std::uint64_t value) {
 
 class EventLines {
  public:
-  explicit EventLines(TraceCsvLines& lines) : lines_(lines) {}
+  explicit EventLines(TraceTableLines& lines) : lines_(lines) {}
 
   // `named`: the block that the event names. `heap`: the one that it changed; 0: none.
   void write(const wire::DecodedBlock& block, const RecordPlace& place, const std::optional<LiveBlock>& named,
@@ -41,7 +41,7 @@ class EventLines {
   }
 
  private:
-  using Number = TraceCsvLines::Number;
+  using Number = TraceTableLines::Number;
   struct Row {
     std::uint32_t heap = 0, stack = 0, text = 0, key = 0;
     Number address, size, requested, allocation, device_stream, available, handle, offset, lost_since_ns, device;
@@ -211,14 +211,14 @@ class EventLines {
     }
   }
 
-  TraceCsvLines& lines_;
+  TraceTableLines& lines_;
   std::uint64_t next_event_ = 0;
   std::int64_t time_ns_ = 0;  // Of the last one.
 };
 
 }  // namespace
 
-bool write_event_lines(const Stream& stream, std::uint64_t end, TraceCsvLines& lines, PassControl& control) {
+bool write_event_lines(const Stream& stream, std::uint64_t end, TraceTableLines& lines, PassControl& control) {
   EventLines events(lines);
   const bool is_whole = pass_over_heaps(
       stream, end, &control,

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "analysis/write/trace_csv_lines.h"
+#include "analysis/write/trace_table_lines.h"
 
 namespace hbmscope {
 
@@ -12,6 +12,6 @@ constexpr std::string_view event_columns =
     "device_stream,value,text,own_function,own_file,own_line,key,handle,offset_bytes,lost_since_ns,device";
 
 // The first `end` events. False where it was cancelled.
-bool write_event_lines(const Stream& stream, std::uint64_t end, TraceCsvLines& lines, PassControl& control);
+bool write_event_lines(const Stream& stream, std::uint64_t end, TraceTableLines& lines, PassControl& control);
 
 }  // namespace hbmscope

@@ -1,0 +1,122 @@
+// One line of a trace's table after the other, with what both tables have in common: the innermost own frame, times on
+// the stream's clock and since its first event, addresses in hexadecimal where the source has any.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/trace/pass.h"
+#include "analysis/write/text_sink.h"
+
+namespace hbmscope {
+
+// How fields and rows are written. A field comes with the text that it is, or none where there is nothing.
+class TraceTableFormat {
+ public:
+  virtual ~TraceTableFormat() = default;
+  virtual void begin_row(std::string& out) = 0;
+  virtual void add_number(std::string& out, std::string_view digits) = 0;
+  virtual void add_word(std::string& out, std::string_view word) = 0;  // Of letters, digits, underscores.
+  // What text_of() has made of a text.
+  virtual void add_text(std::string& out, std::string_view text) = 0;
+  virtual void end_row(std::string& out) = 0;
+  virtual std::string text_of(std::string_view bytes) const = 0;  // Empty for nothing.
+};
+
+class CsvTable : public TraceTableFormat {
+ public:
+  void begin_row(std::string&) override { is_first_ = true; }
+  void add_number(std::string& out, std::string_view digits) override { add_text(out, digits); }
+  void add_word(std::string& out, std::string_view word) override { add_text(out, word); }
+  void add_text(std::string& out, std::string_view text) override {
+    if (!is_first_) out += ',';
+    is_first_ = false;
+    out += text;
+  }
+  void end_row(std::string& out) override { out += "\r\n"; }
+  std::string text_of(std::string_view bytes) const override;
+
+ private:
+  bool is_first_ = true;
+};
+
+class JsonTable : public TraceTableFormat {
+ public:
+  explicit JsonTable(std::string_view columns);  // With commas between them.
+  void begin_row(std::string& out) override {
+    out += is_first_row_ ? "\n{" : ",\n{";
+    is_first_row_ = false;
+    is_first_ = true;
+    column_ = 0;
+  }
+  void add_number(std::string& out, std::string_view digits) override {
+    const bool is_hexadecimal = digits.starts_with("0x");
+    is_hexadecimal ? add_word(out, digits) : add_text(out, digits);
+  }
+  void add_word(std::string& out, std::string_view word) override {
+    if (word.empty()) return add_text(out, word);
+    add_text(out, "\"");
+    out += word;
+    out += '"';
+  }
+  void add_text(std::string& out, std::string_view text) override {
+    const std::string& key = keys_[column_++];
+    if (text.empty()) return;
+    if (!is_first_) out += ',';
+    is_first_ = false;
+    out += key;
+    out += text;
+  }
+  void end_row(std::string& out) override { out += '}'; }
+  std::string text_of(std::string_view bytes) const override;
+
+ private:
+  std::vector<std::string> keys_;  // "\"name\":", by column.
+  std::size_t column_ = 0;         // The next one.
+  bool is_first_row_ = true, is_first_ = true;
+};
+
+class TraceTableLines {
+ public:
+  using Number = std::optional<std::uint64_t>;
+
+  // `stream` and `format` must outlive it; a sink that refuses cancels `control`, as a wish to stop does.
+  TraceTableLines(const Stream& stream, std::size_t number, TraceTableFormat& format, TextPieces& out,
+                  PassControl& control);
+
+  void begin();  // With the stream's number.
+  void add(const Number& number);
+  void add_signed(const std::optional<std::int64_t>& number);
+  void add_hexadecimal(const Number& number);
+  void add_address(std::uint32_t heap, const Number& address);  // Nothing where the heap's source makes them up.
+  void add_word(std::string_view word);
+  void add_heap(std::uint32_t heap);  // Its name.
+  void add_string(std::uint32_t string);
+  void add_time(std::optional<std::int64_t> time_ns);  // Two fields: on the clock, since the first event.
+  void add_own_code(std::uint32_t stack);              // Three: function, file, line.
+  void end();
+
+ private:
+  // Texts as the format writes them.
+  struct OwnCode {
+    std::string function, file;
+    Number line;
+    bool is_made = false;
+  };
+  const OwnCode& own_code(std::uint32_t stack);
+  template <class Number>
+  void add_digits(const Number& number);
+
+  const Stream& stream_;
+  std::size_t number_;
+  TraceTableFormat& format_;
+  TextPieces& out_;
+  PassControl& control_;
+  std::vector<std::string> heap_names_;  // By id.
+  std::vector<OwnCode> own_code_;        // By stack.
+};
+
+}  // namespace hbmscope
