@@ -204,9 +204,8 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
       ++state.next_block_;
       continue;
     }
-    if (decoder.decode(
-            *block, decoded,
-            block.get() == timed ? everything : no_times)) {  // It was spilled to a file that can't be read back.
+    // One that can't be decoded was spilled to a file that can't be read back.
+    if (decoder.decode(*block, decoded, block.get() == timed ? everything : no_times)) {
       is_unreadable = true;
       break;
     }
