@@ -40,8 +40,8 @@ void TraceTableLines::begin() {
   add_digits(number_);
 }
 
-template <class Number>
-void TraceTableLines::add_digits(const Number& number) {
+template <class Integer>
+void TraceTableLines::add_digits(Integer number) {
   format_.add_number(out_.text(), fmt::format_int(number).c_str());
 }
 

@@ -107,8 +107,8 @@ class TraceTableLines {
     bool is_made = false;
   };
   const OwnCode& own_code(std::uint32_t stack);
-  template <class Number>
-  void add_digits(const Number& number);
+  template <class Integer>
+  void add_digits(Integer number);
 
   const Stream& stream_;
   std::size_t number_;
