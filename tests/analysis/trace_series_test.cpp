@@ -17,10 +17,10 @@ TEST(TraceSeries, tells_peak_end_and_the_way_between) {
   const std::uint32_t heap = built.heap("GPU 0", 0);
   built.time_ns = 0;
   built.alloc(heap, 0, 100);  // At 1 us.
-  built.time_ns = 249'000;
-  built.alloc(heap, 4096, 500);  // A quarter later.
+  built.time_ns = 300'000;
+  built.alloc(heap, 4096, 500);
   built.free(heap, 4096);
-  built.time_ns = 749'000;
+  built.time_ns = 600'000;
   built.alloc(heap, 8192, 200);
   built.time_ns = 999'000;
   built.free(heap, 0);
@@ -34,26 +34,41 @@ TEST(TraceSeries, tells_peak_end_and_the_way_between) {
   EXPECT_EQ("GPU 0", point.heaps[0].label);
   EXPECT_EQ(600U, point.heaps[0].peak_in_use_bytes);
   EXPECT_EQ(200U, point.heaps[0].in_use_bytes);
-  // Five events lie in one bucket of the timeline, which is never finer than its begin.
-  EXPECT_EQ((Curve{600, 200, 200, 200}), point.heaps[0].curve);
+  EXPECT_EQ((Curve{100, 600, 300, 300}), point.heaps[0].curve);
+}
+
+// Eight stretches of 1,024 events: low, and high in the third and the seventh.
+std::vector<wire::SharedBlock> ups_and_downs() {
+  std::vector<wire::SharedBlock> blocks;
+  wire::StreamWriter writer(0, [&](wire::SharedBlock block) { blocks.push_back(std::move(block)); });
+  wire::AllocRecord block;
+  block.heap = writer.define_heap({}, "GPU 0", "device");
+  std::int64_t time_ns = 0;
+  for (int stretch = 0; stretch < 8; ++stretch) {
+    block.size = stretch == 2 || stretch == 6 ? 1000 : 10;
+    for (int i = 0; i < 512; ++i) {
+      writer.alloc(block, ++time_ns);
+      writer.free(block.heap, block.address, 0, 0, ++time_ns);
+    }
+  }
+  writer.flush();
+  return blocks;
 }
 
 TEST(TraceSeries, a_long_curve_has_its_ups_where_they_were) {
-  TraceBuilder built;
-  const std::uint32_t heap = built.heap("GPU 0", 0);
-  // Eight stretches of 1,024 events: low, and high in the third and the seventh.
-  for (std::uint64_t stretch = 0; stretch < 8; ++stretch) {
-    const std::uint64_t size = stretch == 2 || stretch == 6 ? 1000 : 10;
-    for (std::uint64_t i = 0; i < 512; ++i) {
-      built.alloc(heap, 0, size);
-      built.free(heap, 0);
-    }
+  for (const Stream::Keeps keeps : {Stream::Keeps::everything, Stream::Keeps::curves}) {
+    Trace trace;
+    trace.streams.emplace_back(keeps);
+    for (const wire::SharedBlock& block : ups_and_downs()) ASSERT_EQ(std::nullopt, trace.streams[0].append(block));
+    const TraceSeriesPoint point = compute_trace_series_point(trace, 8);
+    ASSERT_EQ(1U, point.heaps.size());
+    EXPECT_EQ(0U, point.heaps[0].in_use_bytes);
+    EXPECT_EQ(1000U, point.heaps[0].peak_in_use_bytes);
+    if (keeps == Stream::Keeps::everything)
+      EXPECT_EQ((Curve{10, 10, 1000, 10, 10, 10, 1000, 10}), point.heaps[0].curve);
+    else  // What was up to 256 events before a stretch counts too.
+      EXPECT_EQ((Curve{10, 10, 1000, 1000, 10, 10, 1000, 1000}), point.heaps[0].curve);
   }
-  built.states_at();
-  const TraceSeriesPoint point = compute_trace_series_point(built.trace, 8);
-  ASSERT_EQ(1U, point.heaps.size());
-  EXPECT_EQ((Curve{10, 10, 1000, 10, 10, 10, 1000, 10}), point.heaps[0].curve);
-  EXPECT_EQ(0U, point.heaps[0].in_use_bytes);
 }
 
 TEST(TraceSeries, leaves_out_what_counts_in_no_total) {

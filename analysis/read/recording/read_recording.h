@@ -20,7 +20,7 @@ Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::str
                              std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30, ReadControl* control = nullptr);
 
 // Of its streams counts, failures, peaks and curves of bytes in use alone (Stream::Keeps::curves), at a third of the
-// price and in little memory; everything where they can't be had without, as where events were lost.
+// price and in little memory; everything of short ones, and where they can't be had without, as where events were lost.
 Result<Trace> read_recording_curves(std::span<const std::uint8_t> bytes, const std::string& name,
                                     std::uint64_t max_inflated_bytes, ReadControl* control = nullptr);
 
