@@ -17,8 +17,7 @@ struct Span {
   std::int64_t begin = 0, end = 0;
   bool is_of_times = true;
 
-  std::size_t stretch_of(std::uint64_t position, std::int64_t time_ns, std::size_t stretches) const {
-    const std::int64_t place = is_of_times ? time_ns : static_cast<std::int64_t>(position);
+  std::size_t stretch_of(std::int64_t place, std::size_t stretches) const {
     const double share = (static_cast<double>(place) - static_cast<double>(begin)) /
                          (static_cast<double>(end) - static_cast<double>(begin) + 1);
     const double stretch = std::clamp(share, 0.0, 1.0) * static_cast<double>(stretches);
@@ -43,54 +42,31 @@ Span span_of(const Trace& trace) {
   return span;
 }
 
-class Curve {
- public:
-  explicit Curve(std::size_t stretches) : highest_(stretches) {}
-  std::size_t size() const { return highest_.size(); }
-  // From this stretch on, which is not before the last one.
-  void add(std::size_t stretch, std::uint64_t in_use) {
-    go_to(std::max(stretch, at_));
-    highest_[at_] = std::max(highest_[at_], in_use);
-    now_ = in_use;
+// By heap. What was counted between a loss of events and the next listing is in no peak, and in no curve.
+std::vector<UseCurve> curves_of(const Stream& stream) {
+  std::vector<UseCurve> curves(stream.definitions().heaps().size());
+  if (stream.blocks().size() == 0) {
+    for (std::uint32_t heap = 1; heap < curves.size(); ++heap) curves[heap] = stream.curve(heap);
+    return curves;
   }
-  std::vector<std::uint64_t> finish() {
-    go_to(size() - 1);
-    return std::move(highest_);
-  }
-
- private:
-  void go_to(std::size_t stretch) {
-    while (at_ < stretch) highest_[++at_] = now_;
-  }
-  std::vector<std::uint64_t> highest_;
-  std::size_t at_ = 0;
-  std::uint64_t now_ = 0;
-};
-
-// Event by event.
-std::vector<Curve> curves_of_events(const Stream& stream, const Span& span, std::size_t stretches) {
-  std::vector<Curve> curves(stream.definitions().heaps().size(), Curve(stretches));
   pass_over_states(stream, stream.end_position(), nullptr,
                    [&](const StreamState& state, std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
-                     curves[heap].add(span.stretch_of(position, time_ns, stretches), state.in_use_bytes(heap));
+                     if (state.is_inexact(heap) && !stream.peak(heap).is_inexact) return;
+                     const std::int64_t place = stream.has_times() ? time_ns : static_cast<std::int64_t>(position);
+                     curves[heap].add(place, state.in_use_bytes(heap));
                    });
   return curves;
 }
 
-// Of a stream that keeps curves alone. What was highest in a bucket of them may have been anywhere in it.
-std::vector<Curve> curves_of_buckets(const Stream& stream, const Span& span, std::size_t stretches) {
-  std::vector<Curve> curves(stream.definitions().heaps().size(), Curve(stretches));
-  for (std::uint32_t heap = 1; heap < curves.size(); ++heap) {
-    const Timeline& timeline = stream.timeline(heap);
-    std::uint64_t before = 0;
-    for (const TimelineBucket& bucket : timeline.buckets(0, stream.end_position(), timeline.changes())) {
-      const std::size_t stretch = span.stretch_of(bucket.first_position, bucket.first_time_ns, stretches);
-      curves[heap].add(stretch, before);
-      curves[heap].add(stretch, bucket.most.in_use);
-      before = bucket.most.in_use;
-    }
-  }
-  return curves;
+std::vector<std::uint64_t> stretches_of(const UseCurve& curve, const Span& span, std::size_t count) {
+  std::vector<std::uint64_t> highest(count);
+  std::size_t end = 0;
+  curve.for_each_stretch([&](std::int64_t first, std::int64_t last, std::uint64_t in_use) {
+    end = span.stretch_of(last, count) + 1;
+    for (std::size_t at = span.stretch_of(first, count); at < end; ++at) highest[at] = std::max(highest[at], in_use);
+  });
+  std::fill(highest.begin() + static_cast<std::ptrdiff_t>(end), highest.end(), curve.now());
+  return highest;
 }
 
 }  // namespace
@@ -107,21 +83,18 @@ TraceSeriesPoint compute_trace_series_point(const Trace& trace, std::size_t curv
   const auto labels = find_heap_labels(trace, HeapLabels::streams);
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     const Stream& stream = trace.streams[i];
-    const bool has_events = stream.blocks().size() > 0;
-    std::vector<Curve> curves =
-        has_events ? curves_of_events(stream, span, curve_stretches) : curves_of_buckets(stream, span, curve_stretches);
+    const std::vector<UseCurve> curves = curves_of(stream);
     for (const HeapInfo& info : stream.definitions().heaps()) {
-      const Timeline& timeline = stream.timeline(info.id);
-      if (!counted[i][info.id] || timeline.empty()) continue;
       const HeapPeak peak = stream.peak(info.id);
+      if (!counted[i][info.id] || peak.in_use_bytes == 0) continue;
       SeriesHeap& heap = point.heaps.emplace_back();
       heap.label = labels[i][info.id];
       heap.layer = text_from_layer(info.layer);
       if (info.device != wire::no_device) heap.device = info.device;
       heap.peak_in_use_bytes = peak.in_use_bytes;
-      heap.in_use_bytes = timeline.buckets(stream.end_position(), stream.end_position(), 1).back().last.in_use;
+      heap.in_use_bytes = curves[info.id].now();
       heap.is_peak_inexact = peak.is_inexact;
-      heap.curve = curves[info.id].finish();
+      heap.curve = stretches_of(curves[info.id], span, curve_stretches);
     }
   }
   return point;

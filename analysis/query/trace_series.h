@@ -20,7 +20,7 @@ struct SeriesHeap {
   std::uint64_t in_use_bytes = 0;  // At the end.
   bool is_peak_inexact = false;    // Events were lost, and the heap was not listed anew since.
   // The highest bytes in use in each of some stretches, which are equally long, in time or where there is none in
-  // events. Of a trace that keeps curves alone to 256 events of the heap: up to so many before it count too.
+  // events; their borders to a five-hundredth of it all.
   std::vector<std::uint64_t> curve;
 };
 

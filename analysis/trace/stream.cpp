@@ -122,18 +122,21 @@ std::optional<std::string> Stream::append(wire::SharedBlock block, Gap gap) {
 
 void Stream::append_to_curves(const wire::DecodedBlock& block) {
   if (growth_->needs_everything) return;
+  const bool had_times = has_.has_times;
   if (block.header().type == wire::BlockType::events) {
     has_.definitions.add(block);
     note(block);
   }
+  if (!had_times && has_.has_times)
+    for (UseCurve& curve : has_.curves) curve.gather_at(block.header().first_time_ns);
   has_.peaks.resize(has_.definitions.heaps().size());
   has_.inexact_peaks.resize(has_.definitions.heaps().size());
-  has_.timelines.resize(has_.definitions.heaps().size());
+  has_.curves.resize(has_.definitions.heaps().size());
   growth_->needs_everything = !growth_->use.apply(
       block, has_.definitions,
       [this](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap, std::uint64_t in_use) {
         if (in_use > has_.peaks[heap].in_use_bytes) has_.peaks[heap] = {in_use, position, time_ns};
-        has_.timelines[heap].add_in_use(position, time_ns, in_use);
+        has_.curves[heap].add(has_.has_times ? time_ns : static_cast<std::int64_t>(position), in_use);
       });
   has_.end_position = growth_->use.position();
 }
@@ -218,6 +221,11 @@ Stream Stream::version() const {
 const Timeline& Stream::timeline(std::uint32_t heap) const {
   static const Timeline none;
   return heap < has_.timelines.size() ? has_.timelines[heap] : none;
+}
+
+const UseCurve& Stream::curve(std::uint32_t heap) const {
+  static const UseCurve none;
+  return heap < has_.curves.size() ? has_.curves[heap] : none;
 }
 
 // Never nearer than blocks live, at one of the two: to restore those costs as much as so many events.
@@ -327,7 +335,7 @@ Stream::RecordCounts Stream::note(const wire::DecodedBlock& block) {
     if (!is_held(number) && !(block.header().type == wire::BlockType::keyframe && is_held_of_keyframe(number)))
       has_.passed_over[number] += rows[kind];
   }
-  if (has_more) note_records(block);
+  if (has_more && growth_->keeps == Keeps::everything) note_records(block);
   note_times(block);
   const auto count = [&](RecordKind kind) { return rows[static_cast<std::size_t>(kind)]; };
   has_.counts.alloc += count(RecordKind::alloc);

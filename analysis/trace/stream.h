@@ -20,6 +20,7 @@
 #include "analysis/trace/record_cursor.h"
 #include "analysis/trace/stream_state.h"
 #include "analysis/trace/timeline.h"
+#include "analysis/trace/use_curve.h"
 #include "analysis/trace/use_state.h"
 #include "collector/wire/block.h"
 #include "collector/wire/block_decoder.h"
@@ -85,8 +86,8 @@ struct LossStretch {
 
 class Stream {
  public:
-  // Curves: of what comes only counts, failures, and the peaks and curves of bytes in use are kept (use_state.h), at a
-  // third of the price. Nothing else may be asked then, no state either.
+  // Curves: of what comes only definitions, counts, and the peaks and curves of bytes in use are kept (use_state.h), at
+  // a third of the price. Nothing else may be asked then, no state either.
   enum class Keeps : std::uint8_t { everything, curves };
   explicit Stream(Keeps keeps = Keeps::everything) : growth_(std::make_unique<Growth>()) { growth_->keeps = keeps; }
   // One that keeps curves has met what it can't know the curve of; all that is in it is worthless.
@@ -119,6 +120,7 @@ class Stream {
   const std::map<std::uint8_t, std::uint64_t>& passed_over() const { return has_.passed_over; }
 
   const Timeline& timeline(std::uint32_t heap) const;
+  const UseCurve& curve(std::uint32_t heap) const;  // Where curves alone are kept.
 
   std::uint64_t end_position() const { return has_.end_position; }  // One more than the last event's number.
   // Behind the last block; they are in the counts, and end_position() lies behind them.
@@ -167,6 +169,7 @@ class Stream {
     std::vector<HeapPeak> peaks;                           // By heap, as the next two.
     std::vector<InexactPeak> inexact_peaks;                // Above those, and not to be relied on.
     std::vector<Timeline> timelines;                       // By heap.
+    std::vector<UseCurve> curves;                          // By heap, where only these are kept.
     SharedLog<std::shared_ptr<const Keyframe>> keyframes;  // Ascending positions.
     std::uint64_t end_position = 0;
     std::uint64_t events_lost_at_end = 0, blocks_lost_at_end = 0;

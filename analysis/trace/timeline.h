@@ -65,19 +65,6 @@ class Timeline {
     if (++open_.changes == bucket_events) close_bucket();
   }
 
-  // Of a source of which nothing else is looked at.
-  void add_in_use(std::uint64_t position, std::int64_t time_ns, std::uint64_t in_use) {
-    if (open_.changes == 0) {
-      begin_bucket(position, time_ns, {.in_use = in_use});
-      open_.knows_requested = open_.knows_regions = false;
-    } else {
-      open_.least.in_use = std::min(open_.least.in_use, in_use);
-      open_.most.in_use = std::max(open_.most.in_use, in_use);
-    }
-    open_.last.in_use = in_use;
-    if (++open_.changes == bucket_events) close_bucket();
-  }
-
   bool empty() const { return changes_ == 0 && open_.changes == 0; }
   std::uint64_t changes() const { return changes_ + open_.changes; }
   // By level: 0 has the finest. The open bucket, where it has events, comes behind the last of each.

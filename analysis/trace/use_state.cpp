@@ -1,7 +1,5 @@
 #include "analysis/trace/use_state.h"
 
-#include <algorithm>
-
 namespace hbmscope {
 
 const wire::FieldChoice& UseState::fields() {
@@ -15,21 +13,30 @@ const wire::FieldChoice& UseState::fields() {
   return choice;
 }
 
-// Before the stream's first event each comes once, in any order; a hole is a slot that nobody holds.
+// Before the stream's first event each comes once. A hole is a slot that nobody holds; StreamState takes larger ones,
+// and any order.
 bool UseState::take_live(const wire::LiveRecord& record) {
-  constexpr std::size_t hole_max = 4096;
-  if (position_ > 0 || record.slot > slots_.size() + hole_max) return false;
+  constexpr std::uint32_t slot_behind_hole_max = 4096;
+  if (position_ > 0 || (record.slot > slots_.size() && record.slot >= slot_behind_hole_max)) return false;
   if (slots_.size() <= record.slot) slots_.resize(record.slot + std::size_t{1});
   if (slots_[record.slot].heap != 0 || !fill(record.slot, record)) return false;
-  if (std::find(listed_heaps_.begin(), listed_heaps_.end(), record.heap) == listed_heaps_.end())
-    listed_heaps_.push_back(record.heap);
+  if (!is_listed_[record.heap]) listed_heaps_.push_back(record.heap);
+  is_listed_[record.heap] = true;
   return true;
 }
 
-// Their slots stay taken, as in StreamState.
+// It changes no bytes, if there can be that many at the new address.
+bool UseState::takes_move(const wire::MoveRecord& record) const {
+  if (record.slot >= slots_.size() || slots_[record.slot].is_vacant) return false;
+  const Slot& slot = slots_[record.slot];
+  return slot.heap != 0 && record.address + slot.size >= record.address;
+}
+
+// Their slots stay taken, as in StreamState. What lives has bytes.
 void UseState::clear_heap(std::uint32_t heap) {
-  for (Slot& slot : slots_)
-    if (slot.heap == heap && !slot.is_vacant) slot = {};
+  if (in_use_[heap] > 0)
+    for (Slot& slot : slots_)
+      if (slot.heap == heap && !slot.is_vacant) slot = {};
   in_use_[heap] = 0;
   physical_.drop_heap(heap);
 }

@@ -61,6 +61,7 @@ class UseState {
     return true;
   }
   bool take_live(const wire::LiveRecord& record);
+  bool takes_move(const wire::MoveRecord& record) const;
   void clear_heap(std::uint32_t heap);
   // The heap of what was in it; 0: that is not known.
   std::uint32_t give_back(std::uint32_t slot) {
@@ -76,9 +77,10 @@ class UseState {
   }
 
   std::vector<Slot> slots_;
-  std::vector<std::uint32_t> free_slots_;  // The last one is taken first.
-  std::vector<std::uint64_t> in_use_;      // Of blocks, by heap.
-  std::vector<std::uint32_t> listed_heaps_;
+  std::vector<std::uint32_t> free_slots_;    // The last one is taken first.
+  std::vector<std::uint64_t> in_use_;        // Of blocks, by heap.
+  std::vector<std::uint32_t> listed_heaps_;  // Of which nobody was told yet.
+  std::vector<bool> is_listed_;              // By heap: is in them.
   PhysicalState physical_;
   std::uint64_t position_ = 0;
   std::uint32_t next_sequence_ = 0;
@@ -93,6 +95,7 @@ bool UseState::apply(const wire::DecodedBlock& block, const Definitions& definit
   if (!follows(block.header())) return false;
   next_sequence_ = block.header().sequence + 1;
   in_use_.resize(definitions.heaps().size());
+  is_listed_.resize(definitions.heaps().size());
   const auto kinds = block.kinds();
   const auto times = block.times_ns();
   const auto allocs = block.rows<wire::AllocRecord>();
@@ -101,7 +104,10 @@ bool UseState::apply(const wire::DecodedBlock& block, const Definitions& definit
   std::size_t alloc = 0, free = 0, row[256] = {};
   std::uint64_t event = position_;
   const auto tell_listed = [&](std::int64_t time_ns) {
-    for (const std::uint32_t heap : listed_heaps_) after(event, time_ns, heap, in_use_bytes(heap));
+    for (const std::uint32_t heap : listed_heaps_) {
+      is_listed_[heap] = false;
+      after(event, time_ns, heap, in_use_bytes(heap));
+    }
     listed_heaps_.clear();
   };
   for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -133,6 +139,9 @@ bool UseState::apply(const wire::DecodedBlock& block, const Definitions& definit
         gone = block.rows<wire::HeapGoneRecord>()[at].heap;
         if (gone >= in_use_.size()) return false;
         clear_heap(gone);
+        break;
+      case RecordKind::move:
+        if (!takes_move(block.rows<wire::MoveRecord>()[at])) return false;
         break;
       case RecordKind::loss:
       case RecordKind::listing:

@@ -86,7 +86,8 @@ void add_report(CLI::App& app, ReportOptions& options) {
                    "Of a trace also, for each heap: free gaps, sizes, ages, lifetimes, churn, high-water moments");
   add_moment_option(command, "--from", options.from,
                     "Of a trace: what was allocated, freed and survived between this moment and --at");
-  command.add_flag("--series", options.series, "A line of totals for each file, instead of adding them up");
+  command.add_flag("--series", options.series,
+                   "A line of totals for each file, of traces peaks and curves, instead of adding them up");
   command.add_option("--fail-if", options.fail_if,
                      "Exit with 1 if this holds, e.g. 'bytes>40GiB' or 'device:0 bytes>10GiB'");
   command.add_flag("--json", options.json, "Print JSON (described in app/cli/README.md)");

@@ -1,6 +1,8 @@
 #include "app/cli/report_series.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -49,7 +51,8 @@ std::string head_of(const TraceSeriesPoint& point) {
   const auto add_count = [&](std::uint64_t count, std::string_view what) {
     if (count > 0) add(fmt::format("{} {}", text_from_count(count), what));
   };
-  if (point.begun_ms != 0) add(text_from_unix_ns(signed_from(point.begun_ms) * 1'000'000));
+  constexpr std::uint64_t ns_per_ms = 1'000'000, ms_max = std::numeric_limits<std::int64_t>::max() / ns_per_ms;
+  if (point.begun_ms != 0) add(text_from_unix_ns(signed_from(std::min(point.begun_ms, ms_max) * ns_per_ms)));
   if (point.duration_ns) add(text_from_value(*point.duration_ns, "nanoseconds"));
   add(fmt::format("{} events", text_from_count(point.events.total)));
   add_count(point.events.out_of_memory, "out of memory");
@@ -103,10 +106,16 @@ Result<std::vector<SeriesPoint>> load_points(const std::vector<std::string>& fil
   return points;
 }
 
-// Nothing where one of them is no trace.
+// Nothing where one of them is no trace, or can be read only once.
 Result<std::optional<std::vector<TraceSeriesPoint>>> load_trace_points(const std::vector<std::string>& files,
                                                                        const ReportOptions& options) {
   std::vector<TraceSeriesPoint> points;
+  const auto can_be_read_twice = [](const std::string& file) {
+    std::error_code error;
+    return std::filesystem::is_regular_file(file, error) || !std::filesystem::exists(file, error);
+  };
+  if (!std::all_of(files.begin(), files.end(), can_be_read_twice))
+    return std::optional<std::vector<TraceSeriesPoint>>();
   for (const std::string& file : files) {
     const auto trace = load_curves(file, load_options(options.view));
     if (!trace) return Failure(trace.error());

@@ -237,6 +237,7 @@ std::optional<std::string> BlockDecoder::decode(const Block& block, DecodedBlock
   Parser parser(payload, out, choice);
   const char* wrong = block.header.form == BlockForm::rows ? parser.read_rows() : parser.read_columns();
   if (wrong != nullptr) return fail(wrong);
+  if (!choice.has_times()) out.times_.clear();  // Rows have theirs in any case.
   return std::nullopt;
 }
 

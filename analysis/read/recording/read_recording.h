@@ -19,8 +19,9 @@ bool looks_like_recording(std::span<const std::uint8_t> bytes);
 Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::string& name,
                              std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30, ReadControl* control = nullptr);
 
-// Of its streams counts, failures, peaks and curves of bytes in use alone (Stream::Keeps::curves), at a third of the
-// price and in little memory; everything of short ones, and where they can't be had without, as where events were lost.
+// Of its streams definitions, counts, peaks and curves of bytes in use alone (Stream::Keeps::curves), at a third of the
+// price and in little memory; everything where they can't be had without, as where events were lost. `control` gets
+// no parts, and may cancel it.
 Result<Trace> read_recording_curves(std::span<const std::uint8_t> bytes, const std::string& name,
                                     std::uint64_t max_inflated_bytes, ReadControl* control = nullptr);
 
