@@ -187,14 +187,12 @@ TEST(UseCurve, has_the_highest_of_each_stretch_however_long_it_becomes) {
   std::int64_t end = all.front().first;
   curve.for_each_stretch([&](std::int64_t first, std::int64_t last, std::uint64_t in_use) {
     EXPECT_EQ(stretches == 0 ? first : end, first);
-    std::uint64_t highest = now;
+    std::uint64_t highest = now;  // As it was when the stretch began.
     for (; next < all.size() && all[next].first <= last; ++next) {
       highest = std::max(highest, all[next].second);
       now = all[next].second;
     }
-    // What was before the stretch's first event is in it only where that does not begin it.
-    EXPECT_LE(in_use, highest);
-    EXPECT_GE(in_use, next == 0 ? 0 : now);
+    EXPECT_EQ(highest, in_use);
     end = last + 1;
     ++stretches;
   });
