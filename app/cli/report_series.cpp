@@ -63,14 +63,11 @@ std::string head_of(const TraceSeriesPoint& point) {
 }
 
 std::string text_from_trace_series(const std::vector<TraceSeriesPoint>& points, const Terminal& terminal) {
-  std::uint64_t highest = 0;
-  for (const TraceSeriesPoint& point : points)
-    for (const SeriesHeap& heap : point.heaps) highest = std::max(highest, heap.peak_in_use_bytes);
   std::string text = terminal.paint(fmt::format("{:>10}  {:>10}  heap", "peak", "at the end"), Ink::dim) + "\n";
   for (const TraceSeriesPoint& point : points) {
     text += fmt::format("{}  {}\n", terminal.paint(printable(point.file), Ink::bold), head_of(point));
     for (const SeriesHeap& heap : point.heaps) {
-      const std::string curve = terminal.curve(heap.curve, highest);
+      const std::string curve = terminal.curve(heap.curve, heap.peak_in_use_bytes);
       text +=
           fmt::format("{:>10}  {:>10}  {}{}{}\n", text_from_bytes(heap.peak_in_use_bytes),
                       text_from_bytes(heap.in_use_bytes), printable(heap.label),
@@ -112,7 +109,7 @@ Result<std::optional<std::vector<TraceSeriesPoint>>> load_trace_points(const std
   std::vector<TraceSeriesPoint> points;
   const auto can_be_read_twice = [](const std::string& file) {
     std::error_code error;
-    return std::filesystem::is_regular_file(file, error) || !std::filesystem::exists(file, error);
+    return file != "-" && (std::filesystem::is_regular_file(file, error) || !std::filesystem::exists(file, error));
   };
   if (!std::all_of(files.begin(), files.end(), can_be_read_twice))
     return std::optional<std::vector<TraceSeriesPoint>>();
