@@ -46,6 +46,10 @@ void GuiTest::SetUp() {
 void GuiTest::TearDown() {
   if (session_ != nullptr && !HasFailure()) {
     // Frames draw what has changed since the one before. What came of all of them is what one draws that draws all.
+    // What is still being read says so after a while (views/answer_state.cpp): until then the moment decides.
+    constexpr auto said_after = std::chrono::milliseconds(400);
+    for (const gui::Source& source : session_->app().state().sources)
+      if (source.state == gui::AnswerState::pending) std::this_thread::sleep_until(source.started + said_after);
     const gui::Picture picture = settled_picture();
     session_->draw_all_anew();
     session_->draw();
