@@ -114,10 +114,6 @@ Stream stream_from_blocks(std::span<const std::uint8_t> bytes, Stream::Keeps kee
   return stream;
 }
 
-}  // namespace
-
-namespace {
-
 // Curves alone are those of everything, or say that they can't be had.
 void require_same_curves(const Stream& whole, const Stream& curves) {
   if (curves.needs_everything()) return;

@@ -23,7 +23,7 @@ class GrowingTrace {
   // Keyframes come where somebody wished to skip something (collector/link/link.h), not where blocks are missing.
   void expect_skips() { keyframe_gap_ = Stream::Gap::skipped; }
 
-  // Before anything is taken in: of its streams only counts, failures, peaks and curves of bytes in use are wanted.
+  // Before anything is taken in: of its streams only what Stream::Keeps::curves has is wanted.
   void keep_curves_only() { keeps_ = Stream::Keeps::curves; }
 
   bool needs_everything() const { return hbmscope::needs_everything(trace_); }

@@ -129,20 +129,26 @@ bool has_tpu_report(Bytes bytes, Bytes beginning) {
   return inflated && looks_like_tpu_oom(inflated->bytes());
 }
 
-Result<OpenedWorkload> read_workload(Bytes bytes, const std::string& name, const SourceOptions& options,
-                                     ReadControl* control) {
+// What is not read but made: the trace of a workload is that of its emulation.
+bool is_workload(Bytes bytes) {
+  return looks_like_tpu_workload(is_gzip(bytes) ? Bytes(inflate_beginning(bytes)) : bytes);
+}
+
+// Null: it is none.
+Result<std::shared_ptr<const OpenedWorkload>> read_workload(Bytes bytes, const std::string& name,
+                                                            const SourceOptions& options, ReadControl* control) {
+  if (!is_workload(bytes)) return std::shared_ptr<const OpenedWorkload>();
   ImportStatistics unused;  // What stands behind a text changes nothing in it.
   const auto text = unzip(bytes, name, options.max_inflated_bytes, unused);
   if (!text) return Failure(text.error());
   auto opened = open_workload(text->bytes, name, bytes.size(), options.what_if,
                               control == nullptr ? nullptr : &control->cancelled);
   if (!opened) return Failure(text->told(std::move(opened.error())));
-  return opened;
+  return std::make_shared<const OpenedWorkload>(std::move(*opened));
 }
 
-// What is not read but made: the trace of a workload is that of its emulation.
-bool is_workload(Bytes bytes) {
-  return looks_like_tpu_workload(is_gzip(bytes) ? Bytes(inflate_beginning(bytes)) : bytes);
+std::string name_of(const std::string& file) {
+  return file == "-" ? "standard input" : file;
 }
 
 // How a file's trace is read, by its first bytes; gzip may hold a snapshot or a log as well as a profile. Null: no
@@ -184,12 +190,10 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
   auto read = read_file(file, options.max_inflated_bytes, control);
   if (!read) return Failure(std::move(read.error()));
   const Bytes bytes = read->bytes();
-  const std::string name = file == "-" ? "standard input" : file;
-  if (is_workload(bytes)) {
-    auto opened = read_workload(bytes, name, options, control);
-    if (!opened) return Failure(std::move(opened.error()));
-    return source_of(std::make_shared<const OpenedWorkload>(std::move(*opened)), options);
-  }
+  const std::string name = name_of(file);
+  const auto workload = read_workload(bytes, name, options, control);
+  if (!workload) return Failure(workload.error());
+  if (*workload) return source_of(*workload, options);
   if (!options.what_if.empty())
     return Failure(Error{"only a workload file has something to change", "Leave --what-if out.", name, {}, false});
   if (const ReadTrace read_trace = find_trace_reader(bytes)) {
@@ -214,12 +218,10 @@ Result<std::shared_ptr<const Trace>> read_curves(const std::string& file, const 
   auto read = read_file(file, options.max_inflated_bytes, control);
   if (!read) return Failure(std::move(read.error()));
   const Bytes bytes = read->bytes();
-  const std::string name = file == "-" ? "standard input" : file;
-  if (is_workload(bytes)) {
-    auto opened = read_workload(bytes, name, options, control);
-    if (!opened) return Failure(std::move(opened.error()));
-    return std::move(opened->trace);
-  }
+  const std::string name = name_of(file);
+  const auto workload = read_workload(bytes, name, options, control);
+  if (!workload) return Failure(workload.error());
+  if (*workload) return (*workload)->trace;
   const ReadTrace read_trace = find_trace_reader(bytes);
   if (read_trace == nullptr) return std::shared_ptr<const Trace>();
   auto trace = read_trace == read_recorded_trace

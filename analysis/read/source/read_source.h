@@ -40,7 +40,7 @@ Result<Source> source_of(std::shared_ptr<const OpenedWorkload> workload, const S
 // "-" is standard input. Errors: those of the readers; a moment that the file does not have.
 Result<Source> read_source(const std::string& file, const SourceOptions& options, ReadControl* control = nullptr);
 
-// Of a trace its counts, failures, peaks and curves of bytes in use, for who looks at many files; of a recording these
+// Of a trace its definitions, counts, peaks and curves of bytes in use, for who looks at many files; of a recording these
 // alone where that will do (read_recording_curves). Null: the file is no trace.
 Result<std::shared_ptr<const Trace>> read_curves(const std::string& file, const SourceOptions& options,
                                                  ReadControl* control = nullptr);
