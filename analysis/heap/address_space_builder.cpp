@@ -6,7 +6,7 @@
 namespace hbmscope {
 
 AddressSpaceBuilder::AddressSpaceBuilder(AddressSpace& space, std::size_t blocks, std::size_t free_pieces)
-    : space_(space) {
+    : space_(space), tags_together_(2 * together_max) {
   space.tags_.reserve(space.tags_.size() + blocks + free_pieces);
   space.sizes_.reserve(space.sizes_.first_new_place() + free_pieces);
   gaps_.reserve(free_pieces);
@@ -52,74 +52,56 @@ void AddressSpaceBuilder::append(std::span<Block> blocks) {
   }
 }
 
-std::size_t AddressSpaceBuilder::count_in_region(std::span<const Block> blocks, std::size_t& gaps) const {
-  if (rest_ == AddressSpace::no_tag) return 0;
-  const std::uint64_t end = space_.tags_[rest_].end;
-  std::uint64_t cursor = cursor_, in_use = space_.in_use_bytes_;
-  std::size_t count = 0;
-  for (; count < std::min(blocks.size(), together_max); ++count) {
-    const std::uint64_t address = blocks[count].address, size = blocks[count].size;
-    // One comparison for what begins too early and for what begins too late, one for sizes of 0 and for too large ones.
-    if (address - cursor > end - cursor) break;
-    if (size - 1 >= std::min(end - address, AddressSpace::bytes_max - in_use)) break;
-    gaps += cursor < address ? 1 : 0;
-    cursor = address + size;
-    in_use += size;
-  }
-  return count;
-}
-
 // Whether there is a gap before a block cannot be foreseen: it is written in any case, and there is no branch on it.
 std::size_t AddressSpaceBuilder::append_in_region(std::span<Block> blocks) {
   using Kind = AddressSpace::Kind;
   using TagIndex = AddressSpace::TagIndex;
-  std::size_t gap_count = 0;
-  const std::size_t count = count_in_region(blocks, gap_count);
-  if (count == 0) return 0;
-  const std::size_t first_tag = space_.tags_.size();
-  space_.tags_.resize(first_tag + count + gap_count);
-  AddressSpace::Tag* const tags = space_.tags_.data();
-  // Those that come next: the processor itself does not look beyond the border of a page.
-  const std::size_t room = space_.tags_.capacity() - space_.tags_.size();
-  for (std::size_t i = 0; i < std::min(count + gap_count, room); i += 2)
-    __builtin_prefetch(tags + space_.tags_.size() + i, 1);
-  std::array<std::pair<std::uint64_t, TagIndex>, together_max> gaps;
-  std::array<std::uint64_t, together_max> gap_sizes;
+  if (rest_ == AddressSpace::no_tag) return 0;
+  const std::uint64_t region_end = space_.tags_[rest_].end;
+  const auto first_tag = static_cast<TagIndex>(space_.tags_.size());
   const std::uint32_t first_place = space_.sizes_.first_new_place() + static_cast<std::uint32_t>(gaps_.size());
-  std::uint64_t cursor = cursor_, in_use = 0;
-  auto tag = static_cast<TagIndex>(first_tag);
-  std::uint32_t gap = 0;
+  AddressSpace::Tag* const tags = tags_together_.data();
+  std::array<std::uint32_t, together_max + 1> gap_tags;  // By number of the gap, counted from the first tag.
+  std::uint64_t cursor = cursor_, in_use = space_.in_use_bytes_;
+  std::uint32_t tag = 0, gap = 0;
+  std::size_t count = 0;
   const auto write = [&](std::uint64_t begin, std::uint64_t end, std::uint32_t place, Kind kind) {
-    AddressSpace::Tag& written = tags[tag];
-    written.begin = begin;
-    written.end = end;
-    written.previous = tag - 1;
-    written.next = tag + 1;
-    written.place = place;
-    written.kind = kind;
+    tags[tag] = {begin, end, first_tag + tag - 1, first_tag + tag + 1, place, kind, Joining::never};
   };
-  for (Block& block : blocks.first(count)) {
+  for (; count < std::min(blocks.size(), together_max); ++count) {
+    Block& block = blocks[count];
     const std::uint64_t address = block.address, size = block.size;
+    // One comparison for what begins too early and for what begins too late, one for sizes of 0 and for too large ones.
+    if (address - cursor > region_end - cursor) break;
+    if (size - 1 >= std::min(region_end - address, AddressSpace::bytes_max - in_use)) break;
     write(cursor, address, first_place + gap, Kind::free);
-    gaps[gap] = {cursor, tag};
-    gap_sizes[gap] = address - cursor;
+    gap_tags[gap] = tag;
     const std::uint32_t has_gap = cursor < address ? 1 : 0;
     gap += has_gap;
     tag += has_gap;
     cursor = address + size;
     in_use += size;
     write(address, cursor, 0, Kind::block);
-    block.place = BlockIndex{tag++};
+    block.place = BlockIndex{first_tag + tag++};
   }
-  gaps_.insert(gaps_.end(), gaps.begin(), gaps.begin() + gap);
-  gap_sizes_.insert(gap_sizes_.end(), gap_sizes.begin(), gap_sizes.begin() + gap);
+  if (count == 0) return 0;
+  for (std::uint32_t i = 0; i < gap; ++i) {
+    const AddressSpace::Tag& free = tags[gap_tags[i]];
+    gaps_.emplace_back(free.begin, first_tag + gap_tags[i]);
+    gap_sizes_.push_back(free.end - free.begin);
+  }
   // Behind the last one is what follows next, or the rest of the region when that is closed.
-  tags[first_tag].previous = last_;
-  tags[last_].next = static_cast<TagIndex>(first_tag);
-  last_ = tag - 1;
+  tags[0].previous = last_;
+  space_.tags_.insert(space_.tags_.end(), tags, tags + tag);
+  space_.tags_[last_].next = first_tag;
+  // Those that come next: the processor itself does not look beyond the border of a page.
+  const std::size_t room = space_.tags_.capacity() - space_.tags_.size();
+  for (std::size_t i = 0; i < std::min<std::size_t>(tag, room); i += 2)
+    __builtin_prefetch(space_.tags_.data() + space_.tags_.size() + i, 1);
+  last_ = first_tag + tag - 1;
   cursor_ = cursor;
-  space_.free_bytes_ -= in_use;
-  space_.in_use_bytes_ += in_use;
+  space_.free_bytes_ -= in_use - space_.in_use_bytes_;
+  space_.in_use_bytes_ = in_use;
   space_.blocks_ += count;
   return count;
 }

@@ -34,8 +34,7 @@ class AddressSpaceBuilder {
  private:
   static constexpr std::size_t together_max = 64;  // Whose tags are made at a time: they stay in the nearest cache.
 
-  // How many of them lie behind each other in the region at hand, at most together_max, and with how many gaps.
-  std::size_t count_in_region(std::span<const Block> blocks, std::size_t& gaps) const;
+  // Appends those at the beginning that lie behind each other in the region at hand, at most together_max. How many?
   std::size_t append_in_region(std::span<Block> blocks);
   // One that may need the next region, or not be possible.
   BlockIndex append_elsewhere(std::uint64_t address, std::uint64_t size);
@@ -43,7 +42,8 @@ class AddressSpaceBuilder {
   void close_region();
 
   AddressSpace& space_;
-  std::vector<AddressSpace::TagIndex> regions_;  // In order.
+  std::vector<AddressSpace::Tag> tags_together_;  // Of blocks that are appended together, and the gaps before them.
+  std::vector<AddressSpace::TagIndex> regions_;   // In order.
   std::size_t at_ = 0;
   AddressSpace::TagIndex rest_ = AddressSpace::no_tag;  // The free chunk at the end of the region at hand.
   std::uint64_t cursor_ = 0;                            // Where it begins by now.

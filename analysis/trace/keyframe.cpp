@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analysis/heap/address_space_builder.h"
+#include "analysis/trace/decoding.h"
 #include "analysis/trace/net_changes.h"
 #include "analysis/trace/radix_sort.h"
 #include "analysis/trace/stream_state.h"
@@ -13,8 +14,8 @@ namespace hbmscope {
 namespace {
 
 // One that can't be decoded is a defect: who keeps keyframes and blocks sees to it that they can be.
-void decode_own(wire::BlockDecoder& decoder, const wire::Block& block, wire::DecodedBlock& out) {
-  if (decoder.decode(block, out)) std::abort();
+void decode_own(Decoding& decoding, const wire::Block& block) {
+  if (decoding.decode(block)) std::abort();
 }
 
 }  // namespace
@@ -175,11 +176,10 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
                                        std::span<const wire::SharedBlock> plain_blocks, std::uint64_t end) {
   StreamState state;
   state.make_heaps(definitions);
-  wire::BlockDecoder decoder;
-  wire::DecodedBlock decoded;
+  Decoding& decoding = Decoding::of_this_thread();
   for (const wire::Block& block : keyframe.regions) {
-    decode_own(decoder, block, decoded);
-    for (const wire::RegionLiveRecord& region : decoded.rows<wire::RegionLiveRecord>())
+    decode_own(decoding, block);
+    for (const wire::RegionLiveRecord& region : decoding.rows().rows<wire::RegionLiveRecord>())
       state.apply_region(region.heap, region.address, region.size, region.flags, true, definitions);
   }
   state.next_block_ = keyframe.next_block;
@@ -188,8 +188,9 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
   state.position_ = keyframe.position;
   state.time_ns_ = keyframe.time_ns;
   state.known_heaps_ = keyframe.known_heaps;
-  const std::uint64_t last = plain_blocks.empty() ? 0 : std::min(end, plain_blocks.back()->end_event());
-  const std::size_t events = last > keyframe.position ? static_cast<std::size_t>(last - keyframe.position) : 0;
+  const std::uint64_t end_of_all = plain_blocks.empty() ? 0 : plain_blocks.back()->end_event();
+  const std::size_t events =
+      end_of_all > keyframe.position ? static_cast<std::size_t>(end_of_all - keyframe.position) : 0;
   NetChanges changes(keyframe.slot_count, unpack_slots(keyframe.free_slots, keyframe.free_slot_count), events);
   bool is_unreadable = false;
   // Of the last event alone the time is wanted.
@@ -204,12 +205,13 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
       ++state.next_block_;
       continue;
     }
+    if (block->header.first_event >= end) break;  // Nothing of it is wanted.
     // One that can't be decoded was spilled to a file that can't be read back.
-    if (decoder.decode(*block, decoded, block.get() == timed ? everything : no_times)) {
+    if (decoding.decode(*block, block.get() == timed ? everything : no_times)) {
       is_unreadable = true;
       break;
     }
-    const bool is_whole = changes.add(decoded, end);
+    const bool is_whole = changes.add(decoding.rows(), end);
     state.next_record_ = changes.next_record();
     if (state.next_record_ > 0 || is_whole) state.next_sequence_ = block->header.sequence + 1;
     if (!is_whole) break;
@@ -228,7 +230,7 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
     state.heaps_[heap].inexact_since_ns = keyframe.heaps[heap].inexact_since_ns;
     state.heaps_[heap].space.set_problems(keyframe.heaps[heap].problems);
   }
-  if (is_unreadable) state.skip_lost(last);
+  if (is_unreadable) state.skip_lost(std::min(end, end_of_all));
   return state;
 }
 

@@ -32,7 +32,7 @@ bool NetChanges::is_plain(std::uint8_t kind) {
 
 NetChanges::NetChanges(std::size_t slot_count, std::vector<std::uint32_t> free_slots, std::size_t events)
     : last_by_slot_(slot_count, untouched), free_slots_(std::move(free_slots)) {
-  const std::size_t allocations = events / 2 + 1;  // Most are given back.
+  const std::size_t allocations = events / 2 + events / 16 + 1;  // Most are given back.
   free_slots_.reserve(free_slots_.size() + allocations);
   records_.reserve(allocations);
   taken_.reserve(allocations);
@@ -40,30 +40,75 @@ NetChanges::NetChanges(std::size_t slot_count, std::vector<std::uint32_t> free_s
 
 bool NetChanges::add(const wire::DecodedBlock& block, std::uint64_t end) {
   const auto kinds = block.kinds();
-  const auto frees = block.rows<wire::FreeRecord>();
-  const auto requests = block.rows<wire::FreeRequestedRecord>();
-  constexpr std::size_t ahead = 16;
+  const auto allocs = block.rows<wire::AllocRecord>();
   const std::uint64_t block_event = block.header().first_event;
   if (taken_.empty()) first_event_ = block_event;
-  const auto event_in_stretch = static_cast<std::uint32_t>(block_event - first_event_);
-  const auto allocs = block.rows<wire::AllocRecord>();
   records_.insert(records_.end(), allocs.begin(), allocs.end());
   const std::uint64_t room = end - std::min(end, block_event);  // For events.
-  std::size_t free = 0, request = 0, at = 0, last = 0;
-  std::uint32_t events = 0;
-  for (; at < kinds.size(); ++at) {
-    if (!wire::is_event(kinds[at])) continue;
-    if (events >= room) break;
-    switch (static_cast<RecordKind>(kinds[at])) {
+  const bool are_all_usual = kinds.size() == allocs.size() + block.rows<wire::FreeRecord>().size();
+  const Passed passed = are_all_usual ? add_usual(block, room) : add_any(block, room);
+  records_.resize(taken_.size());
+  if (passed.events > 0) {
+    position_ = block_event + passed.events;
+    time_ns_ = block.times_ns().empty() ? block.header().last_time_ns : block.times_ns()[passed.last];
+  }
+  if (passed.records == kinds.size()) return true;
+  next_record_ = passed.records;
+  return false;
+}
+
+// Allocations and frees alone. Which of the two comes next can't be foreseen, so that there is no branch on it.
+NetChanges::Passed NetChanges::add_usual(const wire::DecodedBlock& block, std::uint64_t room) {
+  constexpr std::size_t ahead = 16;
+  const auto kinds = block.kinds();
+  const auto frees = block.rows<wire::FreeRecord>();
+  const auto events = static_cast<std::uint32_t>(std::min<std::uint64_t>(kinds.size(), room));
+  const auto first_event = static_cast<std::uint32_t>(block.header().first_event - first_event_);
+  std::size_t taken = taken_.size(), vacant = free_slots_.size(), free = 0;
+  taken_.resize(taken + kinds.size() - frees.size() + 1);
+  free_slots_.resize(vacant + frees.size() + 1);
+  for (std::uint32_t event = 0; event < events; ++event) {
+    const std::size_t is_free = kinds[event] == static_cast<std::uint8_t>(RecordKind::free) ? 1 : 0;
+    const std::size_t is_alloc = 1 - is_free;
+    if (free + ahead < frees.size() && frees[free + ahead].slot < last_by_slot_.size())
+      __builtin_prefetch(&last_by_slot_[frees[free + ahead].slot], 1);
+    if (is_alloc > vacant) {
+      free_slots_[vacant++] = static_cast<std::uint32_t>(last_by_slot_.size());
+      last_by_slot_.push_back(untouched);
+    }
+    // Where it is taken from, or put.
+    std::uint32_t* const top = free_slots_.data() + vacant - is_alloc;
+    const std::uint32_t slot = *(is_free != 0 ? &frees.data()[free].slot : top);
+    *top = slot;
+    last_by_slot_[slot] = is_free != 0 ? given_back : static_cast<std::uint32_t>(taken);
+    taken_[taken] = {slot, first_event + event};
+    vacant += is_free - is_alloc;
+    taken += is_alloc;
+    free += is_free;
+  }
+  taken_.resize(taken);
+  free_slots_.resize(vacant);
+  return {events, events, events == 0 ? 0 : events - 1};
+}
+
+NetChanges::Passed NetChanges::add_any(const wire::DecodedBlock& block, std::uint64_t room) {
+  const auto kinds = block.kinds();
+  const auto frees = block.rows<wire::FreeRecord>();
+  const auto requests = block.rows<wire::FreeRequestedRecord>();
+  const auto first_event = static_cast<std::uint32_t>(block.header().first_event - first_event_);
+  std::size_t free = 0, request = 0;
+  Passed passed;
+  for (; passed.records < kinds.size(); ++passed.records) {
+    if (!wire::is_event(kinds[passed.records])) continue;
+    if (passed.events >= room) break;
+    switch (static_cast<RecordKind>(kinds[passed.records])) {
       case RecordKind::alloc: {
         const std::uint32_t slot = take_slot();
         last_by_slot_[slot] = static_cast<std::uint32_t>(taken_.size());
-        taken_.push_back({slot, event_in_stretch + events});
+        taken_.push_back({slot, first_event + passed.events});
         break;
       }
       case RecordKind::free: {
-        if (free + ahead < frees.size() && frees[free + ahead].slot < last_by_slot_.size())
-          __builtin_prefetch(&last_by_slot_[frees[free + ahead].slot], 1);
         const std::uint32_t slot = frees[free++].slot;
         free_slots_.push_back(slot);
         last_by_slot_[slot] = given_back;
@@ -72,17 +117,10 @@ bool NetChanges::add(const wire::DecodedBlock& block, std::uint64_t end) {
       case RecordKind::free_requested: note_requested(requests[request++].slot); break;
       default: break;
     }
-    ++events;
-    last = at;
+    ++passed.events;
+    passed.last = passed.records;
   }
-  records_.resize(taken_.size());
-  if (events > 0) {
-    position_ = block_event + events;
-    time_ns_ = block.times_ns().empty() ? block.header().last_time_ns : block.times_ns()[last];
-  }
-  if (at == kinds.size()) return true;
-  next_record_ = at;
-  return false;
+  return passed;
 }
 
 std::uint32_t NetChanges::take_slot() {
@@ -119,55 +157,62 @@ wire::LiveRecord NetChanges::live_record(std::uint32_t taken) const {
 
 void NetChanges::finish() {
   constexpr std::size_t ahead = 16;
-  struct Key {
-    std::uint64_t address;
-    std::uint32_t heap, taken;
-  };
-  std::vector<Key> keys, scratch;
+  std::vector<Added> scratch;
   std::uint64_t address_bits = 0, heap_bits = 0;
+  added_.resize(taken_.size() + 1);
+  std::size_t count = 0;
   for (std::uint32_t taken = 0; taken < taken_.size(); ++taken) {
     if (taken + ahead < taken_.size()) __builtin_prefetch(&last_by_slot_[taken_[taken + ahead].slot]);
     const wire::AllocRecord& record = records_[taken];
-    if (last_by_slot_[taken_[taken].slot] != taken || record.heap == 0) continue;
-    keys.push_back({record.address, record.heap, taken});
-    address_bits |= record.address ^ keys.front().address;
-    heap_bits |= record.heap ^ keys.front().heap;
+    const bool is_there = static_cast<bool>(static_cast<int>(last_by_slot_[taken_[taken].slot] == taken) &
+                                            static_cast<int>(record.heap != 0));
+    added_[count] = {record.address, record.heap, taken};
+    address_bits |= is_there ? record.address ^ added_.front().address : 0;
+    heap_bits |= is_there ? record.heap ^ added_.front().heap : 0;
+    count += is_there ? 1 : 0;
   }
-  radix_sort(keys, scratch, address_bits, [](const Key& key) { return key.address; });
-  radix_sort(keys, scratch, heap_bits, [](const Key& key) { return std::uint64_t{key.heap}; });
-  added_.reserve(keys.size() + 1);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (i + ahead < keys.size()) {
-      __builtin_prefetch(&records_[keys[i + ahead].taken]);
-      __builtin_prefetch(&taken_[keys[i + ahead].taken]);
+  added_.resize(count);
+  radix_sort(added_, scratch, address_bits, [](const Added& added) { return added.address; });
+  radix_sort(added_, scratch, heap_bits, [](const Added& added) { return std::uint64_t{added.heap}; });
+  added_.push_back({~std::uint64_t{0}, behind_all_heaps, 0});
+}
+
+void NetChanges::read_added(std::size_t begin, std::size_t end, Live& live) const {
+  constexpr std::size_t ahead = 24;
+  live.added.resize(end - begin);
+  for (std::size_t i = begin; i < end; ++i) {
+    if (i + ahead < added_.size()) {
+      __builtin_prefetch(&records_[added_[i + ahead].taken]);
+      __builtin_prefetch(&taken_[added_[i + ahead].taken]);
     }
-    added_.push_back(live_record(keys[i].taken));
+    live.added[i - begin] = live_record(added_[i].taken);
   }
-  added_.push_back({.heap = behind_all_heaps});
 }
 
 // A block that is gone or taken anew stays out; whether one is cannot be foreseen, so that there is no branch on it.
-void NetChanges::merge_piece(std::uint32_t heap, std::span<wire::LiveRecord> piece, const wire::LiveRecord*& next,
-                             std::vector<const wire::LiveRecord*>& live) const {
+void NetChanges::merge_piece(std::uint32_t heap, std::span<wire::LiveRecord> piece, std::size_t& next,
+                             Live& live) const {
   constexpr std::size_t ahead = 32;
-  const auto is_before = [heap](const wire::LiveRecord& added, const wire::LiveRecord& block) {
+  const auto is_before = [heap](const Added& added, const wire::LiveRecord& block) {
     const bool is_lower = added.address < block.address, is_loose = (block.flags & wire::block_flag::is_loose) != 0;
     return static_cast<bool>(static_cast<int>(added.heap == heap) & (static_cast<int>(is_lower) | is_loose));
   };
-  const wire::LiveRecord* end = next;
-  while (is_before(*end, piece.back())) ++end;
-  live.resize(piece.size() + static_cast<std::size_t>(end - next));
+  const std::size_t begin = next;
+  std::size_t end = next;
+  while (is_before(added_[end], piece.back())) ++end;
+  read_added(begin, end, live);
+  live.blocks.resize(piece.size() + end - begin);
   std::size_t count = 0;
   for (std::size_t at = 0; at < piece.size(); ++at) {
     if (at + ahead < piece.size()) __builtin_prefetch(&last_by_slot_[piece[at + ahead].slot]);
     wire::LiveRecord& block = piece[at];
-    while (is_before(*next, block)) live[count++] = next++;
+    for (; is_before(added_[next], block); ++next) live.blocks[count++] = &live.added[next - begin];
     const std::uint32_t last = last_by_slot_[block.slot];
     block.flags |= last == now_pending ? wire::block_flag::is_pending : 0;
-    live[count] = &block;
+    live.blocks[count] = &block;
     count += last >= now_pending ? 1 : 0;
   }
-  live.resize(count);
+  live.blocks.resize(count);
 }
 
 }  // namespace hbmscope

@@ -43,20 +43,23 @@ class NetChanges {
   // loose, address.
   template <class Visit>
   void for_each_live(const PackedBlocks& before, const Visit& visit) const {
-    const wire::LiveRecord* next = added_.data();
-    std::vector<const wire::LiveRecord*> live;
+    std::size_t next = 0;
+    Live live;
     const auto visit_heaps_before = [&](std::uint32_t heap) {
-      while (next->heap < heap) {
-        const std::uint32_t added_heap = next->heap;
-        live.clear();
-        while (next->heap == added_heap && live.size() < packed_numbers_max) live.push_back(next++);
-        visit(added_heap, std::span(std::as_const(live)));
+      while (added_[next].heap < heap) {
+        const std::uint32_t added_heap = added_[next].heap;
+        std::size_t end = next;
+        while (added_[end].heap == added_heap && end - next < packed_numbers_max) ++end;
+        live.blocks.clear();
+        read_added(next, end, live);
+        for (; next < end; ++next) live.blocks.push_back(&live.added[live.blocks.size()]);
+        visit(added_heap, std::span(std::as_const(live.blocks)));
       }
     };
     before.for_each_piece([&](std::uint32_t heap, std::span<wire::LiveRecord> piece) {
       visit_heaps_before(heap);
       merge_piece(heap, piece, next, live);
-      visit(heap, std::span(std::as_const(live)));
+      visit(heap, std::span(std::as_const(live.blocks)));
     });
     visit_heaps_before(behind_all_heaps);
   }
@@ -66,9 +69,26 @@ class NetChanges {
   struct Taken {
     std::uint32_t slot, event;
   };
+  // One that lives; where in its heap, and which.
+  struct Added {
+    std::uint64_t address;
+    std::uint32_t heap, taken;
+  };
+  // What follows upon each other in a heap: mostly some hundred blocks, of which few were added.
+  struct Live {
+    std::vector<const wire::LiveRecord*> blocks;
+    std::vector<wire::LiveRecord> added;  // Those of them.
+  };
+  void read_added(std::size_t begin, std::size_t end, Live& live) const;
   // What is kept of a piece, and what was added (from `next` on) before the last of it.
-  void merge_piece(std::uint32_t heap, std::span<wire::LiveRecord> piece, const wire::LiveRecord*& next,
-                   std::vector<const wire::LiveRecord*>& live) const;
+  void merge_piece(std::uint32_t heap, std::span<wire::LiveRecord> piece, std::size_t& next, Live& live) const;
+  struct Passed {
+    std::size_t records = 0;   // Up to where the next event is.
+    std::uint32_t events = 0;  // Among them.
+    std::size_t last = 0;      // Where the last of these is.
+  };
+  Passed add_usual(const wire::DecodedBlock& block, std::uint64_t room);
+  Passed add_any(const wire::DecodedBlock& block, std::uint64_t room);
   std::uint32_t take_slot();
   void note_requested(std::uint32_t slot);
   wire::LiveRecord live_record(std::uint32_t taken) const;
@@ -80,7 +100,7 @@ class NetChanges {
   std::vector<std::uint32_t> free_slots_;
   std::vector<wire::AllocRecord> records_;  // By number of the allocation, as the next.
   std::vector<Taken> taken_;
-  std::vector<wire::LiveRecord> added_;  // Those that live, by heap, then by address; the last is behind all heaps.
+  std::vector<Added> added_;  // By heap, then by address; the last is behind all heaps.
   std::uint64_t first_event_ = 0, position_ = 0;
   std::int64_t time_ns_ = 0;
   std::size_t next_record_ = 0;

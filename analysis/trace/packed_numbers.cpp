@@ -1,6 +1,7 @@
 #include "analysis/trace/packed_numbers.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -10,12 +11,15 @@ namespace {
 // A number at any bit is read with one load of eight bytes, so it has at most 57 bits, or 64 and begins a byte.
 constexpr unsigned loaded_bits_max = 57;
 constexpr unsigned row_bits = std::bit_width(packed_numbers_max - 1);
+static_assert(packed_numbers_max - 1 <= 255);  // Exceptions: the least number is none.
 
+// What stands before the bits: these, a byte each, and the bytes of `least` that are not 0.
 struct Head {
-  std::uint64_t least = 0;
-  std::uint16_t exceptions = 0;  // Rows that are not the least one, where only these are kept.
-  std::uint8_t shift = 0, width = 0;
-  bool has_exceptions = false;
+  std::uint8_t width = 0;       // Of each row.
+  std::uint8_t more_width = 0;  // Of what exceptions have above that.
+  std::uint8_t shift = 0;
+  std::uint8_t exceptions = 0;
+  std::uint8_t least_bytes = 0;
 };
 
 constexpr std::uint64_t mask_of(unsigned width) {
@@ -54,46 +58,57 @@ std::uint64_t load_bits(const std::uint8_t* begin, std::size_t bit) {
   return word >> bit % 8;
 }
 
-Head make_head(std::span<const std::uint64_t> numbers) {
-  Head head;
-  auto least = static_cast<std::int64_t>(numbers[0]), most = least;
-  for (const std::uint64_t number : numbers) {
-    least = std::min(least, static_cast<std::int64_t>(number));
-    most = std::max(most, static_cast<std::int64_t>(number));
+// So that rows and exceptions together take the fewest bits. `rows_of`: how many have so many bits.
+void choose_widths(const std::array<std::uint16_t, 65>& rows_of, std::size_t rows, Head& head) {
+  unsigned widest = 64;
+  while (rows_of[widest] == 0) --widest;
+  head.width = static_cast<std::uint8_t>(widest > loaded_bits_max ? 64 : widest);
+  std::size_t best = rows * head.width, exceptions = 0;
+  for (unsigned width = widest; width-- > 0;) {
+    exceptions += rows_of[width + 1];
+    const unsigned more_width = widest - width;
+    if (more_width + row_bits > loaded_bits_max) break;
+    const std::size_t bits = rows * width + exceptions * (more_width + row_bits);
+    if (width > loaded_bits_max || bits >= best) continue;
+    best = bits;
+    head.width = static_cast<std::uint8_t>(width);
+    head.more_width = static_cast<std::uint8_t>(more_width);
+    head.exceptions = static_cast<std::uint8_t>(exceptions);
   }
-  head.least = static_cast<std::uint64_t>(least);
-  std::uint64_t bits = 0;
-  std::size_t others = 0;
-  for (const std::uint64_t number : numbers) {
-    bits |= number - head.least;
-    others += number != head.least ? 1 : 0;
-  }
-  if (bits == 0) return head;
-  head.shift = static_cast<std::uint8_t>(std::countr_zero(bits));
-  const auto width =
-      static_cast<unsigned>(std::bit_width((static_cast<std::uint64_t>(most) - head.least) >> head.shift));
-  head.width = static_cast<std::uint8_t>(width > loaded_bits_max - row_bits ? 64 : width);
-  head.has_exceptions = head.width < 64 && others * (head.width + row_bits) < numbers.size() * head.width;
-  if (head.has_exceptions) head.exceptions = static_cast<std::uint16_t>(others);
-  return head;
 }
 
 }  // namespace
 
 void pack_numbers(std::span<const std::uint64_t> numbers, std::vector<std::uint8_t>& out) {
-  const Head head = make_head(numbers);
-  const std::size_t begin = out.size();
-  out.resize(begin + sizeof(head) + numbers.size() * sizeof(std::uint64_t));
-  std::memcpy(out.data() + begin, &head, sizeof(head));
-  BitWriter writer(out.data() + begin + sizeof(head));
-  if (head.has_exceptions) {
-    for (std::size_t row = 0; row < numbers.size(); ++row)
-      if (numbers[row] != head.least)
-        writer.add(row | (numbers[row] - head.least) >> head.shift << row_bits, head.width + row_bits);
-  } else if (head.width > 0) {
-    for (const std::uint64_t number : numbers) writer.add((number - head.least) >> head.shift, head.width);
+  auto signed_least = static_cast<std::int64_t>(numbers[0]);
+  for (const std::uint64_t number : numbers) signed_least = std::min(signed_least, static_cast<std::int64_t>(number));
+  const auto least = static_cast<std::uint64_t>(signed_least);
+  std::uint64_t bits = 0;
+  for (const std::uint64_t number : numbers) bits |= number - least;
+  Head head;
+  head.least_bytes = static_cast<std::uint8_t>((std::bit_width(least) + 7) / 8);
+  head.shift = static_cast<std::uint8_t>(bits == 0 ? 0 : std::countr_zero(bits));
+  std::array<std::uint64_t, packed_numbers_max> above;
+  std::array<std::uint16_t, 65> rows_of{};
+  for (std::size_t row = 0; row < numbers.size(); ++row) {
+    above[row] = (numbers[row] - least) >> head.shift;
+    ++rows_of[static_cast<std::size_t>(std::bit_width(above[row]))];
   }
-  out.resize(static_cast<std::size_t>(writer.finish() - out.data()));
+  choose_widths(rows_of, numbers.size(), head);
+
+  const std::size_t begin = out.size();
+  out.resize(begin + sizeof(head) + 2 * (numbers.size() + 1) * sizeof(std::uint64_t));
+  std::memcpy(out.data() + begin, &head, sizeof(head));
+  std::memcpy(out.data() + begin + sizeof(head), &least, head.least_bytes);
+  BitWriter rows(out.data() + begin + sizeof(head) + head.least_bytes);
+  const std::uint64_t mask = mask_of(head.width);
+  if (head.width > 0)
+    for (std::size_t row = 0; row < numbers.size(); ++row) rows.add(above[row] & mask, head.width);
+  BitWriter exceptions(rows.finish());
+  if (head.exceptions > 0)
+    for (std::size_t row = 0; row < numbers.size(); ++row)
+      if (above[row] > mask) exceptions.add(row | above[row] >> head.width << row_bits, head.more_width + row_bits);
+  out.resize(static_cast<std::size_t>(exceptions.finish() - out.data()));
 }
 
 namespace {
@@ -103,21 +118,26 @@ const std::uint8_t* unpack(const std::uint8_t* at, std::span<Number> numbers) {
   Head head;
   std::memcpy(&head, at, sizeof(head));
   at += sizeof(head);
-  if (head.has_exceptions || head.width == 0) {
-    std::fill(numbers.begin(), numbers.end(), static_cast<Number>(head.least));
-    const unsigned width = head.width + row_bits;
+  std::uint64_t least = 0;
+  std::memcpy(&least, at, sizeof(least));
+  least &= mask_of(8U * head.least_bytes);
+  at += head.least_bytes;
+  if (head.width == 0) {
+    std::fill(numbers.begin(), numbers.end(), static_cast<Number>(least));
+  } else {
+    const std::uint64_t mask = mask_of(head.width);
     std::size_t bit = 0;
-    for (std::size_t i = 0; i < head.exceptions; ++i, bit += width) {
-      const std::uint64_t both = load_bits(at, bit) & mask_of(width);
-      numbers[both & mask_of(row_bits)] = static_cast<Number>(head.least + (both >> row_bits << head.shift));
+    for (Number& number : numbers) {
+      number = static_cast<Number>(least + ((load_bits(at, bit) & mask) << head.shift));
+      bit += head.width;
     }
-    return at + (bit + 7) / 8;
+    at += (bit + 7) / 8;
   }
-  const std::uint64_t mask = mask_of(head.width);
+  const unsigned width = head.more_width + row_bits, shift = head.width + head.shift;
   std::size_t bit = 0;
-  for (Number& number : numbers) {
-    number = static_cast<Number>(head.least + ((load_bits(at, bit) & mask) << head.shift));
-    bit += head.width;
+  for (unsigned i = 0; i < head.exceptions; ++i, bit += width) {
+    const std::uint64_t both = load_bits(at, bit) & mask_of(width);
+    numbers[both & mask_of(row_bits)] += static_cast<Number>(both >> row_bits << shift);
   }
   return at + (bit + 7) / 8;
 }

@@ -1,5 +1,5 @@
 // Some hundred numbers in a few bits each: counted from the least of them, without the low bits that they have in
-// common, each in as many bits as the widest one needs. Where most are the least one, only the others are kept.
+// common, each in as many bits as most of them need. What the others have above that follows, with their rows.
 //
 // For memory only: a keyframe is written and read in one process. Ten times as fast as columns under zstd, at about the
 // same size, because what is packed here (slots, times of birth) hardly repeats.

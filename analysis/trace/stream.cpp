@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "analysis/trace/decoding.h"
 #include "analysis/trace/net_changes.h"
 
 namespace hbmscope {
 namespace {
 
 // Keyframes may cost this many bytes an event, so that a trace with many live blocks has them farther apart.
-constexpr std::uint64_t keyframe_bytes_per_event = 8;
+constexpr std::uint64_t keyframe_bytes_per_event = 9;
 constexpr std::uint64_t sparing_events_per_byte = 4;
 
 // Kinds that Stream, StreamState, PhysicalState or Definitions take in. One that the wire learns belongs here when the
@@ -369,19 +370,22 @@ StreamState Stream::state_at(std::uint64_t position) const {
   const Keyframe& keyframe = after == has_.keyframes.begin() ? beginning : **std::prev(after);
   StreamState state =
       StreamState::from_keyframe(keyframe, has_.definitions, plain_blocks_after(keyframe, position), position);
-  advance(state, position);
+  // Where an event of a plain block comes next, advance() would decode that block and stop at once.
+  const std::size_t next = state.next_block();
+  const bool has_plain_next =
+      next < has_.blocks.size() && has_.plain_blocks[next] != 0 && has_.blocks[next]->header.events > 0;
+  if (state.position() != position || !has_plain_next) advance(state, position);
   return state;
 }
 
 void Stream::advance(StreamState& state, std::uint64_t position) const {
   state.make_heaps(has_.definitions);
-  wire::BlockDecoder decoder;
-  wire::DecodedBlock decoded;
+  Decoding& decoding = Decoding::of_this_thread();
   for (std::size_t number = state.next_block(); number < has_.blocks.size(); ++number) {
     if (has_.blocks[number]->header.first_event > position) break;
-    if (decoder.decode(*has_.blocks[number], decoded))  // It was spilled to a file that can't be read back.
+    if (decoding.decode(*has_.blocks[number]))  // It was spilled to a file that can't be read back.
       return state.skip_lost(std::min(position, has_.end_position));
-    state.apply(decoded, number, has_.definitions, position, [](std::uint64_t, std::int64_t, std::uint32_t) {});
+    state.apply(decoding.rows(), number, has_.definitions, position, [](std::uint64_t, std::int64_t, std::uint32_t) {});
     if (state.next_block() == number) return;  // Stopped inside of it.
   }
   if (has_.events_lost_at_end > 0 && position >= has_.end_position) state.skip_lost(has_.end_position);
@@ -390,20 +394,19 @@ void Stream::advance(StreamState& state, std::uint64_t position) const {
 std::uint64_t Stream::position_of_time(std::int64_t time_ns) const {
   // Blocks are in the order of the stream, whose clock may step back a little; the first block that ends later decides.
   std::uint64_t position = 0;
-  wire::BlockDecoder decoder;
-  wire::DecodedBlock decoded;
+  Decoding& decoding = Decoding::of_this_thread();
   for (const wire::SharedBlock& block : has_.blocks) {
     if (block->header.last_time_ns <= time_ns) {
       position = block->end_event();
       continue;
     }
     if (block->header.type == wire::BlockType::keyframe) break;  // In the stretch that was skipped.
-    if (decoder.decode(*block, decoded)) break;
-    const auto kinds = decoded.kinds();
+    if (decoding.decode(*block)) break;
+    const auto kinds = decoding.rows().kinds();
     std::uint64_t event = block->header.first_event;
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       if (!wire::is_event(kinds[i])) continue;
-      if (decoded.times_ns()[i] > time_ns) return event;
+      if (decoding.rows().times_ns()[i] > time_ns) return event;
       ++event;
     }
     position = event;

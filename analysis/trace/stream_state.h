@@ -253,11 +253,12 @@ class StreamState {
   static void fill_slot(Slot& slot, const Record& record, BlockIndex place, std::uint64_t size, HeapSums& sums) {
     const bool is_pending = (record.flags & wire::block_flag::is_pending) != 0;
     const bool is_told = record.requested <= AddressSpace::bytes_max;
-    slot.requested = is_told ? record.requested : wire::unknown_bytes;
-    slot.place = place;
-    slot.heap = record.heap & Slot::heap_max;
-    slot.is_pending = is_pending ? 1 : 0;
-    slot.is_vacant = 0;
+    // At once, so that nothing of it needs to be read before.
+    slot = {.requested = is_told ? record.requested : wire::unknown_bytes,
+            .place = place,
+            .heap = record.heap & Slot::heap_max,
+            .is_pending = is_pending ? 1U : 0U,
+            .is_vacant = 0};
     sums.in_use_bytes += size;
     sums.requested_bytes += is_told ? record.requested : 0;
     sums.pending_bytes += is_pending ? size : 0;

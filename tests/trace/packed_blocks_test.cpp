@@ -44,7 +44,19 @@ TEST(PackedNumbers, small_ones_take_as_many_bits_as_they_have) {
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = (std::uint64_t{1} << 40) + i % 32 * 256;
   std::vector<std::uint8_t> packed;
   pack_numbers(numbers, packed);
-  EXPECT_EQ(16 + packed_numbers_max * 5 / 8, packed.size());
+  EXPECT_EQ(5 + 6 + packed_numbers_max * 5 / 8, packed.size());
+}
+
+TEST(PackedNumbers, wide_ones_do_not_widen_the_others) {
+  std::vector<std::uint64_t> numbers(packed_numbers_max);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = i % 32;
+  for (const std::size_t row : {3, 77, 255}) numbers[row] = std::uint64_t{1} << 30 | row;
+  std::vector<std::uint8_t> packed;
+  pack_numbers(numbers, packed);
+  const std::size_t exceptions = (3 * (8 + 31 - 5) + 7) / 8;
+  EXPECT_EQ(5 + packed_numbers_max * 5 / 8 + exceptions, packed.size());
+  packed.insert(packed.end(), packed_numbers_behind, 0xff);
+  EXPECT_EQ(numbers, unpacked(packed, numbers.size()));
 }
 
 TEST(PackedBlocks, blocks_come_back_field_by_field) {

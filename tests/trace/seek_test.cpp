@@ -41,7 +41,7 @@ class RandomStream {
         step_out_of_order(lasting);
       else
         step();
-      if (random_() % 700 == 0) writer_.flush();
+      if (random_() % 700 == 0) end_block();
     }
     writer_.flush();
   }
@@ -71,16 +71,26 @@ class RandomStream {
     live_[heap][address] = size;
   }
 
+  // The next one is of any events, or of usual ones alone: both ways, or only some of one.
+  void end_block() {
+    writer_.flush();
+    has_requests_ = random_() % 2 == 0;
+    has_allocs_ = random_() % 4 != 0;
+    has_frees_ = !has_allocs_ || random_() % 4 != 0;
+    if (random_() % 4 == 0) writer_.define_frame("f", "f.py", static_cast<std::uint32_t>(random_() % 1000));
+  }
+
   void step() {
     const auto heap = 1 + static_cast<std::uint32_t>(random_() % 3);
     auto& live = live_[heap];
     const std::uint64_t address = random_() % (heap_bytes / page) * page;
     auto at = live.upper_bound(address);
     const std::uint64_t end = at == live.end() ? heap_bytes : at->first;
-    if (at == live.begin() || std::prev(at)->first + std::prev(at)->second <= address)
-      return alloc(heap, address, std::min(end - address, (1 + random_() % 8) * page));
+    const bool is_free = at == live.begin() || std::prev(at)->first + std::prev(at)->second <= address;
+    if (is_free ? !has_allocs_ : !has_frees_) return;
+    if (is_free) return alloc(heap, address, std::min(end - address, (1 + random_() % 8) * page));
     --at;
-    if (random_() % 5 == 0) {
+    if (has_requests_ && random_() % 5 == 0) {
       writer_.free_requested(heap, at->first, 0, 0, ++time_);
     } else {
       writer_.free(heap, at->first, 0, 0, ++time_);
@@ -112,6 +122,7 @@ class RandomStream {
   wire::StreamWriter writer_;
   std::map<std::uint32_t, std::map<std::uint64_t, std::uint64_t>> live_;  // By heap and address: sizes.
   std::int64_t time_ = 0;
+  bool has_requests_ = true, has_allocs_ = true, has_frees_ = true;
 };
 
 void expect_same(const StreamState& expected, const StreamState& state) {
@@ -168,6 +179,30 @@ TEST(Seek, plain_blocks_at_once_are_as_event_by_event) {
       stream.advance(later, end + 100);
       stream.advance(sought, end + 100);
       ASSERT_NO_FATAL_FAILURE(expect_same(later, sought)) << end;
+    }
+  }
+}
+
+// Where a block begins there may be definitions before its first event.
+TEST(Seek, ends_of_blocks_are_as_event_by_event) {
+  for (unsigned seed = 0; seed < 3; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomStream made(200 + seed);
+    made.run(70'000, 0);
+    made.run(20'000, 1);
+    made.run(20'000, 0);
+    StreamState walked;
+    for (const wire::SharedBlock& block : made.stream.blocks()) {
+      if (block->header.events == 0) continue;
+      for (const std::uint64_t at : {block->header.first_event, block->header.first_event + 1}) {
+        made.stream.advance(walked, at);
+        StreamState sought = made.stream.version().state_at(at);
+        ASSERT_NO_FATAL_FAILURE(expect_same(walked, sought)) << at;
+        StreamState later = walked;
+        made.stream.advance(later, at + 1000);
+        made.stream.advance(sought, at + 1000);
+        ASSERT_NO_FATAL_FAILURE(expect_same(later, sought)) << at;
+      }
     }
   }
 }
