@@ -185,24 +185,21 @@ TEST(Seek, plain_blocks_at_once_are_as_event_by_event) {
 
 // Where a block begins there may be definitions before its first event.
 TEST(Seek, ends_of_blocks_are_as_event_by_event) {
-  for (unsigned seed = 0; seed < 3; ++seed) {
-    SCOPED_TRACE(seed);
-    RandomStream made(200 + seed);
-    made.run(70'000, 0);
-    made.run(20'000, 1);
-    made.run(20'000, 0);
-    StreamState walked;
-    for (const wire::SharedBlock& block : made.stream.blocks()) {
-      if (block->header.events == 0) continue;
-      for (const std::uint64_t at : {block->header.first_event, block->header.first_event + 1}) {
-        made.stream.advance(walked, at);
-        StreamState sought = made.stream.version().state_at(at);
-        ASSERT_NO_FATAL_FAILURE(expect_same(walked, sought)) << at;
-        StreamState later = walked;
-        made.stream.advance(later, at + 1000);
-        made.stream.advance(sought, at + 1000);
-        ASSERT_NO_FATAL_FAILURE(expect_same(later, sought)) << at;
-      }
+  RandomStream made(200);
+  made.run(70'000, 0);
+  made.run(10'000, 1);
+  made.run(10'000, 0);
+  StreamState walked;
+  for (const wire::SharedBlock& block : made.stream.blocks()) {
+    if (block->header.events == 0) continue;
+    for (const std::uint64_t at : {block->header.first_event, block->header.first_event + 1}) {
+      made.stream.advance(walked, at);
+      StreamState sought = made.stream.version().state_at(at);
+      ASSERT_NO_FATAL_FAILURE(expect_same(walked, sought)) << at;
+      StreamState later = walked;
+      made.stream.advance(later, at + 1000);
+      made.stream.advance(sought, at + 1000);
+      ASSERT_NO_FATAL_FAILURE(expect_same(later, sought)) << at;
     }
   }
 }
