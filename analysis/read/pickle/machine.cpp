@@ -225,6 +225,14 @@ bool Machine::push_float() {
 
 // Two's complement, little-endian, as short as possible: an address above 2^63 has nine bytes, the last of them 0.
 bool Machine::push_long(std::uint64_t size) {
+  // Addresses and times, of which a snapshot has two an entry: one load, and the sign from its highest bit.
+  if (size - 1 < 8 && end_ - at_ >= 8) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, at_, sizeof(bits));
+    at_ += size;
+    const auto above = static_cast<unsigned>(64 - 8 * size);
+    return push(builder_.add_integer(static_cast<std::int64_t>(bits << above) >> above));
+  }
   std::string_view bytes;
   if (!read_bytes(size, bytes)) return false;
   if (bytes.empty()) return push(Value::small_integer(0));

@@ -50,6 +50,7 @@ class TorchConverter {
     trace_.drop_frames = std::string(machinery);
     trace_.import = snapshot.import;
     stacks_.resize(snapshot.stacks.caller.size());
+    frames_.resize(snapshot.stacks.frames.size());
     heap_of_segment_.resize(snapshot.segments.size());
     heap_names_.emplace_back();  // Heaps count from 1.
   }
@@ -144,12 +145,15 @@ class TorchConverter {
       parent = stacks_[chain[i]] = writer_.define_stack(parent, frame_from(snapshot_.stacks.innermost[chain[i]]));
     return parent;
   }
+  // Many stacks have the same frames.
   std::uint32_t frame_from(TorchFrameId id) {
+    std::uint32_t& converted = frames_[static_cast<std::size_t>(id)];
+    if (converted != 0) return converted;
     const TorchFrame& frame = snapshot_.stacks.frames[static_cast<std::size_t>(id)];
     // A frame of C++ without debug information; PyTorch itself writes either nothing or "??".
     const std::string_view file = snapshot_.text(frame.file);
-    return writer_.define_frame(snapshot_.text(frame.function), file.empty() ? "??" : file,
-                                static_cast<std::uint32_t>(std::max(0, frame.line)));
+    return converted = writer_.define_frame(snapshot_.text(frame.function), file.empty() ? "??" : file,
+                                            static_cast<std::uint32_t>(std::max(0, frame.line)));
   }
 
   // cudaStream_t handles as small numbers, in the order in which they appear; 0 stays the default stream.
@@ -398,6 +402,7 @@ class TorchConverter {
   std::vector<std::string> heap_names_;         // By heap.
   std::unordered_map<std::int64_t, std::uint32_t> streams_;
   std::vector<std::uint32_t> stacks_;  // By TorchStackId; 0: not converted yet.
+  std::vector<std::uint32_t> frames_;  // By TorchFrameId, likewise.
   std::int64_t time_ns_ = 0;           // Of what was written last.
   std::int64_t impossible_times_ = 0;
 };
