@@ -332,7 +332,9 @@ void ViewerPort::make_room_for_stranger(const link::Status& status) {
 // Of who came by TCP the token has to be right, and a place has to be left.
 bool ViewerPort::serve_viewer(Viewer& viewer, const link::Status& status) {
   const bool was_stranger = viewer.is_stranger();
-  const bool stays = viewer.read(recorder_, requests_, make_keyframes_ != nullptr) && viewer.send(recorder_, status);
+  bool stays = viewer.read(recorder_, requests_, make_keyframes_ != nullptr);
+  if (stays && viewer.wants_to_skip()) skip_where_wanted();  // Before it is sent what it does not want.
+  stays = stays && viewer.send(recorder_, status);
   if (!was_stranger) return stays;
   if (!viewer.is_stranger() && viewers() <= viewers_max) return stays;
   if (viewer.is_stranger() && stays) return true;
@@ -362,7 +364,6 @@ void ViewerPort::skip_where_wanted() {
 
 void ViewerPort::serve(link::Status status) {
   if (listening_ < 0) return;
-  skip_where_wanted();
   status.now_ns = now_ns();
   status.blocks_bytes = recorder_.end_place();
   status.recording_bytes = recorder_.bytes();
