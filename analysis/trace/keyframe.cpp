@@ -213,7 +213,7 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
     }
     const bool is_whole = changes.add(decoding.rows(), end);
     state.next_record_ = changes.next_record();
-    if (state.next_record_ > 0 || is_whole) state.next_sequence_ = block->header.sequence + 1;
+    state.next_sequence_ = block->header.sequence + 1;
     if (!is_whole) break;
     ++state.next_block_;
   }

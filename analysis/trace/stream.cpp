@@ -370,11 +370,7 @@ StreamState Stream::state_at(std::uint64_t position) const {
   const Keyframe& keyframe = after == has_.keyframes.begin() ? beginning : **std::prev(after);
   StreamState state =
       StreamState::from_keyframe(keyframe, has_.definitions, plain_blocks_after(keyframe, position), position);
-  // Where an event of a plain block comes next, advance() would decode that block and stop at once.
-  const std::size_t next = state.next_block();
-  const bool has_plain_next =
-      next < has_.blocks.size() && has_.plain_blocks[next] != 0 && has_.blocks[next]->header.events > 0;
-  if (state.position() != position || !has_plain_next) advance(state, position);
+  advance(state, position);
   return state;
 }
 
@@ -383,6 +379,9 @@ void Stream::advance(StreamState& state, std::uint64_t position) const {
   Decoding& decoding = Decoding::of_this_thread();
   for (std::size_t number = state.next_block(); number < has_.blocks.size(); ++number) {
     if (has_.blocks[number]->header.first_event > position) break;
+    // An event of a plain block comes next: nothing before it changes anything.
+    if (state.position() == position && has_.plain_blocks[number] != 0 && has_.blocks[number]->header.events > 0)
+      return;
     if (decoding.decode(*has_.blocks[number]))  // It was spilled to a file that can't be read back.
       return state.skip_lost(std::min(position, has_.end_position));
     state.apply(decoding.rows(), number, has_.definitions, position, [](std::uint64_t, std::int64_t, std::uint32_t) {});

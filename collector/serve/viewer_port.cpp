@@ -346,8 +346,6 @@ bool ViewerPort::serve_viewer(Viewer& viewer, const link::Status& status) {
 void ViewerPort::skip_where_wanted() {
   const std::int64_t begun_ns = now_ns();
   if (!make_keyframes_ || begun_ns < next_skip_ns_) return;
-  const auto wants = [](const auto& viewer) { return viewer->wants_to_skip(); };
-  if (std::none_of(viewers_.begin(), viewers_.end(), wants)) return;
   auto skip = std::make_shared<SkipBytes>();
   for (const wire::SharedBlock& block : make_keyframes_()) {
     const auto* const header = reinterpret_cast<const std::uint8_t*>(&block->header);

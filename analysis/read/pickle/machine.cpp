@@ -225,23 +225,21 @@ bool Machine::push_float() {
 
 // Two's complement, little-endian, as short as possible: an address above 2^63 has nine bytes, the last of them 0.
 bool Machine::push_long(std::uint64_t size) {
-  // Addresses and times, of which a snapshot has two an entry: one load, and the sign from its highest bit.
-  if (size - 1 < 8 && end_ - at_ >= 8) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, at_, sizeof(bits));
-    at_ += size;
-    const auto above = static_cast<unsigned>(64 - 8 * size);
-    return push(builder_.add_integer(static_cast<std::int64_t>(bits << above) >> above));
-  }
+  const std::uint8_t* const begin = at_;
   std::string_view bytes;
   if (!read_bytes(size, bytes)) return false;
   if (bytes.empty()) return push(Value::small_integer(0));
   std::uint64_t bits = 0;
-  std::memcpy(&bits, bytes.data(), std::min<std::size_t>(bytes.size(), 8));
+  // Addresses and times are in every entry: one load where eight bytes are left, and what is not theirs is shifted out.
+  if (end_ - begin >= 8)
+    std::memcpy(&bits, begin, sizeof(bits));
+  else
+    std::memcpy(&bits, begin, bytes.size());
+  if (bytes.size() <= 8) {
+    const auto above = static_cast<unsigned>(64 - 8 * bytes.size());
+    return push(builder_.add_integer(static_cast<std::int64_t>(bits << above) >> above));
+  }
   const bool is_negative = static_cast<std::uint8_t>(bytes.back()) >= 0x80;
-  if (bytes.size() < 8 && is_negative) bits |= ~std::uint64_t{0} << (8 * bytes.size());
-  const bool fits_signed = bytes.size() <= 8;
-  if (fits_signed) return push(builder_.add_integer(static_cast<std::int64_t>(bits)));
   const char extension = is_negative ? '\xff' : '\0';
   const bool all_extension = std::all_of(bytes.begin() + 8, bytes.end(), [&](char byte) { return byte == extension; });
   const bool sign_agrees = !is_negative || bits >> 63 == 1;
