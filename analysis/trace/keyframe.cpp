@@ -1,4 +1,6 @@
 // States to keyframes and back. A copy of a state takes some 100 bytes a live block; packed it takes about nine.
+#include "analysis/trace/keyframe.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -8,7 +10,6 @@
 #include "analysis/trace/decoding.h"
 #include "analysis/trace/net_changes.h"
 #include "analysis/trace/radix_sort.h"
-#include "analysis/trace/stream_state.h"
 
 namespace hbmscope {
 namespace {
@@ -37,7 +38,7 @@ void StreamState::list_regions(wire::BlockEncoder& encoder, std::vector<wire::Bl
 
 // In the order of addresses, so that each is taken from the beginning of what is free when it comes back. Loose ones
 // last, marked: what was in their way may be gone by now.
-void StreamState::list_blocks(std::uint32_t id, std::span<const std::uint32_t> slots, PackedBlocks& out) const {
+void StreamState::list_blocks_of(std::uint32_t id, std::span<const std::uint32_t> slots, PackedBlocks& out) const {
   constexpr std::size_t ahead = 16;
   const AddressSpace& space = heaps_[id].space;
   const std::vector<Details>& details = details_[id];
@@ -91,22 +92,27 @@ std::size_t StreamState::region_count() const {
   return regions;
 }
 
-Keyframe StreamState::make_keyframe(wire::BlockEncoder& encoder) const {
-  Keyframe keyframe;
-  // Slots by heap, each heap's in their order.
+// Heap by heap, slots in their order.
+PackedBlocks StreamState::list_blocks() const {
   std::vector<std::size_t> ends(heaps_.size() + 1);
   for (const Slot& slot : slots_) ++ends[slot.heap];
   for (std::size_t heap = 1; heap < ends.size(); ++heap) ends[heap] += ends[heap - 1];
   std::vector<std::uint32_t> by_heap(slots_.size());
   for (std::size_t slot = slots_.size(); slot-- > 0;)
     by_heap[--ends[slots_[slot].heap]] = static_cast<std::uint32_t>(slot);
+  PackedBlocks packed(position_);
+  for (std::uint32_t heap = 1; heap < heaps_.size(); ++heap)
+    list_blocks_of(heap, std::span(by_heap).subspan(ends[heap], ends[heap + 1] - ends[heap]), packed);
+  packed.finish();
+  return packed;
+}
+
+Keyframe StreamState::make_keyframe(wire::BlockEncoder& encoder) const {
+  Keyframe keyframe;
   list_regions(encoder, keyframe.regions);
+  keyframe.live = list_blocks();
   keyframe.free_slots = pack_slots(free_slots_);
   keyframe.free_slot_count = free_slots_.size();
-  keyframe.live = PackedBlocks(position_);
-  for (std::uint32_t heap = 1; heap < heaps_.size(); ++heap)
-    list_blocks(heap, std::span(by_heap).subspan(ends[heap], ends[heap + 1] - ends[heap]), keyframe.live);
-  keyframe.live.finish();
   keyframe.next_block = next_block_;
   keyframe.next_record = next_record_;
   keyframe.next_sequence = next_sequence_;
@@ -125,28 +131,36 @@ Keyframe StreamState::make_keyframe(wire::BlockEncoder& encoder) const {
 
 // Some hundred blocks of one heap, in the order that the builder wants. What lies side by side is written so, one thing
 // after the other: tags, then details, then slots, which lie anywhere.
-void StreamState::restore_some(std::uint32_t id, std::span<const wire::LiveRecord* const> blocks,
+void StreamState::restore_some(std::uint32_t id, const LiveColumns& columns, std::span<const std::uint16_t> rows,
                                AddressSpaceBuilder& builder) {
   constexpr std::size_t ahead = 16;
-  std::array<AddressSpaceBuilder::Block, packed_numbers_max> placed;
-  std::size_t inside = 0;
-  for (; inside < blocks.size() && (blocks[inside]->flags & wire::block_flag::is_loose) == 0; ++inside)
-    placed[inside] = {blocks[inside]->address, blocks[inside]->size, BlockIndex::none};
+  std::array<AddressSpaceBuilder::Block, LiveColumns::rows_max> placed;
+  std::size_t inside = rows.size();
+  while (inside > 0 && (columns.flags[rows[inside - 1]] & wire::block_flag::is_loose) != 0) --inside;
+  for (std::size_t i = 0; i < inside; ++i)
+    placed[i] = {columns.address[rows[i]], columns.size[rows[i]], BlockIndex::none};
   builder.append(std::span(placed).first(inside));
   HeapState& heap = heaps_[id];
-  for (std::size_t i = inside; i < blocks.size(); ++i)
-    placed[i].place = heap.space.take_loose(blocks[i]->address, blocks[i]->size);
+  for (std::size_t i = inside; i < rows.size(); ++i)
+    placed[i].place = heap.space.take_loose(columns.address[rows[i]], columns.size[rows[i]]);
   std::vector<Details>& details = details_[id];
   details.resize(heap.space.block_index_bound());
   const std::size_t room = details.capacity() - details.size();  // Where the next ones go.
-  for (std::size_t i = 0; i < std::min(blocks.size(), room); i += 2)
+  for (std::size_t i = 0; i < std::min(rows.size(), room); i += 2)
     __builtin_prefetch(details.data() + details.size() + i, 1);
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    details[static_cast<std::size_t>(placed[i].place)] = details_of(*blocks[i], blocks[i]->event);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t row = rows[i];
+    details[static_cast<std::size_t>(placed[i].place)] = {columns.event[row], columns.stack[row], columns.stream[row],
+                                                          columns.tag[row], columns.flags[row] & ~elsewhere_flags};
+  }
   HeapSums sums = heap;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (i + ahead < blocks.size()) __builtin_prefetch(&slots_[blocks[i + ahead]->slot], 1);
-    fill_slot(slots_[blocks[i]->slot], *blocks[i], placed[i].place, heap.space.range_of(placed[i].place).size(), sums);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t row = rows[i];
+    if (i + ahead < rows.size()) __builtin_prefetch(&slots_[columns.slot[rows[i + ahead]]], 1);
+    // A loose one may be of a size that can't be.
+    const std::uint64_t size = i < inside ? placed[i].size : heap.space.range_of(placed[i].place).size();
+    const bool is_pending = (columns.flags[row] & wire::block_flag::is_pending) != 0;
+    fill_slot(slots_[columns.slot[row]], id, columns.requested[row], is_pending, placed[i].place, size, sums);
   }
   static_cast<HeapSums&>(heap) = sums;
 }
@@ -158,7 +172,8 @@ void StreamState::restore_blocks(const Keyframe& keyframe, const NetChanges& cha
   free_slots_ = changes.free_slots();
   std::optional<AddressSpaceBuilder> builder;
   std::uint32_t heap = 0;
-  changes.for_each_live(keyframe.live, [&](std::uint32_t next, std::span<const wire::LiveRecord* const> blocks) {
+  changes.for_each_live(keyframe.live, [&](std::uint32_t next, const LiveColumns& columns,
+                                           std::span<const std::uint16_t> rows) {
     if (next != heap) {
       heap = next;
       const KeyframeHeap before = heap < keyframe.heaps.size() ? keyframe.heaps[heap] : KeyframeHeap{};
@@ -166,8 +181,7 @@ void StreamState::restore_blocks(const Keyframe& keyframe, const NetChanges& cha
       builder.emplace(heaps_[heap].space, most, before.free_chunks);
       details_[heap].reserve(most + before.free_chunks);
     }
-    for (; !blocks.empty(); blocks = blocks.subspan(std::min(blocks.size(), packed_numbers_max)))
-      restore_some(heap, blocks.first(std::min(blocks.size(), packed_numbers_max)), *builder);
+    restore_some(heap, columns, rows, *builder);
   });
   for (const std::uint32_t slot : free_slots_) slots_[slot].is_vacant = 1;
 }

@@ -141,20 +141,6 @@ void NetChanges::note_requested(std::uint32_t slot) {
     last = now_pending;
 }
 
-wire::LiveRecord NetChanges::live_record(std::uint32_t taken) const {
-  const wire::AllocRecord& record = records_[taken];
-  return {.address = record.address,
-          .size = record.size,
-          .requested = record.requested,
-          .event = first_event_ + taken_[taken].event,
-          .heap = record.heap,
-          .slot = taken_[taken].slot,
-          .stack = record.stack,
-          .stream = record.stream,
-          .tag = record.tag,
-          .flags = record.flags & ~wire::block_flag::is_loose};
-}
-
 void NetChanges::finish() {
   constexpr std::size_t ahead = 16;
   std::vector<Added> scratch;
@@ -177,42 +163,69 @@ void NetChanges::finish() {
   added_.push_back({~std::uint64_t{0}, behind_all_heaps, 0});
 }
 
-void NetChanges::read_added(std::size_t begin, std::size_t end, Live& live) const {
+void NetChanges::read_added(std::size_t begin, std::size_t end, LiveColumns& columns, std::size_t row) const {
   constexpr std::size_t ahead = 24;
-  live.added.resize(end - begin);
-  for (std::size_t i = begin; i < end; ++i) {
+  for (std::size_t i = begin; i < end; ++i, ++row) {
     if (i + ahead < added_.size()) {
       __builtin_prefetch(&records_[added_[i + ahead].taken]);
+      __builtin_prefetch(&records_[added_[i + ahead].taken].flags);  // Which lies in another cache line in every second.
       __builtin_prefetch(&taken_[added_[i + ahead].taken]);
     }
-    live.added[i - begin] = live_record(added_[i].taken);
+    const wire::AllocRecord& record = records_[added_[i].taken];
+    const Taken& taken = taken_[added_[i].taken];
+    columns.address[row] = record.address;
+    columns.size[row] = record.size;
+    columns.requested[row] = record.requested;
+    columns.event[row] = first_event_ + taken.event;
+    columns.slot[row] = taken.slot;
+    columns.stack[row] = record.stack;
+    columns.stream[row] = record.stream;
+    columns.tag[row] = record.tag;
+    columns.flags[row] = record.flags & ~wire::block_flag::is_loose;
   }
 }
 
 // A block that is gone or taken anew stays out; whether one is cannot be foreseen, so that there is no branch on it.
-void NetChanges::merge_piece(std::uint32_t heap, std::span<wire::LiveRecord> piece, std::size_t& next,
-                             Live& live) const {
+void NetChanges::merge_rows(std::uint32_t heap, std::size_t rows, Merge& merge) const {
   constexpr std::size_t ahead = 32;
-  const auto is_before = [heap](const Added& added, const wire::LiveRecord& block) {
-    const bool is_lower = added.address < block.address, is_loose = (block.flags & wire::block_flag::is_loose) != 0;
-    return static_cast<bool>(static_cast<int>(added.heap == heap) & (static_cast<int>(is_lower) | is_loose));
-  };
-  const std::size_t begin = next;
-  std::size_t end = next;
-  while (is_before(added_[end], piece.back())) ++end;
-  read_added(begin, end, live);
-  live.blocks.resize(piece.size() + end - begin);
-  std::size_t count = 0;
-  for (std::size_t at = 0; at < piece.size(); ++at) {
-    if (at + ahead < piece.size()) __builtin_prefetch(&last_by_slot_[piece[at + ahead].slot]);
-    wire::LiveRecord& block = piece[at];
-    for (; is_before(added_[next], block); ++next) live.blocks[count++] = &live.added[next - begin];
-    const std::uint32_t last = last_by_slot_[block.slot];
-    block.flags |= last == now_pending ? wire::block_flag::is_pending : 0;
-    live.blocks[count] = &block;
+  constexpr std::uint64_t above_all = ~std::uint64_t{0};
+  LiveColumns& columns = merge.columns;
+  std::size_t inside = rows;  // Loose ones come last, behind all that was added.
+  while (inside > 0 && (columns.flags[inside - 1] & wire::block_flag::is_loose) != 0) --inside;
+  const std::uint64_t end_address = inside > 0 && inside == rows ? columns.address[rows - 1] : above_all;
+  const std::size_t room = LiveColumns::rows_max - rows - 1;
+  std::size_t end = merge.next;
+  while (end - merge.next < room && added_[end].heap == heap && added_[end].address < end_address) ++end;
+  const std::size_t rows_and_added = rows + (end - merge.next);
+  read_added(merge.next, end, columns, rows);
+  columns.address[rows_and_added] = above_all;
+
+  std::size_t added = rows, count = 0;
+  const auto keep = [&](std::size_t row) {
+    if (row + ahead < rows) __builtin_prefetch(&last_by_slot_[columns.slot[row + ahead]]);
+    const std::uint32_t last = last_by_slot_[columns.slot[row]];
+    columns.flags[row] |= last == now_pending ? wire::block_flag::is_pending : 0;
+    merge.chosen[count] = static_cast<std::uint16_t>(row);
     count += last >= now_pending ? 1 : 0;
+  };
+  // Where not all that was added has room, only up to the last of those that have.
+  const bool is_full = end - merge.next == room;
+  std::size_t row = merge.row;
+  std::size_t row_end = inside;
+  if (is_full)
+    row_end = static_cast<std::size_t>(std::upper_bound(columns.address.begin() + row, columns.address.begin() + inside,
+                                                        columns.address[rows_and_added - 1]) -
+                                       columns.address.begin());
+  for (; row < row_end; ++row) {
+    while (columns.address[added] < columns.address[row]) merge.chosen[count++] = static_cast<std::uint16_t>(added++);
+    keep(row);
   }
-  live.blocks.resize(count);
+  while (added < rows_and_added) merge.chosen[count++] = static_cast<std::uint16_t>(added++);
+  if (!is_full)
+    for (; row < rows; ++row) keep(row);
+  merge.row = row;
+  merge.next = end;
+  merge.count = count;
 }
 
 }  // namespace hbmscope

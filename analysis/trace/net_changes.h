@@ -5,8 +5,10 @@
 // entry of a table for each event, a fifth of replaying it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -39,27 +41,23 @@ class NetChanges {
   std::size_t next_record() const { return next_record_; }
 
   // What lives now: what lived before, without those that are gone, and merged into it what was added.
-  // visit(heap, std::span<const wire::LiveRecord* const>), some hundred of one heap at a time, sorted by heap, not
-  // loose, address.
+  // visit(heap, const LiveColumns&, std::span<const std::uint16_t> rows), some hundred of one heap at a time, sorted by
+  // heap, not loose, address.
   template <class Visit>
   void for_each_live(const PackedBlocks& before, const Visit& visit) const {
-    std::size_t next = 0;
-    Live live;
-    const auto visit_heaps_before = [&](std::uint32_t heap) {
-      while (added_[next].heap < heap) {
-        const std::uint32_t added_heap = added_[next].heap;
-        std::size_t end = next;
-        while (added_[end].heap == added_heap && end - next < packed_numbers_max) ++end;
-        live.blocks.clear();
-        read_added(next, end, live);
-        for (; next < end; ++next) live.blocks.push_back(&live.added[live.blocks.size()]);
-        visit(added_heap, std::span(std::as_const(live.blocks)));
-      }
+    const auto merge = std::make_unique_for_overwrite<Merge>();
+    merge->next = 0;
+    const auto visit_merged = [&](std::uint32_t heap, std::size_t rows) {
+      merge_rows(heap, rows, *merge);
+      visit(heap, std::as_const(merge->columns), std::span<const std::uint16_t>(merge->chosen.data(), merge->count));
     };
-    before.for_each_piece([&](std::uint32_t heap, std::span<wire::LiveRecord> piece) {
+    const auto visit_heaps_before = [&](std::uint32_t heap) {
+      merge->row = 0;
+      while (added_[merge->next].heap < heap) visit_merged(added_[merge->next].heap, 0);
+    };
+    before.for_each_piece(merge->columns, [&](std::uint32_t heap, std::size_t rows) {
       visit_heaps_before(heap);
-      merge_piece(heap, piece, next, live);
-      visit(heap, std::span(std::as_const(live.blocks)));
+      while (merge->row < rows) visit_merged(heap, rows);
     });
     visit_heaps_before(behind_all_heaps);
   }
@@ -74,14 +72,17 @@ class NetChanges {
     std::uint64_t address;
     std::uint32_t heap, taken;
   };
-  // What follows upon each other in a heap: mostly some hundred blocks, of which few were added.
-  struct Live {
-    std::vector<const wire::LiveRecord*> blocks;
-    std::vector<wire::LiveRecord> added;  // Those of them.
+  // What follows upon each other in a heap: rows of a piece, behind them what was added, and which of all in which order.
+  struct Merge {
+    LiveColumns columns;
+    std::array<std::uint16_t, LiveColumns::rows_max> chosen;
+    std::size_t count;      // Of them.
+    std::size_t row, next;  // Up to where those of the piece, and those of added_, were seen.
   };
-  void read_added(std::size_t begin, std::size_t end, Live& live) const;
-  // What is kept of a piece, and what was added (from `next` on) before the last of it.
-  void merge_piece(std::uint32_t heap, std::span<wire::LiveRecord> piece, std::size_t& next, Live& live) const;
+  // What is kept of a piece of so many rows, and what was added before the last of them; all that was added to the heap
+  // where it has none. A part of it, where there is no room for all.
+  void merge_rows(std::uint32_t heap, std::size_t rows, Merge& merge) const;
+  void read_added(std::size_t begin, std::size_t end, LiveColumns& columns, std::size_t row) const;
   struct Passed {
     std::size_t records = 0;   // Up to where the next event is.
     std::uint32_t events = 0;  // Among them.
@@ -91,7 +92,6 @@ class NetChanges {
   Passed add_any(const wire::DecodedBlock& block, std::uint64_t room);
   std::uint32_t take_slot();
   void note_requested(std::uint32_t slot);
-  wire::LiveRecord live_record(std::uint32_t taken) const;
 
   // What last became of a slot, where it is no number of an allocation.
   static constexpr std::uint32_t untouched = 0xffffffff, now_pending = 0xfffffffe, given_back = 0xfffffffd;

@@ -41,36 +41,24 @@ void PackedBlocks::finish() {
   pieces_.shrink_to_fit();
 }
 
-// First column by column, then row by row: each row is written once.
-const std::uint8_t* PackedBlocks::unpack(const std::uint8_t* at, std::uint32_t heap,
-                                         std::span<wire::LiveRecord> rows) const {
-  std::array<std::uint64_t, packed_numbers_max> gaps, sizes, roundings, ages;
-  std::array<std::uint32_t, packed_numbers_max> slots, stacks, streams, tags, flags;
-  const auto read = [&](auto& column) { at = unpack_numbers(at, std::span(column.data(), rows.size())); };
-  read(gaps);
-  read(sizes);
-  read(roundings);
-  read(ages);
-  read(slots);
-  read(stacks);
-  read(streams);
-  read(tags);
-  read(flags);
+const std::uint8_t* PackedBlocks::unpack(const std::uint8_t* at, std::size_t rows, LiveColumns& columns) const {
+  const auto read = [&](auto& column) { at = unpack_numbers(at, std::span(column.data(), rows)); };
+  read(columns.address);  // So far the gaps before them.
+  read(columns.size);
+  read(columns.requested);  // So far what they were rounded up by.
+  read(columns.event);      // So far their ages.
+  read(columns.slot);
+  read(columns.stack);
+  read(columns.stream);
+  read(columns.tag);
+  read(columns.flags);
   std::uint64_t end = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    wire::LiveRecord& block = rows[i];
-    block.address = end + gaps[i];
-    end = block.address + sizes[i];
-    block.size = sizes[i];
-    block.requested = sizes[i] - roundings[i];
-    block.event = position_ - ages[i];
-    block.heap = heap;
-    block.slot = slots[i];
-    block.stack = stacks[i];
-    block.stream = streams[i];
-    block.tag = tags[i];
-    block.flags = flags[i];
+  for (std::size_t row = 0; row < rows; ++row) {
+    columns.address[row] += end;
+    end = columns.address[row] + columns.size[row];
   }
+  for (std::size_t row = 0; row < rows; ++row) columns.requested[row] = columns.size[row] - columns.requested[row];
+  for (std::size_t row = 0; row < rows; ++row) columns.event[row] = position_ - columns.event[row];
   return at;
 }
 

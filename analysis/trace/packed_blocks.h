@@ -4,6 +4,7 @@
 // is the size, when the block came, its slot and its stack.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,6 +14,18 @@
 #include "collector/wire/records.h"
 
 namespace hbmscope {
+
+// Live blocks of one heap, column by column, as far as the nearest cache holds them. What its user puts behind a piece is
+// his own.
+struct LiveColumns {
+  static constexpr std::size_t piece_rows_max = packed_numbers_max;
+  static constexpr std::size_t rows_max = 2 * piece_rows_max;
+  template <class Number>
+  using Column = std::array<Number, rows_max>;
+  // As in a LiveRecord.
+  Column<std::uint64_t> address, size, requested, event;
+  Column<std::uint32_t> slot, stack, stream, tag, flags;
+};
 
 class PackedBlocks {
  public:
@@ -26,29 +39,26 @@ class PackedBlocks {
   }
   void finish();  // Nothing is added any more, and everything can be read.
 
-  // In the order in which they were added: take(heap, std::span<wire::LiveRecord>), some hundred blocks of one heap.
-  // Until the next ones come they are the caller's to change.
+  // In the order in which they were added: take(heap, rows) after so many blocks of one heap, piece_rows_max at most,
+  // were written to the first rows of the columns.
   template <class Take>
-  void for_each_piece(const Take& take) const {
-    std::vector<wire::LiveRecord> rows(rows_max);
+  void for_each_piece(LiveColumns& columns, const Take& take) const {
     const std::uint8_t* at = bytes_.data();
     for (const Piece& piece : pieces_) {
-      const std::span<wire::LiveRecord> part(rows.data(), piece.rows);
-      at = unpack(at, piece.heap, part);
-      take(piece.heap, part);
+      at = unpack(at, piece.rows, columns);
+      take(piece.heap, std::size_t{piece.rows});
     }
   }
 
   std::uint64_t memory_bytes() const { return bytes_.capacity() + pieces_.capacity() * sizeof(Piece); }
 
  private:
-  // All rows of a piece, as they are used, stay in the nearest cache.
-  static constexpr std::size_t rows_max = packed_numbers_max;
+  static constexpr std::size_t rows_max = LiveColumns::piece_rows_max;
   struct Piece {
     std::uint32_t heap = 0, rows = 0;
   };
   void pack();
-  const std::uint8_t* unpack(const std::uint8_t* at, std::uint32_t heap, std::span<wire::LiveRecord> rows) const;
+  const std::uint8_t* unpack(const std::uint8_t* at, std::size_t rows, LiveColumns& columns) const;
 
   std::uint64_t position_;
   std::vector<wire::LiveRecord> waiting_;

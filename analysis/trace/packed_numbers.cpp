@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace hbmscope {
 namespace {
@@ -113,26 +114,49 @@ void pack_numbers(std::span<const std::uint64_t> numbers, std::vector<std::uint8
 
 namespace {
 
+// What is the same for all rows.
+struct Common {
+  std::uint64_t least = 0;
+  unsigned shift = 0;
+};
+
+// Eight rows begin at a byte again, so that where each of them lies is known here.
+template <class Number, unsigned width>
+void unpack_rows(const std::uint8_t* at, std::span<Number> numbers, Common common) {
+  constexpr std::size_t together = 8;
+  const auto number_at = [&common](const std::uint8_t* begin, std::size_t bit) {
+    return static_cast<Number>(common.least + ((load_bits(begin, bit) & mask_of(width)) << common.shift));
+  };
+  std::size_t row = 0;
+  for (; row + together <= numbers.size(); row += together, at += width)
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      ((numbers[row + i] = number_at(at, i * width)), ...);
+    }(std::make_index_sequence<together>());
+  for (std::size_t bit = 0; row < numbers.size(); ++row, bit += width) numbers[row] = number_at(at, bit);
+}
+
+template <class Number, std::size_t... widths>
+void unpack_rows(unsigned width, const std::uint8_t* at, std::span<Number> numbers, Common common,
+                 std::index_sequence<widths...> /*all*/) {
+  constexpr std::array<void (*)(const std::uint8_t*, std::span<Number>, Common), sizeof...(widths)> of_width{
+      unpack_rows<Number, widths>...};
+  of_width[width](at, numbers, common);
+}
+
 template <class Number>
 const std::uint8_t* unpack(const std::uint8_t* at, std::span<Number> numbers) {
   Head head;
   std::memcpy(&head, at, sizeof(head));
   at += sizeof(head);
-  std::uint64_t least = 0;
-  std::memcpy(&least, at, sizeof(least));
-  least &= mask_of(8U * head.least_bytes);
+  Common common{.shift = head.shift};
+  std::memcpy(&common.least, at, sizeof(common.least));
+  common.least &= mask_of(8U * head.least_bytes);
   at += head.least_bytes;
-  if (head.width == 0) {
-    std::fill(numbers.begin(), numbers.end(), static_cast<Number>(least));
-  } else {
-    const std::uint64_t mask = mask_of(head.width);
-    std::size_t bit = 0;
-    for (Number& number : numbers) {
-      number = static_cast<Number>(least + ((load_bits(at, bit) & mask) << head.shift));
-      bit += head.width;
-    }
-    at += (bit + 7) / 8;
-  }
+  if (head.width == 0)
+    std::fill(numbers.begin(), numbers.end(), static_cast<Number>(common.least));
+  else
+    unpack_rows(head.width, at, numbers, common, std::make_index_sequence<65>());
+  at += (numbers.size() * head.width + 7) / 8;
   const unsigned width = head.more_width + row_bits, shift = head.width + head.shift;
   std::size_t bit = 0;
   for (unsigned i = 0; i < head.exceptions; ++i, bit += width) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/trace/decoding.h"
+#include "analysis/trace/keyframe.h"
 #include "analysis/trace/net_changes.h"
 
 namespace hbmscope {
@@ -232,9 +233,8 @@ const UseCurve& Stream::curve(std::uint32_t heap) const {
 // Never nearer than blocks live, at one of the two: to restore those costs as much as so many events.
 bool Stream::is_too_near(std::uint64_t events) const {
   if (has_.keyframes.empty() || growth_->is_sparing) return false;
-  std::uint64_t live_then = 0, live_now = 0;
-  for (const KeyframeHeap& heap : has_.keyframes.back()->heaps) live_then += heap.blocks;
-  if (events >= live_then) return false;
+  if (events >= has_.keyframes.back()->live_blocks()) return false;
+  std::uint64_t live_now = 0;
   for (std::uint32_t heap = 1; heap < has_.definitions.heaps().size(); ++heap)
     live_now += growth_->last.heap(heap).live_blocks;
   return events < live_now;

@@ -14,7 +14,6 @@
 
 #include "analysis/heap/address_space.h"
 #include "analysis/trace/definitions.h"
-#include "analysis/trace/packed_blocks.h"
 #include "analysis/trace/physical_state.h"
 #include "collector/wire/block_decoder.h"
 #include "collector/wire/block_encoder.h"
@@ -23,6 +22,9 @@ namespace hbmscope {
 
 class AddressSpaceBuilder;
 class NetChanges;
+class PackedBlocks;
+struct Keyframe;
+struct LiveColumns;
 
 // What a slot of the writer's table holds.
 struct LiveBlock {
@@ -73,37 +75,6 @@ struct StreamProblems {
   std::uint64_t losses = 0;           // Events that the source says are missing; 1 where it does not know how many.
 
   std::uint64_t total() const { return unknown_frees + bad_slots + undefined_heaps + losses; }
-};
-
-struct KeyframeHeap {
-  AddressProblems problems;
-  std::size_t blocks = 0, free_chunks = 0;
-  bool is_inexact = false;
-  std::int64_t inexact_since_ns = 0;
-};
-
-// A state in a few bytes a block, to go on from later.
-struct Keyframe {
-  static constexpr std::size_t rows_max = 8'192;  // Of a block.
-  std::vector<wire::Block> regions;
-  PackedBlocks live;                     // By heap, each heap's in the order of addresses, loose ones last.
-  std::vector<std::uint8_t> free_slots;  // pack_slots()
-  std::size_t free_slot_count = 0;
-  std::size_t next_block = 0, next_record = 0, slot_count = 0, known_heaps = 0;
-  std::uint64_t blocks_seen = 0;
-  std::uint32_t next_sequence = 0;
-  std::uint64_t position = 0;
-  std::int64_t time_ns = 0;
-  StreamProblems problems;
-  std::vector<KeyframeHeap> heaps;     // By id.
-  std::vector<std::uint8_t> physical;  // PhysicalState::pack().
-
-  std::uint64_t memory_bytes() const {
-    std::uint64_t bytes = sizeof(*this) + physical.capacity() + heaps.capacity() * sizeof(KeyframeHeap) +
-                          live.memory_bytes() + free_slots.capacity();
-    for (const wire::Block& block : regions) bytes += sizeof(block) + block.payload.capacity();
-    return bytes;
-  }
 };
 
 class StreamState {
@@ -178,8 +149,9 @@ class StreamState {
   struct Details {
     std::uint64_t event = wire::before_the_stream;
     std::uint32_t stack = 0, stream = 0, tag = 0;
-    std::uint32_t flags = 0;  // wire::block_flag, but for is_pending and is_loose.
+    std::uint32_t flags = 0;  // wire::block_flag, but for elsewhere_flags.
   };
+  static constexpr std::uint32_t elsewhere_flags = wire::block_flag::is_loose | wire::block_flag::is_pending;
 
   HeapState* find_heap(std::uint32_t id, const Definitions& definitions);
   std::uint32_t apply_alloc(const wire::AllocRecord& record, std::uint64_t event, const Definitions& definitions);
@@ -233,34 +205,35 @@ class StreamState {
   std::uint32_t apply_slot(const wire::LiveRecord& record, const Definitions& definitions);
   void apply_free_slot(std::uint32_t slot);
   void list_regions(wire::BlockEncoder& encoder, std::vector<wire::Block>& blocks) const;
-  void list_blocks(std::uint32_t heap, std::span<const std::uint32_t> slots, PackedBlocks& out) const;
+  PackedBlocks list_blocks() const;
+  void list_blocks_of(std::uint32_t heap, std::span<const std::uint32_t> slots, PackedBlocks& out) const;
   LiveBlock block_in(std::size_t slot) const;
   void restore_blocks(const Keyframe& keyframe, const NetChanges& changes);
-  void restore_some(std::uint32_t heap, std::span<const wire::LiveRecord* const> blocks, AddressSpaceBuilder& builder);
+  void restore_some(std::uint32_t heap, const LiveColumns& columns, std::span<const std::uint16_t> rows,
+                    AddressSpaceBuilder& builder);
   // A block that is taken or listed.
   template <class Record>
   void fill_slot(std::uint32_t number, const Record& record, std::uint64_t event, HeapState& heap, BlockIndex place) {
     put_details(record.heap, place, details_of(record, event));
-    fill_slot(slots_[number], record, place, heap.space.range_of(place).size(), heap);
+    const bool is_pending = (record.flags & wire::block_flag::is_pending) != 0;
+    fill_slot(slots_[number], record.heap, record.requested, is_pending, place, heap.space.range_of(place).size(), heap);
   }
   template <class Record>
   static Details details_of(const Record& record, std::uint64_t event) {
-    constexpr std::uint32_t elsewhere = wire::block_flag::is_loose | wire::block_flag::is_pending;
-    return {event, record.stack, record.stream, record.tag, record.flags & ~elsewhere};
+    return {event, record.stack, record.stream, record.tag, record.flags & ~elsewhere_flags};
   }
   // A size that can't be counts as none, as in the space; a request that can't be is not told.
-  template <class Record>
-  static void fill_slot(Slot& slot, const Record& record, BlockIndex place, std::uint64_t size, HeapSums& sums) {
-    const bool is_pending = (record.flags & wire::block_flag::is_pending) != 0;
-    const bool is_told = record.requested <= AddressSpace::bytes_max;
+  static void fill_slot(Slot& slot, std::uint32_t heap, std::uint64_t requested, bool is_pending, BlockIndex place,
+                        std::uint64_t size, HeapSums& sums) {
+    const bool is_told = requested <= AddressSpace::bytes_max;
     // At once, so that nothing of it needs to be read before.
-    slot = {.requested = is_told ? record.requested : wire::unknown_bytes,
+    slot = {.requested = is_told ? requested : wire::unknown_bytes,
             .place = place,
-            .heap = record.heap & Slot::heap_max,
+            .heap = heap & Slot::heap_max,
             .is_pending = is_pending ? 1U : 0U,
             .is_vacant = 0};
     sums.in_use_bytes += size;
-    sums.requested_bytes += is_told ? record.requested : 0;
+    sums.requested_bytes += is_told ? requested : 0;
     sums.pending_bytes += is_pending ? size : 0;
     ++sums.live_blocks;
     sums.pending_blocks += is_pending ? 1 : 0;

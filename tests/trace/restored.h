@@ -1,7 +1,7 @@
 // A state through a keyframe and back, for tests that hold the two against each other.
 #pragma once
 
-#include "analysis/trace/stream_state.h"
+#include "analysis/trace/keyframe.h"
 
 namespace hbmscope {
 
