@@ -219,13 +219,14 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
       ++state.next_block_;
       continue;
     }
-    if (block->header.first_event >= end) break;  // Nothing of it is wanted.
+    if (std::max(block->header.first_event, keyframe.position) >= end) break;  // Nothing of it is wanted.
     // One that can't be decoded was spilled to a file that can't be read back.
     if (decoding.decode(*block, block.get() == timed ? everything : no_times)) {
       is_unreadable = true;
       break;
     }
-    const bool is_whole = changes.add(decoding.rows(), end);
+    const std::size_t begin = block.get() == plain_blocks.front().get() ? keyframe.next_record : 0;
+    const bool is_whole = changes.add(decoding.rows(), begin, end);
     state.next_record_ = changes.next_record();
     state.next_sequence_ = block->header.sequence + 1;
     if (!is_whole) break;

@@ -33,8 +33,8 @@ struct Keyframe {
   std::vector<KeyframeHeap> heaps;     // By id.
   std::vector<std::uint8_t> physical;  // PhysicalState::pack().
 
-  std::size_t live_blocks() const {
-    std::size_t blocks = 0;
+  std::uint64_t live_blocks() const {
+    std::uint64_t blocks = 0;
     for (const KeyframeHeap& heap : heaps) blocks += heap.blocks;
     return blocks;
   }

@@ -38,18 +38,29 @@ NetChanges::NetChanges(std::size_t slot_count, std::vector<std::uint32_t> free_s
   taken_.reserve(allocations);
 }
 
-bool NetChanges::add(const wire::DecodedBlock& block, std::uint64_t end) {
+NetChanges::Rest NetChanges::rest_of(const wire::DecodedBlock& block, std::size_t begin, std::uint64_t end) {
+  Rest rest{begin, block.header().first_event};
+  for (const std::uint8_t kind : block.kinds().first(begin)) {
+    rest.event += wire::is_event(kind) ? 1 : 0;
+    rest.allocs += kind == static_cast<std::uint8_t>(RecordKind::alloc) ? 1 : 0;
+    rest.frees += kind == static_cast<std::uint8_t>(RecordKind::free) ? 1 : 0;
+    rest.requests += kind == static_cast<std::uint8_t>(RecordKind::free_requested) ? 1 : 0;
+  }
+  rest.room = end - std::min(end, rest.event);
+  return rest;
+}
+
+bool NetChanges::add(const wire::DecodedBlock& block, std::size_t begin, std::uint64_t end) {
   const auto kinds = block.kinds();
   const auto allocs = block.rows<wire::AllocRecord>();
-  const std::uint64_t block_event = block.header().first_event;
-  if (taken_.empty()) first_event_ = block_event;
-  records_.insert(records_.end(), allocs.begin(), allocs.end());
-  const std::uint64_t room = end - std::min(end, block_event);  // For events.
+  const Rest rest = rest_of(block, begin, end);
+  if (taken_.empty()) first_event_ = rest.event;
+  records_.insert(records_.end(), allocs.begin() + static_cast<std::ptrdiff_t>(rest.allocs), allocs.end());
   const bool are_all_usual = kinds.size() == allocs.size() + block.rows<wire::FreeRecord>().size();
-  const Passed passed = are_all_usual ? add_usual(block, room) : add_any(block, room);
+  const Passed passed = are_all_usual ? add_usual(block, rest) : add_any(block, rest);
   records_.resize(taken_.size());
   if (passed.events > 0) {
-    position_ = block_event + passed.events;
+    position_ = rest.event + passed.events;
     time_ns_ = block.times_ns().empty() ? block.header().last_time_ns : block.times_ns()[passed.last];
   }
   if (passed.records == kinds.size()) return true;
@@ -58,12 +69,12 @@ bool NetChanges::add(const wire::DecodedBlock& block, std::uint64_t end) {
 }
 
 // Allocations and frees alone. Which of the two comes next can't be foreseen, so that there is no branch on it.
-NetChanges::Passed NetChanges::add_usual(const wire::DecodedBlock& block, std::uint64_t room) {
+NetChanges::Passed NetChanges::add_usual(const wire::DecodedBlock& block, const Rest& rest) {
   constexpr std::size_t ahead = 16;
-  const auto kinds = block.kinds();
-  const auto frees = block.rows<wire::FreeRecord>();
-  const auto events = static_cast<std::uint32_t>(std::min<std::uint64_t>(kinds.size(), room));
-  const auto first_event = static_cast<std::uint32_t>(block.header().first_event - first_event_);
+  const auto kinds = block.kinds().subspan(rest.record);
+  const auto frees = block.rows<wire::FreeRecord>().subspan(rest.frees);
+  const auto events = static_cast<std::uint32_t>(std::min<std::uint64_t>(kinds.size(), rest.room));
+  const auto first_event = static_cast<std::uint32_t>(rest.event - first_event_);
   std::size_t taken = taken_.size(), vacant = free_slots_.size(), free = 0;
   taken_.resize(taken + kinds.size() - frees.size() + 1);
   free_slots_.resize(vacant + frees.size() + 1);
@@ -88,19 +99,19 @@ NetChanges::Passed NetChanges::add_usual(const wire::DecodedBlock& block, std::u
   }
   taken_.resize(taken);
   free_slots_.resize(vacant);
-  return {events, events, events == 0 ? 0 : events - 1};
+  return {rest.record + events, events, rest.record + (events == 0 ? 0 : events - 1)};
 }
 
-NetChanges::Passed NetChanges::add_any(const wire::DecodedBlock& block, std::uint64_t room) {
+NetChanges::Passed NetChanges::add_any(const wire::DecodedBlock& block, const Rest& rest) {
   const auto kinds = block.kinds();
   const auto frees = block.rows<wire::FreeRecord>();
   const auto requests = block.rows<wire::FreeRequestedRecord>();
-  const auto first_event = static_cast<std::uint32_t>(block.header().first_event - first_event_);
-  std::size_t free = 0, request = 0;
-  Passed passed;
+  const auto first_event = static_cast<std::uint32_t>(rest.event - first_event_);
+  std::size_t free = rest.frees, request = rest.requests;
+  Passed passed{rest.record};
   for (; passed.records < kinds.size(); ++passed.records) {
     if (!wire::is_event(kinds[passed.records])) continue;
-    if (passed.events >= room) break;
+    if (passed.events >= rest.room) break;
     switch (static_cast<RecordKind>(kinds[passed.records])) {
       case RecordKind::alloc: {
         const std::uint32_t slot = take_slot();

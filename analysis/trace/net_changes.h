@@ -26,8 +26,9 @@ class NetChanges {
   // May all that a block has be taken in here? By kind of record; that none of it was out of order must be known.
   static bool is_plain(std::uint8_t kind);
 
-  // The next block, up to but without the event `end`. False where that lies in it. Only the last one needs its times.
-  bool add(const wire::DecodedBlock& block, std::uint64_t end);
+  // The next block, from its record `begin` on, up to but without the event `end`. False where that lies in it. Only the
+  // first one begins inside, and only the last one needs its times.
+  bool add(const wire::DecodedBlock& block, std::size_t begin, std::uint64_t end);
   // No more comes; the rest may be asked then.
   void finish();
 
@@ -83,13 +84,20 @@ class NetChanges {
   // where it has none. A part of it, where there is no room for all.
   void merge_rows(std::uint32_t heap, std::size_t rows, Merge& merge) const;
   void read_added(std::size_t begin, std::size_t end, LiveColumns& columns, std::size_t row) const;
+  // What of a block is to come: its records, the first event's number, the frees and so on that lie before.
+  struct Rest {
+    std::size_t record = 0;
+    std::uint64_t event = 0, room = 0;  // For so many events.
+    std::size_t allocs = 0, frees = 0, requests = 0;
+  };
   struct Passed {
     std::size_t records = 0;   // Up to where the next event is.
-    std::uint32_t events = 0;  // Among them.
+    std::uint32_t events = 0;  // Of the rest.
     std::size_t last = 0;      // Where the last of these is.
   };
-  Passed add_usual(const wire::DecodedBlock& block, std::uint64_t room);
-  Passed add_any(const wire::DecodedBlock& block, std::uint64_t room);
+  static Rest rest_of(const wire::DecodedBlock& block, std::size_t begin, std::uint64_t end);
+  Passed add_usual(const wire::DecodedBlock& block, const Rest& rest);
+  Passed add_any(const wire::DecodedBlock& block, const Rest& rest);
   std::uint32_t take_slot();
   void note_requested(std::uint32_t slot);
 

@@ -111,11 +111,16 @@ std::optional<std::string> Stream::append(wire::SharedBlock block, Gap gap) {
   const std::uint64_t problems = may_find_problems ? last.count_problems() : 0;
   growth_->block_bytes += block->payload.size() + sizeof(wire::Block);
   has_.blocks.push_back(std::move(block));
-  last.apply(decoded, number, has_.definitions, ~std::uint64_t{0},
-             [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
-               note_peak(heap, position, time_ns);
-               has_.timelines[heap].add(position, time_ns, last, heap);
-             });
+  const auto note_event = [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
+    note_peak(heap, position, time_ns);
+    has_.timelines[heap].add(position, time_ns, last, heap);
+  };
+  // Plain blocks have moments inside of them from which one may go on.
+  if (const std::uint64_t due = next_keyframe_position(); is_plain && due < has_.blocks.back()->end_event()) {
+    last.apply(decoded, number, has_.definitions, due, note_event);
+    keep_keyframe();
+  }
+  last.apply(decoded, number, has_.definitions, ~std::uint64_t{0}, note_event);
   has_.plain_blocks.push_back(is_plain && (!may_find_problems || last.count_problems() == problems) ? 1 : 0);
   has_.end_position = last.position();
   if (!is_keyframe) keep_keyframe();
@@ -186,13 +191,14 @@ void Stream::spare_memory() {
 }
 
 // The next one, about as large as this, comes where all of them together are within their bytes, but not later than if
-// this were the only one.
+// this were the only one, and never nearer than blocks live: to restore those costs as much as so many events.
 std::uint64_t Stream::events_between(const Keyframe& keyframe) const {
   const std::uint64_t size = keyframe.memory_bytes();
   if (growth_->is_sparing) return std::max<std::uint64_t>(keyframe_events_min, size * sparing_events_per_byte);
   const std::uint64_t room_at =
       std::max(keyframe.position, (growth_->keyframe_bytes + size) / keyframe_bytes_per_event);
-  return std::max(keyframe_events_min, std::min(room_at - keyframe.position, size / keyframe_bytes_per_event));
+  const std::uint64_t allowed = std::min(room_at - keyframe.position, size / keyframe_bytes_per_event);
+  return std::max({keyframe_events_min, keyframe.live_blocks(), allowed});
 }
 
 void Stream::note_written(std::uint64_t end_event, std::uint64_t blocks) {
@@ -230,22 +236,15 @@ const UseCurve& Stream::curve(std::uint32_t heap) const {
   return heap < has_.curves.size() ? has_.curves[heap] : none;
 }
 
-// Never nearer than blocks live, at one of the two: to restore those costs as much as so many events.
-bool Stream::is_too_near(std::uint64_t events) const {
-  if (has_.keyframes.empty() || growth_->is_sparing) return false;
-  if (events >= has_.keyframes.back()->live_blocks()) return false;
-  std::uint64_t live_now = 0;
-  for (std::uint32_t heap = 1; heap < has_.definitions.heaps().size(); ++heap)
-    live_now += growth_->last.heap(heap).live_blocks;
-  return events < live_now;
+// The first comes soon: before it, whatever made the heaps is in the way.
+std::uint64_t Stream::next_keyframe_position() const {
+  return has_.keyframes.empty() ? std::uint64_t{wire::block_events_max}
+                                : has_.keyframes.back()->position + growth_->keyframe_events;
 }
 
 void Stream::keep_keyframe() {
   const StreamState& last = growth_->last;
-  // The first comes soon: before it, whatever made the heaps is in the way.
-  const std::uint64_t wanted = has_.keyframes.empty() ? wire::block_events_max : growth_->keyframe_events;
-  const std::uint64_t events = last.position() - (has_.keyframes.empty() ? 0 : has_.keyframes.back()->position);
-  if (events < wanted || is_too_near(events)) return;
+  if (last.position() < next_keyframe_position()) return;
   auto keyframe = std::make_shared<const Keyframe>(last.make_keyframe(growth_->keyframe_encoder));
   growth_->keyframe_bytes += keyframe->memory_bytes();
   growth_->keyframe_events = events_between(*keyframe);

@@ -146,8 +146,8 @@ class Stream {
   std::uint64_t position_of_time(std::int64_t time_ns) const;
 
  private:
-  // Two blocks: to take them in costs as much as to restore ten thousand live blocks.
-  static constexpr std::uint64_t keyframe_events_min = 2 * std::uint64_t{wire::block_events_max};
+  // A block: to take it in costs as much as to restore forty thousand live blocks.
+  static constexpr std::uint64_t keyframe_events_min = wire::block_events_max;
 
   struct InexactPeak {
     HeapPeak peak;
@@ -203,8 +203,8 @@ class Stream {
   void append_to_curves(const wire::DecodedBlock& block);
   void note_gap(const wire::BlockHeader& header, Gap gap);
   void note_peak(std::uint32_t heap, std::uint64_t position, std::int64_t time_ns);
-  void keep_keyframe();
-  bool is_too_near(std::uint64_t events) const;                  // So many after the last keyframe.
+  std::uint64_t next_keyframe_position() const;
+  void keep_keyframe();                                          // If it is time for one.
   std::uint64_t events_between(const Keyframe& keyframe) const;  // It and the next one; its bytes are counted by now.
   // Those behind the keyframe that are plain, without a gap, up to the one with the event `position`.
   std::vector<wire::SharedBlock> plain_blocks_after(const Keyframe& keyframe, std::uint64_t position) const;

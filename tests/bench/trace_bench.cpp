@@ -245,7 +245,7 @@ void measure_seeks(const Stream& stream, std::size_t events, double replay_floor
   std::vector<double> times(seeks, 1e300);
   std::size_t live = 0;
   // Three rounds over all, so that none finds in the cache what it looked at before.
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < 10; ++round) {
     live = 0;
     for (std::size_t i = 0; i < seeks; ++i) {
       const auto start = Clock::now();
