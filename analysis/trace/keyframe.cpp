@@ -172,17 +172,17 @@ void StreamState::restore_blocks(const Keyframe& keyframe, const NetChanges& cha
   free_slots_ = changes.free_slots();
   std::optional<AddressSpaceBuilder> builder;
   std::uint32_t heap = 0;
-  changes.for_each_live(keyframe.live, [&](std::uint32_t next, const LiveColumns& columns,
-                                           std::span<const std::uint16_t> rows) {
-    if (next != heap) {
-      heap = next;
-      const KeyframeHeap before = heap < keyframe.heaps.size() ? keyframe.heaps[heap] : KeyframeHeap{};
-      const std::size_t most = before.blocks + changes.added_blocks();
-      builder.emplace(heaps_[heap].space, most, before.free_chunks);
-      details_[heap].reserve(most + before.free_chunks);
-    }
-    restore_some(heap, columns, rows, *builder);
-  });
+  changes.for_each_live(
+      keyframe.live, [&](std::uint32_t next, const LiveColumns& columns, std::span<const std::uint16_t> rows) {
+        if (next != heap) {
+          heap = next;
+          const KeyframeHeap before = heap < keyframe.heaps.size() ? keyframe.heaps[heap] : KeyframeHeap{};
+          const std::size_t most = before.blocks + changes.added_blocks();
+          builder.emplace(heaps_[heap].space, most, before.free_chunks);
+          details_[heap].reserve(most + before.free_chunks);
+        }
+        restore_some(heap, columns, rows, *builder);
+      });
   for (const std::uint32_t slot : free_slots_) slots_[slot].is_vacant = 1;
 }
 

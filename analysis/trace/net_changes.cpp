@@ -55,10 +55,10 @@ bool NetChanges::add(const wire::DecodedBlock& block, std::size_t begin, std::ui
   const auto allocs = block.rows<wire::AllocRecord>();
   const Rest rest = rest_of(block, begin, end);
   if (taken_.empty()) first_event_ = rest.event;
-  records_.insert(records_.end(), allocs.begin() + static_cast<std::ptrdiff_t>(rest.allocs), allocs.end());
   const bool are_all_usual = kinds.size() == allocs.size() + block.rows<wire::FreeRecord>().size();
   const Passed passed = are_all_usual ? add_usual(block, rest) : add_any(block, rest);
-  records_.resize(taken_.size());
+  const auto taken = allocs.subspan(rest.allocs, taken_.size() - records_.size());
+  records_.insert(records_.end(), taken.begin(), taken.end());
   if (passed.events > 0) {
     position_ = rest.event + passed.events;
     time_ns_ = block.times_ns().empty() ? block.header().last_time_ns : block.times_ns()[passed.last];
@@ -147,13 +147,14 @@ std::uint32_t NetChanges::take_slot() {
 void NetChanges::note_requested(std::uint32_t slot) {
   std::uint32_t& last = last_by_slot_[slot];
   if (last < taken_.size())
-    records_[last].flags |= wire::block_flag::is_pending;
+    pending_.push_back(last);
   else if (last == untouched)
     last = now_pending;
 }
 
 void NetChanges::finish() {
   constexpr std::size_t ahead = 16;
+  for (const std::uint32_t taken : pending_) records_[taken].flags |= wire::block_flag::is_pending;
   std::vector<Added> scratch;
   std::uint64_t address_bits = 0, heap_bits = 0;
   added_.resize(taken_.size() + 1);
@@ -179,7 +180,7 @@ void NetChanges::read_added(std::size_t begin, std::size_t end, LiveColumns& col
   for (std::size_t i = begin; i < end; ++i, ++row) {
     if (i + ahead < added_.size()) {
       __builtin_prefetch(&records_[added_[i + ahead].taken]);
-      __builtin_prefetch(&records_[added_[i + ahead].taken].flags);  // Which lies in another cache line in every second.
+      __builtin_prefetch(&records_[added_[i + ahead].taken].flags);  // In every second it lies in the next cache line.
       __builtin_prefetch(&taken_[added_[i + ahead].taken]);
     }
     const wire::AllocRecord& record = records_[added_[i].taken];
@@ -204,7 +205,7 @@ void NetChanges::merge_rows(std::uint32_t heap, std::size_t rows, Merge& merge) 
   std::size_t inside = rows;  // Loose ones come last, behind all that was added.
   while (inside > 0 && (columns.flags[inside - 1] & wire::block_flag::is_loose) != 0) --inside;
   const std::uint64_t end_address = inside > 0 && inside == rows ? columns.address[rows - 1] : above_all;
-  const std::size_t room = LiveColumns::rows_max - rows - 1;
+  const std::size_t room = LiveColumns::rows_max - rows - 1;  // One row ends those that were added.
   std::size_t end = merge.next;
   while (end - merge.next < room && added_[end].heap == heap && added_[end].address < end_address) ++end;
   const std::size_t rows_and_added = rows + (end - merge.next);

@@ -26,8 +26,8 @@ class NetChanges {
   // May all that a block has be taken in here? By kind of record; that none of it was out of order must be known.
   static bool is_plain(std::uint8_t kind);
 
-  // The next block, from its record `begin` on, up to but without the event `end`. False where that lies in it. Only the
-  // first one begins inside, and only the last one needs its times.
+  // The next block, from its record `begin` on, up to but without the event `end`. False where that lies in it. Only
+  // the first one begins inside, and only the last one needs its times.
   bool add(const wire::DecodedBlock& block, std::size_t begin, std::uint64_t end);
   // No more comes; the rest may be asked then.
   void finish();
@@ -73,7 +73,8 @@ class NetChanges {
     std::uint64_t address;
     std::uint32_t heap, taken;
   };
-  // What follows upon each other in a heap: rows of a piece, behind them what was added, and which of all in which order.
+  // What follows upon each other in a heap: rows of a piece, behind them what was added, and which of all in which
+  // order.
   struct Merge {
     LiveColumns columns;
     std::array<std::uint16_t, LiveColumns::rows_max> chosen;
@@ -108,7 +109,8 @@ class NetChanges {
   std::vector<std::uint32_t> free_slots_;
   std::vector<wire::AllocRecord> records_;  // By number of the allocation, as the next.
   std::vector<Taken> taken_;
-  std::vector<Added> added_;  // By heap, then by address; the last is behind all heaps.
+  std::vector<std::uint32_t> pending_;  // Allocations that the program has freed, and nobody else yet.
+  std::vector<Added> added_;            // By heap, then by address; the last is behind all heaps.
   std::uint64_t first_event_ = 0, position_ = 0;
   std::int64_t time_ns_ = 0;
   std::size_t next_record_ = 0;

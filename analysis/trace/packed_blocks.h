@@ -15,8 +15,8 @@
 
 namespace hbmscope {
 
-// Live blocks of one heap, column by column, as far as the nearest cache holds them. What its user puts behind a piece is
-// his own.
+// Live blocks of one heap, column by column, as far as the nearest cache holds them. What its user puts behind a piece
+// is his own.
 struct LiveColumns {
   static constexpr std::size_t piece_rows_max = packed_numbers_max;
   static constexpr std::size_t rows_max = 2 * piece_rows_max;

@@ -131,7 +131,8 @@ void unpack_rows(const std::uint8_t* at, std::span<Number> numbers, Common commo
   for (; row + together <= numbers.size(); row += together, at += width)
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       ((numbers[row + i] = number_at(at, i * width)), ...);
-    }(std::make_index_sequence<together>());
+    }
+  (std::make_index_sequence<together>());
   for (std::size_t bit = 0; row < numbers.size(); ++row, bit += width) numbers[row] = number_at(at, bit);
 }
 

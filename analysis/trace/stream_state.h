@@ -216,7 +216,8 @@ class StreamState {
   void fill_slot(std::uint32_t number, const Record& record, std::uint64_t event, HeapState& heap, BlockIndex place) {
     put_details(record.heap, place, details_of(record, event));
     const bool is_pending = (record.flags & wire::block_flag::is_pending) != 0;
-    fill_slot(slots_[number], record.heap, record.requested, is_pending, place, heap.space.range_of(place).size(), heap);
+    fill_slot(slots_[number], record.heap, record.requested, is_pending, place, heap.space.range_of(place).size(),
+              heap);
   }
   template <class Record>
   static Details details_of(const Record& record, std::uint64_t event) {

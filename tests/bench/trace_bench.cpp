@@ -244,7 +244,8 @@ void measure_seeks(const Stream& stream, std::size_t events, double replay_floor
   for (std::uint64_t& position : positions) position = random() % events;
   std::vector<double> times(seeks, 1e300);
   std::size_t live = 0;
-  // Three rounds over all, so that none finds in the cache what it looked at before.
+  // Round after round over all, so that none finds in the cache what it looked at before. The slowest positions count,
+  // not the moments at which others used the machine: of each position the best of ten.
   for (int round = 0; round < 10; ++round) {
     live = 0;
     for (std::size_t i = 0; i < seeks; ++i) {
