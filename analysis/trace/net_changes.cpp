@@ -205,14 +205,14 @@ void NetChanges::merge_rows(std::uint32_t heap, std::size_t rows, Merge& merge) 
   std::size_t inside = rows;  // Loose ones come last, behind all that was added.
   while (inside > 0 && (columns.flags[inside - 1] & wire::block_flag::is_loose) != 0) --inside;
   const std::uint64_t end_address = inside > 0 && inside == rows ? columns.address[rows - 1] : above_all;
-  const std::size_t room = LiveColumns::rows_max - rows - 1;  // One row ends those that were added.
+  const std::size_t room = LiveColumns::rows_max - merge.rows - 1;  // One row ends those that were added.
   std::size_t end = merge.next;
   while (end - merge.next < room && added_[end].heap == heap && added_[end].address < end_address) ++end;
-  const std::size_t rows_and_added = rows + (end - merge.next);
-  read_added(merge.next, end, columns, rows);
+  const std::size_t rows_and_added = merge.rows + (end - merge.next);
+  read_added(merge.next, end, columns, merge.rows);
   columns.address[rows_and_added] = above_all;
 
-  std::size_t added = rows, count = 0;
+  std::size_t added = merge.rows, count = 0;
   const auto keep = [&](std::size_t row) {
     if (row + ahead < rows) __builtin_prefetch(&last_by_slot_[columns.slot[row + ahead]]);
     const std::uint32_t last = last_by_slot_[columns.slot[row]];
@@ -222,9 +222,8 @@ void NetChanges::merge_rows(std::uint32_t heap, std::size_t rows, Merge& merge) 
   };
   // Where not all that was added has room, only up to the last of those that have.
   const bool is_full = end - merge.next == room;
-  std::size_t row = merge.row;
-  std::size_t row_end = inside;
-  if (is_full)
+  std::size_t row = merge.row, row_end = inside;
+  if (is_full && row < inside)
     row_end = static_cast<std::size_t>(std::upper_bound(columns.address.begin() + row, columns.address.begin() + inside,
                                                         columns.address[rows_and_added - 1]) -
                                        columns.address.begin());

@@ -47,16 +47,17 @@ class NetChanges {
   template <class Visit>
   void for_each_live(const PackedBlocks& before, const Visit& visit) const {
     const auto merge = std::make_unique_for_overwrite<Merge>();
-    merge->next = 0;
+    merge->rows = merge->row = merge->next = 0;
     const auto visit_merged = [&](std::uint32_t heap, std::size_t rows) {
       merge_rows(heap, rows, *merge);
       visit(heap, std::as_const(merge->columns), std::span<const std::uint16_t>(merge->chosen.data(), merge->count));
     };
     const auto visit_heaps_before = [&](std::uint32_t heap) {
-      merge->row = 0;
       while (added_[merge->next].heap < heap) visit_merged(added_[merge->next].heap, 0);
     };
     before.for_each_piece(merge->columns, [&](std::uint32_t heap, std::size_t rows) {
+      merge->rows = rows;
+      merge->row = 0;
       visit_heaps_before(heap);
       while (merge->row < rows) visit_merged(heap, rows);
     });
@@ -79,10 +80,11 @@ class NetChanges {
     LiveColumns columns;
     std::array<std::uint16_t, LiveColumns::rows_max> chosen;
     std::size_t count;      // Of them.
+    std::size_t rows;       // Of the piece.
     std::size_t row, next;  // Up to where those of the piece, and those of added_, were seen.
   };
-  // What is kept of a piece of so many rows, and what was added before the last of them; all that was added to the heap
-  // where it has none. A part of it, where there is no room for all.
+  // What is kept of the piece's first rows, as many as are of this heap, and what was added to it before the last of
+  // them; all that was added where the heap has none of them. A part of it, where there is no room for all.
   void merge_rows(std::uint32_t heap, std::size_t rows, Merge& merge) const;
   void read_added(std::size_t begin, std::size_t end, LiveColumns& columns, std::size_t row) const;
   // What of a block is to come: its records, the first event's number, the frees and so on that lie before.

@@ -85,12 +85,22 @@ TEST(PackedBlocks, blocks_come_back_field_by_field) {
   for (const wire::LiveRecord& block : blocks) packed.add(block);
   packed.finish();
   std::size_t at = 0;
-  packed.for_each_piece([&](std::uint32_t heap, std::span<const wire::LiveRecord> piece) {
-    for (const wire::LiveRecord& block : piece) {
+  LiveColumns columns;
+  packed.for_each_piece(columns, [&](std::uint32_t heap, std::size_t rows) {
+    ASSERT_LE(rows, LiveColumns::piece_rows_max);
+    for (std::size_t row = 0; row < rows; ++row, ++at) {
       ASSERT_LT(at, blocks.size());
-      ASSERT_EQ(heap, block.heap);
+      const wire::LiveRecord block{.address = columns.address[row],
+                                   .size = columns.size[row],
+                                   .requested = columns.requested[row],
+                                   .event = columns.event[row],
+                                   .heap = heap,
+                                   .slot = columns.slot[row],
+                                   .stack = columns.stack[row],
+                                   .stream = columns.stream[row],
+                                   .tag = columns.tag[row],
+                                   .flags = columns.flags[row]};
       ASSERT_EQ(0, std::memcmp(&blocks[at], &block, sizeof(block))) << at;
-      ++at;
     }
   });
   EXPECT_EQ(blocks.size(), at);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -163,22 +164,25 @@ TEST(Seek, plain_blocks_at_once_are_as_event_by_event) {
     made.run(3000, 0);
     const Stream& stream = made.stream;
     ASSERT_EQ(problems, stream.last_state().count_problems());
-    wire::BlockEncoder encoder(0, wire::BlockType::keyframe);
-    const Keyframe keyframe = stream.state_at(begin_event).make_keyframe(encoder);
-    ASSERT_EQ(begin, keyframe.next_block);
-    const std::vector<wire::SharedBlock> plain(stream.blocks().begin() + static_cast<std::ptrdiff_t>(begin),
-                                               stream.blocks().end());
-    StreamState walked;
     Random random(seed);
-    for (std::uint64_t end = begin_event; end <= stream.end_position(); end += 1 + random() % 60) {
-      stream.advance(walked, end);
-      StreamState sought = StreamState::from_keyframe(keyframe, stream.definitions(), plain, end);
-      ASSERT_NO_FATAL_FAILURE(expect_same(walked, sought)) << end;
-      // And goes on from there.
-      StreamState later = walked;
-      stream.advance(later, end + 100);
-      stream.advance(sought, end + 100);
-      ASSERT_NO_FATAL_FAILURE(expect_same(later, sought)) << end;
+    // Where a block begins, and inside of one.
+    for (const std::uint64_t from : {begin_event, begin_event + 1 + random() % 2000}) {
+      wire::BlockEncoder encoder(0, wire::BlockType::keyframe);
+      const Keyframe keyframe = stream.state_at(from).make_keyframe(encoder);
+      ASSERT_LE(begin, keyframe.next_block);
+      const std::vector<wire::SharedBlock> plain(
+          stream.blocks().begin() + static_cast<std::ptrdiff_t>(keyframe.next_block), stream.blocks().end());
+      StreamState walked;
+      for (std::uint64_t end = from; end <= stream.end_position(); end += 1 + random() % 60) {
+        stream.advance(walked, end);
+        StreamState sought = StreamState::from_keyframe(keyframe, stream.definitions(), plain, end);
+        ASSERT_NO_FATAL_FAILURE(expect_same(walked, sought)) << end;
+        // And goes on from there.
+        StreamState later = walked;
+        stream.advance(later, end + 100);
+        stream.advance(sought, end + 100);
+        ASSERT_NO_FATAL_FAILURE(expect_same(later, sought)) << end;
+      }
     }
   }
 }
@@ -219,6 +223,74 @@ TEST(Seek, moments_of_long_streams_are_as_event_by_event) {
       made.stream.advance(walked, at);
       ASSERT_NO_FATAL_FAILURE(expect_same(walked, made.stream.state_at(at))) << at;
     }
+  }
+}
+
+// Keyframes lie inside of blocks, where those are plain.
+TEST(Seek, moments_beside_keyframes_are_as_event_by_event) {
+  constexpr std::uint64_t apart = wire::block_events_max;
+  RandomStream made(300);
+  made.run(4 * apart + 5000, 0);
+  const Stream version = made.stream.version();
+  StreamState walked;
+  for (std::uint64_t keyframe = apart; keyframe <= 4 * apart; keyframe += apart)
+    for (const std::uint64_t at : {keyframe - 1, keyframe, keyframe + 1, keyframe + 2, keyframe + 1500}) {
+      version.advance(walked, at);
+      StreamState sought = version.state_at(at);
+      ASSERT_NO_FATAL_FAILURE(expect_same(walked, sought)) << at;
+      StreamState later = walked;
+      version.advance(later, at + 3000);
+      version.advance(sought, at + 3000);
+      ASSERT_NO_FATAL_FAILURE(expect_same(later, sought)) << at;
+    }
+}
+
+// More than there is room for at a time, before, between and behind the few that lived before; and in a heap where
+// nothing did.
+TEST(Seek, many_new_blocks_between_old_ones_are_as_event_by_event) {
+  Stream stream;
+  wire::StreamWriter writer(0,
+                            [&](wire::SharedBlock block) { ASSERT_EQ(std::nullopt, stream.append(std::move(block))); });
+  constexpr std::uint64_t page = 4096, pages = 10'000;
+  wire::HeapRecord heap;
+  heap.flags = wire::heap_flag::has_regions;
+  std::int64_t time = 0;
+  for (int i = 0; i < 2; ++i) {
+    wire::RegionGrowRecord region;
+    region.heap = writer.define_heap(heap, "heap", "device");
+    region.size = page * pages;
+    writer.add(region, ++time);
+  }
+  const auto alloc = [&](std::uint32_t id, std::uint64_t number) {
+    wire::AllocRecord block;
+    block.address = number * page;
+    block.size = page / 2;
+    block.heap = id;
+    writer.alloc(block, ++time);
+  };
+  const auto is_old = [](std::uint64_t number) { return number == 3000 || number == 3001 || number == 7000; };
+  for (std::uint64_t number = 0; number < pages; ++number)
+    if (is_old(number)) alloc(1, number);
+  writer.flush();
+  const std::uint64_t begin_event = stream.end_position();
+  wire::BlockEncoder encoder(0, wire::BlockType::keyframe);
+  const Keyframe keyframe = stream.last_state().make_keyframe(encoder);
+  std::vector<std::uint64_t> numbers(pages);
+  std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
+  std::shuffle(numbers.begin(), numbers.end(), Random(5));
+  for (const std::uint64_t number : numbers) {
+    if (!is_old(number)) alloc(1, number);
+    if (number % 2 == 0) alloc(2, number);
+    if (number == 7000) writer.free(1, number * page, 0, 0, ++time);
+  }
+  writer.flush();
+  const std::vector<wire::SharedBlock> plain(stream.blocks().begin() + static_cast<std::ptrdiff_t>(keyframe.next_block),
+                                             stream.blocks().end());
+  StreamState walked;
+  for (std::uint64_t end = begin_event; end <= stream.end_position(); end += 1 + end / 7) {
+    stream.advance(walked, end);
+    ASSERT_NO_FATAL_FAILURE(expect_same(walked, StreamState::from_keyframe(keyframe, stream.definitions(), plain, end)))
+        << end;
   }
 }
 
