@@ -252,6 +252,7 @@ AddressSpace::TagIndex AddressSpace::chunk_at(TagIndex region, std::uint64_t add
 }
 
 std::optional<HeapChunk> AddressSpace::find(std::uint64_t address) const {
+  if (const TagIndex free = starts_.value(starts_.find(address)); free != AddressTable::none) return chunk(free);
   const TagIndex region = find_region_above(address);
   if (region == no_tag || !range_of_tag(region).contains(address)) return std::nullopt;
   return chunk(chunk_at(region, address));
