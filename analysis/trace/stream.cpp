@@ -115,8 +115,10 @@ std::optional<std::string> Stream::append(wire::SharedBlock block, Gap gap) {
     note_peak(heap, position, time_ns);
     has_.timelines[heap].add(position, time_ns, last, heap);
   };
-  // Plain blocks have moments inside of them from which one may go on.
-  if (const std::uint64_t due = next_keyframe_position(); is_plain && due < has_.blocks.back()->end_event()) {
+  // In the first half of a block from whose middle one may go on; else at its end: to take in what is left of it then
+  // costs less than to decode it for that.
+  const wire::BlockHeader& header = has_.blocks.back()->header;
+  if (const std::uint64_t due = next_keyframe_position(); is_plain && due < header.first_event + header.events / 2) {
     last.apply(decoded, number, has_.definitions, due, note_event);
     keep_keyframe();
   }
