@@ -63,7 +63,7 @@ void StreamState::list_blocks_of(std::uint32_t id, std::span<const std::uint32_t
     record.flags = known.flags | more_flags | (slot.is_pending != 0 ? wire::block_flag::is_pending : 0);
     out.add(record);
   };
-  std::vector<Listed> inside, loose, scratch;
+  std::vector<Listed> inside, loose;
   inside.reserve(slots.size());
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -73,15 +73,17 @@ void StreamState::list_blocks_of(std::uint32_t id, std::span<const std::uint32_t
     bits |= listed.address ^ (inside.empty() ? listed : inside.front()).address;
     (space.is_loose(place) ? loose : inside).push_back(listed);
   }
-  radix_sort(inside, scratch, bits, [](const Listed& listed) { return listed.address; });
-  for (std::size_t i = 0; i < inside.size(); ++i) {
-    if (i + ahead < inside.size()) {
-      const Listed& later = inside[i + ahead];
+  std::vector<Listed> scratch_memory(inside.size());
+  std::span<Listed> sorted(inside), scratch(scratch_memory);
+  radix_sort(sorted, scratch, bits, [](const Listed& listed) { return listed.address; });
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (i + ahead < sorted.size()) {
+      const Listed& later = sorted[i + ahead];
       __builtin_prefetch(&slots_[later.slot]);
       __builtin_prefetch(&details[static_cast<std::size_t>(later.place)]);
       space.prefetch(later.place);
     }
-    add(inside[i], 0);
+    add(sorted[i], 0);
   }
   for (const Listed& listed : loose) add(listed, wire::block_flag::is_loose);
 }

@@ -155,9 +155,11 @@ void NetChanges::note_requested(std::uint32_t slot) {
 void NetChanges::finish() {
   constexpr std::size_t ahead = 16;
   for (const std::uint32_t taken : pending_) records_[taken].flags |= wire::block_flag::is_pending;
-  std::vector<Added> scratch;
+  // Twice what there may be, to sort in; written once.
+  added_memory_ = std::make_unique_for_overwrite<Added[]>(2 * (taken_.size() + 1));
+  added_ = {added_memory_.get(), taken_.size() + 1};
+  std::span<Added> scratch(added_memory_.get() + added_.size(), added_.size());
   std::uint64_t address_bits = 0, heap_bits = 0;
-  added_.resize(taken_.size() + 1);
   std::size_t count = 0;
   for (std::uint32_t taken = 0; taken < taken_.size(); ++taken) {
     if (taken + ahead < taken_.size()) __builtin_prefetch(&last_by_slot_[taken_[taken + ahead].slot]);
@@ -169,10 +171,12 @@ void NetChanges::finish() {
     heap_bits |= is_there ? record.heap ^ added_.front().heap : 0;
     count += is_there ? 1 : 0;
   }
-  added_.resize(count);
-  radix_sort(added_, scratch, address_bits, [](const Added& added) { return added.address; });
-  radix_sort(added_, scratch, heap_bits, [](const Added& added) { return std::uint64_t{added.heap}; });
-  added_.push_back({~std::uint64_t{0}, behind_all_heaps, 0});
+  std::span<Added> sorted = added_.first(count);
+  scratch = scratch.first(count);
+  radix_sort(sorted, scratch, address_bits, [](const Added& added) { return added.address; });
+  radix_sort(sorted, scratch, heap_bits, [](const Added& added) { return std::uint64_t{added.heap}; });
+  added_ = {sorted.data(), count + 1};
+  added_.back() = {~std::uint64_t{0}, behind_all_heaps, 0};
 }
 
 void NetChanges::read_added(std::size_t begin, std::size_t end, LiveColumns& columns, std::size_t row) const {
