@@ -113,7 +113,7 @@ class NetChanges {
   std::vector<Taken> taken_;
   std::vector<std::uint32_t> pending_;  // Allocations that the program has freed, and nobody else yet.
   std::unique_ptr<Added[]> added_memory_;
-  std::span<Added> added_;            // By heap, then by address; the last is behind all heaps.
+  std::span<Added> added_;  // By heap, then by address; the last is behind all heaps.
   std::uint64_t first_event_ = 0, position_ = 0;
   std::int64_t time_ns_ = 0;
   std::size_t next_record_ = 0;
