@@ -121,8 +121,8 @@ class AddressSpace {
   AddressRange range_of(BlockIndex block) const { return range_of_tag(static_cast<TagIndex>(block)); }
   std::size_t block_index_bound() const { return tags_.size(); }  // Above every BlockIndex; grows while blocks come.
 
-  // By address, unless it is outside of all regions. A walk from both ends of its region, or from the free chunks next
-  // to it where the ordered index exists.
+  // By address, unless it is outside of all regions. Where a free chunk begins at it the table of these answers; else a
+  // walk from both ends of its region, or from the free chunks next to it where the ordered index exists.
   std::optional<HeapChunk> find(std::uint64_t address) const;
   std::vector<BlockIndex> loose_blocks() const;  // Sorted by address, after a walk over all.
 

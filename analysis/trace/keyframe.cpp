@@ -179,7 +179,7 @@ void StreamState::restore_blocks(const Keyframe& keyframe, const NetChanges& cha
         if (next != heap) {
           heap = next;
           const KeyframeHeap before = heap < keyframe.heaps.size() ? keyframe.heaps[heap] : KeyframeHeap{};
-          const std::size_t most = before.blocks + changes.added_blocks();
+          const std::size_t most = before.blocks + changes.added_blocks(heap);
           builder.emplace(heaps_[heap].space, most, before.free_chunks);
           details_[heap].reserve(most + before.free_chunks);
         }
@@ -208,7 +208,6 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
   const std::size_t events =
       end_of_all > keyframe.position ? static_cast<std::size_t>(end_of_all - keyframe.position) : 0;
   NetChanges changes(keyframe.slot_count, unpack_slots(keyframe.free_slots, keyframe.free_slot_count), events);
-  bool is_unreadable = false;
   // Of the last event alone the time is wanted.
   const wire::FieldChoice everything, no_times = wire::FieldChoice().without_times();
   const wire::Block* timed = nullptr;
@@ -222,11 +221,8 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
       continue;
     }
     if (std::max(block->header.first_event, keyframe.position) >= end) break;  // Nothing of it is wanted.
-    // One that can't be decoded was spilled to a file that can't be read back.
-    if (decoding.decode(*block, block.get() == timed ? everything : no_times)) {
-      is_unreadable = true;
-      break;
-    }
+    // One that can't be decoded was spilled to a file that can't be read back: who goes on meets it again.
+    if (decoding.decode(*block, block.get() == timed ? everything : no_times)) break;
     const std::size_t begin = block.get() == plain_blocks.front().get() ? keyframe.next_record : 0;
     const bool is_whole = changes.add(decoding.rows(), begin, end);
     state.next_record_ = changes.next_record();
@@ -247,7 +243,6 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
     state.heaps_[heap].inexact_since_ns = keyframe.heaps[heap].inexact_since_ns;
     state.heaps_[heap].space.set_problems(keyframe.heaps[heap].problems);
   }
-  if (is_unreadable) state.skip_lost(std::min(end, end_of_all));
   return state;
 }
 

@@ -179,6 +179,11 @@ void NetChanges::finish() {
   added_.back() = {~std::uint64_t{0}, behind_all_heaps, 0};
 }
 
+std::size_t NetChanges::added_blocks(std::uint32_t heap) const {
+  const auto of_heap = std::ranges::equal_range(added_, heap, {}, &Added::heap);
+  return static_cast<std::size_t>(of_heap.size());
+}
+
 void NetChanges::read_added(std::size_t begin, std::size_t end, LiveColumns& columns, std::size_t row) const {
   constexpr std::size_t ahead = 24;
   for (std::size_t i = begin; i < end; ++i, ++row) {

@@ -35,13 +35,14 @@ class NetChanges {
   std::size_t slot_count() const { return last_by_slot_.size(); }
   const std::vector<std::uint32_t>& free_slots() const { return free_slots_; }
   std::uint64_t allocations() const { return taken_.size(); }
-  std::size_t added_blocks() const { return added_.size() - 1; }
+  // When all is finished: of these, those that live in a heap.
+  std::size_t added_blocks(std::uint32_t heap) const;
   // Of the last event, and of the record where the next one begins; nothing was added: zeros.
   std::uint64_t position() const { return position_; }
   std::int64_t time_ns() const { return time_ns_; }
   std::size_t next_record() const { return next_record_; }
 
-  // What lives now: what lived before, without those that are gone, and merged into it what was added.
+  // What lives now, when all is finished: what lived before, without those that are gone, and merged into it what was added.
   // visit(heap, const LiveColumns&, std::span<const std::uint16_t> rows), some hundred of one heap at a time, sorted by
   // heap, not loose, address.
   template <class Visit>

@@ -115,8 +115,8 @@ std::optional<std::string> Stream::append(wire::SharedBlock block, Gap gap) {
     note_peak(heap, position, time_ns);
     has_.timelines[heap].add(position, time_ns, last, heap);
   };
-  // In the first half of a block from whose middle one may go on; else at its end: to take in what is left of it then
-  // costs less than to decode it for that.
+  // In a plain block's first half at once; else at its end: a seek would decode the whole block for less than half of
+  // it.
   const wire::BlockHeader& header = has_.blocks.back()->header;
   if (const std::uint64_t due = next_keyframe_position(); is_plain && due < header.first_event + header.events / 2) {
     last.apply(decoded, number, has_.definitions, due, note_event);
@@ -125,7 +125,7 @@ std::optional<std::string> Stream::append(wire::SharedBlock block, Gap gap) {
   last.apply(decoded, number, has_.definitions, ~std::uint64_t{0}, note_event);
   has_.plain_blocks.push_back(is_plain && (!may_find_problems || last.count_problems() == problems) ? 1 : 0);
   has_.end_position = last.position();
-  if (!is_keyframe) keep_keyframe();
+  if (!is_keyframe && last.position() >= next_keyframe_position()) keep_keyframe();
   return std::nullopt;
 }
 
@@ -193,14 +193,14 @@ void Stream::spare_memory() {
 }
 
 // The next one, about as large as this, comes where all of them together are within their bytes, but not later than if
-// this were the only one, and never nearer than blocks live: to restore those costs as much as so many events.
+// this were the only one.
 std::uint64_t Stream::events_between(const Keyframe& keyframe) const {
   const std::uint64_t size = keyframe.memory_bytes();
   if (growth_->is_sparing) return std::max<std::uint64_t>(keyframe_events_min, size * sparing_events_per_byte);
   const std::uint64_t room_at =
       std::max(keyframe.position, (growth_->keyframe_bytes + size) / keyframe_bytes_per_event);
   const std::uint64_t allowed = std::min(room_at - keyframe.position, size / keyframe_bytes_per_event);
-  return std::max({keyframe_events_min, keyframe.live_blocks(), allowed});
+  return std::max(keyframe_events_min, allowed);
 }
 
 void Stream::note_written(std::uint64_t end_event, std::uint64_t blocks) {
@@ -238,16 +238,20 @@ const UseCurve& Stream::curve(std::uint32_t heap) const {
   return heap < has_.curves.size() ? has_.curves[heap] : none;
 }
 
-// The first comes soon: before it, whatever made the heaps is in the way.
+// The first comes soon: before it, whatever made the heaps is in the way. None is nearer to the one before than blocks
+// live, at one of the two: to restore those costs as much as so many events.
 std::uint64_t Stream::next_keyframe_position() const {
-  return has_.keyframes.empty() ? std::uint64_t{wire::block_events_max}
-                                : has_.keyframes.back()->position + growth_->keyframe_events;
+  if (has_.keyframes.empty()) return wire::block_events_max;
+  const Keyframe& before = *has_.keyframes.back();
+  if (growth_->is_sparing) return before.position + growth_->keyframe_events;
+  std::uint64_t live_now = 0;
+  for (std::uint32_t heap = 1; heap < has_.definitions.heaps().size(); ++heap)
+    live_now += growth_->last.heap(heap).live_blocks;
+  return before.position + std::max(growth_->keyframe_events, std::min(before.live_blocks(), live_now));
 }
 
 void Stream::keep_keyframe() {
-  const StreamState& last = growth_->last;
-  if (last.position() < next_keyframe_position()) return;
-  auto keyframe = std::make_shared<const Keyframe>(last.make_keyframe(growth_->keyframe_encoder));
+  auto keyframe = std::make_shared<const Keyframe>(growth_->last.make_keyframe(growth_->keyframe_encoder));
   growth_->keyframe_bytes += keyframe->memory_bytes();
   growth_->keyframe_events = events_between(*keyframe);
   has_.keyframes.push_back(std::move(keyframe));
@@ -383,8 +387,11 @@ void Stream::advance(StreamState& state, std::uint64_t position) const {
     // An event of a plain block comes next: nothing before it changes anything.
     if (state.position() == position && has_.plain_blocks[number] != 0 && has_.blocks[number]->header.events > 0)
       return;
-    if (decoding.decode(*has_.blocks[number]))  // It was spilled to a file that can't be read back.
-      return state.skip_lost(std::min(position, has_.end_position));
+    if (decoding.decode(*has_.blocks[number])) {  // It was spilled to a file that can't be read back.
+      while (number + 1 < has_.blocks.size() && has_.blocks[number + 1]->header.first_event < position) ++number;
+      return state.skip_unreadable(has_.definitions, has_.blocks[number]->header.sequence,
+                                   std::min(position, has_.end_position));
+    }
     state.apply(decoding.rows(), number, has_.definitions, position, [](std::uint64_t, std::int64_t, std::uint32_t) {});
     if (state.next_block() == number) return;  // Stopped inside of it.
   }

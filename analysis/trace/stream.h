@@ -146,7 +146,7 @@ class Stream {
   std::uint64_t position_of_time(std::int64_t time_ns) const;
 
  private:
-  // A block: to take it in costs as much as to restore forty thousand live blocks.
+  // A block, which is decoded as a whole, wherever in it a moment lies.
   static constexpr std::uint64_t keyframe_events_min = wire::block_events_max;
 
   struct InexactPeak {
@@ -204,9 +204,10 @@ class Stream {
   void note_gap(const wire::BlockHeader& header, Gap gap);
   void note_peak(std::uint32_t heap, std::uint64_t position, std::int64_t time_ns);
   std::uint64_t next_keyframe_position() const;
-  void keep_keyframe();                                          // If it is time for one.
+  void keep_keyframe();
   std::uint64_t events_between(const Keyframe& keyframe) const;  // It and the next one; its bytes are counted by now.
-  // Those behind the keyframe that are plain, without a gap, up to the one with the event `position`.
+  // Those behind the keyframe, and the one in which it lies, that are plain, without a gap, up to the one with the
+  // event `position`.
   std::vector<wire::SharedBlock> plain_blocks_after(const Keyframe& keyframe, std::uint64_t position) const;
 
   Contents has_;

@@ -81,8 +81,9 @@ class StreamState {
  public:
   // The encoder's memory is used again and again; it must be empty, and is empty again after it.
   Keyframe make_keyframe(wire::BlockEncoder& encoder) const;
-  // Equal to the state that made it in all that can be asked; or to that state carried on, over the blocks that follow
-  // it, up to but without the event `end`. They are plain: of kinds that NetChanges takes in, none of it out of order.
+  // Equal to the state that made it in all that can be asked; or to that state carried on, over the blocks from
+  // keyframe.next_block on, the first one from keyframe.next_record, up to but without the event `end`. They are plain:
+  // of kinds that NetChanges takes in, none of it out of order.
   static StreamState from_keyframe(const Keyframe& keyframe, const Definitions& definitions,
                                    std::span<const wire::SharedBlock> plain_blocks = {}, std::uint64_t end = 0);
 
@@ -103,6 +104,11 @@ class StreamState {
   void skip_lost(std::uint64_t position) {
     note_gap();
     position_ = std::max(position_, position);
+  }
+  // Blocks up to here can't be read again, the last one with this sequence: heaps that they define are not known either.
+  void skip_unreadable(const Definitions& definitions, std::uint32_t sequence, std::uint64_t position) {
+    learn_heaps(definitions, sequence);
+    skip_lost(position);
   }
   // Heaps that are defined and have not been touched hold nothing, which is known: none of it is absent.
   void make_heaps(const Definitions& definitions);
