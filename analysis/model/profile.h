@@ -93,6 +93,7 @@ struct Profile {
   std::int64_t time_ns = 0, duration_ns = 0, period = 0;  // 0: not given. time_ns counts from 1970.
   ValueType period_type;
   StringId drop_frames{}, keep_frames{}, doc_url{};
+  bool drops_interpreter_frames = false;  // Made of a trace, whose stacks may be of C++ and Python alike.
   std::vector<StringId> comments;
 
   ImportStatistics import;

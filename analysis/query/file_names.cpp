@@ -80,10 +80,11 @@ bool is_trimmed_library(std::string_view file) {
          std::find(files.begin(), files.end(), file) != files.end();
 }
 
-// CPython and the C++ library as distributions build them: "/usr/local/src/conda/python-3.10.14/Objects/call.c",
-// "/build/gcc/libstdc++-v3/src/c++11/thread.cc".
+// CPython and the libraries of C and C++ as distributions build them: "/build/gcc/libstdc++-v3/src/c++11/thread.cc",
+// "/usr/local/src/conda/python-3.10.14/Objects/call.c", "/build/glibc-B3wQXB/glibc-2.31/nptl/pthread_create.c".
 bool is_runtime_source(std::string_view file) {
-  if (file.find("libstdc++-v3/") != std::string_view::npos) return true;
+  if (file.find("libstdc++-v3/") != std::string_view::npos || file.find("/glibc-2.") != std::string_view::npos)
+    return true;
   const std::size_t lower = file.find("/python-3"), upper = file.find("/Python-3");
   const std::size_t at = std::min(lower, upper);
   if (at == std::string_view::npos) return false;

@@ -151,6 +151,7 @@ Result<Profile> merge_profiles(std::span<const std::shared_ptr<const Profile>> p
   out.duration_ns = first.duration_ns;
   out.drop_frames = out.strings.intern(first.text(first.drop_frames));
   out.keep_frames = out.strings.intern(first.text(first.keep_frames));
+  out.drops_interpreter_frames = first.drops_interpreter_frames;
   out.doc_url = out.strings.intern(first.text(first.doc_url));
   out.values.resize(out.value_types.size());
   out.stack_begin.push_back(0);

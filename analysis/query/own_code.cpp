@@ -5,6 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/query/interpreter_frame.h"
 #include "analysis/query/own_file.h"
 
 namespace hbmscope {
@@ -25,7 +26,9 @@ class OwnerFinder {
       const auto [owner, is_new] = owners.try_emplace(row(function.file), FileOwner::library);
       if (is_new) owner->second = owner_of_file(view.profile->text(function.file));
       owners_.push_back(owner->second);
-      is_wrapper_.push_back(owner->second == FileOwner::library && is_wrapper(view.profile->text(function.file)));
+      const std::string_view name = view.profile->text(function.name), file = view.profile->text(function.file);
+      is_wrapper_.push_back(owner->second == FileOwner::library &&
+                            (is_wrapper(file) || is_interpreter_frame(name, file)));
     }
   }
 

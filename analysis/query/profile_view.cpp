@@ -8,6 +8,7 @@
 #include <re2/re2.h>
 
 #include "analysis/query/flat_index.h"
+#include "analysis/query/interpreter_frame.h"
 #include "analysis/query/select_samples.h"
 
 namespace hbmscope {
@@ -65,7 +66,8 @@ class FrameTableBuilder {
       if (!lines.empty()) view_.location_frames.push_back(address_frame(location, &lines.front()));
       return;
     }
-    for (const Line& line : lines) view_.location_frames.push_back(line_frame(location, line));
+    for (const Line& line : lines)
+      if (!is_of_interpreter(view_, line)) view_.location_frames.push_back(line_frame(location, line));
   }
 
   FrameIndex find_or_add(const Key& key, auto make_frame) {
@@ -226,6 +228,14 @@ Result<void> apply_drop_frames(ProfileView& view) {
   return {};
 }
 
+void drop_interpreter_frames(ProfileView& view) {
+  const Profile& profile = *view.profile;
+  if (!profile.drops_interpreter_frames || view.request.keep_dropped_frames) return;
+  view.is_interpreter.reserve(profile.functions.size());
+  for (const Function& function : profile.functions)
+    view.is_interpreter.push_back(is_interpreter_frame(profile.text(function.name), profile.text(function.file)));
+}
+
 Result<void> check_value_type(const Profile& profile, const std::string& wanted) {
   if (profile.value_types.empty())
     return Failure(Error{"the profile has no values at all", "Save it again.", name_of(profile), {}, false});
@@ -273,6 +283,7 @@ Result<ProfileView> make_view(std::shared_ptr<const Profile> profile, const View
   const auto patterns = compile_frame_patterns(request);
   if (!patterns) return Failure(patterns.error());
   if (auto done = apply_drop_frames(view); !done) return Failure(std::move(done.error()));
+  drop_interpreter_frames(view);
   FrameTableBuilder(view, *patterns).build();
   if (auto done = select_samples(*patterns, view); !done) return Failure(std::move(done.error()));
   view.is_filtered = !view.all_samples;

@@ -9,7 +9,9 @@
 //   focus   keeps samples with a matching frame;   ignore  drops samples with a matching frame;
 //   hide    removes matching frames from stacks;   show    removes all other frames.
 // A sample whose frames are all hidden is left out. A profile's own drop_frames / keep_frames are obeyed unless
-// `keep_dropped_frames`. Percentages are of the whole profile, not of what a filter leaves (`--relative` changes it).
+// `keep_dropped_frames`; so is what was made of a trace not to have: frames of the Python interpreter's own functions
+// (interpreter_frame.h), which are nobody's frames then, but can be filtered by. Percentages are of the whole profile,
+// not of what a filter leaves (`--relative` changes it).
 #pragma once
 
 #include <cstdint>
@@ -76,6 +78,7 @@ struct ProfileView {
   // What the profile's drop_frames removes; empty: nothing.
   std::vector<std::uint32_t> skip;           // Per sample: innermost locations.
   std::vector<std::uint32_t> dropped_lines;  // Per location: innermost lines.
+  std::vector<bool> is_interpreter;          // Per function: its frames are dropped wherever they stand. Empty: none.
 
   std::vector<bool> unknown_size;  // Per sample; empty where no sample is of unknown size.
 

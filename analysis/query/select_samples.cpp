@@ -193,12 +193,17 @@ void apply_focus(const FramePatterns& patterns, const ProfileView& view, Bits& k
   }
 }
 
-// A sample whose frames are all hidden is left out; one that never had a stack stays.
+// A sample whose frames are all hidden is left out; one that never had any stays.
 void apply_hidden(const ProfileView& view, Bits& keep) {
   const Bits visible = test_locations(*view.profile, [&](LocationIndex l) { return !view.frames_of(l).empty(); });
-  const Bits bits = samples_through(view, visible);
+  const Bits could_be = test_locations(*view.profile, [&](LocationIndex l) {
+    const auto lines = view.lines(l);
+    return lines.empty() ||
+           std::any_of(lines.begin(), lines.end(), [&](const Line& line) { return !is_of_interpreter(view, line); });
+  });
+  const Bits is_visible = samples_through(view, visible), had_frames = samples_through(view, could_be);
   for (std::size_t i = 0; i < keep.size(); ++i)
-    if (bits[i] == 0 && !view.stack(static_cast<std::uint32_t>(i)).empty()) keep[i] = 0;
+    if (is_visible[i] == 0 && had_frames[i] != 0) keep[i] = 0;
 }
 
 }  // namespace
@@ -213,6 +218,11 @@ std::string address_text(const Profile& profile, LocationIndex location) {
   const std::uint64_t address = profile.location_address[row(location)];
   if (address == 0 && profile.location_mapping[row(location)] == MappingIndex::none) return "<missing location>";
   return fmt::format("0x{:x}", address);
+}
+
+bool is_of_interpreter(const ProfileView& view, const Line& line) {
+  return !view.is_interpreter.empty() && line.function != FunctionIndex::none &&
+         view.is_interpreter[row(line.function)];
 }
 
 std::vector<Line> visible_lines(const ProfileView& view, const FramePatterns& patterns, LocationIndex location) {

@@ -27,6 +27,8 @@ std::string address_text(const Profile& profile, LocationIndex location);
 
 // pprof's rule: an expression is searched for in a line's function and file, and in the location's module.
 bool line_matches(const Profile& profile, const Line& line, const re2::RE2& pattern);
+// No frame of the view, whatever the patterns.
+bool is_of_interpreter(const ProfileView& view, const Line& line);
 bool mapping_matches(const Profile& profile, LocationIndex location, const re2::RE2& pattern);
 
 // The lines of a location that drop_frames, hide and show leave, innermost first. A location that has no lines is

@@ -73,6 +73,7 @@ class ProfileMaker {
     profile_.import = trace.import;
     profile_.producer = trace.producer;
     profile_.drop_frames = intern(trace.drop_frames);
+    profile_.drops_interpreter_frames = true;
     profile_.value_types = {{intern("live_blocks"), intern("count")}, {intern("live_space"), intern("bytes")}};
     profile_.default_value_type = live_space;
     if (values_ == ProfileValues::live_and_allocated) {

@@ -86,7 +86,8 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   group(command.add_option("--value", request.value_type,
                            "Which values, e.g. alloc_space; of a trace live (default) or allocated, up to the moment"),
         "Filters");
-  group(command.add_flag("--keep-dropped-frames", request.keep_dropped_frames, "Do not obey the profile's drop_frames"),
+  group(command.add_flag("--keep-dropped-frames", request.keep_dropped_frames,
+                         "Keep what the profile's drop_frames drops; of a trace also the Python interpreter's frames"),
         "Filters");
   group(command.add_flag("--relative", options.relative, "Shares of what the filter leaves, not of the whole profile"),
         "Filters");

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/model/clamped.h"
+#include "analysis/query/short_name.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 
@@ -39,7 +40,7 @@ std::string group_name(const GroupRow& group) {
 }  // namespace
 
 std::string text_from_frame(const Frame& frame, const Terminal& terminal, std::size_t width) {
-  const std::string function = printable(frame.function);
+  const std::string function = printable(short_name_of_function(frame.function));
   std::string where = printable(frame.file);
   if (!where.empty() && frame.line > 0) where += fmt::format(":{}", frame.line);
   const std::size_t used = display_width(function) + 2;
@@ -129,7 +130,8 @@ std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t 
     text += fmt::format("{:>10} {}  {:>10}  ", value_text(own.weight.bytes, style),
                         pad_left(text_from_share(own.weight.bytes, style.whole), 8), text_from_count(own.weight.count));
     text += own.is_without_own_code() ? std::string(own.label()) : text_from_frame(own.frame, terminal);
-    if (!own.through.empty()) text += terminal.paint("  through " + printable(own.through), Ink::dim);
+    if (!own.through.empty())
+      text += terminal.paint("  through " + printable(short_name_of_function(own.through)), Ink::dim);
     text += "\n";
   }
   const auto number = [](std::size_t n) { return text_from_count(static_cast<std::int64_t>(n)); };

@@ -33,6 +33,16 @@ TEST(OwnCode, each_stack_counts_at_its_innermost_own_line) {
   EXPECT_EQ(rows[4].weight.bytes, 5000);
 }
 
+TEST(OwnCode, what_it_calls_is_not_the_interpreters_own) {
+  ProfileBuilder builder;
+  builder.sample("step@model.py:9;method_vectorcall@:0;THPVariable_mul@:0;empty@:0", 100);
+  builder.sample("load@model.py:3;_PyEval_EvalFrameDefault@??:0", 10);
+  const std::vector<OwnCodeRow> rows = compute_own_code(view_of(builder));
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].through, "THPVariable_mul");
+  EXPECT_EQ(rows[1].through, "");
+}
+
 TEST(OwnCode, adds_up_to_what_is_selected) {
   for (std::uint32_t seed = 0; seed < 10; ++seed) {
     for (const char* where : {"", "f3"}) {

@@ -93,6 +93,39 @@ TEST(View, a_wrong_drop_expression_names_the_file_and_the_way_out) {
   EXPECT_TRUE(make_view(profile, {.keep_dropped_frames = true}));
 }
 
+// A file of no name stands for none.
+std::string of_trace(const std::vector<std::string>& stack_of_frames, const ViewRequest& request = {}) {
+  ProfileBuilder builder;
+  for (const std::string& frames : stack_of_frames) builder.sample(frames, 1);
+  builder.profile().drops_interpreter_frames = true;
+  return stacks(view_of(builder, request));
+}
+
+TEST(View, of_a_trace_the_interpreters_frames_are_dropped_wherever_they_stand) {
+  const std::string mixed =
+      "_start@??:0;Py_BytesMain@??:0;main@train.py:5;_PyEval_EvalFrameDefault@??:0;slot_tp_call@:0;step@model.py:9;"
+      "cfunction_call.localalias@:0;THPVariable_mul@mul.cpp:0";
+  EXPECT_EQ(of_trace({mixed}), "main;step;THPVariable_mul=1");
+  EXPECT_EQ(of_trace({mixed}, {.keep_dropped_frames = true}),
+            "_start;Py_BytesMain;main;_PyEval_EvalFrameDefault;slot_tp_call;step;cfunction_call.localalias;"
+            "THPVariable_mul=1");
+  EXPECT_EQ(stacks(view_of(ProfileBuilder().sample("_start@??:0;main@train.py:5", 1))), "_start;main=1")
+      << "a profile's stacks are as its producer wants them";
+  EXPECT_EQ(of_trace({mixed}, {.by = FrameBy::file}), "train.py;model.py;mul.cpp=1");
+}
+
+TEST(View, a_stack_of_the_interpreter_alone_has_no_frames_and_keeps_its_bytes) {
+  const std::string alone = "_start@??:0;Py_BytesMain@??:0";
+  EXPECT_EQ(of_trace({alone, "f@train.py:1"}), "=1 f=1");
+  EXPECT_EQ(of_trace({alone, "f@train.py:1", "_start@??:0;f@train.py:1"}, {.hide = "f"}), "=1")
+      << "hidden are those of which something could be seen";
+}
+
+TEST(View, frames_of_the_interpreter_can_be_filtered_by) {
+  EXPECT_EQ(of_trace({"slot_tp_call@:0;f@train.py:1", "g@train.py:2"}, {.where = "function:slot_tp_call"}), "f=1");
+  EXPECT_EQ(of_trace({"slot_tp_call@:0;f@train.py:1", "g@train.py:2"}, {.ignore = "slot_tp_call"}), "g=1");
+}
+
 TEST(View, by_line_parts_what_by_function_joins) {
   const ProfileBuilder builder = ProfileBuilder().sample("f@a.py:1", 1).sample("f@a.py:2", 2).sample("f@b.py:1", 4);
   EXPECT_EQ(view_of(builder).frames.size(), 2U);

@@ -61,6 +61,14 @@ std::string baseline_at_of(std::string_view at) {
   return at == "start" || at == "oom" ? std::string(at) : "peak";
 }
 
+ViewRequest without_filters(const ViewRequest& request) {
+  ViewRequest plain;
+  plain.by = request.by;
+  plain.value_type = request.value_type;
+  plain.keep_dropped_frames = request.keep_dropped_frames;
+  return plain;
+}
+
 bool view_exists(const AppState& state, ViewKind kind) {
   const Source* source = state.source();
   const Trace* trace = source == nullptr ? nullptr : source->trace.get();

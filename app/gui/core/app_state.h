@@ -99,6 +99,9 @@ struct TimeRange {
 // of any other the baseline's peak.
 std::string baseline_at_of(std::string_view at);
 
+// What is left of a request when the filters are cleared: which frames there are, and which values count.
+ViewRequest without_filters(const ViewRequest& request);
+
 // What Alt+Left brings back: everything about a context that a person changes by looking around.
 struct ViewPosition {
   SourceId source = SourceId::none;

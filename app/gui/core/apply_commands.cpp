@@ -47,13 +47,6 @@ std::size_t find_term(const std::string& where, const std::string& term) {
   return std::string::npos;
 }
 
-ViewRequest without_filters(const ViewRequest& request) {
-  ViewRequest plain;
-  plain.by = request.by;
-  plain.value_type = request.value_type;
-  return plain;
-}
-
 TreeDirection turned(TreeDirection direction) {
   return direction == TreeDirection::callees ? TreeDirection::callers : TreeDirection::callees;
 }
@@ -211,6 +204,7 @@ bool App::Impl::apply_to_position(const Command& command) {
     case by_file: request.by = FrameBy::file; return true;
     case by_package: request.by = FrameBy::package; return true;
     case set_by: parse_frame_by(command.text, request.by); return true;
+    case toggle_dropped: request.keep_dropped_frames = !request.keep_dropped_frames; return true;
     case set_find: position.find = command.text; return true;
     case select_frame:
     case select_function:

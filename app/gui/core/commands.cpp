@@ -84,6 +84,7 @@ bool is_checked(const AppState& state, CommandId id) {
     case CommandId::toggle_regions: return position.by_region;
     case CommandId::play: return state.context().is_playing;
     case CommandId::toggle_fold: return position.fold_library;
+    case CommandId::toggle_dropped: return position.request.keep_dropped_frames;
     case CommandId::split: return state.is_split();
     case CommandId::split_demo: return state.demo && state.demo->runs.size() > 1;
     case CommandId::lock_time: return state.lock == SameMoment::time;

@@ -114,6 +114,8 @@ enum class Needs {
   X(by_package, "Group by package", "", "View", profile, "jax, flax, optax, your own files.")                          \
   X(toggle_value, "Bytes or count", "C", "View", profile, "Weighs frames by bytes, or by how many things they hold.")  \
   X(toggle_fold, "Fold library frames", "F", "View", profile, "Joins runs of library frames in the flame graph.")      \
+  X(toggle_dropped, "Show dropped frames", "", "View", profile,                                                        \
+    "Those that the profile says to drop, and the Python interpreter's own.")                                          \
   X(toggle_flame_direction, "Turn the flame graph round", "I", "View", profile,                                        \
     "From callers down, or from leaves up.")                                                                           \
   X(toggle_tree_direction, "Turn the call tree round", "", "View", profile, "Top-down, or bottom-up.")                 \

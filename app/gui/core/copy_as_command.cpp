@@ -39,6 +39,7 @@ void add_filters(CommandLine& line, const ViewRequest& request) {
   line.add_option("--ignore", request.ignore);
   line.add_option("--hide", request.hide);
   line.add_option("--show", request.show);
+  line.add_flag("--keep-dropped-frames", request.keep_dropped_frames);
 }
 
 // Where another heap was chosen than the one that is shown anyway; empty: none.

@@ -118,9 +118,7 @@ void draw_filter_line(const AppState& state, FilterLineState& line, CommandQueue
   ImGui::SameLine();
   draw_find(state, line, room * 0.38F - style.ItemSpacing.x, commands);
   ImGui::SameLine();
-  ViewRequest plain;
-  plain.by = state.position().request.by;
-  const bool filtered = !(state.position().request == plain);
+  const bool filtered = state.position().request != without_filters(state.position().request);
   ImGui::BeginDisabled(!filtered);
   if (ImGui::Button("Clear")) commands.push(CommandId::clear_filter);
   ImGui::EndDisabled();
