@@ -77,6 +77,8 @@ class Walk {
 
   void entries(const TorchTrace& t) {
     std::size_t out_of_memory = 0, other = 0;
+    require(t.stream.size() == t.size() && t.user_metadata.size() == t.size() && t.compile_context.size() == t.size(),
+            "columns of different lengths");
     for (std::size_t i = 0; i < t.size(); ++i) {
       require(is_size(t.size_bytes.at(i), false), "a size");
       if (t.action[i] == TorchAction::oom) {
@@ -88,10 +90,10 @@ class Walk {
         text(t.other_actions[other++].action);
       }
       static_cast<void>(static_cast<std::uint64_t>(t.time_us.at(i)) + t.address.at(i));
-      static_cast<void>(t.stream.at(i));
+      static_cast<void>(t.stream[i]);
       stack(t.stack.at(i));
-      text(t.user_metadata.at(i));
-      text(t.compile_context.at(i));
+      text(t.user_metadata[i]);
+      text(t.compile_context[i]);
     }
     require(out_of_memory == t.out_of_memory.size() && other == t.other_actions.size(), "rows of no entry");
   }

@@ -2,8 +2,6 @@
 // a dict is 8 bytes (its shape and where its values begin) and 56 bytes of values, one after the other. The shape, the
 // list of its keys, is shared by all dicts that have the same keys in the same order.
 //
-// Texts are views into the bytes that were read, which must outlive the Document.
-//
 // TRAP: a pickle can hold itself (a list that is its own item) and can share (a hundred lists, each of which holds the
 // next one twice, are 2^100 items). Whoever walks a Document bounds his own depth and either remembers what he has
 // seen (by number: list_count, dict_count) or bounds how much he makes of it.
@@ -52,6 +50,9 @@ class Document {
 
   // `dict` must be one. Keys and values of a dict are equally many; where a key comes twice, the later one holds.
   ShapeNumber shape(Value dict) const { return dicts_[dict.number()].shape; }
+  // While the pickle is read: its keys and values can be asked for. Not those of a dict that several opcodes fill, or a
+  // large one; they can be when all is read.
+  bool is_whole(Value dict) const { return dicts_[dict.number()].shape != unfinished; }
   std::span<const Value> keys(ShapeNumber shape) const {
     return {keys_.data() + shapes_[shape].first_key, shapes_[shape].keys};
   }
@@ -76,6 +77,7 @@ class Document {
   friend class DocumentBuilder;
   static constexpr unsigned chunk_bits = 16;
   static constexpr std::uint32_t chunk_values = 1U << chunk_bits;
+  static constexpr ShapeNumber unfinished = 0xffffffff;
 
   struct List {
     Value* values;
@@ -111,6 +113,7 @@ class Document {
   std::vector<Shape> shapes_;
   std::vector<Value> keys_;
   std::vector<Text> texts_;
+  std::vector<std::unique_ptr<char[]>> text_slabs_;  // What they lie in.
   std::vector<Integer> wide_integers_;
   std::vector<double> reals_;
 };

@@ -18,7 +18,7 @@ constexpr std::uint32_t shape_keys_max = 64;    // A dict with more is a table, 
 constexpr std::uint32_t small_run_max = 4'096;  // Longer lists lie outside of the chunks, so that they can be extended.
 constexpr std::uint32_t probes_max = 32;
 constexpr std::uint32_t slab_chunks = 16;
-constexpr Document::ShapeNumber wide = std::numeric_limits<Document::ShapeNumber>::max();  // Only until finish().
+constexpr std::size_t text_slab_bytes = std::size_t{64} << 10;
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
   hash = (hash ^ word) * 0x9fb21c651e98df25;
@@ -50,9 +50,10 @@ std::uint32_t next_row(const std::vector<Row>& rows) {
 
 }  // namespace
 
-DocumentBuilder::DocumentBuilder(std::size_t pickle_bytes) : text_slots_(1024, 0), shape_slots_(256, 0) {
+DocumentBuilder::DocumentBuilder(Document& document, std::uint64_t pickle_bytes)
+    : document_(document), text_slots_(1024, 0), shape_slots_(256, 0) {
   // A guess: snapshots have a dict every 70 to 300 bytes. What is not used is never touched.
-  document_.dicts_.reserve(pickle_bytes / 64);
+  document_.dicts_.reserve(static_cast<std::size_t>(pickle_bytes / 64));
   document_.shapes_.push_back({0, 0, false});  // Number 0: the dict without keys.
   shape_hashes_.push_back(0);
   last_shapes_.fill(0);
@@ -71,9 +72,21 @@ Value DocumentBuilder::add_real(double value) {
 }
 
 Value DocumentBuilder::add_bytes(std::string_view bytes) {
+  return Value::numbered(Tag::bytes, add_text_row(bytes, 0));
+}
+
+// A copy: whoever reads a file piece by piece does not keep it.
+std::uint32_t DocumentBuilder::add_text_row(std::string_view text, std::uint32_t hash) {
   const std::uint32_t number = next_row(document_.texts_);
-  document_.texts_.push_back({bytes.data(), static_cast<std::uint32_t>(bytes.size()), 0});
-  return Value::numbered(Tag::bytes, number);
+  if (text.size() > text_room_.size()) {
+    const std::size_t bytes = std::max(text.size(), text_slab_bytes);
+    document_.text_slabs_.push_back(std::make_unique_for_overwrite<char[]>(bytes));
+    text_room_ = {document_.text_slabs_.back().get(), bytes};
+  }
+  std::copy(text.begin(), text.end(), text_room_.begin());
+  document_.texts_.push_back({text_room_.data(), static_cast<std::uint32_t>(text.size()), hash});
+  text_room_ = text_room_.subspan(text.size());
+  return number;
 }
 
 Value DocumentBuilder::add_text(std::string_view text) {
@@ -86,8 +99,7 @@ Value DocumentBuilder::add_text(std::string_view text) {
     if (known.hash == hash && std::string_view(known.begin, known.size) == text)
       return Value::numbered(Tag::text, text_slots_[slot] - 1);
   }
-  const std::uint32_t number = next_row(document_.texts_);
-  document_.texts_.push_back({text.data(), static_cast<std::uint32_t>(text.size()), hash});
+  const std::uint32_t number = add_text_row(text, hash);
   if (probes < probes_max) text_slots_[slot] = number + 1;
   if (document_.texts_.size() * 2 > text_slots_.size()) rehash_texts();
   return Value::numbered(Tag::text, number);
@@ -246,7 +258,7 @@ void DocumentBuilder::set_items(Value dict, std::span<const Value> keys_and_valu
 
 // A dict that is filled by several opcodes, or large: keys and values alternate in a list until finish() parts them.
 void DocumentBuilder::make_wide(Document::Dict& dict) {
-  if (dict.shape == wide) return;
+  if (dict.shape == Document::unfinished) return;
   const std::uint32_t list = add_list_row(false);
   const Document::Shape shape = document_.shapes_[dict.shape];
   if (shape.keys > 0) {
@@ -257,12 +269,31 @@ void DocumentBuilder::make_wide(Document::Dict& dict) {
       append(Value::numbered(Tag::list, list), pair);
     }
   }
-  dict = {wide, list};
+  dict = {Document::unfinished, list};
 }
 
-Document DocumentBuilder::finish(Value root, int protocol, std::uint64_t end_offset) {
+DocumentBuilder::Mark DocumentBuilder::mark() const {
+  return {document_.list_count(),          document_.dict_count(), chunk_, chunk_used_, document_.keys_.size(),
+          document_.wide_integers_.size(), document_.reals_.size()};
+}
+
+bool DocumentBuilder::forget(const Mark& since, std::span<const Value> items) {
+  if (document_.list_count() != since.lists || document_.dict_count() != since.dicts + items.size() ||
+      document_.keys_.size() != since.keys)
+    return false;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (!(items[i] == Value::numbered(Tag::dict, since.dicts + static_cast<std::uint32_t>(i)))) return false;
+  document_.dicts_.resize(since.dicts);
+  document_.wide_integers_.resize(since.wide_integers);
+  document_.reals_.resize(since.reals);
+  chunk_ = since.chunk;
+  chunk_used_ = since.chunk_used;
+  return true;
+}
+
+void DocumentBuilder::finish(Value root, int protocol, std::uint64_t end_offset) {
   for (Document::Dict& dict : document_.dicts_) {
-    if (dict.shape != wide) continue;
+    if (dict.shape != Document::unfinished) continue;
     Document::List& pairs = document_.lists_[dict.begin];
     const std::uint32_t first_key = next_row(document_.keys_), keys = pairs.size / 2;
     for (std::size_t i = 0; i < keys; ++i) {
@@ -276,7 +307,6 @@ Document DocumentBuilder::finish(Value root, int protocol, std::uint64_t end_off
   document_.root_ = root;
   document_.protocol_ = protocol;
   document_.end_offset_ = end_offset;
-  return std::move(document_);
 }
 
 }  // namespace hbmscope::pickle

@@ -13,7 +13,8 @@ namespace hbmscope::pickle {
 
 class DocumentBuilder {
  public:
-  explicit DocumentBuilder(std::size_t pickle_bytes);
+  // `document` must be empty.
+  DocumentBuilder(Document& document, std::uint64_t pickle_bytes);
 
   Value add_integer(std::int64_t value) {
     return Value::fits_small(value) ? Value::small_integer(value)
@@ -33,8 +34,18 @@ class DocumentBuilder {
   Value add_dict();
   void set_items(Value dict, std::span<const Value> keys_and_values);  // Alternating; an even number.
 
+  // What was there at some point.
+  struct Mark {
+    std::uint32_t lists = 0, dicts = 0, chunk = 0, chunk_used = 0;
+    std::size_t keys = 0, wide_integers = 0, reals = 0;
+  };
+  Mark mark() const;
+  // Nobody asks for `items` any more, which are all that was added since then but for texts: their memory serves anew.
+  // False where more was added, which stays then, as they do.
+  bool forget(const Mark& since, std::span<const Value> items);
+
   std::string_view text(Value value) const { return *document_.text(value); }  // `value` must be a text.
-  Document finish(Value root, int protocol, std::uint64_t end_offset);
+  void finish(Value root, int protocol, std::uint64_t end_offset);
 
  private:
   struct Run {
@@ -45,13 +56,15 @@ class DocumentBuilder {
   void add_slab();
   void reserve(std::uint32_t list, std::uint64_t size);
   std::uint32_t add_list_row(bool is_tuple);
+  std::uint32_t add_text_row(std::string_view text, std::uint32_t hash);
   void rehash_texts();
   Document::ShapeNumber find_or_add_shape(std::span<const Value> keys_and_values, std::uint64_t hash);
   bool shape_is(Document::ShapeNumber shape, std::span<const Value> keys_and_values) const;
   void make_wide(Document::Dict& dict);
   void grow_shape_table();
 
-  Document document_;
+  Document& document_;
+  std::span<char> text_room_;                                               // What is left of the last slab.
   std::uint32_t chunk_ = 0xffffffff, chunk_used_ = Document::chunk_values;  // The first run makes the first chunk, 0.
   std::vector<std::uint32_t> text_slots_;                                   // Open addressing, number + 1, 0 is free.
   std::vector<std::uint32_t> shape_slots_;                                  // The same.

@@ -17,18 +17,26 @@
 
 namespace hbmscope::pickle {
 
+// All bytes at once, or where they come from.
+struct Input {
+  std::span<const std::uint8_t> bytes;
+  ByteSource* source = nullptr;
+};
+
 class Machine {
  public:
-  Machine(std::span<const std::uint8_t> bytes, const std::string& name, const Limits& limits, ReadControl* control);
-  Result<Document> run();
+  Machine(Document& document, const Input& input, const std::string& name, const Limits& limits, ReadControl* control,
+          ItemTaker* taker);
+  std::optional<Error> run();
 
  private:
   bool step(Opcode opcode);  // False at STOP and after an error.
   bool step_text_or_bytes(Opcode opcode);
+  bool read_usual_dict();
   bool step_container(Opcode opcode);
   bool step_other(Opcode opcode);
 
-  // Arguments that stand behind the opcode.
+  // Arguments that stand behind the opcode. Numbers of a fixed size are in the window (look()).
   template <class Unsigned>
   bool read_number(Unsigned& number) {
     if (static_cast<std::size_t>(end_ - at_) < sizeof(number)) return fail_cut_off();
@@ -37,6 +45,10 @@ class Machine {
     return true;
   }
   bool read_bytes(std::uint64_t size, std::string_view& bytes);
+  // Brings so many bytes from at_ on into the window, and as many more as it has room for. False: there are fewer.
+  bool fill_window(std::size_t bytes);
+  std::uint64_t offset_of(const std::uint8_t* at) const { return base_ + static_cast<std::uint64_t>(at - begin_); }
+  std::uint64_t bytes_left() const { return total_ - offset_of(at_); }
   template <class Unsigned>
   bool push_text();
   template <class Unsigned>
@@ -56,6 +68,8 @@ class Machine {
     return stack_.size() - bottom >= values || fail_nothing_there();
   }
   bool append_items(std::size_t begin);
+  void note_mark();
+  bool take_items(std::size_t begin);
   bool set_items(std::size_t begin);
   bool close_outermost_dict();
   bool make_tuple(std::size_t begin);
@@ -70,7 +84,7 @@ class Machine {
     return push(memo_[number]);
   }
 
-  bool report_progress();
+  bool look();
   bool fail(std::string what, std::string remedy);  // At the opcode.
   bool fail_damaged(const std::string& what);
   bool fail_cut_off();
@@ -80,9 +94,12 @@ class Machine {
   bool fail_global(std::string_view opcode);
   std::string_view opcode_name() const;
 
+  // Of the bytes those that are in memory; the first one lies at base_.
   const std::uint8_t *begin_, *at_, *end_;
-  const std::uint8_t* opcode_at_;
-  const std::uint8_t* next_progress_;
+  const std::uint8_t *opcode_at_, *next_look_;
+  std::uint64_t base_ = 0, total_ = 0;
+  ByteSource* source_;  // Null: nothing comes behind the window.
+  std::vector<std::uint8_t> window_;
   const std::string& name_;
   const Limits limits_;
   ReadControl* const control_;
@@ -90,6 +107,12 @@ class Machine {
   DocumentBuilder builder_;
   ValueArray stack_, memo_;
   std::vector<std::size_t> marks_;  // Heights of the stack.
+  // The list whose items the taker wants, and what was there when the last of them had been taken.
+  ItemTaker* const taker_;
+  Value wanted_list_ = Value::missing();
+  DocumentBuilder::Mark before_items_;
+  std::size_t memo_before_items_ = 0;  // What is in the memo from there on may be one of them.
+  bool has_taken_ = false;
   std::optional<Error> error_;
 };
 

@@ -10,8 +10,10 @@ namespace {
 
 constexpr std::string_view save_again = "Save the snapshot again with torch.cuda.memory._dump_snapshot().";
 
+constexpr std::size_t name_bytes_max = 128;
+
 bool is_name(std::string_view text) {
-  return !text.empty() && text.size() <= 100 && std::all_of(text.begin(), text.end(), [](char c) {
+  return !text.empty() && text.size() <= name_bytes_max && std::all_of(text.begin(), text.end(), [](char c) {
     return c == '_' || c == '.' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
   });
 }
@@ -23,7 +25,7 @@ std::string_view Machine::opcode_name() const {
 }
 
 bool Machine::fail(std::string what, std::string remedy) {
-  error_ = Error{std::move(what), std::move(remedy), name_, static_cast<std::uint64_t>(opcode_at_ - begin_), false};
+  error_ = Error{std::move(what), std::move(remedy), name_, offset_of(opcode_at_), false};
   return false;
 }
 
@@ -42,6 +44,7 @@ bool Machine::fail_nothing_there() {
 }
 
 bool Machine::fail_never_put(std::uint64_t number) {
+  if (has_taken_) taker_->give_up();  // It may have been an item that was taken.
   return fail_damaged(fmt::format("{} {}, which was never put there", opcode_name(), number));
 }
 
@@ -49,7 +52,9 @@ bool Machine::fail_never_put(std::uint64_t number) {
 bool Machine::fail_global(std::string_view opcode) {
   std::string_view module, function;
   if (opcode == "GLOBAL") {
-    const std::string_view rest(reinterpret_cast<const char*>(at_), std::min<std::size_t>(end_ - at_, 256));
+    fill_window(2 * name_bytes_max);
+    const std::string_view rest(reinterpret_cast<const char*>(at_),
+                                std::min<std::size_t>(end_ - at_, 2 * name_bytes_max));
     const std::size_t first = rest.find('\n');
     const std::size_t second = first == std::string_view::npos ? first : rest.find('\n', first + 1);
     if (second != std::string_view::npos) {
@@ -64,17 +69,18 @@ bool Machine::fail_global(std::string_view opcode) {
   std::string named;
   if (is_name(module) && is_name(function)) named = fmt::format(" ({}.{})", module, function);
   const bool is_model = module.starts_with("torch") || module == "collections" || module.starts_with("numpy");
-  return fail(fmt::format("this pickle wants to run code: opcode {}{} at byte {}", opcode, named, opcode_at_ - begin_),
-              is_model && !named.empty()
-                  ? "It looks like a saved model, optimizer or array. A memory snapshot is plain data: " +
-                        std::string(save_again)
-                  : "A memory snapshot never needs that. Don't load this file with Python's pickle either, unless you "
-                    "trust who made it.");
+  return fail(
+      fmt::format("this pickle wants to run code: opcode {}{} at byte {}", opcode, named, offset_of(opcode_at_)),
+      is_model && !named.empty()
+          ? "It looks like a saved model, optimizer or array. A memory snapshot is plain data: " +
+                std::string(save_again)
+          : "A memory snapshot never needs that. Don't load this file with Python's pickle either, unless you "
+            "trust who made it.");
 }
 
 bool Machine::fail_refused(Opcode opcode) {
   const OpcodeInfo info = find_opcode(static_cast<std::uint8_t>(opcode));
-  const auto at = opcode_at_ - begin_;
+  const std::uint64_t at = offset_of(opcode_at_);
   switch (info.use) {
     case OpcodeUse::code: return fail_global(info.name);
     case OpcodeUse::reference:

@@ -35,29 +35,48 @@ bool looks_like_pickle(std::span<const std::uint8_t> bytes) {
   return bytes.size() >= 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 0x10;
 }
 
+namespace {
+
+std::optional<Error> run(Document& document, const Input& input, const std::string& name, const Limits& limits,
+                         ReadControl* control, ItemTaker* taker) {
+  try {
+    return Machine(document, input, name, limits, control, taker).run();
+  } catch (const std::bad_alloc&) {
+    return Error{"there is not enough memory for what is in this pickle",
+                 "Close other programs, or read the file on a larger machine.",
+                 name,
+                 {},
+                 false};
+  } catch (const std::length_error&) {
+    return Error{"more than 2^31 values of one kind are in this pickle",
+                 "No snapshot is that large; is the file what you think it is?",
+                 name,
+                 {},
+                 false};
+  }
+}
+
+}  // namespace
+
+std::optional<Error> read_pickle(Document& document, std::span<const std::uint8_t> bytes, const std::string& name,
+                                 const Limits& limits, ReadControl* control, ItemTaker* taker) {
+  if (const auto old = looks_like_pickle(bytes) ? std::nullopt : find_old_pickle(bytes)) return refusal_of(*old, name);
+  if (!looks_like_pickle(bytes))
+    return Error{"this is no Python pickle of protocol 2 or later",
+                 "Save the snapshot with torch.cuda.memory._dump_snapshot().", name, 0, false};
+  return run(document, {bytes, nullptr}, name, limits, control, taker);
+}
+
+std::optional<Error> read_pickle(Document& document, ByteSource& bytes, const std::string& name, ReadControl* control,
+                                 ItemTaker* taker) {
+  return run(document, {{}, &bytes}, name, {}, control, taker);
+}
+
 Result<Document> read_pickle(std::span<const std::uint8_t> bytes, const std::string& name, const Limits& limits,
                              ReadControl* control) {
-  if (const auto old = looks_like_pickle(bytes) ? std::nullopt : find_old_pickle(bytes))
-    return Failure(refusal_of(*old, name));
-  if (!looks_like_pickle(bytes))
-    return Failure(Error{"this is no Python pickle of protocol 2 or later",
-                         "Save the snapshot with torch.cuda.memory._dump_snapshot().", name, 0, false});
-  try {
-    Machine machine(bytes, name, limits, control);
-    return machine.run();
-  } catch (const std::bad_alloc&) {
-    return Failure(Error{"there is not enough memory for what is in this pickle",
-                         "Close other programs, or read the file on a larger machine.",
-                         name,
-                         {},
-                         false});
-  } catch (const std::length_error&) {
-    return Failure(Error{"more than 2^31 values of one kind are in this pickle",
-                         "No snapshot is that large; is the file what you think it is?",
-                         name,
-                         {},
-                         false});
-  }
+  Document document;
+  if (auto error = read_pickle(document, bytes, name, limits, control, nullptr)) return Failure(std::move(*error));
+  return document;
 }
 
 }  // namespace hbmscope::pickle

@@ -40,6 +40,19 @@ Result<Trace> read_torch_trace(Bytes bytes, const std::string& name, const Sourc
   return trace_from_torch(*state);
 }
 
+// What need not lie in memory as a whole. Nothing where its first bytes do not say so, and where somebody waits for the
+// part that comes first.
+std::optional<Result<Trace>> read_in_pieces(const std::string& file, const SourceOptions& options,
+                                            ReadControl* control) {
+  if (control != nullptr && control->take_part) return std::nullopt;
+  TorchReadOptions torch;
+  torch.max_inflated_bytes = options.max_inflated_bytes;
+  auto snapshot = read_large_torch(file, torch, control);
+  if (!snapshot) return std::nullopt;
+  if (!*snapshot) return Failure(std::move(snapshot->error()));
+  return trace_from_torch(**snapshot);
+}
+
 // Texts and messages, bare or gzipped.
 template <class Read>
 Result<Trace> read_unzipped(Bytes bytes, const std::string& name, const SourceOptions& options, const Read& read) {
@@ -186,7 +199,19 @@ Result<Source> source_of(std::shared_ptr<const OpenedWorkload> workload, const S
   return source;
 }
 
+namespace {
+
+Result<Source> source_of(Result<Trace> trace, const SourceOptions& options) {
+  if (!trace) return Failure(std::move(trace.error()));
+  add_problem_statistics(*trace);
+  return source_at(std::make_shared<const Trace>(std::move(*trace)), options);
+}
+
+}  // namespace
+
 Result<Source> read_source(const std::string& file, const SourceOptions& options, ReadControl* control) {
+  if (options.what_if.empty())
+    if (auto trace = read_in_pieces(file, options, control)) return source_of(std::move(*trace), options);
   auto read = read_file(file, options.max_inflated_bytes, control);
   if (!read) return Failure(std::move(read.error()));
   const Bytes bytes = read->bytes();
@@ -196,12 +221,8 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
   if (*workload) return source_of(*workload, options);
   if (!options.what_if.empty())
     return Failure(Error{"only a workload file has something to change", "Leave --what-if out.", name, {}, false});
-  if (const ReadTrace read_trace = find_trace_reader(bytes)) {
-    auto trace = read_trace(bytes, name, options, control);
-    if (!trace) return Failure(std::move(trace.error()));
-    add_problem_statistics(*trace);
-    return source_at(std::make_shared<const Trace>(std::move(*trace)), options);
-  }
+  if (const ReadTrace read_trace = find_trace_reader(bytes))
+    return source_of(read_trace(bytes, name, options, control), options);
   ReadOptions pprof;
   pprof.max_inflated_bytes = options.max_inflated_bytes;
   auto profile = read_pprof_bytes(bytes, name, pprof, control);
@@ -215,6 +236,10 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
 
 Result<std::shared_ptr<const Trace>> read_curves(const std::string& file, const SourceOptions& options,
                                                  ReadControl* control) {
+  if (auto trace = read_in_pieces(file, options, control)) {
+    if (!*trace) return Failure(std::move(trace->error()));
+    return std::make_shared<const Trace>(std::move(**trace));
+  }
   auto read = read_file(file, options.max_inflated_bytes, control);
   if (!read) return Failure(std::move(read.error()));
   const Bytes bytes = read->bytes();

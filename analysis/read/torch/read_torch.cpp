@@ -1,7 +1,15 @@
 #include "analysis/read/torch/read_torch.h"
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -49,26 +57,41 @@ Failure not_a_pickle(Bytes bytes, const std::string& name) {
                        false});
 }
 
-Result<TorchSnapshot> read_snapshot(Bytes bytes, Place place, TorchSnapshot snapshot, const TorchReadOptions& options,
-                                    ReadControl* control) {
-  if (!pickle::looks_like_pickle(bytes) && !pickle::find_old_pickle(bytes)) return not_a_pickle(bytes, snapshot.file);
-  auto document = pickle::read_pickle(bytes, snapshot.file, options.pickle_limits, control);
-  if (!document) {
-    Error error = std::move(document.error());
-    if (error.offset) *error.offset += place.offset;
-    error.inflated = place.inflated && error.offset;
-    return Failure(std::move(error));
+// `read(document, taker)` reads the pickle. Entries are taken while it is read; where its lists are in another order
+// than PyTorch has them it is read again, and all of it lies in memory before anything is taken.
+template <class Read>
+Result<TorchSnapshot> read_snapshot(const TorchSnapshot& begun, Place place, ReadControl* control, const Read& read) {
+  for (bool takes_entries = true;; takes_entries = false) {
+    TorchSnapshot snapshot = begun;
+    pickle::Document document;
+    torch::SnapshotBuilder builder(document, snapshot, control);
+    std::optional<Error> error = read(document, takes_entries ? &builder : nullptr);
+    if (!error) {
+      snapshot.pickle_protocol = document.protocol();
+      if (document.end_offset() < snapshot.pickle_bytes)
+        snapshot.import.add("bytes_after_pickle", Severity::warning,
+                            static_cast<std::int64_t>(snapshot.pickle_bytes - document.end_offset()),
+                            "Bytes behind the end of the pickle were left out. Two files pasted together?",
+                            fmt::format("at byte {}", place.offset + document.end_offset()));
+      error = builder.build();
+    } else {
+      if (error->offset) *error->offset += place.offset;
+      error->inflated = place.inflated && error->offset;
+    }
+    if (takes_entries && builder.has_given_up()) continue;
+    if (error) return Failure(std::move(*error));
+    if (control != nullptr) control->done_bytes = snapshot.pickle_bytes;
+    return snapshot;
   }
-  snapshot.pickle_bytes = bytes.size();
-  snapshot.pickle_protocol = document->protocol();
-  if (document->end_offset() < bytes.size())
-    snapshot.import.add("bytes_after_pickle", Severity::warning,
-                        static_cast<std::int64_t>(bytes.size() - document->end_offset()),
-                        "Bytes behind the end of the pickle were left out. Two files pasted together?",
-                        fmt::format("at byte {}", place.offset + document->end_offset()));
-  if (auto error = torch::SnapshotBuilder(*document, snapshot, control).build()) return Failure(std::move(*error));
-  if (control != nullptr) control->done_bytes = bytes.size();
-  return snapshot;
+}
+
+Result<TorchSnapshot> read_snapshot(Bytes bytes, Place place, TorchSnapshot begun, const TorchReadOptions& options,
+                                    ReadControl* control) {
+  if (!pickle::looks_like_pickle(bytes) && !pickle::find_old_pickle(bytes)) return not_a_pickle(bytes, begun.file);
+  begun.pickle_bytes = bytes.size();
+  return read_snapshot(begun, place, control, [&](pickle::Document& document, pickle::ItemTaker* taker) {
+    return pickle::read_pickle(document, bytes, begun.file, options.pickle_limits, control, taker);
+  });
 }
 
 Result<TorchSnapshot> read_container(Bytes bytes, const std::string& name, const TorchReadOptions& options,
@@ -93,6 +116,63 @@ Result<TorchSnapshot> read_container(Bytes bytes, const std::string& name, const
   place = {entry->offset, place.inflated || entry->is_inflated};
   return read_snapshot(entry->bytes, place, std::move(snapshot), options, control);
 }
+
+template <class Read>
+Result<TorchSnapshot> with_enough_memory(const std::string& name, const Read& read) {
+  try {
+    return read();
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  }
+  return Failure(Error{"there is not enough memory for what is in this snapshot",
+                       "Close other programs, or read the file on a larger machine.",
+                       name,
+                       {},
+                       false});
+}
+
+// A file of a known size, from its beginning. One that can't be opened, or is a pipe, has no bytes.
+class FileSource final : public pickle::ByteSource {
+ public:
+  explicit FileSource(const std::string& file) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error)) return;
+    file_.reset(std::fopen(file.c_str(), "rb"));
+    if (file_ == nullptr) return;
+    std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // Who reads asks for a megabyte at a time.
+    const std::uintmax_t size = std::filesystem::file_size(file, error);
+    size_ = error ? 0 : size;
+  }
+
+  std::uint64_t size() const override { return size_; }
+  std::size_t read(std::span<std::uint8_t> room) override {
+    const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), size_ - at_));
+    const std::size_t got = std::fread(room.data(), 1, wanted, file_.get());
+    if (got < wanted && std::ferror(file_.get()) != 0) errno_ = errno;
+    at_ += got;
+    return got;
+  }
+  void rewind() {
+    std::rewind(file_.get());
+    at_ = 0;
+  }
+  bool has_failed() const { return errno_ != 0; }
+  std::optional<Error> error(const std::string& file) const {
+    return Error{fmt::format("reading failed at byte {}: {}", at_, std::strerror(errno_)),
+                 "Is the disk or the network still there?",
+                 file,
+                 {},
+                 false};
+  }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, Close> file_;
+  std::uint64_t size_ = 0, at_ = 0;
+  int errno_ = 0;
+};
 
 }  // namespace
 
@@ -122,16 +202,26 @@ Result<TorchSnapshot> read_torch(Bytes bytes, const std::string& name, const Tor
   if (bytes.empty())
     return Failure(Error{
         "the file is empty", "Was the job stopped while it was writing? Save the snapshot again.", name, {}, false});
-  try {
-    return read_container(bytes, name, options, control);
-  } catch (const std::bad_alloc&) {
-  } catch (const std::length_error&) {
-  }
-  return Failure(Error{"there is not enough memory for what is in this snapshot",
-                       "Close other programs, or read the file on a larger machine.",
-                       name,
-                       {},
-                       false});
+  return with_enough_memory(name, [&] { return read_container(bytes, name, options, control); });
+}
+
+std::optional<Result<TorchSnapshot>> read_large_torch(const std::string& file, const TorchReadOptions& options,
+                                                      ReadControl* control) {
+  FileSource source(file);
+  if (source.size() < history_bytes_min || source.size() > options.max_inflated_bytes) return std::nullopt;
+  std::array<std::uint8_t, 2> beginning{};
+  if (source.read(beginning) < beginning.size() || !pickle::looks_like_pickle(beginning)) return std::nullopt;
+  TorchSnapshot begun;
+  begun.file = file;
+  begun.file_bytes = begun.pickle_bytes = source.size();
+  auto snapshot = with_enough_memory(file, [&] {
+    return read_snapshot(begun, {}, control, [&](pickle::Document& document, pickle::ItemTaker* taker) {
+      source.rewind();
+      auto error = pickle::read_pickle(document, source, file, control, taker);
+      return source.has_failed() ? source.error(file) : std::move(error);
+    });
+  });
+  return snapshot;
 }
 
 }  // namespace hbmscope

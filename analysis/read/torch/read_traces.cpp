@@ -1,8 +1,9 @@
 // The recorded history: one list of entries for each device. A million entries is usual, so everything here is a push
-// to a column that was reserved.
+// to a column that was reserved, and entries are taken while the pickle is read: their dicts never lie in memory all at
+// once, and are looked at while the nearest cache still has them.
 #include "analysis/read/torch/snapshot_builder.h"
 
-#include <limits>
+#include <algorithm>
 
 namespace hbmscope::torch {
 namespace {
@@ -14,6 +15,8 @@ constexpr std::array actions = {
     TorchAction::segment_alloc, TorchAction::segment_free, TorchAction::segment_map,    TorchAction::segment_unmap,
     TorchAction::snapshot,      TorchAction::oom};
 
+constexpr std::uint64_t entry_bytes_usual = 48;  // Of pickle, or more. What is reserved and not used is never touched.
+
 TorchAction action_from_text(std::string_view text) {
   for (const TorchAction action : actions)
     if (text_from_action(action) == text) return action;
@@ -24,33 +27,75 @@ void reserve(TorchTrace& trace, std::size_t entries) {
   trace.action.reserve(entries);
   trace.address.reserve(entries);
   trace.size_bytes.reserve(entries);
-  trace.stream.reserve(entries);
   trace.time_us.reserve(entries);
   trace.stack.reserve(entries);
-  trace.user_metadata.reserve(entries);
-  trace.compile_context.reserve(entries);
 }
 
 }  // namespace
 
-void SnapshotBuilder::add_traces(Value traces) {
-  for (const Value entries : document_.items(traces)) {
-    const auto device = static_cast<std::int32_t>(snapshot_.traces.size());
-    if (!take_rows(1)) return;
-    TorchTrace& trace = snapshot_.traces.emplace_back();
-    trace.device = device;
-    if (entries.is(Value::Tag::list))
-      add_trace(entries, trace);
-    else
-      ++odd_.traces;
-  }
+// {"device_traces": [[entry, ...], [entry, ...]], ...}: what waits is the outermost dict, keys and values of it, then
+// the key, then the list of devices and those of their lists that are begun. That it is the outermost dict of all, the
+// end tells.
+bool SnapshotBuilder::wants(std::span<const Value> stack) {
+  std::size_t key = stack.size();
+  while (key > 0 && stack[key - 1].is(Value::Tag::list)) --key;
+  if (key == 0 || stack.size() - key < 2 || document_.text(stack[key - 1]) != "device_traces") return false;
+  traces_list_ = stack[key];
+  return true;
 }
 
-void SnapshotBuilder::add_trace(Value entries, TorchTrace& trace) {
-  const auto items = document_.items(entries);
-  if (!take_rows(items.size())) return;
-  reserve(trace, items.size());
-  for (const Value entry : items) {
+bool SnapshotBuilder::take(std::span<const Value> stack, std::span<const Value> items) {
+  const auto traces = std::find(stack.rbegin(), stack.rend(), traces_list_);
+  if (traces == stack.rend()) return false;
+  const auto device = document_.items(traces_list_).size() + static_cast<std::size_t>(traces - stack.rbegin()) - 1;
+  while (snapshot_.traces.size() <= device) begin_trace();
+  Value& taken = taken_lists_[device];
+  if (taken.is_missing()) {
+    reserve(snapshot_.traces[device], static_cast<std::size_t>(snapshot_.pickle_bytes / entry_bytes_usual));
+    taken = stack.back();
+  }
+  // Of what several opcodes fill, or has too many keys, nothing can be said before the end.
+  const auto is_known = [&](Value item) { return !item.is(Value::Tag::dict) || document_.is_whole(item); };
+  if (!(taken == stack.back()) || !document_.items(taken).empty() || !std::all_of(items.begin(), items.end(), is_known))
+    return false;
+  add_entries(items, snapshot_.traces[device]);
+  return true;
+}
+
+TorchTrace& SnapshotBuilder::begin_trace() {
+  const auto device = static_cast<std::int32_t>(snapshot_.traces.size());
+  taken_lists_.push_back(Value::missing());
+  TorchTrace& trace = snapshot_.traces.emplace_back();
+  trace.device = device;
+  return trace;
+}
+
+// False where what was taken was no history: the key stood in another dict, or the lists were not what they seemed.
+bool SnapshotBuilder::add_traces(Value traces) {
+  const auto lists = document_.items(traces);
+  const std::size_t taken = snapshot_.traces.size();
+  if (taken > lists.size() || (taken > 0 && !(traces == traces_list_))) return false;
+  for (std::size_t device = 0; device < lists.size(); ++device) {
+    if (!take_rows(1)) return true;
+    TorchTrace& trace = device < taken ? snapshot_.traces[device] : begin_trace();
+    if (!taken_lists_[device].is_missing()) {
+      if (!(taken_lists_[device] == lists[device]) || !document_.items(lists[device]).empty()) return false;
+    } else if (lists[device].is(Value::Tag::list)) {
+      const auto entries = document_.items(lists[device]);
+      reserve(trace, entries.size());
+      add_entries(entries, trace);
+    } else {
+      ++odd_.traces;
+    }
+  }
+  return std::all_of(taken_lists_.begin(), taken_lists_.end(), [&](Value list) {
+    return list.is_missing() || std::count(lists.begin(), lists.end(), list) == 1;
+  });
+}
+
+void SnapshotBuilder::add_entries(std::span<const Value> entries, TorchTrace& trace) {
+  if (!take_rows(entries.size())) return;
+  for (const Value entry : entries) {
     if (entry.is(Value::Tag::dict))
       add_entry(fields_.of(entry), trace);
     else

@@ -38,6 +38,7 @@ constexpr std::size_t unknown_keys_max = 64;
 
 ShapeFields::Record ShapeFields::of(pickle::Value dict) {
   const auto shape = document_.shape(dict);
+  if (shape >= place_.size()) place_.resize(document_.shape_count());
   std::uint32_t place = place_[shape];
   if (place == 0) place = place_[shape] = add_places(shape);
   return {document_.values(dict).data(), places_[place - 1].at.data()};

@@ -47,7 +47,8 @@ constexpr std::size_t field_count = static_cast<std::size_t>(Field::count);
 
 class ShapeFields {
  public:
-  explicit ShapeFields(const pickle::Document& document) : document_(document), place_(document.shape_count(), 0) {}
+  // The document may still be growing.
+  explicit ShapeFields(const pickle::Document& document) : document_(document) {}
 
   // Value::missing() where the dict has no such key. One look-up finds all fields of a dict: `of` it, then `get`.
   struct Places {

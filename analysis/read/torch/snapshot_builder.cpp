@@ -38,7 +38,10 @@ std::optional<Error> SnapshotBuilder::build() {
   snapshot_.has_traces = traces.is(Value::Tag::list);
 
   add_segments(segments);
-  add_traces(traces);
+  if (!add_traces(traces)) {
+    give_up();
+    return Error{"entries of the history were taken that are none", {}, snapshot_.file, {}, false};
+  }
   add_annotations(document_.find(root, "external_annotations"));
   add_settings(document_.find(root, "allocator_settings"), {}, 0);
   if (cancelled_) return Error{"reading was cancelled", {}, snapshot_.file, {}, false};

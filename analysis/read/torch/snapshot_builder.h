@@ -6,10 +6,12 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "analysis/model/result.h"
-#include "analysis/read/pickle/document.h"
+#include "analysis/read/pickle/read_pickle.h"
 #include "analysis/read/read_control.h"
 #include "analysis/read/torch/field_reader.h"
 #include "analysis/read/torch/shape_fields.h"
@@ -19,12 +21,14 @@
 
 namespace hbmscope::torch {
 
-class SnapshotBuilder {
+class SnapshotBuilder final : public pickle::ItemTaker {
  public:
-  // Adds to `snapshot`, whose pickle_bytes and file are set already.
+  // Adds to `snapshot`, whose pickle_bytes and file are set already. The document may be read afterwards, with this as
+  // its taker.
   SnapshotBuilder(const pickle::Document& document, TorchSnapshot& snapshot, ReadControl* control);
 
-  // Nothing is wrong, or why this is no snapshot.
+  // When all of the document is there. Nothing is wrong, or why this is no snapshot; what is said means nothing where
+  // it has given up by then.
   std::optional<Error> build();
 
  private:
@@ -35,8 +39,11 @@ class SnapshotBuilder {
   void add_block(const ShapeFields::Record& record, std::uint64_t& address);
 
   // read_traces.cpp
-  void add_traces(pickle::Value traces);
-  void add_trace(pickle::Value entries, TorchTrace& trace);
+  bool wants(std::span<const pickle::Value> stack) override;
+  bool take(std::span<const pickle::Value> stack, std::span<const pickle::Value> items) override;
+  TorchTrace& begin_trace();
+  bool add_traces(pickle::Value traces);
+  void add_entries(std::span<const pickle::Value> entries, TorchTrace& trace);
   void add_entry(const ShapeFields::Record& record, TorchTrace& trace);
   TorchAction action(pickle::Value text);
 
@@ -55,6 +62,9 @@ class SnapshotBuilder {
   TextBuilder texts_;
   StackBuilder stacks_;
   FieldReader numbers_;
+
+  pickle::Value traces_list_ = pickle::Value::missing();
+  std::vector<pickle::Value> taken_lists_;  // By trace: whose entries were taken while they came; missing: none's.
 
   std::uint64_t rows_left_;
   bool too_many_rows_ = false, cancelled_ = false;

@@ -43,12 +43,7 @@ std::uint64_t hash_frame(const TorchFrame& frame) {
 
 StackBuilder::StackBuilder(const pickle::Document& document, ShapeFields& fields, TextBuilder& texts,
                            TorchStacks& stacks)
-    : document_(document),
-      fields_(fields),
-      texts_(texts),
-      stacks_(stacks),
-      stack_of_list_(document.list_count(), unknown),
-      frame_of_dict_(document.dict_count(), unknown) {
+    : document_(document), fields_(fields), texts_(texts), stacks_(stacks) {
   stacks_.caller.push_back(TorchStackId::none);
   stacks_.innermost.push_back(static_cast<TorchFrameId>(0));
 }
@@ -83,6 +78,7 @@ std::uint32_t StackBuilder::intern_node(std::uint32_t caller, std::uint32_t fram
 
 std::uint32_t StackBuilder::frame(Value dict) {
   if (!dict.is(Value::Tag::dict)) return unknown;
+  if (dict.number() >= frame_of_dict_.size()) frame_of_dict_.resize(document_.dict_count(), unknown);
   std::uint32_t& known = frame_of_dict_[dict.number()];
   if (known != unknown) return known;
   const auto record = fields_.of(dict);

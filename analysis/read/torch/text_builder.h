@@ -10,14 +10,14 @@ namespace hbmscope::torch {
 
 class TextBuilder {
  public:
-  TextBuilder(const pickle::Document& document, StringTable& strings)
-      : document_(document), strings_(strings), known_(document.text_count(), 0) {}
+  TextBuilder(const pickle::Document& document, StringTable& strings) : document_(document), strings_(strings) {}
 
   // StringId::empty for what is no text. Numbers and booleans, which some programs use as metadata, as Python prints
   // them.
   StringId text(pickle::Value value) {
     if (!value.is(pickle::Value::Tag::text))
       return value.is_missing() || value.is_none() ? StringId::empty : other(value);
+    if (value.number() >= known_.size()) known_.resize(document_.text_count());
     std::uint32_t& known = known_[value.number()];
     if (known == 0) known = static_cast<std::uint32_t>(strings_.intern(*document_.text(value))) + 1;
     return static_cast<StringId>(known - 1);

@@ -45,6 +45,7 @@ class ReusedRows {
     return at;
   }
   void remove(std::uint32_t at) { unused_.push_back(at); }
+  std::size_t size() const { return rows_.size(); }
   Row& operator[](std::uint32_t at) { return rows_[at]; }
   const Row& operator[](std::uint32_t at) const { return rows_[at]; }
 
@@ -57,9 +58,11 @@ class ReusedRows {
 class RegionOwners {
  public:
   struct Owner {
-    std::uint64_t end = 0;
+    std::uint64_t begin = 0, end = 0;
     std::uint32_t segment = TorchHistory::no_segment;
     bool is_expandable = false;
+
+    bool contains(std::uint64_t address) const { return begin <= address && address < end; }
   };
 
   void clear() { *this = {}; }
@@ -67,7 +70,7 @@ class RegionOwners {
   void add(AddressRange range, std::uint32_t segment, bool is_expandable) {
     if (range.empty()) return;
     remove(range);
-    insert(range.begin, {range.end, segment, is_expandable});
+    insert({range.begin, range.end, segment, is_expandable});
   }
 
   void remove(AddressRange range) {
@@ -77,25 +80,30 @@ class RegionOwners {
         before && before->address < range.begin && owners_[before->value].end > range.begin) {
       const Owner whole = owners_[before->value];
       owners_[before->value].end = range.begin;
-      if (whole.end > range.end) insert(range.end, whole);
+      if (whole.end > range.end) insert({range.end, whole.end, whole.segment, whole.is_expandable});
     }
     for (auto at = first_from(range.begin); at && at->address < range.end; at = first_from(range.begin)) {
       const Owner owner = owners_[at->value];
       begins_.erase(at->address);
+      owners_[at->value] = {};
       owners_.remove(at->value);
-      if (owner.end > range.end) insert(range.end, owner);
+      if (owner.end > range.end) insert({range.end, owner.end, owner.segment, owner.is_expandable});
     }
   }
 
   // An owner without a segment where no region is.
-  Owner find(std::uint64_t address) const {
+  Owner find(std::uint64_t address) {
+    std::uint32_t& recent = recent_[address / recent_bytes % recent_.size()];
+    if (recent < owners_.size() && owners_[recent].contains(address)) return owners_[recent];
     const auto found = begins_.find_last_not_above(address);
-    return found && owners_[found->value].end > address ? owners_[found->value] : Owner{};
+    if (!found || !owners_[found->value].contains(address)) return {};
+    recent = found->value;
+    return owners_[recent];
   }
 
   // Pages that are mapped next to each other are of one expandable segment, hence of one pool: each such segment
   // reserves more addresses than the device has memory, so that it never reaches the next one.
-  std::uint32_t find_segment_beside(AddressRange range) const {
+  std::uint32_t find_segment_beside(AddressRange range) {
     const auto above = begins_.find_last_not_above(range.end);
     if (above && above->address == range.end && owners_[above->value].is_expandable)
       return owners_[above->value].segment;
@@ -125,10 +133,14 @@ class RegionOwners {
     return at && at->address == address ? at : begins_.find_first_above(address);
   }
 
-  void insert(std::uint64_t begin, const Owner& owner) { begins_.insert(begin, owners_.add(owner)); }
+  void insert(const Owner& owner) { begins_.insert(owner.begin, owners_.add(owner)); }
 
   OrderedAddresses begins_;  // Each with its place in owners_.
   ReusedRows<Owner> owners_;
+  // Who was found last for an address like this one, and may be somebody else by now: regions are asked for with every
+  // entry, and seldom come or go.
+  static constexpr std::uint64_t recent_bytes = std::uint64_t{2} << 20;  // The smallest region.
+  std::vector<std::uint32_t> recent_ = std::vector<std::uint32_t>(1 << 14);
 };
 
 // The blocks that live, by their address.

@@ -91,6 +91,31 @@ struct TorchBlocks {
   std::size_t size() const { return address.size(); }
 };
 
+// A column that holds nothing as long as all its rows are the same, as of what few programs use.
+template <class Value>
+class TorchColumn {
+ public:
+  void push_back(const Value& value) {
+    if (values_.empty()) {
+      if (rows_ == 0) usual_ = value;
+      if (value == usual_) {
+        ++rows_;
+        return;
+      }
+      values_.assign(rows_, usual_);
+    }
+    values_.push_back(value);
+    ++rows_;
+  }
+  const Value& operator[](std::size_t row) const { return values_.empty() ? usual_ : values_[row]; }
+  std::size_t size() const { return rows_; }
+
+ private:
+  std::vector<Value> values_;  // Empty while all are usual_.
+  Value usual_{};
+  std::size_t rows_ = 0;
+};
+
 struct TorchTrace {
   struct OutOfMemory {
     std::uint32_t entry;
@@ -104,10 +129,10 @@ struct TorchTrace {
   std::vector<TorchAction> action;
   std::vector<std::uint64_t> address;  // 0 for oom, which has none.
   std::vector<std::int64_t> size_bytes;
-  std::vector<std::int64_t> stream;
+  TorchColumn<std::int64_t> stream;
   std::vector<std::int64_t> time_us;  // Or absent_time.
   std::vector<TorchStackId> stack;
-  std::vector<StringId> user_metadata, compile_context;
+  TorchColumn<StringId> user_metadata, compile_context;
   std::vector<OutOfMemory> out_of_memory;  // For each entry oom, in order.
   std::vector<OtherAction> other_actions;  // For each entry unknown, in order.
   std::size_t size() const { return action.size(); }

@@ -203,27 +203,32 @@ class TorchConverter {
   void write_entries() {
     using Next = std::pair<std::int64_t, std::size_t>;
     std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
-    const auto enqueue = [&](std::size_t number) {
-      Device& device = devices_[number];
-      if (device.next == device.trace->size()) return;
-      device.time_us = known_time(device.trace->time_us[device.next], device.time_us);
-      queue.emplace(device.time_us, number);
-    };
-    for (std::size_t i = 0; i < devices_.size(); ++i) enqueue(i);
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      Device& device = devices_[i];
+      if (device.trace->size() == 0) continue;
+      device.time_us = known_time(device.trace->time_us.front(), device.time_us);
+      queue.emplace(device.time_us, i);
+    }
     const auto& annotations = snapshot_.annotations;
     std::size_t annotation = 0;
     while (!queue.empty()) {
-      const auto [time_us, number] = queue.top();
+      const std::size_t number = queue.top().second;
       queue.pop();
-      for (; annotation < annotations.size(); ++annotation) {
-        const std::int64_t annotation_us = annotations[annotation].time_us;
-        if (is_possible_time(annotation_us) && annotation_us > time_us) break;
-        write_annotation(annotations[annotation]);
-      }
       Device& device = devices_[number];
-      if (is_possible_time(time_us)) time_ns_ = time_us * ns_per_us;
-      write_entry(device, device.next++, time_ns_);
-      enqueue(number);
+      while (true) {
+        for (; annotation < annotations.size(); ++annotation) {
+          const std::int64_t annotation_us = annotations[annotation].time_us;
+          if (is_possible_time(annotation_us) && annotation_us > device.time_us) break;
+          write_annotation(annotations[annotation]);
+        }
+        if (is_possible_time(device.time_us)) time_ns_ = device.time_us * ns_per_us;
+        write_entry(device, device.next++, time_ns_);
+        if (device.next == device.trace->size()) break;
+        device.time_us = known_time(device.trace->time_us[device.next], device.time_us);
+        if (queue.empty() || Next(device.time_us, number) < queue.top()) continue;
+        queue.emplace(device.time_us, number);
+        break;
+      }
     }
     for (; annotation < annotations.size(); ++annotation) write_annotation(annotations[annotation]);
   }
@@ -249,8 +254,10 @@ class TorchConverter {
     const TorchTrace& trace = *device.trace;
     const std::uint64_t address = trace.address[entry];
     const std::uint32_t stack = stack_from(trace.stack[entry]);
-    if (const std::size_t later = entry + 8; later < trace.size())
+    if (const std::size_t later = entry + 8; later < trace.size()) {
       writer_.expect(heap_of_entry(device, later), trace.address[later]);
+      __builtin_prefetch(&stacks_[static_cast<std::size_t>(trace.stack[later])]);
+    }
     switch (trace.action[entry]) {
       case TorchAction::alloc: write_alloc(device, entry, stack, time); break;
       case TorchAction::free_requested:

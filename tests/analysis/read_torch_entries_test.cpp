@@ -1,0 +1,145 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/analysis/torch_by_hand.h"
+
+namespace hbmscope {
+namespace {
+
+// Entries are taken while the pickle is read, so lists that come otherwise than PyTorch writes them are a matter of
+// their own. What each file says is clear without that.
+std::vector<std::uint64_t> addresses(const Result<TorchSnapshot>& snapshot, std::size_t device) {
+  if (!snapshot) return {};
+  return snapshot->traces.size() > device ? snapshot->traces[device].address : std::vector<std::uint64_t>();
+}
+using Addresses = std::vector<std::uint64_t>;
+std::string entry_at(std::int64_t address) {
+  return entry({{"addr", integer(address)}});  // The key comes twice; the later one holds.
+}
+std::string with_traces(const std::string& traces, const Fields& more = {}) {
+  Fields fields = {{"segments", list({})}, {"device_traces", traces}};
+  fields.insert(fields.end(), more.begin(), more.end());
+  return pickle_of(dict(fields));
+}
+const std::string memoized = "\x94", first_memoized = "h\0"s;
+
+TEST(TorchEntries, come_in_batches_one_by_one_and_for_several_devices) {
+  const std::string batches = "](" + entry_at(1) + entry_at(2) + "e(" + entry_at(3) + "e" + entry_at(4) + "a";
+  const auto snapshot = read(with_traces("](" + batches + "]" + "]" + entry_at(5) + "a" + batches + "e"));
+  ASSERT_TRUE(snapshot) << snapshot.error().text();
+  ASSERT_EQ(snapshot->traces.size(), 4U);
+  EXPECT_EQ(addresses(snapshot, 0), (Addresses{1, 2, 3, 4}));
+  EXPECT_EQ(addresses(snapshot, 1), Addresses());
+  EXPECT_EQ(addresses(snapshot, 2), (Addresses{5}));
+  EXPECT_EQ(addresses(snapshot, 3), (Addresses{1, 2, 3, 4}));
+  for (std::int32_t device = 0; device < 4; ++device)
+    EXPECT_EQ(snapshot->traces[static_cast<std::size_t>(device)].device, device);
+}
+
+TEST(TorchEntries, may_be_met_again_in_their_batch_in_a_later_one_and_elsewhere) {
+  const std::string known = "]](" + entry_at(9) + "e";  // From here on entries take no memory.
+  EXPECT_EQ(addresses(read(with_traces(known + "(" + entry_at(1) + memoized + first_memoized + "ea")), 0),
+            (Addresses{9, 1, 1}));
+  const std::string later = "(" + entry_at(1) + memoized + "e(" + entry_at(2) + first_memoized + "ea";
+  EXPECT_EQ(addresses(read(with_traces(known + later)), 0), (Addresses{9, 1, 2, 1}));
+  const auto elsewhere = read(with_traces(known + "(" + entry_at(1) + memoized + entry_at(2) + "ea",
+                                          {{"allocator_settings", dict({{"last", first_memoized}})}}));
+  EXPECT_EQ(addresses(elsewhere, 0), (Addresses{9, 1, 2}));
+  ASSERT_TRUE(elsewhere);
+  EXPECT_EQ(elsewhere->settings.size(), 4U) << "its fields as settings";
+  // Under a number that something else had before.
+  const std::string put = "q\0"s;
+  EXPECT_EQ(
+      addresses(read(pickle_of("}(" + text("segments") + "]" + text("x") + text("y") + put + text("device_traces") +
+                               known + "(" + entry_at(1) + put + "e(" + entry_at(2) + first_memoized + "eau")),
+                0),
+      (Addresses{9, 1, 2, 1}));
+  expect_error(with_traces(known + "(" + entry_at(1) + memoized +
+                           "e(h\x05"
+                           "ea"),
+               "5, which was never put there");
+}
+
+TEST(TorchEntries, that_several_opcodes_fill_or_that_are_none_are_in_their_place) {
+  const std::string later = entry_at(7) + text("stream") + integer(9) + "s";
+  const auto snapshot = read(with_traces(list({list({entry_at(1), later, integer(3), entry_at(2)})})));
+  ASSERT_TRUE(snapshot);
+  EXPECT_EQ(addresses(snapshot, 0), (Addresses{1, 7, 2}));
+  EXPECT_EQ(snapshot->traces[0].stream[0], 0);
+  EXPECT_EQ(snapshot->traces[0].stream[1], 9);
+  EXPECT_EQ(snapshot->traces[0].stream[2], 0);
+  expect_counted(*snapshot, "odd_entries", 1, Severity::loss);
+}
+
+TEST(TorchEntries, of_another_dict_or_of_a_key_that_comes_again_are_none) {
+  const std::string of_another = pickle_of(
+      dict({{"segments", list({})}, {"more", dict({{"device_traces", list({list({entry_at(1), entry_at(2)})})}})}}));
+  const auto snapshot = read(of_another);
+  ASSERT_TRUE(snapshot);
+  EXPECT_FALSE(snapshot->has_traces);
+  EXPECT_TRUE(snapshot->traces.empty());
+  const std::string first = list({list({entry_at(1), entry_at(2)})}), second = list({list({entry_at(3)})});
+  EXPECT_EQ(addresses(read(with_traces(first, {{"device_traces", second}})), 0), (Addresses{3}));
+  EXPECT_EQ(addresses(read(with_traces(first, {{"other", dict({{"device_traces", second}})}})), 0), (Addresses{1, 2}));
+}
+
+TEST(TorchEntries, of_one_list_may_be_of_two_devices) {
+  const std::string list_of_two = "]" + memoized + "(" + entry_at(1) + entry_at(2) + "e";
+  const auto snapshot = read(with_traces("](" + list_of_two + first_memoized + "e"));
+  EXPECT_EQ(addresses(snapshot, 0), (Addresses{1, 2}));
+  EXPECT_EQ(addresses(snapshot, 1), (Addresses{1, 2}));
+}
+
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& bytes)
+      : name_(testing::TempDir() + "hbmscope_read_torch_test_" + std::to_string(getpid())) {
+    std::ofstream(name_, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+  ~TemporaryFile() { std::remove(name_.c_str()); }
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+};
+
+TEST(ReadTorch, a_large_file_is_read_piece_by_piece_and_says_the_same) {
+  const std::string bytes = large_snapshot({segment({block({{"frames", list({frame("f", 7)})}})})});
+  const TemporaryFile file(bytes);
+  const auto pieces = read_large_torch(file.name());
+  ASSERT_TRUE(pieces && *pieces);
+  const TorchSnapshot& snapshot = **pieces;
+  const auto whole = read(bytes);
+  ASSERT_TRUE(whole);
+  ASSERT_EQ(snapshot.traces.size(), 1U);
+  EXPECT_EQ(snapshot.traces[0].address, whole->traces[0].address);
+  EXPECT_EQ(snapshot.traces[0].size_bytes, whole->traces[0].size_bytes);
+  EXPECT_EQ(snapshot.traces[0].action, whole->traces[0].action);
+  EXPECT_EQ(snapshot.blocks.address, whole->blocks.address);
+  EXPECT_EQ(snapshot.stack_frames(snapshot.blocks.stack[0]).size(), 1U);
+  EXPECT_EQ(snapshot.file_bytes, bytes.size());
+  EXPECT_EQ(snapshot.import.rows().size(), whole->import.rows().size());
+}
+
+TEST(ReadTorch, what_is_small_packed_or_none_is_looked_at_as_a_whole) {
+  const std::string bytes = large_snapshot({segment({block()})});
+  EXPECT_FALSE(read_large_torch(TemporaryFile(snapshot_of({segment({block()})})).name())) << "small";
+  EXPECT_FALSE(read_large_torch(TemporaryFile("PK\3\4" + bytes).name())) << "a zip";
+  EXPECT_FALSE(read_large_torch(TemporaryFile(std::string(std::size_t{9} << 20, 'x')).name())) << "a text";
+  EXPECT_FALSE(read_large_torch(testing::TempDir())) << "a folder";
+  EXPECT_FALSE(read_large_torch("/nowhere")) << "nothing";
+  TorchReadOptions small;
+  small.max_inflated_bytes = 1 << 20;
+  EXPECT_FALSE(read_large_torch(TemporaryFile(bytes).name(), small)) << "larger than is wanted";
+  const auto cut = read_large_torch(TemporaryFile(bytes.substr(0, bytes.size() - 100)).name());
+  ASSERT_TRUE(cut);
+  ASSERT_FALSE(*cut);
+  EXPECT_EQ(cut->error().offset, read(bytes.substr(0, bytes.size() - 100)).error().offset);
+}
+
+}  // namespace
+}  // namespace hbmscope
