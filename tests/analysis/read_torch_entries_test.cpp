@@ -75,6 +75,17 @@ TEST(TorchEntries, that_several_opcodes_fill_or_that_are_none_are_in_their_place
   expect_counted(*snapshot, "odd_entries", 1, Severity::loss);
 }
 
+TEST(TorchEntries, may_be_told_more_of_their_stacks_later) {
+  const std::string frames = "]" + memoized + "(" + frame("f", 7) + "e";
+  const std::string of_entry = entry({{"frames", frames}, {"addr", integer(1)}});
+  const auto snapshot =
+      read(with_traces(list({"](" + of_entry + "e" + "(" + entry_at(2) + "e"}),
+                       {{"allocator_settings", dict({{"x", first_memoized + frame("g", 8) + "a"}})}}));
+  ASSERT_TRUE(snapshot) << snapshot.error().text();
+  EXPECT_EQ(addresses(snapshot, 0), (Addresses{1, 2}));
+  EXPECT_EQ(snapshot->stack_frames(snapshot->traces[0].stack[0]).size(), 2U);
+}
+
 TEST(TorchEntries, of_another_dict_or_of_a_key_that_comes_again_are_none) {
   const std::string of_another = pickle_of(
       dict({{"segments", list({})}, {"more", dict({{"device_traces", list({list({entry_at(1), entry_at(2)})})}})}}));

@@ -1,9 +1,13 @@
 // Any bytes at all into the reader of PyTorch snapshots. Whatever it accepts is walked to its end: every range of rows,
-// every stack, every text must be there, and sizes must be as the header promises.
+// every stack, every text must be there, and sizes must be as the header promises. And it says what a reader says that
+// has the whole pickle in memory before it looks at any of it.
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include "analysis/read/torch/read_torch.h"
+#include "analysis/read/torch/snapshot_builder.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace {
@@ -101,6 +105,42 @@ class Walk {
   const TorchSnapshot& s_;
 };
 
+Result<TorchSnapshot> read_at_leisure(std::span<const std::uint8_t> bytes) {
+  TorchSnapshot snapshot;
+  snapshot.file = "fuzz";
+  snapshot.file_bytes = snapshot.pickle_bytes = bytes.size();
+  pickle::Document document;
+  if (auto error = pickle::read_pickle(document, bytes, "fuzz", {}, nullptr, nullptr))
+    return Failure(std::move(*error));
+  if (auto error = torch::SnapshotBuilder(document, snapshot, nullptr).build()) return Failure(std::move(*error));
+  return snapshot;
+}
+
+// Numbers of stacks and texts depend on the order in which they are met; what they stand for does not.
+void require_equal(const TorchSnapshot& a, const TorchSnapshot& b) {
+  const auto same_frames = [&](TorchStackId of_a, TorchStackId of_b) {
+    const auto one = a.stack_frames(of_a), other = b.stack_frames(of_b);
+    return std::equal(
+        one.begin(), one.end(), other.begin(), other.end(), [&](const TorchFrame& x, const TorchFrame& y) {
+          return a.text(x.function) == b.text(y.function) && a.text(x.file) == b.text(y.file) && x.line == y.line;
+        });
+  };
+  require(a.segments.address == b.segments.address && a.blocks.address == b.blocks.address, "other segments");
+  require(a.traces.size() == b.traces.size() && a.has_traces == b.has_traces, "other traces");
+  for (std::size_t i = 0; i < a.traces.size(); ++i) {
+    const TorchTrace &x = a.traces[i], &y = b.traces[i];
+    require(x.device == y.device && x.action == y.action && x.address == y.address && x.size_bytes == y.size_bytes &&
+                x.time_us == y.time_us && x.out_of_memory.size() == y.out_of_memory.size() &&
+                x.other_actions.size() == y.other_actions.size(),
+            "other entries");
+    for (std::size_t row = 0; row < x.size(); ++row)
+      require(x.stream[row] == y.stream[row] && a.text(x.user_metadata[row]) == b.text(y.user_metadata[row]) &&
+                  a.text(x.compile_context[row]) == b.text(y.compile_context[row]) &&
+                  same_frames(x.stack[row], y.stack[row]),
+              "another entry");
+  }
+}
+
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -111,8 +151,16 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const Error& error = snapshot.error();
     require(!error.what.empty() && !error.remedy.empty() && error.file == "fuzz", "an error without words or file");
     require(error.inflated || error.offset.value_or(0) <= size, "an offset behind the end");
+    if (pickle::looks_like_pickle({data, size})) {
+      const auto other = read_at_leisure({data, size});
+      require(!other && other.error().what == error.what && other.error().offset == error.offset, "another error");
+    }
     return 0;
   }
   Walk(*snapshot).all();
+  if (!pickle::looks_like_pickle({data, size})) return 0;  // In gzip or a zip archive.
+  const auto other = read_at_leisure({data, size});
+  require(other.has_value(), "refused by the other reader");
+  require_equal(*snapshot, *other);
   return 0;
 }

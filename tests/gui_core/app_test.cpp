@@ -154,6 +154,20 @@ TEST_F(AppTest, a_wrong_filter_fails_with_words_and_keeps_the_old_answers) {
   EXPECT_EQ(state().answers().view.state, AnswerState::ready);
 }
 
+TEST_F(AppTest, dropped_frames_are_shown_when_asked_for_and_are_no_filter) {
+  open({leak_200});
+  give(CommandId::toggle_dropped);
+  EXPECT_TRUE(is_checked(state(), CommandId::toggle_dropped));
+  give(CommandId::set_filter, std::string("kind:executable"));
+  give(CommandId::clear_filter);
+  EXPECT_TRUE(position().request.where.empty());
+  EXPECT_TRUE(position().request.keep_dropped_frames);
+  ask_all();
+  EXPECT_TRUE(state().answers().view.value->request.keep_dropped_frames);
+  give(CommandId::toggle_dropped);
+  EXPECT_FALSE(is_checked(state(), CommandId::toggle_dropped));
+}
+
 TEST_F(AppTest, going_back_to_an_earlier_filter_shows_the_very_answer_from_the_cache) {
   open({leak_200});
   ask_all();

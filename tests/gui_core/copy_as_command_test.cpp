@@ -61,6 +61,9 @@ TEST(CopyAsCommand, the_report_twin_follows_the_view) {
   position.view = ViewKind::top;
   position.request.by = FrameBy::line;
   EXPECT_EQ(report_command(state), "hbmscope report new.prof --by line");
+  position.request.keep_dropped_frames = true;
+  EXPECT_EQ(report_command(state), "hbmscope report new.prof --by line --keep-dropped-frames");
+  position.request.keep_dropped_frames = false;
   position.view = ViewKind::import;
   EXPECT_EQ(report_command(state), "hbmscope check new.prof");
   position.view = ViewKind::diff;

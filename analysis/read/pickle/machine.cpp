@@ -359,6 +359,7 @@ bool Machine::append_items(std::size_t begin) {
   if (begin == 0 || begin > stack_.size() || !stack_[begin - 1].is(Tag::list))
     return fail_damaged(fmt::format("{} to something that is no list", opcode_name()));
   if (stack_[begin - 1] == wanted_list_) return take_items(begin);
+  if (has_taken_ && !may_change(stack_[begin - 1])) return false;
   builder_.append(stack_[begin - 1], {stack_.data() + begin, stack_.size() - begin});
   stack_.shrink(begin);
   return true;
@@ -389,10 +390,19 @@ bool Machine::take_items(std::size_t begin) {
   return true;
 }
 
+// What was there when items were taken may be in one of them.
+bool Machine::may_change(Value container) {
+  const std::uint32_t known = container.is(Tag::list) ? before_items_.lists : before_items_.dicts;
+  if (container.number() >= known || taker_->waits_for(container)) return true;
+  taker_->give_up();
+  return fail("something changes that was taken", {});
+}
+
 bool Machine::set_items(std::size_t begin) {
   if (begin == 0 || !stack_[begin - 1].is(Tag::dict))
     return fail_damaged(fmt::format("{} on something that is no dict", opcode_name()));
   if ((stack_.size() - begin) % 2 != 0) return fail_damaged(fmt::format("{}: a key without a value", opcode_name()));
+  if (has_taken_ && !may_change(stack_[begin - 1])) return false;
   builder_.set_items(stack_[begin - 1], {stack_.data() + begin, stack_.size() - begin});
   stack_.shrink(begin);
   return true;

@@ -70,6 +70,7 @@ class Machine {
   bool append_items(std::size_t begin);
   void note_mark();
   bool take_items(std::size_t begin);
+  bool may_change(Value container);
   bool set_items(std::size_t begin);
   bool close_outermost_dict();
   bool make_tuple(std::size_t begin);

@@ -38,8 +38,9 @@ Result<Document> read_pickle(std::span<const std::uint8_t> bytes, const std::str
                              ReadControl* control = nullptr);
 
 // Wants what some lists hold as soon as it is there, so that a history of a million dicts need not lie in the document
-// first. What it has taken the document forgets. A pickle may come back to such an item later, or may fill lists in an
-// order in which nobody can say yet what they are: then the taker gives up, and whoever reads does so again without it.
+// first. What it has taken the document forgets. A pickle may come back to such an item, or change what is in one, or
+// fill lists in an order in which nobody can say yet what they are: then the taker gives up, and whoever reads does so
+// again without it.
 class ItemTaker {
  public:
   virtual ~ItemTaker() = default;
@@ -47,6 +48,8 @@ class ItemTaker {
   virtual bool wants(std::span<const Value> stack) = 0;
   // Items of such a list that are complete. False: they can't be taken.
   virtual bool take(std::span<const Value> stack, std::span<const Value> items) = 0;
+  // This list or dict is looked into in the end only, so that it may still grow.
+  virtual bool waits_for(Value container) const = 0;
 
   bool has_given_up() const { return has_given_up_; }
   void give_up() { has_given_up_ = true; }

@@ -40,6 +40,7 @@ bool SnapshotBuilder::wants(std::span<const Value> stack) {
   std::size_t key = stack.size();
   while (key > 0 && stack[key - 1].is(Value::Tag::list)) --key;
   if (key == 0 || stack.size() - key < 2 || document_.text(stack[key - 1]) != "device_traces") return false;
+  root_ = stack.front();
   traces_list_ = stack[key];
   return true;
 }

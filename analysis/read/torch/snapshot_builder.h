@@ -41,6 +41,7 @@ class SnapshotBuilder final : public pickle::ItemTaker {
   // read_traces.cpp
   bool wants(std::span<const pickle::Value> stack) override;
   bool take(std::span<const pickle::Value> stack, std::span<const pickle::Value> items) override;
+  bool waits_for(pickle::Value container) const override { return container == root_ || container == traces_list_; }
   TorchTrace& begin_trace();
   bool add_traces(pickle::Value traces);
   void add_entries(std::span<const pickle::Value> entries, TorchTrace& trace);
@@ -63,7 +64,7 @@ class SnapshotBuilder final : public pickle::ItemTaker {
   StackBuilder stacks_;
   FieldReader numbers_;
 
-  pickle::Value traces_list_ = pickle::Value::missing();
+  pickle::Value root_ = pickle::Value::missing(), traces_list_ = pickle::Value::missing();  // While it is read.
   std::vector<pickle::Value> taken_lists_;  // By trace: whose entries were taken while they came; missing: none's.
 
   std::uint64_t rows_left_;
