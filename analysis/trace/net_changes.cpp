@@ -180,8 +180,10 @@ void NetChanges::finish() {
 }
 
 std::size_t NetChanges::added_blocks(std::uint32_t heap) const {
-  const auto of_heap = std::ranges::equal_range(added_, heap, {}, &Added::heap);
-  return static_cast<std::size_t>(of_heap.size());
+  const auto first_from = [&](std::uint32_t from) {
+    return std::partition_point(added_.begin(), added_.end(), [&](const Added& added) { return added.heap < from; });
+  };
+  return static_cast<std::size_t>(first_from(heap + 1) - first_from(heap));
 }
 
 void NetChanges::read_added(std::size_t begin, std::size_t end, LiveColumns& columns, std::size_t row) const {

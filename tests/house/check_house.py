@@ -63,6 +63,11 @@ LINUX_ONLY = re.compile(
 )
 NO_LINUX_IN = ["analysis", "app/gui"]
 
+# What one of the compilers that build this can't compile.
+NOT_EVERYWHERE = {
+    r"\bstd::(ranges|views)::": "clang 14, with which fuzzers are built, can't compile it with the library of g++ 12",
+}
+
 LINES_MAX = 500
 NO_SUCH_FOLDERS = {"util", "utils", "common", "misc", "helpers"}
 OUR_ROOTS = {"analysis", "app", "allocator", "collector", "tests", "third_party", "samples"}
@@ -124,6 +129,9 @@ def check_toolkits(folder, header):
 def check_code(root, relative):
     folder = relative.parent.as_posix()
     for number, line in enumerate((root / relative).read_text(errors="replace").splitlines(), 1):
+        for pattern, why in NOT_EVERYWHERE.items():
+            if found := re.search(pattern, line):
+                yield f"{relative}:{number}: {found.group()} is not for every compiler: {why}"
         include = INCLUDE.match(line)
         if include is None:
             continue

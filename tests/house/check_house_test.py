@@ -117,6 +117,10 @@ class CheckHouse(unittest.TestCase):
         self.write("analysis/magic/spell.cpp", '#include "analysis/model/profile.h"\n')
         self.expect("in no row of the table")
 
+    def test_what_a_compiler_cannot_compile(self):
+        self.write("analysis/model/sort.cpp", "void f(auto& v) { std::ranges::sort(v); }\n")
+        self.expect("analysis/model/sort.cpp:1", "std::ranges::", "clang 14")
+
     def test_a_file_that_is_too_long(self):
         self.write("analysis/model/long.cpp", "int x;\n" * 501)
         self.expect("analysis/model/long.cpp", "501 lines")
