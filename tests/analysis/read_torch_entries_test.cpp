@@ -86,6 +86,33 @@ TEST(TorchEntries, may_be_told_more_of_their_stacks_later) {
   EXPECT_EQ(snapshot->stack_frames(snapshot->traces[0].stack[0]).size(), 2U);
 }
 
+TEST(TorchEntries, may_hold_what_is_not_complete_yet) {
+  // The list of entries as an entry's stack, and as its metadata; the outermost dict as a frame.
+  const auto with = [](const Fields& more) {
+    return pickle_of("}" + memoized + "(" + text("segments") + "]" + text("device_traces") + "]]" + memoized + "(" +
+                     entry(more) + "eau");
+  };
+  const std::string the_list = "h\x01";
+  const auto metadata = read(with({{"user_metadata", the_list}}));
+  ASSERT_TRUE(metadata) << metadata.error().text();
+  EXPECT_EQ(metadata->text(metadata->traces[0].user_metadata[0]), "<list of 1>");
+  const auto stack = read(with({{"frames", the_list}}));
+  ASSERT_TRUE(stack);
+  EXPECT_EQ(stack->stack_frames(stack->traces[0].stack[0]).size(), 1U);
+  const auto frame_of_all = read(pickle_of("}" + memoized + "(" + text("device_traces") + "]](" +
+                                           entry({{"frames", list({first_memoized})}}) + "ea" + text("segments") + "]" +
+                                           text("name") + text("all") + "u"));
+  ASSERT_TRUE(frame_of_all);
+  const auto frames = frame_of_all->stack_frames(frame_of_all->traces[0].stack[0]);
+  ASSERT_EQ(frames.size(), 1U);
+  EXPECT_EQ(frame_of_all->text(frames[0].function), "all");
+  // A frame that two opcodes fill.
+  const std::string in_two = frame("f", 7) + text("more") + integer(1) + "s";
+  const auto two = read(with({{"frames", list({in_two})}}));
+  ASSERT_TRUE(two);
+  EXPECT_EQ(two->text(two->stack_frames(two->traces[0].stack[0])[0].function), "f");
+}
+
 TEST(TorchEntries, of_another_dict_or_of_a_key_that_comes_again_are_none) {
   const std::string of_another = pickle_of(
       dict({{"segments", list({})}, {"more", dict({{"device_traces", list({list({entry_at(1), entry_at(2)})})}})}}));

@@ -2,10 +2,11 @@
 """How long hbmscope takes to report a PyTorch snapshot of a million entries, and in how much memory, beside Python's own
 unpickling of the same file in the same minutes.
 
-    snapshot_speed.py --hbmscope BINARY [--entries N] [--folder FOLDER]
+    snapshot_speed.py --hbmscope BINARY [--entries N] [--folder FOLDER] [--beside 'COMMAND']
 
-For scale: what the browser viewer of PyTorch computes for such a file (unpickling, annotating, preparing the default
-15,000 entries; no drawing) took 3.4 s and 762 MiB in node on a machine like this one.
+--beside takes another command that opens such a file; it gets the file's name last. For PyTorch's browser viewer that is
+node with a script of the functions unpickle, annotate_snapshot and process_alloc_data of torch/utils/viz/MemoryViz.js,
+called one after the other as the page does before it draws anything.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import bisect
 import os
 import pickle
 import random
+import shlex
 import subprocess
 import sys
 import time
@@ -115,11 +117,16 @@ def run(command):
     return time.monotonic() - start, usage.ru_maxrss / 1024
 
 
+def best_and_median(runs):
+    return min(runs), sorted(runs)[len(runs) // 2]
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--hbmscope", required=True)
     arguments.add_argument("--entries", type=int, default=1_000_000)
     arguments.add_argument("--folder", default=".")
+    arguments.add_argument("--beside", type=shlex.split, default=[], metavar="COMMAND")
     options = arguments.parse_args()
     path = Path(options.folder) / f"snapshot_{options.entries}.pickle"
     if not path.exists():
@@ -128,14 +135,20 @@ def main():
         subprocess.run([sys.executable, "-c", f"import snapshot_speed as s; s.make_snapshot({str(path.resolve())!r}, {options.entries})"],
                        cwd=Path(__file__).parent, check=True)
     python = [sys.executable, "-c", f"import pickle; pickle.load(open({str(path)!r}, 'rb'))"]
-    ours, peer = [], []
-    for _ in range(5):
-        ours.append(run([options.hbmscope, "report", str(path)]))
-        peer.append(run(python))
-    (seconds, memory), (peer_seconds, peer_memory) = min(ours), min(peer)
-    print(f"{options.entries} entries, {path.stat().st_size / 1e6:.1f} MB")
-    print(f"hbmscope report     {seconds:6.3f} s   {memory:6.0f} MiB   {options.entries / seconds / 1e6:.2f} M entries a second")
-    print(f"python pickle.load  {peer_seconds:6.3f} s   {peer_memory:6.0f} MiB   ratio {seconds / peer_seconds:.2f}")
+    commands = {"hbmscope report": [options.hbmscope, "report", str(path)], "python pickle.load": python}
+    if options.beside:
+        commands[options.beside[0]] = [*options.beside, str(path)]
+    runs = {name: [] for name in commands}
+    for _ in range(7):
+        for name, command in commands.items():
+            runs[name].append(run(command))
+    print(f"{options.entries} entries, {path.stat().st_size / 1e6:.1f} MB; of seven runs in turn the best and the median")
+    (best, memory), (median, _) = best_and_median(runs.pop("hbmscope report"))
+    print(f"hbmscope report      {best:6.3f} {median:6.3f} s  {memory:5.0f} MiB   {options.entries / best / 1e6:.2f} M entries a second")
+    for name, of_peer in runs.items():
+        (peer_best, peer_memory), (peer_median, _) = best_and_median(of_peer)
+        print(f"{name:20} {peer_best:6.3f} {peer_median:6.3f} s  {peer_memory:5.0f} MiB   {peer_best / best:.1f} and {peer_median / median:.1f} "
+              f"times as long, {peer_memory / memory:.1f} times the memory")
 
 
 if __name__ == "__main__":

@@ -50,9 +50,6 @@ class Document {
 
   // `dict` must be one. Keys and values of a dict are equally many; where a key comes twice, the later one holds.
   ShapeNumber shape(Value dict) const { return dicts_[dict.number()].shape; }
-  // While the pickle is read: its keys and values can be asked for. Not those of a dict that several opcodes fill, or a
-  // large one; they can be when all is read.
-  bool is_whole(Value dict) const { return dicts_[dict.number()].shape != unfinished; }
   std::span<const Value> keys(ShapeNumber shape) const {
     return {keys_.data() + shapes_[shape].first_key, shapes_[shape].keys};
   }
@@ -77,7 +74,7 @@ class Document {
   friend class DocumentBuilder;
   static constexpr unsigned chunk_bits = 16;
   static constexpr std::uint32_t chunk_values = 1U << chunk_bits;
-  static constexpr ShapeNumber unfinished = 0xffffffff;
+  static constexpr ShapeNumber unfinished = 0xffffffff;  // Only while it is built.
 
   struct List {
     Value* values;

@@ -259,6 +259,7 @@ void DocumentBuilder::set_items(Value dict, std::span<const Value> keys_and_valu
 // A dict that is filled by several opcodes, or large: keys and values alternate in a list until finish() parts them.
 void DocumentBuilder::make_wide(Document::Dict& dict) {
   if (dict.shape == Document::unfinished) return;
+  has_unfinished_dicts_ = true;
   const std::uint32_t list = add_list_row(false);
   const Document::Shape shape = document_.shapes_[dict.shape];
   if (shape.keys > 0) {

@@ -44,6 +44,8 @@ class DocumentBuilder {
   // False where more was added, which stays then, as they do.
   bool forget(const Mark& since, std::span<const Value> items);
 
+  // A dict that several opcodes fill, or a large one: its keys and values can be asked for when all is there.
+  bool has_unfinished_dicts() const { return has_unfinished_dicts_; }
   std::string_view text(Value value) const { return *document_.text(value); }  // `value` must be a text.
   void finish(Value root, int protocol, std::uint64_t end_offset);
 
@@ -64,6 +66,7 @@ class DocumentBuilder {
   void grow_shape_table();
 
   Document& document_;
+  bool has_unfinished_dicts_ = false;
   std::span<char> text_room_;                                               // What is left of the last slab.
   std::uint32_t chunk_ = 0xffffffff, chunk_used_ = Document::chunk_values;  // The first run makes the first chunk, 0.
   std::vector<std::uint32_t> text_slots_;                                   // Open addressing, number + 1, 0 is free.

@@ -376,7 +376,7 @@ void Machine::note_mark() {
 
 bool Machine::take_items(std::size_t begin) {
   const std::span<const Value> items(stack_.data() + begin, stack_.size() - begin);
-  if (!taker_->take({stack_.data(), begin}, items)) {
+  if (builder_.has_unfinished_dicts() || !taker_->take({stack_.data(), begin}, items)) {
     taker_->give_up();
     return fail("items can't be taken", {});
   }

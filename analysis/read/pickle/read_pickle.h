@@ -46,7 +46,7 @@ class ItemTaker {
   virtual ~ItemTaker() = default;
   // Of the list that comes last in `stack`, the values that wait to be part of something. Asked when items of it begin.
   virtual bool wants(std::span<const Value> stack) = 0;
-  // Items of such a list that are complete. False: they can't be taken.
+  // Items of such a list that are complete; what lies in `stack` is not. False: they can't be taken.
   virtual bool take(std::span<const Value> stack, std::span<const Value> items) = 0;
   // This list or dict is looked into in the end only, so that it may still grow.
   virtual bool waits_for(Value container) const = 0;

@@ -55,12 +55,12 @@ bool SnapshotBuilder::take(std::span<const Value> stack, std::span<const Value> 
     reserve(snapshot_.traces[device], static_cast<std::size_t>(snapshot_.pickle_bytes / entry_bytes_usual));
     taken = stack.back();
   }
-  // Of what several opcodes fill, or has too many keys, nothing can be said before the end.
-  const auto is_known = [&](Value item) { return !item.is(Value::Tag::dict) || document_.is_whole(item); };
-  if (!(taken == stack.back()) || !document_.items(taken).empty() || !std::all_of(items.begin(), items.end(), is_known))
-    return false;
+  if (!(taken == stack.back()) || !document_.items(taken).empty()) return false;
+  // Of lists and dicts that are not complete nothing can be said yet.
+  stacks_.note_incomplete(stack);
   add_entries(items, snapshot_.traces[device]);
-  return true;
+  stacks_.note_incomplete({});
+  return !stacks_.has_met_incomplete() && !texts_.has_met_containers();
 }
 
 TorchTrace& SnapshotBuilder::begin_trace() {

@@ -93,6 +93,8 @@ std::uint32_t StackBuilder::frame(Value dict) {
 // PyTorch lists the innermost frame first; the tree begins at the outermost.
 std::uint32_t StackBuilder::add_stack(Value list) {
   auto frames = document_.items(list);
+  for (const Value value : incomplete_)
+    if (value == list || std::find(frames.begin(), frames.end(), value) != frames.end()) has_met_incomplete_ = true;
   if (frames.size() > TorchStacks::stack_frames_max) {
     frames = frames.first(TorchStacks::stack_frames_max);
     ++cut_stacks_;

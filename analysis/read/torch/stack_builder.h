@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "analysis/read/pickle/document.h"
@@ -25,6 +26,10 @@ class StackBuilder {
     return static_cast<TorchStackId>(known);
   }
 
+  // What is in none of the lists and dicts that are looked at from now on, or else that is said.
+  void note_incomplete(std::span<const pickle::Value> values) { incomplete_ = values; }
+  bool has_met_incomplete() const { return has_met_incomplete_; }
+
   std::int64_t odd_frames() const { return odd_frames_; }  // Frames that are no dict; left out.
   std::int64_t cut_stacks() const { return cut_stacks_; }  // More than stack_frames_max; the innermost are kept.
 
@@ -42,6 +47,8 @@ class StackBuilder {
   std::vector<std::uint32_t> stack_of_list_, frame_of_dict_;
   std::vector<std::uint32_t> frame_slots_, node_slots_;  // Open addressing, number + 1, 0 is free.
   std::int64_t odd_frames_ = 0, cut_stacks_ = 0;
+  std::span<const pickle::Value> incomplete_;
+  bool has_met_incomplete_ = false;
 };
 
 }  // namespace hbmscope::torch

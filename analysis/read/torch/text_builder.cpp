@@ -32,6 +32,8 @@ std::string python_text(const pickle::Document& document, pickle::Value value) {
 }
 
 StringId TextBuilder::other(pickle::Value value) {
+  using Tag = pickle::Value::Tag;
+  has_met_containers_ = has_met_containers_ || value.is(Tag::list) || value.is(Tag::dict);
   return strings_.intern(python_text(document_, value));
 }
 

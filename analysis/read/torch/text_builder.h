@@ -22,6 +22,7 @@ class TextBuilder {
     if (known == 0) known = static_cast<std::uint32_t>(strings_.intern(*document_.text(value))) + 1;
     return static_cast<StringId>(known - 1);
   }
+  bool has_met_containers() const { return has_met_containers_; }  // Whose text says how much is in them.
   StringId intern(std::string_view text) { return strings_.intern(text); }
 
  private:
@@ -29,6 +30,7 @@ class TextBuilder {
 
   const pickle::Document& document_;
   StringTable& strings_;
+  bool has_met_containers_ = false;
   std::vector<std::uint32_t> known_;  // By text, StringId + 1; 0: not asked yet.
 };
 
