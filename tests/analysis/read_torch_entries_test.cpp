@@ -125,6 +125,12 @@ TEST(TorchEntries, of_another_dict_or_of_a_key_that_comes_again_are_none) {
   EXPECT_EQ(addresses(read(with_traces(first, {{"other", dict({{"device_traces", second}})}})), 0), (Addresses{1, 2}));
 }
 
+TEST(TorchEntries, may_be_in_the_list_of_devices_itself) {
+  const auto snapshot = read(with_traces("]" + memoized + first_memoized + "(" + entry_at(1) + "ea"));
+  ASSERT_TRUE(snapshot) << snapshot.error().text();
+  EXPECT_EQ(snapshot->traces.size(), 2U) << "an entry, which is no list, and the list";
+}
+
 TEST(TorchEntries, of_one_list_may_be_of_two_devices) {
   const std::string list_of_two = "]" + memoized + "(" + entry_at(1) + entry_at(2) + "e";
   const auto snapshot = read(with_traces("](" + list_of_two + first_memoized + "e"));

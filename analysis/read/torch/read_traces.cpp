@@ -47,7 +47,7 @@ bool SnapshotBuilder::wants(std::span<const Value> stack) {
 
 bool SnapshotBuilder::take(std::span<const Value> stack, std::span<const Value> items) {
   const auto traces = std::find(stack.rbegin(), stack.rend(), traces_list_);
-  if (traces == stack.rend()) return false;
+  if (traces == stack.rend() || traces == stack.rbegin()) return false;  // It is not in there, or is the list itself.
   const auto device = document_.items(traces_list_).size() + static_cast<std::size_t>(traces - stack.rbegin()) - 1;
   while (snapshot_.traces.size() <= device) begin_trace();
   Value& taken = taken_lists_[device];
