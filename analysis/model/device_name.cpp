@@ -58,6 +58,17 @@ DeviceName parse_device_name(std::string_view text) {
     parse_bracket(text.substr(open + 1, text.size() - open - 2), name);
     head = text.substr(0, open);
   }
+  while (!head.empty() && head.back() == ' ') head.remove_suffix(1);
+  // A word and a number, as traces have it: GPU 1.
+  if (const std::size_t blank = head.find(' '); blank != std::string_view::npos && blank > 0) {
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    const auto id = parse_number(head.substr(blank + 1));
+    if (id && std::all_of(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(blank), is_letter)) {
+      name.id = id;
+      name.kind = head.substr(0, blank);
+      return name;
+    }
+  }
   // The id stands behind the last '_' or ':' of the head: TPU_3, TFRT_CPU_0, gpu:0.
   if (const std::size_t mark = head.find_last_of("_:"); mark != std::string_view::npos && mark > 0) {
     if (const auto id = parse_number(head.substr(mark + 1))) {

@@ -3,7 +3,7 @@
 //
 //   TPU_3(process=0,(1,0,0,1))               kind "TPU", id 3, process 0, coordinates "1,0,0" core 1
 //   NVIDIA A100-SXM4-40GB_0(process=1,(0,))  kind "NVIDIA A100-SXM4-40GB", id 0, process 1
-//   gpu:0, cuda:0, CUDA_0, TFRT_CPU_0        kind and id
+//   gpu:0, cuda:0, CUDA_0, TFRT_CPU_0, GPU 0 kind and id
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 #include "analysis/trace/profile_from_trace.h"
 
+#include <algorithm>
 #include <array>
+#include <compare>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -13,12 +15,32 @@
 namespace hbmscope {
 namespace {
 
-struct SampleKey {
-  std::uint32_t stack = 0, heap = 0;
-  std::string_view kind;  // Of the literals below.
+enum class SampleKind : std::uint8_t { block, pending, handle };
+std::string_view text_from_kind(SampleKind kind) {
+  switch (kind) {
+    case SampleKind::pending: return "pending";
+    case SampleKind::handle: return "handle";
+    case SampleKind::block: break;
+  }
+  return "block";
+}
 
-  friend bool operator<(const SampleKey& a, const SampleKey& b) {
-    return std::tie(a.stack, a.heap, a.kind) < std::tie(b.stack, b.heap, b.kind);
+// What samples are told apart by. Sizes are among it, so that a filter by size is a filter of blocks.
+struct SampleKey {
+  std::uint32_t stack = 0, heap = 0, tag = 0;
+  SampleKind kind = SampleKind::block;
+  std::uint64_t size = 0;
+
+  friend auto operator<=>(const SampleKey&, const SampleKey&) = default;
+};
+
+struct SampleKeyHash {
+  std::size_t operator()(const SampleKey& key) const {
+    std::uint64_t hash = (std::uint64_t{key.stack} << 32 | key.heap) * 0x9e3779b97f4a7c15U;
+    hash = (hash ^ hash >> 32 ^ key.size) * 0xd6e8feb86659fd93U;
+    hash = (hash ^ hash >> 32 ^ (std::uint64_t{key.tag} << 8 | static_cast<std::uint64_t>(key.kind))) *
+           0x9e3779b97f4a7c15U;
+    return static_cast<std::size_t>(hash ^ hash >> 32);
   }
 };
 
@@ -26,38 +48,49 @@ struct SampleKey {
 using Values = std::array<std::int64_t, 4>;
 constexpr std::size_t live_blocks = 0, live_space = 1, allocated_blocks = 2, allocated_space = 3;
 
-// In the order of stacks, so that equal ones meet and the result does not depend on slots.
-using Samples = std::map<SampleKey, Values>;
+using Samples = std::unordered_map<SampleKey, Values, SampleKeyHash>;
+
+void add_one(Samples& samples, const SampleKey& key, std::size_t blocks, std::size_t space) {
+  Values& values = samples[key];
+  ++values[blocks];
+  values[space] = clamped_sum(values[space], static_cast<std::int64_t>(key.size));
+}
 
 // False where it was cancelled.
 bool add_allocated(const Stream& stream, std::uint64_t end, const std::vector<bool>& counted, PassControl* control,
                    Samples& samples) {
-  struct Sum {
-    std::int64_t count = 0, bytes = 0;
-  };
-  using Sums = std::unordered_map<std::uint64_t, Sum>;  // By stack and heap.
-  Sums blocks, handles;
-  const auto add = [&](Sums& sums, const auto& record) {
+  const auto add = [&](const auto& record, std::uint32_t tag, SampleKind kind) {
     if (record.heap == 0 || record.heap >= counted.size() || !counted[record.heap]) return;
-    Sum& sum = sums[std::uint64_t{record.stack} << 32 | record.heap];
-    ++sum.count;
-    sum.bytes = clamped_sum(sum.bytes, static_cast<std::int64_t>(possible_size(record)));
+    add_one(samples, {record.stack, record.heap, tag, kind, possible_size(record)}, allocated_blocks, allocated_space);
   };
-  const bool is_whole =
-      pass_over_records(stream, end, control, [&](const wire::DecodedBlock& block, const RecordPlace& place) {
-        if (place.kind == wire::RecordKind::alloc)
-          add(blocks, block.rows<wire::AllocRecord>()[place.row]);
-        else if (place.kind == wire::RecordKind::physical_create)
-          if (const auto& record = block.rows<wire::PhysicalCreateRecord>()[place.row]; possible_size(record) > 0)
-            add(handles, record);
-      });
-  for (const auto& [sums, kind] : {std::pair(&blocks, "block"), std::pair(&handles, "handle")})
-    for (const auto& [key, sum] : *sums) {
-      Values& values = samples[{static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key), kind}];
-      values[allocated_blocks] = sum.count;
-      values[allocated_space] = sum.bytes;
+  return pass_over_records(stream, end, control, [&](const wire::DecodedBlock& block, const RecordPlace& place) {
+    if (place.kind == wire::RecordKind::alloc) {
+      const auto& record = block.rows<wire::AllocRecord>()[place.row];
+      add(record, record.tag, SampleKind::block);
+    } else if (place.kind == wire::RecordKind::physical_create) {
+      const auto& record = block.rows<wire::PhysicalCreateRecord>()[place.row];
+      if (possible_size(record) > 0) add(record, 0, SampleKind::handle);
     }
-  return is_whole;
+  });
+}
+
+// By stream and heap: which device's it is. That of a private pool is the one beside whose heap it lies.
+std::vector<std::vector<std::string>> find_device_labels(const Trace& trace,
+                                                         const std::vector<std::vector<std::string>>& heap_labels) {
+  std::vector<std::vector<std::string>> labels = heap_labels;
+  for (std::size_t stream = 0; stream < labels.size(); ++stream) {
+    const auto heaps = trace.streams[stream].definitions().heaps();
+    for (std::size_t i = 1; i < heaps.size(); ++i) {
+      const std::size_t end = heaps[i].name.find(private_pool_words);
+      if (end == std::string::npos) continue;
+      const auto of_device = std::find_if(heaps.begin(), heaps.end(), [&](const HeapInfo& heap) {
+        return heap.device == heaps[i].device && heap.name == heaps[i].name.substr(0, end);
+      });
+      if (of_device != heaps.end())
+        labels[stream][i] = heap_labels[stream][static_cast<std::size_t>(of_device - heaps.begin())];
+    }
+  }
+  return labels;
 }
 
 class ProfileMaker {
@@ -66,6 +99,7 @@ class ProfileMaker {
       : trace_(trace),
         counted_(find_counted_heaps(trace)),
         heap_labels_(find_heap_labels(trace, HeapLabels::parts)),
+        device_labels_(find_device_labels(trace, heap_labels_)),
         values_(values) {
     profile_.files = trace.files;
     profile_.file_bytes = trace.file_bytes;
@@ -91,24 +125,27 @@ class ProfileMaker {
     const Definitions& definitions = trace_.streams[stream].definitions();
     locations_.assign(definitions.frame_count(), no_location);
     Samples samples;
-    const auto add_live = [&](std::uint32_t heap, std::uint32_t stack, std::uint64_t size, std::string_view kind) {
-      if (!counted_[stream][heap]) return;
-      Values& values = samples[{stack, heap, kind}];
-      ++values[live_blocks];
-      values[live_space] += static_cast<std::int64_t>(size);
+    const auto add_live = [&](const SampleKey& key) {
+      if (counted_[stream][key.heap]) add_one(samples, key, live_blocks, live_space);
     };
     for (const LiveBlock& block : state.slots())
-      if (block.is_live()) add_live(block.heap, block.stack, block.size, block.is_pending() ? "pending" : "block");
+      if (block.is_live())
+        add_live({block.stack, block.heap, block.tag, block.is_pending() ? SampleKind::pending : SampleKind::block,
+                  block.size});
     for (const PhysicalHandle& handle : state.physical().handles())
-      if (handle.is_live() && !handle.is_imported) add_live(handle.heap, handle.stack, handle.size, "handle");
+      if (handle.is_live() && !handle.is_imported)
+        add_live({handle.stack, handle.heap, 0, SampleKind::handle, handle.size});
     if (values_ == ProfileValues::live_and_allocated &&
         !add_allocated(trace_.streams[stream], state.position(), counted_[stream], control, samples))
       return false;
-    for (auto& [key, values] : samples) {
+    // In the order of stacks, so that equal ones meet and the result does not depend on slots.
+    std::vector<std::pair<SampleKey, Values>> sorted(samples.begin(), samples.end());
+    std::sort(sorted.begin(), sorted.end());
+    for (auto& [key, values] : sorted) {
       keep_below_2_63(values);
       for (std::size_t column = 0; column < profile_.values.size(); ++column)
         profile_.values[column].push_back(values[column]);
-      profile_.label_set.push_back(label_set(heap_labels_[stream][key.heap], key.kind));
+      profile_.label_set.push_back(label_set(stream, definitions, key));
       add_stack(definitions, key.stack);
     }
     return true;
@@ -162,12 +199,17 @@ class ProfileMaker {
     return static_cast<LocationIndex>(locations_[frame]);
   }
 
-  LabelSetIndex label_set(const std::string& device, std::string_view kind) {
-    const auto [found, is_new] =
-        label_sets_.try_emplace({device, std::string(kind)}, static_cast<std::uint32_t>(profile_.label_set_count()));
+  LabelSetIndex label_set(std::size_t stream, const Definitions& definitions, const SampleKey& key) {
+    const auto [found, is_new] = label_sets_.try_emplace(std::tuple(stream, key.heap, key.tag, key.kind),
+                                                         static_cast<std::uint32_t>(profile_.label_set_count()));
     if (is_new) {
-      profile_.labels.push_back({intern("kind"), intern(kind), 0, StringId::empty, false});
-      if (!device.empty()) profile_.labels.push_back({intern("device"), intern(device), 0, StringId::empty, false});
+      const auto add = [&](std::string_view name, std::string_view text) {
+        if (!text.empty()) profile_.labels.push_back({intern(name), intern(text), 0, StringId::empty, false});
+      };
+      add("kind", text_from_kind(key.kind));
+      add("device", device_labels_[stream][key.heap]);
+      add("heap", heap_labels_[stream][key.heap]);
+      add("tag", definitions.text(key.tag));
       profile_.label_begin.push_back(static_cast<std::uint32_t>(profile_.labels.size()));
     }
     return static_cast<LabelSetIndex>(found->second);
@@ -175,13 +217,13 @@ class ProfileMaker {
 
   const Trace& trace_;
   std::vector<std::vector<bool>> counted_;  // By stream and heap: the others are views of the same bytes.
-  std::vector<std::vector<std::string>> heap_labels_;
+  std::vector<std::vector<std::string>> heap_labels_, device_labels_;
   Profile profile_;
   ProfileValues values_;
   Values totals_{};
   std::vector<std::uint32_t> locations_;  // By frame of the stream at hand.
   std::map<std::pair<StringId, StringId>, std::uint32_t> functions_;
-  std::map<std::pair<std::string, std::string>, std::uint32_t> label_sets_;
+  std::map<std::tuple<std::size_t, std::uint32_t, std::uint32_t, SampleKind>, std::uint32_t> label_sets_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/trace/trace.h"
@@ -22,6 +23,9 @@ std::string part_of_stream(const Trace& trace, std::size_t stream);
 
 // By stream, no two alike: its part, else "process 531", else "stream 2". One that is alone has none.
 std::vector<std::string> find_stream_names(const Trace& trace);
+
+// How the name of a private pool goes on behind that of its device's own heap: "GPU 0 private pool (0, 1)".
+constexpr std::string_view private_pool_words = " private pool ";
 
 // What a person calls each heap, by stream and heap id: its name, and where several streams have heaps of that name
 // also whose it is: "GPU 0 (rank 3)". Of `parts` alone those of processes that are no ranks have one name.

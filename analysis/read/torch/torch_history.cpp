@@ -236,6 +236,20 @@ class Historian {
   void list_the_beginning() {
     history_.regions = owners_.list();
     history_.blocks = live_.list();
+    widen_initial_blocks();
+  }
+
+  // What lies free behind a block is a piece that was split off, then or later, or else it is the block's.
+  void widen_initial_blocks() {
+    std::vector<TorchInitialBlock>& blocks = history_.blocks;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      if (!blocks[i].is_size_derived) continue;
+      const RegionOwners::Owner owner = owners_.find(blocks[i].address);
+      const std::uint64_t end = blocks[i].address + blocks[i].size_bytes;
+      const std::uint64_t next = std::min(i + 1 < blocks.size() ? blocks[i + 1].address : owner.end, owner.end);
+      if (next > end && !would_split(blocks[i].size_bytes, next - end, owner.is_expandable))
+        blocks[i].size_bytes += next - end;
+    }
   }
 
   void begin_again() {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "analysis/read/torch/torch_history.h"
+#include "analysis/trace/stream_names.h"
 #include "analysis/trace/trace_writer.h"
 #include "analysis/units/format.h"
 
@@ -121,7 +122,7 @@ class TorchConverter {
     heap.flags = wire::heap_flag::has_regions | wire::heap_flag::has_requested | wire::heap_flag::has_addresses |
                  wire::heap_flag::is_complete_at_start;
     std::string name = fmt::format("GPU {}", device);
-    if (first != 0 || second != 0) name += fmt::format(" private pool ({}, {})", first, second);
+    if (first != 0 || second != 0) name += fmt::format("{}({}, {})", private_pool_words, first, second);
     heap_names_.push_back(name);
     return found->second = writer_.define_heap(heap, name, "device");
   }
