@@ -10,6 +10,7 @@
 #include "analysis/query/flat_index.h"
 #include "analysis/query/interpreter_frame.h"
 #include "analysis/query/select_samples.h"
+#include "analysis/query/short_name.h"
 
 namespace hbmscope {
 namespace {
@@ -170,17 +171,6 @@ std::string name_of(const Profile& profile) {
   return profile.files.empty() ? "?" : profile.files.front();
 }
 
-// "foo::bar(int, (anonymous namespace)::X)" -> "foo::bar", as pprof does before it compares with drop_frames.
-std::string_view without_arguments(std::string_view name) {
-  if (name.starts_with('.')) name.remove_prefix(1);
-  for (std::size_t at = name.find('('); at != std::string_view::npos; at = name.find('(', at + 1)) {
-    if (name.substr(at).starts_with("(anonymous namespace)")) continue;
-    if (name.substr(0, at).ends_with("operator")) continue;
-    return name.substr(0, at);
-  }
-  return name;
-}
-
 // The profile's own drop_frames: everything below a matching frame is machinery (an allocator's insides) and is left
 // out, from the outermost such frame inwards, but never the frames before the first one that is kept
 // (pprof's profile.Prune).
@@ -244,6 +234,7 @@ Result<void> check_value_type(const Profile& profile, const std::string& wanted)
   for (const ValueType& type : profile.value_types) {
     known += (known.empty() ? "" : ", ") + std::string(profile.text(type.type));
   }
+  if (find_value_type(profile, "live_space") && !find_value_type(profile, "allocated_space")) known += ", allocated";
   return Failure(
       Error{fmt::format("the profile has no values '{}'", wanted), fmt::format("It has {}.", known), {}, {}, false});
 }

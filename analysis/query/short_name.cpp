@@ -32,6 +32,16 @@ std::size_t end_of_operator(std::string_view name, std::size_t at) {
 
 }  // namespace
 
+std::string_view without_arguments(std::string_view name) {
+  if (name.starts_with('.')) name.remove_prefix(1);
+  for (std::size_t at = name.find('('); at != std::string_view::npos; at = name.find('(', at + 1)) {
+    if (name.substr(at).starts_with("(anonymous namespace)")) continue;
+    if (name.substr(0, at).ends_with("operator")) continue;
+    return name.substr(0, at);
+  }
+  return name;
+}
+
 std::string short_name_of_function(std::string_view name) {
   if (name.size() <= short_name_max) return std::string(name);
   std::string text;

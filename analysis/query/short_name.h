@@ -15,4 +15,7 @@ constexpr std::size_t short_name_max = 80;
 // functions may be called alike then.
 std::string short_name_of_function(std::string_view name);
 
+// "foo::bar(int, (anonymous namespace)::X)" -> "foo::bar", as pprof does before it compares with drop_frames.
+std::string_view without_arguments(std::string_view name);
+
 }  // namespace hbmscope

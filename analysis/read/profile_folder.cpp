@@ -39,9 +39,9 @@ bool natural_before(const std::string& a, const std::string& b) {
 }  // namespace
 
 bool looks_like_profile(std::string_view name) {
-  constexpr std::array<std::string_view, 11> endings = {".prof",     ".pprof",      ".pb",           ".prof.gz",
-                                                        ".pprof.gz", ".pb.gz",      ".pickle",       ".pkl",
-                                                        ".hbm",      ".trace.json", ".trace.json.gz"};
+  constexpr std::array<std::string_view, 7> endings = {".prof", ".pprof", ".pb",        ".pickle",
+                                                       ".pkl",  ".hbm",   ".trace.json"};
+  if (name.ends_with(".gz")) name.remove_suffix(3);
   return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
@@ -57,12 +57,13 @@ Result<std::vector<std::string>> find_profiles_in_folder(const std::string& fold
     return Failure(Error{
         "the folder can't be read: " + error.message(), "Check who owns it and who may read it.", folder, {}, false});
   if (found.empty())
-    return Failure(Error{"no profiles are in this folder",
-                         "Files named *.prof, *.pprof or *.pb (also .gz), *.pickle, *.pkl, *.hbm or *.trace.json (also "
-                         ".gz) are looked for. Name others themselves, such as FOLDER/*.json or FOLDER/*.csv.",
-                         folder,
-                         {},
-                         false});
+    return Failure(
+        Error{"no profiles are in this folder",
+              "Files named *.prof, *.pprof, *.pb, *.pickle, *.pkl, *.hbm or *.trace.json, each also .gz, are "
+              "looked for. Name others themselves, such as FOLDER/*.json or FOLDER/*.csv.",
+              folder,
+              {},
+              false});
   std::sort(found.begin(), found.end(), natural_before);
   return found;
 }

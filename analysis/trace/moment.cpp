@@ -46,7 +46,8 @@ std::string time_of_day(const Stream& stream, std::int64_t time_ns) {
 
 // "6488 events and marks": positions count all that stands among the events, a marker or a counter too.
 std::string text_from_places(const Stream& stream) {
-  const bool has_others = stream.end_position() > stream.counts().total + stream.counts().lost + stream.counts().skipped;
+  const bool has_others =
+      stream.end_position() > stream.counts().total + stream.counts().lost + stream.counts().skipped;
   return fmt::format("{} {}", stream.end_position(), has_others ? "events and marks" : "events");
 }
 
@@ -194,6 +195,12 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
   const bool has_unit = text.find_first_not_of("0123456789.eE+-") != std::string_view::npos;
   moment.text =
       fmt::format("{}{} after the first event{}", text, has_unit ? "" : "s", time_of_day(*reference, time_ns));
+  std::int64_t last_ns = reference->last_time_ns();
+  for (const Stream& stream : trace.streams)
+    if (stream.has_times()) last_ns = std::max(last_ns, time_on(stream, stream.last_time_ns(), *reference));
+  if (time_ns > last_ns)
+    moment.text += fmt::format(", behind the last event, which is at {:.6f} s",
+                               static_cast<double>(clamped_difference(last_ns, reference->first_time_ns())) / 1e9);
   return moment;
 }
 

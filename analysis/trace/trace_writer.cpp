@@ -21,6 +21,7 @@ TraceWriter::TraceWriter(const Source& source)
 void TraceWriter::note_realtime(std::int64_t time_ns, std::int64_t realtime_ns) {
   constexpr std::int64_t earliest_ns = 978'307'200LL * 1'000'000'000;
   if (realtime_ns < earliest_ns) return;
+  if (trace_.begun_ms == 0) trace_.begun_ms = static_cast<std::uint64_t>(realtime_ns) / 1'000'000;
   wire::ClockRecord clock;
   clock.realtime_ns = static_cast<std::uint64_t>(realtime_ns);
   writer_.add(clock, time_ns);

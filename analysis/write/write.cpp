@@ -35,7 +35,7 @@ Result<ExportFormat> parse_export_format(std::string_view name) {
   for (const Name& known : names)
     if (known.text == name) return known.format;
   return Failure(Error{fmt::format("'{}' is no format to export to", name),
-                       "Known: pprof, folded, svg, csv, json, html; of a trace also perfetto.",
+                       "Known: pprof, folded, svg, csv, json, html; of a trace also perfetto and parquet.",
                        {},
                        {},
                        false});

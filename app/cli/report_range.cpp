@@ -1,11 +1,15 @@
 #include "app/cli/report_range.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "analysis/query/range_summary.h"
+#include "analysis/query/short_name.h"
+#include "analysis/query/trace_own_code.h"
+#include "analysis/query/visible_frames.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
@@ -106,27 +110,32 @@ std::string own_text(const RangeReport& report, const Terminal& terminal) {
   return text + more_text(shown, rows.size(), "--own", terminal);
 }
 
-// The innermost frames say what, the outermost are the same everywhere.
-std::string stack_text(const Definitions& definitions, std::uint32_t stack) {
-  constexpr int frames_max = 3;
+// The innermost frames say what, the innermost line of one's own code where; the outermost are the same everywhere.
+std::string stack_text(const Definitions& definitions, const VisibleFrames& visible, std::uint32_t stack) {
+  constexpr std::size_t frames_max = 2;
+  if (stack == 0) return "(no stack was recorded)";
+  const std::vector<TraceFrame> frames = visible.of(definitions, stack);
+  const auto own = find_own_frame(definitions, stack);
   std::string text;
-  int frames = 0;
-  for (; stack != 0 && frames < frames_max; ++frames, stack = definitions.stack(stack).parent) {
-    const TraceFrame frame = definitions.frame(definitions.stack(stack).frame);
-    text += (frames > 0 ? " < " : "") + std::string(definitions.text(frame.function));
+  std::size_t shown = 0;
+  bool has_own = !own;
+  for (; shown < std::min(frames.size(), frames_max); ++shown) {
+    text += (shown > 0 ? " < " : "") + short_name_of_function(definitions.text(frames[shown].function));
+    has_own = has_own || frames[shown] == *own;
   }
-  if (text.empty()) return "(no stack was recorded)";
-  return text + (stack != 0 ? " < ..." : "");
+  if (!has_own) return text + " < ... < " + own_code_text(definitions, stack);
+  return text + (shown < frames.size() ? " < ..." : "");
 }
 
 std::string stacks_text(const RangeReport& report, const Terminal& terminal) {
   const auto& rows = report.summary.stacks;
   const std::size_t shown = report.shown(rows.size(), report.options.top);
+  const VisibleFrames visible(report.trace);
   std::string text =
       terminal.paint(fmt::format("\n{}  by stack, by net bytes, innermost frame first", figures_head), Ink::dim) + "\n";
   for (std::size_t i = 0; i < shown; ++i)
     text += figures_text(rows[i].sums) + "  " +
-            printable(stack_text(report.trace.streams[rows[i].stream].definitions(), rows[i].stack)) + "\n";
+            printable(stack_text(report.trace.streams[rows[i].stream].definitions(), visible, rows[i].stack)) + "\n";
   return text + more_text(shown, rows.size(), "--top", terminal);
 }
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/query/groups.h"
+#include "analysis/query/profile_view.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace hbmscope {
@@ -75,6 +77,39 @@ TEST(TraceProfile, sums_beyond_2_63_are_left_out_and_told) {
   const auto profile = profile_from_trace(built.trace, built.states_at(), ProfileValues::live_and_allocated);
   EXPECT_EQ(std::int64_t{1} << 62, total_of(*profile, "allocated_space"));
   EXPECT_EQ(2, profile->import.count_of("sum_over_2_63"));
+}
+
+std::int64_t bytes_where(const Profile& profile, const std::string& where) {
+  return make_view(std::make_shared<const Profile>(profile), {.where = where})->selected.bytes;
+}
+
+TEST(TraceProfile, filters_are_of_blocks_though_they_share_a_stack) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", 0), stack = built.stack("main;step");
+  for (std::uint64_t i = 1; i <= 10; ++i) built.alloc(heap, 0x1000 * i, i, stack);
+  const Profile profile = profile_from_trace(built.trace, built.states_at());
+  EXPECT_EQ(55, bytes_where(profile, ""));
+  EXPECT_EQ(9 + 10, bytes_where(profile, "size>8"));
+  EXPECT_EQ(1 + 2, bytes_where(profile, "size<=2 stack:step"));
+  EXPECT_EQ(5, bytes_where(*profile_from_trace(built.trace, built.states_at(), ProfileValues::live_and_allocated),
+                           "size=5"));
+}
+
+TEST(TraceProfile, private_pools_are_of_their_device_and_devices_have_numbers) {
+  TraceBuilder built;
+  const std::uint32_t first = built.heap("GPU 1", 0), pool = built.heap("GPU 1 private pool (0, 1)", 0);
+  const std::uint32_t other = built.heap("GPU 10", 0);
+  built.alloc(first, 0x1000, 1);
+  built.alloc(pool, 0x2000, 2);
+  built.alloc(other, 0x3000, 4);
+  const Profile profile = profile_from_trace(built.trace, built.states_at());
+  EXPECT_EQ(1 + 2, bytes_where(profile, "device:1"));
+  EXPECT_EQ(4, bytes_where(profile, "device:10"));
+  EXPECT_EQ(1 + 2, bytes_where(profile, "device=\"GPU 1\""));
+  EXPECT_EQ(2, bytes_where(profile, "label:\"private pool\""));
+  const auto view = make_view(std::make_shared<const Profile>(profile), {});
+  EXPECT_EQ(2U, compute_groups(*view, "device").size());
+  EXPECT_EQ(3U, compute_groups(*view, "heap").size());
 }
 
 TEST(TraceProfile, a_cancelled_pass_makes_no_profile) {

@@ -68,6 +68,13 @@ Result<Trace> read_unzipped(Bytes bytes, const std::string& name, const SourceOp
   return trace;
 }
 
+Result<Trace> read_zipped_recording(Bytes bytes, const std::string& name, const SourceOptions& options,
+                                    ReadControl* control) {
+  return read_unzipped(bytes, name, options, [&](Bytes recording) {
+    return read_recording(recording, name, options.max_inflated_bytes, control);
+  });
+}
+
 template <Result<Trace> (*read)(Bytes, const std::string&, ReadControl*)>
 Result<Trace> read_text_trace(Bytes bytes, const std::string& name, const SourceOptions& options,
                               ReadControl* control) {
@@ -171,6 +178,7 @@ ReadTrace find_trace_reader(Bytes bytes) {
   if (looks_like_recording(bytes)) return read_recorded_trace;
   const std::vector<std::uint8_t> inside = is_gzip(bytes) ? inflate_beginning(bytes) : std::vector<std::uint8_t>();
   const Bytes beginning = is_gzip(bytes) ? Bytes(inside) : bytes;
+  if (looks_like_recording(beginning)) return read_zipped_recording;
   if (looks_like_torch(beginning)) return read_torch_trace;
   if (looks_like_rmm(beginning)) return read_text_trace<read_rmm>;
   if (looks_like_kineto(beginning)) return read_text_trace<read_kineto>;
@@ -201,6 +209,25 @@ Result<Source> source_of(std::shared_ptr<const OpenedWorkload> workload, const S
 
 namespace {
 
+// What is none of the files that are known is taken for a profile, and what is said of it then is no help to a person
+// whose file is called otherwise.
+Error named_otherwise(Error of_profile, std::string_view name) {
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  const auto error = [&](std::string what, std::string remedy) {
+    return Error{std::move(what), std::move(remedy), of_profile.file, {}, false};
+  };
+  if (name.ends_with(".hbm"))
+    return error("this is no recording: one begins with the letters \"hbmscope\"",
+                 "Its beginning is damaged, or it is another kind of file; copy it again from where it was made.");
+  if (name.ends_with(".pickle") || name.ends_with(".pkl"))
+    return error("this is no pickle: one begins with the bytes 80 02 to 80 05",
+                 "Give the file that torch.cuda.memory._dump_snapshot() wrote; if it was that, copy it again.");
+  if (name.ends_with(".csv"))
+    return error("this is no log of RMM: one begins with the line Thread,Time,Action,Pointer,Size,Stream",
+                 "Give the file that rmm.enable_logging() wrote.");
+  return of_profile;
+}
+
 Result<Source> source_of(Result<Trace> trace, const SourceOptions& options) {
   if (!trace) return Failure(std::move(trace.error()));
   add_problem_statistics(*trace);
@@ -226,7 +253,7 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
   ReadOptions pprof;
   pprof.max_inflated_bytes = options.max_inflated_bytes;
   auto profile = read_pprof_bytes(bytes, name, pprof, control);
-  if (!profile) return Failure(std::move(profile.error()));
+  if (!profile) return Failure(named_otherwise(std::move(profile.error()), name));
   if (!options.at.empty() && options.at != "end")
     return Failure(Error{"a profile has one moment only", "Leave out --at and --from.", name, {}, false});
   Source source;

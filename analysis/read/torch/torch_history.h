@@ -5,7 +5,8 @@
 // snapshot; of those that were freed it follows from the allocator's own rules (c10/cuda/CUDACachingAllocator.cpp,
 // round_size and should_split, PyTorch 2.x): requests are rounded up to 512 bytes; what remains of the free piece is
 // split off from 512 bytes on where the request is at most 1 MiB or segments are expandable, and otherwise only if it
-// is more than 1 MiB. The pieces are known, because the addresses are.
+// is more than 1 MiB. The pieces are known, because the addresses are; of blocks from before the first entry, too: a
+// piece behind one that is too small to have been split off is its own.
 //
 // An entry does not tell its pool either, and addresses are used again: a range that the main pool gave back may belong
 // to a graph's private pool at the end. So regions are followed too. One that is there at the end has its pool from the

@@ -235,7 +235,10 @@ class TorchConverter {
   }
 
   std::int64_t known_time(std::int64_t time_us, std::int64_t otherwise_us) {
-    if (is_possible_time(time_us)) return time_us;
+    if (is_possible_time(time_us)) {
+      if (is_possible_time(otherwise_us) && time_us < otherwise_us) ++late_entries_;
+      return time_us;
+    }
     impossible_times_ += time_us == absent_time ? 0 : 1;
     return otherwise_us;
   }
@@ -350,6 +353,14 @@ class TorchConverter {
     if (impossible_times_ > 0)
       import.add("impossible_time", Severity::warning, impossible_times_,
                  "Times before 1970 or after 2116 count as missing; such an entry has the time of the one before it.");
+    if (late_entries_ > 0)
+      import.add("late_entries", Severity::notice, late_entries_,
+                 "Entries whose time lies before that of the entry before them: they stay where the file has them.");
+    for (const TorchSetting& setting : snapshot_.settings)
+      if (snapshot_.text(setting.key) == "trace_alloc_overflowed" && snapshot_.text(setting.value) == "True")
+        import.add("history_overflowed", Severity::notice, 1,
+                   "PyTorch keeps so many entries and drops the oldest: what happened before the first one is not in "
+                   "the file. _record_memory_history(max_entries=...) keeps more.");
     if (contradictions > 0)
       import.add(
           "contradiction", Severity::warning, static_cast<std::int64_t>(contradictions),
@@ -412,7 +423,7 @@ class TorchConverter {
   std::vector<std::uint32_t> stacks_;  // By TorchStackId; 0: not converted yet.
   std::vector<std::uint32_t> frames_;  // By TorchFrameId, likewise.
   std::int64_t time_ns_ = 0;           // Of what was written last.
-  std::int64_t impossible_times_ = 0;
+  std::int64_t impossible_times_ = 0, late_entries_ = 0;
 };
 
 }  // namespace
