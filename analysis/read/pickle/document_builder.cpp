@@ -279,11 +279,12 @@ DocumentBuilder::Mark DocumentBuilder::mark() const {
 }
 
 bool DocumentBuilder::forget(const Mark& since, std::span<const Value> items) {
-  if (document_.list_count() != since.lists || document_.dict_count() != since.dicts + items.size() ||
-      document_.keys_.size() != since.keys)
-    return false;
+  if (document_.dict_count() != since.dicts + items.size() || document_.keys_.size() != since.keys) return false;
   for (std::size_t i = 0; i < items.size(); ++i)
     if (!(items[i] == Value::numbered(Tag::dict, since.dicts + static_cast<std::uint32_t>(i)))) return false;
+  for (std::size_t list = since.lists; list < document_.lists_.size(); ++list)
+    if (document_.lists_[list].is_tuple == 0 || document_.lists_[list].capacity > small_run_max) return false;
+  document_.lists_.resize(since.lists);
   document_.dicts_.resize(since.dicts);
   document_.wide_integers_.resize(since.wide_integers);
   document_.reals_.resize(since.reals);

@@ -40,8 +40,8 @@ class DocumentBuilder {
     std::size_t keys = 0, wide_integers = 0, reals = 0;
   };
   Mark mark() const;
-  // Nobody asks for `items` any more, which are all that was added since then but for texts: their memory serves anew.
-  // False where more was added, which stays then, as they do.
+  // Nobody asks for `items` any more, which are all dicts that were added since then, nor for the tuples in them: their
+  // memory serves anew. False where lists were added, which stays then, as they do. Texts stay.
   bool forget(const Mark& since, std::span<const Value> items);
 
   // A dict that several opcodes fill, or a large one: its keys and values can be asked for when all is there.

@@ -380,10 +380,13 @@ bool Machine::take_items(std::size_t begin) {
     taker_->give_up();
     return fail("items can't be taken", {});
   }
-  has_taken_ = true;
-  if (builder_.forget(before_items_, items))
+  // Only where nothing older can hold what came since: that has been looked after from the first time on.
+  if (has_taken_ && builder_.forget(before_items_, items))
     for (std::size_t i = memo_before_items_; i < memo_.size(); ++i)
-      if (memo_[i].is(Tag::dict)) memo_[i] = Value::missing();
+      if ((memo_[i].is(Tag::dict) && memo_[i].number() >= before_items_.dicts) ||
+          (memo_[i].is(Tag::list) && memo_[i].number() >= before_items_.lists))
+        memo_[i] = Value::missing();
+  has_taken_ = true;
   before_items_ = builder_.mark();
   memo_before_items_ = memo_.size();
   stack_.shrink(begin);

@@ -46,9 +46,9 @@ void SnapshotBuilder::add_segment(const ShapeFields::Record& record) {
   const TorchSegmentType type = type_from_text(document_.text(record.get(Field::segment_type)).value_or(""));
   if (type == TorchSegmentType::unknown) ++odd_.segment_types;
   segments.type.push_back(type);
-  const auto pool = document_.items(record.get(Field::segment_pool_id));
-  segments.pool_first.push_back(pool.empty() ? 0 : numbers_.address(pool[0]));
-  segments.pool_second.push_back(pool.size() < 2 ? 0 : numbers_.address(pool[1]));
+  const TorchPoolId pool = this->pool(record.get(Field::segment_pool_id));
+  segments.pool_first.push_back(pool.first);
+  segments.pool_second.push_back(pool.second);
   segments.is_expandable.push_back(numbers_.integer(record.get(Field::is_expandable), 0) != 0 ? 1 : 0);
   segments.stack.push_back(stacks_.stack(record.get(Field::frames)));
 

@@ -131,7 +131,14 @@ void SnapshotBuilder::add_entry(const ShapeFields::Record& record, TorchTrace& t
   trace.time_us.push_back(numbers_.integer(record.get(Field::time_us), absent_time));
   trace.stack.push_back(stacks_.stack(record.get(Field::frames)));
   trace.user_metadata.push_back(texts_.text(record.get(Field::user_metadata)));
+  trace.pool.push_back(pool(record.get(Field::pool_id)));
   trace.compile_context.push_back(texts_.text(record.get(Field::compile_context)));
+}
+
+TorchPoolId SnapshotBuilder::pool(Value id) {
+  const auto numbers = document_.items(id);
+  if (numbers.size() < 2) return {};
+  return {numbers_.address(numbers[0]), numbers_.address(numbers[1]), true};
 }
 
 TorchAction SnapshotBuilder::action(Value text) {

@@ -5,32 +5,13 @@
 namespace hbmscope::torch {
 namespace {
 
-constexpr std::array<std::string_view, field_count> names = {"action",
-                                                             "addr",
-                                                             "address",
-                                                             "size",
-                                                             "stream",
-                                                             "time_us",
-                                                             "frames",
-                                                             "user_metadata",
-                                                             "compile_context",
-                                                             "device_free",
-                                                             "device",
-                                                             "total_size",
-                                                             "allocated_size",
-                                                             "active_size",
-                                                             "requested_size",
-                                                             "segment_type",
-                                                             "segment_pool_id",
-                                                             "is_expandable",
-                                                             "blocks",
-                                                             "state",
-                                                             "history",
-                                                             "real_size",
-                                                             "name",
-                                                             "filename",
-                                                             "line",
-                                                             "stage"};
+constexpr std::array<std::string_view, field_count> names = {
+    "action",         "addr",         "address",         "size",           "stream",
+    "time_us",        "frames",       "pool_id",         "user_metadata",  "compile_context",
+    "device_free",    "device",       "total_size",      "allocated_size", "active_size",
+    "requested_size", "segment_type", "segment_pool_id", "is_expandable",  "blocks",
+    "state",          "history",      "real_size",       "name",           "filename",
+    "line",           "stage"};
 
 constexpr std::size_t unknown_keys_max = 64;
 

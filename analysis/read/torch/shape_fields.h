@@ -22,6 +22,7 @@ enum class Field : std::uint8_t {
   stream,
   time_us,
   frames,
+  pool_id,
   user_metadata,
   compile_context,
   device_free,

@@ -47,6 +47,7 @@ class SnapshotBuilder final : public pickle::ItemTaker {
   void add_entries(std::span<const pickle::Value> entries, TorchTrace& trace);
   void add_entry(const ShapeFields::Record& record, TorchTrace& trace);
   TorchAction action(pickle::Value text);
+  TorchPoolId pool(pickle::Value id);
 
   // read_annotations.cpp
   void add_annotations(pickle::Value annotations);

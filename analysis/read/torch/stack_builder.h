@@ -20,6 +20,7 @@ class StackBuilder {
   // TorchStackId::none for what is no list.
   TorchStackId stack(pickle::Value frames) {
     if (!frames.is(pickle::Value::Tag::list)) return TorchStackId::none;
+    if (document_.is_tuple(frames)) return static_cast<TorchStackId>(add_stack(frames));  // Forgotten with its entry.
     if (frames.number() >= stack_of_list_.size()) stack_of_list_.resize(document_.list_count(), unknown);
     std::uint32_t& known = stack_of_list_[frames.number()];
     if (known == unknown) known = add_stack(frames);

@@ -61,16 +61,17 @@ class RegionOwners {
     std::uint64_t begin = 0, end = 0;
     std::uint32_t segment = TorchHistory::no_segment;
     bool is_expandable = false;
+    TorchPoolId pool;  // As an entry says.
 
     bool contains(std::uint64_t address) const { return begin <= address && address < end; }
   };
 
   void clear() { *this = {}; }
 
-  void add(AddressRange range, std::uint32_t segment, bool is_expandable) {
+  void add(AddressRange range, std::uint32_t segment, bool is_expandable, TorchPoolId pool) {
     if (range.empty()) return;
     remove(range);
-    insert({range.begin, range.end, segment, is_expandable});
+    insert({range.begin, range.end, segment, is_expandable, pool});
   }
 
   void remove(AddressRange range) {
@@ -80,14 +81,14 @@ class RegionOwners {
         before && before->address < range.begin && owners_[before->value].end > range.begin) {
       const Owner whole = owners_[before->value];
       owners_[before->value].end = range.begin;
-      if (whole.end > range.end) insert({range.end, whole.end, whole.segment, whole.is_expandable});
+      if (whole.end > range.end) insert({range.end, whole.end, whole.segment, whole.is_expandable, whole.pool});
     }
     for (auto at = first_from(range.begin); at && at->address < range.end; at = first_from(range.begin)) {
       const Owner owner = owners_[at->value];
       begins_.erase(at->address);
       owners_[at->value] = {};
       owners_.remove(at->value);
-      if (owner.end > range.end) insert({range.end, owner.end, owner.segment, owner.is_expandable});
+      if (owner.end > range.end) insert({range.end, owner.end, owner.segment, owner.is_expandable, owner.pool});
     }
   }
 
@@ -119,10 +120,10 @@ class RegionOwners {
       const Owner& owner = owners_[entry.value];
       TorchInitialRegion* last = regions.empty() ? nullptr : &regions.back();
       if (last != nullptr && last->is_expandable && owner.is_expandable && last->range.end == entry.address &&
-          last->segment == owner.segment)
+          last->segment == owner.segment && last->pool == owner.pool)
         last->range.end = owner.end;
       else
-        regions.push_back({{entry.address, owner.end}, owner.segment, owner.is_expandable});
+        regions.push_back({{entry.address, owner.end}, owner.segment, owner.pool, owner.is_expandable});
     });
     return regions;
   }
@@ -210,7 +211,7 @@ class Historian {
     const TorchBlocks& blocks = snapshot_.blocks;
     for (const std::uint32_t segment : of_device) {
       owners_.add(range_from(segments.address[segment], segments.total_bytes[segment]), segment,
-                  segments.is_expandable[segment] != 0);
+                  segments.is_expandable[segment] != 0, {});
       for (std::uint32_t i = segments.block_begin[segment]; i < segments.block_begin[segment + 1]; ++i) {
         const bool is_pending = blocks.state[i] == TorchBlockState::active_pending_free;
         if (blocks.state[i] != TorchBlockState::active_allocated && !is_pending) continue;
@@ -257,15 +258,15 @@ class Historian {
     owners_.clear();
     live_.clear();
     for (const TorchInitialRegion& region : history_.regions)
-      add_region(region.range, region.segment, region.is_expandable);
+      add_region(region.range, region.segment, region.is_expandable, region.pool);
     for (const TorchInitialBlock& block : history_.blocks) add(block);
   }
 
   void add(const TorchInitialBlock& block) { live_.add(block).place = space_.take(block.address, block.size_bytes); }
 
-  void add_region(AddressRange range, std::uint32_t segment, bool is_expandable) {
+  void add_region(AddressRange range, std::uint32_t segment, bool is_expandable, TorchPoolId pool) {
     space_.add_region(range, joining_from(is_expandable));
-    owners_.add(range, segment, is_expandable);
+    owners_.add(range, segment, is_expandable, pool);
   }
 
   void remove_region(AddressRange range) {
@@ -293,8 +294,10 @@ class Historian {
         history_.entry_segment[entry] = owners_.find(address).segment;
         owners_.remove(range);
         break;
-      case TorchAction::segment_free: owners_.add(range, TorchHistory::no_segment, false); break;
-      case TorchAction::segment_unmap: owners_.add(range, owners_.find_segment_beside(range), true); break;
+      case TorchAction::segment_free: owners_.add(range, TorchHistory::no_segment, false, trace_.pool[entry]); break;
+      case TorchAction::segment_unmap:
+        owners_.add(range, owners_.find_segment_beside(range), true, trace_.pool[entry]);
+        break;
       case TorchAction::unknown:
       case TorchAction::snapshot:
       case TorchAction::oom: break;
@@ -322,6 +325,7 @@ class Historian {
     block.size_bytes = rounded(bytes_or_0(trace_.size_bytes[entry]));
     block.requested_bytes = trace_.size_bytes[entry];
     block.segment = owners_.find(block.address).segment;
+    block.pool = trace_.pool[entry];
     block.stream = trace_.stream[entry];
     block.is_pending = was_pending;
     block.is_size_derived = true;
@@ -338,8 +342,8 @@ class Historian {
       case TorchAction::free_requested:
       case TorchAction::free:
       case TorchAction::free_completed: redo_free(entry); break;
-      case TorchAction::segment_alloc: add_region(range, segment, false); break;
-      case TorchAction::segment_map: add_region(range, segment, true); break;
+      case TorchAction::segment_alloc: add_region(range, segment, false, trace_.pool[entry]); break;
+      case TorchAction::segment_map: add_region(range, segment, true, trace_.pool[entry]); break;
       case TorchAction::segment_free:
       case TorchAction::segment_unmap:
         segment = owners_.find(address).segment;

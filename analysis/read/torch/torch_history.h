@@ -8,10 +8,10 @@
 // is more than 1 MiB. The pieces are known, because the addresses are; of blocks from before the first entry, too: a
 // piece behind one that is too small to have been split off is its own.
 //
-// An entry does not tell its pool either, and addresses are used again: a range that the main pool gave back may belong
-// to a graph's private pool at the end. So regions are followed too. One that is there at the end has its pool from the
-// segment it lies in; one that was given back meanwhile is taken for the main pool's, unless it was mapped next to a
-// region that stayed. Blocks are where the region is that holds them at the time.
+// Before March 2026 an entry does not tell its pool either, and addresses are used again: a range that the main pool
+// gave back may belong to a graph's private pool at the end. So regions are followed too. One that is there at the end
+// has its pool from the segment it lies in; one that was given back meanwhile is taken for the main pool's, unless it
+// was mapped next to a region that stayed. Blocks are where the region is that holds them at the time.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,7 @@ struct TorchInitialBlock {
   std::uint64_t address = 0, size_bytes = 0;
   std::int64_t requested_bytes = absent_bytes;
   std::uint32_t segment = 0;  // Of the snapshot; no_segment where its region was freed meanwhile.
+  TorchPoolId pool;           // As the entry says that freed it.
   TorchStackId stack = TorchStackId::none;
   std::int64_t stream = 0;
   bool is_pending = false;
@@ -35,7 +36,8 @@ struct TorchInitialBlock {
 
 struct TorchInitialRegion {
   AddressRange range;
-  std::uint32_t segment = 0;  // As above.
+  std::uint32_t segment = 0;  // As above, as the pool.
+  TorchPoolId pool;
   bool is_expandable = false;
 };
 

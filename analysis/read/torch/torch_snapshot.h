@@ -91,6 +91,14 @@ struct TorchBlocks {
   std::size_t size() const { return address.size(); }
 };
 
+// Of which pool something is; (0, 0) is the pool of everything, others are private (torch.cuda.MemPool, graphs).
+struct TorchPoolId {
+  std::uint64_t first = 0, second = 0;
+  bool is_told = false;
+
+  friend bool operator==(const TorchPoolId&, const TorchPoolId&) = default;
+};
+
 // A column that holds nothing as long as all its rows are the same, as of what few programs use.
 template <class Value>
 class TorchColumn {
@@ -133,6 +141,7 @@ struct TorchTrace {
   std::vector<std::int64_t> time_us;  // Or absent_time.
   std::vector<TorchStackId> stack;
   TorchColumn<StringId> user_metadata, compile_context;
+  TorchColumn<TorchPoolId> pool;           // pool_id; told since March 2026 (pytorch/pytorch pull request 177717).
   std::vector<OutOfMemory> out_of_memory;  // For each entry oom, in order.
   std::vector<OtherAction> other_actions;  // For each entry unknown, in order.
   std::size_t size() const { return action.size(); }

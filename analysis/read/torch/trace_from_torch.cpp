@@ -130,8 +130,14 @@ class TorchConverter {
   std::uint32_t heap_of_segment(const Device& device, std::uint32_t segment) const {
     return segment == TorchHistory::no_segment ? device.main_heap : heap_of_segment_[segment];
   }
-  std::uint32_t heap_of_entry(const Device& device, std::size_t entry) const {
-    return heap_of_segment(device, device.history.entry_segment[entry]);
+  std::uint32_t heap_of_entry(const Device& device, std::size_t entry) {
+    return heap_of(device, device.history.entry_segment[entry], device.trace->pool[entry]);
+  }
+  // As is told; else where it lies.
+  std::uint32_t heap_of(const Device& device, std::uint32_t segment, const TorchPoolId& pool) {
+    if (pool.is_told && segment == TorchHistory::no_segment)
+      return heap_of_pool(device.trace->device, pool.first, pool.second);
+    return heap_of_segment(device, segment);
   }
 
   // Callers have smaller numbers, so the chain upwards is short work: each stack is converted once.
@@ -168,7 +174,7 @@ class TorchConverter {
       wire::RegionLiveRecord record;
       record.address = region.range.begin;
       record.size = region.range.size();
-      record.heap = heap_of_segment(device, region.segment);
+      record.heap = heap_of(device, region.segment, region.pool);
       record.flags = region.is_expandable ? wire::region_flag::joins_neighbours : 0;
       writer_.add(record, time_ns_);
     }
@@ -177,7 +183,7 @@ class TorchConverter {
       record.address = block.address;
       record.size = block.size_bytes;
       record.requested = bytes_or_unknown(block.requested_bytes);
-      record.heap = heap_of_segment(device, block.segment);
+      record.heap = heap_of(device, block.segment, block.pool);
       record.stack = stack_from(block.stack);
       record.stream = stream_from(block.stream);
       record.flags = (block.is_pending ? wire::block_flag::is_pending : 0) |
