@@ -319,7 +319,10 @@ constexpr std::array<WhereField, 16> profile_fields = {
      {"address", FieldKind::text, {}, no_addresses},
      {"offset", FieldKind::bytes, {}, no_addresses},
      {"stream", FieldKind::text, {}, "A pprof profile does not say which stream used the memory."},
-     {"tag", FieldKind::text, {}, "A pprof profile has no tags; label:key=value asks for its labels."}}};
+     {"tag",
+      FieldKind::text,
+      {},
+      "What is summed up by stacks has labels instead: label:key=value, of a trace label:\"tag=step 3\"."}}};
 
 }  // namespace
 

@@ -86,6 +86,34 @@ TEST(TorchEntries, may_be_told_more_of_their_stacks_later) {
   EXPECT_EQ(snapshot->stack_frames(snapshot->traces[0].stack[0]).size(), 2U);
 }
 
+TEST(TorchEntries, have_pools_of_their_own_where_they_tell_them) {
+  const auto of_pool = [](std::int64_t address, const std::string& pool) {
+    return entry({{"addr", integer(address)}, {"pool_id", pool}});
+  };
+  const std::string first = "K\0K\x01\x86"s, second = "K\x02K\x03\x86";
+  const std::string batch = "(" + of_pool(1, first) + of_pool(2, second) + "e";
+  const auto snapshot = read(with_traces("]]" + batch + batch + batch + "(" + entry_at(3) + "ea"));
+  EXPECT_EQ(addresses(snapshot, 0), (Addresses{1, 2, 1, 2, 1, 2, 3}));
+  const auto& pool = snapshot->traces[0].pool;
+  EXPECT_EQ(pool[4], (TorchPoolId{0, 1, true}));
+  EXPECT_EQ(pool[5], (TorchPoolId{2, 3, true}));
+  EXPECT_EQ(pool[6], TorchPoolId());
+  EXPECT_EQ(snapshot->import.count_of("unknown_fields"), 0);
+}
+
+TEST(TorchEntries, that_were_forgotten_may_have_stacks_that_are_tuples) {
+  const auto in_tuple = [](const std::string& function) {
+    return "(" + entry({{"addr", integer(1)}, {"frames", frame(function, 1) + "\x85"}}) + "e";
+  };
+  const auto snapshot = read(with_traces("]]" + in_tuple("a") + in_tuple("b") + in_tuple("c") + "a"));
+  ASSERT_TRUE(snapshot);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto frames = snapshot->stack_frames(snapshot->traces[0].stack[i]);
+    ASSERT_EQ(frames.size(), 1U) << i;
+    EXPECT_EQ(snapshot->text(frames[0].function), std::string(1, static_cast<char>('a' + i)));
+  }
+}
+
 TEST(TorchEntries, may_hold_what_is_not_complete_yet) {
   // The list of entries as an entry's stack, and as its metadata; the outermost dict as a frame.
   const auto with = [](const Fields& more) {

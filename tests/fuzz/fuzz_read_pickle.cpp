@@ -134,7 +134,8 @@ void require_equal(const TorchSnapshot& a, const TorchSnapshot& b) {
                 x.other_actions.size() == y.other_actions.size(),
             "other entries");
     for (std::size_t row = 0; row < x.size(); ++row)
-      require(x.stream[row] == y.stream[row] && a.text(x.user_metadata[row]) == b.text(y.user_metadata[row]) &&
+      require(x.stream[row] == y.stream[row] && x.pool[row] == y.pool[row] &&
+                  a.text(x.user_metadata[row]) == b.text(y.user_metadata[row]) &&
                   a.text(x.compile_context[row]) == b.text(y.compile_context[row]) &&
                   same_frames(x.stack[row], y.stack[row]),
               "another entry");

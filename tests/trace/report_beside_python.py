@@ -154,8 +154,8 @@ def rows_by_severity(answer, *severities):
 
 
 # Addresses that belonged to one pool and now belong to another: every heap has its own at every moment.
-def check_pools(seed, steps, history):
-    allocator, chance = torch_allocator.PooledAllocator(), random.Random(seed)
+def check_pools(seed, steps, history, tells_pools):
+    allocator, chance = torch_allocator.PooledAllocator(tells_pools=tells_pools), random.Random(seed)
     allocator.play(chance, steps)
     moments = allocator.moments if history is None else allocator.moments[-history - 1 :]
     numbers = [0, *sorted(chance.sample(range(len(moments)), 10))]
@@ -266,7 +266,7 @@ def main():
     check_made_up(24, 200, None, 3)
     check_made_up(25, 200, 150, 2)
     for seed in range(16):
-        check_pools(seed, 300, (None, 120)[seed % 2])
+        check_pools(seed, 300, (None, 120)[seed % 2], seed % 4 > 1)
     check_contradictions()
     check_times()
     for seed in range(8):

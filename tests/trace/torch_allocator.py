@@ -199,13 +199,13 @@ class PooledAllocator:
     """Segments of the main pool and of private ones, over and over at the same addresses, in units of 4 MiB.
 
     Only segments of the main pool are given back, and pages of an expandable one that keeps others next to them: of
-    whatever else is gone at the end no snapshot tells whose it was.
+    whatever else is gone at the end no snapshot tells whose it was, unless its entries do.
     """
 
     UNIT, UNITS, PAGES_AT = 4 * MIB, 30, 100
 
-    def __init__(self, base=0x7F0000000000):
-        self.base, self.time_us = base, 1_700_000_000_000_000
+    def __init__(self, base=0x7F0000000000, tells_pools=False):
+        self.base, self.time_us, self.tells_pools = base, 1_700_000_000_000_000, tells_pools
         self.segments = {}  # By first unit: how many units, and the pool.
         self.blocks = {}  # By first unit: how many units, and the pool.
         self.entries, self.moments = [], []
@@ -228,9 +228,11 @@ class PooledAllocator:
             }
         self.moments.append(heaps)
 
-    def record(self, action, unit, count):
+    def record(self, action, unit, count, pool):
         self.time_us += 5
         entry = {"action": action, "addr": self.address(unit), "size": count * self.UNIT, "stream": 0, "frames": []}
+        if self.tells_pools:
+            entry["pool_id"] = tuple(list(pool))  # Each entry has one of its own.
         self.entries.append({**entry, "time_us": self.time_us})
         self.note()
 
@@ -245,14 +247,15 @@ class PooledAllocator:
         first, count = chance.randrange(self.UNITS), chance.randint(1, 5)
         if all(self.owner(unit) is None for unit in range(first, first + count)):
             self.segments[first] = (count, GRAPH if chance.random() < 0.03 else MAIN)
-            self.record("segment_alloc", first, count)
+            self.record("segment_alloc", first, count, self.segments[first][1])
 
     def give_back_segment(self, chance):
         for first, (count, pool) in list(self.segments.items()):
             is_empty = not any(self.is_taken(unit) for unit in range(first, first + count))
-            if pool == MAIN and is_empty and chance.random() < 0.7:
+            may_go = pool == MAIN or (self.tells_pools and pool == GRAPH)
+            if may_go and is_empty and chance.random() < 0.7:
                 del self.segments[first]
-                self.record("segment_free", first, count)
+                self.record("segment_free", first, count, pool)
 
     def map_page(self, chance):
         if self.PAGES_AT in self.segments:
@@ -260,12 +263,12 @@ class PooledAllocator:
             if chance.random() < 0.5:
                 if count > 1 and not self.is_taken(self.PAGES_AT + count - 1):
                     self.segments[self.PAGES_AT] = (count - 1, EXPANDABLE)
-                    self.record("segment_unmap", self.PAGES_AT + count - 1, 1)
+                    self.record("segment_unmap", self.PAGES_AT + count - 1, 1, EXPANDABLE)
                 return
         else:
             count = 0
         self.segments[self.PAGES_AT] = (count + 1, EXPANDABLE)
-        self.record("segment_map", self.PAGES_AT + count, 1)
+        self.record("segment_map", self.PAGES_AT + count, 1, EXPANDABLE)
 
     def take_block(self, chance):
         first, (count, pool) = chance.choice(list(self.segments.items()))
@@ -277,14 +280,14 @@ class PooledAllocator:
             room += 1
         if room > 0:
             self.blocks[unit] = (chance.randint(1, room), pool)
-            self.record("alloc", unit, self.blocks[unit][0])
+            self.record("alloc", unit, *self.blocks[unit])
 
     def free_block(self, chance):
         unit = chance.choice(list(self.blocks))
-        count = self.blocks[unit][0]
-        self.record("free_requested", unit, count)
+        count, pool = self.blocks[unit]
+        self.record("free_requested", unit, count, pool)
         del self.blocks[unit]
-        self.record("free_completed", unit, count)
+        self.record("free_completed", unit, count, pool)
 
     def play(self, chance, steps):
         for _ in range(steps):
