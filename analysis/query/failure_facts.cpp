@@ -189,7 +189,7 @@ std::string sentence_of(const FailureFacts& facts) {
   const bool is_told = facts.free_bytes || facts.verdict == FailureVerdict::too_big;
   if (!facts.free_pieces && is_told) return sentence_of_told(facts);
   if (facts.verdict == FailureVerdict::unknown && facts.is_inexact)
-    return asked + "; events of this heap were lost before, so what was free is not known.";
+    return asked + "; events of this heap were lost before, or contradict each other, so what was free is not known.";
   if (facts.verdict == FailureVerdict::unknown) return asked + "; what was free is not told.";
   const std::uint64_t free = *facts.free_bytes, pieces = *facts.free_pieces;
   const TextPair pair = texts_from_bytes(signed_from(facts.asked_bytes), signed_from(*facts.largest_free_bytes));

@@ -141,6 +141,10 @@ void Stream::append_to_curves(const wire::DecodedBlock& block) {
   has_.peaks.resize(has_.definitions.heaps().size());
   has_.inexact_peaks.resize(has_.definitions.heaps().size());
   has_.curves.resize(has_.definitions.heaps().size());
+  const auto contradicts_itself = [](const HeapInfo& heap) { return heap.has(wire::heap_flag::contradicts_itself); };
+  const auto heaps = has_.definitions.heaps();
+  growth_->needs_everything = std::any_of(heaps.begin(), heaps.end(), contradicts_itself);
+  if (growth_->needs_everything) return;
   growth_->needs_everything = !growth_->use.apply(
       block, has_.definitions,
       [this](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap, std::uint64_t in_use) {

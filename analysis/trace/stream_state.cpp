@@ -24,6 +24,7 @@ void StreamState::make_heaps(const Definitions& definitions) {
     HeapState& made = heaps_.emplace_back();
     details_.emplace_back();
     made.space.clear(info.has(wire::heap_flag::has_regions) ? RegionsAre::told : RegionsAre::unknown);
+    made.is_inexact = info.has(wire::heap_flag::contradicts_itself);
   }
 }
 

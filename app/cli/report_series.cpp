@@ -71,7 +71,7 @@ std::string text_from_trace_series(const std::vector<TraceSeriesPoint>& points, 
       text +=
           fmt::format("{:>10}  {:>10}  {}{}{}\n", text_from_bytes(heap.peak_in_use_bytes),
                       text_from_bytes(heap.in_use_bytes), printable(heap.label),
-                      heap.is_peak_inexact ? " (inexact: events were lost)" : "", curve.empty() ? "" : "  " + curve);
+                      heap.is_peak_inexact ? " (inexact: events were lost, or contradict each other)" : "", curve.empty() ? "" : "  " + curve);
     }
     if (point.heaps.empty()) text += "  nothing was ever in use\n";
   }

@@ -27,7 +27,7 @@ std::string inexact_text(const HeapRow& row) {
   std::string text = "inexact";
   if (row.inexact_since_start_ns)
     text += fmt::format(" since {:.6f} s", static_cast<double>(*row.inexact_since_start_ns) / 1e9);
-  text += ": events were lost";
+  text += ": events were lost, or contradict each other";
   if (row.is_peak_inexact) text += "; the peak is inexact too";
   return text;
 }

@@ -53,7 +53,8 @@ struct BlockHeader {
   std::uint32_t events = 0;
   std::uint32_t stored_bytes = 0;  // Of the payload.
   std::uint32_t raw_bytes = 0;     // Of the payload after zstd.
-  // Of its stream's blocks of events, from 0: a missing one is noticed, whatever was in it. Of a keyframe's: of the next.
+  // Of its stream's blocks of events, from 0: a missing one is noticed, whatever was in it. Of a keyframe's: of the
+  // next.
   std::uint32_t sequence = 0;
   std::uint64_t xxh3 = 0;
 };
@@ -94,6 +95,8 @@ constexpr std::uint32_t has_two_ends = 4;   // Blocks grow from both ends.
 constexpr std::uint32_t has_addresses = 8;  // Else addresses are made up to name blocks, and no map is drawn.
 constexpr std::uint32_t is_complete_at_start = 16;  // What lived when the stream began is listed in full.
 constexpr std::uint32_t sizes_are_requests = 32;    // What blocks take is not told: their sizes are what was asked.
+// What its source tells does not fit together: figures are inexact until it is listed anew.
+constexpr std::uint32_t contradicts_itself = 64;
 }  // namespace heap_flag
 
 namespace region_flag {

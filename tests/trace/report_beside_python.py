@@ -191,7 +191,9 @@ def check_contradictions():
         "device_traces": [[entry("alloc", address + 8 * mib, 2 * mib, 1), entry("alloc", address, 4 * mib, 2)]],
     }
     name = "a block that is gone without a free"
-    losses = rows_by_severity(report_made_up("never freed", never_freed)[0], "loss")
+    answer = report_made_up("never freed", never_freed)[0]
+    losses = rows_by_severity(answer, "loss")
+    expect(name, "exactness", [True, True], [answer["heaps"][0][key] for key in ("is_inexact", "peak_is_inexact")])
     expect(name, "losses", ["end_contradicts_snapshot"], list(losses))
     text = (
         "GPU 0: at the end the trace has 2 blocks of 6,291,456 B in segments of 20,971,520 B, "

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <queue>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -107,6 +108,7 @@ class TorchConverter {
       device.empty.device = number;
       device.trace = found.trace == nullptr ? &device.empty : found.trace;
       device.history = compute_torch_history(snapshot_, *device.trace, found.segments);
+      if (device.history.misses_the_end) contradicting_devices_.insert(number);
       device.main_heap = heap_of_pool(number, 0, 0);
       for (const std::uint32_t i : found.segments)
         heap_of_segment_[i] = heap_of_pool(number, snapshot_.segments.pool_first[i], snapshot_.segments.pool_second[i]);
@@ -121,6 +123,7 @@ class TorchConverter {
     heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
     heap.flags = wire::heap_flag::has_regions | wire::heap_flag::has_requested | wire::heap_flag::has_addresses |
                  wire::heap_flag::is_complete_at_start;
+    if (contradicting_devices_.contains(device)) heap.flags |= wire::heap_flag::contradicts_itself;
     std::string name = fmt::format("GPU {}", device);
     if (first != 0 || second != 0) name += fmt::format("{}({}, {})", private_pool_words, first, second);
     heap_names_.push_back(name);
@@ -423,6 +426,7 @@ class TorchConverter {
   wire::StreamWriter& writer_ = out_.events();
   std::vector<Device> devices_;
   std::map<std::tuple<std::int32_t, std::uint64_t, std::uint64_t>, std::uint32_t> heaps_;
+  std::set<std::int32_t> contradicting_devices_;
   std::vector<std::uint32_t> heap_of_segment_;  // By segment of the snapshot.
   std::vector<std::string> heap_names_;         // By heap.
   std::unordered_map<std::int64_t, std::uint32_t> streams_;

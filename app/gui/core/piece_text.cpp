@@ -177,7 +177,7 @@ std::string heap_sentence(const HeapMapAnswer& answer) {
     const std::int64_t since_ns = clamped_difference(state.inexact_since_ns(answer.heap.heap), stream.first_time_ns());
     text += " Inexact" +
             (stream.has_times() ? " since " + text_from_moment_ns(std::max<std::int64_t>(0, since_ns)) : "") +
-            ": events were lost.";
+            ": events were lost, or contradict each other.";
   }
   if (answer.pieces.blocks_not_drawn > 0)
     text += " " + count(answer.pieces.blocks_not_drawn) +

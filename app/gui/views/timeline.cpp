@@ -133,7 +133,7 @@ void draw_column_tooltip(const Frame& frame, float x) {
   if (column.is_skipped)
     text("Skipped: what happened here was not fetched; the figures are those from before.");
   else if (column.is_inexact)
-    text("Events were lost before this: the figures are inexact.");
+    text("Events were lost before this, or contradict each other: the figures are inexact.");
   dim_text("up to event " + text_from_count(after) +
            (target     ? "; a click goes to the mark, with Alt to the last event here"
             : has_heap ? "; a click goes to the most in use here, a drag selects"
