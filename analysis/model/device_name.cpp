@@ -55,7 +55,9 @@ DeviceName parse_device_name(std::string_view text) {
   name.text = text;
   std::string_view head = text;
   if (const std::size_t open = text.find('('); open != std::string_view::npos && text.back() == ')') {
-    parse_bracket(text.substr(open + 1, text.size() - open - 2), name);
+    const std::string_view inside = text.substr(open + 1, text.size() - open - 2);
+    parse_bracket(inside, name);
+    if (!name.process && !name.id && name.host.empty() && name.coordinates.empty()) name.part = inside;
     head = text.substr(0, open);
   }
   while (!head.empty() && head.back() == ' ') head.remove_suffix(1);
@@ -83,6 +85,7 @@ DeviceName parse_device_name(std::string_view text) {
 std::string DeviceName::short_text() const {
   if (!id) return text;
   std::string result = kind + " " + std::to_string(*id);
+  if (!part.empty()) result += " (" + part + ")";
   if (process.value_or(0) != 0) result += " (process " + std::to_string(*process) + ")";
   return result;
 }

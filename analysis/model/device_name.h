@@ -24,6 +24,7 @@ struct DeviceName {
   std::optional<std::int64_t> process;  // JAX process (host) index.
   std::optional<std::int64_t> id;       // Global device id.
   std::string coordinates;              // "1,0,0,1"; empty: not told.
+  std::string part;                     // Of several files or ranks: "rank 3". Empty: there is one.
 
   // "TPU 3", "NVIDIA A100-SXM4-40GB 0"; with the process where it isn't 0: "TPU 3 (process 1)".
   std::string short_text() const;

@@ -51,12 +51,23 @@ std::string_view c_name_of(std::string_view function) {
   return name.find_first_of("(:<~") == std::string_view::npos ? name : std::string_view();
 }
 
-// PyEval_EvalCode, _PyObject_Call_Prepend, Py_BytesMain, _Py_c_pow; but not NumPy's PyArray_ and PyUFunc_.
+// The groups of functions of CPython's C interface that stand in stacks; libraries have groups of their own, such as
+// NumPy's PyArray_ and PyDataMem_.
+constexpr std::array<std::string_view, 46> groups = {
+    "Py",          "PyArg",     "PyAsyncGen", "PyBool",      "PyBuffer", "PyBytes",
+    "PyCFunction", "PyCMethod", "PyCapsule",  "PyCell",      "PyCode",   "PyContext",
+    "PyCoro",      "PyDict",    "PyErr",      "PyEval",      "PyFloat",  "PyFrame",
+    "PyFunction",  "PyGC",      "PyGen",      "PyImport",    "PyInit",   "PyInterpreterState",
+    "PyIter",      "PyList",    "PyLong",     "PyMapping",   "PyMem",    "PyMethod",
+    "PyModule",    "PyNumber",  "PyOS",       "PyObject",    "PyRun",    "PySequence",
+    "PySet",       "PySlice",   "PyStack",    "PySys",       "PyThread", "PyThreadState",
+    "PyTuple",     "PyType",    "PyUnicode",  "PyVectorcall"};
+
+// PyEval_EvalCode, _PyObject_Call_Prepend, Py_BytesMain, _Py_c_pow.
 bool has_prefix_of_python(std::string_view name) {
   if (name.starts_with('_')) name.remove_prefix(1);
-  if (!name.starts_with("Py")) return false;
   const std::string_view group = name.substr(0, name.find('_'));
-  return group.size() < name.size() && group != "PyArray" && group != "PyUFunc";
+  return group.size() < name.size() && contains(groups, group);
 }
 
 }  // namespace

@@ -140,6 +140,7 @@ class ProfileMaker {
       return false;
     // In the order of stacks, so that equal ones meet and the result does not depend on slots.
     std::vector<std::pair<SampleKey, Values>> sorted(samples.begin(), samples.end());
+    samples = {};
     std::sort(sorted.begin(), sorted.end());
     for (auto& [key, values] : sorted) {
       keep_below_2_63(values);

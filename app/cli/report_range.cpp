@@ -123,8 +123,9 @@ std::string stack_text(const Definitions& definitions, const VisibleFrames& visi
     text += (shown > 0 ? " < " : "") + short_name_of_function(definitions.text(frames[shown].function));
     has_own = has_own || frames[shown] == *own;
   }
-  if (!has_own) return text + " < ... < " + own_code_text(definitions, stack);
-  return text + (shown < frames.size() ? " < ..." : "");
+  if (has_own) return text + (shown < frames.size() ? " < ..." : "");
+  const bool is_next = shown < frames.size() && frames[shown] == *own;
+  return text + (is_next ? " < " : " < ... < ") + own_code_text(definitions, stack);
 }
 
 std::string stacks_text(const RangeReport& report, const Terminal& terminal) {

@@ -29,6 +29,7 @@ TEST(InterpreterFrame, what_a_person_or_a_library_wrote_stays) {
   EXPECT_FALSE(is_interpreter_frame("run_mod", "/v/site-packages/torch/hub.py"));
   EXPECT_FALSE(is_interpreter_frame("PyCounter_new", "/home/me/counter/counter.c")) << "an extension with its source";
   EXPECT_FALSE(is_interpreter_frame("PyArray_NewFromDescr", "??"));
+  EXPECT_FALSE(is_interpreter_frame("PyDataMem_UserNEW", "??"));
   EXPECT_FALSE(is_interpreter_frame("torch::autograd::THPVariable_add(_object*, _object*, _object*)", ""));
   EXPECT_FALSE(is_interpreter_frame("_object* torch::autograd::wrap<&f>(_object*)", "??"));
   EXPECT_FALSE(is_interpreter_frame("THPVariable_subclass_dealloc(_object*)", "??"));

@@ -27,6 +27,7 @@ TEST(DeviceName, of_each_back_end) {
   EXPECT_EQ(parse_device_name("gpu:0").id, 0);
   EXPECT_EQ(parse_device_name("GPU 10").id, 10) << "as traces have it";
   EXPECT_EQ(parse_device_name("GPU 1 (rank 3)").id, 1);
+  EXPECT_EQ(parse_device_name("GPU 1 (rank 3)").short_text(), "GPU 1 (rank 3)");
   EXPECT_EQ(parse_device_name("GPU 1 private pool (0, 1)").id, std::nullopt);
   EXPECT_EQ(parse_device_name("NVIDIA GeForce RTX 4090").id, std::nullopt) << "a model's number is none";
   EXPECT_EQ(parse_device_name("TFRT_CPU_12").kind, "TFRT_CPU");

@@ -114,6 +114,40 @@ TEST(TorchEntries, that_were_forgotten_may_have_stacks_that_are_tuples) {
   }
 }
 
+TEST(TorchEntries, may_be_frames_of_one_another) {
+  // Each third entry's stack is the entry before it: no frame's number may be another one's later.
+  std::string batches;
+  int number = 0;
+  for (int batch = 0; batch < 6; ++batch) {
+    batches += "(";
+    for (int i = 0; i < 3; ++i, number += 2)
+      batches += entry({{"name", text("f" + std::to_string(number))}, {"addr", integer(number)}}) + "r" +
+                 little_endian(static_cast<std::uint64_t>(number), 4) +
+                 entry({{"addr", integer(number + 1)},
+                        {"frames", "j" + little_endian(static_cast<std::uint64_t>(number), 4) + "\x85"}});
+    batches += "e";
+  }
+  const auto snapshot = read(with_traces("]]" + batches + "a"));
+  ASSERT_TRUE(snapshot) << snapshot.error().text();
+  ASSERT_EQ(snapshot->traces[0].size(), 36U);
+  for (std::size_t i = 1; i < 36; i += 2) {
+    const auto frames = snapshot->stack_frames(snapshot->traces[0].stack[i]);
+    ASSERT_EQ(frames.size(), 1U) << i;
+    EXPECT_EQ(snapshot->text(frames[0].function), "f" + std::to_string(i - 1));
+  }
+}
+
+TEST(TorchEntries, may_wait_on_the_stack_and_come_again) {
+  // A dict lies below the entries, is one of them, and becomes a segment's only block in the end.
+  const std::string waiting = entry_at(7) + "q\x05";
+  const std::string batch = "(" + entry_at(1) + "e";
+  const auto snapshot = read(pickle_of("}(" + text("device_traces") + "]]" + batch + batch + "a" + text("segments") +
+                                       "](" + waiting + "h\x05" + "eu"));
+  ASSERT_TRUE(snapshot) << snapshot.error().text();
+  EXPECT_EQ(addresses(snapshot, 0), (Addresses{1, 1}));
+  EXPECT_EQ(snapshot->segments.size(), 2U);
+}
+
 TEST(TorchEntries, may_hold_what_is_not_complete_yet) {
   // The list of entries as an entry's stack, and as its metadata; the outermost dict as a frame.
   const auto with = [](const Fields& more) {

@@ -147,6 +147,7 @@ std::uint32_t DocumentBuilder::add_list_row(bool is_tuple) {
 void DocumentBuilder::reserve(std::uint32_t number, std::uint64_t size) {
   Document::List& list = document_.lists_[number];
   if (size <= list.capacity) return;
+  oldest_grown_ = std::min(oldest_grown_, number);
   if (size >= rows_max) throw std::length_error("a list with more than 2^31 items");
   const std::uint64_t wanted = list.capacity == 0 ? size : std::max<std::uint64_t>(size, list.capacity * 2ULL);
   const auto capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, rows_max));
@@ -273,21 +274,22 @@ void DocumentBuilder::make_wide(Document::Dict& dict) {
   dict = {Document::unfinished, list};
 }
 
-DocumentBuilder::Mark DocumentBuilder::mark() const {
-  return {document_.list_count(),          document_.dict_count(), chunk_, chunk_used_, document_.keys_.size(),
-          document_.wide_integers_.size(), document_.reals_.size()};
+DocumentBuilder::Mark DocumentBuilder::mark() {
+  oldest_grown_ = rows_max;
+  return {document_.list_count(), document_.dict_count(), chunk_, chunk_used_, document_.keys_.size()};
 }
 
 bool DocumentBuilder::forget(const Mark& since, std::span<const Value> items) {
-  if (document_.dict_count() != since.dicts + items.size() || document_.keys_.size() != since.keys) return false;
+  if (document_.dict_count() != since.dicts + items.size() || document_.keys_.size() != since.keys ||
+      oldest_grown_ < since.lists)
+    return false;
   for (std::size_t i = 0; i < items.size(); ++i)
     if (!(items[i] == Value::numbered(Tag::dict, since.dicts + static_cast<std::uint32_t>(i)))) return false;
-  for (std::size_t list = since.lists; list < document_.lists_.size(); ++list)
-    if (document_.lists_[list].is_tuple == 0 || document_.lists_[list].capacity > small_run_max) return false;
-  document_.lists_.resize(since.lists);
-  document_.dicts_.resize(since.dicts);
-  document_.wide_integers_.resize(since.wide_integers);
-  document_.reals_.resize(since.reals);
+  const std::span<Document::List> lists = std::span(document_.lists_).subspan(since.lists);
+  for (const Document::List& list : lists)
+    if (list.is_tuple == 0 || list.capacity > small_run_max) return false;
+  for (Document::List& list : lists) list = {nullptr, 0, 0, 1};
+  for (Document::Dict& dict : std::span(document_.dicts_).subspan(since.dicts)) dict = {0, 0};
   chunk_ = since.chunk;
   chunk_used_ = since.chunk_used;
   return true;

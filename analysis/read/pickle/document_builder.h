@@ -37,11 +37,13 @@ class DocumentBuilder {
   // What was there at some point.
   struct Mark {
     std::uint32_t lists = 0, dicts = 0, chunk = 0, chunk_used = 0;
-    std::size_t keys = 0, wide_integers = 0, reals = 0;
+    std::size_t keys = 0;
   };
-  Mark mark() const;
-  // Nobody asks for `items` any more, which are all dicts that were added since then, nor for the tuples in them: their
-  // memory serves anew. False where lists were added, which stays then, as they do. Texts stay.
+  Mark mark();
+  // Nobody asks for `items` any more, which are all dicts that were added since the last mark, nor for the tuples in
+  // them: they are empty from now on, and the memory of what was in them serves anew. Their numbers do not, so that
+  // whoever still has one finds nothing, and nothing else. False where lists were added, or older ones have grown; then
+  // all stays as it is.
   bool forget(const Mark& since, std::span<const Value> items);
 
   // A dict that several opcodes fill, or a large one: its keys and values can be asked for when all is there.
@@ -67,7 +69,8 @@ class DocumentBuilder {
 
   Document& document_;
   bool has_unfinished_dicts_ = false;
-  std::span<char> text_room_;                                               // What is left of the last slab.
+  std::uint32_t oldest_grown_ = 0;  // Of the lists that have taken memory since the last mark.
+  std::span<char> text_room_;       // What is left of the last slab.
   std::uint32_t chunk_ = 0xffffffff, chunk_used_ = Document::chunk_values;  // The first run makes the first chunk, 0.
   std::vector<std::uint32_t> text_slots_;                                   // Open addressing, number + 1, 0 is free.
   std::vector<std::uint32_t> shape_slots_;                                  // The same.

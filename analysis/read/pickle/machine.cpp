@@ -13,6 +13,7 @@ using Tag = Value::Tag;
 
 constexpr std::ptrdiff_t progress_bytes = 1 << 20;
 constexpr std::size_t window_bytes = 1 << 20;
+constexpr std::size_t waiting_max = 64;         // Keys and values of a snapshot, and a list for each device.
 constexpr std::ptrdiff_t fixed_bytes_max = 16;  // An opcode and its number.
 constexpr std::size_t bytes_per_memo = 32;  // A guess for the first capacity; snapshots put something every 50 to 100.
 
@@ -367,28 +368,42 @@ bool Machine::append_items(std::size_t begin) {
 
 // Of what is wanted, items may begin here.
 void Machine::note_mark() {
-  if (stack_.size() == 0 || !stack_.back().is(Tag::list) || stack_.back() == wanted_list_) return;
-  if (!taker_->wants({stack_.data(), stack_.size()})) return;
+  if (stack_.size() == 0 || stack_.size() > waiting_max || !stack_.back().is(Tag::list) ||
+      stack_.back() == wanted_list_ || !taker_->wants({stack_.data(), stack_.size()}))
+    return;
   wanted_list_ = stack_.back();
+  mark_items();
+}
+
+void Machine::mark_items() {
   before_items_ = builder_.mark();
   memo_before_items_ = memo_.size();
 }
 
+bool Machine::is_new(Value value) const {
+  return (value.is(Tag::dict) && value.number() >= before_items_.dicts) ||
+         (value.is(Tag::list) && value.number() >= before_items_.lists);
+}
+
 bool Machine::take_items(std::size_t begin) {
-  const std::span<const Value> items(stack_.data() + begin, stack_.size() - begin);
-  if (builder_.has_unfinished_dicts() || !taker_->take({stack_.data(), begin}, items)) {
+  const std::span<const Value> waiting(stack_.data(), begin), items(stack_.data() + begin, stack_.size() - begin);
+  // An item that is not complete, as only one that was there before can be.
+  const auto waits = [&](Value item) {
+    return !is_new(item) && std::find(waiting.begin(), waiting.end(), item) != waiting.end();
+  };
+  if (builder_.has_unfinished_dicts() || begin > waiting_max || std::any_of(items.begin(), items.end(), waits) ||
+      !taker_->take(waiting, items)) {
     taker_->give_up();
     return fail("items can't be taken", {});
   }
-  // Only where nothing older can hold what came since: that has been looked after from the first time on.
-  if (has_taken_ && builder_.forget(before_items_, items))
+  // Only where nothing can come back to them unseen: nothing that waits, and nothing older, which has been looked after
+  // from the first time on.
+  const bool is_alone = std::none_of(waiting.begin(), waiting.end(), [&](Value value) { return is_new(value); });
+  if (has_taken_ && !has_grown_ && is_alone && builder_.forget(before_items_, items))
     for (std::size_t i = memo_before_items_; i < memo_.size(); ++i)
-      if ((memo_[i].is(Tag::dict) && memo_[i].number() >= before_items_.dicts) ||
-          (memo_[i].is(Tag::list) && memo_[i].number() >= before_items_.lists))
-        memo_[i] = Value::missing();
+      if (is_new(memo_[i])) memo_[i] = Value::missing();
   has_taken_ = true;
-  before_items_ = builder_.mark();
-  memo_before_items_ = memo_.size();
+  mark_items();
   stack_.shrink(begin);
   return true;
 }
@@ -396,7 +411,9 @@ bool Machine::take_items(std::size_t begin) {
 // What was there when items were taken may be in one of them.
 bool Machine::may_change(Value container) {
   const std::uint32_t known = container.is(Tag::list) ? before_items_.lists : before_items_.dicts;
-  if (container.number() >= known || taker_->waits_for(container)) return true;
+  if (container.number() >= known) return true;
+  has_grown_ = true;
+  if (taker_->waits_for(container)) return true;
   taker_->give_up();
   return fail("something changes that was taken", {});
 }

@@ -69,6 +69,8 @@ class Machine {
   }
   bool append_items(std::size_t begin);
   void note_mark();
+  void mark_items();
+  bool is_new(Value value) const;  // It came since the items that were taken last.
   bool take_items(std::size_t begin);
   bool may_change(Value container);
   bool set_items(std::size_t begin);
@@ -112,8 +114,8 @@ class Machine {
   ItemTaker* const taker_;
   Value wanted_list_ = Value::missing();
   DocumentBuilder::Mark before_items_;
-  std::size_t memo_before_items_ = 0;  // What is in the memo from there on may be one of them.
-  bool has_taken_ = false;
+  std::size_t memo_before_items_ = 0;           // What is in the memo from there on may be one of them.
+  bool has_taken_ = false, has_grown_ = false;  // Grown: something that was there when items were taken.
   std::optional<Error> error_;
 };
 

@@ -212,6 +212,10 @@ namespace {
 // What is none of the files that are known is taken for a profile, and what is said of it then is no help to a person
 // whose file is called otherwise.
 Error named_otherwise(Error of_profile, std::string_view name) {
+  // What is said of gzip, of limits and of cancelling is right for every file.
+  const bool is_about_profiles = of_profile.remedy.find("pprof profile") != std::string::npos ||
+                                 of_profile.remedy.find("jax.profiler") != std::string::npos;
+  if (!is_about_profiles) return of_profile;
   if (name.ends_with(".gz")) name.remove_suffix(3);
   const auto error = [&](std::string what, std::string remedy) {
     return Error{std::move(what), std::move(remedy), of_profile.file, {}, false};

@@ -60,7 +60,7 @@ bool SnapshotBuilder::take(std::span<const Value> stack, std::span<const Value> 
   stacks_.note_incomplete(stack);
   add_entries(items, snapshot_.traces[device]);
   stacks_.note_incomplete({});
-  return !stacks_.has_met_incomplete() && !texts_.has_met_containers();
+  return !stacks_.has_met_incomplete() && !texts_.has_met_containers() && !has_met_list_for_pool_;
 }
 
 TorchTrace& SnapshotBuilder::begin_trace() {
@@ -138,6 +138,7 @@ void SnapshotBuilder::add_entry(const ShapeFields::Record& record, TorchTrace& t
 TorchPoolId SnapshotBuilder::pool(Value id) {
   const auto numbers = document_.items(id);
   if (numbers.size() < 2) return {};
+  has_met_list_for_pool_ = has_met_list_for_pool_ || !document_.is_tuple(id);
   return {numbers_.address(numbers[0]), numbers_.address(numbers[1]), true};
 }
 

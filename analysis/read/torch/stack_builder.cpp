@@ -93,12 +93,12 @@ std::uint32_t StackBuilder::frame(Value dict) {
 // PyTorch lists the innermost frame first; the tree begins at the outermost.
 std::uint32_t StackBuilder::add_stack(Value list) {
   auto frames = document_.items(list);
-  for (const Value value : incomplete_)
-    if (value == list || std::find(frames.begin(), frames.end(), value) != frames.end()) has_met_incomplete_ = true;
   if (frames.size() > TorchStacks::stack_frames_max) {
     frames = frames.first(TorchStacks::stack_frames_max);
     ++cut_stacks_;
   }
+  for (const Value value : incomplete_)
+    if (value == list || std::find(frames.begin(), frames.end(), value) != frames.end()) has_met_incomplete_ = true;
   std::uint32_t node = 0;
   for (std::size_t i = frames.size(); i > 0; --i) {
     const std::uint32_t number = frame(frames[i - 1]);

@@ -20,14 +20,13 @@ class StackBuilder {
   // TorchStackId::none for what is no list.
   TorchStackId stack(pickle::Value frames) {
     if (!frames.is(pickle::Value::Tag::list)) return TorchStackId::none;
-    if (document_.is_tuple(frames)) return static_cast<TorchStackId>(add_stack(frames));  // Forgotten with its entry.
     if (frames.number() >= stack_of_list_.size()) stack_of_list_.resize(document_.list_count(), unknown);
     std::uint32_t& known = stack_of_list_[frames.number()];
     if (known == unknown) known = add_stack(frames);
     return static_cast<TorchStackId>(known);
   }
 
-  // What is in none of the lists and dicts that are looked at from now on, or else that is said.
+  // What should be in none of the stacks that are looked at from now on; where it is, has_met_incomplete() says so.
   void note_incomplete(std::span<const pickle::Value> values) { incomplete_ = values; }
   bool has_met_incomplete() const { return has_met_incomplete_; }
 

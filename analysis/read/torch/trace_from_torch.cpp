@@ -136,9 +136,10 @@ class TorchConverter {
   std::uint32_t heap_of_entry(const Device& device, std::size_t entry) {
     return heap_of(device, device.history.entry_segment[entry], device.trace->pool[entry]);
   }
-  // As is told; else where it lies.
+  // Where it lies; where that is gone at the end, as is told.
   std::uint32_t heap_of(const Device& device, std::uint32_t segment, const TorchPoolId& pool) {
-    if (pool.is_told && segment == TorchHistory::no_segment)
+    constexpr std::size_t heaps_max = 4096;
+    if (pool.is_told && segment == TorchHistory::no_segment && heaps_.size() < heaps_max)
       return heap_of_pool(device.trace->device, pool.first, pool.second);
     return heap_of_segment(device, segment);
   }
