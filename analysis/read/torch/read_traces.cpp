@@ -4,6 +4,7 @@
 #include "analysis/read/torch/snapshot_builder.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hbmscope::torch {
 namespace {
@@ -52,7 +53,9 @@ bool SnapshotBuilder::take(std::span<const Value> stack, std::span<const Value> 
   while (snapshot_.traces.size() <= device) begin_trace();
   Value& taken = taken_lists_[device];
   if (taken.is_missing()) {
-    reserve(snapshot_.traces[device], static_cast<std::size_t>(snapshot_.pickle_bytes / entry_bytes_usual));
+    // Of most jobs one device has all entries.
+    if (!std::exchange(has_taken_, true))
+      reserve(snapshot_.traces[device], static_cast<std::size_t>(snapshot_.pickle_bytes / entry_bytes_usual));
     taken = stack.back();
   }
   if (!(taken == stack.back()) || !document_.items(taken).empty()) return false;
@@ -89,8 +92,13 @@ bool SnapshotBuilder::add_traces(Value traces) {
       ++odd_.traces;
     }
   }
+  // A list that is there twice is two devices' history, and was taken for one.
+  std::vector<std::uint64_t> sorted;
+  for (const Value list : lists) sorted.push_back(list.bits());
+  std::sort(sorted.begin(), sorted.end());
   return std::all_of(taken_lists_.begin(), taken_lists_.end(), [&](Value list) {
-    return list.is_missing() || std::count(lists.begin(), lists.end(), list) == 1;
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), list.bits());
+    return list.is_missing() || last - first == 1;
   });
 }
 

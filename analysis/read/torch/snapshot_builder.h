@@ -68,6 +68,7 @@ class SnapshotBuilder final : public pickle::ItemTaker {
   pickle::Value root_ = pickle::Value::missing(), traces_list_ = pickle::Value::missing();  // While it is read.
   std::vector<pickle::Value> taken_lists_;  // By trace: whose entries were taken while they came; missing: none's.
 
+  bool has_taken_ = false;
   bool has_met_list_for_pool_ = false;  // Which may still grow, as no tuple does.
 
   std::uint64_t rows_left_;
