@@ -19,8 +19,8 @@ enum class ProfileValues : std::uint8_t {
 // Bytes are what blocks take, rounding included, of the heaps that count (layers.h): nothing is in it twice. Labels:
 // device and heap (stream_names.h; a private pool of PyTorch's is its device's), tag, and kind (block; pending for what
 // the program has freed and a device stream may still use; handle for physical memory that is owned without a block, as
-// by cuMemCreate; what was allocated is block or handle). Live values are the default ones. What was allocated takes one pass over the streams; nothing where
-// that was cancelled.
+// by cuMemCreate; what was allocated is block or handle). Live values are the default ones. What was allocated takes
+// one pass over the streams; nothing where that was cancelled.
 std::optional<Profile> profile_from_trace(const Trace& trace, const std::vector<StreamState>& states,
                                           ProfileValues values, PassControl* control = nullptr);
 Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& states);

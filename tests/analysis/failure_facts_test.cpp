@@ -97,8 +97,10 @@ TEST(FailureFacts, after_a_loss_nothing_is_concluded) {
   EXPECT_TRUE(facts.is_inexact);
   EXPECT_EQ(FailureVerdict::unknown, facts.verdict);
   EXPECT_FALSE(facts.place || facts.last_fit);
-  EXPECT_EQ("10.0 MiB was asked for; events of this heap were lost before, or contradict each other, so what was free is not known.",
-            sentence_of(facts));
+  EXPECT_EQ(
+      "10.0 MiB was asked for; events of this heap were lost before, or contradict each other, so what was free is not "
+      "known.",
+      sentence_of(facts));
   EXPECT_NE(std::string::npos, unknowns_of(facts).find("the largest piece 10.0 MiB: neither is exact"));
   const FailureRow row = compute_failure_rows(comb.builder.trace).front();
   EXPECT_TRUE(row.is_inexact);

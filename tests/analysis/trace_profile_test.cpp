@@ -91,8 +91,8 @@ TEST(TraceProfile, filters_are_of_blocks_though_they_share_a_stack) {
   EXPECT_EQ(55, bytes_where(profile, ""));
   EXPECT_EQ(9 + 10, bytes_where(profile, "size>8"));
   EXPECT_EQ(1 + 2, bytes_where(profile, "size<=2 stack:step"));
-  EXPECT_EQ(5, bytes_where(*profile_from_trace(built.trace, built.states_at(), ProfileValues::live_and_allocated),
-                           "size=5"));
+  EXPECT_EQ(
+      5, bytes_where(*profile_from_trace(built.trace, built.states_at(), ProfileValues::live_and_allocated), "size=5"));
 }
 
 TEST(TraceProfile, private_pools_are_of_their_device_and_devices_have_numbers) {
