@@ -35,8 +35,8 @@ std::size_t end_of_operator(std::string_view name, std::size_t at) {
 std::string_view without_arguments(std::string_view name) {
   if (name.starts_with('.')) name.remove_prefix(1);
   for (std::size_t at = name.find('('); at != std::string_view::npos; at = name.find('(', at + 1)) {
-    if (name.substr(at).starts_with("(anonymous namespace)")) continue;
-    if (name.substr(0, at).ends_with("operator")) continue;
+    if (name.substr(at).starts_with(anonymous)) continue;
+    if (name.substr(0, at).ends_with(operator_word)) continue;
     return name.substr(0, at);
   }
   return name;

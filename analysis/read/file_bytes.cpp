@@ -56,9 +56,7 @@ Result<ByteBuffer> read_all(std::FILE* stream, const std::string& file, std::uin
     if (filled > max_bytes) return too_large(file, max_bytes);
     if (control != nullptr) control->done_bytes = filled;
     if (got == wanted) continue;
-    if (std::ferror(stream) != 0)
-      return refusal(file, fmt::format("reading failed at byte {}: {}", filled, std::strerror(errno)),
-                     "Is the disk or the network still there?");
+    if (std::ferror(stream) != 0) return Failure(reading_failed(file, filled, errno));
     break;
   }
   buffer->shrink(filled);
@@ -76,6 +74,14 @@ Result<ByteBuffer> ByteBuffer::allocate(std::uint64_t bytes, const std::string& 
                    fmt::format("there is not enough memory for {}", text_from_bytes(static_cast<std::int64_t>(bytes))),
                    "Close other programs, or open it on a larger machine.");
   return buffer;
+}
+
+Error reading_failed(const std::string& file, std::uint64_t at_byte, int system_error) {
+  return Error{fmt::format("reading failed at byte {}: {}", at_byte, std::strerror(system_error)),
+               "Is the disk or the network still there?",
+               file,
+               {},
+               false};
 }
 
 Result<ByteBuffer> read_file(const std::string& file, std::uint64_t max_bytes, ReadControl* control) {

@@ -28,6 +28,9 @@ class ByteBuffer {
   std::uint64_t size_ = 0;
 };
 
+// What the system said (errno) when no more of a file could be read.
+Error reading_failed(const std::string& file, std::uint64_t at_byte, int system_error);
+
 // `file` is "-" for standard input. Errors: missing, a folder, not readable, empty, larger than max_bytes.
 Result<ByteBuffer> read_file(const std::string& file, std::uint64_t max_bytes, ReadControl* control = nullptr);
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <new>
@@ -13,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/file_bytes.h"
 #include "analysis/read/gzip.h"
 #include "analysis/read/other_format.h"
 #include "analysis/read/pickle/old_protocols.h"
@@ -157,13 +157,7 @@ class FileSource final : public pickle::ByteSource {
     at_ = 0;
   }
   bool has_failed() const { return errno_ != 0; }
-  std::optional<Error> error(const std::string& file) const {
-    return Error{fmt::format("reading failed at byte {}: {}", at_, std::strerror(errno_)),
-                 "Is the disk or the network still there?",
-                 file,
-                 {},
-                 false};
-  }
+  Error error(const std::string& file) const { return reading_failed(file, at_, errno_); }
 
  private:
   struct Close {
@@ -218,7 +212,7 @@ std::optional<Result<TorchSnapshot>> read_large_torch(const std::string& file, c
     return read_snapshot(begun, {}, control, [&](pickle::Document& document, pickle::ItemTaker* taker) {
       source.rewind();
       auto error = pickle::read_pickle(document, source, file, control, taker);
-      return source.has_failed() ? source.error(file) : std::move(error);
+      return source.has_failed() ? std::optional(source.error(file)) : std::move(error);
     });
   });
   return snapshot;
