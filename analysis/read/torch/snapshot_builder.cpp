@@ -106,7 +106,8 @@ void SnapshotBuilder::add_statistics() {
       "Entries with an action that this version does not know are kept and count nowhere; a newer hbmscope may.",
       odd_.first_action);
   add("unknown_block_state", Severity::warning, odd_.block_states,
-      "Blocks in a state that this version does not know; a newer hbmscope may.", odd_.first_state);
+      "Blocks in a state that this version does not know count as free; a newer hbmscope may know it.",
+      odd_.first_state);
   add("unknown_segment_type", Severity::notice, odd_.segment_types, "Segments that are neither small nor large.");
   add("segment_sum", Severity::warning, odd_.segment_sums,
       "Segments whose blocks do not add up to the segment's size.");

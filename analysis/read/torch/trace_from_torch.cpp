@@ -23,6 +23,7 @@ namespace {
 constexpr std::int64_t ns_per_us = 1000;
 // The year 2116. Sums and differences of times up to here fit 64 bits in nanoseconds.
 constexpr std::int64_t latest_time_us = std::numeric_limits<std::int64_t>::max() / 2 / ns_per_us;
+constexpr std::size_t heaps_max = 4096;  // Private pools beyond count with their device's own.
 constexpr std::string_view machinery =
     "torch::unwind::.*|torch::CapturedTraceback::.*|torch::cuda::.*gather_with_cpp.*|"
     "c10::cuda::CUDACachingAllocator::.*";
@@ -116,8 +117,13 @@ class TorchConverter {
   }
 
   std::uint32_t heap_of_pool(std::int32_t device, std::uint64_t first, std::uint64_t second) {
-    const auto [found, is_new] = heaps_.try_emplace({device, first, second}, 0);
-    if (!is_new) return found->second;
+    const bool is_private = first != 0 || second != 0;
+    const auto known = heaps_.find({device, first, second});
+    if (known != heaps_.end()) return known->second;
+    if (is_private && heaps_.size() >= heaps_max) {
+      has_merged_pools_ = true;
+      return heap_of_pool(device, 0, 0);
+    }
     wire::HeapRecord heap;
     heap.device = device < 0 ? wire::no_device : static_cast<std::uint32_t>(device);
     heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
@@ -125,9 +131,9 @@ class TorchConverter {
                  wire::heap_flag::is_complete_at_start;
     if (contradicting_devices_.contains(device)) heap.flags |= wire::heap_flag::contradicts_itself;
     std::string name = fmt::format("GPU {}", device);
-    if (first != 0 || second != 0) name += fmt::format("{}({}, {})", private_pool_words, first, second);
+    if (is_private) name += fmt::format("{}({}, {})", private_pool_words, first, second);
     heap_names_.push_back(name);
-    return found->second = writer_.define_heap(heap, name, "device");
+    return heaps_[{device, first, second}] = writer_.define_heap(heap, name, "device");
   }
 
   std::uint32_t heap_of_segment(const Device& device, std::uint32_t segment) const {
@@ -138,8 +144,7 @@ class TorchConverter {
   }
   // Where it lies; where that is gone at the end, as is told.
   std::uint32_t heap_of(const Device& device, std::uint32_t segment, const TorchPoolId& pool) {
-    constexpr std::size_t heaps_max = 4096;
-    if (pool.is_told && segment == TorchHistory::no_segment && heaps_.size() < heaps_max)
+    if (pool.is_told && segment == TorchHistory::no_segment)
       return heap_of_pool(device.trace->device, pool.first, pool.second);
     return heap_of_segment(device, segment);
   }
@@ -363,6 +368,9 @@ class TorchConverter {
     if (impossible_times_ > 0)
       import.add("impossible_time", Severity::warning, impossible_times_,
                  "Times before 1970 or after 2116 count as missing; such an entry has the time of the one before it.");
+    if (has_merged_pools_)
+      import.add("merged_pools", Severity::warning, 1,
+                 "More than 4,096 pools: the blocks of further private ones are counted in their device's heap.");
     if (late_entries_ > 0)
       import.add("late_entries", Severity::notice, late_entries_,
                  "Entries whose time lies before that of the entry before them: they stay where the file has them.");
@@ -435,6 +443,7 @@ class TorchConverter {
   std::vector<std::uint32_t> frames_;  // By TorchFrameId, likewise.
   std::int64_t time_ns_ = 0;           // Of what was written last.
   std::int64_t impossible_times_ = 0, late_entries_ = 0;
+  bool has_merged_pools_ = false;
 };
 
 }  // namespace
