@@ -135,6 +135,20 @@ std::string text_report(const ReportOptions& options, const Source& source, cons
   return text + text_from_top(view, top_rows, options.by, style);
 }
 
+// A misspelt label would be one row of everything.
+Result<void> check_label(const std::string& by, const Profile& profile) {
+  const std::string wanted = label_key_of(by);
+  const std::vector<std::string> keys = label_keys(profile);
+  if (!by.starts_with("label:") || keys.empty() || std::find(keys.begin(), keys.end(), wanted) != keys.end()) return {};
+  constexpr std::size_t named_max = 12;
+  std::string known;
+  for (std::size_t i = 0; i < std::min(keys.size(), named_max); ++i)
+    known += (known.empty() ? "" : ", ") + printable(keys[i]);
+  if (keys.size() > named_max) known += fmt::format(" and {} more", keys.size() - named_max);
+  return Failure(
+      Error{fmt::format("nothing here has a label '{}'", wanted), fmt::format("Labels: {}.", known), {}, {}, false});
+}
+
 // What would otherwise be left out without a word.
 Result<void> check_combination(const ReportOptions& options) {
   const Given& given = options.given;
@@ -181,6 +195,7 @@ int run_report(const ReportOptions& options) {
   if (options.series) return run_report_series(options, request);
   const auto source = load_merged(options.files, load_options(options.view));
   if (!source) return fail(source.error());
+  if (auto known = check_label(options.by, *source->profile); !known) return fail(known.error());
   const auto view = make_view(source->profile, request);
   if (!view) return fail(view.error());
   Extras extras;

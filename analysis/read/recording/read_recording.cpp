@@ -137,7 +137,9 @@ Result<Trace> read_with(RecordingReader& reader, std::span<const std::uint8_t> b
   if (trace.streams.empty())
     return Failure(Error{scan->first_fault.empty() ? "nothing was recorded in it"
                                                    : fmt::format("no block of it is whole: {}", scan->first_fault),
-                         "Was the job stopped at once? Record again.", name, scan->first_fault_offset, false});
+                         scan->damaged_blocks > 0 ? "Copy the file again; one that was converted, convert again."
+                                                  : "Was the job stopped at once? Record again.",
+                         name, scan->first_fault_offset, false});
   return trace;
 }
 
