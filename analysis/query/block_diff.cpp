@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "analysis/query/block_match.h"
+#include "analysis/query/file_match.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/query/trace_own_code.h"
 #include "analysis/trace/layers.h"
@@ -128,13 +129,18 @@ void match_handles_by_id(const Definitions& definitions, const std::vector<bool>
 // Stacks of two traces under one numbering: equal functions and file tails from end to end are one symbol.
 class StackSymbols {
  public:
+  StackSymbols(const Trace& baseline, const Trace& now) {
+    for (const Trace* trace : {&baseline, &now})
+      for (const Stream& stream : trace->streams) look_at(stream.definitions());
+  }
+
   std::vector<std::uint32_t> symbols_of(const Definitions& definitions) {
     std::vector<std::uint32_t> frames(definitions.frame_count()), stacks(definitions.stack_count());
     for (std::uint32_t id = 0; id < frames.size(); ++id) {
       const TraceFrame frame = definitions.frame(id);
       std::string key(definitions.text(frame.function));
       key += '\0';
-      key += file_tail(definitions.text(frame.file));
+      key += files_.key_of(definitions.text(frame.file));
       frames[id] = frames_.try_emplace(std::move(key), static_cast<std::uint32_t>(frames_.size())).first->second;
     }
     // A stack's callers have a smaller number than it has. 0 is no stack, on both sides.
@@ -149,6 +155,12 @@ class StackSymbols {
   }
 
  private:
+  void look_at(const Definitions& definitions) {
+    for (std::uint32_t id = 0; id < definitions.frame_count(); ++id)
+      files_.look_at(definitions.text(definitions.frame(id).file));
+  }
+
+  FileMatch files_;
   std::unordered_map<std::string, std::uint32_t> frames_;
   std::unordered_map<std::uint64_t, std::uint32_t> stacks_;
   std::uint32_t next_ = 1;
@@ -237,7 +249,7 @@ std::optional<BlockDiff> compute_block_diff(const BlocksAt& baseline, const Bloc
     }
     return rows.finish();
   }
-  StackSymbols symbols;
+  StackSymbols symbols(baseline.trace, now.trace);
   const std::vector<SideBlock> after = sorted_blocks(now, symbols), before = sorted_blocks(baseline, symbols);
   std::size_t a = 0, b = 0;
   while (a < after.size() || b < before.size()) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/model/device_name.h"
+#include "analysis/query/file_match.h"
 #include "analysis/query/groups.h"
 #include "analysis/query/stack_paths.h"
 
@@ -25,7 +26,7 @@ Change change_of(const Weight& baseline, const Weight& now) {
 // Frames of both sides under one numbering: equal function and file tail (and line) are one symbol.
 class SymbolTable {
  public:
-  explicit SymbolTable(StackMatch match) : match_(match) {}
+  SymbolTable(StackMatch match, const FileMatch& files) : match_(match), files_(files) {}
 
   std::vector<std::uint32_t> symbols_of(const ProfileView& view) {
     std::vector<std::uint32_t> symbols;
@@ -33,7 +34,7 @@ class SymbolTable {
     for (const Frame& frame : view.frames) {
       std::string key = frame.function;
       key += '\0';
-      key += file_tail(frame.file);
+      key += files_.key_of(frame.file);
       if (match_ == StackMatch::line) {
         key += '\0';
         key += std::to_string(frame.line);
@@ -46,6 +47,7 @@ class SymbolTable {
 
  private:
   StackMatch match_;
+  const FileMatch& files_;
   std::unordered_map<std::string, std::uint32_t> rows_;
 };
 
@@ -287,7 +289,11 @@ std::optional<ProfileDiff> compute_diff(const ProfileView& baseline, const Profi
   diff.baseline = baseline.selected;
   diff.now = now.selected;
 
-  SymbolTable table(match), line_table(StackMatch::line);
+  FileMatch files;
+  for (const ProfileView* view : {&baseline, &now})
+    for (const Frame& frame : view->frames) files.look_at(frame.file);
+  diff.is_by_file_name = files.is_by_name();
+  SymbolTable table(match, files), line_table(StackMatch::line, files);
   const auto side_of = [&](const ProfileView& view) {
     Side side{&view, table.symbols_of(view), line_table.symbols_of(view),
               static_cast<std::uint32_t>(diff.frame_table.size())};

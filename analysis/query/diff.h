@@ -45,7 +45,8 @@ struct GroupDiffRow {
 struct ProfileDiff {
   std::string baseline_name, now_name;
   StackMatch match = StackMatch::function;
-  std::string unit;  // Of all `bytes`: "bytes", or the primary unit of profiles without bytes.
+  bool is_by_file_name = false;  // A side was stripped of its paths (file_match.h).
+  std::string unit;              // Of all `bytes`: "bytes", or the primary unit of profiles without bytes.
   Weight baseline, now;
   std::vector<Frame> frame_table;    // All frames of both sides.
   std::vector<DiffRow> stacks;       // By absolute change of bytes, the largest first.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/query/file_match.h"
 #include "analysis/query/own_file.h"
 #include "analysis/query/profile_view.h"
 
@@ -125,6 +126,10 @@ std::string_view file_tail(std::string_view file) {
   if (const std::string_view inside = inside_python(file); !inside.empty()) return inside;
   if (is_notebook_cell(file)) return "<notebook>";
   return base_name(file);
+}
+
+std::string_view FileMatch::key_of(std::string_view file) const {
+  return is_by_name_ && !is_notebook_cell(file) ? base_name(file) : file_tail(file);
 }
 
 std::string file_title(std::string_view file) {

@@ -27,6 +27,8 @@ class Facts {
       const Definitions& definitions = stream.definitions();
       const std::string_view source = definitions.job_fact("hbmscope.source");
       add_value(facts_, "source", source.empty() ? std::string_view(trace.producer) : source);
+      if (const auto stripped = definitions.job_fact("hbmscope.stripped"); !stripped.empty())
+        add_value(facts_, "stripped", stripped);
       add_facts(facts_, definitions);
       for (const HeapInfo& heap : definitions.heaps())
         if (heap.id != 0) add_value(facts_, "heaps", heap.name);
@@ -71,7 +73,8 @@ std::vector<SettingChange> compare_settings(const Trace& baseline, const Trace& 
     if (was != is && fact.key != "process") changes.push_back({fact.key, was, is});
   }
   for (const Fact& fact : before.all())
-    if (!after.find(fact.key) && fact.key != "process") changes.push_back({fact.key, before.find(fact.key), std::nullopt});
+    if (!after.find(fact.key) && fact.key != "process")
+      changes.push_back({fact.key, before.find(fact.key), std::nullopt});
   return changes;
 }
 

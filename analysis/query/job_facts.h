@@ -27,7 +27,8 @@ struct SettingChange {
 std::string text_from_setting(const std::optional<std::string>& value);
 
 // In the order in which now, then the baseline tells them. What every trace has by nature counts too: "source", what
-// recorded it, and "heaps", their names; hbmscope's own notes (hbmscope.*) and processes' numbers do not.
+// recorded it, and "heaps", their names, and "stripped", what was left out to share it (convert --strip-paths);
+// hbmscope's other notes (hbmscope.*) and processes' numbers do not.
 std::vector<SettingChange> compare_settings(const Trace& baseline, const Trace& now);
 
 }  // namespace hbmscope

@@ -234,6 +234,7 @@ Json json_from_diff(const ProfileDiff& diff, std::size_t limit) {
   json["baseline"] = diff.baseline_name;
   json["now"] = diff.now_name;
   json["match"] = diff.match == StackMatch::line ? "line" : "function";
+  json["files_match_by"] = diff.is_by_file_name ? "name" : "tail";
   json["unit"] = diff.unit;
   json["total"] = json_from_change(diff.baseline, diff.now);
   json["unknown_size"] = {{"baseline_count", diff.baseline.unknown}, {"now_count", diff.now.unknown}};

@@ -103,6 +103,10 @@ std::string diff_text(const ProfileDiff& diff, const std::optional<TraceDiff>& t
     text += terminal.paint(fmt::format("{} of {} changed stacks; --top 0 prints all", shown, text_from_count(changed)),
                            Ink::dim) +
             "\n";
+  if (diff.is_by_file_name)
+    text +=
+        "\nA side was stripped of its paths (convert --strip-paths): files are matched by their names alone, without "
+        "folders.\n";
   text += fmt::format("\n{} of the bytes of both sides belong to stacks without a partner on the other side{}.\n",
                       text_from_share(diff.unmatched_bytes, diff.compared_bytes),
                       diff.match == StackMatch::function ? " (lines are not compared; --match line does)" : "");

@@ -50,6 +50,21 @@ TEST(Diff, moved_lines_and_moved_folders_are_the_same_stack) {
   EXPECT_EQ(by_line.unmatched_bytes, by_line.compared_bytes);
 }
 
+TEST(Diff, of_a_side_without_its_paths_matches_files_by_name) {
+  const ProfileBuilder whole = ProfileBuilder().sample(
+      "main@/home/a/train.py:10;step@/v/site-packages/jax/_src/api.py:99;load@/usr/lib/python3.11/json/decoder.py:5",
+      5);
+  const ProfileBuilder stripped =
+      ProfileBuilder().sample("main@…/train.py:10;step@…/site-packages/api.py:99;load@…/lib/python3/decoder.py:5", 9);
+  for (const bool is_baseline : {true, false}) {
+    const ProfileDiff diff = is_baseline ? diff_of(stripped, whole) : diff_of(whole, stripped);
+    EXPECT_TRUE(diff.is_by_file_name);
+    EXPECT_EQ(diff.unmatched_bytes, 0);
+    EXPECT_EQ(diff.stacks.size(), 1U);
+  }
+  EXPECT_FALSE(diff_of(whole, whole).is_by_file_name);
+}
+
 TEST(Diff, other_files_are_other_stacks) {
   EXPECT_EQ(rows_of(diff_of(ProfileBuilder().sample("f@a.py:1", 5), ProfileBuilder().sample("f@b.py:1", 5))),
             "new f 0->5\ngone f 5->0\n");

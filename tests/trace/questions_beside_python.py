@@ -308,8 +308,13 @@ def check_stripped(file):
         command = [HBMSCOPE, "convert", str(file), "-o", str(recording), "--strip-paths"]
         subprocess.run(command, check=True, capture_output=True)
         answer, stripped = (report(source, "--top", "0", "--own", "0", "--by", "line") for source in (file, recording))
+        difference = diff(file, recording)
     for key in ("heaps", "events", "moment", "totals", "by_device", "by_kind"):
         expect(file.name, f"{key} of its recording without paths", answer[key], stripped[key])
+    expect(file.name, "its stacks have partners without paths", 0, difference["unmatched_bytes"])
+    counts = {name: difference["blocks"][name]["count"] for name in ("new", "gone", "grown", "shrunk", "unchanged")}
+    live = sum(heap["live_blocks"] for heap in answer["heaps"])
+    expect(file.name, "its blocks without paths", dict.fromkeys(counts, 0) | {"unchanged": live}, counts)
     sums = [{}, {}]
     for rows, source in zip(sums, (answer, stripped)):
         for row in source["own_code"]:

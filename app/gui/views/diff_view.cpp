@@ -77,9 +77,10 @@ void draw_head(const AppState& state, const Look& look, const ProfileDiff& diff,
   ImGui::SameLine();
   dim_text("count " + delta_text_from_count(diff.now.count - diff.baseline.count) + ";  " +
            text_from_share(diff.unmatched_bytes, diff.compared_bytes) + " of the bytes of both have no partner");
-  tooltip(
-      "Bytes of stacks that are in one of the two files only, of all bytes of both. Stacks match by function and the "
-      "file's tail; with \"match by line\" a moved line is a new stack.");
+  tooltip(std::string("Bytes of stacks that are in one of the two files only, of all bytes of both. Stacks match by "
+                      "function and ") +
+          (diff.is_by_file_name ? "the file's name, because a side was stripped of its folders" : "the file's tail") +
+          "; with \"match by line\" a moved line is a new stack.");
 
   if (ImGui::RadioButton("Stacks", !local.by_function)) local.by_function = false;
   ImGui::SameLine();
