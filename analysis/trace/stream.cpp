@@ -185,8 +185,10 @@ void Stream::note_peak(std::uint32_t heap, std::uint64_t position, std::int64_t 
 HeapPeak Stream::peak(std::uint32_t heap) const {
   if (heap >= has_.peaks.size()) return {};
   const HeapPeak &exact = has_.peaks[heap], &inexact = has_.inexact_peaks[heap].peak;
-  // What was counted between a loss and the next listing the listing has put right.
-  const bool is_open = growth_ == nullptr || growth_->last.is_inexact(heap);
+  // What was counted between a loss and the next listing the listing has put right. Of a source that contradicts itself
+  // nothing before it is more than that.
+  const bool is_open = growth_ == nullptr || growth_->last.is_inexact(heap) ||
+                       has_.definitions.heap(heap).has(wire::heap_flag::contradicts_itself);
   return is_open && inexact.in_use_bytes > exact.in_use_bytes ? inexact : exact;
 }
 

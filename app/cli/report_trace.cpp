@@ -24,6 +24,7 @@ std::string share_text(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", *share * 100) : "–";
 }
 std::string inexact_text(const HeapRow& row) {
+  if (!row.is_inexact) return "the peak is inexact: events were lost, or contradict each other";
   std::string text = "inexact";
   if (row.inexact_since_start_ns)
     text += fmt::format(" since {:.6f} s", static_cast<double>(*row.inexact_since_start_ns) / 1e9);
@@ -50,7 +51,7 @@ std::string heaps_text(std::vector<HeapRow> rows, const Terminal& terminal) {
                         pad_left(share_text(row.internal_fragmentation), 8), text_from_bytes(row.peak_in_use_bytes),
                         text_from_count(row.live_blocks));
     if (row.pending_bytes > 0) text += fmt::format("  {} pending", text_from_bytes(row.pending_bytes));
-    if (row.is_inexact) text += terminal.paint("  " + inexact_text(row), Ink::bad);
+    if (row.is_inexact || row.is_peak_inexact) text += terminal.paint("  " + inexact_text(row), Ink::bad);
     text += "\n";
   }
   return text;

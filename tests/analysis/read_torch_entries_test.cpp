@@ -1,12 +1,10 @@
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <string>
 #include <vector>
 
-#include "analysis/read/torch/trace_from_torch.h"
 #include "tests/analysis/torch_by_hand.h"
 
 namespace hbmscope {
@@ -101,26 +99,6 @@ TEST(TorchEntries, have_pools_of_their_own_where_they_tell_them) {
   EXPECT_EQ(pool[5], (TorchPoolId{2, 3, true}));
   EXPECT_EQ(pool[6], TorchPoolId());
   EXPECT_EQ(snapshot->import.count_of("unknown_fields"), 0);
-}
-
-TEST(TorchEntries, of_more_pools_than_there_can_be_heaps_count_with_the_devices_own) {
-  constexpr std::int64_t pools = 5000, heaps_max = 4096;
-  std::string batch = "(";
-  for (std::int64_t i = 0; i <= pools; ++i) {
-    const std::int64_t pool = i == pools ? 1 : i + 1;  // The first one again, in the end.
-    batch += entry({{"addr", integer(0x10000 * (i + 1))}, {"pool_id", integer(0) + integer(pool) + "\x86"}});
-  }
-  const auto snapshot = read(with_traces("]]" + batch + "ea"));
-  ASSERT_TRUE(snapshot) << snapshot.error().text();
-  const Trace trace = trace_from_torch(*snapshot);
-  const Stream& stream = trace.streams.front();
-  ASSERT_EQ(stream.definitions().heaps().size(), 1U + heaps_max);
-  EXPECT_EQ(trace.import.count_of("merged_pools"), 1);
-  EXPECT_EQ(stream.last_state().heap(1).live_blocks, static_cast<std::uint64_t>(pools - (heaps_max - 1)));
-  const auto& heaps = stream.definitions().heaps();
-  const auto first = std::find_if(heaps.begin(), heaps.end(), [](auto& heap) { return heap.name.ends_with("(0, 1)"); });
-  ASSERT_NE(first, heaps.end());
-  EXPECT_EQ(stream.last_state().heap(first->id).live_blocks, 2U);
 }
 
 TEST(TorchEntries, that_were_forgotten_may_have_stacks_that_are_tuples) {

@@ -191,13 +191,18 @@ def check_contradictions():
         "device_traces": [[entry("alloc", address + 8 * mib, 2 * mib, 1), entry("alloc", address, 4 * mib, 2)]],
     }
     name = "a block that is gone without a free"
-    answer = report_made_up("never freed", never_freed)[0]
+    answer, before = report_made_up("never freed", never_freed, ["--at", "#1"])
     losses = rows_by_severity(answer, "loss")
-    expect(name, "exactness", [True, True], [answer["heaps"][0][key] for key in ("is_inexact", "peak_is_inexact")])
+    # The end is the snapshot's own; all before it, and so the peak, is inexact.
+    at_end, at_first = answer["heaps"][0], before["heaps"][0]
+    expect(name, "exactness", [False, True, True], [at_end["is_inexact"], at_end["peak_is_inexact"], at_first["is_inexact"]])
+    expect(name, "the end", [4 * mib, 1, 20 * mib], [at_end[key] for key in ("in_use_bytes", "live_blocks", "pool_bytes")])
+    expect(name, "the peak", 6 * mib, at_end["peak_in_use_bytes"])
+    expect(name, "before the end", 2 * mib, at_first["in_use_bytes"])
     expect(name, "losses", ["end_contradicts_snapshot"], list(losses))
     text = (
-        "GPU 0: at the end the trace has 2 blocks of 6,291,456 B in segments of 20,971,520 B, "
-        "the snapshot 1 blocks of 4,194,304 B in segments of 20,971,520 B"
+        "GPU 0: followed to the end the trace has 2 blocks of 6,291,456 B in segments of 20,971,520 B, "
+        "the snapshot 1 block of 4,194,304 B in segments of 20,971,520 B"
     )
     expect(name, "text", text, losses.get("end_contradicts_snapshot", {}).get("example"))
 

@@ -234,8 +234,7 @@ class Historian {
       owners_.add(range_from(segments.address[segment], segments.total_bytes[segment]), segment,
                   segments.is_expandable[segment] != 0, {});
       for (std::uint32_t i = segments.block_begin[segment]; i < segments.block_begin[segment + 1]; ++i) {
-        const bool is_pending = blocks.state[i] == TorchBlockState::active_pending_free;
-        if (blocks.state[i] != TorchBlockState::active_allocated && !is_pending) continue;
+        if (!blocks.is_active(i)) continue;
         TorchInitialBlock block;
         block.address = blocks.address[i];
         block.size_bytes = bytes_or_0(blocks.size_bytes[i]);
@@ -243,7 +242,8 @@ class Historian {
         block.segment = segment;
         block.stack = blocks.stack[i];
         block.stream = segments.stream[segment];
-        block.is_pending = is_pending;
+        block.user_metadata = blocks.user_metadata[i];
+        block.is_pending = blocks.state[i] == TorchBlockState::active_pending_free;
         if (LiveBlocks::Live* other = live_.find(block.address)) {  // Dirty data: a block over another one.
           ++history_.contradictions;
           other->block = block;

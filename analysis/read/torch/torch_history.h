@@ -29,6 +29,7 @@ struct TorchInitialBlock {
   std::uint32_t segment = 0;  // Of the snapshot; no_segment where its region was freed meanwhile.
   TorchPoolId pool;           // As the entry says that freed it.
   TorchStackId stack = TorchStackId::none;
+  StringId user_metadata = StringId::empty;
   std::int64_t stream = 0;
   bool is_pending = false;
   bool is_size_derived = false;

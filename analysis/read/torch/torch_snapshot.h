@@ -89,6 +89,9 @@ struct TorchBlocks {
   std::vector<TorchStackId> stack;
   std::vector<StringId> user_metadata;
   std::size_t size() const { return address.size(); }
+  bool is_active(std::size_t block) const {  // Not free yet.
+    return state[block] == TorchBlockState::active_allocated || state[block] == TorchBlockState::active_pending_free;
+  }
 };
 
 // Of which pool something is; (0, 0) is the pool of everything, others are private (torch.cuda.MemPool, graphs).

@@ -12,10 +12,10 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/torch/table_sums.h"
 #include "analysis/read/torch/torch_history.h"
 #include "analysis/trace/stream_names.h"
 #include "analysis/trace/trace_writer.h"
-#include "analysis/units/format.h"
 
 namespace hbmscope {
 namespace {
@@ -34,11 +34,6 @@ std::uint64_t bytes_or_unknown(std::int64_t bytes) {
 
 std::uint64_t bytes_or_0(std::int64_t bytes) {
   return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
-}
-
-// A file can say more bytes than there are; a sum that stays at the top differs from the trace's all the same.
-void add_bytes(std::uint64_t& sum, std::int64_t bytes) {
-  if (__builtin_add_overflow(sum, bytes_or_0(bytes), &sum)) sum = std::numeric_limits<std::uint64_t>::max();
 }
 
 bool is_possible_time(std::int64_t time_us) {
@@ -65,9 +60,11 @@ class TorchConverter {
     out_.note_realtime(time_ns_, time_ns_);
     for (Device& device : devices_) write_beginning(device);
     write_entries();
-    out_.close();
+    writer_.flush();
     report_problems();
     compare_with_the_end();
+    list_what_is_contradicted();
+    out_.close();
     return std::move(trace_);
   }
 
@@ -79,11 +76,6 @@ class TorchConverter {
     std::uint32_t main_heap = 0;
     std::int64_t time_us = absent_time;                            // Of the entries so far.
     std::size_t next = 0, next_out_of_memory = 0, next_other = 0;  // Not written yet.
-  };
-
-  struct HeapSum {
-    std::uint64_t blocks = 0, block_bytes = 0, region_bytes = 0;
-    friend bool operator==(const HeapSum&, const HeapSum&) = default;
   };
 
   void write_job() {
@@ -195,6 +187,7 @@ class TorchConverter {
       record.heap = heap_of(device, block.segment, block.pool);
       record.stack = stack_from(block.stack);
       record.stream = stream_from(block.stream);
+      record.tag = writer_.define_string(snapshot_.text(block.user_metadata));
       record.flags = (block.is_pending ? wire::block_flag::is_pending : 0) |
                      (block.is_size_derived ? wire::block_flag::is_size_derived : 0);
       writer_.live(record);
@@ -388,45 +381,66 @@ class TorchConverter {
 
   // The one check that needs no knowledge of the allocator: what the trace arrives at is what the snapshot lists.
   void compare_with_the_end() {
-    const std::vector<HeapSum> listed = sum_up_snapshot();
+    const std::vector<TorchTableSum> listed = sum_up_tables(snapshot_, heap_of_segment_, heap_names_.size());
     for (std::uint32_t heap = 1; heap < listed.size(); ++heap) {
       const HeapState& state = trace_.streams.front().last_state().heap(heap);
-      const HeapSum played{state.live_blocks, state.in_use_bytes, state.space.region_bytes().value_or(0)};
+      const TorchTableSum played{state.live_blocks, state.in_use_bytes, state.space.region_bytes().value_or(0)};
       if (played == listed[heap]) continue;
-      const auto text = [](const HeapSum& sum) {
-        return fmt::format("{} blocks of {} in segments of {}", sum.blocks, exact_text(sum.block_bytes),
-                           exact_text(sum.region_bytes));
-      };
       trace_.import.add("end_contradicts_snapshot", Severity::loss, 1,
                         "The trace contradicts the snapshot: followed to its end, it does not arrive at the blocks and "
-                        "segments that the snapshot lists. Entries are missing or wrong, and so are figures of this "
-                        "heap at any moment; record the snapshot anew with no other thread allocating.",
-                        fmt::format("{}: at the end the trace has {}, the snapshot {}", heap_names_[heap], text(played),
-                                    text(listed[heap])));
+                        "segments that the snapshot lists. The end is what the snapshot lists; before it figures of "
+                        "this heap are wrong, because entries are missing. Take the snapshot while history is still "
+                        "recorded, with no other thread allocating.",
+                        fmt::format("{}: followed to the end the trace has {}, the snapshot {}", heap_names_[heap],
+                                    text_from_sum(played), text_from_sum(listed[heap])));
     }
   }
 
-  static std::string exact_text(std::uint64_t bytes) {
-    constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
-    return exact_text_from_bytes(static_cast<std::int64_t>(std::min(bytes, most)));
-  }
+  // The snapshot lists the allocator's own tables: where entries do not arrive at them, the tables are right.
+  void list_what_is_contradicted() {
+    if (contradicting_devices_.empty()) return;
+    struct Listed {
+      std::vector<wire::RegionLiveRecord> regions;
+      std::vector<wire::LiveRecord> blocks;
+    };
+    std::map<std::uint32_t, Listed> heaps;
+    for (const auto& [pool, heap] : heaps_)
+      if (contradicting_devices_.contains(std::get<0>(pool))) heaps[heap];
+    std::map<std::pair<std::uint32_t, std::uint64_t>, LiveBlock> played;
+    for (const LiveBlock& block : out_.stream().last_state().slots())
+      if (block.is_live() && heaps.contains(block.heap)) played.emplace(std::pair(block.heap, block.address), block);
 
-  std::vector<HeapSum> sum_up_snapshot() const {
     const TorchSegments& segments = snapshot_.segments;
-    const TorchBlocks& blocks = snapshot_.blocks;
-    std::vector<HeapSum> sums(heap_names_.size());
     for (std::uint32_t segment = 0; segment < segments.size(); ++segment) {
-      HeapSum& sum = sums[heap_of_segment_[segment]];
-      add_bytes(sum.region_bytes, segments.total_bytes[segment]);
+      const auto heap = heaps.find(heap_of_segment_[segment]);
+      if (heap == heaps.end()) continue;
+      wire::RegionLiveRecord& region = heap->second.regions.emplace_back();
+      region.address = segments.address[segment];
+      region.size = bytes_or_0(segments.total_bytes[segment]);
+      region.flags = segments.is_expandable[segment] != 0 ? wire::region_flag::joins_neighbours : 0;
       for (std::uint32_t i = segments.block_begin[segment]; i < segments.block_begin[segment + 1]; ++i) {
-        if (blocks.state[i] != TorchBlockState::active_allocated &&
-            blocks.state[i] != TorchBlockState::active_pending_free)
-          continue;
-        ++sum.blocks;
-        add_bytes(sum.block_bytes, blocks.size_bytes[i]);
+        if (!snapshot_.blocks.is_active(i)) continue;
+        wire::LiveRecord& block = heap->second.blocks.emplace_back(listed_block(segment, i));
+        // The same allocation as far as the entries tell: its id says when it was made.
+        const auto was = played.find({heap->first, block.address});
+        if (was != played.end() && was->second.size == block.size && was->second.stack == block.stack)
+          block.event = was->second.event;
       }
     }
-    return sums;
+    for (const auto& [heap, listed] : heaps) writer_.list_heap(heap, listed.regions, listed.blocks, time_ns_);
+  }
+
+  wire::LiveRecord listed_block(std::uint32_t segment, std::uint32_t block) {
+    const TorchBlocks& blocks = snapshot_.blocks;
+    wire::LiveRecord record;
+    record.address = blocks.address[block];
+    record.size = bytes_or_0(blocks.size_bytes[block]);
+    record.requested = bytes_or_unknown(blocks.requested_bytes[block]);
+    record.stack = stack_from(blocks.stack[block]);
+    record.stream = stream_from(snapshot_.segments.stream[segment]);
+    record.tag = writer_.define_string(snapshot_.text(blocks.user_metadata[block]));
+    record.flags = blocks.state[block] == TorchBlockState::active_pending_free ? wire::block_flag::is_pending : 0;
+    return record;
   }
 
   const TorchSnapshot& snapshot_;

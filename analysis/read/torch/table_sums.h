@@ -1,0 +1,25 @@
+// What the tables of a snapshot, its segments and blocks, add up to in each heap: what a trace of its entries must
+// arrive at.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/read/torch/torch_snapshot.h"
+
+namespace hbmscope {
+
+struct TorchTableSum {
+  std::uint64_t blocks = 0, block_bytes = 0, region_bytes = 0;  // Of blocks that are not free. Bytes stay at the top.
+  friend bool operator==(const TorchTableSum&, const TorchTableSum&) = default;
+};
+
+// By heap; `heap_of_segment` says in which one a segment's blocks are.
+std::vector<TorchTableSum> sum_up_tables(const TorchSnapshot& snapshot, std::span<const std::uint32_t> heap_of_segment,
+                                         std::size_t heaps);
+
+std::string text_from_sum(const TorchTableSum& sum);  // "2 blocks of 6,291,456 B in segments of 20,971,520 B"
+
+}  // namespace hbmscope
