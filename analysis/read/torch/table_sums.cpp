@@ -10,10 +10,13 @@
 namespace hbmscope {
 namespace {
 
+std::uint64_t bytes_or_0(std::int64_t bytes) {
+  return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
+}
+
 // A file can say more bytes than there are; a sum that stays at the top differs from the trace's all the same.
 void add_bytes(std::uint64_t& sum, std::int64_t bytes) {
-  const std::uint64_t more = bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
-  if (__builtin_add_overflow(sum, more, &sum)) sum = std::numeric_limits<std::uint64_t>::max();
+  if (__builtin_add_overflow(sum, bytes_or_0(bytes), &sum)) sum = std::numeric_limits<std::uint64_t>::max();
 }
 
 std::string exact_text(std::uint64_t bytes) {
@@ -22,6 +25,13 @@ std::string exact_text(std::uint64_t bytes) {
 }
 
 }  // namespace
+
+// In any order the same.
+void TorchTableSum::add_place(std::uint64_t address, std::uint64_t size_bytes) {
+  std::uint64_t mixed = (address ^ size_bytes * 0x9e3779b97f4a7c15U) * 0xff51afd7ed558ccdU;
+  mixed ^= mixed >> 32;
+  places += mixed * 0xc4ceb9fe1a85ec53U;
+}
 
 std::vector<TorchTableSum> sum_up_tables(const TorchSnapshot& snapshot, std::span<const std::uint32_t> heap_of_segment,
                                          std::size_t heaps) {
@@ -34,6 +44,7 @@ std::vector<TorchTableSum> sum_up_tables(const TorchSnapshot& snapshot, std::spa
       if (!snapshot.blocks.is_active(i)) continue;
       ++sum.blocks;
       add_bytes(sum.block_bytes, snapshot.blocks.size_bytes[i]);
+      sum.add_place(snapshot.blocks.address[i], bytes_or_0(snapshot.blocks.size_bytes[i]));
     }
   }
   return sums;

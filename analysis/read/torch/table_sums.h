@@ -13,6 +13,9 @@ namespace hbmscope {
 
 struct TorchTableSum {
   std::uint64_t blocks = 0, block_bytes = 0, region_bytes = 0;  // Of blocks that are not free. Bytes stay at the top.
+  std::uint64_t places = 0;  // A number that other addresses or sizes make another one.
+
+  void add_place(std::uint64_t address, std::uint64_t size_bytes);
   friend bool operator==(const TorchTableSum&, const TorchTableSum&) = default;
 };
 
@@ -20,6 +23,7 @@ struct TorchTableSum {
 std::vector<TorchTableSum> sum_up_tables(const TorchSnapshot& snapshot, std::span<const std::uint32_t> heap_of_segment,
                                          std::size_t heaps);
 
-std::string text_from_sum(const TorchTableSum& sum);  // "2 blocks of 6,291,456 B in segments of 20,971,520 B"
+// "2 blocks of 6,291,456 B in segments of 20,971,520 B"
+std::string text_from_sum(const TorchTableSum& sum);
 
 }  // namespace hbmscope

@@ -201,32 +201,16 @@ class Historian {
 
   TorchHistory compute(std::span<const std::uint32_t> segments) {
     take_in_the_end(segments);
-    const Sums listed = sum_up();
     for (std::size_t entry = trace_.size(); entry-- > 0;) undo(entry);
     list_the_beginning();
     begin_again();
     for (std::size_t entry = 0; entry < trace_.size(); ++entry) redo(entry);
-    history_.misses_the_end = sum_up() != listed;
     const AddressProblems& problems = space_.problems();
     history_.contradictions += problems.overlaps + problems.region_overlaps + problems.region_missing;
     return std::move(history_);
   }
 
  private:
-  struct Sums {
-    std::uint64_t blocks = 0, block_bytes = 0, region_bytes = 0;
-    friend bool operator==(const Sums&, const Sums&) = default;
-  };
-  Sums sum_up() const {
-    Sums sums;
-    live_.for_each([&](const TorchInitialBlock& block) {
-      ++sums.blocks;
-      sums.block_bytes += block.size_bytes;
-    });
-    for (const TorchInitialRegion& region : owners_.list()) sums.region_bytes += region.range.size();
-    return sums;
-  }
-
   void take_in_the_end(std::span<const std::uint32_t> of_device) {
     const TorchSegments& segments = snapshot_.segments;
     const TorchBlocks& blocks = snapshot_.blocks;

@@ -53,8 +53,6 @@ struct TorchHistory {
   std::vector<std::uint32_t> entry_segment;
   // Entries that contradict the state at the end: a block that should live does not, or one is in the way.
   std::uint64_t contradictions = 0;
-  // Followed from the beginning, the entries do not arrive at what the snapshot lists.
-  bool misses_the_end = false;
 };
 
 // `trace` is the entries of the device, `segments` those of the snapshot that are on it.

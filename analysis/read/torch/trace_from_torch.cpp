@@ -40,10 +40,13 @@ bool is_possible_time(std::int64_t time_us) {
   return time_us >= 0 && time_us <= latest_time_us;
 }
 
+// Heaps of `contradicting` devices are inexact from the beginning, and listed anew at the end.
 class TorchConverter {
  public:
-  explicit TorchConverter(const TorchSnapshot& snapshot)
-      : snapshot_(snapshot), out_({snapshot.file, "torch", "PyTorch memory snapshot", "pytorch", snapshot.file_bytes}) {
+  TorchConverter(const TorchSnapshot& snapshot, const std::set<std::int32_t>& contradicting)
+      : snapshot_(snapshot),
+        contradicting_devices_(contradicting),
+        out_({snapshot.file, "torch", "PyTorch memory snapshot", "pytorch", snapshot.file_bytes}) {
     // What takes the stack and what takes the memory stands in every stack of C++ and says nothing about the program.
     trace_.drop_frames = std::string(machinery);
     trace_.import = snapshot.import;
@@ -53,7 +56,7 @@ class TorchConverter {
     heap_names_.emplace_back();  // Heaps count from 1.
   }
 
-  Trace convert() {
+  void write() {
     write_job();
     find_devices();
     time_ns_ = find_first_time_ns();
@@ -61,10 +64,32 @@ class TorchConverter {
     for (Device& device : devices_) write_beginning(device);
     write_entries();
     writer_.flush();
-    report_problems();
-    compare_with_the_end();
-    list_what_is_contradicted();
+  }
+
+  // The devices whose entries do not arrive at what the snapshot lists.
+  std::set<std::int32_t> compare_with_the_end() {
+    std::vector<TorchTableSum> played(heap_names_.size());
+    const StreamState& last = out_.stream().last_state();
+    for (std::uint32_t heap = 1; heap < played.size(); ++heap) {
+      const HeapState& state = last.heap(heap);
+      played[heap] = {state.live_blocks, state.in_use_bytes, state.space.region_bytes().value_or(0)};
+    }
+    for (const LiveBlock& block : last.slots())
+      if (block.is_live()) played[block.heap].add_place(block.address, block.size);
+    const auto listed = sum_up_tables(snapshot_, heap_of_segment_, heap_names_.size());
+    std::set<std::int32_t> found;
+    for (const auto& [pool, heap] : heaps_) {
+      if (played[heap] == listed[heap]) continue;
+      found.insert(std::get<0>(pool));
+      report_contradiction(heap, played[heap], listed[heap]);
+    }
+    return found;
+  }
+
+  Trace finish() {
+    if (!contradicting_devices_.empty()) list_what_is_contradicted();
     out_.close();
+    report_problems();
     return std::move(trace_);
   }
 
@@ -101,7 +126,6 @@ class TorchConverter {
       device.empty.device = number;
       device.trace = found.trace == nullptr ? &device.empty : found.trace;
       device.history = compute_torch_history(snapshot_, *device.trace, found.segments);
-      if (device.history.misses_the_end) contradicting_devices_.insert(number);
       device.main_heap = heap_of_pool(number, 0, 0);
       for (const std::uint32_t i : found.segments)
         heap_of_segment_[i] = heap_of_pool(number, snapshot_.segments.pool_first[i], snapshot_.segments.pool_second[i]);
@@ -379,26 +403,20 @@ class TorchConverter {
           "allocated, or the trace is not of this snapshot. Moments before them are inexact.");
   }
 
-  // The one check that needs no knowledge of the allocator: what the trace arrives at is what the snapshot lists.
-  void compare_with_the_end() {
-    const std::vector<TorchTableSum> listed = sum_up_tables(snapshot_, heap_of_segment_, heap_names_.size());
-    for (std::uint32_t heap = 1; heap < listed.size(); ++heap) {
-      const HeapState& state = trace_.streams.front().last_state().heap(heap);
-      const TorchTableSum played{state.live_blocks, state.in_use_bytes, state.space.region_bytes().value_or(0)};
-      if (played == listed[heap]) continue;
-      trace_.import.add("end_contradicts_snapshot", Severity::loss, 1,
-                        "The trace contradicts the snapshot: followed to its end, it does not arrive at the blocks and "
-                        "segments that the snapshot lists. The end is what the snapshot lists; before it figures of "
-                        "this heap are wrong, because entries are missing. Take the snapshot while history is still "
-                        "recorded, with no other thread allocating.",
-                        fmt::format("{}: followed to the end the trace has {}, the snapshot {}", heap_names_[heap],
-                                    text_from_sum(played), text_from_sum(listed[heap])));
-    }
+  void report_contradiction(std::uint32_t heap, const TorchTableSum& played, const TorchTableSum& listed) {
+    const std::string played_text = text_from_sum(played), listed_text = text_from_sum(listed);
+    trace_.import.add(
+        "end_contradicts_snapshot", Severity::loss, 1,
+        "The trace contradicts the snapshot: followed to its end, it does not arrive at the blocks and "
+        "segments that the snapshot lists. The end is what the snapshot lists; before it figures of "
+        "this heap are wrong, because entries are missing. Take the snapshot while history is still "
+        "recorded, with no other thread allocating.",
+        fmt::format("{}: followed to the end the trace has {}, the snapshot {}", heap_names_[heap], played_text,
+                    played_text == listed_text ? "as many at other addresses" : listed_text));
   }
 
   // The snapshot lists the allocator's own tables: where entries do not arrive at them, the tables are right.
   void list_what_is_contradicted() {
-    if (contradicting_devices_.empty()) return;
     struct Listed {
       std::vector<wire::RegionLiveRecord> regions;
       std::vector<wire::LiveRecord> blocks;
@@ -444,12 +462,12 @@ class TorchConverter {
   }
 
   const TorchSnapshot& snapshot_;
+  const std::set<std::int32_t>& contradicting_devices_;
   TraceWriter out_;
   Trace& trace_ = out_.trace();
   wire::StreamWriter& writer_ = out_.events();
   std::vector<Device> devices_;
   std::map<std::tuple<std::int32_t, std::uint64_t, std::uint64_t>, std::uint32_t> heaps_;
-  std::set<std::int32_t> contradicting_devices_;
   std::vector<std::uint32_t> heap_of_segment_;  // By segment of the snapshot.
   std::vector<std::string> heap_names_;         // By heap.
   std::unordered_map<std::int64_t, std::uint32_t> streams_;
@@ -463,7 +481,18 @@ class TorchConverter {
 }  // namespace
 
 Trace trace_from_torch(const TorchSnapshot& snapshot) {
-  return TorchConverter(snapshot).convert();
+  std::set<std::int32_t> contradicting;
+  {
+    TorchConverter converter(snapshot, contradicting);
+    converter.write();
+    contradicting = converter.compare_with_the_end();
+    if (contradicting.empty()) return converter.finish();
+  }
+  // Anew: that a heap is inexact is said before its first event.
+  TorchConverter converter(snapshot, contradicting);
+  converter.write();
+  converter.compare_with_the_end();
+  return converter.finish();
 }
 
 }  // namespace hbmscope
