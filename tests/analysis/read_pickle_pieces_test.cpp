@@ -42,7 +42,15 @@ TEST(Pickle, dicts_whose_keys_were_met_before_say_the_same_as_those_that_spell_t
                                             "j\x01\x00\x00\x00"s,
                                             "\x89",
                                             "]",
-                                            "K\x01K\x02\x86"};
+                                            "K\x01K\x02\x86",
+                                            "K\x01K\x02\x86\x94",
+                                            "J\xff\xff\xff\xff\x8a\x02\x01\x02\x86\x94",
+                                            "K\x01K\x02\x86r\x09\x00\x00\x00"s,
+                                            "K\x01K\x02\x86\x94K\x03\x86\x94",
+                                            "K\x01K\x02K\x03\x87\x94",
+                                            "h\x01K\x02\x86\x94",
+                                            "K\x02h\x01\x86\x94",
+                                            "NK\x02\x86\x94"};
   for (const std::string& puts : {"\x94"s, "q\x02"s, "r\x02\x00\x00\x00"s})
     for (const std::string& a : numbers)
       for (const std::string& b : numbers) {
@@ -56,6 +64,23 @@ TEST(Pickle, dicts_whose_keys_were_met_before_say_the_same_as_those_that_spell_t
         EXPECT_EQ(text_of(read.get(), read.root()), text_of(other.get(), other.root()));
         EXPECT_EQ(read.get().items(read.root())[2], read.get().items(read.root())[3]) << "memoized";
       }
+}
+
+TEST(Pickle, pairs_of_numbers_in_usual_dicts_have_their_numbers_in_the_memo) {
+  const std::string met = "\x8c\x01k\x94\x8c\x01l\x94\x8c\x01m\x94";  // Numbers 0 to 2; the dict is 3.
+  for (const std::string& puts : {"\x94\x94\x94"s, "q\x03q\x04q\x05"s, "r\x03\0\0\0r\x04\0\0\0r\x05\0\0\0"s}) {
+    const std::size_t each = puts.size() / 3;
+    const std::string dict = "}" + puts.substr(0, each) + "(h\x00K\x01K\x02\x86"s + puts.substr(each, each) +
+                             "h\x01K\x03h\x02K\x04K\x05\x86"s + puts.substr(2 * each) + "u";
+    const Read read("](" + met + dict + "h\x03h\x04h\x05" + long_text + "e");
+    ASSERT_TRUE(read.document);
+    const auto items = read.get().items(read.root());
+    EXPECT_EQ(text_of(read.get(), items[3]), "{'k':[1,2,],'l':3,'m':[4,5,],}");
+    EXPECT_EQ(items[4], items[3]);
+    EXPECT_EQ(text_of(read.get(), items[5]), "[1,2,]");
+    EXPECT_EQ(text_of(read.get(), items[6]), "[4,5,]");
+    EXPECT_EQ(items[5], read.get().values(items[3])[0]) << "the same object";
+  }
 }
 
 TEST(Pickle, dicts_that_are_nearly_as_usual_are_refused_where_any_other_would_be) {

@@ -107,12 +107,12 @@ bool Machine::step(Opcode opcode) {
   }
 }
 
-// A dict as a million others: memoized, then a mark, keys that were met before, each with a value that is a number or
-// was met before, and SETITEMS. Read in one go, with no way through the stack, that takes half the time. False where it
-// is another one; nothing has happened then.
+// A dict as a million others: memoized, then a mark, keys that were met before, each with a value that is a number, a
+// memoized pair of numbers or was met before, and SETITEMS. Read in one go, with no way through the stack, that takes
+// half the time. False where it is another one; nothing has happened then.
 bool Machine::read_usual_dict() {
-  constexpr std::size_t keys_max = 16;
-  constexpr std::ptrdiff_t dict_bytes_max = 6 + keys_max * (5 + 10) + 1;
+  constexpr std::size_t keys_max = 16, pairs_max = 2;
+  constexpr std::ptrdiff_t dict_bytes_max = 6 + keys_max * (5 + 2 * 10 + 6) + 1;
   if (end_ - at_ < dict_bytes_max || marks_.size() >= limits_.nesting_max) return false;
   const std::uint8_t* at = at_;
   const auto number_at = [&]<class Number>(Number) {
@@ -123,52 +123,63 @@ bool Machine::read_usual_dict() {
   };
   const auto opcode_at = [&] { return static_cast<Opcode>(*at++); };
   const auto met = [&](std::uint32_t number) { return number < memo_.size() ? memo_[number] : Value::missing(); };
+  // What was made before it is the memo's next ones.
+  const auto puts_as = [&](std::size_t number) {
+    const Opcode puts = opcode_at();
+    if (puts == Opcode::binput) return number == number_at(std::uint8_t{});
+    if (puts == Opcode::long_binput) return number == number_at(std::uint32_t{});
+    return puts == Opcode::memoize;
+  };
+  // Missing where the opcode pushes none, or one that is not small.
+  const auto number_of = [&](Opcode opcode) {
+    if (opcode == Opcode::binint1) return Value::small_integer(number_at(std::uint8_t{}));
+    if (opcode == Opcode::binint2) return Value::small_integer(number_at(std::uint16_t{}));
+    if (opcode == Opcode::binint) return Value::small_integer(number_at(std::int32_t{}));
+    if (opcode != Opcode::long1) return Value::missing();
+    const unsigned size = number_at(std::uint8_t{});
+    if (size == 0 || size > 8) return Value::missing();
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, at, sizeof(bits));
+    at += size;
+    const auto number = static_cast<std::int64_t>(bits << (64 - 8 * size)) >> (64 - 8 * size);
+    return Value::fits_small(number) ? Value::small_integer(number) : Value::missing();
+  };
 
-  const Opcode puts = opcode_at();
-  if (puts == Opcode::binput || puts == Opcode::long_binput) {
-    if (memo_.size() != (puts == Opcode::binput ? number_at(std::uint8_t{}) : number_at(std::uint32_t{}))) return false;
-  } else if (puts != Opcode::memoize) {
-    return false;
-  }
-  if (opcode_at() != Opcode::mark) return false;
+  if (!puts_as(memo_.size()) || opcode_at() != Opcode::mark) return false;
   std::array<Value, 2 * keys_max> keys_and_values;
-  std::size_t count = 0;
+  struct Pair {
+    std::size_t place;  // In keys_and_values.
+    std::array<Value, 2> numbers;
+  };
+  std::array<Pair, pairs_max> pairs;
+  std::size_t count = 0, pair_count = 0;
   for (Opcode opcode = opcode_at(); opcode != Opcode::setitems; opcode = opcode_at()) {
-    if (count == keys_and_values.size()) return false;
-    const bool is_key = count % 2 == 0;
-    Value& value = keys_and_values[count++];
-    if (opcode == Opcode::binget) {
-      value = met(number_at(std::uint8_t{}));
-    } else if (opcode == Opcode::long_binget) {
-      value = met(number_at(std::uint32_t{}));
-    } else if (is_key) {
-      return false;
-    } else if (opcode == Opcode::long1) {
-      const unsigned size = number_at(std::uint8_t{});
-      if (size == 0 || size > 8) return false;
-      std::uint64_t bits = 0;
-      std::memcpy(&bits, at, sizeof(bits));
-      at += size;
-      const auto number = static_cast<std::int64_t>(bits << (64 - 8 * size)) >> (64 - 8 * size);
-      if (!Value::fits_small(number)) return false;
-      value = Value::small_integer(number);
-    } else if (opcode == Opcode::binint1) {
-      value = Value::small_integer(number_at(std::uint8_t{}));
-    } else if (opcode == Opcode::binint2) {
-      value = Value::small_integer(number_at(std::uint16_t{}));
-    } else if (opcode == Opcode::binint) {
-      value = Value::small_integer(number_at(std::int32_t{}));
-    } else if (opcode == Opcode::none) {
-      value = Value::none();
-    } else {
-      return false;
-    }
+    Value value = opcode == Opcode::binget        ? met(number_at(std::uint8_t{}))
+                  : opcode == Opcode::long_binget ? met(number_at(std::uint32_t{}))
+                  : opcode == Opcode::none        ? Value::none()
+                                                  : number_of(opcode);
     if (value.is_missing()) return false;
+    const bool is_get = opcode == Opcode::binget || opcode == Opcode::long_binget;
+    if (count % 2 == 0 && !is_get) {  // No key: the second one of a pair whose first one came as the value.
+      if (count == 0 || pair_count == pairs_max || opcode == Opcode::none) return false;
+      const bool is_pair_already = pair_count > 0 && pairs[pair_count - 1].place == count - 1;
+      if (is_pair_already || !keys_and_values[count - 1].is(Value::Tag::small_integer)) return false;
+      pairs[pair_count] = {count - 1, {keys_and_values[count - 1], value}};
+      if (opcode_at() != Opcode::tuple2 || !puts_as(memo_.size() + 1 + pair_count)) return false;
+      ++pair_count;
+      continue;
+    }
+    if (count == keys_and_values.size()) return false;
+    keys_and_values[count++] = value;
   }
   if (count == 0 || count % 2 != 0) return false;
   at_ = at;
   const Value dict = builder_.add_dict();
   memo_.push(dict);
+  for (const Pair& pair : std::span(pairs).first(pair_count)) {
+    memo_.push(builder_.add_tuple(pair.numbers));
+    keys_and_values[pair.place] = memo_.back();
+  }
   builder_.set_items(dict, std::span(keys_and_values).first(count));
   return push(dict);
 }
