@@ -71,8 +71,8 @@ enum class Needs {
     "Only stacks that pass through it.")                                                                               \
   X(clear_filter, "Clear filter", "", "Edit", profile, "Shows the whole profile again.")                               \
   X(escape, "Clear selection, then filter", "Escape", "Edit", nothing, "Closes what is open first.")                   \
-  X(back, "Back", "Alt+Left", "View", nothing, "Undoes the last change of view, selection or filter.")                 \
-  X(forward, "Forward", "Alt+Right", "View", nothing, "Does again what Back undid.")                                   \
+  X(back, "Back", "Alt+Left", "Go", nothing, "Undoes the last change of view, selection or filter.")                   \
+  X(forward, "Forward", "Alt+Right", "Go", nothing, "Does again what Back undid.")                                     \
   X(show_summary, "Show summary", "Ctrl+1", "View", profile, "What this file is, and its totals.")                     \
   X(show_flame, "Show flame graph", "Ctrl+2", "View", profile, "Stacks from the outermost frame down.")                \
   X(show_top, "Show top", "Ctrl+3", "View", profile, "The frames that hold the most.")                                 \
@@ -91,20 +91,20 @@ enum class Needs {
   X(show_compare, "Show compare", "", "View", pinned, "What changed since the pinned moment.")                         \
   X(show_tpu, "Show TPU workload", "", "View", workload,                                                               \
     "Does it fit, and what would be other with another generation, mesh, buffers or blocks.")                          \
-  X(go_to, "Go to...", "Ctrl+P", "View", trace, "An address, a size, code, a tag or a moment, typed in the palette.")  \
+  X(go_to, "Go to...", "Ctrl+P", "Go", trace, "An address, a size, code, a tag or a moment, typed in the palette.")    \
   X(show_blocks, "Show blocks", "", "View", trace, "The live blocks one by one, sorted and filtered.")                 \
   X(show_events, "Show events", "", "View", trace, "What happened around the moment, one event a row.")                \
-  X(go_to_largest_free, "Largest free block", "L", "View", trace, "Selects it; again: the next smaller one.")          \
-  X(go_to_peak, "Go to the peak", "P", "View", trace, "The moment at which the most was in use.")                      \
-  X(go_to_end, "Go to the end", "End", "View", trace, "The moment after the last event.")                              \
-  X(next_failure, "Next failure", "]", "View", trace, "The moment of the next out-of-memory.")                         \
-  X(previous_failure, "Previous failure", "[", "View", trace, "The moment of the out-of-memory before.")               \
-  X(next_event, "Next event", ".", "View", trace, "One event later.")                                                  \
-  X(previous_event, "Previous event", ",", "View", trace, "One event earlier.")                                        \
-  X(next_event_here, "Next event of this address", "Shift+.", "View", trace,                                           \
+  X(go_to_largest_free, "Largest free block", "L", "Go", trace, "Selects it; again: the next smaller one.")            \
+  X(go_to_peak, "Go to the peak", "P", "Go", trace, "The moment at which the most was in use.")                        \
+  X(go_to_end, "Go to the end", "End", "Go", trace, "The moment after the last event.")                                \
+  X(next_failure, "Next failure", "]", "Go", trace, "The moment of the next out-of-memory.")                           \
+  X(previous_failure, "Previous failure", "[", "Go", trace, "The moment of the out-of-memory before.")                 \
+  X(next_event, "Next event", ".", "Go", trace, "One event later.")                                                    \
+  X(previous_event, "Previous event", ",", "Go", trace, "One event earlier.")                                          \
+  X(next_event_here, "Next event of this address", "Shift+.", "Go", trace,                                             \
     "The next block that comes to or goes from the selected address.")                                                 \
-  X(previous_event_here, "Previous event of this address", "Shift+,", "View", trace, "The one before.")                \
-  X(play, "Play or pause", "Space", "View", trace,                                                                     \
+  X(previous_event_here, "Previous event of this address", "Shift+,", "Go", trace, "The one before.")                  \
+  X(play, "Play or pause", "Space", "Go", trace,                                                                       \
     "Moves the moment on in real time; more than 10 s in 10 s, less than 3 s in 3 s. Of a running job: holds, or "     \
     "follows.")                                                                                                        \
   X(toggle_regions, "Rows by region", "R", "View", trace, "Each region of the heap map begins a row.")                 \
@@ -153,7 +153,7 @@ enum class Needs {
   X(palette, "Command palette", "Ctrl+Shift+P", "Help", nothing, "Finds any command by a few letters.")                \
   X(stop_recording, "Stop recording", "", "File", live,                                                                \
     "The recording ends here; the job goes on, and is still shown.")                                                   \
-  X(skip_to_now, "Skip to now", "", "View", behind,                                                                    \
+  X(skip_to_now, "Skip to now", "", "Go", behind,                                                                      \
     "Goes on with what is there now; what has not come yet stays in the recording of the job's observer.")             \
   X(detach, "Detach", "", "File", attached, "The job is let go, and runs on; what was seen of it stays.")              \
   X(stop_work, "Stop working out", "", "View", nothing, "Keeps what is shown, and gives up what is not there yet.")    \
@@ -173,7 +173,7 @@ enum class Needs {
   X(leave_cupti, "", "", "", hidden, "Attaching leaves CUPTI to the jobs' own profilers, or no longer.")               \
   X(attach_to, "", "", "", hidden, "Attaches to the process `text`.")                                                  \
   X(attach_to_all, "", "", "", hidden, "Attaches to all processes with the command of the process `text`.")            \
-  X(attach_totals, "", "", "", hidden, "Records what the driver tells of the process `text`.")                              \
+  X(attach_totals, "", "", "", hidden, "Records what the driver tells of the process `text`.")                         \
   X(set_demo, "", "", "", hidden, "Starts the demo anew with the settings in `texts`.")                                \
   X(set_demo_beside, "", "", "", hidden, "Starts it anew with a second program under the settings in `texts`.")        \
   X(set_demo_speed, "", "", "", hidden, "`text` times as fast as at first.")                                           \
@@ -245,6 +245,8 @@ struct CommandInfo {
   CommandId id;
   Needs needs;
 };
+inline constexpr std::array menus = {"File", "Edit", "View", "Go", "Compare", "Help"};  // In their order.
+
 std::span<const CommandInfo> command_table();
 const CommandInfo& info_of(CommandId id);
 

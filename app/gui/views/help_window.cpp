@@ -69,7 +69,7 @@ void draw_help(const AppState& state, HelpState& help, CommandQueue& commands) {
       ImGui::TableSetupColumn("command", ImGuiTableColumnFlags_WidthStretch, 1.1F);
       ImGui::TableSetupColumn("keys", ImGuiTableColumnFlags_WidthFixed, look.px(120));
       ImGui::TableSetupColumn("help", ImGuiTableColumnFlags_WidthStretch, 1.6F);
-      for (const char* menu : {"File", "Edit", "View", "Compare", "Help"}) draw_commands(menu, help.narrowed_to);
+      for (const char* menu : menus) draw_commands(menu, help.narrowed_to);
       ImGui::EndTable();
     }
     ImGui::SeparatorText("In pictures and lists");

@@ -19,7 +19,10 @@ bool begins_group(CommandId id) {
     case CommandId::find:
     case CommandId::edit_filter:
     case CommandId::escape:
-    case CommandId::show_summary:
+    case CommandId::go_to:
+    case CommandId::next_failure:
+    case CommandId::next_event:
+    case CommandId::play:
     case CommandId::by_function:
     case CommandId::toggle_value:
     case CommandId::next_view:
@@ -73,7 +76,7 @@ void draw_menu(const AppState& state, const char* name, CommandQueue& commands) 
 
 void draw_menu_bar(const AppState& state, CommandQueue& commands) {
   if (!ImGui::BeginMenuBar()) return;
-  for (const char* name : {"File", "Edit", "View", "Compare", "Help"}) draw_menu(state, name, commands);
+  for (const char* name : menus) draw_menu(state, name, commands);
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + 2 * ImGui::GetFontSize());
   draw_live_head(state, commands);
   // What fits is said on the right: the way to the palette and the theme.
