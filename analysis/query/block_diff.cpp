@@ -126,7 +126,7 @@ void match_handles_by_id(const Definitions& definitions, const std::vector<bool>
   for (const auto& [event, was] : left) add_gone(rows.changes_of(definitions, was->stack), was->size);
 }
 
-// Stacks of two traces under one numbering: equal functions and file tails from end to end are one symbol.
+// Stacks of two traces under one numbering: equal functions and files from end to end are one symbol.
 class StackSymbols {
  public:
   StackSymbols(const Trace& baseline, const Trace& now) {

@@ -23,7 +23,7 @@ Change change_of(const Weight& baseline, const Weight& now) {
   return Change::same;
 }
 
-// Frames of both sides under one numbering: equal function and file tail (and line) are one symbol.
+// Frames of both sides under one numbering: equal function and file (and line) are one symbol.
 class SymbolTable {
  public:
   SymbolTable(StackMatch match, const FileMatch& files) : match_(match), files_(files) {}
@@ -291,7 +291,7 @@ std::optional<ProfileDiff> compute_diff(const ProfileView& baseline, const Profi
 
   FileMatch files;
   for (const ProfileView* view : {&baseline, &now})
-    for (const Frame& frame : view->frames) files.look_at(frame.file);
+    for (const Function& function : view->profile->functions) files.look_at(view->profile->text(function.file));
   diff.is_by_file_name = files.is_by_name();
   SymbolTable table(match, files), line_table(StackMatch::line, files);
   const auto side_of = [&](const ProfileView& view) {

@@ -29,7 +29,7 @@ struct HeapRow {
   std::optional<PhysicalBytes> physical;         // Of handles, mappings, reservations; absent where there are none.
   bool is_inexact = false;                       // Events were lost, and it was not listed anew since.
   std::optional<std::int64_t> inexact_since_start_ns;  // When they were; absent where the source has no times.
-  bool is_peak_inexact = false;                        // The peak lies behind that.
+  bool is_peak_inexact = false;                        // See HeapPeak.
 };
 std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<StreamState>& states);
 

@@ -160,6 +160,12 @@ void say_bytes(const Facts& a, const Facts& b, std::vector<std::string>& sentenc
 }
 
 void say_inexact(const Facts& a, const Facts& b, std::vector<std::string>& sentences) {
+  const auto is_peak_alone = [](const Facts& facts) { return facts.row.is_peak_inexact && !facts.row.is_inexact; };
+  if (is_peak_alone(a) || is_peak_alone(b))
+    sentences.push_back(fmt::format("{} inexact: events were lost, or contradict each other.",
+                                    is_peak_alone(a) && is_peak_alone(b) ? "Both peaks are"
+                                    : is_peak_alone(a)                   ? "The peak of A is"
+                                                                         : "The peak of B is"));
   if (!a.row.is_inexact && !b.row.is_inexact) return;
   const bool is_both = a.row.is_inexact && b.row.is_inexact;
   sentences.push_back(fmt::format(

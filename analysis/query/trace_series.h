@@ -18,7 +18,7 @@ struct SeriesHeap {
   std::optional<std::uint32_t> device;
   std::uint64_t peak_in_use_bytes = 0;
   std::uint64_t in_use_bytes = 0;  // At the end.
-  bool is_peak_inexact = false;    // Events were lost, and the heap was not listed anew since.
+  bool is_peak_inexact = false;    // See HeapPeak.
   // The highest bytes in use in each of some stretches, which are equally long, in time or where there is none in
   // events; their borders to a five-hundredth of it all.
   std::vector<std::uint64_t> curve;

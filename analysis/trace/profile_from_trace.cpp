@@ -207,10 +207,11 @@ class ProfileMaker {
       const auto add = [&](std::string_view name, std::string_view text) {
         if (!text.empty()) profile_.labels.push_back({intern(name), intern(text), 0, StringId::empty, false});
       };
-      add("kind", text_from_kind(key.kind));
-      add("device", device_labels_[stream][key.heap]);
-      add("heap", heap_labels_[stream][key.heap]);
-      add("tag", definitions.text(key.tag));
+      const auto& [kind, device, heap, tag] = trace_label_keys;
+      add(kind, text_from_kind(key.kind));
+      add(device, device_labels_[stream][key.heap]);
+      add(heap, heap_labels_[stream][key.heap]);
+      add(tag, definitions.text(key.tag));
       profile_.label_begin.push_back(static_cast<std::uint32_t>(profile_.labels.size()));
     }
     return static_cast<LabelSetIndex>(found->second);

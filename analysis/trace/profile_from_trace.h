@@ -3,7 +3,9 @@
 // of a trace, and a filter by size is a filter of blocks.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "analysis/model/profile.h"
 #include "analysis/trace/moment.h"
@@ -15,6 +17,9 @@ enum class ProfileValues : std::uint8_t {
   live,                // live_blocks (count), live_space (bytes): what lives at the moment.
   live_and_allocated,  // And allocated_blocks, allocated_space: all that was allocated from the first event to then.
 };
+
+// What samples are labelled with, where it is told.
+inline constexpr std::array<std::string_view, 4> trace_label_keys = {"kind", "device", "heap", "tag"};
 
 // Bytes are what blocks take, rounding included, of the heaps that count (layers.h): nothing is in it twice. Labels:
 // device and heap (stream_names.h; a private pool of PyTorch's is its device's), tag, and kind (block; pending for what

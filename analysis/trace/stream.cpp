@@ -182,14 +182,22 @@ void Stream::note_peak(std::uint32_t heap, std::uint64_t position, std::int64_t 
     inexact = {{in_use, position, time_ns, true}, since_ns};
 }
 
+bool Stream::contradicts_itself(std::uint32_t heap) const {
+  return has_.definitions.heap(heap).has(wire::heap_flag::contradicts_itself);
+}
+
+// What was counted between a loss and the next listing the listing has put right. Where the source contradicts itself
+// there is nothing but what was counted.
+bool Stream::keeps_inexact_peak(std::uint32_t heap) const {
+  return growth_ == nullptr || growth_->last.is_inexact(heap) || contradicts_itself(heap);
+}
+
 HeapPeak Stream::peak(std::uint32_t heap) const {
   if (heap >= has_.peaks.size()) return {};
   const HeapPeak &exact = has_.peaks[heap], &inexact = has_.inexact_peaks[heap].peak;
-  // What was counted between a loss and the next listing the listing has put right. Of a source that contradicts itself
-  // nothing before it is more than that.
-  const bool is_open = growth_ == nullptr || growth_->last.is_inexact(heap) ||
-                       has_.definitions.heap(heap).has(wire::heap_flag::contradicts_itself);
-  return is_open && inexact.in_use_bytes > exact.in_use_bytes ? inexact : exact;
+  HeapPeak peak = keeps_inexact_peak(heap) && inexact.in_use_bytes > exact.in_use_bytes ? inexact : exact;
+  peak.is_inexact = peak.is_inexact || contradicts_itself(heap);
+  return peak;
 }
 
 void Stream::spare_memory() {
@@ -230,7 +238,7 @@ Stream Stream::version() const {
   Contents contents = has_;
   contents.clocks = growth_->clocks;
   for (std::uint32_t heap = 0; heap < contents.inexact_peaks.size(); ++heap)
-    if (!growth_->last.is_inexact(heap)) contents.inexact_peaks[heap] = {};
+    if (!keeps_inexact_peak(heap)) contents.inexact_peaks[heap] = {};
   return Stream(std::move(contents));
 }
 

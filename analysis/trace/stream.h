@@ -52,7 +52,8 @@ struct EventCounts {
 };
 
 // The highest moment of a heap's bytes in use; the state from before the first event counts. What was counted between a
-// loss of events and the next listing of the heap does not; only where none has come yet, and then it is said.
+// loss of events and the next listing of the heap does not; only where none has come yet, and then it is said. Of a
+// heap that contradicts itself (heap_flag) all counts, and the peak is inexact.
 struct HeapPeak {
   std::uint64_t in_use_bytes = 0;
   std::uint64_t position = 0;  // After so many events.
@@ -203,6 +204,8 @@ class Stream {
   void append_to_curves(const wire::DecodedBlock& block);
   void note_gap(const wire::BlockHeader& header, Gap gap);
   void note_peak(std::uint32_t heap, std::uint64_t position, std::int64_t time_ns);
+  bool contradicts_itself(std::uint32_t heap) const;
+  bool keeps_inexact_peak(std::uint32_t heap) const;
   std::uint64_t next_keyframe_position() const;
   void keep_keyframe();
   std::uint64_t events_between(const Keyframe& keyframe) const;  // It and the next one; its bytes are counted by now.

@@ -181,11 +181,15 @@ std::uint32_t StreamState::apply_region(std::uint32_t id, std::uint64_t address,
 }
 
 // The slots of what it held stay taken: the writer's table knows nothing of it.
-void StreamState::clear_heap(std::uint32_t id) {
-  if (id >= heaps_.size()) return;
-  if (heaps_[id].live_blocks > 0)
-    for (Slot& slot : slots_)
-      if (slot.heap == id) slot = {};
+// Of one heap; 0: of all.
+void StreamState::clear_slots(std::uint32_t heap) {
+  if (heap != 0 && heaps_[heap].live_blocks == 0) return;
+  for (Slot& slot : slots_)
+    if (slot.heap != 0 && (heap == 0 || slot.heap == heap)) slot = {};
+}
+
+// Its slots are empty.
+void StreamState::clear_figures(std::uint32_t id) {
   HeapState& heap = heaps_[id];
   details_[id].clear();
   all_are_inexact_ = false;
@@ -200,7 +204,10 @@ void StreamState::clear_heap(std::uint32_t id) {
 }
 
 std::uint32_t StreamState::apply_heap_gone(std::uint32_t heap) {
-  clear_heap(heap);
+  if (heap != 0 && heap < heaps_.size()) {
+    clear_slots(heap);
+    clear_figures(heap);
+  }
   physical_.drop_heap(heap);
   return heap < heaps_.size() ? heap : 0;
 }
@@ -300,10 +307,11 @@ void StreamState::apply_free_slot(std::uint32_t slot) {
 void StreamState::apply_listing(const wire::ListingRecord& record, const Definitions& definitions) {
   if (record.heap != 0 && find_heap(record.heap, definitions) == nullptr) return;
   is_listing_ = record.phase == 0;
+  if (is_listing_) clear_slots(record.heap);
   for (std::uint32_t id = 0; id < heaps_.size(); ++id) {
     if (record.heap != 0 && record.heap != id) continue;
     if (record.phase == 0) {
-      clear_heap(id);
+      clear_figures(id);
       if (id != 0) note_listed(id);
     } else {
       heaps_[id].is_inexact = false;

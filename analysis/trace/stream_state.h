@@ -105,7 +105,8 @@ class StreamState {
     note_gap();
     position_ = std::max(position_, position);
   }
-  // Blocks up to here can't be read again, the last one with this sequence: heaps that they define are not known either.
+  // Blocks up to here can't be read again, the last one with this sequence: heaps that they define are not known
+  // either.
   void skip_unreadable(const Definitions& definitions, std::uint32_t sequence, std::uint64_t position) {
     learn_heaps(definitions, sequence);
     skip_lost(position);
@@ -257,7 +258,8 @@ class StreamState {
     all[at] = details;
   }
   void remove_block(Slot& slot);
-  void clear_heap(std::uint32_t heap);
+  void clear_slots(std::uint32_t heap);
+  void clear_figures(std::uint32_t heap);
 
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;      // The last one is taken first.

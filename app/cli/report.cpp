@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/trace/profile_from_trace.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
@@ -135,10 +136,13 @@ std::string text_report(const ReportOptions& options, const Source& source, cons
   return text + text_from_top(view, top_rows, options.by, style);
 }
 
-// A misspelt label would be one row of everything.
-Result<void> check_label(const std::string& by, const Profile& profile) {
+// A misspelt label would be one row of everything. What a trace can have counts, whatever it has at this moment.
+Result<void> check_label(const std::string& by, const Source& source) {
   const std::string wanted = label_key_of(by);
-  const std::vector<std::string> keys = label_keys(profile);
+  std::vector<std::string> keys = label_keys(*source.profile);
+  if (source.trace)
+    for (const std::string_view key : trace_label_keys)
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.emplace_back(key);
   if (!by.starts_with("label:") || keys.empty() || std::find(keys.begin(), keys.end(), wanted) != keys.end()) return {};
   constexpr std::size_t named_max = 12;
   std::string known;
@@ -195,7 +199,7 @@ int run_report(const ReportOptions& options) {
   if (options.series) return run_report_series(options, request);
   const auto source = load_merged(options.files, load_options(options.view));
   if (!source) return fail(source.error());
-  if (auto known = check_label(options.by, *source->profile); !known) return fail(known.error());
+  if (auto known = check_label(options.by, *source); !known) return fail(known.error());
   const auto view = make_view(source->profile, request);
   if (!view) return fail(view.error());
   Extras extras;

@@ -54,13 +54,13 @@ class LiveTable {
     return slot;
   }
 
-  // A heap is about to be listed anew, or gone. Readers empty its slots and do not take them as free.
+  // A heap (0: all) is about to be listed anew, or gone. Readers empty its slots and do not take them as free.
   void retire_heap(std::uint32_t heap) {
     std::vector<Entry> old(entries_.size());
     old.swap(entries_);
     for (const Entry& entry : old) {
       if (entry.slot_plus_1 == 0) continue;
-      if (entry.heap == heap) {
+      if (entry.heap == heap || heap == 0) {
         retired_slots_.push_back(entry.slot_plus_1 - 1);
         --used_;
       } else {

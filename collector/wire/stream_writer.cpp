@@ -129,18 +129,18 @@ std::uint64_t StreamWriter::list_heap(std::uint32_t heap, std::span<const Region
   listing.heap = heap;
   add(listing, time_ns);
   for (RegionLiveRecord region : regions) {
-    region.heap = heap;
+    if (heap != 0) region.heap = heap;
     add(region, time_ns);
   }
   table_.retire_heap(heap);
   std::uint64_t left_out = 0;
   for (LiveRecord block : blocks) {
-    const LiveTable::Taken taken = table_.take_listed(heap, block.address);
+    if (heap != 0) block.heap = heap;
+    const LiveTable::Taken taken = table_.take_listed(block.heap, block.address);
     if (taken.was_live) {
       ++left_out;
       continue;
     }
-    block.heap = heap;
     block.slot = taken.slot;
     if (block.event >= next_event()) block.event = before_the_stream;
     if (state_) state_->note_live(block);

@@ -78,8 +78,13 @@ void WrittenState::note(const RegionShrinkRecord& region, std::uint64_t) {
 }
 
 void WrittenState::note(const ListingRecord& listing, std::uint64_t) {
-  if (listing.phase == 0) return cut(regions_, listing.heap, 0, ~std::uint64_t{0});
-  if (listing.heap != 0 && listing.heap <= missing_.size()) missing_[listing.heap - 1] &= ~listing_end::lacks_blocks;
+  for (std::uint32_t heap = 1; heap <= missing_.size(); ++heap) {
+    if (listing.heap != 0 && listing.heap != heap) continue;
+    if (listing.phase == 0)
+      cut(regions_, heap, 0, ~std::uint64_t{0});
+    else
+      missing_[heap - 1] &= ~listing_end::lacks_blocks;
+  }
 }
 
 void WrittenState::note(const LossRecord& loss, std::uint64_t) {

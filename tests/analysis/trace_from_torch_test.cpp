@@ -49,9 +49,35 @@ TEST(TraceFromTorch, the_end_is_what_the_snapshot_lists_with_the_ids_of_what_was
   EXPECT_EQ(blocks[1].address, 0x1400U);
   EXPECT_EQ(blocks[1].event, wire::before_the_stream);
   EXPECT_EQ(stream.definitions().text(blocks[1].tag), "new");
-  const HeapPeak peak = stream.peak(1);
-  EXPECT_EQ(peak.in_use_bytes, 1536U);
-  EXPECT_TRUE(peak.is_inexact);
+  const Stream version = stream.version();  // Of which joined traces are made.
+  for (const HeapPeak& peak : {stream.peak(1), version.peak(1)}) {
+    EXPECT_EQ(peak.in_use_bytes, 1536U);
+    EXPECT_TRUE(peak.is_inexact);
+  }
+}
+
+TEST(TraceFromTorch, tables_of_many_pools_are_listed_at_once) {
+  constexpr std::int64_t pools = 1000;
+  std::vector<std::string> segments, entries;
+  for (std::int64_t i = 0; i < pools; ++i) {
+    const std::string pool = integer(0) + integer(i + 1) + "\x86";
+    const std::string address = integer(0x10000 * (i + 1));
+    segments.push_back(segment({block()}, {{"address", address}, {"segment_pool_id", pool}}));
+    entries.push_back(entry({{"addr", integer(0x10000 * (i + 1) + 512)}, {"pool_id", pool}}));
+  }
+  const auto snapshot = read(snapshot_of(segments, entries));
+  ASSERT_TRUE(snapshot) << snapshot.error().text();
+  const Trace trace = trace_from_torch(*snapshot);
+  const Stream& stream = trace.streams.front();
+  EXPECT_EQ(live_blocks(stream.last_state()).size(), static_cast<std::size_t>(pools));
+  std::size_t listings = 0;
+  wire::BlockDecoder decoder;
+  wire::DecodedBlock decoded;
+  for (const wire::SharedBlock& kept : stream.blocks()) {
+    ASSERT_EQ(decoder.decode(*kept, decoded), std::nullopt);
+    listings += decoded.rows<wire::ListingRecord>().size();
+  }
+  EXPECT_EQ(listings, 2U) << "its begin and its end";
 }
 
 TEST(TraceFromTorch, entries_of_more_pools_than_there_can_be_heaps_count_with_the_devices_own) {

@@ -191,7 +191,7 @@ def check_contradictions():
         "device_traces": [[entry("alloc", address + 8 * mib, 2 * mib, 1), entry("alloc", address, 4 * mib, 2)]],
     }
     name = "a block that is gone without a free"
-    answer, before = report_made_up("never freed", never_freed, ["--at", "#1"])
+    answer, before, last, peak = report_made_up("never freed", never_freed, *(["--at", at] for at in ("#1", "#2", "peak")))
     losses = rows_by_severity(answer, "loss")
     # The end is the snapshot's own; all before it, and so the peak, is inexact.
     at_end, at_first = answer["heaps"][0], before["heaps"][0]
@@ -199,12 +199,33 @@ def check_contradictions():
     expect(name, "the end", [4 * mib, 1, 20 * mib], [at_end[key] for key in ("in_use_bytes", "live_blocks", "pool_bytes")])
     expect(name, "the peak", 6 * mib, at_end["peak_in_use_bytes"])
     expect(name, "before the end", 2 * mib, at_first["in_use_bytes"])
+    for when, moment in (("the last entry", last), ("the peak", peak)):  # The listing is a moment of its own.
+        expect(name, f"in use at {when}", [6 * mib, True], [moment["heaps"][0][key] for key in ("in_use_bytes", "is_inexact")])
     expect(name, "losses", ["end_contradicts_snapshot"], list(losses))
     text = (
         "GPU 0: followed to the end the trace has 2 blocks of 6,291,456 B in segments of 20,971,520 B, "
         "the snapshot 1 block of 4,194,304 B in segments of 20,971,520 B"
     )
     expect(name, "text", text, losses.get("end_contradicts_snapshot", {}).get("example"))
+
+
+# The peak is inexact also where it is the end; tables that do not fit together leave the end inexact.
+def check_inexact_ends():
+    mib, address = torch_allocator.MIB, 0x10000000
+    entry, segment = torch_allocator.made_up_entry, torch_allocator.made_up_segment
+    grown = {
+        "segments": [segment(address, 20 * mib, [(address, 2 * mib), (address + 4 * mib, 10 * mib)])],
+        "device_traces": [[entry("free_completed", address, 2 * mib, 1), entry("alloc", address + 4 * mib, 10 * mib, 2)]],
+    }
+    heap = report_made_up("grown", grown)[0]["heaps"][0]
+    wanted = {"in_use_bytes": 12 * mib, "peak_in_use_bytes": 12 * mib, "is_inexact": False, "peak_is_inexact": True}
+    expect("a free that is not one", "the end", wanted, {key: heap[key] for key in wanted})
+
+    twice = {"segments": [segment(address, 20 * mib, [(address, 4 * mib)]) for _ in range(2)], "device_traces": [[]]}
+    answer = report_made_up("twice", twice)[0]
+    losses = list(rows_by_severity(answer, "loss"))
+    expect("a segment that is there twice", "losses", ["end_contradicts_snapshot", "tables_contradict_themselves"], losses)
+    expect("a segment that is there twice", "exactness", True, answer["heaps"][0]["is_inexact"])
 
 
 # Entries without a time, and with times that can't be, have that of the entry before them.
@@ -275,6 +296,7 @@ def main():
     for seed in range(16):
         check_pools(seed, 300, (None, 120)[seed % 2], seed % 4 > 1)
     check_contradictions()
+    check_inexact_ends()
     check_times()
     for seed in range(8):
         check_rmm(seed, (0, 1, 20, 500)[seed % 4])

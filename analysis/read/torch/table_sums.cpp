@@ -10,10 +10,6 @@
 namespace hbmscope {
 namespace {
 
-std::uint64_t bytes_or_0(std::int64_t bytes) {
-  return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
-}
-
 // A file can say more bytes than there are; a sum that stays at the top differs from the trace's all the same.
 void add_bytes(std::uint64_t& sum, std::int64_t bytes) {
   if (__builtin_add_overflow(sum, bytes_or_0(bytes), &sum)) sum = std::numeric_limits<std::uint64_t>::max();

@@ -17,10 +17,6 @@ std::uint64_t rounded(std::uint64_t bytes) {
   return std::max<std::uint64_t>(1, (bytes + block_granularity - 1) / block_granularity) * block_granularity;
 }
 
-std::uint64_t bytes_or_0(std::int64_t bytes) {
-  return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
-}
-
 AddressRange range_from(std::uint64_t address, std::int64_t size) {
   const std::uint64_t end = address + bytes_or_0(size);
   return {address, end < address ? address : end};

@@ -29,6 +29,11 @@ enum class TorchStackId : std::uint32_t { none = 0 };  // 0 is the stack without
 constexpr std::int64_t absent_bytes = -1;
 constexpr std::int64_t absent_time = std::numeric_limits<std::int64_t>::min();
 
+// Of a size that may be absent.
+constexpr std::uint64_t bytes_or_0(std::int64_t bytes) {
+  return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
+}
+
 struct TorchFrame {
   StringId function = StringId::empty, file = StringId::empty;
   std::int32_t line = 0;  // 0 where there is none, as in frames of C++.

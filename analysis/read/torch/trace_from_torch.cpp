@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/torch/conversion_report.h"
 #include "analysis/read/torch/table_sums.h"
 #include "analysis/read/torch/torch_history.h"
 #include "analysis/trace/stream_names.h"
@@ -30,10 +31,6 @@ constexpr std::string_view machinery =
 
 std::uint64_t bytes_or_unknown(std::int64_t bytes) {
   return bytes < 0 ? wire::unknown_bytes : static_cast<std::uint64_t>(bytes);
-}
-
-std::uint64_t bytes_or_0(std::int64_t bytes) {
-  return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
 }
 
 bool is_possible_time(std::int64_t time_us) {
@@ -63,33 +60,25 @@ class TorchConverter {
     out_.note_realtime(time_ns_, time_ns_);
     for (Device& device : devices_) write_beginning(device);
     write_entries();
-    writer_.flush();
   }
 
   // The devices whose entries do not arrive at what the snapshot lists.
   std::set<std::int32_t> compare_with_the_end() {
-    std::vector<TorchTableSum> played(heap_names_.size());
-    const StreamState& last = out_.stream().last_state();
-    for (std::uint32_t heap = 1; heap < played.size(); ++heap) {
-      const HeapState& state = last.heap(heap);
-      played[heap] = {state.live_blocks, state.in_use_bytes, state.space.region_bytes().value_or(0)};
-    }
-    for (const LiveBlock& block : last.slots())
-      if (block.is_live()) played[block.heap].add_place(block.address, block.size);
-    const auto listed = sum_up_tables(snapshot_, heap_of_segment_, heap_names_.size());
     std::set<std::int32_t> found;
+    const std::vector<TorchTableSum> told = sum_up_trace();
+    const auto listed = sum_up_tables(snapshot_, heap_of_segment_, heap_names_.size());
     for (const auto& [pool, heap] : heaps_) {
-      if (played[heap] == listed[heap]) continue;
+      if (told[heap] == listed[heap]) continue;
       found.insert(std::get<0>(pool));
-      report_contradiction(heap, played[heap], listed[heap]);
+      add_end_contradicts_snapshot(heap_names_[heap], told[heap], listed[heap], trace_.import);
     }
     return found;
   }
 
   Trace finish() {
-    if (!contradicting_devices_.empty()) list_what_is_contradicted();
+    if (!contradicting_devices_.empty()) list_the_tables();
     out_.close();
-    report_problems();
+    report();
     return std::move(trace_);
   }
 
@@ -137,7 +126,7 @@ class TorchConverter {
     const auto known = heaps_.find({device, first, second});
     if (known != heaps_.end()) return known->second;
     if (is_private && heaps_.size() >= heaps_max) {
-      has_merged_pools_ = true;
+      counts_.has_merged_pools = true;
       return heap_of_pool(device, 0, 0);
     }
     wire::HeapRecord heap;
@@ -268,10 +257,10 @@ class TorchConverter {
 
   std::int64_t known_time(std::int64_t time_us, std::int64_t otherwise_us) {
     if (is_possible_time(time_us)) {
-      if (is_possible_time(otherwise_us) && time_us < otherwise_us) ++late_entries_;
+      if (is_possible_time(otherwise_us) && time_us < otherwise_us) ++counts_.late_entries;
       return time_us;
     }
-    impossible_times_ += time_us == absent_time ? 0 : 1;
+    counts_.impossible_times += time_us == absent_time ? 0 : 1;
     return otherwise_us;
   }
 
@@ -368,84 +357,78 @@ class TorchConverter {
     writer_.add(record, time);
   }
 
-  void report_problems() {
-    std::uint64_t contradictions = 0, derived = 0, before = 0;
+  void report() {
+    ConversionCounts counts = counts_;
     for (const Device& device : devices_) {
-      contradictions += device.history.contradictions;
-      before += device.history.blocks.size();
-      for (const std::uint8_t is_derived : device.history.is_entry_size_derived) derived += is_derived;
-      for (const TorchInitialBlock& block : device.history.blocks) derived += block.is_size_derived ? 1 : 0;
+      counts.contradictions += device.history.contradictions;
+      counts.blocks_before += device.history.blocks.size();
+      for (const std::uint8_t is_derived : device.history.is_entry_size_derived) counts.derived_sizes += is_derived;
+      for (const TorchInitialBlock& block : device.history.blocks)
+        counts.derived_sizes += block.is_size_derived ? 1 : 0;
     }
-    ImportStatistics& import = trace_.import;
-    import.add("blocks_before_the_first_event", Severity::info, static_cast<std::int64_t>(before));
-    if (derived > 0)
-      import.add("size_derived", Severity::notice, static_cast<std::int64_t>(derived),
-                 "PyTorch's trace tells what was asked, not what a block took; of blocks that were freed before the "
-                 "snapshot the size follows from the allocator's rules.");
-    if (impossible_times_ > 0)
-      import.add("impossible_time", Severity::warning, impossible_times_,
-                 "Times before 1970 or after 2116 count as missing; such an entry has the time of the one before it.");
-    if (has_merged_pools_)
-      import.add("merged_pools", Severity::warning, 1,
-                 "More than 4,096 pools: the blocks of further private ones are counted in their device's heap.");
-    if (late_entries_ > 0)
-      import.add("late_entries", Severity::notice, late_entries_,
-                 "Entries whose time lies before that of the entry before them: they stay where the file has them.");
     for (const TorchSetting& setting : snapshot_.settings)
       if (snapshot_.text(setting.key) == "trace_alloc_overflowed" && snapshot_.text(setting.value) == "True")
-        import.add("history_overflowed", Severity::notice, 1,
-                   "PyTorch keeps so many entries and drops the oldest: what happened before the first one is not in "
-                   "the file. _record_memory_history(max_entries=...) keeps more.");
-    if (contradictions > 0)
-      import.add(
-          "contradiction", Severity::warning, static_cast<std::int64_t>(contradictions),
-          "Entries of the trace contradict the blocks of the snapshot: history was recorded while another thread "
-          "allocated, or the trace is not of this snapshot. Moments before them are inexact.");
+        counts.has_history_overflowed = true;
+    add_statistics(counts, trace_.import);
   }
 
-  void report_contradiction(std::uint32_t heap, const TorchTableSum& played, const TorchTableSum& listed) {
-    const std::string played_text = text_from_sum(played), listed_text = text_from_sum(listed);
-    trace_.import.add(
-        "end_contradicts_snapshot", Severity::loss, 1,
-        "The trace contradicts the snapshot: followed to its end, it does not arrive at the blocks and "
-        "segments that the snapshot lists. The end is what the snapshot lists; before it figures of "
-        "this heap are wrong, because entries are missing. Take the snapshot while history is still "
-        "recorded, with no other thread allocating.",
-        fmt::format("{}: followed to the end the trace has {}, the snapshot {}", heap_names_[heap], played_text,
-                    played_text == listed_text ? "as many at other addresses" : listed_text));
+  // Of all that was written, by heap.
+  std::vector<TorchTableSum> sum_up_trace() {
+    writer_.flush();
+    std::vector<TorchTableSum> sums(heap_names_.size());
+    const StreamState& last = out_.stream().last_state();
+    for (std::uint32_t heap = 1; heap < sums.size(); ++heap) {
+      const HeapState& state = last.heap(heap);
+      sums[heap] = {state.live_blocks, state.in_use_bytes, state.space.region_bytes().value_or(0)};
+    }
+    for (const LiveBlock& block : last.slots())
+      if (block.is_live()) sums[block.heap].add_place(block.address, block.size);
+    return sums;
   }
 
-  // The snapshot lists the allocator's own tables: where entries do not arrive at them, the tables are right.
-  void list_what_is_contradicted() {
-    struct Listed {
-      std::vector<wire::RegionLiveRecord> regions;
-      std::vector<wire::LiveRecord> blocks;
-    };
-    std::map<std::uint32_t, Listed> heaps;
-    for (const auto& [pool, heap] : heaps_)
-      if (contradicting_devices_.contains(std::get<0>(pool))) heaps[heap];
-    std::map<std::pair<std::uint32_t, std::uint64_t>, LiveBlock> played;
+  // The snapshot lists the allocator's own tables: where entries do not arrive at them, the tables are right. A mark is
+  // before them, so that the moment behind the last entry stays as the entries tell it.
+  void list_the_tables() {
+    wire::MarkerRecord mark;
+    mark.name = writer_.define_string("what the snapshot lists");
+    writer_.add(mark, time_ns_);
+    writer_.flush();
+    std::map<std::pair<std::uint32_t, std::uint64_t>, LiveBlock> told;
     for (const LiveBlock& block : out_.stream().last_state().slots())
-      if (block.is_live() && heaps.contains(block.heap)) played.emplace(std::pair(block.heap, block.address), block);
+      if (block.is_live()) told.emplace(std::pair(block.heap, block.address), block);
 
+    std::vector<wire::RegionLiveRecord> regions;
+    std::vector<wire::LiveRecord> blocks;
     const TorchSegments& segments = snapshot_.segments;
     for (std::uint32_t segment = 0; segment < segments.size(); ++segment) {
-      const auto heap = heaps.find(heap_of_segment_[segment]);
-      if (heap == heaps.end()) continue;
-      wire::RegionLiveRecord& region = heap->second.regions.emplace_back();
+      wire::RegionLiveRecord& region = regions.emplace_back();
       region.address = segments.address[segment];
       region.size = bytes_or_0(segments.total_bytes[segment]);
+      region.heap = heap_of_segment_[segment];
       region.flags = segments.is_expandable[segment] != 0 ? wire::region_flag::joins_neighbours : 0;
       for (std::uint32_t i = segments.block_begin[segment]; i < segments.block_begin[segment + 1]; ++i) {
         if (!snapshot_.blocks.is_active(i)) continue;
-        wire::LiveRecord& block = heap->second.blocks.emplace_back(listed_block(segment, i));
+        wire::LiveRecord& block = blocks.emplace_back(listed_block(segment, i));
         // The same allocation as far as the entries tell: its id says when it was made.
-        const auto was = played.find({heap->first, block.address});
-        if (was != played.end() && was->second.size == block.size && was->second.stack == block.stack)
+        const auto was = told.find({block.heap, block.address});
+        if (was != told.end() && was->second.size == block.size && was->second.stack == block.stack)
           block.event = was->second.event;
       }
     }
-    for (const auto& [heap, listed] : heaps) writer_.list_heap(heap, listed.regions, listed.blocks, time_ns_);
+    constexpr std::uint32_t all_heaps = 0;
+    writer_.list_heap(all_heaps, regions, blocks, time_ns_);
+    compare_with_the_listing();
+  }
+
+  // Tables that do not fit together can't be listed: blocks or segments over others, sizes that no device has.
+  void compare_with_the_listing() {
+    const std::vector<TorchTableSum> told = sum_up_trace();
+    const auto listed = sum_up_tables(snapshot_, heap_of_segment_, heap_names_.size());
+    for (std::uint32_t heap = 1; heap < told.size(); ++heap) {
+      if (told[heap] == listed[heap]) continue;
+      writer_.note_loss(0, time_ns_, time_ns_, heap);
+      add_tables_contradict_themselves(heap_names_[heap], told[heap], listed[heap], trace_.import);
+    }
   }
 
   wire::LiveRecord listed_block(std::uint32_t segment, std::uint32_t block) {
@@ -454,6 +437,7 @@ class TorchConverter {
     record.address = blocks.address[block];
     record.size = bytes_or_0(blocks.size_bytes[block]);
     record.requested = bytes_or_unknown(blocks.requested_bytes[block]);
+    record.heap = heap_of_segment_[segment];
     record.stack = stack_from(blocks.stack[block]);
     record.stream = stream_from(snapshot_.segments.stream[segment]);
     record.tag = writer_.define_string(snapshot_.text(blocks.user_metadata[block]));
@@ -474,8 +458,7 @@ class TorchConverter {
   std::vector<std::uint32_t> stacks_;  // By TorchStackId; 0: not converted yet.
   std::vector<std::uint32_t> frames_;  // By TorchFrameId, likewise.
   std::int64_t time_ns_ = 0;           // Of what was written last.
-  std::int64_t impossible_times_ = 0, late_entries_ = 0;
-  bool has_merged_pools_ = false;
+  ConversionCounts counts_;            // Of what is written.
 };
 
 }  // namespace

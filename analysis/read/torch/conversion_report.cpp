@@ -1,0 +1,59 @@
+#include "analysis/read/torch/conversion_report.h"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace hbmscope {
+namespace {
+
+std::string text_from_difference(const std::string& heap, std::string_view who, const TorchTableSum& told,
+                                 const TorchTableSum& listed) {
+  const std::string told_text = text_from_sum(told), listed_text = text_from_sum(listed);
+  return fmt::format("{}: {} {}, the snapshot {}", heap, who, told_text,
+                     told_text == listed_text ? "as many, some at other addresses or of other sizes" : listed_text);
+}
+
+}  // namespace
+
+void add_statistics(const ConversionCounts& counts, ImportStatistics& import) {
+  const auto add = [&](std::string_view name, Severity severity, std::int64_t count, std::string_view remedy) {
+    if (count > 0) import.add(name, severity, count, remedy);
+  };
+  import.add("blocks_before_the_first_event", Severity::info, static_cast<std::int64_t>(counts.blocks_before));
+  add("size_derived", Severity::notice, static_cast<std::int64_t>(counts.derived_sizes),
+      "PyTorch's trace tells what was asked, not what a block took; of blocks that were freed before the snapshot the "
+      "size follows from the allocator's rules.");
+  add("impossible_time", Severity::warning, counts.impossible_times,
+      "Times before 1970 or after 2116 count as missing; such an entry has the time of the one before it.");
+  add("merged_pools", Severity::warning, counts.has_merged_pools ? 1 : 0,
+      "More than 4,096 pools: the blocks of further private ones are counted in their device's heap.");
+  add("late_entries", Severity::notice, counts.late_entries,
+      "Entries whose time lies before that of the entry before them: they stay where the file has them.");
+  add("history_overflowed", Severity::notice, counts.has_history_overflowed ? 1 : 0,
+      "PyTorch keeps so many entries and drops the oldest: what happened before the first one is not in the file. "
+      "_record_memory_history(max_entries=...) keeps more.");
+  add("contradiction", Severity::warning, static_cast<std::int64_t>(counts.contradictions),
+      "Entries of the trace contradict the blocks of the snapshot: history was recorded while another thread "
+      "allocated, or the trace is not of this snapshot. Moments before them are inexact.");
+}
+
+void add_end_contradicts_snapshot(const std::string& heap, const TorchTableSum& told, const TorchTableSum& listed,
+                                  ImportStatistics& import) {
+  import.add("end_contradicts_snapshot", Severity::loss, 1,
+             "The trace contradicts the snapshot: followed to its end, it does not arrive at the blocks and segments "
+             "that the snapshot lists. The end is what the snapshot lists; before it figures of this device's heaps "
+             "are inexact, because entries are missing or wrong. Take the snapshot while history is still recorded, "
+             "with no other thread allocating.",
+             text_from_difference(heap, "followed to the end the trace has", told, listed));
+}
+
+void add_tables_contradict_themselves(const std::string& heap, const TorchTableSum& told, const TorchTableSum& listed,
+                                      ImportStatistics& import) {
+  import.add("tables_contradict_themselves", Severity::loss, 1,
+             "Blocks or segments that the snapshot lists lie over others, or have sizes that no device has: figures of "
+             "this heap are inexact at the end too. Is the file damaged?",
+             text_from_difference(heap, "what can be listed are", told, listed));
+}
+
+}  // namespace hbmscope

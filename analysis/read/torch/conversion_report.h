@@ -1,0 +1,27 @@
+// What a person should know of the trace that was made of a snapshot: rows of the import statistics.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/model/import_statistics.h"
+#include "analysis/read/torch/table_sums.h"
+
+namespace hbmscope {
+
+struct ConversionCounts {
+  std::uint64_t contradictions = 0;  // Entries that contradict the tables.
+  std::uint64_t derived_sizes = 0, blocks_before = 0;
+  std::int64_t impossible_times = 0, late_entries = 0;
+  bool has_merged_pools = false, has_history_overflowed = false;
+};
+void add_statistics(const ConversionCounts& counts, ImportStatistics& import);
+
+// `told` is what the trace has where the snapshot has `listed`: followed to the end of its entries, or what of the
+// tables could be listed.
+void add_end_contradicts_snapshot(const std::string& heap, const TorchTableSum& told, const TorchTableSum& listed,
+                                  ImportStatistics& import);
+void add_tables_contradict_themselves(const std::string& heap, const TorchTableSum& told, const TorchTableSum& listed,
+                                      ImportStatistics& import);
+
+}  // namespace hbmscope
