@@ -28,7 +28,9 @@ class HistoryMeter {
       note({change.position, block.requested == wire::unknown_bytes ? possible_size(block) : block.requested, false});
     }
     const FreeFigures now = figures_of(state.heap(heap_).space);
-    if (now.scattered != last_.scattered && change.position > 0) add_step(change, now);
+    // A listing moves nothing: what it shows happened before, unseen.
+    const bool is_listed = change.place.kind == wire::RecordKind{};
+    if (now.scattered != last_.scattered && !is_listed) add_step(change, now);
     last_ = now;
   }
 

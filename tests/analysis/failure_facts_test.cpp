@@ -230,5 +230,20 @@ TEST(FreeHistory, knows_the_largest_request_so_far_and_what_scattered_most) {
   EXPECT_LT(history->steps[0].position, history->steps[1].position);
 }
 
+TEST(FreeHistory, a_new_listing_is_no_step) {
+  Comb comb;
+  const auto steps = [&] {
+    comb.builder.writer.flush();
+    return compute_free_history(comb.builder.trace.streams[0], comb.heap, 10)->steps.size();
+  };
+  const std::size_t before = steps();
+  wire::RegionLiveRecord region;
+  region.size = 100 * mib;
+  comb.builder.writer.list_heap(comb.heap, {&region, 1}, {}, comb.builder.time_ns);  // Nothing lives any more.
+  EXPECT_EQ(before, steps());
+  comb.builder.alloc(comb.heap, 20 * mib, 10 * mib);  // 20 MiB in front of it, 70 behind.
+  EXPECT_EQ(before + 1, steps());
+}
+
 }  // namespace
 }  // namespace hbmscope
