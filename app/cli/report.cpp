@@ -138,12 +138,13 @@ std::string text_report(const ReportOptions& options, const Source& source, cons
 
 // A misspelt label would be one row of everything. What a trace can have counts, whatever it has at this moment.
 Result<void> check_label(const std::string& by, const Source& source) {
+  if (!by.starts_with("label:")) return {};
   const std::string wanted = label_key_of(by);
   std::vector<std::string> keys = label_keys(*source.profile);
   if (source.trace)
     for (const std::string_view key : trace_label_keys)
       if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.emplace_back(key);
-  if (!by.starts_with("label:") || keys.empty() || std::find(keys.begin(), keys.end(), wanted) != keys.end()) return {};
+  if (keys.empty() || std::find(keys.begin(), keys.end(), wanted) != keys.end()) return {};
   constexpr std::size_t named_max = 12;
   std::string known;
   for (std::size_t i = 0; i < std::min(keys.size(), named_max); ++i)

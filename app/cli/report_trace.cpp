@@ -24,12 +24,11 @@ std::string share_text(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", *share * 100) : "–";
 }
 std::string inexact_text(const HeapRow& row) {
-  if (!row.is_inexact) return "the peak is inexact: events were lost, or contradict each other";
-  std::string text = "inexact";
-  if (row.inexact_since_start_ns)
+  std::string text = row.is_inexact ? "inexact" : "the peak is inexact";
+  if (row.is_inexact && row.inexact_since_start_ns)
     text += fmt::format(" since {:.6f} s", static_cast<double>(*row.inexact_since_start_ns) / 1e9);
   text += ": events were lost, or contradict each other";
-  if (row.is_peak_inexact) text += "; the peak is inexact too";
+  if (row.is_inexact && row.is_peak_inexact) text += "; the peak is inexact too";
   return text;
 }
 

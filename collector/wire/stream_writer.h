@@ -76,9 +76,9 @@ class StreamWriter {
   std::uint64_t note_loss(std::uint64_t count, std::int64_t since_ns, std::int64_t time_ns, std::uint32_t heap = 0);
   // All that a heap holds at this point of the stream, from its source's own table; begins a block. What the writer
   // thought of the heap is forgotten: blocks that were freed unseen are gone, and frees of all listed ones name their
-  // slots again. Heap 0: all of them, and rows name theirs. Of the rows, `heap` and `slot` are filled in; `event` is the number that alloc() returned, where the
-  // source knows that it is the same block, else unknown. Returns how many rows were left out because an earlier one
-  // has the same address.
+  // slots again. Heap 0: all of them, and rows name theirs. Of the rows, `heap` and `slot` are filled in; `event` is
+  // the number that alloc() returned, where the source knows that it is the same block, else unknown. Returns how many
+  // rows were left out because an earlier one has the same address.
   std::uint64_t list_heap(std::uint32_t heap, std::span<const RegionLiveRecord> regions,
                           std::span<const LiveRecord> blocks, std::int64_t time_ns);
 

@@ -65,13 +65,10 @@ class TorchConverter {
   // The devices whose entries do not arrive at what the snapshot lists.
   std::set<std::int32_t> compare_with_the_end() {
     std::set<std::int32_t> found;
-    const std::vector<TorchTableSum> told = sum_up_trace();
-    const auto listed = sum_up_tables(snapshot_, heap_of_segment_, heap_names_.size());
-    for (const auto& [pool, heap] : heaps_) {
-      if (told[heap] == listed[heap]) continue;
-      found.insert(std::get<0>(pool));
-      add_end_contradicts_snapshot(heap_names_[heap], told[heap], listed[heap], trace_.import);
-    }
+    for_each_difference([&](std::int32_t device, std::uint32_t heap, const auto& told, const auto& listed) {
+      found.insert(device);
+      add_end_contradicts_snapshot(heap_names_[heap], told, listed, trace_.import);
+    });
     return found;
   }
 
@@ -386,6 +383,15 @@ class TorchConverter {
     return sums;
   }
 
+  // Heaps in which what was written so far does not add up to the tables: device, heap, and both sums.
+  template <class Visit>
+  void for_each_difference(const Visit& visit) {
+    const std::vector<TorchTableSum> told = sum_up_trace();
+    const auto listed = sum_up_tables(snapshot_, heap_of_segment_, heap_names_.size());
+    for (const auto& [pool, heap] : heaps_)
+      if (told[heap] != listed[heap]) visit(std::get<0>(pool), heap, told[heap], listed[heap]);
+  }
+
   // The snapshot lists the allocator's own tables: where entries do not arrive at them, the tables are right. A mark is
   // before them, so that the moment behind the last entry stays as the entries tell it.
   void list_the_tables() {
@@ -422,13 +428,10 @@ class TorchConverter {
 
   // Tables that do not fit together can't be listed: blocks or segments over others, sizes that no device has.
   void compare_with_the_listing() {
-    const std::vector<TorchTableSum> told = sum_up_trace();
-    const auto listed = sum_up_tables(snapshot_, heap_of_segment_, heap_names_.size());
-    for (std::uint32_t heap = 1; heap < told.size(); ++heap) {
-      if (told[heap] == listed[heap]) continue;
+    for_each_difference([&](std::int32_t, std::uint32_t heap, const auto& told, const auto& listed) {
       writer_.note_loss(0, time_ns_, time_ns_, heap);
-      add_tables_contradict_themselves(heap_names_[heap], told[heap], listed[heap], trace_.import);
-    }
+      add_tables_contradict_themselves(heap_names_[heap], told, listed, trace_.import);
+    });
   }
 
   wire::LiveRecord listed_block(std::uint32_t segment, std::uint32_t block) {
