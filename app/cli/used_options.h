@@ -1,28 +1,27 @@
-// Which options stood on the command line, so that one that does not apply is refused rather than ignored. A default
-// that was not asked for is none.
+// Which options were on the command line, so that one that does not apply is refused rather than ignored. An option
+// that has its default is not one of them.
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/model/result.h"
 
-namespace CLI {
-class App;
-}
-
 namespace hbmscope::cli {
 
-class Given {
+class UsedOptions {
  public:
-  void take_from(const CLI::App& command);  // After it was parsed.
   void add(std::string_view option) { names_.emplace_back(option); }
   bool has(std::string_view option) const;
 
-  // Error: one of the options was given; `why` they can't be, "... does not apply to X", is said of that one.
-  Result<void> refuse(std::initializer_list<std::string_view> options, std::string_view why) const;
+  // Error: one of the options was used; `why` completes "--by ...", as in "does not apply to X".
+  Result<void> refuse(std::span<const std::string_view> options, std::string_view why) const;
+  Result<void> refuse(std::initializer_list<std::string_view> options, std::string_view why) const {
+    return refuse(std::span(options.begin(), options.size()), why);
+  }
 
  private:
   std::vector<std::string> names_;  // "--by"
