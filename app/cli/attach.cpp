@@ -46,7 +46,7 @@ volatile std::sig_atomic_t end_requested = 0;
 constexpr const char* profilers = "torch.profiler, jax.profiler and nsys";
 constexpr const char* totals_remain = "its total per device is still recorded, where the driver (NVML) reports it";
 
-void remember_signal(int) {
+void note_end_request(int) {
   end_requested = 1;
 }
 
@@ -120,7 +120,7 @@ class AttachedJob {
       return *failed;
     if (const auto failed = observation_.listen(options_.listen)) return *failed;
     for (const int one : {SIGINT, SIGTERM, SIGHUP})
-      if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);
+      if (std::signal(one, note_end_request) == SIG_IGN) std::signal(one, SIG_IGN);
     for (const int one : {SIGPIPE, SIGXFSZ}) std::signal(one, SIG_IGN);
     if (const auto failed = observation_.start_recording())
       return fail({*failed, "Choose another file with --record.", recording, {}, false});

@@ -79,18 +79,14 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-int refuse(const std::string& what, const std::string& remedy) {
-  return fail({what, remedy, {}, {}, false});
-}
-
 // With the message of whatever failed.
 int refuse_failure(const std::string& host, const Said& said) {
   const std::string words = printable(trimmed(said.errors));
   if (said.code == view::ssh_failed || said.code < 0 || said.code > 128)
-    return refuse(fmt::format("cannot reach {}: {}", host, words.empty() ? "ssh printed no reason" : words),
-                  fmt::format("Check that `ssh {} true` works.", host));
-  return refuse(fmt::format("{} answered with exit code {}: {}", host, said.code, words),
-                "It needs a POSIX shell, tar, gzip and sha256sum.");
+    return fail(refusal(fmt::format("cannot reach {}: {}", host, words.empty() ? "ssh printed no reason" : words),
+                  fmt::format("Check that `ssh {} true` works.", host)));
+  return fail(refusal(fmt::format("{} answered with exit code {}: {}", host, said.code, words),
+                "It needs a POSIX shell, tar, gzip and sha256sum."));
 }
 
 // One line for each question; what else is printed there (a greeting) begins otherwise. No quote, backslash
@@ -172,8 +168,8 @@ bool is_agreed(const FarOptions& options, const view::Bundle& bundle) {
 std::optional<view::Bundle> find_bundle_for(const std::string& host) {
   auto bundle = view::find_bundle();
   if (!bundle)
-    refuse(fmt::format("this hbmscope has no server bundle to copy to {}", host),
-           "Build it with make bundle, or set HBMSCOPE_SERVER_BUNDLE to its folder.");
+    fail(refusal(fmt::format("this hbmscope has no server bundle to copy to {}", host),
+           "Build it with make bundle, or set HBMSCOPE_SERVER_BUNDLE to its folder."));
   return bundle;
 }
 
@@ -183,7 +179,7 @@ std::optional<int> take_host_from(std::string& job, FarOptions& options) {
   const auto far = view::far_job_from(job);
   if (!far) return std::nullopt;
   if (!options.host.empty() && options.host != far->host)
-    return refuse(fmt::format("there are two machines: {} and {}", options.host, far->host), "Remove one of them.");
+    return fail(refusal(fmt::format("there are two machines: {} and {}", options.host, far->host), "Remove one of them."));
   options.host = far->host;
   job = far->process;
   return std::nullopt;
@@ -191,24 +187,24 @@ std::optional<int> take_host_from(std::string& job, FarOptions& options) {
 
 std::optional<int> prepare_host(const FarOptions& options) {
   if (!options.ssh.empty()) setenv(view::ssh_variable, options.ssh.c_str(), 1);
-  if (const std::string fault = view::find_host_fault(options.host); !fault.empty()) return refuse(fault, {});
+  if (const std::string fault = view::find_host_fault(options.host); !fault.empty()) return fail(refusal(fault, {}));
   const auto bundle = find_bundle_for(options.host);
   if (!bundle) return exit_usage;
   const Said probed = listen(options.host, probe(bundle->identity), -1, true);
   auto reported = lines_of(probed.output);
   if (probed.code != 0 || reported["machine"].empty()) return refuse_failure(options.host, probed);
   if (const auto fault = find_system_fault(reported, *bundle))
-    return refuse(fmt::format("{} {}", options.host, *fault), {});
+    return fail(refusal(fmt::format("{} {}", options.host, *fault), {}));
   for (const char* folder : {"cache", "folder"})
     if (const auto fault = find_folder_fault(reported[folder], reported["uid"]))
-      return refuse(fmt::format("~/.cache/hbmscope{} on {} {}, so hbmscope starts nothing from it",
+      return fail(refusal(fmt::format("~/.cache/hbmscope{} on {} {}, so hbmscope starts nothing from it",
                                 std::string(folder) == "cache" ? "" : "/" + bundle->identity, options.host, *fault),
-                    "Make it writable by you alone, or remove it.");
+                    "Make it writable by you alone, or remove it."));
   if (!reported["sum"].empty() && bundle->identity.ends_with("-" + reported["sum"])) return std::nullopt;
   if (!is_agreed(options, *bundle))
-    return refuse(fmt::format("{}: {}", options.host, not_there_yet),
+    return fail(refusal(fmt::format("{}: {}", options.host, not_there_yet),
                   fmt::format("Add --yes to copy {} to ~/.cache/hbmscope/{} there, or run it in a terminal.",
-                              text_from_bytes(static_cast<std::int64_t>(bundle->bytes)), bundle->identity));
+                              text_from_bytes(static_cast<std::int64_t>(bundle->bytes)), bundle->identity)));
   const int archive = open(bundle->archive.c_str(), O_RDONLY | O_CLOEXEC);
   if (archive < 0) return fail({"cannot read the file", {}, bundle->archive, {}, false});
   const Said copied = listen(options.host, install(bundle->identity), archive, true);
@@ -225,7 +221,7 @@ int run_there(const FarOptions& options, const std::vector<std::string>& words) 
   int status = 0;
   while (ssh > 0 && waitpid(ssh, &status, 0) < 0 && errno == EINTR) {
   }
-  if (ssh <= 0) return refuse("cannot start ssh: " + wrong, {});
+  if (ssh <= 0) return fail(refusal("cannot start ssh: " + wrong, {}));
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -10,14 +10,6 @@ std::string text_or_dash(const std::optional<std::uint64_t>& bytes) {
   return bytes ? text_from_bytes(*bytes) : "–";
 }
 
-std::string text_or_unknown(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? text_from_bytes(*bytes) : "unknown";
-}
-
-std::string percent_or_dash(const std::optional<double>& ratio) {
-  return ratio ? fmt::format("{:.1f} %", *ratio * 100) : "–";
-}
-
 std::string seconds_text(std::int64_t ns) {
   return fmt::format("{:.6f} s", static_cast<double>(ns) / 1e9);
 }

@@ -7,12 +7,9 @@
 
 namespace hbmscope::cli {
 
-// In tables and lists: "2.10 GiB"; "–" where it is unknown.
+// In tables: "2.10 GiB"; "–" where it is unknown (text_from_known_bytes() in sentences).
 std::string text_or_dash(const std::optional<std::uint64_t>& bytes);
-// In sentences: "2.10 GiB"; "unknown".
-std::string text_or_unknown(const std::optional<std::uint64_t>& bytes);
-std::string percent_or_dash(const std::optional<double>& ratio);  // "37.2 %"; "–"
-std::string seconds_text(std::int64_t ns);                        // "1.882660 s"
+std::string seconds_text(std::int64_t ns);  // "1.882660 s"
 // "1 block", "2 blocks", "1,204 events"
 std::string count_text(std::uint64_t count, const char* noun);
 

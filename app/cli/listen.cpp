@@ -11,17 +11,9 @@
 #include "collector/serve/viewer_port.h"
 
 namespace hbmscope::cli {
-namespace {
-
-int refuse(const std::string& what, const std::string& remedy) {
-  return fail({what, remedy, {}, {}, false});
-}
-
-}  // namespace
-
 std::optional<int> refuse_to_listen(const ListenOptions& options, const std::string& why, const std::string& remedy) {
   if (options.address.empty()) return std::nullopt;
-  refuse("--listen needs a job that is observed on this machine: " + why, remedy);
+  fail(refusal("--listen needs a job that is observed on this machine: " + why, remedy));
   return exit_usage;
 }
 
@@ -29,14 +21,14 @@ std::optional<int> listen_by_tcp(const ListenOptions& options, serve::ViewerPort
   auto address = link::listen_address_from(options.address);
   if (options.address.empty() || !address) return std::nullopt;
   const auto token = link::make_token();
-  if (!token) return refuse("the system has no random bytes for a token", "Remove --listen.");
+  if (!token) return fail(refusal("the system has no random bytes for a token", "Remove --listen."));
   if (const auto wrong = port.open_tcp(*address, *token))
-    return refuse(*wrong, "Use another port, an address of this machine, or port 0 for any free port.");
+    return fail(refusal(*wrong, "Use another port, an address of this machine, or port 0 for any free port."));
   const std::string where = address->text();
   std::string from = std::string(link::token_variable) + "=" + link::text_from_token(*token);
   if (!options.token_file.empty()) {
     if (const auto wrong = link::write_token(options.token_file, *token))
-      return refuse(options.token_file + ": " + *wrong, "Choose another file with --token-file.");
+      return fail(refusal(options.token_file + ": " + *wrong, "Choose another file with --token-file."));
     std::error_code error;  // Viewers are started elsewhere.
     const std::filesystem::path absolute = std::filesystem::absolute(options.token_file, error);
     from = std::string(link::token_file_variable) + "=" + absolute.string();

@@ -22,7 +22,7 @@
 namespace hbmscope::cli {
 namespace {
 
-volatile std::sig_atomic_t end_requested = 0;
+volatile std::sig_atomic_t wait_end_requested = 0;
 
 constexpr int round_ms = 5;
 constexpr int viewer_patience_ms = 500;  // For one that takes nothing any more when the job has ended.
@@ -137,10 +137,10 @@ void Observation::wait_until_all_has_come(std::uint32_t flags) {
   constexpr std::chrono::minutes patience{10};
   constexpr std::chrono::milliseconds round{5};
   has_all_come_ = false;
-  end_requested = 0;
-  for (const int one : {SIGINT, SIGTERM, SIGHUP}) std::signal(one, [](int) { end_requested = 1; });
+  wait_end_requested = 0;
+  for (const int one : {SIGINT, SIGTERM, SIGHUP}) std::signal(one, [](int) { wait_end_requested = 1; });
   for (const auto until = std::chrono::steady_clock::now() + patience;
-       !has_all_come_ && end_requested == 0 && std::chrono::steady_clock::now() < until;) {
+       !has_all_come_ && wait_end_requested == 0 && std::chrono::steady_clock::now() < until;) {
     serve_viewers(flags | link::status_flag::waits);
     std::this_thread::sleep_for(round);
   }

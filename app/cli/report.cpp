@@ -72,28 +72,24 @@ Result<void> check_label(const std::string& by, const Source& source) {
       Error{fmt::format("there is no label '{}'", wanted), fmt::format("Labels: {}.", known), {}, {}, false});
 }
 
-Error usage(std::string what, std::string remedy) {
-  return {std::move(what), std::move(remedy), {}, {}, false};
-}
-
 // Trees and callers, of which one is printed at a time.
 Result<void> check_rows(const ReportOptions& options, bool has_groups) {
   std::string flag;
   for (const ReportSection& section : report_sections()) {
     if (!section.replaces_rows || !options.used.has(section.flag)) continue;
     const std::string both = fmt::format("{} and {} can't be combined", flag, section.flag);
-    if (!flag.empty() && (!options.json || section.name == "tree")) return Failure(usage(both, "Use one of them."));
+    if (!flag.empty() && (!options.json || section.name == "tree")) return Failure(refusal(both, "Use one of them."));
     flag = section.flag;
   }
   if (flag.empty() || options.json) return {};
   if (has_groups)
-    return Failure(usage(fmt::format("{} shows frames, and --by {} groups samples", flag, options.by),
+    return Failure(refusal(fmt::format("{} shows frames, and --by {} groups samples", flag, options.by),
                          fmt::format("Remove {}, or use --by function, line, file, package or address.", flag)));
   return options.used.refuse({"--own", "--cum", "--count"}, fmt::format("can't be combined with {}", flag));
 }
 
 // What would otherwise be ignored.
-Result<void> check_combination(const ReportOptions& options) {
+Result<void> check_profile_options(const ReportOptions& options) {
   const UsedOptions& used = options.used;
   if (auto allowed = used.refuse({"--order", "--ascending"}, "needs --blocks"); !allowed) return allowed;
   if (used.has("--series")) {
@@ -116,7 +112,7 @@ Result<void> check_combination(const ReportOptions& options) {
 int run_report(const ReportOptions& options) {
   if (options.used.has("--from")) return run_report_range(options);
   if (options.used.has("--blocks") || options.used.has("--address")) return run_report_blocks(options);
-  if (auto combined = check_combination(options); !combined) return fail(combined.error());
+  if (auto combined = check_profile_options(options); !combined) return fail(combined.error());
   ViewRequest request = options.view.request;
   if (label_key_of(options.by).empty()) {
     const auto by = parse_frame_by(options.by);

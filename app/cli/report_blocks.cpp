@@ -106,7 +106,7 @@ Result<BlockQuery> query_from_options(const ReportOptions& options) {
   return BlockQuery{where_from_find(options.view.request.where), *order, options.blocks.is_ascending};
 }
 
-Result<void> check_combination(const ReportOptions& options) {
+Result<void> check_block_options(const ReportOptions& options) {
   const UsedOptions& used = options.used;
   constexpr std::string_view why = "can't be combined with --blocks or --address, which print single blocks";
   if (options.blocks.rows && !options.blocks.address.empty())
@@ -166,7 +166,7 @@ std::string own_line_text(const Definitions& definitions, std::uint32_t stack) {
 }
 
 int run_report_blocks(const ReportOptions& options) {
-  if (auto combined = check_combination(options); !combined) return fail(combined.error());
+  if (auto combined = check_block_options(options); !combined) return fail(combined.error());
   const auto query = query_from_options(options);
   if (!query) return fail(query.error());
   const auto source = load_merged(options.files, load_options(options.view));

@@ -66,7 +66,7 @@ std::string fit_text(const HeapMetrics& metrics) {
                                  text_from_bytes(*metrics.fit.bytes));
   if (metrics.fit.lower_end_bytes)
     text += fmt::format(" (lower end {}, upper end {})", text_from_bytes(*metrics.fit.lower_end_bytes),
-                        text_or_unknown(metrics.fit.upper_end_bytes));
+                        text_from_known_bytes(metrics.fit.upper_end_bytes));
   return text + "\n";
 }
 
@@ -85,7 +85,7 @@ std::string churn_text(const HeapMetrics& metrics) {
 
 std::string heap_text(const HeapRow& row, const HeapMetrics& metrics, const Terminal& terminal) {
   std::string text = terminal.paint(fmt::format("Metrics of {}", printable(row.label)), Ink::bold) + "\n";
-  text += fmt::format("  rounding waste: {}\n", text_or_unknown(metrics.rounding_waste_bytes));
+  text += fmt::format("  rounding waste: {}\n", text_from_known_bytes(metrics.rounding_waste_bytes));
   text += fit_text(metrics) + churn_text(metrics);
   text += terminal.paint(fmt::format("  high-water marks, in steps of at least {}; the last one is the peak so far",
                                      text_from_bytes(metrics.high_water_step_bytes)),

@@ -27,8 +27,8 @@ Result<std::string> program_text(const ReportInput& input, const ReportStyle&) {
   std::string text = (row->name.empty() ? "Program" : fmt::format("Program {}", printable(row->name))) + needed_text(*row);
   if (row->argument_bytes)
     text += fmt::format(": arguments {} + outputs {} − aliased {} + temporaries {}{}",
-                        text_or_unknown(row->argument_bytes), text_or_unknown(row->output_bytes),
-                        text_or_unknown(row->alias_bytes), text_or_unknown(row->temp_bytes),
+                        text_from_known_bytes(row->argument_bytes), text_from_known_bytes(row->output_bytes),
+                        text_from_known_bytes(row->alias_bytes), text_from_known_bytes(row->temp_bytes),
                         row->code_bytes ? " + code " + text_from_bytes(*row->code_bytes) : "");
   else
     text += ", by memory space; its arguments, outputs and temporaries are unknown";

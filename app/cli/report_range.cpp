@@ -71,7 +71,7 @@ std::string heaps_text(const RangeReport& report, const Terminal& terminal) {
                         pair(text_or_dash(before.in_use_bytes), text_or_dash(after.in_use_bytes), 23),
                         pair(text_or_dash(before.pool_bytes), text_or_dash(after.pool_bytes), 23),
                         pair(text_or_dash(before.largest_free_bytes), text_or_dash(after.largest_free_bytes), 23),
-                        pair(percent_or_dash(before.external_fragmentation), percent_or_dash(after.external_fragmentation), 18));
+                        pair(text_from_known_share(before.external_fragmentation), text_from_known_share(after.external_fragmentation), 18));
   }
   return text;
 }
@@ -187,7 +187,7 @@ std::string json_report(const RangeReport& report) {
   return text_from_json(json);
 }
 
-Result<void> check_options(const ReportOptions& options) {
+Result<void> check_range_options(const ReportOptions& options) {
   constexpr std::string_view why = "can't be combined with --from, which prints everything that changed";
   if (auto allowed = options.used.refuse(section_flags(), why); !allowed) return allowed;
   return options.used.refuse({"--where", "--focus", "--ignore", "--hide", "--show", "--value", "--keep-dropped-frames",
@@ -201,7 +201,7 @@ Result<void> check_options(const ReportOptions& options) {
 int run_report_range(const ReportOptions& options) {
   if (options.from.empty())
     return fail({"the time of --from is empty", "Write start, peak, oom, 12.5s or '#4711'.", {}, {}, false});
-  if (auto checked = check_options(options); !checked) return fail(checked.error());
+  if (auto checked = check_range_options(options); !checked) return fail(checked.error());
   LoadOptions load = load_options(options.view);
   load.at.clear();
   const auto source = load_merged(options.files, load);

@@ -41,8 +41,8 @@ std::string heaps_text(std::vector<HeapRow> rows, const Terminal& terminal) {
     text += fmt::format("{}  {:>10}  {}  {}  {}  {}  {}  {}  {:>10}  {:>8}",
                         pad_right(printable(row.label), width), text_from_bytes(row.in_use_bytes),
                         pad_left(text_or_dash(row.requested_bytes), 10), pad_left(text_or_dash(row.pool_bytes), 10), pad_left(text_or_dash(row.free_bytes), 10),
-                        pad_left(text_or_dash(row.largest_free_bytes), 12), pad_left(percent_or_dash(row.external_fragmentation), 9),
-                        pad_left(percent_or_dash(row.internal_fragmentation), 9), text_from_bytes(row.peak_in_use_bytes),
+                        pad_left(text_or_dash(row.largest_free_bytes), 12), pad_left(text_from_known_share(row.external_fragmentation), 9),
+                        pad_left(text_from_known_share(row.internal_fragmentation), 9), text_from_bytes(row.peak_in_use_bytes),
                         text_from_count(row.live_blocks));
     if (row.pending_bytes > 0) text += fmt::format("  {} pending", text_from_bytes(row.pending_bytes));
     if (row.is_inexact || row.is_peak_inexact) text += terminal.paint("  " + inexact_text(row), Ink::bad);
@@ -81,8 +81,8 @@ std::string failure_text(const FailureRow& row, bool is_emulated_gpu, const Term
   text += ".\n";
   if (!row.own_line.empty()) text += "  Requested by " + printable(row.own_line) + "\n";
   text += fmt::format("  At that time: in use {}, pool {}, free on the device outside the pool {}\n",
-                      text_or_unknown(row.used_bytes), text_or_unknown(row.pool_bytes),
-                      text_or_unknown(row.available_bytes));
+                      text_from_known_bytes(row.used_bytes), text_from_known_bytes(row.pool_bytes),
+                      text_from_known_bytes(row.available_bytes));
   return text;
 }
 

@@ -134,7 +134,7 @@ class Watch {
     if (row.pool_bytes) line += fmt::format(" of {}", text_from_bytes(*row.pool_bytes));
     line += " in use";
     if (row.largest_free_bytes) line += fmt::format(", largest free block {}", text_from_bytes(*row.largest_free_bytes));
-    if (row.external_fragmentation) line += fmt::format(", {} external fragmentation", percent_or_dash(row.external_fragmentation));
+    if (row.external_fragmentation) line += fmt::format(", {} external fragmentation", text_from_known_share(row.external_fragmentation));
     line += fmt::format(", {:.0f} events/s, {} lost", rate,
                         text_from_count(status_.lost_events));
     if (status_.pending_requests > 0) line += fmt::format(", {} pending after a refusal", status_.pending_requests);
