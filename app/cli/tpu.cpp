@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "allocator/tpu/generation.h"
 #include "app/cli/options.h"
 
 namespace hbmscope::cli {
@@ -14,8 +15,8 @@ CLI::App& add_tpu(CLI::App& app, TpuOptions& options) {
   layout.add_option("LAYOUT", wanted.layout, "As XLA writes it, e.g. 'f32[129,1024]{1,0:T(8,128)}'");
   layout.add_option(
       "--generation", wanted.generation,
-      "v2, v3, v4, v5e, v5p, v6e or tpu7x: the compiler's own layout, and what the least is (those from v4 on "
-      "are alike)");
+      allocator::tpu::text_from_generations() +
+          ": the compiler's own layout, and the one with the least padding (those from v4 on are alike)");
   layout.add_option("--dtype", wanted.dtype, "Of the array: f32, bf16, s8, ...; float32 and bfloat16 too");
   layout.add_option("--shape", wanted.shape, "Of the array, e.g. 100x200, or scalar");
   layout
