@@ -41,13 +41,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-volatile std::sig_atomic_t asked_to_end = 0;
+volatile std::sig_atomic_t end_requested = 0;
 
 constexpr const char* profilers = "torch.profiler, jax.profiler and nsys";
 constexpr const char* totals_remain = "what it holds of each device in all is told where the driver does (NVML)";
 
-void remember_signal(int) {
-  asked_to_end = 1;
+void note_end_request(int) {
+  end_requested = 1;
 }
 
 int refuse(const std::string& job, const attach::Refusal& refusal) {
@@ -120,7 +120,7 @@ class AttachedJob {
       return *failed;
     if (const auto failed = observation_.listen(options_.listen)) return *failed;
     for (const int one : {SIGINT, SIGTERM, SIGHUP})
-      if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);
+      if (std::signal(one, note_end_request) == SIG_IGN) std::signal(one, SIG_IGN);
     for (const int one : {SIGPIPE, SIGXFSZ}) std::signal(one, SIG_IGN);
     if (const auto failed = observation_.start_recording())
       return fail({*failed, "Name another file with --record.", recording, {}, false});
@@ -262,7 +262,7 @@ class AttachedJob {
       const std::string number = std::to_string(target.process);
       if (const auto refusal = inject(target)) {
         failed = refuse(number, *refusal);
-        if (asked_to_end != 0) break;
+        if (end_requested != 0) break;
         continue;
       }
       const std::string how = first_driver_calls(target.process);
@@ -288,7 +288,7 @@ class AttachedJob {
       injection.observer.replace(0, meeting_way_->folder.size(), target.way->folder_in_job);
     attach::InjectionProcess injector(injection);
     while (!injector.is_over()) {
-      if (asked_to_end != 0) return attach::Refusal{"you ended it", "The job runs on as it was."};
+      if (end_requested != 0) return attach::Refusal{"you ended it", "The job runs on as it was."};
       observation_.serve(link::status_flag::is_attached);
     }
     return injector.refusal();
@@ -296,7 +296,7 @@ class AttachedJob {
 
   void observe(WindowProcess& window, Flight& flight) {
     const auto begun = Clock::now();
-    while (observation_.observer().is_attached() && asked_to_end == 0) {
+    while (observation_.observer().is_attached() && end_requested == 0) {
       const bool was_recording = observation_.is_recording();
       observation_.serve(link::status_flag::is_attached);
       tell_of_driver_calls();

@@ -27,9 +27,9 @@
 namespace hbmscope::cli {
 namespace {
 
-volatile std::sig_atomic_t asked_to_end = 0;
+volatile std::sig_atomic_t demo_end_requested = 0;
 void remember(int) {
-  asked_to_end = 1;
+  demo_end_requested = 1;
 }
 
 int print_list(bool json) {
@@ -115,7 +115,7 @@ void serve(ObservedJob& job, double seconds) {
   bool is_told = false;
   while (job.serve()) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
-    const bool is_over = asked_to_end != 0 || (seconds > 0 && passed.count() >= seconds);
+    const bool is_over = demo_end_requested != 0 || (seconds > 0 && passed.count() >= seconds);
     if (is_over && !is_told) job.send_signal(SIGTERM);
     is_told = is_over;
   }

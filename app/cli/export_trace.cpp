@@ -19,7 +19,7 @@ namespace hbmscope::cli {
 namespace {
 
 // What would otherwise be left out without a word.
-Result<void> check_combination(const ExportOptions& options) {
+Result<void> check_export_options(const ExportOptions& options) {
   if (options.to != "csv" && options.to != "json" && options.to != "parquet")
     if (auto allowed =
             options.given.refuse({"--what"}, "is for rows: --to csv, json and parquet write each event or block");
@@ -68,7 +68,7 @@ bool is_trace_export(const ExportOptions& options) {
 }
 
 int run_trace_export(const ExportOptions& options) {
-  if (auto combined = check_combination(options); !combined) return fail(combined.error());
+  if (auto combined = check_export_options(options); !combined) return fail(combined.error());
   TraceTable table = TraceTable::events;
   if (!options.what.empty()) {
     const auto parsed = parse_trace_table(options.what);

@@ -80,18 +80,14 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-int refuse(const std::string& what, const std::string& remedy) {
-  return fail({what, remedy, {}, {}, false});
-}
-
 // In the words of whoever failed.
 int refuse_failure(const std::string& host, const Said& said) {
   const std::string words = printable(trimmed(said.errors));
   if (said.code == view::ssh_failed || said.code < 0 || said.code > 128)
-    return refuse(fmt::format("{} can't be reached: {}", host, words.empty() ? "ssh said nothing" : words),
-                  fmt::format("Does `ssh {} true` work?", host));
-  return refuse(fmt::format("{} answers with exit code {}: {}", host, said.code, words),
-                "A POSIX shell, tar, gzip and sha256sum are needed there.");
+    return fail(refusal(fmt::format("{} can't be reached: {}", host, words.empty() ? "ssh said nothing" : words),
+                  fmt::format("Does `ssh {} true` work?", host)));
+  return fail(refusal(fmt::format("{} answers with exit code {}: {}", host, said.code, words),
+                "A POSIX shell, tar, gzip and sha256sum are needed there."));
 }
 
 // One line for each thing that is asked; what else is printed there (a greeting) begins otherwise. No quote, backslash
@@ -173,8 +169,8 @@ bool is_agreed(const FarOptions& options, const view::Bundle& bundle) {
 std::optional<view::Bundle> find_bundle_for(const std::string& host) {
   auto bundle = view::find_bundle();
   if (!bundle)
-    refuse(fmt::format("this hbmscope has nothing to carry to {}", host),
-           "make bundle makes it; HBMSCOPE_SERVER_BUNDLE names its folder where that is elsewhere.");
+    fail(refusal(fmt::format("this hbmscope has nothing to carry to {}", host),
+           "make bundle makes it; HBMSCOPE_SERVER_BUNDLE names its folder where that is elsewhere."));
   return bundle;
 }
 
@@ -191,7 +187,7 @@ std::optional<int> take_host_from(std::string& job, FarOptions& options) {
   const auto far = view::far_job_from(job);
   if (!far) return std::nullopt;
   if (!options.host.empty() && options.host != far->host)
-    return refuse(fmt::format("two machines are named: {} and {}", options.host, far->host), "Leave one out.");
+    return fail(refusal(fmt::format("two machines are named: {} and {}", options.host, far->host), "Leave one out."));
   options.host = far->host;
   job = far->process;
   return std::nullopt;
@@ -214,24 +210,24 @@ std::vector<std::string> words_for_there(const CLI::App& command) {
 
 std::optional<int> prepare_host(const FarOptions& options) {
   if (!options.ssh.empty()) setenv(view::ssh_variable, options.ssh.c_str(), 1);
-  if (const std::string fault = view::find_host_fault(options.host); !fault.empty()) return refuse(fault, {});
+  if (const std::string fault = view::find_host_fault(options.host); !fault.empty()) return fail(refusal(fault, {}));
   const auto bundle = find_bundle_for(options.host);
   if (!bundle) return exit_usage;
   const Said probed = listen(options.host, probe(bundle->identity), -1, true);
   auto told = lines_of(probed.output);
   if (probed.code != 0 || told["machine"].empty()) return refuse_failure(options.host, probed);
   if (const auto fault = find_system_fault(told, *bundle))
-    return refuse(fmt::format("{} {}", options.host, *fault), {});
+    return fail(refusal(fmt::format("{} {}", options.host, *fault), {}));
   for (const char* folder : {"cache", "folder"})
     if (const auto fault = find_folder_fault(told[folder], told["uid"]))
-      return refuse(fmt::format("~/.cache/hbmscope{} on {} {}, so nothing in it is started",
+      return fail(refusal(fmt::format("~/.cache/hbmscope{} on {} {}, so nothing in it is started",
                                 std::string(folder) == "cache" ? "" : "/" + bundle->identity, options.host, *fault),
-                    "Make it yours alone, or remove it.");
+                    "Make it yours alone, or remove it."));
   if (!told["sum"].empty() && bundle->identity.ends_with("-" + told["sum"])) return std::nullopt;
   if (!is_agreed(options, *bundle))
-    return refuse(fmt::format("{}: {}", options.host, not_there_yet),
+    return fail(refusal(fmt::format("{}: {}", options.host, not_there_yet),
                   fmt::format("--yes copies {} to ~/.cache/hbmscope/{} there; a terminal is asked.",
-                              text_from_bytes(static_cast<std::int64_t>(bundle->bytes)), bundle->identity));
+                              text_from_bytes(static_cast<std::int64_t>(bundle->bytes)), bundle->identity)));
   const int archive = open(bundle->archive.c_str(), O_RDONLY | O_CLOEXEC);
   if (archive < 0) return fail({"it can't be read", {}, bundle->archive, {}, false});
   const Said copied = listen(options.host, install(bundle->identity), archive, true);
@@ -248,7 +244,7 @@ int run_there(const FarOptions& options, const std::vector<std::string>& words) 
   int status = 0;
   while (ssh > 0 && waitpid(ssh, &status, 0) < 0 && errno == EINTR) {
   }
-  if (ssh <= 0) return refuse("ssh can't be started: " + wrong, {});
+  if (ssh <= 0) return fail(refusal("ssh can't be started: " + wrong, {}));
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -29,10 +29,10 @@
 namespace hbmscope::cli {
 namespace {
 
-volatile std::sig_atomic_t signal_came = 0;
+volatile std::sig_atomic_t far_job_signal = 0;
 
-void remember_signal(int signal) {
-  signal_came = signal;
+void note_signal_for_far_job(int signal) {
+  far_job_signal = signal;
 }
 
 // What the command there says when it has begun.
@@ -63,7 +63,7 @@ class FollowedJob {
   int run(const Begun& begun, bool has_window) {
     const std::string name = options_.far.host + ":" + begun.observer;
     for (const int one : {SIGINT, SIGTERM, SIGHUP})
-      if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);
+      if (std::signal(one, note_signal_for_far_job) == SIG_IGN) std::signal(one, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     link_.set_news([](const std::string& news) { say(printable(news)); });
     link_.set_output(begun.folder, [](std::span<const std::uint8_t> bytes, bool is_error) {
@@ -82,7 +82,7 @@ class FollowedJob {
     if (const auto wrong = link_.open(view::socket_of("live:" + name))) return fail_to_follow(name, *wrong);
     if (has_window && !options_.no_window && has_display()) window_.open(name);
     while (link_.read(100)) {
-      if (signal_came != 0 && !take_signal(std::exchange(signal_came, 0))) return leave(name);
+      if (far_job_signal != 0 && !take_signal(std::exchange(far_job_signal, 0))) return leave(name);
       if (!is_run_ && window_.was_closed()) asked_ = link::RequestKind::detach;
       if (asked_ && !link_.is_lost()) link_.request(*std::exchange(asked_, std::nullopt));
       const bool is_all = (status_.flags & link::status_flag::waits) != 0 && link_.place() >= status_.blocks_bytes;

@@ -14,10 +14,6 @@
 namespace hbmscope::cli {
 namespace {
 
-int refuse(const std::string& what, const std::string& remedy) {
-  return fail({what, remedy, {}, {}, false});
-}
-
 }  // namespace
 
 void add_listen_options(CLI::App& command, ListenOptions& options) {
@@ -39,7 +35,7 @@ void add_listen_options(CLI::App& command, ListenOptions& options) {
 
 std::optional<int> refuse_to_listen(const ListenOptions& options, const std::string& why, const std::string& remedy) {
   if (options.address.empty()) return std::nullopt;
-  refuse("--listen is for jobs that are observed here: " + why, remedy);
+  fail(refusal("--listen is for jobs that are observed here: " + why, remedy));
   return exit_usage;
 }
 
@@ -47,14 +43,14 @@ std::optional<int> listen_by_tcp(const ListenOptions& options, serve::ViewerPort
   auto address = link::listen_address_from(options.address);
   if (options.address.empty() || !address) return std::nullopt;
   const auto token = link::make_token();
-  if (!token) return refuse("the system has no random bytes for a token", "Leave --listen out.");
+  if (!token) return fail(refusal("the system has no random bytes for a token", "Leave --listen out."));
   if (const auto wrong = port.open_tcp(*address, *token))
-    return refuse(*wrong, "Name another port, an address of this machine, or port 0 for any that is free.");
+    return fail(refusal(*wrong, "Name another port, an address of this machine, or port 0 for any that is free."));
   const std::string where = address->text();
   std::string from = std::string(link::token_variable) + "=" + link::text_from_token(*token);
   if (!options.token_file.empty()) {
     if (const auto wrong = link::write_token(options.token_file, *token))
-      return refuse(options.token_file + ": " + *wrong, "Name another file with --token-file.");
+      return fail(refusal(options.token_file + ": " + *wrong, "Name another file with --token-file."));
     std::error_code error;  // Viewers are started elsewhere.
     const std::filesystem::path absolute = std::filesystem::absolute(options.token_file, error);
     from = std::string(link::token_file_variable) + "=" + absolute.string();

@@ -155,7 +155,7 @@ Result<void> check_label(const std::string& by, const Source& source) {
 }
 
 // What would otherwise be left out without a word.
-Result<void> check_combination(const ReportOptions& options) {
+Result<void> check_profile_options(const ReportOptions& options) {
   const Given& given = options.given;
   if (auto allowed = given.refuse({"--order", "--ascending"}, "is for --blocks"); !allowed) return allowed;
   if (options.tree && options.bottom_up)
@@ -190,7 +190,7 @@ Result<void> check_combination(const ReportOptions& options) {
 int run_report(const ReportOptions& options) {
   if (options.given.has("--from")) return run_report_range(options);
   if (options.given.has("--blocks") || options.given.has("--address")) return run_report_blocks(options);
-  if (auto combined = check_combination(options); !combined) return fail(combined.error());
+  if (auto combined = check_profile_options(options); !combined) return fail(combined.error());
   ViewRequest request = options.view.request;
   if (label_key_of(options.by).empty()) {
     const auto by = parse_frame_by(options.by);

@@ -105,7 +105,7 @@ Result<BlockQuery> query_from_options(const ReportOptions& options) {
   return BlockQuery{where_from_find(options.view.request.where), *order, options.blocks.is_ascending};
 }
 
-Result<void> check_combination(const ReportOptions& options) {
+Result<void> check_block_options(const ReportOptions& options) {
   if (options.blocks.rows && !options.blocks.address.empty())
     return Failure(Error{"--blocks and --address can't be printed at once", "Give one of them.", {}, {}, false});
   if (auto allowed = options.given.refuse(
@@ -180,7 +180,7 @@ void add_block_options(CLI::App& command, BlockReportOptions& options) {
 }
 
 int run_report_blocks(const ReportOptions& options) {
-  if (auto combined = check_combination(options); !combined) return fail(combined.error());
+  if (auto combined = check_block_options(options); !combined) return fail(combined.error());
   const auto query = query_from_options(options);
   if (!query) return fail(query.error());
   const auto source = load_merged(options.files, load_options(options.view));

@@ -11,9 +11,6 @@
 namespace hbmscope::cli {
 namespace {
 
-std::string known_text(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? text_from_bytes(*bytes) : "not told";
-}
 std::string time_text(std::uint64_t ns) {
   return text_from_value(signed_from(ns), "nanoseconds");
 }
@@ -68,7 +65,7 @@ std::string fit_text(const HeapMetrics& metrics) {
                   text_from_bytes(*metrics.fit.bytes));
   if (metrics.fit.lower_end_bytes)
     text += fmt::format(" (lower end {}, upper end {})", text_from_bytes(*metrics.fit.lower_end_bytes),
-                        known_text(metrics.fit.upper_end_bytes));
+                        text_from_known_bytes(metrics.fit.upper_end_bytes));
   return text + "\n";
 }
 
@@ -87,7 +84,7 @@ std::string churn_text(const HeapMetrics& metrics) {
 
 std::string heap_text(const HeapRow& row, const HeapMetrics& metrics, const Terminal& terminal) {
   std::string text = terminal.paint(fmt::format("Metrics of {}", printable(row.label)), Ink::bold) + "\n";
-  text += fmt::format("  rounding waste: {}\n", known_text(metrics.rounding_waste_bytes));
+  text += fmt::format("  rounding waste: {}\n", text_from_known_bytes(metrics.rounding_waste_bytes));
   text += fit_text(metrics) + churn_text(metrics);
   text += terminal.paint(fmt::format("  high-water moments, in steps of {} and more; peak so far",
                                      text_from_bytes(metrics.high_water_step_bytes)),

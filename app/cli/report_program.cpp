@@ -10,14 +10,6 @@
 #include "analysis/write/json_optional.h"
 
 namespace hbmscope::cli {
-namespace {
-
-std::string known_text(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? text_from_bytes(*bytes) : "?";
-}
-
-}  // namespace
-
 std::string text_from_program(const Trace& trace) {
   const auto row = find_program_memory(trace);
   if (!row) return {};
@@ -25,8 +17,8 @@ std::string text_from_program(const Trace& trace) {
   if (!row->argument_bytes)
     text += ", by memory space; what of it are arguments, outputs and temporaries is not told";
   else
-    text += fmt::format(": arguments {} + outputs {} - in both {} + temporaries {}", known_text(row->argument_bytes),
-                        known_text(row->output_bytes), known_text(row->alias_bytes), known_text(row->temp_bytes));
+    text += fmt::format(": arguments {} + outputs {} - in both {} + temporaries {}", text_from_known_bytes(row->argument_bytes),
+                        text_from_known_bytes(row->output_bytes), text_from_known_bytes(row->alias_bytes), text_from_known_bytes(row->temp_bytes));
   if (const auto needed = row->needed_without_code_bytes())
     text += row->code_bytes ? fmt::format(" + code {} = {} of device memory", text_from_bytes(*row->code_bytes),
                                           text_from_bytes(clamped_sum(*needed, *row->code_bytes)))

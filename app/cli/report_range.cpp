@@ -24,12 +24,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string share_text(const std::optional<double>& share) {
-  return share ? fmt::format("{:.1f} %", *share * 100) : "–";
-}
-std::string bytes_text(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? text_from_bytes(signed_from(*bytes)) : "not told";
-}
 
 struct RangeReport {
   const Trace& trace;
@@ -73,10 +67,10 @@ std::string heaps_text(const RangeReport& report, const Terminal& terminal) {
       return pad_left(a + " > " + b, size);
     };
     text += fmt::format("{}  {}  {}  {}  {}\n", pad_right(printable(after.name), width),
-                        pair(bytes_text(before.in_use_bytes), bytes_text(after.in_use_bytes), 23),
-                        pair(bytes_text(before.pool_bytes), bytes_text(after.pool_bytes), 23),
-                        pair(bytes_text(before.largest_free_bytes), bytes_text(after.largest_free_bytes), 23),
-                        pair(share_text(before.external_fragmentation), share_text(after.external_fragmentation), 17));
+                        pair(text_from_known_bytes(before.in_use_bytes), text_from_known_bytes(after.in_use_bytes), 23),
+                        pair(text_from_known_bytes(before.pool_bytes), text_from_known_bytes(after.pool_bytes), 23),
+                        pair(text_from_known_bytes(before.largest_free_bytes), text_from_known_bytes(after.largest_free_bytes), 23),
+                        pair(text_from_known_share(before.external_fragmentation), text_from_known_share(after.external_fragmentation), 17));
   }
   return text;
 }

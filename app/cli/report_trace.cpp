@@ -17,12 +17,6 @@
 namespace hbmscope::cli {
 namespace {
 
-std::string known_text(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? text_from_bytes(*bytes) : "not told";
-}
-std::string share_text(const std::optional<double>& share) {
-  return share ? fmt::format("{:.1f} %", *share * 100) : "–";
-}
 std::string inexact_text(const HeapRow& row) {
   std::string text = row.is_inexact ? "inexact" : "the peak is inexact";
   if (row.is_inexact && row.inexact_since_start_ns)
@@ -45,9 +39,9 @@ std::string heaps_text(std::vector<HeapRow> rows, const Terminal& terminal) {
   for (const HeapRow& row : rows) {
     text += fmt::format("{}  {:>10}  {:>10}  {:>10}  {:>10}  {:>12}  {}  {}  {:>10}  {:>8}",
                         pad_right(printable(row.label), width), text_from_bytes(row.in_use_bytes),
-                        known_text(row.requested_bytes), known_text(row.pool_bytes), known_text(row.free_bytes),
-                        known_text(row.largest_free_bytes), pad_left(share_text(row.external_fragmentation), 8),
-                        pad_left(share_text(row.internal_fragmentation), 8), text_from_bytes(row.peak_in_use_bytes),
+                        text_from_known_bytes(row.requested_bytes), text_from_known_bytes(row.pool_bytes), text_from_known_bytes(row.free_bytes),
+                        text_from_known_bytes(row.largest_free_bytes), pad_left(text_from_known_share(row.external_fragmentation), 8),
+                        pad_left(text_from_known_share(row.internal_fragmentation), 8), text_from_bytes(row.peak_in_use_bytes),
                         text_from_count(row.live_blocks));
     if (row.pending_bytes > 0) text += fmt::format("  {} pending", text_from_bytes(row.pending_bytes));
     if (row.is_inexact || row.is_peak_inexact) text += terminal.paint("  " + inexact_text(row), Ink::bad);
@@ -82,8 +76,8 @@ std::string failure_text(const FailureRow& row, bool is_beside, const Terminal& 
   text += fmt::format(
       " (event {}): asked {}; then in use {}, pool size {}, free in it {}, largest free block {}; the "
       "driver had {}.\n",
-      row.event, text_from_bytes(row.asked_bytes), known_text(row.used_bytes), known_text(row.pool_bytes),
-      known_text(row.total_free_bytes), known_text(row.largest_free_bytes),
+      row.event, text_from_bytes(row.asked_bytes), text_from_known_bytes(row.used_bytes), text_from_known_bytes(row.pool_bytes),
+      text_from_known_bytes(row.total_free_bytes), text_from_known_bytes(row.largest_free_bytes),
       row.available_bytes ? text_from_bytes(*row.available_bytes) + " left" : "an unknown amount left");
   if (!row.own_line.empty()) text += "  asked by " + printable(row.own_line) + "\n";
   return text;

@@ -18,7 +18,7 @@
 namespace hbmscope::cli {
 namespace {
 
-volatile std::sig_atomic_t asked_to_end = 0;
+volatile std::sig_atomic_t signal_to_forward = 0;
 
 std::string text_from_stacks(const RunOptions& options) {
   if (options.stacks == "none") return " without stacks";
@@ -26,8 +26,8 @@ std::string text_from_stacks(const RunOptions& options) {
                      options.stacks == "python" ? "Python and native" : "native", options.stack_depth);
 }
 
-void remember_signal(int signal) {
-  asked_to_end = signal;
+void note_signal_to_forward(int signal) {
+  signal_to_forward = signal;
 }
 
 int run_there(const RunOptions& options, const std::string& name, bool has_window) {
@@ -54,7 +54,7 @@ int run_job(const RunOptions& options, bool has_window) {
   }
   const std::string path = options.record.empty() ? fmt::format("{}.{}.hbm", name, getpid()) : options.record;
   for (const int one : {SIGTERM, SIGHUP})
-    if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);  // Under nohup.
+    if (std::signal(one, note_signal_to_forward) == SIG_IGN) std::signal(one, SIG_IGN);  // Under nohup.
   ObservedJob job;
   Flight flight(options.flight, name, path);
   flight.open();
@@ -77,7 +77,7 @@ int run_job(const RunOptions& options, bool has_window) {
   for (bool is_running = true; is_running;) {
     const bool was_recording = job.is_recording();
     is_running = job.serve();
-    if (asked_to_end != 0 && is_running) job.send_signal(std::exchange(asked_to_end, 0));
+    if (signal_to_forward != 0 && is_running) job.send_signal(std::exchange(signal_to_forward, 0));
     flight.note(job.take_failures(), was_recording);
   }
   flight.stderr_tail().finish();

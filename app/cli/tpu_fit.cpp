@@ -28,10 +28,6 @@ const char* const compiled_for_no_tpu = "this program was compiled for a CPU or 
 
 namespace {
 
-Error error_of(std::string what, std::string remedy, const std::string& file = {}) {
-  return {std::move(what), std::move(remedy), file, {}, false};
-}
-
 // Its memory is no TPU's, though arrays are told: none of them has tiles.
 bool is_of_no_tpu(const Trace& trace, const ProgramMemoryRow& program) {
   const bool is_device = std::any_of(program.by_space.begin(), program.by_space.end(),
@@ -49,10 +45,10 @@ Result<Fit> fit_of_trace(const Trace* trace, const std::string& file) {
   auto program = trace != nullptr ? find_program_memory(*trace) : std::nullopt;
   const auto needed = program ? program->needed_without_code_bytes() : std::nullopt;
   if (!needed)
-    return Failure(error_of("this is no dump that tells a program's arguments, outputs and temporaries",
+    return Failure(refusal("this is no dump that tells a program's arguments, outputs and temporaries",
                             "XLA writes them with --xla_dump_to and --xla_dump_hlo_as_proto.", file));
   if (is_of_no_tpu(*trace, *program))
-    return Failure(error_of(compiled_for_no_tpu,
+    return Failure(refusal(compiled_for_no_tpu,
                             "What a TPU makes of it, its compiler says: hbmscope tpu compile SCRIPT.py:NAME.", file));
   const auto code_bytes = program->code_bytes;
   const bool is_emulated = std::any_of(trace->streams.begin(), trace->streams.end(), [](const Stream& stream) {
@@ -78,7 +74,7 @@ std::optional<std::uint64_t> chips_of(std::string_view sizes) {
 Result<const tpu::Generation*> generation_from(const std::string& name) {
   if (const tpu::Generation* generation = tpu::find_generation(name)) return generation;
   const tpu::NoGeneration none = tpu::why_no_generation(printable(name));
-  return Failure(error_of(none.what, none.remedy));
+  return Failure(refusal(none.what, none.remedy));
 }
 
 std::string canonical_topology(const std::string& topology) {
@@ -101,7 +97,7 @@ Result<std::vector<FitTarget>> targets_from(const std::vector<std::string>& gene
     if (!generation) return Failure(generation.error());
     const auto chips = chips_of(std::string_view(topology).substr(std::min(colon + 1, topology.size())));
     if (!chips)
-      return Failure(error_of(fmt::format("'{}' is no topology", printable(topology)), "Write e.g. v5e:2x2."));
+      return Failure(refusal(fmt::format("'{}' is no topology", printable(topology)), "Write e.g. v5e:2x2."));
     targets.push_back({canonical_topology(topology), *generation, *chips * (*generation)->devices_per_chip});
   }
   if (targets.empty())
@@ -251,9 +247,9 @@ bool is_script(const std::string& name) {
 
 int ask_compiler(const TpuFitOptions& options) {
   if (options.files.size() > 1)
-    return fail(error_of("a script and another file", "Ask the compiler of one script at a time."));
+    return fail(refusal("a script and another file", "Ask the compiler of one script at a time."));
   if (options.topologies.empty() || !options.generations.empty())
-    return fail(error_of("the compiler is asked of topologies", "Write --topology v5e:2x2, several times."));
+    return fail(refusal("the compiler is asked of topologies", "Write --topology v5e:2x2, several times."));
   TpuCompileOptions compile;
   compile.target = options.files.front();
   compile.topologies = options.topologies;
