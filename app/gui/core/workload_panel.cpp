@@ -20,10 +20,11 @@ TableCell cell_of(const std::optional<WorkloadFigure>& figure) {
 
 std::shared_ptr<const WorkloadAnswer> answer_of(std::shared_ptr<const OpenedWorkload> opened) {
   auto answer = std::make_shared<WorkloadAnswer>();
-  answer->title = title_of(*opened->now);
-  answer->verdict = verdict_of(*opened->now);
-  answer->as_written_fits = opened->as_written->emulation.failures.empty();
-  answer->has_words_as_written = have_same_words(answer->verdict, verdict_of(*opened->as_written));
+  answer->title = workload_title(*opened->now);
+  answer->verdict = compute_workload_verdict(*opened->now);
+  const WorkloadVerdict written = compute_workload_verdict(*opened->as_written);
+  answer->as_written_fits = written.fits;
+  answer->has_words_as_written = have_same_words(answer->verdict, written);
   answer->tiers = compute_tier_rows(*opened->now);
   answer->figures = compute_workload_figures(*opened->now);
   answer->differences = compare_workloads(*opened->now, *opened->as_written);
@@ -94,7 +95,7 @@ TextTable table_from_workload(const WorkloadAnswer& answer) {
   TextTable table;
   table.head = answer.title + ": " + answer.verdict.sentence;
   for (const WorkloadReason& reason : answer.verdict.reasons)
-    table.head += fmt::format(" step {}: {}", reason.step, reason.sentence);
+    table.head += " " + text_from_reason(reason);
   table.columns = {{"Of"}, {"What"}, {"Now", true}, {"As written", true}};
   const auto add = [&](const WorkloadFigure& figure, const std::string& name) {
     const auto difference =
@@ -104,7 +105,7 @@ TextTable table_from_workload(const WorkloadAnswer& answer) {
     table.rows.push_back({{figure.of, {}}, {name, {}}, cell_of(figure), cell_of(is_other ? difference->was : figure)});
   };
   for (const TierRow& row : answer.tiers) {
-    const std::string room = text_of_room(row);
+    const std::string room = text_from_room(row);
     add({row.name, "peak", row.peak_bytes, FigureUnit::bytes, {}}, room.empty() ? "peak" : "peak, " + room);
   }
   for (const WorkloadFigure& figure : answer.figures) add(figure, figure.name);
