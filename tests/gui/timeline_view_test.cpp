@@ -4,7 +4,7 @@
 
 #include <imgui_internal.h>
 
-#include "app/gui/core/trace_moment.h"
+#include "app/gui/sources/trace_moment.h"
 #include "app/gui/views/import_view.h"
 #include "app/gui/views/timeline_lanes.h"
 #include "app/gui/views/timeline_marks.h"

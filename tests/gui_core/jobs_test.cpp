@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "app/gui/core/app.h"
-#include "app/gui/core/jobs.h"
+#include "app/gui/sources/jobs.h"
 #include "tests/gui_core/pretend_hbmscope.h"
 
 namespace hbmscope::gui {

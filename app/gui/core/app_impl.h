@@ -16,7 +16,7 @@
 #include "analysis/write/trace_table.h"
 #include "app/gui/core/answer_cache.h"
 #include "app/gui/core/app.h"
-#include "app/gui/core/read_file.h"
+#include "app/gui/sources/read_file.h"
 #include "app/gui/core/worker_pool.h"
 #include "collector/view/command_lines.h"
 

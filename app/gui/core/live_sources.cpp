@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/gui/core/app_impl.h"
-#include "app/gui/core/read_file.h"
+#include "app/gui/sources/read_file.h"
 #include "app/gui/core/running_work.h"
 
 namespace hbmscope::gui {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analysis/trace/stream.h"
-#include "app/gui/core/trace_moment.h"
+#include "app/gui/sources/trace_moment.h"
 
 namespace hbmscope::gui {
 

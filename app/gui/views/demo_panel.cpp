@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include "app/gui/core/demo_choices.h"
+#include "app/gui/sources/demo_choices.h"
 #include "app/gui/views/drawing.h"
 
 namespace hbmscope::gui {

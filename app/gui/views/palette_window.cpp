@@ -8,7 +8,7 @@
 
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
-#include "app/gui/core/trace_moment.h"
+#include "app/gui/sources/trace_moment.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/text_field.h"
 

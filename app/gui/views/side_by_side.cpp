@@ -6,7 +6,7 @@
 
 #include <imgui.h>
 
-#include "app/gui/core/trace_moment.h"
+#include "app/gui/sources/trace_moment.h"
 #include "app/gui/views/drawing.h"
 
 namespace hbmscope::gui {

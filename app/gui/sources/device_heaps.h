@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/core/trace_moment.h"
+#include "app/gui/sources/trace_moment.h"
 
 namespace hbmscope::gui {
 

@@ -1,4 +1,4 @@
-#include "app/gui/core/workload_panel.h"
+#include "app/gui/sources/workload_panel.h"
 
 #include <algorithm>
 #include <bit>

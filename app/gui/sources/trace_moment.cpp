@@ -1,4 +1,4 @@
-#include "app/gui/core/trace_moment.h"
+#include "app/gui/sources/trace_moment.h"
 
 #include <algorithm>
 #include <charconv>
