@@ -258,7 +258,7 @@ TEST_F(TimelineView, failure_fragmentation_and_sizes_are_shown_and_keys_lead_thr
     for (const auto& [view, picture] :
          {std::pair(ViewKind::failure, "failure"), std::pair(ViewKind::fragmentation, "fragmentation"),
           std::pair(ViewKind::sizes, "sizes")}) {
-      commands().push(gui::CommandId::set_view, std::string(gui::name_of(view).key));
+      commands().push(gui::command::set_view, view);
       ASSERT_TRUE(wait_until_idle(hand));
       hand.Yield(3);
       EXPECT_EQ(view, state().position().view);

@@ -18,7 +18,8 @@ struct DeviceHeap {
 };
 
 struct DeviceHeaps {
-  std::string name;  // "device 0", "VMEM", "GPU beside it", "host memory"; with its rank, or its file where several were joined.
+  std::string name;  // "device 0", "VMEM", "GPU beside it", "host memory"; with its rank, or its file where several
+                     // were joined.
   std::vector<DeviceHeap> heaps;
 };
 
