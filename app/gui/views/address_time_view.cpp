@@ -53,9 +53,7 @@ struct DrawnBoxes {
   AddressRange seen() const { return state.position().addresses; }
   void show_addresses(AddressRange range) const {
     if (range == seen()) return;
-    Command command{CommandId::show_addresses, {}, {}, SourceId::none, {}, {}};
-    if (!range.empty()) command.texts = {address_text(range.begin), address_text(range.end)};
-    commands.push(std::move(command));
+    commands.push(command::show_addresses, range);
   }
   // `share`: of the height, from the top.
   void zoom_addresses(double factor, double share) const {
@@ -230,10 +228,10 @@ void handle_pointer(const DrawnBoxes& frame, bool hovered, bool active) {
   if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) return frame.show_all();
   if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseDragMaxDistanceSqr[0] <= 16 &&
       io.MouseClickedLastCount[0] == 1) {
-    frame.commands.push(CommandId::set_moment, text_from_position(*frame.state.source()->trace, frame.whole.heap.stream,
-                                                                  frame.picture.position_after(frame.pixel_of(x))));
+    frame.commands.push(command::set_moment, {*frame.state.source()->trace, frame.whole.heap.stream,
+                                              frame.picture.position_after(frame.pixel_of(x))});
     if (const auto address = frame.boxes.axis.address_at(frame.row_of(y)))
-      frame.commands.push(CommandId::select_address, address_text(*address));
+      frame.commands.push(command::select_address, {*address});
   }
   if (!active && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) draw_tooltip(frame, x, y);
 }
@@ -321,7 +319,7 @@ void draw_address_time(const AppState& state, AddressTimeState& view, CommandQue
   const int width = static_cast<int>(to.x - from.x), height = static_cast<int>(to.y - from.y);
   if (width < 16 || height < 16) return ImGui::EndChild();
   if (state.context().address_time_width != width || state.context().address_time_height != height)
-    commands.push(CommandId::size_address_time, std::to_string(width) + "x" + std::to_string(height));
+    commands.push(command::size_address_time, {width, height});
   if (!draw_answer_state(state, state.answers().address_time, "the boxes")) return ImGui::EndChild();
   if (view.drawn != boxes || view.theme != state.settings.theme) {
     view.drawn = boxes;

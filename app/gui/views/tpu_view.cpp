@@ -6,6 +6,7 @@
 #include <imgui.h>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/workload_table.h"
 #include "app/gui/views/answer_state.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"

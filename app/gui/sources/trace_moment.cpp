@@ -1,4 +1,4 @@
-#include "app/gui/core/trace_moment.h"
+#include "app/gui/sources/trace_moment.h"
 
 #include <algorithm>
 #include <charconv>
@@ -100,7 +100,7 @@ bool has_failures(const Trace& trace) {
   return false;
 }
 
-std::string opening_moment(const Trace& trace) {
+MomentName opening_moment(const Trace& trace) {
   if (has_failures(trace)) {
     // The one that an earlier stream's clock tells first; there is seldom more than one stream with any.
     std::size_t stream = trace.streams.size();
@@ -116,11 +116,11 @@ std::string opening_moment(const Trace& trace) {
       }
     if (first != nullptr) {
       const auto last = find_moment(trace, "oom");
-      if (last && last->positions[stream] == first->event) return "oom";
-      return text_from_position(trace, stream, first->event);
+      if (last && last->positions[stream] == first->event) return MomentName("oom");
+      return {trace, stream, first->event};
     }
   }
-  return find_moment(trace, "peak") ? "peak" : std::string();
+  return find_moment(trace, "peak") ? MomentName("peak") : MomentName();
 }
 
 std::size_t failures_until(const Stream& stream, std::uint64_t position) {

@@ -1,4 +1,4 @@
-#include "app/gui/core/device_heaps.h"
+#include "app/gui/sources/device_heaps.h"
 
 #include <algorithm>
 

@@ -10,6 +10,7 @@
 
 #include "analysis/query/chosen_heap.h"
 #include "analysis/trace/moment.h"
+#include "app/gui/sources/moment_name.h"
 
 namespace hbmscope::gui {
 
@@ -40,9 +41,9 @@ std::vector<LayerChoice> layers_of(const Trace& trace, HeapKey shown);
 std::string_view title_of(wire::Layer layer);  // "Driver", "Pool", ...
 
 bool has_failures(const Trace& trace);  // Out-of-memories.
-// The moment at which a trace is opened: the first out-of-memory, of no pool that stands beside, else the peak; empty
-// (the end) where there is neither.
-std::string opening_moment(const Trace& trace);
+// The moment at which a trace is opened: the first out-of-memory, not counting those of a GPU that a TPU is compared
+// with, else the peak; empty (the end) where there is neither.
+MomentName opening_moment(const Trace& trace);
 
 // How many of the stream's failures stand up to a position, and right at it.
 std::size_t failures_until(const Stream& stream, std::uint64_t position);

@@ -1,6 +1,6 @@
-#include "app/gui/core/read_file.h"
+#include "app/gui/sources/read_file.h"
 
-#include "app/gui/core/accounting.h"
+#include "app/gui/sources/accounting.h"
 
 namespace hbmscope::gui {
 

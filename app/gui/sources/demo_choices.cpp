@@ -1,4 +1,4 @@
-#include "app/gui/core/demo_choices.h"
+#include "app/gui/sources/demo_choices.h"
 
 #include "allocator/devices/devices.h"
 #include "allocator/workload/workloads.h"

@@ -1,4 +1,4 @@
-#include "app/gui/core/live_source.h"
+#include "app/gui/sources/live_source.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "app/gui/core/workload_panel.h"
+#include "app/gui/sources/workload_panel.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,14 +9,6 @@
 #include "analysis/units/format.h"
 
 namespace hbmscope::gui {
-namespace {
-
-TableCell cell_of(const std::optional<WorkloadFigure>& figure) {
-  if (!figure) return {"not there", {}};
-  return {text_from_figure(*figure), figure->value ? fmt::to_string(*figure->value) : std::string()};
-}
-
-}  // namespace
 
 std::shared_ptr<const WorkloadAnswer> answer_of(std::shared_ptr<const OpenedWorkload> opened) {
   auto answer = std::make_shared<WorkloadAnswer>();
@@ -89,29 +81,6 @@ std::vector<WorkloadChange> changes_from_words(const std::vector<std::string>& w
   for (const std::string& word : words)
     if (auto change = parse_workload_change(word)) changes.push_back(std::move(*change));
   return changes;
-}
-
-TextTable table_from_workload(const WorkloadAnswer& answer) {
-  TextTable table;
-  table.head = answer.title + ": " + answer.verdict.sentence;
-  for (const WorkloadReason& reason : answer.verdict.reasons)
-    table.head += " " + text_from_reason(reason);
-  table.columns = {{"Of"}, {"What"}, {"Now", true}, {"As written", true}};
-  const auto add = [&](const WorkloadFigure& figure, const std::string& name) {
-    const auto difference =
-        std::find_if(answer.differences.begin(), answer.differences.end(),
-                     [&](const WorkloadDifference& each) { return each.of == figure.of && each.name == figure.name; });
-    const bool is_other = difference != answer.differences.end();
-    table.rows.push_back({{figure.of, {}}, {name, {}}, cell_of(figure), cell_of(is_other ? difference->was : figure)});
-  };
-  for (const TierRow& row : answer.tiers) {
-    const std::string room = text_from_room(row);
-    add({row.name, "peak", row.peak_bytes, FigureUnit::bytes, {}}, room.empty() ? "peak" : "peak, " + room);
-  }
-  for (const WorkloadFigure& figure : answer.figures) add(figure, figure.name);
-  for (const WorkloadDifference& each : answer.differences)
-    if (!each.now) table.rows.push_back({{each.of, {}}, {each.name, {}}, cell_of(each.now), cell_of(each.was)});
-  return table;
 }
 
 }  // namespace hbmscope::gui

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/core/trace_moment.h"
+#include "app/gui/sources/trace_moment.h"
 
 namespace hbmscope::gui {
 
@@ -18,7 +18,8 @@ struct DeviceHeap {
 };
 
 struct DeviceHeaps {
-  std::string name;  // "device 0", "VMEM", "GPU beside it", "host memory"; with its rank, or its file where several were joined.
+  std::string name;  // "device 0", "VMEM", "GPU beside it", "host memory"; with its rank, or its file where several
+                     // were joined.
   std::vector<DeviceHeap> heaps;
 };
 

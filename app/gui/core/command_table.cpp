@@ -1,13 +1,19 @@
-#include "app/gui/core/commands.h"
+#include "app/gui/core/command_table.h"
 
-#include <array>
+#include "app/gui/core/app_state.h"
 
 namespace hbmscope::gui {
 namespace {
 
 constexpr CommandInfo table[] = {
 #define X(name, title, shortcut, menu, needs, help) {#name, title, shortcut, menu, help, CommandId::name, Needs::needs},
-    HBMSCOPE_COMMANDS(X)
+    HBMSCOPE_MENU_COMMANDS(X)
+#undef X
+#define X(name, help) {#name, "", "", "", help, CommandId::name, Needs::hidden},
+        HBMSCOPE_COMMANDS_OF_VIEWS(X)
+#undef X
+#define X(name, type, help) {#name, "", "", "", help, CommandId::name, Needs::hidden},
+            HBMSCOPE_COMMANDS_WITH_ARGUMENT(X)
 #undef X
 };
 
@@ -41,21 +47,21 @@ std::string_view why_not(const AppState& state, CommandId id) {
       if (id == CommandId::show_failure && !has_failures(*source->trace)) return "No request failed in this file.";
       return {};
     case Needs::live:
-      if (source == nullptr || !source->live) return "What is in front is no running job.";
-      if ((source->live->told.flags & link::status_flag::is_recording) == 0) return "It is not recorded any more.";
+      if (source == nullptr || !source->live) return "This is not a running job.";
+      if ((source->live->told.flags & link::status_flag::is_recording) == 0) return "Its recording has stopped.";
       return {};
     case Needs::behind:
-      if (source == nullptr || !source->live) return "What is in front is no running job.";
+      if (source == nullptr || !source->live) return "This is not a running job.";
       if ((source->live->told.flags & link::status_flag::can_skip) == 0)
-        return "The hbmscope that observes the job is older, and can't skip anything.";
-      return source->live->is_far_behind() ? std::string_view{} : "What is shown is not far behind.";
+        return "The hbmscope that observes the job is older and can't skip events.";
+      return source->live->is_far_behind() ? std::string_view{} : "The picture is up to date.";
     case Needs::attached:
-      if (source == nullptr || !source->live) return "What is in front is no running job.";
+      if (source == nullptr || !source->live) return "This is not a running job.";
       if ((source->live->told.flags & link::status_flag::is_attached) == 0) return "The job was started by hbmscope.";
       return {};
     case Needs::demo: return state.demo ? std::string_view{} : "No demo is running.";
     case Needs::workload:
-      return ready && source->workload ? std::string_view{} : "What is in front is no TPU workload (samples/tpu).";
+      return ready && source->workload ? std::string_view{} : "This is not a TPU workload (examples: samples/tpu).";
     case Needs::baseline:
       return state.baseline() != nullptr ? std::string_view{} : "Choose a baseline first (menu Compare).";
     case Needs::selection:
@@ -64,7 +70,7 @@ std::string_view why_not(const AppState& state, CommandId id) {
                                                                              : std::string_view{};
     case Needs::pinned:
       if (!ready || !source->trace) return "Open a snapshot, a recording or a log first.";
-      return state.position().pin.empty() ? "Pin a moment first (B)." : std::string_view{};
+      return state.position().pin.empty() ? "Pin a time first (B)." : std::string_view{};
     case Needs::two_sides:
       if (!state.is_split()) return "Only one side is shown (Ctrl+B).";
       if (id == CommandId::show_beside && !view_exists(state, ViewKind::beside)) return "Both sides need a trace.";

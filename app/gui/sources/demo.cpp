@@ -1,4 +1,4 @@
-#include "app/gui/core/demo.h"
+#include "app/gui/sources/demo.h"
 
 #include <cstdlib>
 #include <string_view>

@@ -7,7 +7,7 @@
 
 #include "analysis/model/result.h"
 #include "analysis/read/source/read_source.h"
-#include "app/gui/core/app_state.h"
+#include "app/gui/sources/source.h"
 
 namespace hbmscope::gui {
 
@@ -19,7 +19,7 @@ struct ReadFile {
   std::vector<DeviceHeaps> devices;
   std::vector<AttachedFacts> attached;
   std::shared_ptr<const WorkloadAnswer> workload;  // Of a workload file.
-  std::string opening_at;
+  MomentName opening_at;
 
   static Result<ReadFile> from(const hbmscope::Source& read);
   void fill(Source& source) const;

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "analysis/read/recording/growing_trace.h"
-#include "app/gui/core/live_options.h"
+#include "app/gui/sources/live_options.h"
 #include "collector/view/lag.h"
 #include "collector/view/live_link.h"
 

@@ -1,4 +1,4 @@
-#include "app/gui/core/accounting.h"
+#include "app/gui/sources/accounting.h"
 
 #include <algorithm>
 

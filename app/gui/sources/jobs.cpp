@@ -1,4 +1,4 @@
-#include "app/gui/core/jobs.h"
+#include "app/gui/sources/jobs.h"
 
 #include <algorithm>
 #include <limits>

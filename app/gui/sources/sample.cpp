@@ -1,4 +1,4 @@
-#include "app/gui/core/sample.h"
+#include "app/gui/sources/sample.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "app/gui/core/folder_listing.h"
+#include "app/gui/sources/folder_listing.h"
 
 #include <algorithm>
 #include <filesystem>

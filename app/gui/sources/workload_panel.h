@@ -12,7 +12,6 @@
 
 #include "analysis/query/workload_verdict.h"
 #include "analysis/read/tpu_workload/open_workload.h"
-#include "app/gui/core/table_text.h"
 
 namespace hbmscope::gui {
 
@@ -63,8 +62,5 @@ std::vector<WorkloadChange> with_change(const std::vector<WorkloadKnob>& knobs, 
 std::string text_from_changes(const std::vector<WorkloadChange>& changes);  // "mesh.fsdp=4, buffers=3"
 std::vector<std::string> words_from_changes(const std::vector<WorkloadChange>& changes);
 std::vector<WorkloadChange> changes_from_words(const std::vector<std::string>& words);
-
-// All figures, now and as written, also those which only one of both has.
-TextTable table_from_workload(const WorkloadAnswer& answer);
 
 }  // namespace hbmscope::gui
