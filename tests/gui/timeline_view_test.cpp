@@ -10,13 +10,13 @@
 #include "app/gui/views/timeline_marks.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
 
 using gui::ViewKind;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 class TimelineView : public GuiTest {
  protected:

@@ -16,12 +16,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::uint64_t mib = 1 << 20;
 
 TEST(BlockFind, addresses_offsets_and_sizes_by_themselves_are_what_they_look_like) {
   EXPECT_EQ("address=0x7f3a14000000", where_from_find("0x7f3a14000000"));
