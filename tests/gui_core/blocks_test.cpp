@@ -1,11 +1,11 @@
 // Blocks one by one without a window: what is typed to find them, the table, the Inspector's words, the commands.
-#include "app/gui/core/app.h"
 #include "analysis/query/block_find.h"
+#include "app/gui/core/app.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/copy_as_command.h"
-#include "app/gui/core/heap_minimap.h"
 #include "app/gui/core/heap_raster.h"
-#include "app/gui/core/piece_detail.h"
+#include "app/gui/views/heap_map/heap_minimap.h"
+#include "app/gui/views/inspector/piece_detail.h"
 
 #include <chrono>
 #include <cstdlib>

@@ -20,7 +20,7 @@ TableCell cell_of(const std::optional<WorkloadFigure>& figure) {
 
 std::shared_ptr<const WorkloadAnswer> answer_of(std::shared_ptr<const OpenedWorkload> opened) {
   auto answer = std::make_shared<WorkloadAnswer>();
-  answer->title = title_of(*opened->now);
+  answer->title = hbmscope::title_of(*opened->now);
   answer->verdict = verdict_of(*opened->now);
   answer->as_written_fits = opened->as_written->emulation.failures.empty();
   answer->has_words_as_written = have_same_words(answer->verdict, verdict_of(*opened->as_written));
