@@ -3,9 +3,9 @@
 #include "app/gui/core/app.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/copy_as_command.h"
-#include "app/gui/core/heap_minimap.h"
 #include "app/gui/core/heap_raster.h"
-#include "app/gui/core/piece_detail.h"
+#include "app/gui/views/heap_map/heap_minimap.h"
+#include "app/gui/views/inspector/piece_detail.h"
 
 #include <chrono>
 #include <cstdlib>

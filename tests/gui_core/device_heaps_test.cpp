@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/gui/core/device_cards.h"
+#include "app/gui/views/device_cards/device_cards.h"
 #include "tests/gui_core/small_trace.h"
 #include "tests/sizes.h"
 

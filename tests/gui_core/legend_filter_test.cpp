@@ -5,7 +5,7 @@
 
 #include "analysis/query/block_list.h"
 #include "app/gui/core/heap_shades.h"
-#include "app/gui/core/legend_filter.h"
+#include "app/gui/views/heap_map/legend_filter.h"
 #include "tests/gui_core/small_trace.h"
 #include "tests/sizes.h"
 
