@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "allocator/catalog/catalog.h"
 #include "analysis/units/format.h"
 #include "app/cli/load.h"
 #include "app/cli/moment_option.h"
@@ -166,8 +167,7 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
                   "(app/cli/README.md has the format); or a trace that report opens; - is standard input")
       ->required();
   command.add_option("--allocator", options.allocator,
-                     "xla_gpu, platform, cuda_async, vmm (approximate all three), collective, pinned_host (JAX's other "
-                     "pools), pytorch (checked) or naive; default: as JAX's settings choose it, xla_gpu");
+                     allocator::text_from_allocators() + "; default: the one that JAX's settings choose, xla_gpu");
   command.add_option("--version", options.version,
                      "Of JAX's allocators: classic, classic_align, spatial_v1, spatial_v2, spatial_v3 (unverified); "
                      "default: by the configuration, classic_align or spatial_v1");
@@ -230,8 +230,7 @@ void add_demo_options(CLI::App& command, DemoOptions& options) {
   command.add_option("--workload", options.workload, "Which: --list names them")->capture_default_str();
   command.add_option("--set", options.settings, "A variable as JAX reads it: XLA_CLIENT_MEM_FRACTION=.9");
   command.add_option("--allocator", options.allocator,
-                     "xla_gpu, platform, cuda_async, vmm, collective, pinned_host, pytorch, naive; default: as JAX's "
-                     "variables say");
+                     allocator::text_from_allocators() + "; default: the one that JAX's variables choose");
   command.add_option("--version", options.version, "Of XLA's allocator: classic, classic_align, spatial_v1, ...");
   command
       .add_option("--device-bytes,--device", options.device_bytes,

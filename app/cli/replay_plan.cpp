@@ -61,7 +61,8 @@ Result<void> plan_for_device(const ReplayOptions& asked, ReplayPlan& plan) {
 // What the configuration of a stream gives: its limit is all that there is.
 Result<void> plan_by_configuration(const ReplayOptions& asked, Kind kind, ReplayPlan& plan) {
   StreamConfig& config = plan.stream.config;
-  if (kind == Kind::collective || kind == Kind::pinned_host)
+  const allocator::AllocatorRow& row = allocator::row_of(kind);
+  if (kind != Kind::xla_gpu && row.options_from_size == nullptr)
     return usage(fmt::format("{} is sized by JAX's variables", asked.allocator), "Give --device-bytes, and --set.");
   const auto version = allocator::version_named(asked.version, allocator::version_of(config));
   if (!version) return usage(version.error(), how_to_set);
@@ -74,16 +75,7 @@ Result<void> plan_by_configuration(const ReplayOptions& asked, Kind kind, Replay
     return {};
   }
   if (!config.upstream.device_bytes) config.upstream.device_bytes = config.total_bytes;
-  allocator::cuda_async::Options pool;
-  pool.release_threshold_bytes = config.total_bytes;
-  pool.reserved_bytes = config.allow_growth ? 0 : config.total_bytes;
-  allocator::pytorch::Options pytorch;
-  pytorch.device_bytes = *config.upstream.device_bytes;
-  if (kind == Kind::platform) plan.options = allocator::platform::Options{};
-  if (kind == Kind::cuda_async) plan.options = pool;
-  if (kind == Kind::pytorch) plan.options = pytorch;
-  if (kind == Kind::vmm) plan.options = allocator::vmm::Options{config.total_bytes};
-  if (kind == Kind::naive) plan.options = allocator::first_fit::Options{config.total_bytes};
+  plan.options = row.options_from_size({config.total_bytes, *config.upstream.device_bytes, config.allow_growth});
   return {};
 }
 
@@ -204,7 +196,7 @@ Result<ReplayPlan> make_replay_plan(const ReplayOptions& said) {
   }
   const auto kind = allocator::kind_named(asked.allocator);
   if (!kind) return usage(kind.error(), how_to_set);
-  if (*kind == Kind::pytorch || *kind == Kind::naive)
+  if (*kind && !allocator::row_of(**kind).is_of_jax)
     if (auto allowed = asked.given.refuse({"--version"}, "is of JAX's allocators"); !allowed)
       return Failure(allowed.error());
   if (!is_stream_of_requests(asked.file)) return plan_from_trace(asked, *kind);
