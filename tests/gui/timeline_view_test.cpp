@@ -4,7 +4,7 @@
 
 #include <imgui_internal.h>
 
-#include "app/gui/core/trace_moment.h"
+#include "app/gui/sources/trace_moment.h"
 #include "app/gui/views/import_view.h"
 #include "app/gui/views/timeline_lanes.h"
 #include "app/gui/views/timeline_marks.h"
@@ -258,7 +258,7 @@ TEST_F(TimelineView, failure_fragmentation_and_sizes_are_shown_and_keys_lead_thr
     for (const auto& [view, picture] :
          {std::pair(ViewKind::failure, "failure"), std::pair(ViewKind::fragmentation, "fragmentation"),
           std::pair(ViewKind::sizes, "sizes")}) {
-      commands().push(gui::CommandId::set_view, std::string(gui::name_of(view).key));
+      commands().push(gui::command::set_view, view);
       ASSERT_TRUE(wait_until_idle(hand));
       hand.Yield(3);
       EXPECT_EQ(view, state().position().view);

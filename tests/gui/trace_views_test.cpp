@@ -165,8 +165,8 @@ TEST_F(TraceViews, heap_without_memory_says_so) {
   const std::string file = write_trace();
   run([&](ImGuiTestContext& hand) {
     open(hand, {file});
-    commands().push(gui::CommandId::choose_heap, gui::text_from_heap_key({0, 2}));
-    commands().push(gui::CommandId::set_moment, std::string("#3"));
+    commands().push(gui::command::choose_heap, HeapKey{0, 2});
+    commands().push(gui::command::set_moment, std::string("#3"));
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_TRUE(state().answers().heap_map.value->pieces.pieces.empty());
   });

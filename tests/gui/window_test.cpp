@@ -196,7 +196,7 @@ TEST_F(Window, diff_names_what_grew_what_is_new_and_what_shrank) {
   const std::string before = write_training(), after = write_leaking();
   run([&](ImGuiTestContext& hand) {
     open(hand, {after});
-    commands().push(gui::CommandId::open_baseline_path, before);
+    commands().push(gui::command::open_baseline_path, before);
     ASSERT_TRUE(wait_until_idle(hand));
     show(hand, ImGuiKey_5);
     EXPECT_EQ(state().position().view, ViewKind::diff);
@@ -286,7 +286,7 @@ TEST_F(Window, bad_filter_keeps_the_picture_and_says_where_it_is_wrong) {
     take_picture_now(hand, "bad_filter");
   });
   run([&](ImGuiTestContext& hand) {
-    commands().push(gui::CommandId::set_filter, "size>");  // As --where gives it.
+    commands().push(gui::command::set_filter, "size>");  // As --where gives it.
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ(state().answers().view.state, AnswerState::failed);
     EXPECT_TRUE(state().answers().view.error.offset.has_value());
@@ -324,9 +324,9 @@ TEST_F(Window, alt_left_undoes_view_selection_and_filter_one_by_one) {
     open(hand, {file});
     const ViewKind first = state().position().view;
     show(hand, ImGuiKey_3);
-    commands().push(gui::CommandId::select_function, "loss");
+    commands().push(gui::command::select_function, "loss");
     ASSERT_TRUE(wait_until_idle(hand));
-    commands().push(gui::CommandId::set_filter, "kind:buffer");
+    commands().push(gui::command::set_filter, "kind:buffer");
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ(state().answers().view.value->selected.bytes, 960 * mib);
 
@@ -354,8 +354,8 @@ TEST_F(Window, copied_command_names_file_view_selection_and_filter) {
   run([&](ImGuiTestContext& hand) {
     open(hand, {file});
     show(hand, ImGuiKey_2);
-    commands().push(gui::CommandId::select_function, "loss");
-    commands().push(gui::CommandId::set_filter, "device:1");
+    commands().push(gui::command::select_function, "loss");
+    commands().push(gui::command::set_filter, "device:1");
     ASSERT_TRUE(wait_until_idle(hand));
     hand.KeyPress(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_C);
     hand.Yield(3);

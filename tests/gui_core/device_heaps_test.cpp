@@ -1,5 +1,5 @@
 // Heaps under their devices, and which heaps are views of the same bytes.
-#include "app/gui/core/device_heaps.h"
+#include "app/gui/sources/device_heaps.h"
 
 #include <gtest/gtest.h>
 

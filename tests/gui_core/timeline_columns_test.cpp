@@ -407,11 +407,6 @@ TEST(TimelineColumns, cancelled_one_has_no_answer) {
   EXPECT_FALSE(compute_timeline_columns(trace.trace().streams[0], {0, 1}, {}, 10, TimelineEffort::exact, cancelled));
 }
 
-TEST(TimelineSpanText, is_read_back_and_nonsense_is_none) {
-  EXPECT_EQ((TimelineSpan{5, 700}), parse_span(text_from_span({5, 700})));
-  for (const char* text : {"", "5", "5-", "-5-7", "7-5", "5-7x"}) EXPECT_FALSE(parse_span(text)) << text;
-}
-
 TEST(PossibleSpan, stays_within_the_axis_and_is_never_too_short) {
   TimelineColumns timeline;
   timeline.has_times = true;

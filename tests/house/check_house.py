@@ -32,11 +32,13 @@ MAY_INCLUDE = {
     "analysis/diagnose": ["analysis/model", "analysis/units", "analysis/query", "allocator"],
     "analysis/write": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "collector/wire"],
     "app/cli": ["analysis", "collector/link", "collector/attach", "collector/serve", "collector/view", "allocator"],
-    "app/gui/core": ["analysis", "allocator", "collector/view"],
+    "app/gui/sources": ["analysis", "allocator", "collector/view"],
+    "app/gui/core": ["app/gui/sources", "analysis", "allocator", "collector/view"],
     # What gui/core hands out is made of analysis' rows, so those who may include core may name these types; reading and
     # writing files stays behind core.
-    "app/gui/views": ["app/gui/core", "analysis/model", "analysis/units", "analysis/query"],
-    "app/gui/platform": ["app/gui/core", "app/gui/views", "analysis/model", "third_party"],
+    "app/gui/views": ["app/gui/core", "app/gui/sources", "analysis/model", "analysis/units", "analysis/query"],
+    "app/gui/platform": ["app/gui/core", "app/gui/sources", "app/gui/views", "analysis/model", "third_party"],
+    "app/cli/parser": ["app/cli", "analysis", "allocator", "collector/view"],
     "app": ["app/cli", "app/gui/platform"],
     "third_party": [],
     "samples": ["allocator"],
@@ -55,7 +57,7 @@ TOOLKITS = {
     "CUPTI, CUDA, PJRT or NVTX": (r"(cupti|cuda|nvml|nvToolsExt|nvtx3/|xla/pjrt|pjrt_c_api)", ["collector/inject"]),
     "GoogleTest": (r"(gtest|gmock)/", ["tests"]),
     "a test engine": (r"imgui_te_", ["tests/gui"]),
-    "CLI11": (r"CLI/", ["app/cli"]),
+    "CLI11": (r"CLI/", ["app/cli/parser"]),
 }
 # A header that only Linux has; analysis and the window are for Mac users too.
 LINUX_ONLY = re.compile(

@@ -10,15 +10,9 @@
 
 #include "analysis/model/result.h"
 #include "analysis/trace/pass.h"
+#include "app/gui/sources/answer_state.h"
 
 namespace hbmscope::gui {
-
-enum class AnswerState {
-  absent,   // Nobody asked, or it makes no sense (a diff with one file).
-  pending,  // `value` may hold the answer to the question before.
-  ready,
-  failed,  // `error` says why; `value` may hold the answer to the question before.
-};
 
 // What a computation shares with whoever waits for it.
 struct Work : PassControl {

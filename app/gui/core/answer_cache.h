@@ -21,8 +21,8 @@ struct QueryKey {
   int kind = 0;  // A Question, or one of the views that questions are asked of.
   SourceId source = SourceId::none, baseline = SourceId::none;
   ViewRequest request;
-  std::string detail;   // Whatever else the question depends on.
-  std::string at = {};  // The moment, of a trace.
+  std::string detail;  // Whatever else the question depends on.
+  MomentName at = {};  // The moment, of a trace.
 
   friend bool operator==(const QueryKey&, const QueryKey&) = default;
 };

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/gui/core/app_impl.h"
-#include "app/gui/core/sample.h"
+#include "app/gui/sources/sample.h"
 
 namespace hbmscope::gui {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
-#include "app/gui/core/live_options.h"
+#include "app/gui/sources/live_options.h"
 
 namespace hbmscope::gui {
 

@@ -16,8 +16,8 @@
 #include "analysis/write/trace_table.h"
 #include "app/gui/core/answer_cache.h"
 #include "app/gui/core/app.h"
-#include "app/gui/core/read_file.h"
 #include "app/gui/core/worker_pool.h"
+#include "app/gui/sources/read_file.h"
 #include "collector/view/command_lines.h"
 
 namespace hbmscope::gui {
@@ -49,13 +49,13 @@ class App::Impl {
     TimelineSpan span;
     HeapKey heap;
     SourceId source = SourceId::none;
-    std::string at;  // As it was set last: where something else sets it, playing ends.
+    MomentName at;  // As it was set last: where something else sets it, playing ends.
   };
   // What of a side another one follows.
   struct Followed {
     SourceId source = SourceId::none;
     HeapKey heap;
-    std::string at;
+    MomentName at;
 
     // Another version of a running job is the same to whoever stands still.
     bool is_alike(const Followed& other) const { return heap == other.heap && at == other.at; }
@@ -68,7 +68,7 @@ class App::Impl {
     SourceId unread_source =
         SourceId::none;       // It goes to its first moment once it is read, unless one is named before.
     std::string wanted_heap;  // By its name, until the source is read.
-    std::string viewed_at;    // The moment that the present view is of.
+    MomentName viewed_at;     // The moment that the present view is of.
     TimelineSpan span_seen;   // The stretch that the timeline showed last,
     std::chrono::steady_clock::time_point span_seen_at;  // since then;
     bool waits_for_rest = false;                         // what is exact about it is asked when it rests.
@@ -107,9 +107,9 @@ class App::Impl {
   void select_in_heap(const HeapMapAnswer& answer, const HeapPiece& piece);
   void step_hit(bool forward);
   void go_to_largest_free();
-  void go_to_address(const std::string& text);
+  void go_to_address(std::uint64_t address);
   void step_moment(std::int64_t by);
-  void pin(const std::string& moment);
+  void pin(const MomentName& moment);
   void show_heap(HeapKey heap);
   bool show_heap_named(const std::string& name);  // False: there is none, and why is said.
   void step_event_here(bool forward);
@@ -147,7 +147,7 @@ class App::Impl {
   bool apply_to_window(const Command& command);
   void apply_escape();
   void remember(const ViewPosition& before);
-  void note_view(std::string_view name);
+  void note_view(ViewKind kind);
   void go(std::vector<ViewPosition>& from, std::vector<ViewPosition>& to);
   void toggle_term(const std::string& term);
   void show_view(ViewKind kind);
@@ -204,12 +204,12 @@ class App::Impl {
   bool ask_what_is_missing();
   bool ask_for_context();
   bool ask_views(Context& context);
-  void ask_view(int kind, Answer<ProfileView> Answers::*member, const Source& of, const std::string& at,
+  void ask_view(int kind, Answer<ProfileView> Answers::*member, const Source& of, const MomentName& at,
                 const std::shared_ptr<const TraceMoment>& moment);
   void ask_baseline(const Source& source);
   void ask_moment(const Source& source);
   void ask_pinned(const Source& source);
-  void ask_moment_at(int kind, Answer<TraceMoment> Answers::*member, const Source& source, const std::string& at);
+  void ask_moment_at(int kind, Answer<TraceMoment> Answers::*member, const Source& source, const MomentName& at);
   // What lives at the moment that is shown, of a trace. Nothing while another moment is on its way: the answer is then
   // still that of the moment before, and must not be worked with under the new one's name.
   std::shared_ptr<const TraceMoment> ready_moment() const;

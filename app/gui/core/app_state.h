@@ -12,8 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/model/profile.h"
-#include "analysis/query/attached_facts.h"
 #include "analysis/query/block_diff.h"
 #include "analysis/query/call_tree.h"
 #include "analysis/query/diff.h"
@@ -29,75 +27,31 @@
 #include "analysis/query/range_summary.h"
 #include "analysis/query/summary.h"
 #include "analysis/query/top.h"
-#include "analysis/read/read_control.h"
-#include "app/gui/core/accounting.h"
 #include "app/gui/core/address_time.h"
 #include "app/gui/core/answer.h"
 #include "app/gui/core/block_answers.h"
 #include "app/gui/core/color_keeper.h"
-#include "app/gui/core/demo.h"
-#include "app/gui/core/device_heaps.h"
 #include "app/gui/core/event_table.h"
-#include "app/gui/core/folder_listing.h"
 #include "app/gui/core/frame_detail.h"
 #include "app/gui/core/frame_key.h"
 #include "app/gui/core/heap_pieces.h"
-#include "app/gui/core/jobs.h"
-#include "app/gui/core/live_source.h"
 #include "app/gui/core/palette.h"
 #include "app/gui/core/settings.h"
 #include "app/gui/core/source_listing.h"
 #include "app/gui/core/timeline_columns.h"
-#include "app/gui/core/trace_moment.h"
 #include "app/gui/core/view_kind.h"
-#include "app/gui/core/workload_panel.h"
+#include "app/gui/sources/demo.h"
+#include "app/gui/sources/folder_listing.h"
+#include "app/gui/sources/jobs.h"
+#include "app/gui/sources/moment_name.h"
+#include "app/gui/sources/source.h"
+#include "app/gui/sources/trace_moment.h"
 
 namespace hbmscope::gui {
 
-enum class SourceId : std::uint32_t { none = 0 };
-
-// A file that was opened, or a running job: being read, there, or not readable. While a long recording is read, or a
-// job runs, what is there so far is ready already, and is replaced as it grows; `control` is there until that has an
-// end.
-struct Source {
-  SourceId id = SourceId::none;
-  std::string path;
-  AnswerState state = AnswerState::pending;
-  std::shared_ptr<ReadControl> control;  // How far reading is; setting `cancelled` and `stop_here` is App's business.
-  std::chrono::steady_clock::time_point started;
-  std::shared_ptr<const Profile> profile;         // Of a trace: what lives at its end.
-  std::shared_ptr<const Trace> trace;             // Null for files without addresses.
-  std::vector<DeviceHeaps> devices;               // Of a trace.
-  std::vector<AttachedFacts> attached;            // Likewise: of processes that were attached to.
-  std::string opening_at;                         // Of a trace: the moment at which it is shown first.
-  std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, whatever the filter says.
-  std::vector<DeviceAccount> accounts;            // Likewise.
-  std::optional<LiveStatus> live;                 // Of a running job.
-  std::optional<EndedLive> ended;                 // Of one that was watched, and is no more.
-  std::vector<WorkloadChange> what_if;            // Of a workload file: what is wanted other than it is written.
-  std::optional<WorkloadPanel> workload;          // Of one that is there.
-  Error error;
-
-  std::string name() const;  // The path's last part.
-  bool is_part() const { return state == AnswerState::ready && control != nullptr; }
-  // Of a running job also one of a version before, in which what is new may be missing; of a workload one of the
-  // emulation before, with the same heaps.
-  bool is_source_of(const TraceMoment& moment) const {
-    return moment.trace == trace || ((live || workload) && trace && moment.trace->files == trace->files);
-  }
-};
-
-// A stretch of a trace between two moments, as analysis/trace/moment.h reads them. Both empty: none is selected.
-struct TimeRange {
-  std::string from, to;
-
-  bool empty() const { return from.empty() && to.empty(); }
-  friend bool operator==(const TimeRange&, const TimeRange&) = default;
-};
-
-// Of a trace that another one is compared with: a moment that has a name (peak, end, oom, start) is that of both, and
-// of any other the baseline's peak.
-std::string baseline_at_of(std::string_view at);
+// At which moment the baseline of a comparison is shown: at the same one where it has a name (peak, end, oom, start),
+// else at its peak, since an event number of one run says nothing about another.
+MomentName baseline_moment_for(const MomentName& at);
 
 // What is left of a request when the filters are cleared: which frames there are, and which values count.
 ViewRequest without_filters(const ViewRequest& request);
@@ -116,8 +70,8 @@ struct ViewPosition {
   StackMatch match = StackMatch::function;
   std::string find;            // Highlighted in the flame graph; tables show the rows that match.
   std::vector<FrameKey> zoom;  // The flame graph's: from the root's child down. Empty: all of it.
-  std::string at;              // The moment of a trace, as analysis/trace/moment.h reads it. Empty: the end.
-  std::string pin;             // The moment that `at` is compared with, named likewise. Empty: none is pinned.
+  MomentName at;               // The moment of a trace. Empty: the end.
+  MomentName pin;              // The moment that `at` is compared with. Empty: none is pinned.
   HeapKey heap;                // Of a trace; empty: the one that choose_heap() gives.
   HeapColoring coloring = HeapColoring::automatic;
   bool by_region = false;                // The heap map gives each region rows of its own.
@@ -129,7 +83,7 @@ struct ViewPosition {
   std::optional<AddressRange> cell;      // It was the largest of many in this pixel of the heap map.
   BlockQuery blocks;                     // The table of blocks: order, and what is looked for.
 
-  bool is_at_end() const { return at.empty() || at == "end"; }
+  bool is_at_end() const { return at.is_end(); }
   friend bool operator==(const ViewPosition&, const ViewPosition&) = default;
 };
 

@@ -64,7 +64,8 @@ void App::Impl::apply(const Command& command) {
     state.window.notice = reason;
     return;
   }
-  if (command.id == CommandId::note_view) return note_view(command.text);
+  if (command.id == CommandId::draw_again) return;
+  if (command.id == CommandId::note_view) return note_view(command.as<ViewKind>());
   if (!is_size) state.window.notice.clear();
   const ViewPosition before = state.context().position;
   if (apply_to_blocks(command)) {
@@ -96,12 +97,11 @@ void App::Impl::remember(const ViewPosition& before) {
 
 // Choosing another tab is a step that Alt+Left undoes; going from one panel into the one beside it changes nothing that
 // anybody sees.
-void App::Impl::note_view(std::string_view name) {
-  const auto kind = parse_view_kind(name);
+void App::Impl::note_view(ViewKind kind) {
   ViewPosition& position = state.context().position;
-  if (!kind || *kind == position.view) return;
-  if (is_bottom_tab(*kind) && is_bottom_tab(position.view)) remember(position);
-  position.view = *kind;
+  if (kind == position.view) return;
+  if (is_bottom_tab(kind) && is_bottom_tab(position.view)) remember(position);
+  position.view = kind;
 }
 
 void App::Impl::go(std::vector<ViewPosition>& from, std::vector<ViewPosition>& to) {
@@ -184,31 +184,33 @@ bool App::Impl::apply_to_position(const Command& command) {
     case show_source: show_view(ViewKind::source); return true;
     case show_totals: show_view(ViewKind::totals); return true;
     case show_import: show_view(ViewKind::import); return true;
-    case set_view:
-      if (const auto kind = parse_view_kind(command.text)) {
+    case set_view: show_view(command.as<ViewKind>()); return true;
+    case set_view_named:
+      if (const auto kind = parse_view_kind(command.as<std::string>())) {
         show_view(*kind);
       } else {
         std::string names;
         for (const ViewName& name : view_names) names += (names.empty() ? "" : ", ") + std::string(name.key);
-        state.window.notice = "There is no view \"" + command.text + "\": " + names + ".";
+        state.window.notice = "There is no view \"" + command.as<std::string>() + "\": " + names + ".";
       }
       return true;
     case next_view: step_view(); return true;
-    case set_filter: request.where = command.text; return true;
-    case add_filter: toggle_term(command.text); return true;
+    case set_filter: request.where = command.as<std::string>(); return true;
+    case add_filter: toggle_term(command.as<std::string>()); return true;
     case filter_to_selection: toggle_term("stack:" + where_quote(position.selection.function)); return true;
-    case set_focus: request.focus = command.text; return true;
+    case set_focus: request.focus = command.as<std::string>(); return true;
     case clear_filter: request = without_filters(request); return true;
     case by_function: request.by = FrameBy::function; return true;
     case by_line: request.by = FrameBy::line; return true;
     case by_file: request.by = FrameBy::file; return true;
     case by_package: request.by = FrameBy::package; return true;
-    case set_by: parse_frame_by(command.text, request.by); return true;
+    case set_by: request.by = command.as<FrameBy>(); return true;
     case toggle_dropped: request.keep_dropped_frames = !request.keep_dropped_frames; return true;
-    case set_find: position.find = command.text; return true;
+    case set_find: position.find = command.as<std::string>(); return true;
     case select_frame:
     case select_function:
-      position.selection = command.id == select_frame ? command.frame : FrameKey{command.text, {}, 0};
+      position.selection =
+          command.id == select_frame ? command.as<FrameKey>() : FrameKey{command.as<std::string>(), {}, 0};
       position.address.reset();
       position.cell.reset();
       return true;
@@ -218,10 +220,10 @@ bool App::Impl::apply_to_position(const Command& command) {
       position.cell.reset();
       return true;
     case show_source_file:
-      if (position.source != command.source) enter_source(state.context_index(), command.source);
+      if (position.source != command.as<SourceId>()) enter_source(state.context_index(), command.as<SourceId>());
       return true;
     case compare_with:
-      position.baseline = command.source;
+      position.baseline = command.as<SourceId>();
       show_view(ViewKind::diff);
       return true;
     case set_baseline_here:
@@ -253,7 +255,7 @@ bool App::Impl::apply_to_flame(const Command& command) {
       position.zoom.clear();
       return true;
     case toggle_tree_direction: position.tree_direction = turned(position.tree_direction); return true;
-    case zoom_flame: position.zoom = command.path; return true;
+    case zoom_flame: position.zoom = command.as<std::vector<FrameKey>>(); return true;
     case zoom_out: position.zoom.clear(); return true;
     case zoom_to_selection:
       if (flame && node_at(*flame, position.zoom) != nullptr) {
@@ -278,7 +280,7 @@ bool App::Impl::apply_to_window(const Command& command) {
     case open_folder: window.dialog = WindowState::Dialog::open_folder; return true;
     case compare_with_file: window.dialog = WindowState::Dialog::open_baseline; return true;
     case close_dialog: window.dialog = WindowState::Dialog::none; return true;
-    case list_folder: start_listing(command.text); return true;
+    case list_folder: start_listing(command.as<std::string>()); return true;
     case export_picture: return ask_export("png");
     case export_figures: return ask_export("figures.csv");
     case export_blocks: return ask_export("blocks.csv");
@@ -288,9 +290,9 @@ bool App::Impl::apply_to_window(const Command& command) {
     case export_csv: return ask_export("csv");
     case export_folded: return ask_export("folded");
     case export_pprof: return ask_export("pprof");
-    case write_export: start_export(command.text); return true;
-    case write_figures: write_text(std::exchange(window.figures_file, {}), command.text); return true;
-    case say: window.notice = command.text; return true;
+    case write_export: start_export(command.as<std::string>()); return true;
+    case write_figures: write_text(std::exchange(window.figures_file, {}), command.as<std::string>()); return true;
+    case say: window.notice = command.as<std::string>(); return true;
     case quit: window.quit = true; return true;
     case copy:
     case copy_as_text:
@@ -298,7 +300,7 @@ bool App::Impl::apply_to_window(const Command& command) {
       window.figures_file.clear();
       ++window.copy_serial;
       return true;
-    case set_clipboard: copy_text(command.text, "Copied."); return true;
+    case set_clipboard: copy_text(command.as<std::string>(), "Copied."); return true;
     case copy_as_command: copy_text(open_command(state), "Copied: " + open_command(state)); return true;
     case copy_report_command: copy_text(report_command(state), "Copied: " + report_command(state)); return true;
     case find: ++window.find_serial; return true;
@@ -328,7 +330,7 @@ bool App::Impl::apply_to_window(const Command& command) {
     case toggle_theme:
       state.settings.theme = state.settings.theme == Theme::dark ? Theme::light : Theme::dark;
       return true;
-    case set_theme: state.settings.theme = command.text == "light" ? Theme::light : Theme::dark; return true;
+    case set_theme: state.settings.theme = command.as<Theme>(); return true;
     case text_larger: state.settings.text_scale = std::min(2.0, state.settings.text_scale + 0.125); return true;
     case text_smaller: state.settings.text_scale = std::max(0.75, state.settings.text_scale - 0.125); return true;
     case text_normal: state.settings.text_scale = 1.0; return true;
@@ -341,38 +343,38 @@ bool App::Impl::apply_to_files(const Command& command) {
   switch (command.id) {
     case open_paths:
       state.window.dialog = WindowState::Dialog::none;
-      this->open_paths(command.texts);
+      this->open_paths(command.as<std::vector<std::string>>());
       return true;
     case open_baseline_path:
       state.window.dialog = WindowState::Dialog::none;
-      this->open_file(command.text, OpenAs::baseline);
+      this->open_file(command.as<std::string>(), OpenAs::baseline);
       return true;
     case open_beside_path:
       state.window.dialog = WindowState::Dialog::none;
-      this->open_file(command.text, OpenAs::beside, changes_from_words(command.texts));
+      this->open_file(command.as<FileWithChanges>().path, OpenAs::beside, command.as<FileWithChanges>().changes);
       return true;
     case open_folder_path:
       state.window.dialog = WindowState::Dialog::none;
-      this->open_folder(command.text);
+      this->open_folder(command.as<std::string>());
       return true;
     case open_sample: this->open_file(state.sample, OpenAs::source); return true;
     case close_file: this->close_source(state.position().source); return true;
-    case CommandId::close_source: this->close_source(command.source); return true;
+    case CommandId::close_source: this->close_source(command.as<SourceId>()); return true;
     case reload_file: reload_source(state.position().source); return true;
     case cancel_loading:
-      if (Source* source = find_source(command.source); source != nullptr && source->control) {
+      if (Source* source = find_source(command.as<SourceId>()); source != nullptr && source->control) {
         if (live_.count(source->control.get()) > 0)
-          this->close_source(command.source);
+          this->close_source(command.as<SourceId>());
         else
           source->control->cancelled = true;
       }
       return true;
     case stop_reading:
-      if (Source* source = find_source(command.source); source != nullptr && source->control)
+      if (Source* source = find_source(command.as<SourceId>()); source != nullptr && source->control)
         source->control->stop_here = true;
       return true;
     case remove_recent:
-      std::erase_if(state.recent, [&](const RecentFile& one) { return one.path == command.text; });
+      std::erase_if(state.recent, [&](const RecentFile& one) { return one.path == command.as<std::string>(); });
       recent_changed_ = true;
       return true;
     default: return false;

@@ -1,6 +1,4 @@
 // What a command does to the demo.
-#include <cstdlib>
-
 #include <fmt/format.h>
 
 #include "app/gui/core/app_impl.h"
@@ -68,13 +66,13 @@ bool App::Impl::apply_to_demo(const Command& command) {
   switch (command.id) {
     case CommandId::start_demo: this->start_demo(settings); return true;
     case set_demo:
-      settings[0] = demo_settings_from(command.texts);
+      settings[0] = command.as<DemoSettings>();
       if (settings.size() > 1) settings[1] = with_program_of(settings[0], settings[1]);
       this->start_demo(settings);
       return true;
     case set_demo_beside:
       settings.resize(1);
-      if (!command.texts.empty()) settings.push_back(with_program_of(settings[0], demo_settings_from(command.texts)));
+      settings.push_back(with_program_of(settings[0], command.as<DemoSettings>()));
       this->start_demo(settings);
       return true;
     case split_demo:
@@ -93,7 +91,7 @@ bool App::Impl::apply_to_demo(const Command& command) {
     case step_demo: tell_demos("step"); return true;
     case set_demo_speed:
       if (!state.demo) return true;
-      for (DemoRun& run : state.demo->runs) run.settings.speed = std::atof(command.text.c_str());
+      for (DemoRun& run : state.demo->runs) run.settings.speed = command.as<double>();
       tell_demos(fmt::format("speed {}", state.demo->runs[0].settings.speed));
       return true;
     default: return false;

@@ -1,7 +1,6 @@
 // What a command does to the list of running jobs, and to the jobs that the window attaches to: by starting
 // hbmscope ps and hbmscope attach.
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -115,19 +114,19 @@ bool App::Impl::apply_to_jobs(const Command& command) {
       jobs.is_open = !jobs.is_open;
       jobs.is_asking = false;
       return true;
-    case CommandId::list_host: this->list_host(command.text, false); return true;
+    case CommandId::list_host: this->list_host(command.as<std::string>(), false); return true;
     case copy_to_host: this->list_host(jobs.host, true); return true;
     case set_job_filter:
-      jobs.filter = command.text;
+      jobs.filter = command.as<std::string>();
       jobs.chosen = 0;
       jobs.is_asking = false;
       return true;
     case choose_job:
-      jobs.chosen = std::atoll(command.text.c_str());
+      jobs.chosen = command.as<ProcessNumber>().value;
       jobs.is_asking = false;
       return true;
     case ask_to_attach:
-      jobs.chosen = std::atoll(command.text.c_str());
+      jobs.chosen = command.as<ProcessNumber>().value;
       jobs.is_asking = true;
       return true;
     case leave_cupti: jobs.leaves_cupti = !jobs.leaves_cupti; return true;
@@ -135,9 +134,9 @@ bool App::Impl::apply_to_jobs(const Command& command) {
     case attach_to_all:
     case attach_totals:
       jobs.is_open = jobs.is_asking = false;
-      this->attach_to(std::atoll(command.text.c_str()), command.id == attach_to_all   ? Attaching::to_all
-                                                        : command.id == attach_totals ? Attaching::totals_only
-                                                                                      : Attaching::to_one);
+      this->attach_to(command.as<ProcessNumber>().value, command.id == attach_to_all   ? Attaching::to_all
+                                                         : command.id == attach_totals ? Attaching::totals_only
+                                                                                       : Attaching::to_one);
       return true;
     case detach: ask_observer(link::RequestKind::detach); return true;
     default: return false;

@@ -1,6 +1,5 @@
 // What commands do to the moment, the heap and the address that are looked at.
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "app/gui/core/app_impl.h"
@@ -8,30 +7,15 @@
 namespace hbmscope::gui {
 namespace {
 
-std::optional<std::uint64_t> parse_address(std::string_view text) {
-  if (text.starts_with("0x")) text.remove_prefix(2);
-  std::uint64_t address = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), address, 16);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return address;
-}
-
 // A pinned moment always has a name; of the moment that is shown the end has none.
-std::string named_moment(const ViewPosition& position) {
-  return position.at.empty() ? "end" : position.at;
-}
-
-std::optional<std::size_t> parse_count(std::string_view text) {
-  std::size_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return count;
+MomentName named_moment(const ViewPosition& position) {
+  return position.at.empty() ? MomentName("end") : position.at;
 }
 
 }  // namespace
 
 // One pinned moment at a time; pinning colours the change, and unpinning gives the colours back.
-void App::Impl::pin(const std::string& moment) {
+void App::Impl::pin(const MomentName& moment) {
   ViewPosition& position = state.context().position;
   position.pin = moment;
   position.lit.clear();
@@ -51,7 +35,7 @@ void App::Impl::step_moment(std::int64_t by) {
   const auto end = static_cast<std::int64_t>(moment.value->stream(heap).end_position());
   const auto now = static_cast<std::int64_t>(moment.value->position(heap));
   const auto next = static_cast<std::uint64_t>(std::clamp<std::int64_t>(now + by, 0, end));
-  position.at = text_from_position(*moment.value->trace, heap.stream, next);
+  position.at = {*moment.value->trace, heap.stream, next};
 }
 
 // Where a block comes to the selected address, or goes from it.
@@ -76,10 +60,9 @@ void App::Impl::step_event_here(bool forward) {
     offer(row.end_event);
   }
   if (found)
-    position.at = text_from_position(*moment->trace, heap.stream, *found);
+    position.at = {*moment->trace, heap.stream, *found};
   else
-    state.window.notice = forward ? "Nothing happens to this address after this moment."
-                                  : "Nothing happened to this address before this moment.";
+    state.window.notice = forward ? "No later event at this address." : "No earlier event at this address.";
 }
 
 void App::Impl::go_to_failure(bool forward) {
@@ -92,9 +75,9 @@ void App::Impl::go_to_failure(bool forward) {
   const std::uint64_t now = moment.value->position(heap);
   const auto found = forward ? next_failure(stream, now) : previous_failure(stream, now);
   if (found) {
-    position.at = text_from_position(*moment.value->trace, heap.stream, *found);
+    position.at = {*moment.value->trace, heap.stream, *found};
   } else {
-    state.window.notice = forward ? "No out-of-memory comes after this moment." : "No out-of-memory came before this.";
+    state.window.notice = forward ? "No later out-of-memory." : "No earlier out-of-memory.";
   }
 }
 
@@ -135,13 +118,13 @@ bool App::Impl::apply_to_trace(const Command& command) {
     case show_compare: show_view(ViewKind::compare); return true;
     case show_beside: show_view(ViewKind::beside); return true;
     case show_tpu: show_view(ViewKind::tpu); return true;
-    case pin_moment: pin(position.pin == named_moment(position) ? std::string() : named_moment(position)); return true;
+    case pin_moment: pin(position.pin == named_moment(position) ? MomentName() : named_moment(position)); return true;
     case unpin_moment: pin({}); return true;
-    case set_pin: pin(command.text); return true;
+    case set_pin: pin(command.as<MomentName>()); return true;
     case swap_pin: position.at = std::exchange(position.pin, named_moment(position)); return true;
     case set_moment:
     case move_moment:
-      position.at = command.text;
+      position.at = command.as<MomentName>();
       side().unread_source = SourceId::none;
       return true;
     case go_to_peak: position.at = "peak"; return true;
@@ -155,52 +138,36 @@ bool App::Impl::apply_to_trace(const Command& command) {
     case play: toggle_play(); return true;
     case CommandId::stop_recording: ask_observer(link::RequestKind::stop_recording); return true;
     case CommandId::skip_to_now: ask_observer(link::RequestKind::skip_to_now); return true;
-    case show_span: position.span = parse_span(command.text).value_or(TimelineSpan{}); return true;
+    case show_span: position.span = command.as<TimelineSpan>(); return true;
     case size_address_time: {
-      const std::size_t cross = command.text.find('x');
-      Context& context = state.context();
-      context.address_time_width = static_cast<int>(parse_count(command.text.substr(0, cross)).value_or(0));
-      context.address_time_height =
-          static_cast<int>(cross == std::string::npos ? 0 : parse_count(command.text.substr(cross + 1)).value_or(0));
+      const PixelSize size = command.as<PixelSize>();
+      state.context().address_time_width = size.width;
+      state.context().address_time_height = size.height;
       return true;
     }
-    case show_addresses:
-      position.addresses = {};
-      if (command.texts.size() == 2) {
-        const auto begin = parse_address(command.texts[0]), end = parse_address(command.texts[1]);
-        if (begin && end && *begin < *end) position.addresses = {*begin, *end};
-      }
+    case show_addresses: position.addresses = command.as<AddressRange>(); return true;
+    case size_timeline:
+      state.context().timeline_width = static_cast<std::size_t>(std::max(0, command.as<PixelSize>().width));
       return true;
-    case size_timeline: state.context().timeline_width = parse_count(command.text).value_or(0); return true;
     case set_range:
-    case move_range:
-      if (command.texts.size() == 2) position.range = {command.texts[0], command.texts[1]};
-      return true;
-    case CommandId::choose_heap:
-      if (const auto heap = parse_heap_key(command.text))
-        show_heap(*heap);
-      else
-        show_heap_named(command.text);
-      return true;
+    case move_range: position.range = command.as<TimeRange>(); return true;
+    case CommandId::choose_heap: show_heap(command.as<HeapKey>()); return true;
+    case choose_heap_named: show_heap_named(command.as<std::string>()); return true;
     case set_coloring:
-      if (const auto coloring = parse_coloring(command.text)) position.coloring = *coloring;
+      position.coloring = command.as<HeapColoring>();
       position.lit.clear();
       return true;
     case toggle_regions: position.by_region = !position.by_region; return true;
-    case set_rows: position.by_region = command.text == "region"; return true;
-    case set_lit: position.lit = position.lit == command.text ? std::string() : command.text; return true;
+    case set_rows: position.by_region = command.as<MapRows>() == MapRows::by_region; return true;
+    case set_lit:
+      position.lit = position.lit == command.as<std::string>() ? std::string() : command.as<std::string>();
+      return true;
     case select_address: {
-      // "0x1000", or of another heap than the one that is shown "1:2/0x1000"; `texts`: the pixel's addresses.
-      const std::size_t slash = command.text.find('/');
-      if (const auto heap = parse_heap_key(command.text.substr(0, slash)); heap && slash != std::string::npos)
-        position.heap = *heap;
-      position.address = parse_address(command.text.substr(slash == std::string::npos ? 0 : slash + 1));
-      position.selection = command.frame;
-      position.cell.reset();
-      if (command.texts.size() == 2) {
-        const auto begin = parse_address(command.texts[0]), end = parse_address(command.texts[1]);
-        if (begin && end) position.cell = AddressRange{*begin, *end};
-      }
+      const auto& place = command.as<PlaceToSelect>();
+      if (place.heap) position.heap = *place.heap;
+      position.address = place.address;
+      position.selection = place.frame;
+      position.cell = place.cell;
       return true;
     }
     default: return false;

@@ -11,10 +11,10 @@ namespace hbmscope::gui {
 namespace {
 
 // The moment and the heap that were looked at, where the new trace has them too.
-void keep_place(ViewPosition& position, const Trace& before, const std::string& opened_before, const Source& source) {
+void keep_place(ViewPosition& position, const Trace& before, const MomentName& opened_before, const Source& source) {
   const Trace& trace = *source.trace;
-  if (position.at == opened_before || !find_moment(trace, position.at)) position.at = source.opening_at;
-  if (!position.pin.empty() && !find_moment(trace, position.pin)) {
+  if (position.at == opened_before || !position.at.find_in(trace)) position.at = source.opening_at;
+  if (!position.pin.empty() && !position.pin.find_in(trace)) {
     position.pin.clear();
     if (position.coloring == HeapColoring::change) position.coloring = HeapColoring::automatic;
   }
@@ -23,7 +23,7 @@ void keep_place(ViewPosition& position, const Trace& before, const std::string& 
   position.addresses = {};
   position.cell.reset();
   const TimeRange& range = position.range;
-  if (!range.empty() && (!find_moment(trace, range.from) || !find_moment(trace, range.to))) position.range = {};
+  if (!range.empty() && (!range.from.find_in(trace) || !range.to.find_in(trace))) position.range = {};
 }
 
 bool has_same_heaps(const Trace& a, const Trace& b) {
@@ -115,7 +115,7 @@ void App::Impl::stop_emulating() {
 
 void App::Impl::take_emulation(Source& source, const ReadFile& file) {
   const auto before = source.trace;
-  const std::string opened_before = source.opening_at;
+  const MomentName opened_before = source.opening_at;
   renew_id(source);
   file.fill(source);
   source.opening_at = file.opening_at;
@@ -137,7 +137,7 @@ void App::Impl::take_emulation(Source& source, const ReadFile& file) {
 bool App::Impl::apply_to_workload(const Command& command) {
   using enum CommandId;
   switch (command.id) {
-    case set_workload: want_changes(changes_from_words(command.texts)); return true;
+    case set_workload: want_changes(command.as<std::vector<WorkloadChange>>()); return true;
     case reset_workload: want_changes({}); return true;
     case stop_emulating: this->stop_emulating(); return true;
     case copy_workload_command: {
@@ -146,9 +146,9 @@ bool App::Impl::apply_to_workload(const Command& command) {
       return true;
     }
     case open_workload_path:
-      this->open_file(command.text, OpenAs::source, changes_from_words(command.texts));
+      this->open_file(command.as<FileWithChanges>().path, OpenAs::source, command.as<FileWithChanges>().changes);
       return true;
-    case show_tiles: state.window.tiles = command.text; return true;
+    case show_tiles: state.window.tiles = command.as<std::string>(); return true;
     default: return false;
   }
 }

@@ -61,7 +61,8 @@ void App::Impl::ask_timeline() {
   }
   const auto ask_columns = [&](int slot, Answer<TimelineColumns> Answers::*answer, TimelineSpan span,
                                std::size_t columns, TimelineEffort effort) {
-    const std::string detail = text_from_heap_key(heap) + " " + text_from_span(span) + " " + std::to_string(columns) +
+    const std::string detail = text_from_heap_key(heap) + " " + std::to_string(span.begin) + "-" +
+                               std::to_string(span.end) + " " + std::to_string(columns) +
                                (effort == TimelineEffort::at_once ? " at once" : "");
     ask<TimelineColumns>(slot, answer, {0, source->id, SourceId::none, {}, detail},
                          [trace = source->trace, heap, span, columns,
@@ -97,10 +98,10 @@ void App::Impl::ask_address_time() {
   const HeapColoring coloring = box_coloring(is_by_map ? map->pieces.coloring : position.coloring);
   const AddressTimeQuery query{heap,     position.span,     context.address_time_width, context.address_time_height,
                                coloring, position.addresses};
-  const std::string detail = text_from_heap_key(heap) + " " + text_from_span(query.span) + " " +
-                             std::to_string(query.width) + "x" + std::to_string(query.height) + " " +
-                             std::string(text_from_coloring(query.coloring)) + " " +
-                             address_text(query.addresses.begin) + "-" + address_text(query.addresses.end);
+  const std::string detail = text_from_heap_key(heap) + " " + std::to_string(query.span.begin) + "-" +
+                             std::to_string(query.span.end) + " " + std::to_string(query.width) + "x" +
+                             std::to_string(query.height) + " " + std::string(text_from_coloring(query.coloring)) +
+                             " " + address_text(query.addresses.begin) + "-" + address_text(query.addresses.end);
   ask<AddressTime>(
       static_cast<int>(Question::address_time), &Answers::address_time, {0, source->id, SourceId::none, {}, detail},
       [trace = source->trace, query, colors = state.line_colors](Work& work) -> Result<Computed<AddressTime>> {
@@ -118,9 +119,12 @@ void App::Impl::ask_range() {
   if (source == nullptr || source->state != AnswerState::ready || !source->trace || range.empty())
     return forget(static_cast<int>(Question::range), &Answers::range);
   ask<RangeAnswer>(static_cast<int>(Question::range), &Answers::range,
-                   {0, source->id, SourceId::none, {}, range.from + " " + range.to},
+                   {0, source->id, SourceId::none, {}, range.from.text() + " " + range.to.text()},
                    [trace = source->trace, range](Work& work) -> Result<Computed<RangeAnswer>> {
-                     auto found = find_range(*trace, range.from, range.to);
+                     auto begin = range.from.find_in(*trace), end = range.to.find_in(*trace);
+                     if (!begin) return Failure(begin.error());
+                     if (!end) return Failure(end.error());
+                     auto found = range_between(std::move(*begin), std::move(*end));
                      if (!found) return Failure(found.error());
                      const auto from = compute_states(*trace, found->from), to = compute_states(*trace, found->to);
                      auto summary = compute_range_summary(*trace, from, to, &work);

@@ -16,11 +16,11 @@ HeapColoring coloring_of_both(const StreamState& state, HeapKey heap, const Stre
 }  // namespace
 
 void App::Impl::ask_moment_at(int kind, Answer<TraceMoment> Answers::*member, const Source& source,
-                              const std::string& at) {
+                              const MomentName& at) {
   ask<TraceMoment>(kind, member, {0, source.id, SourceId::none, {}, {}, at},
                    [trace = source.trace, at,
                     is_baseline = kind == slot_baseline_moment](const auto&) -> Result<Computed<TraceMoment>> {
-                     auto found = find_moment(*trace, at);
+                     auto found = at.find_in(*trace);
                      // The baseline may not have failed where this file did.
                      if (!found && is_baseline) found = find_moment(*trace, "peak");
                      if (!found) return Failure(found.error());
@@ -39,7 +39,7 @@ void App::Impl::ask_moment(const Source& source) {
 }
 
 void App::Impl::ask_pinned(const Source& source) {
-  const std::string& pin = state.position().pin;
+  const MomentName& pin = state.position().pin;
   if (pin.empty()) {
     forget(slot_pinned, &Answers::pinned);
     forget(static_cast<int>(Question::compare), &Answers::compare);
@@ -72,7 +72,7 @@ void App::Impl::ask_compare() {
   const ViewPosition& position = state.position();
   ask<CompareAnswer>(
       static_cast<int>(Question::compare), &Answers::compare,
-      {0, position.source, SourceId::none, {}, position.pin, position.at},
+      {0, position.source, SourceId::none, {}, position.pin.text(), position.at},
       [now, pinned](Work& work) -> Result<Computed<CompareAnswer>> {
         auto diff = compute_block_diff({*pinned->trace, pinned->states}, {*now->trace, now->states}, &work.cancelled);
         if (!diff) return Failure(cancelled_error());
@@ -105,7 +105,7 @@ void App::Impl::ask_beside() {
   const ViewPosition &in_a = state.contexts[0].position, &in_b = state.contexts[1].position;
   const HeapKey heap_a = choose_heap(*a->trace, in_a.heap), heap_b = choose_heap(*b->trace, in_b.heap);
   if (heap_a.empty() || heap_b.empty()) return forget(static_cast<int>(Question::beside), &Answers::beside);
-  const std::string detail = text_from_heap_key(heap_a) + " " + in_a.at + " " + text_from_heap_key(heap_b);
+  const std::string detail = text_from_heap_key(heap_a) + " " + in_a.at.text() + " " + text_from_heap_key(heap_b);
   ask<BesideAnswer>(static_cast<int>(Question::beside), &Answers::beside,
                     {0, in_a.source, in_b.source, {}, detail, in_b.at},
                     [a, b, heap_a, heap_b](Work& work) -> Result<Computed<BesideAnswer>> {
@@ -144,14 +144,14 @@ void App::Impl::ask_heap_map() {
   if (!heap_beside.empty()) {
     const ViewPosition& position_beside = state.contexts[other].position;
     rule += " with " + std::to_string(static_cast<std::uint32_t>(position_beside.source)) + " " +
-            text_from_heap_key(heap_beside) + " " + position_beside.at;
+            text_from_heap_key(heap_beside) + " " + position_beside.at.text();
   }
   ask<HeapMapAnswer>(static_cast<int>(Question::heap_map), &Answers::heap_map,
                      {0,
                       position.source,
                       SourceId::none,
                       {},
-                      text_from_heap_key(heap) + " " + rule + (is_change ? " " + position.pin : std::string()),
+                      text_from_heap_key(heap) + " " + rule + (is_change ? " " + position.pin.text() : std::string()),
                       position.at},
                      [moment, pinned, heap, coloring, beside, heap_beside,
                       colors = state.line_colors](Work& work) -> Result<Computed<HeapMapAnswer>> {

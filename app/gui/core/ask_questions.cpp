@@ -87,7 +87,7 @@ void App::Impl::forget_answers() {
 }
 
 // `moment`: of a trace; null: what lives at the end, which was worked out with reading.
-void App::Impl::ask_view(int kind, Answer<ProfileView> Answers::*member, const Source& of, const std::string& at,
+void App::Impl::ask_view(int kind, Answer<ProfileView> Answers::*member, const Source& of, const MomentName& at,
                          const std::shared_ptr<const TraceMoment>& moment) {
   const ViewRequest& request = state.position().request;
   ask<ProfileView>(
@@ -117,7 +117,7 @@ void App::Impl::ask_baseline(const Source& source) {
     return ask_view(slot_baseline_view, &Answers::baseline_view, *baseline, {}, {});
   }
   ask_settings();
-  const std::string at = baseline_at_of(state.position().at);
+  const MomentName at = baseline_moment_for(state.position().at);
   ask_moment_at(slot_baseline_moment, &Answers::baseline_moment, *baseline, at);
   const Answer<TraceMoment>& moment = state.answers().baseline_moment;
   if (moment.state == AnswerState::ready)
@@ -138,7 +138,7 @@ bool App::Impl::ask_views(Context& context) {
   }
   // Until the moment is there, the stacks are those of the moment before.
   if (!source->trace || position.at.empty() || context.answers.moment.state == AnswerState::ready)
-    ask_view(slot_view, &Answers::view, *source, source->trace ? position.at : std::string(),
+    ask_view(slot_view, &Answers::view, *source, source->trace ? position.at : MomentName(),
              position.at.empty() ? nullptr : context.answers.moment.value);
   if (context.answers.view.state == AnswerState::ready) side().viewed_at = slot(slot_view).key.at;
   ask_baseline(*source);
@@ -241,7 +241,7 @@ void App::Impl::ask_diff(const QueryKey& base) {
   // The baseline's view may still be of another file, or of the moment before.
   const QueryKey& baseline_key = slot(slot_baseline_view).key;
   if (baseline_key.source != state.position().baseline) return;
-  if (answers.baseline_moment.value && baseline_key.at != baseline_at_of(side().viewed_at)) return;
+  if (answers.baseline_moment.value && baseline_key.at != baseline_moment_for(side().viewed_at)) return;
   QueryKey key = base;
   key.baseline = state.position().baseline;
   const StackMatch match = state.position().match;

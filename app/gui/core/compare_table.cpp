@@ -1,3 +1,4 @@
+#include "app/gui/core/table_cells.h"
 #include "app/gui/core/compare_table.h"
 
 #include <fmt/format.h>
@@ -7,13 +8,6 @@
 
 namespace hbmscope::gui {
 namespace {
-
-TableCell delta_cell(std::int64_t bytes) {
-  return {delta_text_from_bytes(bytes), std::to_string(bytes)};
-}
-TableCell count_cell(std::uint64_t count) {
-  return {text_from_count(static_cast<std::int64_t>(count)), std::to_string(count)};
-}
 
 void add_cells(std::vector<TableCell>& cells, const BlockChanges& changes) {
   cells.push_back(delta_cell(changes.delta_bytes()));

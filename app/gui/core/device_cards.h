@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/core/device_heaps.h"
+#include "app/gui/sources/device_heaps.h"
 
 namespace hbmscope::gui {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "app/gui/core/app_impl.h"
-#include "app/gui/core/read_file.h"
 #include "app/gui/core/running_work.h"
+#include "app/gui/sources/read_file.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -113,7 +113,7 @@ bool App::Impl::toggle_hold() {
   if (moment == nullptr) return true;
   const HeapKey heap = choose_heap(*moment->trace, position.heap);
   if (heap.stream < moment->moment.positions.size())  // Also where no heap holds anything.
-    position.at = text_from_position(*moment->trace, heap.stream, moment->position(heap));
+    position.at = {*moment->trace, heap.stream, moment->position(heap)};
   return true;
 }
 

@@ -118,7 +118,7 @@ void App::Impl::enter_source(std::size_t context, SourceId id) {
   if (is_named) return;
   const Source* source = find_source(id);
   const bool is_ready = source != nullptr && source->state == AnswerState::ready;
-  position.at = is_ready ? source->opening_at : std::string();
+  position.at = is_ready ? source->opening_at : MomentName();
   forget_followed();
   sides_[context].unread_source = is_ready ? SourceId::none : id;
   if (is_first) return;

@@ -16,10 +16,6 @@ namespace {
 std::string exact(std::uint64_t bytes) {
   return exact_text_from_bytes(static_cast<std::int64_t>(bytes));
 }
-std::string count(std::uint64_t count) {
-  return text_from_count(static_cast<std::int64_t>(count));
-}
-
 DetailLine bytes_line(std::string name, std::uint64_t amount) {
   return {std::move(name), text_from_bytes(amount), exact(amount), {}};
 }
@@ -111,7 +107,7 @@ class Describer {
 
   std::string since_start(std::int64_t time_ns) const { return text_from_moment_ns(time_ns - stream_.first_time_ns()); }
   DetailLine event_line(std::string name, std::uint64_t event, const std::optional<std::int64_t>& time_ns) const {
-    DetailLine line{std::move(name), "event " + count(event), {}, {}};
+    DetailLine line{std::move(name), "event " + text_from_count(event), {}, {}};
     if (time_ns) line.value = since_start(*time_ns) + ", " + line.value;
     return line;
   }
@@ -127,7 +123,7 @@ class Describer {
     } else {
       lines.push_back(event_line("taken", block.event, row != nullptr ? row->begin_ns : std::nullopt));
       const std::uint64_t events = state_.position() - std::min(state_.position(), block.event);
-      DetailLine age{"age", count(events) + (events == 1 ? " event" : " events"), {}, {}};
+      DetailLine age{"age", text_from_count(events) + (events == 1 ? " event" : " events"), {}, {}};
       if (row != nullptr && row->begin_ns)
         age.value = text_from_duration_ns(state_.time_ns() - *row->begin_ns) + ", " + age.value;
       lines.push_back(std::move(age));
@@ -246,7 +242,7 @@ HistoryLine history_line(const AddressAnswer& address, std::size_t index) {
   const Stream& stream = address.moment->stream(address.heap);
   const auto when = [&](std::uint64_t event, const std::optional<std::int64_t>& time_ns) {
     if (event == HeldRow::no_event) return std::string("before the recording");
-    return time_ns ? text_from_moment_ns(*time_ns - stream.first_time_ns()) : "event " + count(event);
+    return time_ns ? text_from_moment_ns(*time_ns - stream.first_time_ns()) : "event " + text_from_count(event);
   };
   HistoryLine line;
   line.when = row.event == HeldRow::no_event ? "before" : when(row.event, row.begin_ns);  // A narrow column.
@@ -255,9 +251,9 @@ HistoryLine history_line(const AddressAnswer& address, std::size_t index) {
   line.event = row.event == HeldRow::no_event ? 0 : row.event;
   line.is_now = address.history.now == index;
   line.exact = exact(row.size) + " from " + address_text(row.address) + "\nfrom " + when(row.event, row.begin_ns) +
-               (row.event == HeldRow::no_event ? "" : " (event " + count(row.event) + ")") + " to " +
+               (row.event == HeldRow::no_event ? "" : " (event " + text_from_count(row.event) + ")") + " to " +
                (row.how == HeldEnd::lives ? "the end"
-                                          : when(row.end_event, row.end_ns) + " (event " + count(row.end_event) + ")");
+                                          : when(row.end_event, row.end_ns) + " (event " + text_from_count(row.end_event) + ")");
   return line;
 }
 

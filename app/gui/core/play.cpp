@@ -73,7 +73,7 @@ bool App::Impl::advance_play(std::chrono::steady_clock::time_point now) {
   const std::uint64_t next = stream.has_times() ? stream.position_of_time(stream.first_time_ns() + at)
                                                 : std::min(static_cast<std::uint64_t>(at), stream.end_position());
   if (next == moment->position(play.heap)) return !context.is_playing;
-  play.at = position.at = text_from_position(*moment->trace, play.heap.stream, next);
+  play.at = position.at = MomentName(*moment->trace, play.heap.stream, next);
   return true;
 }
 

@@ -78,7 +78,7 @@ bool App::Impl::apply_to_sides(const Command& command) {
       else
         this->split(other_ready_source(state, state.position().source));
       return true;
-    case put_beside: this->split(command.source); return true;
+    case put_beside: this->split(command.as<SourceId>()); return true;
     case other_side:
       state.active_context = 1 - state.active_context;
       ++state.window.view_serial;
@@ -89,7 +89,7 @@ bool App::Impl::apply_to_sides(const Command& command) {
     case lock_time: this->set_lock(SameMoment::time); return true;
     case lock_requests: this->set_lock(SameMoment::requests); return true;
     case lock_nothing: this->set_lock({}); return true;
-    case CommandId::set_lock: this->set_lock(parse_same_moment(command.text)); return true;
+    case CommandId::set_lock: this->set_lock(command.as<std::optional<SameMoment>>()); return true;
     default: return false;
   }
 }
@@ -112,7 +112,7 @@ bool App::Impl::follow_lock() {
   if (followed_ && (*followed_)[lead] == leads && (*followed_)[other] == follows) return false;
   const Source *source = find_source(leads.source), *beside = find_source(follows.source);
   // Two running jobs are each at their own end; the words say how far each has come.
-  const bool is_end = leads.at.empty() || leads.at == "end";
+  const bool is_end = leads.at.is_end();
   if (leads.at == "start" || (is_end && (source->live || beside->live))) {
     state.contexts[other].position.at = leads.at;
     followed_ = {followed_now(0), followed_now(1)};
@@ -133,7 +133,7 @@ bool App::Impl::follow_lock() {
       const bool is_wanted = found && state.is_split() && state.active_context == lead &&
                              followed_now(lead).is_alike(leads) && followed_now(other).is_alike(follows);
       if (!is_wanted) return;
-      state.contexts[other].position.at = text_from_position(*trace, follows.heap.stream, found->position);
+      state.contexts[other].position.at = {*trace, follows.heap.stream, found->position};
       followed_ = {leads, leads};
       (*followed_)[other] = follows;
       (*followed_)[other].at = state.contexts[other].position.at;

@@ -25,7 +25,7 @@ std::string bytes(double bytes) {
   return text_from_bytes(std::llround(bytes));
 }
 
-struct Frame {
+struct DrawnBoxes {
   const AppState& state;
   const Look& look;
   CommandQueue& commands;
@@ -53,9 +53,7 @@ struct Frame {
   AddressRange seen() const { return state.position().addresses; }
   void show_addresses(AddressRange range) const {
     if (range == seen()) return;
-    Command command{CommandId::show_addresses, {}, {}, SourceId::none, {}, {}};
-    if (!range.empty()) command.texts = {address_text(range.begin), address_text(range.end)};
-    commands.push(std::move(command));
+    commands.push(command::show_addresses, range);
   }
   // `share`: of the height, from the top.
   void zoom_addresses(double factor, double share) const {
@@ -133,7 +131,7 @@ void draw_legend(const Look& look, const AddressTime& boxes) {
 
 // From which offsets count: the heap's lowest address at the moment, as in the heap map and the Inspector; the
 // picture's own where the heap holds nothing then.
-std::uint64_t lowest_of(const Frame& frame) {
+std::uint64_t lowest_of(const DrawnBoxes& frame) {
   const auto& moment = frame.state.answers().moment.value;
   const HeapKey heap = frame.whole.heap;
   if (moment != nullptr && frame.state.source()->is_source_of(*moment))
@@ -147,7 +145,7 @@ std::string offset_text(std::uint64_t lowest, std::uint64_t address) {
 }
 
 // What lies between regions takes no height, and counts.
-void draw_offsets(const Frame& frame, float left) {
+void draw_offsets(const DrawnBoxes& frame, float left) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const AddressAxis& axis = frame.boxes.axis;
   if (axis.regions().empty()) return;
@@ -164,7 +162,7 @@ void draw_offsets(const Frame& frame, float left) {
 }
 
 // As high as what was asked for, from the foot up: beside it, no empty stretch is as high.
-void draw_failures(const Frame& frame) {
+void draw_failures(const DrawnBoxes& frame) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImU32 ink = frame.look.role(Role::failure);
   const std::vector<FailureColumn> columns = failure_columns(frame.picture, frame.whole.failures);
@@ -182,7 +180,7 @@ void draw_failures(const Frame& frame) {
   }
 }
 
-void draw_tooltip(const Frame& frame, float x, float y) {
+void draw_tooltip(const DrawnBoxes& frame, float x, float y) {
   const AddressTime& boxes = frame.boxes;
   const auto address = boxes.axis.address_at(frame.row_of(y));
   const double axis = frame.picture.axis_of(x), left = boxes.left_of(axis);
@@ -209,7 +207,7 @@ void draw_tooltip(const Frame& frame, float x, float y) {
   ImGui::EndTooltip();
 }
 
-void handle_pointer(const Frame& frame, bool hovered, bool active) {
+void handle_pointer(const DrawnBoxes& frame, bool hovered, bool active) {
   const ImGuiIO& io = ImGui::GetIO();
   const float x = std::clamp(io.MousePos.x, frame.picture.left, frame.picture.right() - 1), y = io.MousePos.y;
   const double begin = frame.picture.begin, end = frame.picture.end;
@@ -230,16 +228,16 @@ void handle_pointer(const Frame& frame, bool hovered, bool active) {
   if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) return frame.show_all();
   if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseDragMaxDistanceSqr[0] <= 16 &&
       io.MouseClickedLastCount[0] == 1) {
-    frame.commands.push(CommandId::set_moment, text_from_position(*frame.state.source()->trace, frame.whole.heap.stream,
-                                                                  frame.picture.position_after(frame.pixel_of(x))));
+    frame.commands.push(command::set_moment, {*frame.state.source()->trace, frame.whole.heap.stream,
+                                              frame.picture.position_after(frame.pixel_of(x))});
     if (const auto address = frame.boxes.axis.address_at(frame.row_of(y)))
-      frame.commands.push(CommandId::select_address, address_text(*address));
+      frame.commands.push(command::select_address, {*address});
   }
   if (!active && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) draw_tooltip(frame, x, y);
 }
 
 // As in the heap map, along the addresses.
-void zoom_with_keys(const Frame& frame) {
+void zoom_with_keys(const DrawnBoxes& frame) {
   const ImGuiIO& io = ImGui::GetIO();
   if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) || io.WantTextInput || io.KeyCtrl || io.KeyAlt) return;
   if (ImGui::IsKeyPressed(ImGuiKey_W)) frame.zoom_addresses(1.25, 0.5);
@@ -250,7 +248,7 @@ void zoom_with_keys(const Frame& frame) {
 }
 
 // The box of the block that is selected: its addresses, from when to when it lay there.
-void draw_selected(const Frame& frame) {
+void draw_selected(const DrawnBoxes& frame) {
   const auto& answer = frame.state.answers().address;
   if (!frame.state.position().address || answer.state != AnswerState::ready) return;
   const AddressAnswer& selected = *answer.value;
@@ -274,7 +272,7 @@ void draw_selected(const Frame& frame) {
                  {std::max(right, left + 3) + 2, std::max(bottom, top + 3) + 2});
 }
 
-void draw_boxes(const Frame& frame, AddressTimeState& view) {
+void draw_boxes(const DrawnBoxes& frame, AddressTimeState& view) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const TimelinePicture& picture = frame.picture;
   const ImVec2 from{picture.left, frame.top()}, to{picture.right(), picture.bottom};
@@ -321,7 +319,7 @@ void draw_address_time(const AppState& state, AddressTimeState& view, CommandQue
   const int width = static_cast<int>(to.x - from.x), height = static_cast<int>(to.y - from.y);
   if (width < 16 || height < 16) return ImGui::EndChild();
   if (state.context().address_time_width != width || state.context().address_time_height != height)
-    commands.push(CommandId::size_address_time, std::to_string(width) + "x" + std::to_string(height));
+    commands.push(command::size_address_time, {width, height});
   if (!draw_answer_state(state, state.answers().address_time, "the boxes")) return ImGui::EndChild();
   if (view.drawn != boxes || view.theme != state.settings.theme) {
     view.drawn = boxes;
@@ -329,7 +327,7 @@ void draw_address_time(const AppState& state, AddressTimeState& view, CommandQue
     view.texture.set(pixels_from_address_time(*boxes, view.theme), boxes->query.width, boxes->query.height);
   }
   const TimelinePicture picture = make_picture(*whole, part.get(), state.position().span, from, to, look, false);
-  const Frame frame{state, look, commands, *boxes, *whole, picture};
+  const DrawnBoxes frame{state, look, commands, *boxes, *whole, picture};
   draw_boxes(frame, view);
   draw_offsets(frame, corner.x);
   ImDrawList& draw = *ImGui::GetWindowDrawList();

@@ -49,9 +49,9 @@ void draw_reading(const Source& source, CommandQueue& commands) {
             .c_str());
   }
   ImGui::PushID(static_cast<int>(source.id));
-  if (ImGui::Button("Cancel")) commands.push(CommandId::cancel_loading, source.id);
+  if (ImGui::Button("Cancel")) commands.push(command::cancel_loading, source.id);
   if (source.is_part()) {
-    if (ImGui::Button("Stop here and show")) commands.push(CommandId::stop_reading, source.id);
+    if (ImGui::Button("Stop here and show")) commands.push(command::stop_reading, source.id);
     tooltip("Keeps what was read, and leaves out what comes later in the file.");
   }
   ImGui::PopID();
@@ -79,7 +79,7 @@ bool draw_source_state_in_full(const AppState& state, CommandQueue& commands) {
   ImGui::SameLine();
   if (ImGui::Button("Open another...")) commands.push(CommandId::open_file);
   ImGui::SameLine();
-  if (ImGui::Button("Close")) commands.push(CommandId::close_source, source->id);
+  if (ImGui::Button("Close")) commands.push(command::close_source, source->id);
   return false;
 }
 
@@ -130,7 +130,7 @@ void draw_copy_menu(ViewKind view, CommandQueue& commands) {
     if (id == CommandId::export_picture) ImGui::Separator();
     const CommandInfo& info = info_of(id);
     if (!ImGui::MenuItem(std::string(info.title).c_str(), std::string(info.shortcut).c_str())) continue;
-    commands.push(CommandId::note_view, std::string(name_of(view).key));
+    commands.push(command::note_view, view);
     commands.push(id);
   }
   ImGui::EndPopup();

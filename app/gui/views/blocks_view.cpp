@@ -41,10 +41,6 @@ void draw_language_help(const AppState& state) {
   ImGui::EndTooltip();
 }
 
-std::string order_text(BlockOrder order, bool is_ascending) {
-  return std::string(text_from_block_order(order)) + (is_ascending ? " up" : "");
-}
-
 void set_up_columns(const Look& look, const BlocksAnswer& answer, const BlockQuery& query) {
   bool has_tags = false, has_pending = false, has_streams = false;
   const std::size_t looked_at = std::min<std::size_t>(answer.list.rows.size(), 2000);
@@ -88,7 +84,7 @@ void apply_sorting(const BlockQuery& query, CommandQueue& commands) {
   const bool is_ascending = specs->Specs[0].SortDirection == ImGuiSortDirection_Ascending;
   specs->SpecsDirty = false;
   if (order != query.order || is_ascending != query.is_ascending)
-    commands.push(CommandId::set_block_order, order_text(order, is_ascending));
+    commands.push(command::set_block_order, {order, is_ascending});
 }
 
 void draw_headers() {
@@ -101,14 +97,9 @@ void draw_headers() {
 }
 
 void select_block(const BlocksAnswer& answer, std::uint32_t row, const BlockFacts& facts, CommandQueue& commands) {
-  Command command{CommandId::select_address,
-                  text_from_heap_key(answer.heap(row)) + "/" + address_text(facts.block.address),
-                  {},
-                  SourceId::none,
-                  {},
-                  {}};
-  command.frame = frame_of_stack(answer.stream(row).definitions(), facts.block.stack);
-  commands.push(std::move(command));
+  commands.push(
+      command::select_address,
+      {facts.block.address, frame_of_stack(answer.stream(row).definitions(), facts.block.stack), answer.heap(row)});
 }
 
 void draw_row(const Look& look, const BlocksAnswer& answer, std::uint32_t row, bool is_selected, std::uint64_t largest,
@@ -202,7 +193,7 @@ void draw_nothing(const AppState& state, const BlocksAnswer& answer, CommandQueu
   wrapped_text("Nothing among " + count + " blocks matches \"" + answer.query.where + "\".");
   if (!ImGui::Button("Clear filter")) return;
   if (by_find)
-    commands.push(CommandId::set_block_filter, "");
+    commands.push(command::set_block_filter, "");
   else
     commands.push(CommandId::clear_filter);
 }
@@ -264,7 +255,7 @@ void draw_block_filter(const AppState& state, BlockFilterState& filter, float wi
     ImGui::PopStyleVar();
     ImGui::PopStyleColor();
   }
-  if (is_done && filter.error.empty() && filter.text != find) commands.push(CommandId::set_block_filter, filter.text);
+  if (is_done && filter.error.empty() && filter.text != find) commands.push(command::set_block_filter, filter.text);
   if (is_wrong && (is_active || is_hovered))
     ImGui::SetTooltip("%s", filter.error.c_str());
   else if (is_hovered && !is_active)

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include "app/gui/core/demo_choices.h"
+#include "app/gui/sources/demo_choices.h"
 #include "app/gui/views/drawing.h"
 
 namespace hbmscope::gui {
@@ -15,8 +15,7 @@ namespace {
 
 // `run`: 0 is A, 1 is B.
 void start_with(std::size_t run, const DemoSettings& settings, CommandQueue& commands) {
-  const CommandId id = run == 0 ? CommandId::set_demo : CommandId::set_demo_beside;
-  commands.push(Command{id, {}, words_of(settings), SourceId::none, {}, {}});
+  commands.push(run == 0 ? command::set_demo : command::set_demo_beside, settings);
 }
 
 // One of a few texts, by a combo as wide as the panel.
@@ -42,7 +41,7 @@ void draw_pace(const DemoState& demo, CommandQueue& commands) {
   ImGui::SetNextItemWidth(-1);
   const std::string shown = fmt::format("{:.3g} x", speed);
   if (ImGui::SliderFloat("##speed", &exponent, -4, 8, shown.c_str()))
-    commands.push(CommandId::set_demo_speed, fmt::format("{:.4g}", std::exp2(exponent)));
+    commands.push(command::set_demo_speed, std::exp2(exponent));
   tooltip("How fast the program goes; 1 x is some hundred allocations a second.");
 }
 

@@ -49,7 +49,7 @@ void draw_fill(ImDrawList& draw, const Look& look, const DeviceCard& card, ImVec
 
 void draw_card(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 size, CommandQueue& commands) {
   const ImVec2 from = ImGui::GetCursorScreenPos(), to{from.x + size.x, from.y + size.y};
-  if (ImGui::InvisibleButton("card", size)) commands.push(CommandId::choose_heap, text_from_heap_key(card.heap));
+  if (ImGui::InvisibleButton("card", size)) commands.push(command::choose_heap, card.heap);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImGuiCol fill = ImGui::IsItemHovered() ? ImGuiCol_FrameBgHovered : ImGuiCol_FrameBg;
   draw.AddRectFilled(from, to, ImGui::GetColorU32(fill), look.px(3));
@@ -70,7 +70,7 @@ void draw_card(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 s
 // Sixteen and more: a cell each, filled from below, and a mark where a request failed.
 void draw_cell(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 size, CommandQueue& commands) {
   const ImVec2 from = ImGui::GetCursorScreenPos(), to{from.x + size.x, from.y + size.y};
-  if (ImGui::InvisibleButton("card", size)) commands.push(CommandId::choose_heap, text_from_heap_key(card.heap));
+  if (ImGui::InvisibleButton("card", size)) commands.push(command::choose_heap, card.heap);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(from, to, look.role(Role::free));
   const float height = static_cast<float>(share_of(card)) * size.y;

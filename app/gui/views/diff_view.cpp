@@ -28,7 +28,7 @@ void draw_choice(const AppState& state, CommandQueue& commands) {
   for (const Source& source : state.sources) {
     if (source.id == state.position().source || source.state != AnswerState::ready) continue;
     ImGui::PushID(static_cast<int>(source.id));
-    if (ImGui::Button(source.name().c_str())) commands.push(CommandId::compare_with, source.id);
+    if (ImGui::Button(source.name().c_str())) commands.push(command::compare_with, source.id);
     tooltip(source.path);
     ImGui::PopID();
     ImGui::SameLine();
@@ -194,7 +194,7 @@ void draw_diff(const AppState& state, DiffState& local, CommandQueue& commands) 
     for (const Source& source : state.sources) {
       if (source.id == baseline->id || source.state != AnswerState::ready) continue;
       ImGui::PushID(static_cast<int>(source.id));
-      if (ImGui::Button(source.name().c_str())) commands.push(CommandId::show_source_file, source.id);
+      if (ImGui::Button(source.name().c_str())) commands.push(command::show_source_file, source.id);
       ImGui::PopID();
     }
     if (ImGui::Button("Open a file...")) commands.push(CommandId::open_file);

@@ -19,7 +19,7 @@ std::string count(std::uint64_t count) {
 }
 
 void go_to(const EventsAnswer& answer, std::uint64_t position, CommandQueue& commands) {
-  commands.push(CommandId::set_moment, text_from_position(*answer.trace, answer.stream, position));
+  commands.push(command::set_moment, {*answer.trace, answer.stream, position});
 }
 
 void draw_head(const AppState& state, const EventsAnswer& answer, std::uint64_t position, CommandQueue& commands) {

@@ -23,7 +23,7 @@ std::string when_text(std::uint64_t position, const std::optional<std::int64_t>&
 }
 
 void go_to(const FailureAnswer& answer, std::uint64_t position, CommandQueue& commands) {
-  commands.push(CommandId::set_moment, text_from_position(*answer.trace, answer.heap.stream, position));
+  commands.push(command::set_moment, {*answer.trace, answer.heap.stream, position});
 }
 
 void draw_head(const AppState& state, const FailureAnswer& answer, CommandQueue& commands) {
@@ -80,11 +80,10 @@ void draw_blocker(const AppState& state, const FailureAnswer& answer, const Live
   if (ImGui::Selectable(address_text(block.address).c_str(), is_selected, ImGuiSelectableFlags_SpanAllColumns)) {
     if (state.answers().moment.value && state.answers().moment.value->position(answer.heap) != answer.facts.event)
       go_to(answer, answer.facts.event, commands);
-    Command command{CommandId::select_address, address_text(block.address), {}, SourceId::none, {}, {}};
+    PlaceToSelect place{block.address};
     if (const auto own = find_own_frame(definitions, block.stack))
-      command.frame = {std::string(definitions.text(own->function)), std::string(definitions.text(own->file)),
-                       own->line};
-    commands.push(std::move(command));
+      place.frame = {std::string(definitions.text(own->function)), std::string(definitions.text(own->file)), own->line};
+    commands.push(command::select_address, std::move(place));
   }
   ImGui::TableNextColumn();
   right_text(text_from_bytes(block.size));

@@ -30,13 +30,12 @@ std::string join(const std::string& folder, const std::string& name) {
 
 void open_chosen(Dialog dialog, const std::string& path, CommandQueue& commands) {
   switch (dialog) {
-    case Dialog::open_folder: return commands.push(CommandId::open_folder_path, path);
-    case Dialog::open_baseline: return commands.push(CommandId::open_baseline_path, path);
-    case Dialog::export_file: return commands.push(CommandId::write_export, path);
+    case Dialog::open_folder: return commands.push(command::open_folder_path, path);
+    case Dialog::open_baseline: return commands.push(command::open_baseline_path, path);
+    case Dialog::export_file: return commands.push(command::write_export, path);
     default: break;
   }
-  Command command{CommandId::open_paths, {}, {path}, SourceId::none, {}, {}};
-  commands.push(std::move(command));
+  commands.push(command::open_paths, {path});
 }
 
 std::string suggested_name(const AppState& state) {
@@ -52,7 +51,7 @@ std::string suggested_name(const AppState& state) {
 void draw_path_line(FileDialogState& dialog, const FolderListing* listing, CommandQueue& commands) {
   const bool has_parent = listing != nullptr && !listing->parent.empty();
   ImGui::BeginDisabled(!has_parent);
-  if (ImGui::Button("Up") && has_parent) commands.push(CommandId::list_folder, listing->parent);
+  if (ImGui::Button("Up") && has_parent) commands.push(command::list_folder, listing->parent);
   ImGui::EndDisabled();
   ImGui::SameLine();
   ImGui::SetNextItemWidth(-1);
@@ -61,7 +60,7 @@ void draw_path_line(FileDialogState& dialog, const FolderListing* listing, Comma
     if (dialog.shown != Dialog::export_file && looks_like_profile(dialog.path)) {
       open_chosen(dialog.shown, dialog.path, commands);
     } else {
-      commands.push(CommandId::list_folder, dialog.path);
+      commands.push(command::list_folder, dialog.path);
     }
   }
 }
@@ -77,7 +76,7 @@ void draw_entry(FileDialogState& dialog, const FolderListing& listing, const Fol
     if (!entry.is_folder) dialog.file_name = entry.name;
     if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
       if (entry.is_folder) {
-        commands.push(CommandId::list_folder, join(listing.folder, entry.name));
+        commands.push(command::list_folder, join(listing.folder, entry.name));
       } else if (dialog.shown != Dialog::export_file && dialog.shown != Dialog::open_folder) {
         open_chosen(dialog.shown, join(listing.folder, entry.name), commands);
       }
@@ -132,7 +131,7 @@ void draw_buttons(FileDialogState& dialog, const FolderListing& listing, Command
     ImGui::BeginDisabled(!has_chosen);
     if (ImGui::Button("Open") && has_chosen) {
       if (chosen->is_folder) {
-        commands.push(CommandId::list_folder, join(listing.folder, chosen->name));
+        commands.push(command::list_folder, join(listing.folder, chosen->name));
       } else {
         open_chosen(dialog.shown, join(listing.folder, chosen->name), commands);
       }
@@ -156,7 +155,7 @@ void draw_file_dialog(const AppState& state, FileDialogState& dialog, CommandQue
     dialog.shown = wanted;
     dialog.chosen.clear();
     dialog.file_name = wanted == Dialog::export_file ? suggested_name(state) : "";
-    commands.push(CommandId::list_folder, "");
+    commands.push(command::list_folder, "");
   }
   const Look look(state);
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();

@@ -61,7 +61,7 @@ void draw_where(const AppState& state, FilterLineState& line, float width, Comma
     ImGui::PopStyleVar();
     ImGui::PopStyleColor();
   }
-  if (done && line.error.empty() && line.where != where) commands.push(CommandId::set_filter, line.where);
+  if (done && line.error.empty() && line.where != where) commands.push(command::set_filter, line.where);
   if (wrong && (active || hovered)) {
     ImGui::SetTooltip("%s", line.error.c_str());
   } else if (hovered && !active) {
@@ -78,7 +78,7 @@ void draw_find(const AppState& state, FilterLineState& line, float width, Comman
   }
   ImGui::SetNextItemWidth(width);
   text_field("##find", "Find a function or file", line.find);
-  if (ImGui::IsItemDeactivatedAfterEdit() && line.find != find) commands.push(CommandId::set_find, line.find);
+  if (ImGui::IsItemDeactivatedAfterEdit() && line.find != find) commands.push(command::set_find, line.find);
   tooltip("Marks frames in the pictures and narrows the tables. Enter, then F3 for the next.");
 }
 
@@ -90,7 +90,7 @@ void draw_by(const AppState& state, CommandQueue& commands) {
   if (!ImGui::BeginCombo("##by", now.c_str())) return tooltip("What is one frame in all views");
   for (const FrameBy by : choices) {
     const std::string name(text_from_frame_by(by));
-    if (ImGui::Selectable(name.c_str(), by == state.position().request.by)) commands.push(CommandId::set_by, name);
+    if (ImGui::Selectable(name.c_str(), by == state.position().request.by)) commands.push(command::set_by, by);
   }
   ImGui::EndCombo();
 }

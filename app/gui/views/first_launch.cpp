@@ -73,7 +73,7 @@ void draw_open(const Look& look, CommandQueue& commands) {
   wrapped_text("jax.profiler.save_device_memory_profile(\"memory.prof\")");
   ImGui::PopFont();
   if (ImGui::Button("Copy this line"))
-    commands.push(CommandId::set_clipboard, "jax.profiler.save_device_memory_profile(\"memory.prof\")");
+    commands.push(command::set_clipboard, "jax.profiler.save_device_memory_profile(\"memory.prof\")");
 }
 
 void draw_recent_file(const Look& look, const RecentFile& file, CommandQueue& commands) {
@@ -83,8 +83,7 @@ void draw_recent_file(const Look& look, const RecentFile& file, CommandQueue& co
   const float height = 2 * ImGui::GetTextLineHeight() + look.px(12);
   ImGui::BeginDisabled(file.missing);
   if (ImGui::Selectable("##recent", false, ImGuiSelectableFlags_AllowOverlap, {width, height})) {
-    Command command{CommandId::open_paths, {}, {file.path}, SourceId::none, {}, {}};
-    commands.push(std::move(command));
+    commands.push(command::open_paths, {file.path});
   }
   ImGui::EndDisabled();
   tooltip(file.missing ? file.path + "\nThis file is not there any more." : file.path);
@@ -104,7 +103,7 @@ void draw_recent_file(const Look& look, const RecentFile& file, CommandQueue& co
   if (file.missing) {
     const float button = ImGui::CalcTextSize("Remove").x + 2 * ImGui::GetStyle().FramePadding.x;
     ImGui::SetCursorPos({corner.x + width - button, corner.y + look.px(6)});
-    if (ImGui::Button("Remove")) commands.push(CommandId::remove_recent, file.path);
+    if (ImGui::Button("Remove")) commands.push(command::remove_recent, file.path);
   }
   ImGui::SetCursorPos(after);
   ImGui::Dummy({0, 0});

@@ -144,9 +144,7 @@ void draw_crumbs(const AppState& state, CommandQueue& commands) {
     ImGui::SameLine(0, 0);
     ImGui::PushID(static_cast<int>(i));
     if (link(zoom[i].function.c_str())) {
-      Command command{CommandId::zoom_flame, {}, {}, SourceId::none, {}, {}};
-      command.path.assign(zoom.begin(), zoom.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-      commands.push(std::move(command));
+      commands.push(command::zoom_flame, {zoom.begin(), zoom.begin() + static_cast<std::ptrdiff_t>(i) + 1});
     }
     ImGui::PopID();
   }
@@ -191,9 +189,7 @@ bool draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& c
 void handle_clicks(const AppState& state, const FlameAnswer& answer, const FlameBox& box, CommandQueue& commands) {
   const TreeNode& node = answer.tree.nodes[box.node];
   if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
-    Command command{CommandId::zoom_flame, {}, {}, SourceId::none, {}, {}};
-    command.path = path_of(answer, box.node);
-    commands.push(std::move(command));
+    commands.push(command::zoom_flame, path_of(answer, box.node));
     return;
   }
   const ImGuiIO& io = ImGui::GetIO();

@@ -24,7 +24,7 @@ std::size_t draw_flame_legend(const AppState& state, CommandQueue& commands) {
   add("libraries", "Frames of libraries", look.role(Role::same));
   const LegendPick pick = draw_legend_line(look, entries);
   if (pick.clicked && *pick.clicked < files.size())
-    commands.push(CommandId::add_filter, "file=" + where_quote(files[*pick.clicked]));
+    commands.push(command::add_filter, "file=" + where_quote(files[*pick.clicked]));
   return pick.hovered && *pick.hovered < files.size() ? *pick.hovered : hue_count + 1;
 }
 

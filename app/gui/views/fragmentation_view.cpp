@@ -73,7 +73,7 @@ void draw_step(const Look& look, const FreeAnswer& answer, const ScatterStep& st
                                              : "event " + text_from_count(static_cast<std::int64_t>(step.position));
   const bool is_here = step.position == answer.moment->position(answer.heap);
   if (ImGui::Selectable(at.c_str(), is_here, ImGuiSelectableFlags_SpanAllColumns))
-    commands.push(CommandId::set_moment, text_from_position(*answer.moment->trace, answer.heap.stream, step.position));
+    commands.push(command::set_moment, {*answer.moment->trace, answer.heap.stream, step.position});
   tooltip("Shows the moment after it, event " + text_from_count(static_cast<std::int64_t>(step.position)));
   ImGui::PopID();
   ImGui::TableNextColumn();

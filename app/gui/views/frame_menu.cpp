@@ -11,11 +11,10 @@ void draw_frame_menu(const Frame& frame, CommandQueue& commands) {
   ImGui::TextDisabled("%s", frame.function.c_str());
   ImGui::Separator();
   const auto item = [](const char* label) { return ImGui::MenuItem(label); };
-  if (item("Filter to stacks through it")) commands.push(CommandId::add_filter, "stack:" + where_quote(frame.function));
-  if (item("Leave stacks through it out"))
-    commands.push(CommandId::add_filter, "-stack:" + where_quote(frame.function));
+  if (item("Filter to stacks through it")) commands.push(command::add_filter, "stack:" + where_quote(frame.function));
+  if (item("Leave stacks through it out")) commands.push(command::add_filter, "-stack:" + where_quote(frame.function));
   if (!frame.file.empty() && item("Filter to its file"))
-    commands.push(CommandId::add_filter, "file:" + where_quote(file_tail(frame.file)));
+    commands.push(command::add_filter, "file:" + where_quote(file_tail(frame.file)));
   ImGui::Separator();
   if (item("Zoom to it in the flame graph")) {
     commands.select(key_from_frame(frame));
@@ -27,9 +26,9 @@ void draw_frame_menu(const Frame& frame, CommandQueue& commands) {
     commands.push(CommandId::show_source);
   }
   ImGui::Separator();
-  if (item("Copy its name")) commands.push(CommandId::set_clipboard, frame.function);
+  if (item("Copy its name")) commands.push(command::set_clipboard, frame.function);
   if (!frame.file.empty() && item("Copy its place"))
-    commands.push(CommandId::set_clipboard, frame.file + (frame.line > 0 ? ":" + std::to_string(frame.line) : ""));
+    commands.push(command::set_clipboard, frame.file + (frame.line > 0 ? ":" + std::to_string(frame.line) : ""));
   ImGui::EndPopup();
 }
 
@@ -43,8 +42,8 @@ void select_frame(const AppState& state, const Frame& frame, CommandQueue& comma
 }
 
 void copy_table(const AppState& state, const TextTable& table, CommandQueue& commands) {
-  if (!state.window.figures_file.empty()) return commands.push(CommandId::write_figures, csv_from_table(table));
-  commands.push(CommandId::set_clipboard, state.window.copy_as_text ? text_from_table(table) : tsv_from_table(table));
+  if (!state.window.figures_file.empty()) return commands.push(command::write_figures, csv_from_table(table));
+  commands.push(command::set_clipboard, state.window.copy_as_text ? text_from_table(table) : tsv_from_table(table));
 }
 
 bool found_by(std::string_view find, const Frame& frame) {

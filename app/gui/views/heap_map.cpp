@@ -52,7 +52,7 @@ void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands)
   }
   if (ImGui::Button("Close")) {
     map.finds = false;
-    if (looks_for) commands.push(CommandId::set_block_filter, "");
+    if (looks_for) commands.push(command::set_block_filter, "");
   }
   if (!looks_for) return;
   ImGui::SameLine();
@@ -237,10 +237,7 @@ void zoom_with_keys(const AppState& state, HeapMapState& map) {
 void select(const HeapMapAnswer& answer, const HeapPiece* piece, std::optional<AddressRange> cell,
             CommandQueue& commands) {
   if (piece == nullptr) return commands.push(CommandId::clear_selection);
-  Command command{CommandId::select_address, address_text(piece->begin), {}, SourceId::none, {}, {}};
-  command.frame = frame_of_piece(answer, *piece);
-  if (cell) command.texts = {address_text(cell->begin), address_text(cell->end)};
-  commands.push(std::move(command));
+  commands.push(command::select_address, {piece->begin, frame_of_piece(answer, *piece), {}, cell});
 }
 
 void draw_piece_tooltip(const HeapMapAnswer& answer, const HeapPiece& piece, std::size_t in_cell) {
@@ -300,9 +297,9 @@ std::optional<Shade> draw_legend(const AppState& state, const Look& look, const 
         return {is_lit(pieces.legend[i]) || has_part(where, parts[i]), parts[i]};
       });
   if (pick.clicked && parts[*pick.clicked].empty())
-    commands.push(CommandId::set_lit, pieces.legend[*pick.clicked].name);
+    commands.push(command::set_lit, pieces.legend[*pick.clicked].name);
   else if (pick.clicked)
-    commands.push(CommandId::set_block_filter, toggle_part(where, parts, parts[*pick.clicked]));
+    commands.push(command::set_block_filter, toggle_part(where, parts, parts[*pick.clicked]));
   if (pick.hovered) return pieces.legend[*pick.hovered].shade;
   const auto lit = std::find_if(pieces.legend.begin(), pieces.legend.end(), is_lit);
   return lit == pieces.legend.end() ? std::nullopt : std::optional<Shade>(lit->shade);

@@ -67,7 +67,7 @@ void draw_heap(const Look& look, const DeviceHeap& heap, const TraceMoment& mome
   const float room = is_beside ? room_for_name(figure) : ImGui::GetContentRegionAvail().x;
   const std::string label = shortened(words, room) + "###heap " + text_from_heap_key(heap.key);
   if (ImGui::Selectable(label.c_str(), is_shown, ImGuiSelectableFlags_AllowOverlap) && !is_shown)
-    commands.push(CommandId::choose_heap, text_from_heap_key(heap.key));
+    commands.push(command::choose_heap, heap.key);
   tooltip(words_of(heap, state, in_use));
   put_figure(figure, right, is_beside);
   draw_bar(look, in_use, pool.value_or(heap.peak_bytes));

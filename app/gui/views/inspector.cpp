@@ -41,7 +41,7 @@ void draw_what(const AppState& state, const FrameDetail& detail, CommandQueue& c
   if (ImGui::Button("Filter")) commands.push(CommandId::filter_to_selection);
   tooltip("Only stacks that pass through it");
   ImGui::SameLine();
-  if (ImGui::Button("Copy")) commands.push(CommandId::set_clipboard, text_from_table(table_from_detail(detail)));
+  if (ImGui::Button("Copy")) commands.push(command::set_clipboard, text_from_table(table_from_detail(detail)));
   tooltip("All that stands here, as text");
 }
 

@@ -16,9 +16,8 @@ std::string count(std::size_t count) {
 }
 
 void select(const HeapMapAnswer& map, std::uint64_t address, CommandQueue& commands) {
-  Command command{CommandId::select_address, address_text(address), {}, SourceId::none, {}, {}};
-  if (const HeapPiece* piece = map.pieces.find(address)) command.frame = frame_of_piece(map, *piece);
-  commands.push(std::move(command));
+  const HeapPiece* piece = map.pieces.find(address);
+  commands.push(command::select_address, {address, piece != nullptr ? frame_of_piece(map, *piece) : FrameKey{}});
 }
 
 void draw_title(const PieceDetail& detail, const AddressAnswer* address, bool is_block, CommandQueue& commands) {
@@ -36,8 +35,7 @@ void draw_title(const PieceDetail& detail, const AddressAnswer* address, bool is
     tooltip("Its row in the table of blocks");
     ImGui::SameLine();
   }
-  if (ImGui::Button("Copy"))
-    commands.push(CommandId::set_clipboard, text_from_table(table_from_piece(detail, address)));
+  if (ImGui::Button("Copy")) commands.push(command::set_clipboard, text_from_table(table_from_piece(detail, address)));
   tooltip("All that stands here, as text");
 }
 
@@ -71,7 +69,7 @@ void draw_layout(const AppState& state, InspectorState& inspector, const PieceDe
   if (!detail.tiles) return;
   ImGui::SeparatorText("Tiles");
   draw_tiles(state, inspector.tiles, *detail.tiles, Look(state).px(160));
-  if (ImGui::Button("Larger")) commands.push(CommandId::show_tiles, detail.tiles->layout);
+  if (ImGui::Button("Larger")) commands.push(command::show_tiles, detail.tiles->layout);
   tooltip("All of the window; Escape leads back. hbmscope tpu layout --picture writes it to a file.");
 }
 
@@ -91,9 +89,7 @@ void draw_stack(const AppState& state, InspectorState& inspector, const PieceDet
     if (!line.is_own) ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyle().Colors[ImGuiCol_TextDisabled]);
     const bool is_selected = line.frame == state.position().selection;
     if (ImGui::Selectable(shortened(line.text, ImGui::GetContentRegionAvail().x).c_str(), is_selected)) {
-      Command command{CommandId::select_address, address_text(*state.position().address), {}, SourceId::none, {}, {}};
-      command.frame = line.frame;
-      commands.push(std::move(command));
+      commands.push(command::select_address, {*state.position().address, line.frame});
       commands.push(CommandId::show_source);
     }
     if (!line.is_own) ImGui::PopStyleColor();
@@ -118,11 +114,7 @@ void draw_cell(const AppState& state, const HeapMapAnswer& map, const HeapPiece&
       const std::string words = PieceText(text_from_piece(map, piece)).title;
       const std::string row = text_from_bytes(static_cast<std::int64_t>(piece.size)) + "  " + words;
       if (ImGui::Selectable(shortened(row, ImGui::GetContentRegionAvail().x).c_str(), &piece == &selected)) {
-        Command command{CommandId::select_address, address_text(piece.begin), {}, SourceId::none, {}, {}};
-        command.frame = frame_of_piece(map, piece);
-        const AddressRange cell = *state.position().cell;
-        command.texts = {address_text(cell.begin), address_text(cell.end)};
-        commands.push(std::move(command));
+        commands.push(command::select_address, {piece.begin, frame_of_piece(map, piece), {}, state.position().cell});
       }
       ImGui::PopID();
     }
@@ -163,8 +155,7 @@ void draw_history(const AppState& state, InspectorState& inspector, const Look& 
       ImGui::TableNextColumn();
       ImGui::PushID(i);
       if (ImGui::Selectable(line.when.c_str(), line.is_now, ImGuiSelectableFlags_SpanAllColumns))
-        commands.push(CommandId::set_moment,
-                      text_from_position(*answer.value->moment->trace, answer.value->heap.stream, line.event + 1));
+        commands.push(command::set_moment, {*answer.value->moment->trace, answer.value->heap.stream, line.event + 1});
       ImGui::PopID();
       tooltip(line.exact + "\nA click goes to the moment at which it came.");
       ImGui::TableNextColumn();

@@ -19,10 +19,6 @@ std::string bytes(std::uint64_t count) {
   return text_from_bytes(static_cast<std::int64_t>(count));
 }
 
-void push(CommandQueue& commands, CommandId id, std::int64_t process) {
-  commands.push(id, std::to_string(process));
-}
-
 void draw_device(std::size_t number, const JobListing::Device& device, const Look& look) {
   text(fmt::format("GPU {}  {}", number, device.name));
   ImGui::SameLine();
@@ -81,20 +77,20 @@ void draw_question(const JobRow& job, std::size_t ranks, bool leaves_cupti, Comm
                   job.has_cuda ? "" : "When it loads a CUDA driver, "));
   if (ImGui::Checkbox("Leave CUPTI to them (--no-cupti)", &leaves_cupti)) commands.push(CommandId::leave_cupti);
   tooltip("Then nobody tells of the driver's calls; what the job holds of each device in all is still told (NVML).");
-  if (ImGui::Button("Attach")) push(commands, CommandId::attach_to, job.process);
+  if (ImGui::Button("Attach")) commands.push(command::attach_to, {job.process});
   if (ranks > 1) {
     ImGui::SameLine();
     if (ImGui::Button(fmt::format("Attach to all {}", ranks).c_str()))
-      push(commands, CommandId::attach_to_all, job.process);
+      commands.push(command::attach_to_all, {job.process});
     tooltip("All processes with this command, as one recording: the ranks of one job.");
   }
   if (!job.devices.empty()) {
     ImGui::SameLine();
-    if (ImGui::Button("Totals only")) push(commands, CommandId::attach_totals, job.process);
+    if (ImGui::Button("Totals only")) commands.push(command::attach_totals, {job.process});
     tooltip(totals_words);
   }
   ImGui::SameLine();
-  if (ImGui::Button("Cancel")) push(commands, CommandId::choose_job, job.process);
+  if (ImGui::Button("Cancel")) commands.push(command::choose_job, {job.process});
   ImGui::Unindent();
   ImGui::Spacing();
 }
@@ -116,12 +112,11 @@ std::string second_line_of(const JobRow& job) {
 void act_on(const JobRow& job, const std::string& host, bool is_asking, CommandQueue& commands) {
   const std::string there = host.empty() ? "" : host + ":";
   if (job.observer)
-    commands.push(
-        Command{CommandId::open_paths, {}, {fmt::format("live:{}{}", there, *job.observer)}, SourceId::none, {}, {}});
+    commands.push(command::open_paths, {fmt::format("live:{}{}", there, *job.observer)});
   else if (job.can_be_attached())
-    push(commands, is_asking ? CommandId::attach_to : CommandId::ask_to_attach, job.process);
+    commands.push(is_asking ? command::attach_to : command::ask_to_attach, {job.process});
   else if (job.has_totals_alone())
-    push(commands, CommandId::attach_totals, job.process);
+    commands.push(command::attach_totals, {job.process});
 }
 
 void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_asked, const Look& look,
@@ -131,7 +126,7 @@ void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_
   const ImVec2 corner = ImGui::GetCursorPos();
   const float line = ImGui::GetTextLineHeight(), height = 2 * line + look.px(12);
   if (ImGui::Selectable("##job", is_chosen, ImGuiSelectableFlags_AllowOverlap, {width, height}))
-    push(commands, CommandId::choose_job, job.process);
+    commands.push(command::choose_job, {job.process});
   tooltip(job.command + (job.refusal.empty() ? "" : "\n\n" + job.refusal + "\n" + job.remedy));
   const ImVec2 after = ImGui::GetCursorPos();
   const char* label = job.observer ? "Watch" : job.can_be_attached() ? "Attach..." : "Totals";
@@ -167,7 +162,7 @@ bool draw_host(const JobsState& jobs, CommandQueue& commands) {
       text_field("##host", "This machine; or type one that your ssh knows", host, ImGuiInputTextFlags_EnterReturnsTrue);
   const bool is_typing = ImGui::IsItemActive();
   tooltip("Jobs of another machine, by your own ssh and its configuration. Empty: of this one. Enter lists them.");
-  if (is_given) commands.push(CommandId::list_host, host);
+  if (is_given) commands.push(command::list_host, host);
   return is_typing || is_given;
 }
 
@@ -182,7 +177,7 @@ void draw_trouble(const JobsState& jobs, CommandQueue& commands) {
         fmt::format("The list of jobs{} {}: {}", where, jobs.listing ? "is not renewed" : "can't be had", jobs.wrong),
         true);
     if (jobs.needs_copy() && ImGui::Button("Copy it there")) commands.push(CommandId::copy_to_host);
-    if (!jobs.needs_copy() && ImGui::Button("Try again")) commands.push(CommandId::list_host, jobs.host);
+    if (!jobs.needs_copy() && ImGui::Button("Try again")) commands.push(command::list_host, jobs.host);
   }
 }
 
@@ -199,7 +194,7 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
   if (has_keys || jobs.listing->jobs.size() >= filter_from || !filter.empty()) {
     ImGui::SetNextItemWidth(-1);
     if (focuses_filter) ImGui::SetKeyboardFocusHere();
-    if (text_field("##jobs", "Number, user or command", filter)) commands.push(CommandId::set_job_filter, filter);
+    if (text_field("##jobs", "Number, user or command", filter)) commands.push(command::set_job_filter, filter);
   }
   const std::vector<const JobRow*> rows = filter_jobs(*jobs.listing, jobs.filter);
   if (rows.empty()) {
@@ -215,9 +210,9 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
   const bool is_asking = jobs.is_asking && chosen != rows.end();
   if (takes_keys) {
     if (ImGui::IsKeyPressed(ImGuiKey_DownArrow))
-      push(commands, CommandId::choose_job, rows[std::min(at + 1, rows.size() - 1)]->process);
+      commands.push(command::choose_job, {rows[std::min(at + 1, rows.size() - 1)]->process});
     if (ImGui::IsKeyPressed(ImGuiKey_UpArrow))
-      push(commands, CommandId::choose_job, rows[at == 0 ? 0 : at - 1]->process);
+      commands.push(command::choose_job, {rows[at == 0 ? 0 : at - 1]->process});
     if (ImGui::IsKeyPressed(ImGuiKey_Enter, false)) act_on(*rows[at], jobs.host, is_asking, commands);
   }
   // Arrows and Enter are the list's, so the toolkit's own moving about stays out of it.

@@ -48,8 +48,7 @@ void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring sho
     const auto one = static_cast<HeapColoring>(i);
     const std::string_view reason = why_no_coloring(heap, one, !state.position().pin.empty());
     ImGui::BeginDisabled(!reason.empty());
-    if (ImGui::Selectable(std::string(title_of(one)).c_str(), one == now))
-      commands.push(CommandId::set_coloring, std::string(text_from_coloring(one)));
+    if (ImGui::Selectable(std::string(title_of(one)).c_str(), one == now)) commands.push(command::set_coloring, one);
     ImGui::EndDisabled();
     tooltip(reason);
   }
@@ -65,7 +64,7 @@ void draw_layers(const Trace& trace, HeapKey shown, CommandQueue& commands) {
     const bool is_shown = one.heap == shown;
     if (is_shown) ImGui::PushStyleColor(ImGuiCol_Button, ImGui::GetStyleColorVec4(ImGuiCol_Header));
     if (ImGui::Button(std::string(title_of(one.layer)).c_str()) && !is_shown)
-      commands.push(CommandId::choose_heap, text_from_heap_key(one.heap));
+      commands.push(command::choose_heap, one.heap);
     if (is_shown) ImGui::PopStyleColor();
     tooltip("The same bytes as this layer sees them");
   }

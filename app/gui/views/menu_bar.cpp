@@ -51,8 +51,7 @@ void draw_recent(const AppState& state, CommandQueue& commands) {
   for (const RecentFile& file : state.recent) {
     const std::string shown = shortened(file.path, ImGui::GetFontSize() * 36, true);
     if (ImGui::MenuItem((shown + "##" + file.path).c_str(), file.missing ? "missing" : nullptr, false, !file.missing)) {
-      Command command{CommandId::open_paths, {}, {file.path}, SourceId::none, {}, {}};
-      commands.push(std::move(command));
+      commands.push(command::open_paths, {file.path});
     }
     tooltip(file.headline);
   }

@@ -8,7 +8,8 @@
 
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
-#include "app/gui/core/trace_moment.h"
+#include "app/gui/core/place_text.h"
+#include "app/gui/sources/trace_moment.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/text_field.h"
 
@@ -38,10 +39,6 @@ struct Place {
   std::vector<Command> commands;
 };
 
-Command command_with(CommandId id, std::string text) {
-  return {id, std::move(text), {}, SourceId::none, {}, {}};
-}
-
 std::vector<Place> find_places(const AppState& state, const std::string& typed) {
   std::vector<Place> places;
   if (typed.empty() || state.source() == nullptr || !state.source()->trace) return places;
@@ -50,19 +47,19 @@ std::vector<Place> find_places(const AppState& state, const std::string& typed) 
   constexpr std::string_view address = "address=";
   if (where.starts_with(address)) {
     const std::string number = where.substr(address.size());
-    places.push_back({"Go to the address " + number,
-                      "Selects what lies there, in whichever heap it is.",
-                      {command_with(CommandId::go_to_address, number)}});
+    if (const auto parsed = parse_address(number))
+      places.push_back({"Go to the address " + number,
+                        "Selects what lies there, in whichever heap it is.",
+                        {{command::go_to_address, *parsed}}});
   }
   if (const auto moment = find_moment(trace, typed); moment && typed.find_first_of("#0123456789") == 0)
-    places.push_back(
-        {"Go to the moment " + moment->text, "All views show it.", {command_with(CommandId::set_moment, typed)}});
+    places.push_back({"Go to the moment " + moment->text, "All views show it.", {{command::set_moment, typed}}});
   // A plain word is a command's name first; as code it is found in the field of Find.
   const bool is_word = where == typed && typed.find_first_of(":<>=0123456789") == std::string::npos;
   if (!is_word && parse_where(where, block_where_fields(trace)))
     places.push_back({"Find blocks: " + typed,
                       "Marks them in the heap map and lists them in Blocks; F3 goes on.",
-                      {command_with(CommandId::show_heap_map, {}), command_with(CommandId::set_block_filter, typed)}});
+                      {CommandId::show_heap_map, {command::set_block_filter, typed}}});
   return places;
 }
 

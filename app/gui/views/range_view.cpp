@@ -48,9 +48,9 @@ void draw_sum(const char* what, const BlockSum& sum, const char* words, bool is_
 
 // To where the range ends, with the blocks that were allocated in it: those of them that live there are the survivors.
 void show_survivors(const RangeAnswer& answer, CommandQueue& commands) {
-  commands.push(CommandId::set_moment, answer.range.to);
-  commands.push(CommandId::set_block_filter, "event>=" + std::to_string(answer.from.positions[0]) + " event<" +
-                                                 std::to_string(answer.to.positions[0]));
+  commands.push(command::set_moment, answer.range.to);
+  commands.push(command::set_block_filter, "event>=" + std::to_string(answer.from.positions[0]) + " event<" +
+                                               std::to_string(answer.to.positions[0]));
   commands.push(CommandId::show_blocks);
 }
 

@@ -61,7 +61,7 @@ void note_focus(const AppState& state, ViewStates& views, ViewKind kind, Command
   if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows)) return;
   if (views.focused == kind || views.settling > 0) return;
   views.focused = kind;
-  if (state.position().view != kind) commands.push(CommandId::note_view, std::string(name_of(kind).key));
+  if (state.position().view != kind) commands.push(command::note_view, kind);
 }
 
 void draw_view(const AppState& state, ViewStates& views, ViewKind kind, CommandQueue& commands) {
@@ -167,10 +167,8 @@ void draw_shell(const AppState& state, ShellState& shell, CommandQueue& commands
   draw_help(state, views.help, commands);
   draw_jobs_window(state, views.jobs, commands);
   if (views.settling > 0) --views.settling;
-  // A question that was not asked before, or docks that have not found their places yet, want one more frame: noting no
-  // view changes nothing and says so. Not the one in front: by then a file may have been read and brought another.
-  if (commands.asked() != views.asked || views.settling > 0 || views.reorder > 0)
-    commands.push(CommandId::note_view, std::string());
+  // A question that was not asked before, or docks that have not found their places yet, want one more frame.
+  if (commands.asked() != views.asked || views.settling > 0 || views.reorder > 0) commands.push(CommandId::draw_again);
   views.asked = commands.asked();
 }
 

@@ -6,7 +6,7 @@
 
 #include <imgui.h>
 
-#include "app/gui/core/trace_moment.h"
+#include "app/gui/sources/trace_moment.h"
 #include "app/gui/views/drawing.h"
 
 namespace hbmscope::gui {
@@ -74,8 +74,7 @@ void draw_lock(const AppState& state, CommandQueue& commands) {
   ImGui::SetNextItemWidth(ImGui::CalcTextSize("by requests").x + 2 * ImGui::GetFrameHeight());
   if (ImGui::BeginCombo("##lock", now.title)) {
     for (const LockChoice& one : lock_choices) {
-      if (ImGui::Selectable(one.title, &one == &now))
-        commands.push(CommandId::set_lock, std::string(one.lock ? text_from_same_moment(*one.lock) : "none"));
+      if (ImGui::Selectable(one.title, &one == &now)) commands.push(command::set_lock, one.lock);
       tooltip(one.words);
     }
     ImGui::EndCombo();

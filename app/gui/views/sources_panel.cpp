@@ -69,7 +69,7 @@ void draw_device(const AppState& state, const Look& look, const Source& source, 
       ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(amount.c_str()).x - ImGui::GetFontSize() / 2;
   const std::string name = shortened(account.short_name, room, account.device.has_value());
   if (ImGui::Selectable(name.c_str(), chosen, ImGuiSelectableFlags_AllowOverlap) && in_front && !term.empty())
-    commands.push(CommandId::add_filter, term);
+    commands.push(command::add_filter, term);
   if (in_front && !term.empty()) tooltip(*account.device + "\nClick: only this device, click again: all.");
   ImGui::SameLine();
   ImGui::SetCursorPosX(right - ImGui::CalcTextSize(amount.c_str()).x);
@@ -80,14 +80,14 @@ void draw_device(const AppState& state, const Look& look, const Source& source, 
 
 void draw_file_menu(const AppState& state, const Source& source, CommandQueue& commands) {
   if (!ImGui::BeginPopupContextItem("file")) return;
-  if (ImGui::MenuItem("Bring to the front")) commands.push(CommandId::show_source_file, source.id);
+  if (ImGui::MenuItem("Bring to the front")) commands.push(command::show_source_file, source.id);
   const bool other = source.id != state.position().source && source.state == AnswerState::ready;
   if (ImGui::MenuItem("Compare the file in front with this", nullptr, false, other))
-    commands.push(CommandId::compare_with, source.id);
+    commands.push(command::compare_with, source.id);
   if (ImGui::MenuItem("Show it beside what is in front", nullptr, false, source.state == AnswerState::ready))
-    commands.push(CommandId::put_beside, source.id);
-  if (ImGui::MenuItem("Copy its path")) commands.push(CommandId::set_clipboard, source.path);
-  if (ImGui::MenuItem("Close")) commands.push(CommandId::close_source, source.id);
+    commands.push(command::put_beside, source.id);
+  if (ImGui::MenuItem("Copy its path")) commands.push(command::set_clipboard, source.path);
+  if (ImGui::MenuItem("Close")) commands.push(command::close_source, source.id);
   ImGui::EndPopup();
 }
 
@@ -143,7 +143,7 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Co
   const std::string role = sides_of(state, source) + (is_baseline ? "  (baseline)" : "");
   const float room = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(role.c_str()).x;
   const std::string name = shortened(source.name(), room) + role;
-  if (ImGui::Selectable(name.c_str(), in_front)) commands.push(CommandId::show_source_file, source.id);
+  if (ImGui::Selectable(name.c_str(), in_front)) commands.push(command::show_source_file, source.id);
   if (in_front) ImGui::PopFont();
   draw_file_menu(state, source, commands);
   tooltip(source.path);

@@ -36,7 +36,7 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
   ImGui::PushStyleColor(ImGuiCol_Text,
                         taken.is_whole ? ImGui::GetStyleColorVec4(ImGuiCol_Text) : look.vec(Role::failure));
   if (ImGui::SmallButton(((taken.is_whole ? "" : "! ") + taken.words + "###taken in").c_str()))
-    commands.push(CommandId::set_view, std::string(name_of(ViewKind::import).key));
+    commands.push(command::set_view, ViewKind::import);
   ImGui::PopStyleColor(2);
   tooltip(
       "What was read of what the file holds; a click opens Import, which says what is missing and why. Other entries "

@@ -40,7 +40,7 @@ void draw_groups(const Look& look, std::string_view key, const std::vector<Group
       // The end of a device's name is its number: that must be seen.
       const std::string shown = shortened(name, ImGui::GetContentRegionAvail().x, true);
       if (ImGui::Selectable(shown.c_str(), false, ImGuiSelectableFlags_SpanAllColumns))
-        commands.push(CommandId::add_filter, std::string(key) + "=" + where_quote(*group.name));
+        commands.push(command::add_filter, std::string(key) + "=" + where_quote(*group.name));
       tooltip(*group.name + "\nClick: show only this, click again: show all.");
     } else {
       dim_text(name);

@@ -70,7 +70,7 @@ void draw_tiles(const AppState& state, TilePictureState& tiles, const TileGrid& 
 void draw_tiles_alone(const AppState& state, TilePictureState& tiles, CommandQueue& commands) {
   const auto grid = compute_tile_grid(state.window.tiles);
   if (ImGui::BeginChild("tiles alone", {0, 0}, ImGuiChildFlags_AlwaysUseWindowPadding)) {
-    if (!state.sources.empty() && link("Show all views")) commands.push(CommandId::show_tiles, std::string());
+    if (!state.sources.empty() && link("Show all views")) commands.push(command::show_tiles, std::string());
     if (grid)
       draw_tiles(state, tiles, *grid, std::max(16.0F, ImGui::GetContentRegionAvail().y - ImGui::GetFontSize() * 8));
     else

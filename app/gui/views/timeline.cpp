@@ -38,9 +38,7 @@ struct Frame {
   const TimelineColumns& whole;
   const TimelinePicture& picture;
 
-  std::string moment_text(std::uint64_t position) const {
-    return text_from_position(*state.source()->trace, whole.heap.stream, position);
-  }
+  MomentName moment_at(std::uint64_t position) const { return {*state.source()->trace, whole.heap.stream, position}; }
   int pixel_of(float x) const {
     return static_cast<int>(std::clamp(std::floor(x - picture.left), 0.0F, static_cast<float>(picture.width - 1)));
   }
@@ -142,9 +140,9 @@ void draw_column_tooltip(const Frame& frame, float x) {
 }
 
 void set_moment(const Frame& frame, std::uint64_t position) {
-  const std::string at = frame.moment_text(position);
+  const MomentName at = frame.moment_at(position);
   if (frame.view.is_scrubbing && frame.view.pushed == at) return;
-  frame.commands.push(frame.view.is_scrubbing ? CommandId::move_moment : CommandId::set_moment, at);
+  frame.commands.push(frame.view.is_scrubbing ? command::move_moment : command::set_moment, at);
   frame.view.pushed = at;
 }
 
@@ -163,19 +161,13 @@ void select_range(const Frame& frame, float x) {
   view.selected[0] = frame.picture.axis_of(frame.picture.left + static_cast<float>(first));
   view.selected[1] = frame.picture.axis_of(frame.picture.left + static_cast<float>(last + 1));
   const std::uint64_t from = frame.picture.position_before(first);
-  const TimeRange range{frame.moment_text(from), frame.moment_text(std::max(from, frame.picture.position_after(last)))};
+  const TimeRange range{frame.moment_at(from), frame.moment_at(std::max(from, frame.picture.position_after(last)))};
   view.selected_as = range;
   view.selected_in = frame.state.source()->trace;
-  if (view.is_selecting && view.pushed == range.from + " " + range.to) return;
-  Command command{view.is_selecting ? CommandId::move_range : CommandId::set_range,
-                  {},
-                  {range.from, range.to},
-                  SourceId::none,
-                  {},
-                  {}};
-  frame.commands.push(std::move(command));
+  if (view.is_selecting && view.pushed_range == range) return;
+  frame.commands.push(view.is_selecting ? command::move_range : command::set_range, range);
   view.is_selecting = true;
-  view.pushed = range.from + " " + range.to;
+  view.pushed_range = range;
 }
 
 // `at`: of the pointer, on the axis.
@@ -344,7 +336,7 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   }
   const int width = static_cast<int>(to.x - from.x);
   if (state.context().timeline_width != static_cast<std::size_t>(width))
-    commands.push(CommandId::size_timeline, std::to_string(width));
+    commands.push(command::size_timeline, {width, 0});
 
   const TimelinePicture picture = make();
   const Frame frame{state, view, commands, look, *whole, picture};

@@ -21,7 +21,8 @@ struct TimelineState {
   TimeRange selected_as;                   // The range that this is,
   std::weak_ptr<const Trace> selected_in;  // and where: the peak of a first part is another one.
   double grip = 0;                         // On the axis: where in the visible part the strip's window is held.
-  std::string pushed;                      // The last moment or range that it asked for.
+  MomentName pushed;                       // The last moment that it asked for,
+  TimeRange pushed_range;                  // and the last range.
   std::uint64_t copy_seen = 0, zoom_seen = 0;
 };
 

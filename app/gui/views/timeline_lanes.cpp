@@ -328,8 +328,7 @@ std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
 
 void show_span(const AppState& state, const TimelineColumns& whole, double begin, double end, CommandQueue& commands) {
   const TimelineSpan span = possible_span(whole, begin, end);
-  if (span != state.position().span)
-    commands.push(CommandId::show_span, span.empty() ? std::string() : text_from_span(span));
+  if (span != state.position().span) commands.push(command::show_span, span);
 }
 
 void zoom_span(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole, double factor,

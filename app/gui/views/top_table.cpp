@@ -190,7 +190,7 @@ void draw_top(const AppState& state, TopState& top, CommandQueue& commands) {
       if (find.empty()) {
         commands.push(CommandId::clear_filter);
       } else {
-        commands.push(CommandId::set_find, "");
+        commands.push(command::set_find, "");
       }
     }
   }

@@ -60,7 +60,7 @@ void set_up_axes(const std::vector<SeriesPoint>& series, double largest) {
 void select_file(const AppState& state, const SeriesPoint& point, CommandQueue& commands) {
   for (const Source& source : state.sources)
     if (source.profile && !source.profile->files.empty() && source.profile->files.front() == point.file)
-      return commands.push(CommandId::show_source_file, source.id);
+      return commands.push(command::show_source_file, source.id);
 }
 
 void draw_plot(const AppState& state, const Look& look, const std::vector<SeriesPoint>& series,

@@ -6,6 +6,7 @@
 #include <imgui.h>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/workload_table.h"
 #include "app/gui/views/answer_state.h"
 #include "app/gui/views/drawing.h"
 #include "app/gui/views/frame_menu.h"
@@ -65,8 +66,10 @@ void draw_verdict(const Look& look, const WorkloadAnswer& answer) {
   for (std::size_t i = 0; i < std::min(verdict.reasons.size(), reasons_shown); ++i) {
     ImGui::Bullet();
     wrapped_text(verdict.reasons[i].sentence);
-    tooltip("Step " + text_from_count(verdict.reasons[i].step) + ". In the words of compiler or runtime:\n" +
-            verdict.reasons[i].text);
+    std::string more;
+    if (verdict.reasons[i].step) more = "Step " + text_from_count(*verdict.reasons[i].step) + ". ";
+    if (!verdict.reasons[i].text.empty()) more += "The compiler's or the runtime's own words:\n" + verdict.reasons[i].text;
+    if (!more.empty()) tooltip(more);
   }
   if (verdict.reasons.size() > reasons_shown)
     dim_text("and " + text_from_count(verdict.reasons.size() - reasons_shown) + " more");
@@ -98,7 +101,7 @@ void draw_tiers(const Look& look, const WorkloadAnswer& answer) {
       bar_cell(look, static_cast<double>(row.peak_bytes) / static_cast<double>(*row.capacity_bytes),
                text_from_share(signed_from(row.peak_bytes), signed_from(*row.capacity_bytes)), look.bar());
     ImGui::TableNextColumn();
-    row.over_bytes ? colored(look, Role::failure, "! " + text_of_room(row)) : dim_text(text_of_room(row));
+    row.over_bytes ? colored(look, Role::failure, "! " + text_from_room(row)) : dim_text(text_from_room(row));
     if (row.over_bytes) tooltip("By so much the largest request that failed was larger than what it could have.");
   }
   ImGui::EndTable();

@@ -59,8 +59,7 @@ bool draw_heap_chooser(const AppState& state, const Trace& trace, HeapKey shown,
   ImGui::SetNextItemWidth(width + 2 * ImGui::GetFrameHeight());
   if (ImGui::BeginCombo("##heap", name.c_str())) {
     for (const NamedHeap& heap : heaps)
-      if (ImGui::Selectable(heap.name.c_str(), heap.key == shown))
-        commands.push(CommandId::choose_heap, text_from_heap_key(heap.key));
+      if (ImGui::Selectable(heap.name.c_str(), heap.key == shown)) commands.push(command::choose_heap, heap.key);
     ImGui::EndCombo();
   }
   const Look look(state);

@@ -40,8 +40,7 @@ struct Knob {
   void take(const std::string& now) const {
     if (now == value) return;
     const auto& knobs = source.workload->answer->opened->knobs;
-    const auto changes = with_change(knobs, source.what_if, {knob.key, now});
-    commands.push(Command{CommandId::set_workload, {}, words_from_changes(changes), SourceId::none, {}, {}});
+    commands.push(command::set_workload, with_change(knobs, source.what_if, {knob.key, now}));
   }
 };
 

@@ -1,0 +1,20 @@
+#include "app/gui/sources/demo_choices.h"
+
+#include "allocator/devices/devices.h"
+#include "allocator/workload/workloads.h"
+
+namespace hbmscope::gui {
+
+std::vector<DemoChoice> demo_workloads() {
+  std::vector<DemoChoice> choices;
+  for (const auto& one : allocator::workload::all_workloads()) choices.push_back({one.name, one.title, one.shows});
+  return choices;
+}
+
+std::vector<DemoChoice> demo_devices() {
+  std::vector<DemoChoice> choices{{"16GiB", "16 GiB"}, {"24GiB", "24 GiB"}};
+  for (const auto& one : allocator::all_devices()) choices.push_back({one.name, one.title, one.source});
+  return choices;
+}
+
+}  // namespace hbmscope::gui
