@@ -2,7 +2,7 @@
 // traces of one training step are over in less time than an eye needs.
 #include <algorithm>
 
-#include "app/gui/core/app_impl.h"
+#include "app/gui/core/playing.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -20,18 +20,36 @@ double seconds_for(const Stream& stream, TimelineSpan span) {
   return std::clamp(static_cast<double>(span.length()) / 1e9, seconds_least, seconds_most);
 }
 
+// For a running job. Hold: the moment stands, the job and its recording go on. Again: the end is followed.
+// False where what is in front is not a running job.
+bool toggle_hold(AppState& state) {
+  const Source* source = state.source();
+  if (source == nullptr || !source->live) return false;
+  ViewPosition& position = state.context().position;
+  if (!position.is_at_end()) {
+    position.at.clear();
+    return true;
+  }
+  const auto moment = state.answers().moment.value;
+  if (moment == nullptr) return true;
+  const HeapKey heap = choose_heap(*moment->trace, position.heap);
+  if (heap.stream < moment->moment.positions.size())  // Also where no heap holds anything.
+    position.at = {*moment->trace, heap.stream, moment->position(heap)};
+  return true;
+}
+
 }  // namespace
 
 // Along the selected range, else what the timeline shows: from the moment on, or from the begin where the moment is not
 // within.
-void App::Impl::toggle_play() {
-  if (toggle_hold()) return;
+void toggle_play(AppState& state) {
+  if (toggle_hold(state)) return;
   Context& context = state.context();
   if (context.is_playing) {
     context.is_playing = false;
     return;
   }
-  const auto moment = ready_moment();
+  const auto moment = ready_moment(state);
   if (moment == nullptr) return;
   const HeapKey heap = choose_heap(*moment->trace, context.position.heap);
   if (heap.empty()) return;
@@ -45,23 +63,24 @@ void App::Impl::toggle_play() {
   const double speed = static_cast<double>(span.length()) / seconds_for(stream, span);
   const std::int64_t at = axis_of(stream, moment->position(heap), moment->state_of(heap).time_ns());
   if (at > span.begin && at < span.end) span.begin = at;
-  side().play = {std::chrono::steady_clock::now(), span, heap, context.position.source, context.position.at};
+  state.context().notes.play = {std::chrono::steady_clock::now(), span, heap, context.position.source,
+                                context.position.at};
   context.is_playing = true;
   context.play_speed = stream.has_times() ? speed / 1e9 : speed;
 }
 
 // One moment at a time: the next one is asked for when the picture of the one before is there, so that a trace that is
 // slow to answer skips pictures instead of falling behind.
-bool App::Impl::advance_play(std::chrono::steady_clock::time_point now) {
+bool advance_play(AppState& state, std::chrono::steady_clock::time_point now) {
   Context& context = state.context();
   if (!context.is_playing) return false;
-  Play& play = side().play;
+  ContextNotes::Play& play = state.context().notes.play;
   ViewPosition& position = context.position;
   if (position.at != play.at || position.source != play.source || context.answers.moment.failed()) {
     context.is_playing = false;
     return true;
   }
-  const auto moment = ready_moment();
+  const auto moment = ready_moment(state);
   if (moment == nullptr || context.answers.heap_map.pending()) return false;
   const Stream& stream = moment->stream(play.heap);
   const double unit = stream.has_times() ? 1e9 : 1;

@@ -1,18 +1,16 @@
-// What a command does to the list of running jobs, and to the jobs that the window attaches to: by starting
-// hbmscope ps and hbmscope attach.
+#include "app/gui/core/attached_jobs.h"
+
 #include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
-
-#include "app/gui/core/app_impl.h"
 
 namespace hbmscope::gui {
 namespace {
 
 constexpr const char* seconds_between_lists = "1";
 
-std::string name_of(std::int64_t observer) {
+std::string name_of_observer(std::int64_t observer) {
   return "live:" + std::to_string(observer);
 }
 
@@ -25,34 +23,42 @@ std::string without_name(std::string text) {
 
 }  // namespace
 
+AttachedJobs::AttachedJobs(AppState& state, OpenSources& sources, WorkerPool& pool)
+    : state_(state), sources_(sources), pool_(pool) {}
+
+void AttachedJobs::stop() {
+  job_list_.reset();
+  attached_.clear();
+}
+
 // While somebody looks: with the first page, or the window of its own.
-void App::Impl::watch_jobs() {
-  const bool is_wanted = state.jobs.is_open || (lists_jobs_ && state.sources.empty());
+void AttachedJobs::watch() {
+  const bool is_wanted = state_.jobs.is_open || (lists_on_first_page && state_.sources.empty());
   if (!is_wanted) job_list_.reset();
   if (!is_wanted || job_list_ != nullptr) return;
-  const std::string host = state.jobs.host;
+  const std::string host = state_.jobs.host;
   std::vector<std::string> words{"ps", "--json", "--every", seconds_between_lists};
   if (!host.empty()) words.insert(words.begin() + 1, {"--on", host});
-  if (state.jobs.is_copying) words.emplace_back("--yes");
+  if (state_.jobs.is_copying) words.emplace_back("--yes");
   job_list_ = view::CommandLines::start(
       words,
       [this, host](const std::string& line) {
         auto listing = std::make_shared<const Result<JobListing>>(job_listing_from(line));
         pool_.post([this, listing, host]() -> WorkerPool::Finish {
           return [this, listing, host] {
-            if (host != state.jobs.host) return;
-            state.jobs.wrong = *listing ? "" : without_name(listing->error().what);
-            if (*listing) state.jobs.listing = **listing;
-            state.jobs.is_copying = false;
+            if (host != state_.jobs.host) return;
+            state_.jobs.wrong = *listing ? "" : without_name(listing->error().what);
+            if (*listing) state_.jobs.listing = **listing;
+            state_.jobs.is_copying = false;
           };
         });
       },
-      state.jobs.wrong);
+      state_.jobs.wrong);
 }
 
-void App::Impl::list_host(const std::string& host, bool is_copying) {
+void AttachedJobs::list_host(const std::string& host, bool is_copying) {
   job_list_.reset();
-  JobsState& jobs = state.jobs;
+  JobsState& jobs = state_.jobs;
   if (host != jobs.host) jobs.listing.reset();
   jobs.host = host;
   jobs.wrong.clear();
@@ -62,11 +68,11 @@ void App::Impl::list_host(const std::string& host, bool is_copying) {
 }
 
 // The recording stays when the job is let go: it has what was seen.
-void App::Impl::attach_to(std::int64_t process, Attaching how) {
+void AttachedJobs::attach_to(std::int64_t process, Attaching how) {
   std::error_code error;
   const std::filesystem::path folder = state_folder() / "recordings";
   std::filesystem::create_directories(folder, error);
-  const std::string host = state.jobs.host;
+  const std::string host = state_.jobs.host;
   std::string recording;
   for (int number = 1; number == 1 || std::filesystem::exists(recording, error); ++number)
     recording = (folder / fmt::format("attached-{}-{}.hbm", process, number)).string();
@@ -75,7 +81,7 @@ void App::Impl::attach_to(std::int64_t process, Attaching how) {
   std::vector<std::string> words{"attach", std::to_string(process), "--no-window", "--record", recording};
   if (how == Attaching::totals_only)
     words.emplace_back("--totals");
-  else if (state.jobs.leaves_cupti)
+  else if (state_.jobs.leaves_cupti)
     words.emplace_back("--no-cupti");
   if (how == Attaching::to_all) words.emplace_back("--all");
   if (!host.empty()) words.insert(words.begin() + 1, {"--on", host});
@@ -87,17 +93,17 @@ void App::Impl::attach_to(std::int64_t process, Attaching how) {
       },
       wrong);
   if (command == nullptr) {
-    state.window.notice = "Attaching can't be started: " + wrong + ".";
+    state_.window.notice = "Attaching can't be started: " + wrong + ".";
     return;
   }
   // Elsewhere the observer has another number, and is found by the job's.
-  const std::string name = host.empty() ? name_of(command->pid()) : fmt::format("live:{}:{}", host, process);
+  const std::string name = host.empty() ? name_of_observer(command->pid()) : fmt::format("live:{}:{}", host, process);
   attached_.push_back({name, std::move(command), std::move(said)});
-  open_file(name, OpenAs::source);
+  sources_.open_file(name, OpenSources::As::source);
 }
 
 // What the command said where it found nothing to show.
-std::optional<Error> App::Impl::attach_error(const std::string& name) {
+std::optional<Error> AttachedJobs::attach_error(const std::string& name) {
   const auto found =
       std::find_if(attached_.begin(), attached_.end(), [&](const Attached& one) { return one.name == name; });
   if (found == attached_.end()) return std::nullopt;
@@ -106,9 +112,9 @@ std::optional<Error> App::Impl::attach_error(const std::string& name) {
   return Error{text.empty() ? "nothing came from it" : text, {}, {}, std::nullopt, false};
 }
 
-bool App::Impl::apply_to_jobs(const Command& command) {
+bool AttachedJobs::apply(const Command& command) {
   using enum CommandId;
-  JobsState& jobs = state.jobs;
+  JobsState& jobs = state_.jobs;
   switch (command.id) {
     case show_jobs:
       jobs.is_open = !jobs.is_open;
@@ -138,7 +144,9 @@ bool App::Impl::apply_to_jobs(const Command& command) {
                                                          : command.id == attach_totals ? Attaching::totals_only
                                                                                        : Attaching::to_one);
       return true;
-    case detach: ask_observer(link::RequestKind::detach); return true;
+    case stop_recording: sources_.ask_observer(link::RequestKind::stop_recording); return true;
+    case skip_to_now: sources_.ask_observer(link::RequestKind::skip_to_now); return true;
+    case detach: sources_.ask_observer(link::RequestKind::detach); return true;
     default: return false;
   }
 }

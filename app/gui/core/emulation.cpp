@@ -1,11 +1,13 @@
-// What a command does to an emulated workload: it is emulated again, and its trace takes the place of the one before.
+#include "app/gui/core/emulation.h"
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "analysis/query/chosen_heap.h"
-#include "app/gui/core/app_impl.h"
 #include "app/gui/core/copy_as_command.h"
+#include "app/gui/core/looking.h"
+#include "app/gui/sources/read_file.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -39,25 +41,28 @@ bool has_same_heaps(const Trace& a, const Trace& b) {
 
 }  // namespace
 
+Emulation::Emulation(AppState& state, Answering& asking, SideBySide& sides, OpenSources& sources, WorkerPool& pool)
+    : state_(state), asking_(asking), sides_(sides), sources_(sources), pool_(pool) {}
+
 // Where both sides show one source, each has its own from the first change on: as written beside what if.
-Source& App::Impl::source_of_this_side(Source& source) {
-  const bool is_shared = state.is_split() && state.contexts[0].position.source == source.id &&
-                         state.contexts[1].position.source == source.id;
+Source& Emulation::source_of_this_side(Source& source) {
+  const bool is_shared = state_.is_split() && state_.contexts[0].position.source == source.id &&
+                         state_.contexts[1].position.source == source.id;
   if (!is_shared) return source;
   Source own = source;
-  own.id = static_cast<SourceId>(next_source_++);
+  own.id = sources_.new_id();
   own.workload->emulating = nullptr;
-  ViewPosition& position = state.context().position;
+  ViewPosition& position = state_.context().position;
   position.source = own.id;
-  side().answered_source = own.id;
-  forget_followed();
-  const auto after = std::find_if(state.sources.begin(), state.sources.end(),
+  state_.context().notes.answered_source = own.id;
+  sides_.forget_followed();
+  const auto after = std::find_if(state_.sources.begin(), state_.sources.end(),
                                   [id = source.id](const Source& each) { return each.id == id; });
-  return *state.sources.insert(std::next(after), std::move(own));
+  return *state_.sources.insert(std::next(after), std::move(own));
 }
 
-void App::Impl::want_changes(std::vector<WorkloadChange> changes) {
-  Source* shown = find_source(state.position().source);
+void Emulation::want_changes(std::vector<WorkloadChange> changes) {
+  Source* shown = state_.find_source(state_.position().source);
   if (shown == nullptr || !shown->workload || shown->what_if == changes) return;
   Source& source = source_of_this_side(*shown);
   source.what_if = std::move(changes);
@@ -72,7 +77,7 @@ void App::Impl::want_changes(std::vector<WorkloadChange> changes) {
 }
 
 // One at a time for each source: what was wanted meanwhile is begun when this one is done, the last of it only.
-void App::Impl::start_emulating(Source& source) {
+void Emulation::start_emulating(Source& source) {
   const auto run = std::make_shared<const Emulating>(source.what_if, std::chrono::steady_clock::now());
   source.workload->emulating = run;
   pool_.post([this, run, opened = source.workload->answer->opened]() -> WorkerPool::Finish {
@@ -84,11 +89,11 @@ void App::Impl::start_emulating(Source& source) {
   });
 }
 
-void App::Impl::finish_emulating(const std::shared_ptr<const Emulating>& run, const Result<ReadFile>& file) {
-  const auto found = std::find_if(state.sources.begin(), state.sources.end(), [&](const Source& source) {
+void Emulation::finish_emulating(const std::shared_ptr<const Emulating>& run, const Result<ReadFile>& file) {
+  const auto found = std::find_if(state_.sources.begin(), state_.sources.end(), [&](const Source& source) {
     return source.workload && source.workload->emulating == run;
   });
-  if (found == state.sources.end()) return;  // Closed, or read again.
+  if (found == state_.sources.end()) return;  // Closed, or read again.
   found->workload->emulating = nullptr;
   const auto is_shown = [&] { return found->what_if == found->workload->answer->opened->changes; };
   if (run->cancelled && is_shown()) return;  // Stopped, whether or not it was done by then.
@@ -101,26 +106,22 @@ void App::Impl::finish_emulating(const std::shared_ptr<const Emulating>& run, co
   if (!is_shown()) start_emulating(*found);
 }
 
-void App::Impl::cancel_emulating(const Source& source) {
-  if (source.workload && source.workload->emulating) source.workload->emulating->cancelled = true;
-}
-
 // What is shown is what is wanted then.
-void App::Impl::stop_emulating() {
-  Source* source = find_source(state.position().source);
+void Emulation::stop_emulating() {
+  Source* source = state_.find_source(state_.position().source);
   if (source == nullptr || !source->workload || source->workload->emulating == nullptr) return;
   cancel_emulating(*source);
   source->what_if = source->workload->answer->opened->changes;
 }
 
-void App::Impl::take_emulation(Source& source, const ReadFile& file) {
+void Emulation::take_emulation(Source& source, const ReadFile& file) {
   const auto before = source.trace;
   const MomentName opened_before = source.opening_at;
-  renew_id(source);
+  sources_.renew_id(source);
   file.fill(source);
   source.opening_at = file.opening_at;
-  for (std::size_t i = 0; i < state.contexts.size(); ++i) {
-    Context& context = state.contexts[i];
+  for (std::size_t i = 0; i < state_.contexts.size(); ++i) {
+    Context& context = state_.contexts[i];
     const auto keep = [&](ViewPosition& position) {
       if (position.source == source.id) keep_place(position, *before, opened_before, source);
     };
@@ -128,27 +129,28 @@ void App::Impl::take_emulation(Source& source, const ReadFile& file) {
     for (ViewPosition& position : context.back) keep(position);
     for (ViewPosition& position : context.forward) keep(position);
     // Figures of heaps that have other names now must not stand under these.
-    const ContextScope scope(state, i);
-    if (context.position.source == source.id && !has_same_heaps(*before, *source.trace)) forget_answers();
+    const ContextScope scope(state_, i);
+    if (context.position.source == source.id && !has_same_heaps(*before, *source.trace)) asking_.forget_all();
   }
-  forget_followed();
+  sides_.forget_followed();
 }
 
-bool App::Impl::apply_to_workload(const Command& command) {
+bool Emulation::apply(const Command& command) {
   using enum CommandId;
   switch (command.id) {
     case set_workload: want_changes(command.as<std::vector<WorkloadChange>>()); return true;
     case reset_workload: want_changes({}); return true;
     case stop_emulating: this->stop_emulating(); return true;
     case copy_workload_command: {
-      const std::string line = workload_command(*state.source());
-      copy_text(line, "Copied: " + line);
+      const std::string line = workload_command(*state_.source());
+      copy_text(state_, line, "Copied: " + line);
       return true;
     }
     case open_workload_path:
-      this->open_file(command.as<FileWithChanges>().path, OpenAs::source, command.as<FileWithChanges>().changes);
+      sources_.open_file(command.as<FileWithChanges>().path, OpenSources::As::source,
+                         command.as<FileWithChanges>().changes);
       return true;
-    case show_tiles: state.window.tiles = command.as<std::string>(); return true;
+    case show_tiles: state_.window.tiles = command.as<std::string>(); return true;
     default: return false;
   }
 }
