@@ -13,7 +13,7 @@
 namespace hbmscope {
 namespace {
 
-constexpr std::uint32_t told = wire::heap_flag::has_regions | wire::heap_flag::has_requested;
+constexpr std::uint32_t failing_heap_flags = wire::heap_flag::has_regions | wire::heap_flag::has_requested;
 
 void run_out(TraceBuilder& builder, std::uint32_t heap, std::uint64_t asked,
              std::uint64_t driver_had = wire::unknown_bytes) {
@@ -27,7 +27,7 @@ void run_out(TraceBuilder& builder, std::uint32_t heap, std::uint64_t asked,
 // 100 MiB of pool with a block of 10 MiB at every 20 MiB: five free pieces of 10 MiB.
 struct Comb {
   TraceBuilder builder;
-  std::uint32_t heap = builder.heap("GPU 0", told);
+  std::uint32_t heap = builder.heap("GPU 0", failing_heap_flags);
   Comb() {
     builder.grow(heap, 0, 100 * mib);
     for (std::uint64_t i = 0; i < 5; ++i)
@@ -152,7 +152,7 @@ TEST(FailureFacts, are_the_same_as_the_naive_ones_on_random_heaps) {
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {
     std::mt19937 random(seed);
     TraceBuilder builder;
-    const std::uint32_t heap = builder.heap("GPU 0", told);
+    const std::uint32_t heap = builder.heap("GPU 0", failing_heap_flags);
     // Two that touch and never join, one further on.
     for (const std::uint64_t begin : {0, 1000, 5000}) builder.grow(heap, begin, 1000);
     std::vector<std::pair<std::uint64_t, bool>> places;
