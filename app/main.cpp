@@ -1,5 +1,5 @@
 // Joins the two halves that must not know each other: the commands and the window.
-#include "app/cli/cli.h"
+#include "app/cli/parser/parser.h"
 #include "app/heap_pages.h"
 
 #ifdef HBMSCOPE_GUI

@@ -5,20 +5,17 @@
 #include <iterator>
 #include <set>
 
+#include "allocator/pytorch/sizes.h"
+
 namespace hbmscope::allocator::pytorch {
 namespace {
 
-constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 constexpr std::uint64_t block_step = 512;
 constexpr std::uint64_t small_max = mib;           // Requests up to here are of the small pool.
 constexpr std::uint64_t small_segment = 2 * mib;   // Its segments.
 constexpr std::uint64_t large_segment = 20 * mib;  // Those of the large one, for requests
 constexpr std::uint64_t large_request = 10 * mib;  // below this; others get one of their own,
 constexpr std::uint64_t segment_step = 2 * mib;    // rounded up to this.
-
-std::uint64_t round_up(std::uint64_t bytes, std::uint64_t step) {
-  return (bytes + step - 1) / step * step;
-}
 
 std::uint64_t segment_bytes_for(std::uint64_t bytes) {
   if (bytes <= small_max) return small_segment;

@@ -1,20 +1,8 @@
 // Expandable segments: addresses reserved once, memory under them piece by piece.
 #include "allocator/pytorch/caching_allocator.h"
+#include "allocator/pytorch/sizes.h"
 
 namespace hbmscope::allocator::pytorch {
-namespace {
-
-constexpr std::uint64_t mib = std::uint64_t{1} << 20;
-
-std::uint64_t round_down(std::uint64_t bytes, std::uint64_t step) {
-  return bytes / step * step;
-}
-std::uint64_t round_up(std::uint64_t bytes, std::uint64_t step) {
-  return round_down(bytes + step - 1, step);
-}
-
-}  // namespace
-
 // With the addresses behind it that have no memory yet.
 std::uint64_t CachingAllocator::expandable_bytes(At chunk) {
   const At next = map_.next_of(chunk);

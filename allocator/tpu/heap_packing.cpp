@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t heap_end = std::uint64_t{1} << 63;
 
-std::uint64_t rounded_up(std::uint64_t value, std::uint64_t alignment) {
+std::uint64_t aligned_up(std::uint64_t value, std::uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
@@ -46,7 +46,7 @@ class Heap {
     };
     for (const auto& [offset, offset_end] : taken_) {
       if (offset > free_from) consider(offset);
-      free_from = std::max(free_from, rounded_up(offset_end, alignment_));
+      free_from = std::max(free_from, aligned_up(offset_end, alignment_));
     }
     return best_size < heap_end ? best : free_from;  // Behind all others there is always room.
   }

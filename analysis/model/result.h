@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <tl/expected.hpp>
 
@@ -25,6 +26,11 @@ struct Error {
   // "a.prof: byte 812 (after inflating): string 17 of 12 does not exist. Was the file cut off? ..."
   std::string text() const;
 };
+
+// A refusal that no byte of a file is to blame for.
+inline Error refusal(std::string what, std::string remedy, std::string file = {}) {
+  return {std::move(what), std::move(remedy), std::move(file), {}, false};
+}
 
 template <class T>
 using Result = tl::expected<T, Error>;

@@ -7,9 +7,9 @@ namespace {
 
 using wire::RecordKind;
 
-class RowMaker {
+class EventRowMaker {
  public:
-  explicit RowMaker(std::uint64_t first) : first_(first) {}
+  explicit EventRowMaker(std::uint64_t first) : first_(first) {}
 
   // `named`: the block that the event is about, where it names one by its slot.
   void add(const wire::DecodedBlock& block, const RecordPlace& place, const std::optional<LiveBlock>& named) {
@@ -113,7 +113,7 @@ class RowMaker {
 
 std::vector<EventRow> compute_event_rows(const Stream& stream, std::uint64_t first, std::uint64_t last) {
   last = std::min(last, stream.end_position());
-  RowMaker maker(first);
+  EventRowMaker maker(first);
   if (first >= last) return {};
   StreamState state = stream.state_at(first);
   const auto visit = [&](const StreamState&, const HeapChange& change, const wire::DecodedBlock& block) {

@@ -17,7 +17,7 @@ namespace {
 using Bytes = std::optional<std::uint64_t>;
 
 // What of a heap the rows and the sentences are about.
-struct Facts {
+struct HeapFacts {
   HeapRow row;
   std::uint64_t requests = 0, failures = 0;
   std::optional<std::size_t> last_failure;  // Its index among those of the stream.
@@ -25,11 +25,11 @@ struct Facts {
   bool ends_here = false;
 };
 
-std::optional<Facts> facts_of(const HeapAt& at, PassControl* control) {
+std::optional<HeapFacts> facts_of(const HeapAt& at, PassControl* control) {
   const Stream& stream = at.trace.streams[at.heap.stream];
   const auto requests = count_requests(stream, at.heap.heap, at.position, control);
   if (!requests) return std::nullopt;
-  Facts facts;
+  HeapFacts facts;
   facts.row = compute_heap_rows(at.trace, at.states)[row_of_heap(at.trace, at.heap)];
   facts.requests = *requests;
   facts.ends_here = at.position == stream.end_position();
@@ -56,7 +56,7 @@ std::optional<std::int64_t> hundredths(std::optional<double> share) {
   return share ? std::optional<std::int64_t>(std::llround(*share * 10'000)) : std::nullopt;
 }
 
-std::vector<BesideRow> rows_of(const Facts& a, const Facts& b) {
+std::vector<BesideRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
   using Unit = BesideRow::Unit;
   std::vector<BesideRow> rows;
   const auto add = [&](std::string_view name, std::string_view meaning, Unit unit, const auto& figure) {
@@ -64,15 +64,15 @@ std::vector<BesideRow> rows_of(const Facts& a, const Facts& b) {
     if (row.a || row.b) rows.push_back(row);
   };
   const auto bytes_of = [](Bytes HeapRow::*member) {
-    return [member](const Facts& facts) { return as_signed(facts.row.*member); };
+    return [member](const HeapFacts& facts) { return as_signed(facts.row.*member); };
   };
-  const auto count_of = [](std::uint64_t Facts::*member) {
-    return [member](const Facts& facts) { return as_signed(facts.*member); };
+  const auto count_of = [](std::uint64_t HeapFacts::*member) {
+    return [member](const HeapFacts& facts) { return as_signed(facts.*member); };
   };
-  add("requests", "Blocks given and out-of-memories, up to the moment.", Unit::count, count_of(&Facts::requests));
-  add("out-of-memories", "Of these requests.", Unit::count, count_of(&Facts::failures));
+  add("requests", "Blocks given and out-of-memories, up to the moment.", Unit::count, count_of(&HeapFacts::requests));
+  add("out-of-memories", "Of these requests.", Unit::count, count_of(&HeapFacts::failures));
   add("in use", "Bytes of live blocks, rounding included.", Unit::bytes,
-      [](const Facts& facts) { return as_signed(facts.row.in_use_bytes); });
+      [](const HeapFacts& facts) { return as_signed(facts.row.in_use_bytes); });
   add("requested", "What the program asked for; the rest of what is in use is rounding.", Unit::bytes,
       bytes_of(&HeapRow::requested_bytes));
   add("pool size", "What is taken from the device, in use or not.", Unit::bytes, bytes_of(&HeapRow::pool_bytes));
@@ -80,13 +80,13 @@ std::vector<BesideRow> rows_of(const Facts& a, const Facts& b) {
   add("largest free", "The largest request that fits without more from the device.", Unit::bytes,
       bytes_of(&HeapRow::largest_free_bytes));
   add("external fragmentation", "1 - largest free / free.", Unit::percent,
-      [](const Facts& facts) { return hundredths(facts.row.external_fragmentation); });
+      [](const HeapFacts& facts) { return hundredths(facts.row.external_fragmentation); });
   add("internal fragmentation", "1 - requested / in use.", Unit::percent,
-      [](const Facts& facts) { return hundredths(facts.row.internal_fragmentation); });
+      [](const HeapFacts& facts) { return hundredths(facts.row.internal_fragmentation); });
   add("live blocks", "Without handles.", Unit::count,
-      [](const Facts& facts) { return as_signed(facts.row.live_blocks); });
+      [](const HeapFacts& facts) { return as_signed(facts.row.live_blocks); });
   add("peak in use", "Of the whole trace.", Unit::bytes,
-      [](const Facts& facts) { return as_signed(facts.row.peak_in_use_bytes); });
+      [](const HeapFacts& facts) { return as_signed(facts.row.peak_in_use_bytes); });
   return rows;
 }
 
@@ -94,7 +94,7 @@ std::string count_text(std::uint64_t count, std::string_view one) {
   return fmt::format("{} {}{}", text_from_count(count), one, count == 1 ? "" : "s");
 }
 
-std::string failures_of(const char* name, const HeapAt& at, const Facts& facts) {
+std::string failures_of(const char* name, const HeapAt& at, const HeapFacts& facts) {
   if (facts.failures == 0) return fmt::format("{} served every request up to here.", name);
   const std::string times = facts.failures == 1
                                 ? "one request"
@@ -103,7 +103,7 @@ std::string failures_of(const char* name, const HeapAt& at, const Facts& facts) 
                      sentence_of(compute_failure_facts(at.trace.streams[at.heap.stream], *facts.last_failure)));
 }
 
-void say_failures(const HeapAt& at_a, const Facts& a, const HeapAt& at_b, const Facts& b,
+void say_failures(const HeapAt& at_a, const HeapFacts& a, const HeapAt& at_b, const HeapFacts& b,
                   std::vector<std::string>& sentences) {
   if (a.failures == 0 && b.failures == 0) return;
   // The one that failed comes first.
@@ -113,10 +113,10 @@ void say_failures(const HeapAt& at_a, const Facts& a, const HeapAt& at_b, const 
 }
 
 // The point that one goes to with [ and ]: just before a failure.
-void say_next_failure(const HeapAt& at_a, const Facts& a, const HeapAt& at_b, const Facts& b,
+void say_next_failure(const HeapAt& at_a, const HeapFacts& a, const HeapAt& at_b, const HeapFacts& b,
                       std::vector<std::string>& sentences, PassControl* control) {
   if (!a.next_failure && !b.next_failure) return;
-  const auto of = [](const HeapAt& at, const Facts& facts) {
+  const auto of = [](const HeapAt& at, const HeapFacts& facts) {
     return sentence_of(compute_failure_facts(at.trace.streams[at.heap.stream], *facts.next_failure));
   };
   if (a.next_failure) sentences.push_back("A fails at the next request: " + of(at_a, a));
@@ -130,13 +130,13 @@ void say_next_failure(const HeapAt& at_a, const Facts& a, const HeapAt& at_b, co
   sentences.push_back(fmt::format("{} {}.", is_b ? "B" : "A", has_next ? "serves its next request" : "ends before it"));
 }
 
-void say_progress(const Facts& a, const Facts& b, std::vector<std::string>& sentences) {
+void say_progress(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
   if (a.requests == b.requests) {
     sentences.push_back(fmt::format("Both are after {}.", count_text(a.requests, "request")));
     return;
   }
   const bool is_a_behind = a.requests < b.requests;
-  const Facts& behind = is_a_behind ? a : b;
+  const HeapFacts& behind = is_a_behind ? a : b;
   sentences.push_back(fmt::format("A is after {}, B after {}{}.", count_text(a.requests, "request"),
                                   text_from_count(b.requests),
                                   behind.ends_here ? fmt::format(", where {} ends", is_a_behind ? "A" : "B") : ""));
@@ -150,7 +150,7 @@ std::string more_of(std::string_view what, std::uint64_t a, std::uint64_t b) {
   return fmt::format("{}: A {}, B {}, which is {} {}.", what, both.first, both.second, apart, b > a ? "more" : "less");
 }
 
-void say_bytes(const Facts& a, const Facts& b, std::vector<std::string>& sentences) {
+void say_bytes(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
   if (a.row.pool_bytes && b.row.pool_bytes)
     sentences.push_back(more_of("Taken from the device", *a.row.pool_bytes, *b.row.pool_bytes));
   sentences.push_back(more_of("In use", a.row.in_use_bytes, b.row.in_use_bytes));
@@ -159,8 +159,8 @@ void say_bytes(const Facts& a, const Facts& b, std::vector<std::string>& sentenc
     sentences.push_back("The program asks for the same in both; the difference is rounding.");
 }
 
-void say_inexact(const Facts& a, const Facts& b, std::vector<std::string>& sentences) {
-  const auto is_peak_alone = [](const Facts& facts) { return facts.row.is_peak_inexact && !facts.row.is_inexact; };
+void say_inexact(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
+  const auto is_peak_alone = [](const HeapFacts& facts) { return facts.row.is_peak_inexact && !facts.row.is_inexact; };
   if (is_peak_alone(a) || is_peak_alone(b))
     sentences.push_back(fmt::format("{} inexact: events were lost, or contradict each other.",
                                     is_peak_alone(a) && is_peak_alone(b) ? "Both peaks are"
@@ -176,17 +176,17 @@ void say_inexact(const Facts& a, const Facts& b, std::vector<std::string>& sente
       is_both ? "their" : "its"));
 }
 
-std::string fit_of(const char* name, const Facts& facts) {
+std::string fit_of(const char* name, const HeapFacts& facts) {
   if (facts.row.is_inexact) return fmt::format("{}: not known", name);
   if (!facts.row.largest_free_bytes) return fmt::format("{}: not told", name);
   if (*facts.row.largest_free_bytes == 0) return fmt::format("{} has nothing free now", name);
   return fmt::format("{} up to {}", name, text_from_bytes(*facts.row.largest_free_bytes));
 }
 
-void say_what_fits(const Facts& a, const Facts& b, std::vector<std::string>& sentences) {
+void say_what_fits(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
   if (!a.row.largest_free_bytes && !b.row.largest_free_bytes) return;
   std::string words = fmt::format("What fits without more from the device: {}; {}.", fit_of("A", a), fit_of("B", b));
-  const auto share = [](const Facts& facts) { return facts.row.external_fragmentation; };
+  const auto share = [](const HeapFacts& facts) { return facts.row.external_fragmentation; };
   const bool is_exact = !a.row.is_inexact && !b.row.is_inexact;
   if (is_exact && share(a) && share(b) && std::abs(*share(a) - *share(b)) >= 0.05)
     words += fmt::format(

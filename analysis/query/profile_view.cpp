@@ -167,7 +167,7 @@ class FrameTableBuilder {
   std::vector<std::string_view> distinct_texts_;
 };
 
-std::string name_of(const Profile& profile) {
+std::string file_of(const Profile& profile) {
   return profile.files.empty() ? "?" : profile.files.front();
 }
 
@@ -184,7 +184,7 @@ Result<void> apply_drop_frames(ProfileView& view) {
     return Failure(
         Error{"the profile's own expression for dropped frames is wrong: " + (drop.ok() ? keep.error() : drop.error()),
               "--keep-dropped-frames opens it without.",
-              name_of(profile),
+              file_of(profile),
               {},
               false});
   // 0: kept; 1: what is inside goes; 2: it goes too.
@@ -228,7 +228,7 @@ void drop_interpreter_frames(ProfileView& view) {
 
 Result<void> check_value_type(const Profile& profile, const std::string& wanted) {
   if (profile.value_types.empty())
-    return Failure(Error{"the profile has no values at all", "Save it again.", name_of(profile), {}, false});
+    return Failure(Error{"the profile has no values at all", "Save it again.", file_of(profile), {}, false});
   if (wanted.empty() || find_value_type(profile, wanted)) return {};
   std::string known;
   for (const ValueType& type : profile.value_types) {

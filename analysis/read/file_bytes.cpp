@@ -22,17 +22,17 @@ struct CloseFile {
 };
 using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
 
-Failure refusal(const std::string& file, std::string what, std::string remedy) {
+Failure file_refusal(const std::string& file, std::string what, std::string remedy) {
   return Failure(Error{std::move(what), std::move(remedy), file, {}, false});
 }
 
 Failure too_large(const std::string& file, std::uint64_t max_bytes) {
-  return refusal(file, fmt::format("the file is larger than {}", text_from_bytes(static_cast<std::int64_t>(max_bytes))),
+  return file_refusal(file, fmt::format("the file is larger than {}", text_from_bytes(static_cast<std::int64_t>(max_bytes))),
                  "--max-size raises the limit.");
 }
 
 Failure cancelled(const std::string& file) {
-  return refusal(file, "reading was cancelled", {});
+  return file_refusal(file, "reading was cancelled", {});
 }
 
 // Reads until the end of the file, whatever its size was said to be: pipes have none, and files grow.
@@ -70,7 +70,7 @@ Result<ByteBuffer> ByteBuffer::allocate(std::uint64_t bytes, const std::string& 
   buffer.data_.reset(new (std::nothrow) std::uint8_t[static_cast<std::size_t>(bytes)]);  // Not set to zero.
   buffer.size_ = bytes;
   if (buffer.data_ == nullptr)
-    return refusal(what_for,
+    return file_refusal(what_for,
                    fmt::format("there is not enough memory for {}", text_from_bytes(static_cast<std::int64_t>(bytes))),
                    "Close other programs, or open it on a larger machine.");
   return buffer;
@@ -88,17 +88,17 @@ Result<ByteBuffer> read_file(const std::string& file, std::uint64_t max_bytes, R
   namespace fs = std::filesystem;
   if (file == "-") {
     auto buffer = read_all(stdin, "standard input", 0, max_bytes, control);
-    if (buffer && buffer->size() == 0) return refusal("standard input", "nothing came", "Pipe a profile into it.");
+    if (buffer && buffer->size() == 0) return file_refusal("standard input", "nothing came", "Pipe a profile into it.");
     return buffer;
   }
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
-  if (status.type() == fs::file_type::not_found) return refusal(file, "there is no such file", "Check the path.");
+  if (status.type() == fs::file_type::not_found) return file_refusal(file, "there is no such file", "Check the path.");
   if (status.type() == fs::file_type::directory)
-    return refusal(file, "this is a folder", "Name the files in it, for example with a * at the end.");
+    return file_refusal(file, "this is a folder", "Name the files in it, for example with a * at the end.");
   const OpenFile stream(std::fopen(file.c_str(), "rb"));
   if (stream == nullptr)
-    return refusal(file, fmt::format("the file can't be opened: {}", std::strerror(errno)),
+    return file_refusal(file, fmt::format("the file can't be opened: {}", std::strerror(errno)),
                    "Check who owns it and who may read it.");
   const std::uintmax_t size = fs::file_size(file, error);
   const std::uint64_t expected = error ? 0 : static_cast<std::uint64_t>(size);
@@ -106,7 +106,7 @@ Result<ByteBuffer> read_file(const std::string& file, std::uint64_t max_bytes, R
   if (control != nullptr) control->total_bytes = expected;
   auto buffer = read_all(stream.get(), file, expected, max_bytes, control);
   if (buffer && buffer->size() == 0)
-    return refusal(file, "the file is empty", "Was the job stopped while it was writing? Save the profile again.");
+    return file_refusal(file, "the file is empty", "Was the job stopped while it was writing? Save the profile again.");
   return buffer;
 }
 

@@ -102,6 +102,14 @@ std::string text_from_share(std::int64_t part, std::int64_t whole) {
   return fmt::format("{:.1f} %", std::abs(share) < 0.05 ? 0.0 : share);  // Never "-0.0 %".
 }
 
+std::string text_from_known_bytes(const std::optional<std::uint64_t>& bytes) {
+  return bytes ? text_from_bytes(*bytes) : "unknown";
+}
+
+std::string text_from_known_share(const std::optional<double>& share) {
+  return share ? fmt::format("{:.1f} %", *share * 100) : "–";
+}
+
 std::string delta_text_from_share(std::int64_t before, std::int64_t after) {
   if (before == after) return "0.0 %";
   if (before == 0) return "new";

@@ -16,7 +16,7 @@
 namespace hbmscope {
 namespace {
 
-Failure refusal(const std::string& path, const std::string& why) {
+Failure write_refusal(const std::string& path, const std::string& why) {
   return Failure(Error{fmt::format("the recording can't be written: {}", why),
                        "Is there room, and may you write there?",
                        path,
@@ -160,7 +160,7 @@ Result<std::uint64_t> write_recording(const Trace& trace, const std::string& pat
   }
   if (failure) {
     if (is_replaced) fs::remove(unfinished, error);
-    return refusal(path, *failure);
+    return write_refusal(path, *failure);
   }
   return writer.bytes();
 }

@@ -41,21 +41,21 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-volatile std::sig_atomic_t asked_to_end = 0;
+volatile std::sig_atomic_t end_requested = 0;
 
 constexpr const char* profilers = "torch.profiler, jax.profiler and nsys";
-constexpr const char* totals_remain = "what it holds of each device in all is told where the driver does (NVML)";
+constexpr const char* totals_remain = "its total per device is still recorded, where the driver (NVML) reports it";
 
-void remember_signal(int) {
-  asked_to_end = 1;
+void note_end_request(int) {
+  end_requested = 1;
 }
 
 int refuse(const std::string& job, const attach::Refusal& refusal) {
-  return fail({fmt::format("can't attach to {}: {}", job, refusal.what), refusal.remedy, {}, {}, false});
+  return fail({fmt::format("cannot attach to {}: {}", job, refusal.what), refusal.remedy, {}, {}, false});
 }
 
-// What a job has started by fork() to do other work than on a device: one of its command whose parent is one too, and
-// of which the driver tells no memory.
+// What a job has started by fork() for other work, e.g. loading data: same command as its parent, and
+// without device memory as far as the driver knows.
 bool is_helper(const attach::RunningJob& job, const std::vector<attach::RunningJob>& all) {
   return job.holdings.empty() && std::any_of(all.begin(), all.end(), [&](const attach::RunningJob& one) {
            return one.process == job.parent && one.command == job.command;
@@ -66,7 +66,7 @@ bool is_helper(const attach::RunningJob& job, const std::vector<attach::RunningJ
 std::vector<pid_t> find_processes(const std::string& name, bool is_all) {
   const std::optional<pid_t> number = process_number(name);
   if (number == 0) {
-    refuse(name, {"there is no such process", "hbmscope ps lists those that can be attached to."});
+    refuse(name, {"there is no such process", "hbmscope ps lists jobs."});
     return {};
   }
   if (number && !is_all) return {*number};
@@ -83,7 +83,7 @@ std::vector<pid_t> find_processes(const std::string& name, bool is_all) {
   std::vector<pid_t> processes;
   for (const attach::RunningJob& job : found) processes.push_back(job.process);
   if (found.size() == 1 || (is_all && !found.empty())) return processes;
-  refuse_named(name, found, "hbmscope ps lists jobs; name one by its number, or all of them with --all.");
+  refuse_named(name, found, "hbmscope ps lists jobs; use the process number of one, or --all for all of them.");
   return {};
 }
 
@@ -99,7 +99,7 @@ class AttachedJob {
  public:
   explicit AttachedJob(const AttachOptions& options) : options_(options) {}
 
-  // What can't be attached to is told, and left out; where nothing is left, that is the exit code.
+  // Processes that can't be attached to are printed and skipped; the exit code if none is left.
   int run(const std::vector<pid_t>& processes, bool has_window) {
     if (options_.totals && attach::read_device_totals().empty()) return refuse_without_totals();
     const auto collector = options_.totals ? std::filesystem::path() : find_collector();
@@ -120,11 +120,11 @@ class AttachedJob {
       return *failed;
     if (const auto failed = observation_.listen(options_.listen)) return *failed;
     for (const int one : {SIGINT, SIGTERM, SIGHUP})
-      if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);
+      if (std::signal(one, note_end_request) == SIG_IGN) std::signal(one, SIG_IGN);
     for (const int one : {SIGPIPE, SIGXFSZ}) std::signal(one, SIG_IGN);
     if (const auto failed = observation_.start_recording())
-      return fail({*failed, "Name another file with --record.", recording, {}, false});
-    tell_of_cupti();
+      return fail({*failed, "Choose another file with --record.", recording, {}, false});
+    report_cupti();
     if (const auto failed = options_.totals ? watch_totals_of_all() : inject_all()) {
       observation_.finish(0);
       observation_.remove_empty_recording();
@@ -132,8 +132,8 @@ class AttachedJob {
     }
     observation_.watch_devices();
     if (const auto wrong = observation_.rename_recording(recording))
-      say(fmt::format("the recording stays {}: {}", printable(begun), *wrong));
-    tell_far_start();
+      say(fmt::format("the recording keeps the name {}: {}", printable(begun), *wrong));
+    report_far_start();
     WindowProcess window;
     if (has_window && !options_.no_window && has_display()) window.open(observation_.viewer_socket());
     Flight flight(options_.flight, name_of(targets_.front().process), observation_.recording());
@@ -162,14 +162,14 @@ class AttachedJob {
     return status.state != 'Z' && status.state != 'X';
   }
 
-  // Where it can't be attached to: that was told, and this is the exit code.
+  // If it can't be attached to: that was printed, and this is the exit code.
   std::optional<int> add_target(pid_t process, const std::string& collector) {
     const std::string number = std::to_string(process);
     if (const auto observer = link::find_observer_of(process))
       return fail(
-          {*observer == process ? fmt::format("{} serves itself (hbmscope_serve)", number)
-                                : fmt::format("{} is watched by hbmscope {} already", number, *observer),
-           fmt::format("hbmscope open live:{} shows it, hbmscope watch {} prints it, hbmscope detach {} ends it.",
+          {*observer == process ? fmt::format("{} already observes itself (hbmscope_serve)", number)
+                                : fmt::format("{} is already observed by hbmscope {}", number, *observer),
+           fmt::format("Use hbmscope open live:{} to show it, hbmscope watch {} to print it, or hbmscope detach {} to detach.",
                        number, number, number),
            {},
            {},
@@ -184,8 +184,8 @@ class AttachedJob {
     if (const auto refusal = attach::find_way_in(process, collector, *target.way)) return refuse(number, *refusal);
     if (!targets_.empty() && !lead_to_one_folder(*target.way, *targets_.front().way))
       return refuse(number,
-                    {fmt::format("it has other folders than {}, a container's or none", targets_.front().process),
-                     "Attach to it by itself."});
+                    {fmt::format("it runs in another container than {}", targets_.front().process),
+                     "Attach to it separately."});
     targets_.push_back(std::move(target));
     return std::nullopt;
   }
@@ -198,7 +198,7 @@ class AttachedJob {
            one.st_dev == other.st_dev && one.st_ino == other.st_ino;
   }
 
-  void tell_of_cupti() const {
+  void report_cupti() const {
     if (options_.no_cupti || options_.totals) return;
     std::string which;
     for (const Target& target : targets_)
@@ -206,35 +206,34 @@ class AttachedJob {
         which += (which.empty() ? "" : ", ") + std::to_string(target.process);
     if (which.empty()) return;
     say(fmt::format(
-        "CUPTI is taken in {}, if it is free: until hbmscope lets go, {} can't be started there; --no-cupti "
-        "leaves it to them.",
+        "hbmscope uses CUPTI in {}, if it is free: {} can't start there until hbmscope detaches. Use --no-cupti to leave "
+        "CUPTI to them.",
         which, profilers));
   }
 
-  // Who tells of its calls of the driver, as the collector in it said first.
+  // How its calls of the driver are seen, as the collector in it reported first.
   std::string first_driver_calls(pid_t process) {
     observation_.serve(link::status_flag::is_attached);
-    for (auto& told : observation_.observer().take_driver_calls()) driver_calls_.push_back(std::move(told));
+    for (auto& calls : observation_.observer().take_driver_calls()) driver_calls_.push_back(std::move(calls));
     const auto found =
         std::find_if(driver_calls_.begin(), driver_calls_.end(), [&](const auto& one) { return one.pid == process; });
     if (found == driver_calls_.end()) return {};
-    const serve::Observer::DriverCalls told = std::move(*found);
+    const serve::Observer::DriverCalls calls = std::move(*found);
     driver_calls_.erase(found);
-    std::string words = printable(told.sentence);
-    if (told.may_be_told_later && !options_.no_cupti)
-      words += " (when it loads one, CUPTI is taken if it is free; --no-cupti leaves it)";
-    if (!told.are_told && !told.may_be_told_later) words += std::string("; ") + totals_remain;
+    std::string words = printable(calls.sentence);
+    if (calls.may_be_told_later && !options_.no_cupti)
+      words += " (when it loads the driver, hbmscope uses CUPTI if it is free; --no-cupti prevents that)";
+    if (!calls.are_told && !calls.may_be_told_later) words += std::string("; ") + totals_remain;
     return words;
   }
 
-  void tell_of_driver_calls() {
-    for (auto& told : observation_.observer().take_driver_calls()) driver_calls_.push_back(std::move(told));
-    for (const serve::Observer::DriverCalls& told : std::exchange(driver_calls_, {})) {
-      const std::string words = fmt::format("{}: {}", told.pid, printable(told.sentence));
-      if (told.are_told)
+  void report_driver_calls() {
+    for (auto& calls : observation_.observer().take_driver_calls()) driver_calls_.push_back(std::move(calls));
+    for (const serve::Observer::DriverCalls& calls : std::exchange(driver_calls_, {})) {
+      const std::string words = fmt::format("{}: {}", calls.pid, printable(calls.sentence));
+      if (calls.are_told)
         say(fmt::format(
-            "{} from here on; what it took before is not known. Until hbmscope lets go, {} can't be started "
-            "there.",
+            "{} from now on; earlier allocations are unknown. {} can't start there until hbmscope detaches.",
             words, profilers));
       else
         say(fmt::format("{}; {}.", words, totals_remain));
@@ -245,10 +244,10 @@ class AttachedJob {
     for (const Target& target : targets_) {
       const std::string number = std::to_string(target.process);
       if (const auto wrong = observation_.observer().watch_totals_of(target.process))
-        return refuse(number, {*wrong, "Watch fewer at once."});
+        return refuse(number, {*wrong, "Attach to fewer processes."});
       say(
-          fmt::format("what the driver tells of {} ({}) is recorded once a second; nothing is loaded into it. Ctrl+C "
-                      "ends that.",
+          fmt::format("recording the total memory of {} ({}) from the driver, once a second; nothing is loaded into it. "
+                      "Press Ctrl+C to stop.",
                       number, printable(name_of(target.process))));
     }
     return std::nullopt;
@@ -262,14 +261,15 @@ class AttachedJob {
       const std::string number = std::to_string(target.process);
       if (const auto refusal = inject(target)) {
         failed = refuse(number, *refusal);
-        if (asked_to_end != 0) break;
+        if (end_requested != 0) break;
         continue;
       }
       const std::string how = first_driver_calls(target.process);
       say(fmt::format("attached to {} ({}){}{}.{}", number, printable(name_of(target.process)), how.empty() ? "" : "; ",
                       how,
-                      attached.empty() ? " What happened before now can't be seen, nor what processes do that it "
-                                         "starts; what lives is listed where its allocator can tell. Ctrl+C lets go."
+                      attached.empty() ? " Earlier events and the processes that it starts are not seen; blocks that "
+                                         "are already live are listed if its allocator reports them. Press Ctrl+C to "
+                                         "detach."
                                        : ""));
       attached.push_back(std::move(target));
     }
@@ -288,7 +288,7 @@ class AttachedJob {
       injection.observer.replace(0, meeting_way_->folder.size(), target.way->folder_in_job);
     attach::InjectionProcess injector(injection);
     while (!injector.is_over()) {
-      if (asked_to_end != 0) return attach::Refusal{"you ended it", "The job runs on as it was."};
+      if (end_requested != 0) return attach::Refusal{"cancelled", "The job keeps running."};
       observation_.serve(link::status_flag::is_attached);
     }
     return injector.refusal();
@@ -296,18 +296,18 @@ class AttachedJob {
 
   void observe(WindowProcess& window, Flight& flight) {
     const auto begun = Clock::now();
-    while (observation_.observer().is_attached() && asked_to_end == 0) {
+    while (observation_.observer().is_attached() && end_requested == 0) {
       const bool was_recording = observation_.is_recording();
       observation_.serve(link::status_flag::is_attached);
-      tell_of_driver_calls();
+      report_driver_calls();
       flight.note(observation_.observer().take_failures(), was_recording);
       const std::chrono::duration<double> passed = Clock::now() - begun;
       if (options_.seconds > 0 && passed.count() >= options_.seconds) return;
-      if (observation_.was_asked_to_detach() || window.was_closed()) return;
+      if (observation_.take_detach_request() || window.was_closed()) return;
     }
   }
 
-  // The job's collector closes its end when nothing is told any more.
+  // The job's collector closes its end when it has sent everything.
   void let_go() {
     constexpr std::chrono::seconds patience{5};
     observation_.observer().detach();
@@ -319,11 +319,11 @@ class AttachedJob {
   std::vector<Target> targets_;
   std::shared_ptr<attach::WayIn>
       meeting_way_;  // Of the first one: the observer's socket is in its folder, and goes first.
-  std::vector<serve::Observer::DriverCalls> driver_calls_;  // Told, and not said yet.
+  std::vector<serve::Observer::DriverCalls> driver_calls_;  // Not printed yet.
   Observation observation_;
 };
 
-// What looks like a job elsewhere is never one whose command contains that.
+// HOST:NUMBER is not taken for a host where a command contains that text.
 std::optional<int> take_host(const AttachOptions& options, std::string& job, FarOptions& far) {
   const std::string named = job;
   if (const auto failed = take_host_from(job, far)) return failed;
@@ -331,8 +331,8 @@ std::optional<int> take_host(const AttachOptions& options, std::string& job, Far
   const auto jobs = attach::list_jobs().jobs;
   if (std::none_of(jobs.begin(), jobs.end(), [&](const attach::RunningJob& one) { return is_named(one, named); }))
     return std::nullopt;
-  return fail({fmt::format("{} may be a job of another machine, and is a part of a command here", named),
-               fmt::format("Write --on {} {}, or the number of the job here.", far.host, job),
+  return fail({fmt::format("{} could be a job on another machine or part of a command on this one", named),
+               fmt::format("Use --on {} {}, or the process number of the job here.", far.host, job),
                {},
                {},
                false});
@@ -358,7 +358,7 @@ int run_attach(const AttachOptions& options, bool has_window) {
   if (const auto failed = take_host(options, named, far)) return *failed;
   if (!far.host.empty()) {
     if (const auto refused =
-            refuse_to_listen(options.listen, "ssh carries what is observed there", "Leave --listen or the host out."))
+            refuse_to_listen(options.listen, "ssh already connects to the other machine", "Remove --listen or the host."))
       return *refused;
     return attach_there(options, named, far, has_window);
   }
@@ -380,25 +380,25 @@ int run_detach(const std::string& job, const FarOptions& far) {
   const auto observer = link::find_observer_of(number);
   if (!observer)
     return fail(
-        {fmt::format("no hbmscope of yours is attached to {}", process), "hbmscope ps lists jobs.", {}, {}, false});
+        {fmt::format("none of your hbmscope processes is attached to {}", process), "hbmscope ps lists jobs.", {}, {}, false});
   std::optional<link::Status> status;
-  view::LiveLink link([](const wire::SharedBlock&) {}, [&](const link::Status& told) { status = told; });
+  view::LiveLink link([](const wire::SharedBlock&) {}, [&](const link::Status& news) { status = news; });
   if (const auto wrong = link.open(view::socket_of("live:" + std::to_string(*observer))))
-    return fail({*wrong, "Has it ended meanwhile?", process, {}, false});
+    return fail({*wrong, "It may have ended in the meantime.", process, {}, false});
   link.request(link::RequestKind::detach);
   constexpr std::chrono::seconds patience{10};
   for (const auto until = Clock::now() + patience; Clock::now() < until;) {
     if (!link::find_observer_of(number)) return exit_ok;
     if (status && (status->flags & (link::status_flag::is_attached | link::status_flag::job_has_ended)) == 0)
-      return fail({fmt::format("{} was started by hbmscope {}, and can't be let go", process, *observer),
-                   "hbmscope watch and hbmscope open live:PID come and go as they like.",
+      return fail({fmt::format("{} was started by hbmscope {}, so it can't be detached", process, *observer),
+                   "Close hbmscope watch or the window at any time; the job keeps running.",
                    {},
                    {},
                    false});
     if (!link.read(100)) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  return fail({fmt::format("hbmscope {} has not let go of {}", *observer, process),
-               fmt::format("Its own end is one too: kill {}.", *observer),
+  return fail({fmt::format("hbmscope {} has not detached from {}", *observer, process),
+               fmt::format("End it instead: kill {}.", *observer),
                {},
                {},
                false});

@@ -1,4 +1,4 @@
-// hbmscope attach: a job that was started without hbmscope, live, and let go again unharmed.
+// hbmscope attach: watches a job that was started without hbmscope, and leaves it running.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct AttachOptions {
   std::string record;   // Empty: COMMAND.PID.hbm in the current folder.
   double seconds = 0;   // 0: until it ends, the window is closed, or Ctrl+C.
   bool no_window = false;
-  bool totals = false;    // Nothing is loaded into it: only what the driver tells of it.
+  bool totals = false;    // Nothing is loaded into it; only its total from the driver is recorded.
   bool no_cupti = false;  // CUPTI is left to the job's own profilers.
   FlightOptions flight;
   ListenOptions listen;
@@ -24,11 +24,11 @@ struct AttachOptions {
   std::vector<std::string> words;  // For another machine: its options, as they were given.
 };
 
-// The window is another process, where this program has one (`has_window`) and there is a display; closing it is
-// letting go.
+// The window is another process, where this program has one (`has_window`) and there is a display; closing it
+// detaches.
 int run_attach(const AttachOptions& options, bool has_window);
 
-// hbmscope detach: asks the hbmscope that is attached to the process to let go, and waits until it has.
+// hbmscope detach: has the hbmscope that is attached to the process detach, and waits until it has.
 int run_detach(const std::string& process, const FarOptions& far);
 
 }  // namespace hbmscope::cli

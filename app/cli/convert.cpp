@@ -18,8 +18,8 @@ namespace hbmscope::cli {
 int run_convert(const ConvertOptions& options) {
   std::error_code error;
   if (std::filesystem::is_directory(options.file, error))
-    return fail({"a folder can't be converted: a recording is made of one file",
-                 "Convert its files one by one; report and export take a folder of recordings as the ranks of a job.",
+    return fail({"cannot convert a folder: a recording is made of one file",
+                 "Convert its files one by one; report and export read a folder of recordings as the ranks of a job.",
                  options.file,
                  {},
                  false});
@@ -28,9 +28,9 @@ int run_convert(const ConvertOptions& options) {
   if (!sources) return fail(sources.error());
   const Source& source = sources->front();
   if (!source.trace)
-    return fail({"a profile has no events to record",
-                 "Convert a snapshot, a log or a profiler's trace; a profile is small already, and export writes it in "
-                 "other formats.",
+    return fail({"cannot convert a profile: it has no events",
+                 "Convert a snapshot, a log or a profiler's trace. A profile is already small; export writes it in other "
+                 "formats.",
                  options.file,
                  {},
                  false});
@@ -41,7 +41,7 @@ int run_convert(const ConvertOptions& options) {
   fmt::print(stderr, "{}: {} events in {}{}\n", printable(options.output),
              text_from_count(static_cast<std::int64_t>(counts.total)),
              text_from_bytes(static_cast<std::int64_t>(*written)),
-             options.strip_paths ? "; without the folders of paths" : "");
+             options.strip_paths ? "; folder names were removed" : "");
   return exit_ok;
 }
 

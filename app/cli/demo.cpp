@@ -27,9 +27,9 @@
 namespace hbmscope::cli {
 namespace {
 
-volatile std::sig_atomic_t asked_to_end = 0;
+volatile std::sig_atomic_t demo_end_requested = 0;
 void remember(int) {
-  asked_to_end = 1;
+  demo_end_requested = 1;
 }
 
 int print_list(bool json) {
@@ -46,13 +46,13 @@ int print_list(bool json) {
   return exit_ok;
 }
 
-// Its peak; where nothing was ever in use, because nothing fitted, its end.
+// Its peak; its end if nothing was ever in use, because nothing fit.
 std::string moment_of(const std::string& recording) {
   const auto source = load_merged({recording}, {});
   return source && source->trace && find_moment(*source->trace, "peak") ? "peak" : "";
 }
 
-// The recording at that moment, as report prints it.
+// The recording at that time, as report prints it.
 int print_summary(const std::string& recording, const std::string& at, bool json) {
   ReportOptions report;
   report.files = {recording};
@@ -67,8 +67,8 @@ bool has_failed(const std::string& recording) {
   return source && source->trace && compute_event_counts(*source->trace).out_of_memory > 0;
 }
 
-// Both recordings after as many requests, where one of them failed, else at the second one's peak: what the second
-// configuration changed.
+// Both recordings after the same number of requests, when one of them failed or else at the second one's peak: what the
+// second configuration changed.
 int print_difference(const std::vector<std::string>& recordings, bool json) {
   DiffOptions diff;
   diff.files = recordings;
@@ -82,8 +82,8 @@ int print_difference(const std::vector<std::string>& recordings, bool json) {
   return run_diff(diff);
 }
 
-// Of the second program: a variable that both set is the second one's.
-DemoOptions job_beside(const DemoRequest& request) {
+// The second program: its settings replace those of the same name.
+DemoOptions second_job(const DemoRequest& request) {
   DemoOptions job = request.job;
   for (const std::string& setting : request.beside) {
     const std::string name = setting.substr(0, setting.find('=') + 1);
@@ -102,61 +102,61 @@ Result<std::string> recording_of(const DemoRequest& request, std::size_t job) {
   }
   const std::string folder = link::private_folder();
   if (!folder.empty()) return folder + "/demo-" + std::to_string(getpid()) + suffix + ".hbm";
-  return Failure(Error{"there is no folder that only this user may enter, neither in XDG_RUNTIME_DIR nor in /tmp",
-                       "Set XDG_RUNTIME_DIR to one, or keep the recording: --record demo.hbm.",
+  return Failure(Error{"found no private folder, neither in XDG_RUNTIME_DIR nor in /tmp",
+                       "Set XDG_RUNTIME_DIR to a folder that only you can enter, or add --record demo.hbm.",
                        {},
                        {},
                        false});
 }
 
-// Until the job has ended, which it is told after the time that was asked for, or by a signal.
+// Until the job has ended; it is signalled when its time is over or this process is.
 void serve(ObservedJob& job, double seconds) {
   const auto begun = std::chrono::steady_clock::now();
-  bool is_told = false;
+  bool is_signalled = false;
   while (job.serve()) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
-    const bool is_over = asked_to_end != 0 || (seconds > 0 && passed.count() >= seconds);
-    if (is_over && !is_told) job.send_signal(SIGTERM);
-    is_told = is_over;
+    const bool is_over = demo_end_requested != 0 || (seconds > 0 && passed.count() >= seconds);
+    if (is_over && !is_signalled) job.send_signal(SIGTERM);
+    is_signalled = is_over;
   }
 }
 
-// The second program is another demo's, which ends when it is told to.
-Result<std::unique_ptr<view::StartedCommand>> start_beside(const DemoRequest& request, const std::string& recording) {
+// The second program is another demo, which ends on a signal.
+Result<std::unique_ptr<view::StartedCommand>> start_second(const DemoRequest& request, const std::string& recording) {
   std::vector<std::string> words{"demo", "--headless", "--for", "0", "--record", recording};
-  const std::vector<std::string> job = words_of_demo_job(job_beside(request));
+  const std::vector<std::string> job = words_of_demo_job(second_job(request));
   words.insert(words.end(), job.begin() + 1, job.end());
   std::string wrong;
   auto started = view::StartedCommand::start(words, wrong);
   if (started == nullptr)
-    return Failure(Error{"the second program can't be started: " + wrong, "Leave --beside out.", {}, {}, false});
+    return Failure(Error{"cannot start the second program: " + wrong, "Remove --compare-with.", {}, {}, false});
   return started;
 }
 
 int print_end(const DemoRequest& request, const std::vector<std::string>& recordings) {
   const std::string at = recordings.size() > 1 ? "" : moment_of(recordings.front());
   if (!request.json)
-    fmt::print("hbmscope demo {}: {:g} s of it on a device of {}, {}\n\n", request.job.workload, request.seconds,
+    fmt::print("hbmscope demo: {} for {:g} s on a device of {}, {}\n\n", request.job.workload, request.seconds,
                request.job.device_bytes,
-               recordings.size() > 1 ? "under two configurations"
-               : at.empty()          ? "in which nothing was ever in use"
-                                     : "at the moment when most was in use");
+               recordings.size() > 1 ? "with two configurations"
+               : at.empty()          ? "with no memory ever in use"
+                                     : "at its peak");
   const int code = recordings.size() > 1 ? print_difference(recordings, request.json)
                                          : print_summary(recordings.front(), at, request.json);
   if (request.record.empty() || request.json) return code;
   if (recordings.size() > 1)
-    fmt::print("\nTheir recordings: hbmscope open {} --beside {} --lock requests\n", printable(recordings[0]),
+    fmt::print("\nOpen the recordings: hbmscope open {} --compare-with {} --lock requests\n", printable(recordings[0]),
                printable(recordings[1]));
   else
-    fmt::print("\nIts recording: hbmscope {}\n", printable(recordings[0]));
+    fmt::print("\nOpen the recording: hbmscope {}\n", printable(recordings[0]));
   return code;
 }
 
 int run_headless(const DemoRequest& request) {
   if (getauxval(AT_BASE) == 0)  // No loader brought it here, and none brings the collector.
     return fail(
-        {"this hbmscope is linked statically, for servers, so its own allocators can't be watched from their start",
-         "hbmscope demo works where it was built.",
+        {"this hbmscope is linked statically, for servers, and can't observe its own demo",
+         "Run hbmscope demo on the machine where hbmscope is installed.",
          {},
          {},
          false});
@@ -172,7 +172,7 @@ int run_headless(const DemoRequest& request) {
   std::signal(SIGHUP, remember);
   std::unique_ptr<view::StartedCommand> beside;
   if (!request.beside.empty()) {
-    auto started = start_beside(request, recordings[1]);
+    auto started = start_second(request, recordings[1]);
     if (!started) return fail(started.error());
     beside = std::move(*started);
   }
@@ -194,19 +194,19 @@ int run_headless(const DemoRequest& request) {
 int run_demo(const DemoRequest& request, const OpenWindow& open_window) {
   if (request.list) return print_list(request.json);
   if (!request.beside.empty())
-    if (const auto checked = check_demo_job(job_beside(request)); !checked) return fail(checked.error());
+    if (const auto checked = check_demo_job(second_job(request)); !checked) return fail(checked.error());
   if (request.headless || request.json) return run_headless(request);
   if (!open_window || !has_display()) {
-    fmt::print(stderr, "hbmscope: there is no {}, so the demo runs without one; --headless says so too.\n",
+    fmt::print(stderr, "hbmscope: no {}, so the demo runs without a window, as with --headless.\n",
                open_window ? "display" : "window in this build");
     return run_headless(request);
   }
-  if (const auto refused = refuse_to_listen(request.listen, "the window starts its demo anew with every change",
-                                            "Add --headless, and --for 0 until you end it."))
+  if (const auto refused = refuse_to_listen(request.listen, "the window restarts its demo with every change",
+                                            "Add --headless, and --for 0 to run until Ctrl+C."))
     return *refused;
   OpenRequest open;
   open.demo = words_of_demo_job(request.job);
-  if (!request.beside.empty()) open.demo_beside = words_of_demo_job(job_beside(request));
+  if (!request.beside.empty()) open.demo_beside = words_of_demo_job(second_job(request));
   const auto code = open_window(open);
   if (code) return *code;
   print_error(code.error());

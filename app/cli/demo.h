@@ -12,7 +12,7 @@ namespace hbmscope::cli {
 
 struct DemoRequest {
   DemoOptions job;
-  std::vector<std::string> beside;  // Variables of a second program beside it, which else does the same; empty: none.
+  std::vector<std::string> beside;  // Settings of a second program that is otherwise the same; empty: none.
   std::string record;               // Empty: nothing is kept.
   ListenOptions listen;
   double seconds = 10;  // Without a window; 0: until a signal, and then no summary.

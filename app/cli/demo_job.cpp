@@ -145,7 +145,7 @@ int run_demo_job(const DemoOptions& options) {
   const auto work = workload::make_workload(options.workload, options.seed);  // Its arrays go before their device.
   if (work == nullptr)
     return fail({fmt::format("there is no workload '{}'", options.workload),
-                 "hbmscope demo --list names them.",
+                 "hbmscope demo --list lists them.",
                  {},
                  {},
                  false});

@@ -1,5 +1,5 @@
 // The job of a demo: a workload (allocator/workload) on an allocator, at a pace at which one can watch it. It knows
-// nothing of who watches; it is a program like any other whose allocator is annotated.
+// nothing about who watches; it is a program like any other with an annotated allocator.
 #pragma once
 
 #include <cstdint>

@@ -27,10 +27,10 @@ void DeviceSampler::start() {
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
 }
 
-void DeviceSampler::ask_now() {
+void DeviceSampler::read_now() {
   {
     const std::lock_guard lock(mutex_);
-    is_asked_ = true;
+    is_due_ = true;
   }
   changed_.notify_one();
 }
@@ -40,20 +40,20 @@ std::optional<std::vector<serve::DeviceTotals>> DeviceSampler::take() {
   return std::exchange(newest_, std::nullopt);
 }
 
-// Where nothing was ever told there is nobody to be asked; one that has told and does not is tried again, ever later.
+// Without any device the thread ends; one that fails later is tried again, after ever longer pauses.
 void DeviceSampler::run() {
-  bool has_told = false;
+  bool has_devices = false;
   std::chrono::seconds pause = interval;
   for (std::unique_lock lock(mutex_); !is_ending_;) {
-    is_asked_ = false;
+    is_due_ = false;
     lock.unlock();
     std::vector<serve::DeviceTotals> totals = attach::read_device_totals(&is_ending_);
     lock.lock();
-    if (totals.empty() && !has_told) return;
-    has_told = true;
+    if (totals.empty() && !has_devices) return;
+    has_devices = true;
     pause = totals.empty() ? std::min(2 * pause, pause_max) : interval;
     if (!totals.empty()) newest_ = std::move(totals);
-    changed_.wait_for(lock, pause, [this] { return is_asked_ || is_ending_; });
+    changed_.wait_for(lock, pause, [this] { return is_due_ || is_ending_; });
   }
 }
 

@@ -1,5 +1,5 @@
-// What the driver says of its devices (collector/attach/device_totals.h), asked for once a second on a thread of its
-// own: whoever watches a job never waits for it.
+// Reads the totals of devices from the driver (collector/attach/device_totals.h) once a second, on a thread of its own,
+// so that observing a job never waits for it.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ class DeviceSampler {
   DeviceSampler(const DeviceSampler&) = delete;
   DeviceSampler& operator=(const DeviceSampler&) = delete;
 
-  void start();  // Once; later calls do nothing. Where no device tells of itself, it ends by itself.
-  void ask_now();
+  void start();  // Once; later calls do nothing. Without any device it ends by itself.
+  void read_now();
   // The newest ones since the last call.
   std::optional<std::vector<serve::DeviceTotals>> take();
 
@@ -30,7 +30,7 @@ class DeviceSampler {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool is_asked_ = false;
+  bool is_due_ = false;
   std::atomic<bool> is_ending_{false};
   std::optional<std::vector<serve::DeviceTotals>> newest_;
   std::thread thread_;

@@ -26,8 +26,8 @@ Result<std::uint64_t> device_bytes_from(std::string_view text) {
   if (const auto device = allocator::find_device(text)) return device->bytes();
   const auto bytes = parse_bytes(text);
   if (bytes && *bytes > 0) return static_cast<std::uint64_t>(*bytes);
-  return Failure(Error{fmt::format("'{}' is no size of a device", text),
-                       fmt::format("Write e.g. 80GiB, or one of {}.", known_names()),
+  return Failure(Error{fmt::format("'{}' is not a device size", text),
+                       fmt::format("Write a size such as 80GiB, or one of {}.", known_names()),
                        {},
                        {},
                        false});
@@ -35,7 +35,7 @@ Result<std::uint64_t> device_bytes_from(std::string_view text) {
 
 std::string find_device_fault(const std::string& text) {
   if (is_device_name(text) || find_count_fault(text).empty()) return {};
-  return fmt::format("'{}' is neither a device's number nor one of {}", text, known_names());
+  return fmt::format("'{}' is neither a device number nor one of {}", text, known_names());
 }
 
 }  // namespace hbmscope::cli

@@ -12,6 +12,7 @@
 #include "analysis/write/json.h"
 #include "app/cli/cli.h"
 #include "app/cli/diff_traces.h"
+#include "app/cli/figure_text.h"
 #include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
@@ -44,7 +45,7 @@ std::string group_changes(const std::vector<GroupDiffRow>& rows, std::string_vie
                      "\n";
   for (const GroupDiffRow& group : rows)
     text += fmt::format("{}  {}\n", change_columns(group.baseline, group.now, unit),
-                        group.name ? printable(*group.name) : "(not told)");
+                        group.name ? printable(*group.name) : "(unknown)");
   return text;
 }
 
@@ -52,7 +53,7 @@ std::string stack_text(const ProfileDiff& diff, const DiffRow& stack, const Diff
                        const Terminal& terminal) {
   std::string text = fmt::format("{}  {}\n", change_columns(stack.baseline, stack.now, printable(diff.unit)),
                                  terminal.paint(text_from_change(stack.change), ink_of(stack.change)));
-  // The person's own frames say more than the machinery between them; without any, the innermost frames.
+  // Frames of your code say more than the library frames between them; without any, the innermost frames.
   std::vector<const Frame*> own, all;
   for (const FrameIndex index : stack.stack) {
     const Frame& frame = diff.frame_table[row(index)];
@@ -64,21 +65,21 @@ std::string stack_text(const ProfileDiff& diff, const DiffRow& stack, const Diff
   for (std::size_t i = 0; i < shown; ++i) text += "            " + text_from_frame(*frames[i], terminal) + "\n";
   if (all.empty()) text += "            (no stack)\n";
   if (shown < all.size())
-    text += terminal.paint(fmt::format("            and {} more frames", all.size() - shown), Ink::dim) + "\n";
+    text += terminal.paint(fmt::format("            and {}", count_text(all.size() - shown, "more frame")), Ink::dim) + "\n";
   return text;
 }
 
 std::string diff_text(const ProfileDiff& diff, const std::optional<TraceDiff>& traces, const DiffOptions& options) {
   const Terminal terminal = Terminal::of_stdout();
   const std::string unit = printable(diff.unit);
-  std::string text = terminal.paint(fmt::format("now: {}   against   baseline: {}   (change = now - baseline)",
+  std::string text = terminal.paint(fmt::format("now: {}   baseline: {}   (change = now - baseline)",
                                                 printable(diff.now_name), printable(diff.baseline_name)),
                                     Ink::bold) +
                      "\n";
   if (traces) text += text_before_diff(*traces, terminal) + text_from_heaps(*traces, terminal);
-  text += fmt::format("{}  in all\n", change_columns(diff.baseline, diff.now, unit));
+  text += fmt::format("{}  total\n", change_columns(diff.baseline, diff.now, unit));
   if (diff.baseline.unknown + diff.now.unknown > 0)
-    text += fmt::format("{} programs of unknown size before, {} now; in no sum.\n",
+    text += fmt::format("{} programs of unknown size in the baseline, {} now; no sum includes them.\n",
                         text_from_count(diff.baseline.unknown), text_from_count(diff.now.unknown));
   text += group_changes(diff.devices, "device", unit, terminal) + group_changes(diff.kinds, "kind", unit, terminal);
 
@@ -105,11 +106,10 @@ std::string diff_text(const ProfileDiff& diff, const std::optional<TraceDiff>& t
             "\n";
   if (diff.is_by_file_name)
     text +=
-        "\nA side was stripped of its paths (convert --strip-paths): files are matched by their names alone, without "
-        "folders.\n";
-  text += fmt::format("\n{} of the bytes of both sides belong to stacks without a partner on the other side{}.\n",
+        "\nOne side has no paths (convert --strip-paths): files are matched by name, without folders.\n";
+  text += fmt::format("\n{} of the bytes of both sides are in stacks that only one side has{}.\n",
                       text_from_share(diff.unmatched_bytes, diff.compared_bytes),
-                      diff.match == StackMatch::function ? " (lines are not compared; --match line does)" : "");
+                      diff.match == StackMatch::function ? " (line numbers are ignored; --match line compares them)" : "");
   return text;
 }
 
@@ -117,43 +117,43 @@ std::string diff_text(const ProfileDiff& diff, const std::optional<TraceDiff>& t
 
 int run_diff(const DiffOptions& options) {
   if (options.match != "function" && options.match != "line")
-    return fail({fmt::format("stacks can't be matched by '{}'", options.match),
-                 "--match function or --match line.",
+    return fail({fmt::format("cannot match stacks by '{}'", options.match),
+                 "Use --match function or --match line.",
                  {},
                  {},
                  false});
-  if (auto allowed = options.given.refuse({"--relative"}, "is for reports: changes have shares of their own"); !allowed)
+  if (auto allowed = options.used.refuse({"--relative"}, "does not apply to diff, which prints percentages of the change"); !allowed)
     return fail(allowed.error());
   if (options.json)
-    if (auto allowed = options.given.refuse({"--frames"}, "is for text: JSON has whole stacks"); !allowed)
+    if (auto allowed = options.used.refuse({"--frames"}, "does not apply to JSON, which has whole stacks"); !allowed)
       return fail(allowed.error());
   auto files = expand_files(options.files);
   if (!files) return fail(files.error());
   // Two names are baseline and now; of a folder or a longer list the first and the last are compared.
-  if (files->size() == 1 && !options.from.empty()) files->push_back(files->front());  // Two moments of one trace.
+  if (files->size() == 1 && !options.from.empty()) files->push_back(files->front());  // One trace at two times.
   if (files->size() == 1 && !options.view.at.empty())
     return fail(
-        {"--at is one moment, and a comparison has two", "Give the baseline's too: --from MOMENT.", {}, {}, false});
+        {"--at is one time, and a comparison needs two", "Add the time of the baseline: --from TIME.", {}, {}, false});
   if (files->size() < 2)
-    return fail({"a comparison needs two profiles",
-                 "hbmscope diff BASELINE NOW, or a folder with at least two; of one trace: --from MOMENT --at MOMENT.",
+    return fail({"a comparison needs two files",
+                 "hbmscope diff BASELINE NOW, or a folder with at least two; for one trace: --from TIME --at TIME.",
                  {},
                  {},
                  false});
-  // With --same one side leads, the one whose moment is named, and the other one follows.
+  // With --same the side whose time is given leads, and the other one follows.
   const auto same = parse_same_moment(options.same);
   const bool baseline_leads = same && !options.from.empty();
   if (baseline_leads && !options.view.at.empty())
     return fail(
-        {"--same finds one of the two moments, and both are named", "Leave out --from or --at.", {}, {}, false});
+        {"--same finds one of the two times, and both are given", "Remove --from or --at.", {}, {}, false});
   LoadOptions load = load_options(options.view);
   if (!options.from.empty() || same) load.at = options.from;
-  // As it is written beside what if.
+  // The unmodified workload is the baseline of a what-if.
   const bool is_one_file = options.files.size() == 1;
   if (!is_one_file) load.what_if.clear();
   auto before = load_merged({files->front()}, load);
   if (!before) return fail(before.error());
-  // Two moments of one trace are read once, and its blocks are then known by their ids.
+  // One trace at two times is read once, and its blocks are then known by their ids.
   const bool is_one_trace =
       before->trace != nullptr && files->front() == files->back() && (is_one_file || options.view.what_if.empty());
   auto after = is_one_trace ? load_again(*before, load_options(options.view))
@@ -164,7 +164,7 @@ int run_diff(const DiffOptions& options) {
     const Source& leads = baseline_leads ? *before : *after;
     const auto heap = find_compared_heap(leads, options.heap);
     if (!heap) return fail(heap.error());
-    follows = load_beside(*follows, leads, *heap, *same, load);
+    follows = load_at_same(*follows, leads, *heap, *same, load);
     if (!follows) return fail(follows.error());
   }
   ViewRequest request = options.view.request;

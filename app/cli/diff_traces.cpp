@@ -72,7 +72,7 @@ Json json_from_heaps(const HeapsBeside& heaps) {
 Result<HeapKey> find_compared_heap(const Source& source, const std::string& name) {
   if (source.trace) return name.empty() ? choose_heap(*source.trace, {}) : find_heap(*source.trace, name);
   if (name.empty()) return HeapKey{};
-  return Failure(Error{"--heap is about two traces", "Profiles have no heaps.", {}, {}, false});
+  return Failure(Error{"--heap needs two traces: profiles have no heaps", "Remove --heap.", {}, {}, false});
 }
 
 std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source& now, HeapKey heap) {
@@ -82,25 +82,25 @@ std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source
                    compare_chosen_heaps(baseline, now, heap)};
 }
 
-Result<Source> load_beside(const Source& side, const Source& leads, HeapKey heap, SameMoment same,
+Result<Source> load_at_same(const Source& side, const Source& leads, HeapKey heap, SameMoment same,
                            LoadOptions options) {
   if (!side.trace || !leads.trace)
-    return Failure(Error{"--same is about two traces", "Profiles have one moment each.", {}, {}, false});
+    return Failure(Error{"--same needs two traces: a profile has only one time", "Remove --same.", {}, {}, false});
   const HeapKey other = choose_alike(*side.trace, *leads.trace, heap);
   if (heap.empty() || other.empty())
     return Failure(Error{
-        "--same counts the requests of a heap, and there is none", "Name both moments: --from, --at.", {}, {}, false});
+        "--same compares heaps, and there is none", "Give both times: --from and --at.", {}, {}, false});
   const auto found =
       find_moment_beside(*leads.trace, heap, leads.moment.positions[heap.stream], *side.trace, other, same);
   options.at = text_from_position(*side.trace, other.stream, found->position);
   auto moved = load_again(side, options);
-  if (moved && found->is_short) moved->moment.text += ", where it ends: the other one is further on";
+  if (moved && found->is_short) moved->moment.text += ", where it ends; the other trace continues";
   return moved;
 }
 
 std::string text_from_heaps(const TraceDiff& diff, const Terminal& terminal) {
   if (!diff.heaps) return {};
-  std::string text = terminal.paint(fmt::format("\nheaps: A is {} of the baseline, B is {} now",
+  std::string text = terminal.paint(fmt::format("\nheaps: A = {} (baseline), B = {} (now)",
                                                 printable(diff.heaps->a.label), printable(diff.heaps->b.label)),
                                     Ink::dim) +
                      "\n";
@@ -115,7 +115,7 @@ std::string text_from_heaps(const TraceDiff& diff, const Terminal& terminal) {
 std::string text_before_diff(const TraceDiff& diff, const Terminal& terminal) {
   std::string text = fmt::format("now at {}, baseline at {}\n", diff.now.moment.text, diff.baseline.moment.text);
   if (diff.settings.empty()) return text;
-  text += terminal.paint("\nsettings that differ: baseline -> now", Ink::dim) + "\n";
+  text += terminal.paint("\ndifferent settings: baseline -> now", Ink::dim) + "\n";
   for (const SettingChange& setting : diff.settings)
     text += fmt::format("  {}: {} -> {}\n", printable(setting.key), printable(text_from_setting(setting.baseline)),
                         printable(text_from_setting(setting.now)));
@@ -128,7 +128,7 @@ std::string text_from_blocks(const TraceDiff& diff, const DiffOptions& options, 
   std::string text =
       terminal.paint(
           fmt::format(
-              "\n{:>10}  {:>9}  blocks and handles that live, matched by {}; all of them, whatever --where and --value",
+              "\n{:>10}  {:>9}  live blocks and handles, matched by {} (--where and --value do not apply)",
               "change", "count", matched),
           Ink::dim) +
       "\n";
@@ -138,7 +138,7 @@ std::string text_from_blocks(const TraceDiff& diff, const DiffOptions& options, 
   if (diff.blocks.is_by_id) text += change_line(changes.moved, "moved to another address");
   text += change_line(changes.unchanged, "unchanged");
   if (diff.blocks.own_code.empty()) return text;
-  text += terminal.paint(fmt::format("\n{:>10}  blocks, by your own code", "change"), Ink::dim) + "\n";
+  text += terminal.paint(fmt::format("\n{:>10}  blocks, by your code", "change"), Ink::dim) + "\n";
   std::size_t shown = 0;
   for (const BlockDiffRow& row : diff.blocks.own_code) {
     if (options.top != 0 && shown == options.top) break;

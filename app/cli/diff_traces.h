@@ -1,5 +1,5 @@
-// The part of a comparison that only traces have: settings that differ, before anything else; blocks that came, went,
-// grew and moved.
+// The part of a comparison that only traces have: settings that differ, before anything else; blocks that were allocated
+// or freed, that grew or moved.
 #pragma once
 
 #include <optional>
@@ -26,18 +26,19 @@ struct TraceDiff {
   std::optional<HeapsBeside> heaps;  // A is the baseline, B is now.
 };
 
-// The heap that a person means (--heap), or the one that stands out where `name` is empty; empty where there is none.
-// Errors: a profile has none, none has that name.
+// The heap named by --heap, or the one that stands out where `name` is empty; empty where there is none. Errors: a
+// profile has no heaps, or none has that name.
 Result<HeapKey> find_compared_heap(const Source& source, const std::string& name);
 
-// A side as it was when the heap of the other one is where it is (--same). Errors: no trace, or nothing in it.
-Result<Source> load_beside(const Source& side, const Source& leads, HeapKey heap, SameMoment same, LoadOptions options);
+// A side at the same time, or after the same number of requests, as the other side (--same). Errors: it is no trace, or
+// has no heap.
+Result<Source> load_at_same(const Source& side, const Source& leads, HeapKey heap, SameMoment same, LoadOptions options);
 
 // Nothing where a side is a profile. `heap` is one of now's. The sources must outlive it.
 std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source& now, HeapKey heap);
 
-std::string text_before_diff(const TraceDiff& diff, const Terminal& terminal);  // Moments and settings.
-std::string text_from_heaps(const TraceDiff& diff, const Terminal& terminal);   // Figures and words.
+std::string text_before_diff(const TraceDiff& diff, const Terminal& terminal);  // Times and settings.
+std::string text_from_heaps(const TraceDiff& diff, const Terminal& terminal);   // Figures and sentences.
 std::string text_from_blocks(const TraceDiff& diff, const DiffOptions& options, const Terminal& terminal);
 
 // The comparison of profiles with that of the traces in it, settings in front of all figures.

@@ -14,15 +14,15 @@
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/output_file.h"
-#include "app/cli/report_trace.h"
+#include "app/cli/report_section.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
 int run_export(const ExportOptions& options) {
-  if (auto allowed = options.given.refuse({"--relative"}, "is for reports: exports have the sums themselves"); !allowed)
+  if (auto allowed = options.used.refuse({"--relative"}, "does not apply to exports, which have no percentages"); !allowed)
     return fail(allowed.error());
   if (options.to != "parquet")
-    if (auto allowed = options.given.refuse({"--python"}, "is for --to parquet"); !allowed)
+    if (auto allowed = options.used.refuse({"--python"}, "needs --to parquet"); !allowed)
       return fail(allowed.error());
   if (auto allowed = check_output(options.files, options.output); !allowed) return fail(allowed.error());
   if (is_trace_export(options)) return run_trace_export(options);
@@ -30,21 +30,22 @@ int run_export(const ExportOptions& options) {
   if (!format) return fail(format.error());
   if (options.output.empty() && *format == ExportFormat::pprof && isatty(STDOUT_FILENO) == 1)
     return fail(
-        {"a profile is not text for a terminal", "Write it to a file with --output FILE, or pipe it.", {}, {}, false});
+        {"a pprof profile is binary and can't be printed in a terminal", "Write it to a file with -o FILE, or pipe it.", {}, {}, false});
   const auto source = load_merged(options.files, load_options(options.view));
   if (!source) return fail(source.error());
   const auto view = make_view(source->profile, options.view.request);
   if (!view) return fail(view.error());
   nlohmann::ordered_json of_trace = nlohmann::ordered_json::object();
-  if (source->trace && *format == ExportFormat::json) add_trace(of_trace, *source);
+  if (source->trace && *format == ExportFormat::json)
+    if (auto added = add_trace_json(of_trace, {ReportOptions(), *source, *view}); !added) return fail(added.error());
   const std::string bytes = *format == ExportFormat::json ? write_json(*view, of_trace) : write_profile(*view, *format);
   if (options.output.empty()) return print_to_stdout(bytes) ? exit_ok : exit_unreadable;
   std::ofstream file(options.output, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();
   if (!file)
-    return fail({fmt::format("the file can't be written: {}", std::strerror(errno)),
-                 "Is there room, and may you write there?",
+    return fail({fmt::format("cannot write the file: {}", std::strerror(errno)),
+                 "Check the free space and the permissions of the folder.",
                  options.output,
                  {},
                  false});

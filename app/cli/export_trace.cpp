@@ -18,22 +18,22 @@
 namespace hbmscope::cli {
 namespace {
 
-// What would otherwise be left out without a word.
-Result<void> check_combination(const ExportOptions& options) {
+// What would otherwise be ignored.
+Result<void> check_export_options(const ExportOptions& options) {
   if (options.to != "csv" && options.to != "json" && options.to != "parquet")
     if (auto allowed =
-            options.given.refuse({"--what"}, "is for rows: --to csv, json and parquet write each event or block");
+            options.used.refuse({"--what"}, "needs --to csv, json or parquet, which write one row per event or block");
         !allowed)
       return allowed;
   if (options.to == "parquet" && options.output.empty())
-    return Failure(Error{"Parquet is a file, not a stream", "Name it with -o FILE.", {}, {}, false});
+    return Failure(Error{"Parquet can't be written to standard output", "Add -o FILE.", {}, {}, false});
   if (options.to != "perfetto")
-    if (auto allowed = options.given.refuse({"--step"}, "is for --to perfetto"); !allowed) return allowed;
+    if (auto allowed = options.used.refuse({"--step"}, "needs --to perfetto"); !allowed) return allowed;
   for (const std::string_view filter :
        {"--where", "--focus", "--ignore", "--hide", "--show", "--value", "--keep-dropped-frames"})
-    if (options.given.has(filter))
-      return Failure(Error{fmt::format("{} does not apply: the events of a trace are written whole", filter),
-                           "Leave it out; --at says up to which moment.",
+    if (options.used.has(filter))
+      return Failure(Error{fmt::format("{} does not apply: all events of a trace are written", filter),
+                           "Remove it; --at limits the events to those before a time.",
                            {},
                            {},
                            false});
@@ -54,8 +54,8 @@ int write_to_file(const std::string& name, const WriteTo& write) {
   const bool is_whole = file && write(sink) == ExportEnd::whole;
   file.close();
   if (is_whole && file) return exit_ok;
-  return fail({fmt::format("the file can't be written: {}", std::strerror(errno)),
-               "Is there room, and may you write there?",
+  return fail({fmt::format("cannot write the file: {}", std::strerror(errno)),
+               "Check the free space and the permissions of the folder.",
                name,
                {},
                false});
@@ -68,7 +68,7 @@ bool is_trace_export(const ExportOptions& options) {
 }
 
 int run_trace_export(const ExportOptions& options) {
-  if (auto combined = check_combination(options); !combined) return fail(combined.error());
+  if (auto combined = check_export_options(options); !combined) return fail(combined.error());
   TraceTable table = TraceTable::events;
   if (!options.what.empty()) {
     const auto parsed = parse_trace_table(options.what);
@@ -79,16 +79,15 @@ int run_trace_export(const ExportOptions& options) {
   if (!options.step.empty()) {
     const auto step = parse_bytes(options.step);
     if (!step) return fail(step.error());
-    if (*step < 1) return fail({"a step is at least one byte", "Write --step 1MiB.", {}, {}, false});
+    if (*step < 1) return fail({"--step must be at least one byte", "For example --step 1MiB.", {}, {}, false});
     perfetto.step_bytes = static_cast<std::uint64_t>(*step);
   }
   const auto source = load_merged(options.files, load_options(options.view));
   if (!source) return fail(source.error());
   if (!source->trace)
     return fail(
-        {"there are no events in this: profiles have none",
-         "Give snapshots, logs or recordings; or leave out --what, or export to pprof, folded, svg, csv, json or "
-         "html.",
+        {"a profile has no events",
+         "Use snapshots, logs or recordings; or remove --what, or export to pprof, folded, svg, csv, json or html.",
          {},
          {},
          false});

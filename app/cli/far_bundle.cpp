@@ -14,7 +14,6 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -25,10 +24,10 @@
 namespace hbmscope::cli {
 namespace {
 
-// What the collector asks of a job's C library (tests/collector/symbols_test.py).
+// What the collector needs from a job's C library (tests/collector/symbols_test.py).
 constexpr int glibc_major = 2, glibc_minor = 18;
 
-// An answer is some lines, and an archive's list of faults; a host that says more is not one that was asked.
+// An answer is some lines, and an archive's list of faults; a host that prints more is not the expected one.
 constexpr std::size_t said_max = std::size_t{8} << 20;
 
 struct Said {
@@ -55,7 +54,7 @@ Said listen(const std::string& host, const std::string& command, int input, bool
     if ((ready < 0 && errno != EINTR) || (ready == 0 && ended != 0)) break;
     if (said.output.size() + said.errors.size() > said_max) {
       kill(ssh, SIGKILL);
-      said.errors = "it says more than an answer can be";
+      said.errors = "its answer is too long";
       break;
     }
     for (std::size_t i = 0; i < waited.size(); ++i) {
@@ -80,21 +79,17 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-int refuse(const std::string& what, const std::string& remedy) {
-  return fail({what, remedy, {}, {}, false});
-}
-
-// In the words of whoever failed.
+// With the message of whatever failed.
 int refuse_failure(const std::string& host, const Said& said) {
   const std::string words = printable(trimmed(said.errors));
   if (said.code == view::ssh_failed || said.code < 0 || said.code > 128)
-    return refuse(fmt::format("{} can't be reached: {}", host, words.empty() ? "ssh said nothing" : words),
-                  fmt::format("Does `ssh {} true` work?", host));
-  return refuse(fmt::format("{} answers with exit code {}: {}", host, said.code, words),
-                "A POSIX shell, tar, gzip and sha256sum are needed there.");
+    return fail(refusal(fmt::format("cannot reach {}: {}", host, words.empty() ? "ssh printed no reason" : words),
+                  fmt::format("Check that `ssh {} true` works.", host)));
+  return fail(refusal(fmt::format("{} answered with exit code {}: {}", host, said.code, words),
+                "It needs a POSIX shell, tar, gzip and sha256sum."));
 }
 
-// One line for each thing that is asked; what else is printed there (a greeting) begins otherwise. No quote, backslash
+// One line for each question; what else is printed there (a greeting) begins otherwise. No quote, backslash
 // or exclamation mark in it: whatever shell the user has there hands it on as it is.
 std::string probe(const std::string& identity) {
   return fmt::format(
@@ -107,7 +102,7 @@ std::string probe(const std::string& identity) {
       identity);
 }
 
-// Beside its place first: what is there is whole.
+// Unpacked next to its place first, so that what is there is complete.
 std::string install(const std::string& identity) {
   return fmt::format(
       "sh -c 'umask 077; c=\"$HOME/.cache/hbmscope\"; d=\"$c/{}\"; p=\"$d.$$\"; mkdir -p \"$c\" && rm -rf \"$p\" && "
@@ -129,19 +124,19 @@ std::map<std::string, std::string> lines_of(const std::string& output) {
   return found;
 }
 
-std::optional<std::string> find_system_fault(std::map<std::string, std::string>& told, const view::Bundle& bundle) {
-  std::istringstream machine(told["machine"]);
+std::optional<std::string> find_system_fault(std::map<std::string, std::string>& reported, const view::Bundle& bundle) {
+  std::istringstream machine(reported["machine"]);
   std::string system, name;
   machine >> system >> name;
-  if (system != "Linux") return fmt::format("runs {}, and jobs are observed on Linux only", printable(system));
+  if (system != "Linux") return fmt::format("runs {}, and hbmscope observes jobs on Linux only", printable(system));
   if (name != bundle.machine)
-    return fmt::format("is a machine of kind {}, and what can be carried there is for {}", printable(name),
+    return fmt::format("is a {} machine, and this hbmscope can only be copied to {} machines", printable(name),
                        bundle.machine);
-  std::istringstream library(told["libc"]);
+  std::istringstream library(reported["libc"]);
   int major = 0, minor = 0;
   char dot = 0;
   if (!(library >> name >> major >> dot >> minor) || name != "glibc")
-    return fmt::format("has no glibc, which the collector needs in a job (glibc {}.{} or newer)", glibc_major,
+    return fmt::format("has no glibc, and the collector needs glibc {}.{} or newer", glibc_major,
                        glibc_minor);
   if (major < glibc_major || (major == glibc_major && minor < glibc_minor))
     return fmt::format("has glibc {}.{}, and the collector needs {}.{} or newer", major, minor, glibc_major,
@@ -150,13 +145,13 @@ std::optional<std::string> find_system_fault(std::map<std::string, std::string>&
 }
 
 // "0 700": another's, or others may write there. Nothing: it is not there.
-std::optional<std::string> find_folder_fault(const std::string& told, const std::string& uid) {
-  std::istringstream words(told);
+std::optional<std::string> find_folder_fault(const std::string& reported, const std::string& uid) {
+  std::istringstream words(reported);
   std::string owner, mode;
   if (!(words >> owner >> mode)) return std::nullopt;
-  if (owner != uid) return "belongs to another user, of number " + printable(owner);
+  if (owner != uid) return "belongs to another user, number " + printable(owner);
   if ((std::strtol(mode.c_str(), nullptr, 8) & 022) != 0)
-    return "can be changed by others (mode " + printable(mode) + ")";
+    return "is writable by others (mode " + printable(mode) + ")";
   return std::nullopt;
 }
 
@@ -173,67 +168,45 @@ bool is_agreed(const FarOptions& options, const view::Bundle& bundle) {
 std::optional<view::Bundle> find_bundle_for(const std::string& host) {
   auto bundle = view::find_bundle();
   if (!bundle)
-    refuse(fmt::format("this hbmscope has nothing to carry to {}", host),
-           "make bundle makes it; HBMSCOPE_SERVER_BUNDLE names its folder where that is elsewhere.");
+    fail(refusal(fmt::format("this hbmscope has no server bundle to copy to {}", host),
+           "Build it with make bundle, or set HBMSCOPE_SERVER_BUNDLE to its folder."));
   return bundle;
 }
 
 }  // namespace
 
-void add_far_options(CLI::App& command, FarOptions& options) {
-  command.add_option("--on", options.host, "On this machine, by your own ssh: a name that ssh knows")
-      ->check([](const std::string& host) { return view::find_host_fault(host); });
-  command.add_flag("--yes", options.yes, "Copy what is needed there without asking");
-  command.add_option("--ssh", options.ssh, "Instead of ssh, e.g. 'ssh -p 2222'; as HBMSCOPE_SSH");
-}
-
 std::optional<int> take_host_from(std::string& job, FarOptions& options) {
   const auto far = view::far_job_from(job);
   if (!far) return std::nullopt;
   if (!options.host.empty() && options.host != far->host)
-    return refuse(fmt::format("two machines are named: {} and {}", options.host, far->host), "Leave one out.");
+    return fail(refusal(fmt::format("there are two machines: {} and {}", options.host, far->host), "Remove one of them."));
   options.host = far->host;
   job = far->process;
   return std::nullopt;
 }
 
-std::vector<std::string> words_for_there(const CLI::App& command) {
-  std::vector<std::string> words{command.get_name()};
-  for (const CLI::Option* option : command.get_options()) {
-    const std::string name = option->get_name();
-    if (option->count() == 0 || option->get_positional() || name == "--on" || name == "--yes" || name == "--ssh" ||
-        name == "--record" || name == "--no-window")
-      continue;
-    for (const std::string& value : option->results()) {
-      words.push_back(name);
-      if (option->get_expected_max() > 0) words.push_back(value);
-    }
-  }
-  return words;
-}
-
 std::optional<int> prepare_host(const FarOptions& options) {
   if (!options.ssh.empty()) setenv(view::ssh_variable, options.ssh.c_str(), 1);
-  if (const std::string fault = view::find_host_fault(options.host); !fault.empty()) return refuse(fault, {});
+  if (const std::string fault = view::find_host_fault(options.host); !fault.empty()) return fail(refusal(fault, {}));
   const auto bundle = find_bundle_for(options.host);
   if (!bundle) return exit_usage;
   const Said probed = listen(options.host, probe(bundle->identity), -1, true);
-  auto told = lines_of(probed.output);
-  if (probed.code != 0 || told["machine"].empty()) return refuse_failure(options.host, probed);
-  if (const auto fault = find_system_fault(told, *bundle))
-    return refuse(fmt::format("{} {}", options.host, *fault), {});
+  auto reported = lines_of(probed.output);
+  if (probed.code != 0 || reported["machine"].empty()) return refuse_failure(options.host, probed);
+  if (const auto fault = find_system_fault(reported, *bundle))
+    return fail(refusal(fmt::format("{} {}", options.host, *fault), {}));
   for (const char* folder : {"cache", "folder"})
-    if (const auto fault = find_folder_fault(told[folder], told["uid"]))
-      return refuse(fmt::format("~/.cache/hbmscope{} on {} {}, so nothing in it is started",
+    if (const auto fault = find_folder_fault(reported[folder], reported["uid"]))
+      return fail(refusal(fmt::format("~/.cache/hbmscope{} on {} {}, so hbmscope starts nothing from it",
                                 std::string(folder) == "cache" ? "" : "/" + bundle->identity, options.host, *fault),
-                    "Make it yours alone, or remove it.");
-  if (!told["sum"].empty() && bundle->identity.ends_with("-" + told["sum"])) return std::nullopt;
+                    "Make it writable by you alone, or remove it."));
+  if (!reported["sum"].empty() && bundle->identity.ends_with("-" + reported["sum"])) return std::nullopt;
   if (!is_agreed(options, *bundle))
-    return refuse(fmt::format("{}: {}", options.host, not_there_yet),
-                  fmt::format("--yes copies {} to ~/.cache/hbmscope/{} there; a terminal is asked.",
-                              text_from_bytes(static_cast<std::int64_t>(bundle->bytes)), bundle->identity));
+    return fail(refusal(fmt::format("{}: {}", options.host, not_there_yet),
+                  fmt::format("Add --yes to copy {} to ~/.cache/hbmscope/{} there, or run it in a terminal.",
+                              text_from_bytes(static_cast<std::int64_t>(bundle->bytes)), bundle->identity)));
   const int archive = open(bundle->archive.c_str(), O_RDONLY | O_CLOEXEC);
-  if (archive < 0) return fail({"it can't be read", {}, bundle->archive, {}, false});
+  if (archive < 0) return fail({"cannot read the file", {}, bundle->archive, {}, false});
   const Said copied = listen(options.host, install(bundle->identity), archive, true);
   close(archive);
   if (lines_of(copied.output).count("copied") == 0) return refuse_failure(options.host, copied);
@@ -248,7 +221,7 @@ int run_there(const FarOptions& options, const std::vector<std::string>& words) 
   int status = 0;
   while (ssh > 0 && waitpid(ssh, &status, 0) < 0 && errno == EINTR) {
   }
-  if (ssh <= 0) return refuse("ssh can't be started: " + wrong, {});
+  if (ssh <= 0) return fail(refusal("cannot start ssh: " + wrong, {}));
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -29,10 +29,10 @@
 namespace hbmscope::cli {
 namespace {
 
-volatile std::sig_atomic_t signal_came = 0;
+volatile std::sig_atomic_t far_job_signal = 0;
 
-void remember_signal(int signal) {
-  signal_came = signal;
+void note_signal_for_far_job(int signal) {
+  far_job_signal = signal;
 }
 
 // What the command there says when it has begun.
@@ -63,7 +63,7 @@ class FollowedJob {
   int run(const Begun& begun, bool has_window) {
     const std::string name = options_.far.host + ":" + begun.observer;
     for (const int one : {SIGINT, SIGTERM, SIGHUP})
-      if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);
+      if (std::signal(one, note_signal_for_far_job) == SIG_IGN) std::signal(one, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     link_.set_news([](const std::string& news) { say(printable(news)); });
     link_.set_output(begun.folder, [](std::span<const std::uint8_t> bytes, bool is_error) {
@@ -82,9 +82,9 @@ class FollowedJob {
     if (const auto wrong = link_.open(view::socket_of("live:" + name))) return fail_to_follow(name, *wrong);
     if (has_window && !options_.no_window && has_display()) window_.open(name);
     while (link_.read(100)) {
-      if (signal_came != 0 && !take_signal(std::exchange(signal_came, 0))) return leave(name);
-      if (!is_run_ && window_.was_closed()) asked_ = link::RequestKind::detach;
-      if (asked_ && !link_.is_lost()) link_.request(*std::exchange(asked_, std::nullopt));
+      if (far_job_signal != 0 && !take_signal(std::exchange(far_job_signal, 0))) return leave(name);
+      if (!is_run_ && window_.was_closed()) pending_request_ = link::RequestKind::detach;
+      if (pending_request_ && !link_.is_lost()) link_.request(*std::exchange(pending_request_, std::nullopt));
       const bool is_all = (status_.flags & link::status_flag::waits) != 0 && link_.place() >= status_.blocks_bytes;
       has_all_ = has_all_ || is_all;
       if (is_all && !link_.is_lost() && !std::exchange(has_said_so_, true))
@@ -95,9 +95,9 @@ class FollowedJob {
     if (!link_.why().empty() && !has_all_) return fail_to_follow(name, link_.why());
     if (!is_run_) return exit_ok;
     constexpr int exit_code_max = 255;
-    const bool is_told = (status_.flags & link::status_flag::has_exit_code) != 0;
-    if (is_told && status_.exit_code >= 0 && status_.exit_code <= exit_code_max) return status_.exit_code;
-    return fail({fmt::format("{} did not say how the job ended", options_.far.host), {}, {}, {}, false});
+    const bool has_exit_code = (status_.flags & link::status_flag::has_exit_code) != 0;
+    if (has_exit_code && status_.exit_code >= 0 && status_.exit_code <= exit_code_max) return status_.exit_code;
+    return fail({fmt::format("{} did not report how the job ended", options_.far.host), {}, {}, {}, false});
   }
 
  private:
@@ -108,36 +108,36 @@ class FollowedJob {
     if (!failure_) recording_.append(block);
     if (!failure_) failure_ = recording_.failure();
     if (failure_)
-      say(fmt::format("the recording here ends, the one there goes on: {}: {}", printable(options_.record),
+      say(fmt::format("the local recording ended, the remote one continues: {}: {}", printable(options_.record),
                       printable(*failure_)));
   }
 
   // False: it is the second one while nobody hears the first.
   bool take_signal(int signal) {
-    const auto asked = !is_run_            ? link::RequestKind::detach
+    const auto request = !is_run_            ? link::RequestKind::detach
                        : signal == SIGTERM ? link::RequestKind::terminate
                        : signal == SIGHUP  ? link::RequestKind::hang_up
                                            : link::RequestKind::interrupt;
     if (!link_.is_lost()) {
-      link_.request(asked);
+      link_.request(request);
       return true;
     }
-    if (asked_) return false;
-    asked_ = asked;
-    say(fmt::format("the line to {} is lost: that is passed on when it is back; once more ends this command alone",
+    if (pending_request_) return false;
+    pending_request_ = request;
+    say(fmt::format("the connection to {} is lost; the signal is sent when it is back. Press again to end only this command",
                     options_.far.host));
     return true;
   }
 
   int leave(const std::string& name) {
     finish_recording();
-    say(fmt::format("the job goes on there, observed: hbmscope watch {0}, or hbmscope detach {0}", name));
+    say(fmt::format("the job is still running and observed: hbmscope watch {0}, or hbmscope detach {0}", name));
     constexpr int interrupted = 130;
     return interrupted;
   }
 
   int fail_to_follow(const std::string& name, const std::string& wrong) {
-    return fail({printable(wrong), fmt::format("Is it still there? hbmscope watch {}", name), name, {}, false});
+    return fail({printable(wrong), fmt::format("Check whether it is still running: hbmscope watch {}", name), name, {}, false});
   }
 
   void finish_recording() {
@@ -149,12 +149,12 @@ class FollowedJob {
   void finish(const Begun& begun) {
     finish_recording();
     if (!has_begun_ || failure_) {
-      say(fmt::format("nothing was recorded here; what there is on {} is in {}", options_.far.host,
+      say(fmt::format("nothing was recorded here; the files on {} are in {}", options_.far.host,
                       printable(begun.folder)));
       return;
     }
     const auto count = [](std::uint64_t number) { return text_from_count(static_cast<std::int64_t>(number)); };
-    say(fmt::format("{} events of {} {} on {}, {} lost, in {} ({}); there: {}/recording.hbm", count(status_.events),
+    say(fmt::format("{} events of {} {} on {} ({} lost) saved in {} ({}); on that machine in {}/recording.hbm", count(status_.events),
                     status_.processes, status_.processes == 1 ? "process" : "processes", options_.far.host,
                     count(status_.lost_events), printable(options_.record), text_from_bytes(recording_.bytes()),
                     printable(begun.folder)));
@@ -166,7 +166,7 @@ class FollowedJob {
   link::Status status_;
   serve::Recorder recording_;
   std::optional<std::string> failure_;
-  std::optional<link::RequestKind> asked_;  // While the line is lost.
+  std::optional<link::RequestKind> pending_request_;  // While the line is lost.
   WindowProcess window_;
   bool has_begun_ = false, has_said_so_ = false, has_all_ = false;
 };
@@ -180,7 +180,7 @@ int follow_far_job(const FarJobOptions& given, bool has_window) {
   // Before anything is begun there.
   const bool was_there = std::filesystem::exists(options.record);
   const int tried = ::open(options.record.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (tried < 0) return fail({std::strerror(errno), "Name another file with --record.", options.record, {}, false});
+  if (tried < 0) return fail({std::strerror(errno), "Choose another file with --record.", options.record, {}, false});
   close(tried);
   if (!was_there) std::filesystem::remove(options.record);
   std::vector<std::string> words{"far-start"};
@@ -190,7 +190,7 @@ int follow_far_job(const FarJobOptions& given, bool has_window) {
   const auto begun = begun_from(output);
   if (code == exit_ok && begun) return FollowedJob(options).run(*begun, has_window);
   if (code == exit_ok)
-    return fail({fmt::format("{} did not say that it has begun", options.far.host), {}, {}, {}, false});
+    return fail({fmt::format("{} did not report that the job started", options.far.host), {}, {}, {}, false});
   return code == view::ssh_failed ? exit_unreadable : code;
 }
 

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr auto kept_for = std::chrono::hours(30 * 24);
 
-int told_at = -1;  // Where tell_far_start() writes.
+int start_pipe = -1;  // Where report_far_start() writes.
 bool is_started_far = false;
 
 std::string base_folder() {
@@ -73,11 +73,11 @@ void copy_to(int to, const std::string& path) {
 
 }  // namespace
 
-void tell_far_start() {
-  if (told_at < 0) return;
-  [[maybe_unused]] const ssize_t written = write(told_at, "!", 1);
-  close(told_at);
-  told_at = -1;
+void report_far_start() {
+  if (start_pipe < 0) return;
+  [[maybe_unused]] const ssize_t written = write(start_pipe, "!", 1);
+  close(start_pipe);
+  start_pipe = -1;
 }
 
 bool is_far_started() {
@@ -87,7 +87,7 @@ bool is_far_started() {
 int run_far_start(const std::vector<std::string>& words,
                   const std::function<int(const std::vector<std::string>&)>& run) {
   if (words.empty() || (words.front() != "attach" && words.front() != "run"))
-    return fail({"only attach and run are started from afar", {}, {}, {}, false});
+    return fail({"only attach and run can be started remotely", {}, {}, {}, false});
   const std::string base = base_folder();
   std::error_code error;
   if (!base.empty()) fs::create_directories(base, error);
@@ -95,22 +95,22 @@ int run_far_start(const std::vector<std::string>& words,
   const std::string folder = fmt::format("{}/{:%Y%m%dT%H%M%S}Z-{}", base, fmt::gmtime(std::time(nullptr)), getpid());
   int ends[2] = {-1, -1};
   if (base.empty() || mkdir(folder.c_str(), 0700) != 0 || pipe2(ends, O_CLOEXEC) != 0)
-    return fail({fmt::format("no folder can be made for it: {}", base.empty() ? "HOME is not set" : folder),
+    return fail({fmt::format("cannot create a folder: {}", base.empty() ? "HOME is not set" : folder),
                  std::strerror(errno),
                  {},
                  {},
                  false});
   const pid_t process = fork();
-  if (process < 0) return fail({"it can't be started", std::strerror(errno), {}, {}, false});
+  if (process < 0) return fail({"cannot start the command", std::strerror(errno), {}, {}, false});
   if (process == 0) {
     close(ends[0]);
-    told_at = ends[1];
+    start_pipe = ends[1];
     run_there(folder, words, run);
   }
   close(ends[1]);
-  char told = 0;
+  char byte = 0;
   ssize_t count = 0;
-  while ((count = read(ends[0], &told, 1)) < 0 && errno == EINTR) {
+  while ((count = read(ends[0], &byte, 1)) < 0 && errno == EINTR) {
   }
   if (count == 1) {
     fmt::print("{} {} {}\n", far_start_line, process, view::encoded(folder));

@@ -14,8 +14,8 @@ namespace hbmscope::cli {
 int run_far_start(const std::vector<std::string>& words,
                   const std::function<int(const std::vector<std::string>&)>& run);
 
-// What attach and run say when the job is observed.
-void tell_far_start();
+// attach and run call this when the job is observed.
+void report_far_start();
 // Whether this is such a command: then nobody is at a terminal, and the last viewer is waited for.
 bool is_far_started();
 

@@ -28,8 +28,8 @@ std::string command_text(const std::string& command) {
 }
 
 int refuse_named(const std::string& part, const std::vector<attach::RunningJob>& found, const std::string& remedy) {
-  const int code = fail({found.empty() ? fmt::format("no job's command contains \"{}\"", part)
-                                       : fmt::format("{} jobs' commands contain \"{}\"", found.size(), part),
+  const int code = fail({found.empty() ? fmt::format("no job has a command that contains \"{}\"", part)
+                                       : fmt::format("{} jobs have commands that contain \"{}\"", found.size(), part),
                          remedy,
                          {},
                          {},

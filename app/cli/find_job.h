@@ -1,4 +1,4 @@
-// Which jobs of this machine a person means by a number, or by a part of a command as ps shows it.
+// Finds jobs of this machine by a number, or by a part of a command as ps shows it.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,7 @@ bool is_named(const attach::RunningJob& job, const std::string& part);
 // In one line: a script on the command line has many.
 std::string command_text(const std::string& command);
 
-// None, or more than one, has that part of a command. Says so, with each of them, and returns the exit code.
+// No job, or more than one, has that part of a command. Prints so, with each of them, and returns the exit code.
 int refuse_named(const std::string& part, const std::vector<attach::RunningJob>& found, const std::string& remedy);
 
 }  // namespace hbmscope::cli

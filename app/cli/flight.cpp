@@ -57,13 +57,13 @@ std::string text_from(const serve::Failure& failure) {
   std::string text;
   const std::string heap = failure.heap.empty() ? std::string() : fmt::format(" of {}", printable(failure.heap));
   if (failure.is_refusal) {
-    text = fmt::format("the driver refused {} to process {}",
+    text = fmt::format("the driver refused {} for process {}",
                        failure.asked_bytes == 0 ? "a call" : text_from_bytes(failure.asked_bytes) + heap, failure.pid);
     if (!failure.what.empty()) text += fmt::format(" ({})", printable(failure.what));
     if (failure.free_bytes) text += fmt::format("; {} was free on the device", text_from_bytes(*failure.free_bytes));
-    text += ", and no retry followed";
+    text += ", with no retry";
   } else {
-    text = fmt::format("process {} ran out of memory: it asked for {}{}", failure.pid,
+    text = fmt::format("process {} ran out of memory: it requested {}{}", failure.pid,
                        text_from_bytes(failure.asked_bytes), heap);
     if (!failure.what.empty()) text += fmt::format(" ({})", printable(failure.what));
   }
@@ -71,7 +71,7 @@ std::string text_from(const serve::Failure& failure) {
   return text;
 }
 
-// Signals with which somebody asks a job to end are no failure of it.
+// Signals that end a job on purpose are not failures.
 bool is_fatal(int signal) {
   return signal != SIGINT && signal != SIGTERM && signal != SIGHUP && signal != SIGPIPE;
 }
@@ -109,7 +109,7 @@ void Flight::open() {
   base_ = options_.folder.empty() ? default_folder() : fs::absolute(options_.folder).string();
   std::error_code error;
   if (base_.empty()) {
-    say("nothing is kept of failures: neither XDG_STATE_HOME nor HOME is set; see --flight");
+    say("the flight recorder is off: neither XDG_STATE_HOME nor HOME is set; see --flight");
     return;
   }
   fs::create_directories(base_, error);
@@ -117,7 +117,7 @@ void Flight::open() {
                                        file_name_from(name_), getpid());
   if (mkdir(path.c_str(), 0700) == 0) lock_ = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (lock_ < 0) {
-    say(fmt::format("nothing is kept of failures: {}: {}; see --flight", printable(path), std::strerror(errno)));
+    say(fmt::format("the flight recorder is off: {}: {}; see --flight", printable(path), std::strerror(errno)));
     return;
   }
   flock(lock_, LOCK_EX | LOCK_NB);
@@ -143,8 +143,8 @@ void Flight::write_line(const std::string& text) {
 }
 
 void Flight::keep_stderr() {
-  if (!stderr_.is_kept() || stderr_.bytes() == told_bytes_) return;
-  told_bytes_ = stderr_.bytes();
+  if (!stderr_.is_kept() || stderr_.bytes() == kept_bytes_) return;
+  kept_bytes_ = stderr_.bytes();
   write_new_file(fmt::format("{}/stderr-{}.txt", folder_, ++tails_), stderr_.read());
 }
 
@@ -154,12 +154,12 @@ void Flight::begin_note(const std::string& text, bool has_recording) {
     write_line(is_attached_ ? fmt::format("hbmscope attached to {}.", printable(name_))
                             : fmt::format("A run of {} under hbmscope.", printable(name_)));
     if (is_attached_)
-      write_line("Its standard error is where it was: it ran before.");
+      write_line("Its standard error is not here: it was already running.");
     else if (!stderr_.is_kept())
-      write_line("Its standard error is not here: it was a terminal, which is left alone.");
+      write_line("Its standard error is not here: it is a terminal.");
     else if (stderr_.has_stdout())
-      write_line("stderr-*.txt is the end of its standard output too: they were one file.");
-    say(fmt::format("{}; what is left of it is in {}", text, printable(folder_)));
+      write_line("stderr-*.txt also has the end of its standard output, which is the same file.");
+    say(fmt::format("{}; details are in {}", text, printable(folder_)));
   }
   has_notes_ = true;
   write_line(fmt::format("{:%Y-%m-%d %H:%M:%S} UTC, {:.1f} s after the start: {}.", fmt::gmtime(std::time(nullptr)),
@@ -178,7 +178,7 @@ void Flight::note(const std::vector<serve::Failure>& failures, bool is_recording
       continue;
     }
     noted_.push_back(now);
-    begin_note(text_from(failure) + (is_recording ? "" : " (the recording had ended before)"), true);
+    begin_note(text_from(failure) + (is_recording ? "" : " (the recording had already ended)"), true);
   }
 }
 
@@ -191,45 +191,45 @@ bool Flight::has_dumps() const {
 
 void Flight::finish(int status, bool has_recording) {
   if (!is_open()) return;
-  // A shell tells of its command's signal in its exit code.
+  // A shell reports the signal of its command in its exit code.
   const int code = WIFSIGNALED(status) ? 0 : WEXITSTATUS(status);
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : code > 128 && code < 128 + NSIG ? code - 128 : 0;
   if (signal != 0 && is_fatal(signal))
-    begin_note(fmt::format("{} ended it{}", name_of(signal),
-                           WIFSIGNALED(status) ? "" : fmt::format(", as its exit code {} says", code)),
+    begin_note(fmt::format("killed by {}{}", name_of(signal),
+                           WIFSIGNALED(status) ? "" : fmt::format(" (exit code {})", code)),
                has_recording);
   // One that XLA's allocator wrote at a request that succeeded later is no failure.
   else if (!has_notes_ && code != 0 && has_dumps())
-    begin_note(fmt::format("XLA's allocator refused a request, and the exit code is {}", code), has_recording);
+    begin_note(fmt::format("XLA's allocator refused a request, and the job exited with code {}", code), has_recording);
   else if (!has_notes_ && options_.on_exit)
-    begin_note("the job ended, and --on-exit asks for this", has_recording);
+    begin_note("the job ended (--on-exit)", has_recording);
   if (!has_notes_) return;
   keep_stderr();
-  if (signal == 0) write_line(fmt::format("It ended with exit code {}.", code));
+  if (signal == 0) write_line(fmt::format("It exited with code {}.", code));
   finish_notes(has_recording);
 }
 
 void Flight::finish_attached(bool has_ended) {
   if (!is_open()) return;
-  const char* how = has_ended ? "the job has ended" : "the job was let go, and runs on";
-  if (!has_notes_ && options_.on_exit) begin_note(fmt::format("{}, and --on-exit asks for this", how), true);
+  const char* how = has_ended ? "the job has ended" : "hbmscope detached, and the job keeps running";
+  if (!has_notes_ && options_.on_exit) begin_note(fmt::format("{} (--on-exit)", how), true);
   if (!has_notes_) return;
-  write_line(has_ended ? "It has ended; how, is its parent's to know." : "It was let go, and runs on.");
+  write_line(has_ended ? "It has ended; its exit code is unknown." : "hbmscope detached; the job keeps running.");
   finish_notes(true);
 }
 
 void Flight::finish_notes(bool has_recording) {
   if (unnoted_ > 0)
-    write_line(fmt::format("And {} more out-of-memories or refusals, above {} a minute; the recording has them.",
+    write_line(fmt::format("And {} more out-of-memory errors or refusals, beyond {} a minute; the recording has them.",
                            text_from_count(unnoted_), notes_a_minute));
   std::error_code error;
   if (has_recording && !has_link_) has_link_ = fs::copy_file(recording_, folder_ + "/recording.hbm", error);
   if (has_link_)
-    write_line("hbmscope recording.hbm shows the device memory.");
+    write_line("Open recording.hbm with hbmscope to see the device memory.");
   else if (has_recording)
-    write_line(fmt::format("The recording could not be brought here; it is {}.", printable(recording_)));
+    write_line(fmt::format("The recording could not be copied here; it is {}.", printable(recording_)));
   else
-    write_line("No process told of device memory, so there is no recording.");
+    write_line("No process used device memory, so there is no recording.");
   prune_flights(options_, base_, folder_);
 }
 

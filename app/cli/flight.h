@@ -19,10 +19,6 @@
 #include "app/cli/stderr_tail.h"
 #include "collector/serve/failure_watch.h"
 
-namespace CLI {
-class App;
-}
-
 namespace hbmscope::cli {
 
 struct FlightOptions {
@@ -33,8 +29,6 @@ struct FlightOptions {
   std::string size = "20GiB";  // Of all that are kept.
   double days = 30;
 };
-
-void add_flight_options(CLI::App& command, FlightOptions& flight);
 
 // One thread, the caller's.
 class Flight {
@@ -71,7 +65,7 @@ class Flight {
   StderrTail stderr_;
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   std::vector<std::chrono::steady_clock::time_point> noted_;
-  std::uint64_t unnoted_ = 0, tails_ = 0, told_bytes_ = 0;
+  std::uint64_t unnoted_ = 0, tails_ = 0, kept_bytes_ = 0;
   bool has_link_ = false, has_notes_ = false, is_attached_ = false;
   int lock_ = -1;
 };

@@ -20,16 +20,16 @@ constexpr std::array<WhereField, 5> report_fields = {{{"bytes", FieldKind::bytes
                                                       {"kind", FieldKind::text, "for each kind", {}}}};
 
 constexpr std::array<WhereField, 8> diff_fields = {
-    {{"growth", FieldKind::percent, "growth of the bytes, of the baseline", {}},
+    {{"growth", FieldKind::percent, "growth in percent of the baseline", {}},
      {"growth_bytes", FieldKind::bytes, "now - baseline", {}},
      {"growth_count", FieldKind::count, "now - baseline", {}},
      {"bytes", FieldKind::bytes, "bytes now", {}},
      {"count", FieldKind::count, "arrays and programs now", {}},
-     {"unmatched", FieldKind::percent, "bytes of stacks without a partner", {}},
+     {"unmatched", FieldKind::percent, "bytes of stacks that only one side has", {}},
      {"device", FieldKind::text, "for each device", {}},
      {"kind", FieldKind::text, "for each kind", {}}}};
 
-// One thing that a gate is asked of: the whole, a device, a kind.
+// What a condition is checked for: the total, a device, a kind.
 struct Subject {
   std::string name;  // Empty: the whole.
   Weight baseline, now;
@@ -65,7 +65,7 @@ bool term_holds(const WhereTerm& term, std::string_view field, const Subject& su
   return field == "device" ? term.matches_device(subject.name) : term.matches_text(subject.name);
 }
 
-// Which subjects an expression is asked of; it may name devices or kinds, not both.
+// Which subjects a condition is checked for; it may name devices or kinds, not both.
 Result<std::string> subject_field(const WhereNode& where, std::span<const WhereField> fields) {
   std::string found;
   bool is_mixed = false, is_empty = true;
@@ -76,10 +76,10 @@ Result<std::string> subject_field(const WhereNode& where, std::span<const WhereF
     is_mixed = is_mixed || (!found.empty() && found != name);
     found = name;
   });
-  if (is_empty) return Failure(Error{"--fail-if has no condition", "Write one such as 'bytes>40GiB'.", {}, {}, false});
+  if (is_empty) return Failure(Error{"--fail-if has no condition", "Write one, e.g. 'bytes>40GiB'.", {}, {}, false});
   if (is_mixed)
-    return Failure(Error{"--fail-if can ask for devices or for kinds, not for both",
-                         "Write two gates, or filter with --where.",
+    return Failure(Error{"--fail-if can check devices or kinds, not both",
+                         "Run it twice, or filter with --where.",
                          {},
                          {},
                          false});
@@ -98,7 +98,7 @@ std::optional<std::string> find_failure(const WhereNode& where, std::span<const 
       is += fmt::format(", {} ({})",
                         delta_text_from_value(clamped_difference(subject.now.bytes, subject.baseline.bytes), unit),
                         delta_text_from_share(subject.baseline.bytes, subject.now.bytes));
-    return fmt::format("gate failed: {} holds{}: {}", expression, subject.name.empty() ? "" : " for " + subject.name,
+    return fmt::format("--fail-if: {} is true{}: {}", expression, subject.name.empty() ? "" : " for " + subject.name,
                        is);
   }
   return std::nullopt;

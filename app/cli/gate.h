@@ -1,5 +1,5 @@
-// --fail-if: the filter language over one report or comparison, for scripts and CI. An expression that names a device
-// or a kind is asked of every device or kind; any other of the totals. The first that holds fails the gate.
+// --fail-if: the filter language over one report or comparison, for scripts and CI. A condition that names a device or a
+// kind is checked for every device or kind, any other for the totals. The first that is true fails.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace hbmscope::cli {
 
-// What held, in words; nothing where the gate passes.
+// What was true, as a sentence; nothing if no condition was.
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const ProfileView& view);
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const ProfileDiff& diff);
 

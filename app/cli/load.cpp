@@ -86,7 +86,7 @@ Result<Source> load_merged(const std::vector<std::string>& names, const LoadOpti
     if (!sources) return Failure(std::move(sources.error()));
     return std::move(sources->front());
   }
-  // The moment is one of all traces together.
+  // The time is one of all traces together.
   auto sources = load_sources(*files, {options.max_size, {}, {}, options.what_if});
   if (!sources) return Failure(std::move(sources.error()));
   const auto is_trace = [](const Source& source) { return source.trace != nullptr; };
@@ -98,8 +98,8 @@ Result<Source> load_merged(const std::vector<std::string>& names, const LoadOpti
     return source_at(std::make_shared<const Trace>(join_traces(traces)), *wanted);
   }
   if (!options.at.empty() && options.at != "end")
-    return Failure(Error{"a profile has one moment only, and profiles are among these files",
-                         "Leave out --at, or give traces only.",
+    return Failure(Error{"--at needs traces, and some of these files are profiles, which have only one time",
+                         "Remove --at, or use traces only.",
                          {},
                          {},
                          false});

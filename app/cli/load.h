@@ -16,7 +16,7 @@ namespace hbmscope::cli {
 // with numbers as numbers: step_9 before step_10. Errors: a folder without any.
 Result<std::vector<std::string>> expand_files(const std::vector<std::string>& names);
 
-// What the files are read for: at most so many bytes, traces at a moment and with the values that are asked for.
+// How files are read: at most this many bytes, traces at a time and with these values.
 struct LoadOptions {
   std::string max_size = "4GiB";
   std::string at;                      // Empty: the end.
@@ -27,14 +27,14 @@ LoadOptions load_options(const ViewOptions& view);
 
 Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const LoadOptions& options);
 
-// Of a file that is a trace what a series of them needs (read_curves); null: it is none.
+// If the file is a trace, what a series of them needs (read_curves); null: it is not.
 Result<std::shared_ptr<const Trace>> load_curves(const std::string& file, const LoadOptions& options);
 
-// One source of all files: one file as it is; several traces as one, the ranks of a job, at one moment; profiles, or
-// both, as one profile.
+// All files as one source: one file as it is; several traces as one, the ranks of a job, at one time; profiles, or both,
+// as one profile.
 Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options);
 
-// The same trace at another moment.
+// The same trace at another time.
 Result<Source> load_again(const Source& source, const LoadOptions& options);
 
 // The exit code of an Error: wrong options are usage, all else is unreadable input.

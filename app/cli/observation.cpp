@@ -22,14 +22,10 @@
 namespace hbmscope::cli {
 namespace {
 
-volatile std::sig_atomic_t is_told_to_end = 0;
+volatile std::sig_atomic_t wait_end_requested = 0;
 
 constexpr int round_ms = 5;
 constexpr int viewer_patience_ms = 500;  // For one that takes nothing any more when the job has ended.
-
-std::string count(std::uint64_t number) {
-  return text_from_count(static_cast<std::int64_t>(number));
-}
 
 }  // namespace
 
@@ -39,7 +35,7 @@ Observation::Observation()
         const bool was_recording = recorder_.is_recording();
         recorder_.append(*block);
         if (was_recording && recorder_.failure())
-          say(fmt::format("the recording ends here, the job goes on: {}", printable(*recorder_.failure())));
+          say(fmt::format("the recording ended, the job continues: {}", printable(*recorder_.failure())));
       }),
       port_(recorder_) {
   port_.set_keyframes([this] { return observer_.make_keyframes(); });
@@ -49,13 +45,13 @@ std::optional<int> Observation::open(const std::string& recording, const std::st
   recording_path_ = recording;
   was_there_ = std::filesystem::exists(recording);
   const int tried = ::open(recording.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (tried < 0) return fail({std::strerror(errno), "Name another file with --record.", recording, {}, false});
+  if (tried < 0) return fail({std::strerror(errno), "Choose another file with --record.", recording, {}, false});
   close(tried);
   auto wrong = jobs_folder.empty() ? observer_.open() : observer_.open_in(jobs_folder, uid);
   if (!wrong) wrong = port_.open();
   if (!wrong) return std::nullopt;
   remove_empty_recording();
-  return fail({*wrong, "Set XDG_RUNTIME_DIR to a folder of yours that nobody else may enter.", {}, {}, false});
+  return fail({*wrong, "Set XDG_RUNTIME_DIR to a folder that only you can enter.", {}, {}, false});
 }
 
 std::optional<int> Observation::listen(const ListenOptions& options) {
@@ -78,7 +74,7 @@ void Observation::begin_recording() {
   leave_second_name();
   recorder_.begin();
   if (recorder_.failure())
-    say(fmt::format("there is no recording, the job goes on: {}", printable(*recorder_.failure())));
+    say(fmt::format("there is no recording, the job continues: {}", printable(*recorder_.failure())));
 }
 
 // A flight recorder's folder may have the file under a second name: what is kept there stays.
@@ -125,10 +121,10 @@ void Observation::serve_viewers(std::uint32_t flags) {
   for (const link::RequestKind request : port_.take_requests()) {
     switch (request) {
       case link::RequestKind::stop_recording: recorder_.stop(); break;
-      case link::RequestKind::detach: is_asked_to_detach_ = true; break;
-      case link::RequestKind::interrupt: asked_signal_ = SIGINT; break;
-      case link::RequestKind::terminate: asked_signal_ = SIGTERM; break;
-      case link::RequestKind::hang_up: asked_signal_ = SIGHUP; break;
+      case link::RequestKind::detach: detach_requested_ = true; break;
+      case link::RequestKind::interrupt: requested_signal_ = SIGINT; break;
+      case link::RequestKind::terminate: requested_signal_ = SIGTERM; break;
+      case link::RequestKind::hang_up: requested_signal_ = SIGHUP; break;
       case link::RequestKind::skip_to_now: break;  // The port's own.
       case link::RequestKind::all_has_come: has_all_come_ = true; break;
     }
@@ -141,10 +137,10 @@ void Observation::wait_until_all_has_come(std::uint32_t flags) {
   constexpr std::chrono::minutes patience{10};
   constexpr std::chrono::milliseconds round{5};
   has_all_come_ = false;
-  is_told_to_end = 0;
-  for (const int one : {SIGINT, SIGTERM, SIGHUP}) std::signal(one, [](int) { is_told_to_end = 1; });
+  wait_end_requested = 0;
+  for (const int one : {SIGINT, SIGTERM, SIGHUP}) std::signal(one, [](int) { wait_end_requested = 1; });
   for (const auto until = std::chrono::steady_clock::now() + patience;
-       !has_all_come_ && is_told_to_end == 0 && std::chrono::steady_clock::now() < until;) {
+       !has_all_come_ && wait_end_requested == 0 && std::chrono::steady_clock::now() < until;) {
     serve_viewers(flags | link::status_flag::waits);
     std::this_thread::sleep_for(round);
   }
@@ -155,7 +151,7 @@ void Observation::sample_devices() {
   if (!watches_devices_) return;
   const serve::Observer::Totals totals = observer_.totals();
   if (totals.may_hold_memory) devices_.start();
-  if (totals.refusals > refusals_seen_) devices_.ask_now();
+  if (totals.refusals > refusals_seen_) devices_.read_now();
   refusals_seen_ = totals.refusals;
   if (const auto totals_now = devices_.take()) observer_.note_devices(*totals_now);
 }
@@ -175,41 +171,41 @@ void Observation::finish(std::uint32_t flags) {
   recorder_.finish();
 }
 
-bool Observation::was_asked_to_detach() {
-  return std::exchange(is_asked_to_detach_, false);
+bool Observation::take_detach_request() {
+  return std::exchange(detach_requested_, false);
 }
 
-int Observation::take_asked_signal() {
-  return std::exchange(asked_signal_, 0);
+int Observation::take_requested_signal() {
+  return std::exchange(requested_signal_, 0);
 }
 
 bool Observation::print_summary() const {
-  for (const std::string& refused : observer_.refused()) say(fmt::format("turned away {}", printable(refused)));
-  for (const std::string& refused : port_.refused()) say(fmt::format("turned away {}", printable(refused)));
+  for (const std::string& refused : observer_.refused()) say(fmt::format("rejected {}", printable(refused)));
+  for (const std::string& refused : port_.refused()) say(fmt::format("rejected {}", printable(refused)));
   if (port_.crowded_out() > 0)
-    say(fmt::format("turned away {} that came by TCP, said nothing, and were too many at once",
-                    count(port_.crowded_out())));
+    say(fmt::format("rejected {} idle TCP connections, because there were too many at once",
+                    text_from_count(port_.crowded_out())));
   const auto processes = observer_.processes();
   if (processes.empty()) return false;
   const serve::Observer::Totals totals = observer_.totals();
   for (const auto& process : processes) {
     if (process.stacks_lost > 0)
       say(
-          fmt::format("{} events of process {} have no stack: it has more different ones than are kept; --stack-depth "
-                      "makes them fewer",
-                      count(process.stacks_lost), process.pid));
+          fmt::format("{} events of process {} have no stack, because it has too many different stacks; a lower --stack-depth "
+                      "makes fewer",
+                      text_from_count(process.stacks_lost), process.pid));
     if (process.is_broken)
-      say(fmt::format("process {} wrote over memory of its collector; what it told after that is missing",
+      say(fmt::format("process {} overwrote memory of its collector; later events are missing",
                       process.pid));
   }
   if (is_far_started()) return true;  // Whoever follows it has a recording too, and says this.
-  const std::string told = fmt::format("{} events of {} {}, {} lost", count(totals.events), count(processes.size()),
-                                       processes.size() == 1 ? "process" : "processes", count(totals.lost));
+  const std::string summary = fmt::format("{} events of {} {} ({} lost)", text_from_count(totals.events), text_from_count(processes.size()),
+                                       processes.size() == 1 ? "process" : "processes", text_from_count(totals.lost));
   const std::string bytes = text_from_bytes(recorder_.bytes()), file = printable(recording());
   if (recorder_.failure())
-    say(fmt::format("{}; {} has none of those that came after its failure ({}).", told, file, bytes));
+    say(fmt::format("{}; {} ends at the write error ({}).", summary, file, bytes));
   else
-    say(fmt::format("{}, in {} ({}). hbmscope {} shows them.", told, file, bytes, file));
+    say(fmt::format("{} saved in {} ({}). Open it with hbmscope {}", summary, file, bytes, file));
   return true;
 }
 

@@ -24,10 +24,10 @@ class Observation {
   // Where it failed: the text has been printed, and this is the exit code.
   // `jobs_folder`: where jobs find the observer, for `uid`; empty: where those that it starts do.
   std::optional<int> open(const std::string& recording, const std::string& jobs_folder = {}, std::uint32_t uid = 0);
-  // By TCP too, after open(), where that is asked for. Where it failed: as open(), and what that made is gone.
+  // Over TCP too, after open(), with --listen. Where it failed: as open(), and what that made is gone.
   std::optional<int> listen(const ListenOptions& options);
   std::optional<std::string> start_recording();
-  // What is wrong with the file then is said, and the job goes on.
+  // An error of the file is then printed, and the job continues.
   void start_recording_with_first_process();
   // Nothing, or why not, in words. What lies at that path is replaced.
   std::optional<std::string> rename_recording(const std::string& path);
@@ -36,16 +36,16 @@ class Observation {
   // What lay at the recording's path before open() lies there still, where nothing was recorded since.
   bool was_there() const { return was_there_; }
 
-  // From now on the devices are asked for their totals, on a thread, as long as somebody may hold memory of them.
+  // From now on a thread reads the totals of devices, as long as some process may hold memory of them.
   void watch_devices() { watches_devices_ = true; }
   // Waits for events, a little while at most, takes in what came, and sends. `flags`: of link::status_flag.
   void serve(std::uint32_t flags);
   // The last round: every stream is closed, viewers get the rest.
   void finish(std::uint32_t flags);
-  // Whether a viewer asked for it since the last call.
-  bool was_asked_to_detach();
-  // The signal for its job that a viewer asked for since the last call; 0: none.
-  int take_asked_signal();
+  // Whether a viewer requested it since the last call.
+  bool take_detach_request();
+  // The signal for its job that a viewer requested since the last call; 0: none.
+  int take_requested_signal();
   void set_exit_code(std::int32_t code) { exit_code_ = code; }  // Of the job, which has ended.
 
   bool is_recording() const { return recorder_.is_recording(); }
@@ -53,7 +53,7 @@ class Observation {
   const serve::Observer& observer() const { return observer_; }
   const std::string& recording() const { return recording_path_; }
   const std::string& viewer_socket() const { return port_.socket_path(); }
-  // Who was turned away, and what was recorded of whom, on standard error. False: no process told anything.
+  // Prints rejected processes and viewers, and what was recorded, on standard error. False: no process reported anything.
   bool print_summary() const;
 
  private:
@@ -70,9 +70,9 @@ class Observation {
   DeviceSampler devices_;
   std::uint64_t refusals_seen_ = 0;
   std::string recording_path_;
-  bool was_there_ = false, is_busy_ = false, is_asked_to_detach_ = false, watches_devices_ = false,
+  bool was_there_ = false, is_busy_ = false, detach_requested_ = false, watches_devices_ = false,
        has_all_come_ = false;
-  int asked_signal_ = 0;
+  int requested_signal_ = 0;
   std::optional<std::int32_t> exit_code_;
 };
 

@@ -82,8 +82,8 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   const auto collector = find_collector();
   if (!collector) return exit_unreadable;
   if (collector->string().find_first_of(" :") != std::string::npos)
-    return fail({fmt::format("the path of the collector has a blank or a colon: {}", collector->string()),
-                 "The loader takes none in what is preloaded; install hbmscope somewhere else.",
+    return fail({fmt::format("the path of the collector contains a space or a colon: {}", collector->string()),
+                 "The loader does not support these in LD_PRELOAD; install hbmscope elsewhere.",
                  {},
                  {},
                  false});
@@ -99,8 +99,8 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   }
   if (job_ > 0) waitpid(job_, &status_, 0);
   observation_.remove_empty_recording();
-  fail({fmt::format("{} can't be started: {}", command.front(), std::strerror(start_errno)),
-        "Write the command after two dashes: hbmscope run -- python train.py; for another machine: hbmscope run --on "
+  fail({fmt::format("cannot start {}: {}", command.front(), std::strerror(start_errno)),
+        "Write the command after two dashes: hbmscope run -- python train.py; on another machine: hbmscope run --on "
         "HOST -- python train.py",
         {},
         {},
@@ -120,8 +120,8 @@ bool ObservedJob::serve() {
   }
   observation_.serve(0);
   // Of a terminal elsewhere, whose Ctrl+C is for all that it started, as here; the others are for the job.
-  if (const int asked = observation_.take_asked_signal(); asked != 0 && is_far_started())
-    kill(asked == SIGINT ? 0 : job_, asked);
+  if (const int requested = observation_.take_requested_signal(); requested != 0 && is_far_started())
+    kill(requested == SIGINT ? 0 : job_, requested);
   return true;
 }
 
@@ -135,12 +135,12 @@ void ObservedJob::send_signal(int signal) const {
 
 void ObservedJob::print_summary() const {
   if (observation_.print_summary()) return;
-  say("no process of this command told of device memory, so nothing was recorded. What is told are calls of the CUDA "
-      "driver (libcuda.so.1) that take memory, and an allocator with collector/annotate/hbmscope.h. Not watched are "
-      "statically linked programs, processes whose environment was emptied (env -i) or that run as another user, and, "
-      "with --no-follow, all but the first.");
+  say("nothing was recorded: no process of this command allocated device memory that hbmscope can see. It sees calls of "
+      "the CUDA driver (libcuda.so.1) and allocators annotated with collector/annotate/hbmscope.h. It does not see "
+      "statically linked programs, processes with an empty environment (env -i) or of another user, and with --no-follow "
+      "processes other than the first.");
   observation_.remove_empty_recording();
-  if (observation_.was_there()) say(fmt::format("{} is what it was before this command.", printable(recording())));
+  if (observation_.was_there()) say(fmt::format("{} was not changed.", printable(recording())));
 }
 
 }  // namespace hbmscope::cli

@@ -18,7 +18,7 @@ class StderrTail;
 
 struct JobSettings {
   bool is_followed = true;   // The processes that it starts are watched too.
-  bool wants_cupti = false;  // CUPTI tells of the CUDA driver's calls where there is one to be had.
+  bool wants_cupti = false;  // See calls of the CUDA driver with CUPTI, where there is one.
   std::string stacks;        // As wire::stacks_variable has it; empty: none.
   StderrTail* stderr_tail = nullptr;
   ListenOptions listen;
@@ -38,13 +38,13 @@ class ObservedJob {
   bool serve();
   // The job's own exit code; 128 and the signal where one ended it, as a shell has it.
   int exit_code() const;
-  int status() const { return status_; }  // As waitpid() tells it.
+  int status() const { return status_; }  // As waitpid() returns it.
   // What was recorded, on standard error. A recording without a process is removed.
   void print_summary() const;
 
   void send_signal(int signal) const;
   std::vector<serve::Failure> take_failures() { return observation_.observer().take_failures(); }
-  bool has_told() const { return observation_.observer().totals().processes > 0; }
+  bool has_reported() const { return observation_.observer().totals().processes > 0; }
   bool is_recording() const { return observation_.is_recording(); }
   const std::string& recording() const { return observation_.recording(); }
   const std::string& viewer_socket() const { return observation_.viewer_socket(); }

@@ -1,6 +1,8 @@
-// What the commands are asked for, and the options that several of them share.
+// The options of the commands about files, as plain structs (app/cli/parser fills them).
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,56 +10,45 @@
 
 #include "analysis/query/diff.h"
 #include "analysis/query/profile_view.h"
-#include "app/cli/given.h"
-#include "app/cli/report_blocks.h"
-
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
+#include "app/cli/used_options.h"
 
 namespace hbmscope::cli {
 
+// Which samples are counted, and at which time of a trace.
 struct ViewOptions {
   ViewRequest request;
-  bool relative = false;  // Shares are of what the filter leaves.
+  bool relative = false;  // Percentages are of what the filter leaves.
   std::string max_size = "4GiB";
-  std::string at;                    // The moment of a trace; empty: its end.
-  std::vector<std::string> what_if;  // KEY=VALUE: what of TPU workloads is other than they are written.
+  std::string at;                    // A time of the trace; empty: its end.
+  std::vector<std::string> what_if;  // KEY=VALUE: changes to a TPU workload.
 };
-void add_view_options(CLI::App& command, ViewOptions& options);
-// For CLI::Option::check: what is wrong with a number of rows; empty: nothing.
-std::string find_count_fault(const std::string& text);
-// A length of time in seconds: "60", "60s", "500ms", "5m", "1.5h". Nothing: it is none.
-std::optional<double> parse_seconds(std::string_view text);
-struct SecondsRange {
-  double least = 0, most = 1e9;
+
+struct BlockReportOptions {
+  std::optional<std::size_t> rows;  // --blocks N; 0: all.
+  std::string order = "size";
+  bool is_ascending = false;
+  std::string address;  // --address; empty: not given.
 };
-CLI::Option* add_seconds_option(CLI::App& command, const std::string& name, double& seconds, const std::string& help,
-                                SecondsRange range = {});
-void add_max_size_option(CLI::App& command, std::string& max_size);
-// Of a viewer of running jobs.
-void add_max_memory_option(CLI::App& command, std::string& max_memory);
 
 struct ReportOptions {
   std::vector<std::string> files;
-  Given given;
+  UsedOptions used;
   ViewOptions view;
   std::string by = "function";
   std::size_t top = 20, own = 5;
-  bool cumulative = false, by_count = false, json = false, tree = false, bottom_up = false, series = false,
-       metrics = false;
-  std::string peek, fail_if;
-  std::string from;  // Of a trace: what came and went since that moment, instead of what lives at one.
+  bool cumulative = false, by_count = false, json = false;
+  std::string fail_if;
+  std::string from;                                         // With it: what changed since that time.
+  std::map<std::string, std::string, std::less<>> section;  // The value of a section's flag: "--peek" -> "adam".
   BlockReportOptions blocks;
 };
 
 struct DiffOptions {
   std::vector<std::string> files;
-  Given given;
+  UsedOptions used;
   ViewOptions view;
   std::string match = "function", fail_if;
-  std::string from;  // The moment of the baseline; empty: the same as of now.
+  std::string from;  // The time of the baseline; empty: the same as of now.
   std::string same;  // Of two traces instead of `from`: "time" or "requests", as now.
   std::string heap;  // By name: whose figures are compared, of traces; empty: the one that stands out.
   std::size_t top = 15, frames = 4;
@@ -79,9 +70,9 @@ struct ConvertOptions {
 struct ReplayOptions {
   std::string file;
   std::string allocator;  // Empty: as JAX's settings choose it.
-  std::string version;    // Empty: the one that the stream was made under.
+  std::string version;    // Empty: the one that the stream was made with.
   std::string max_size = "4GiB";
-  Given given;
+  UsedOptions used;
   std::vector<std::string> settings;  // NAME=VALUE
   std::string device_bytes, device;   // The device, of a trace: empty, the one with the most requests.
   bool check = false, json = false, time = false;
@@ -92,7 +83,7 @@ struct ReplayOptions {
 
 struct ExportOptions {
   std::vector<std::string> files;
-  Given given;
+  UsedOptions used;
   ViewOptions view;
   std::string to, output;
   std::string what;                // Of a trace as CSV or Parquet: events or blocks; empty: the top table.
@@ -108,6 +99,10 @@ int run_export(const ExportOptions& options);
 int run_convert(const ConvertOptions& options);
 int run_replay(const ReplayOptions& options);
 
+// What is wrong with a number of rows; empty: nothing.
+std::string find_count_fault(const std::string& text);
+// A duration in seconds: "60", "60s", "500ms", "5m", "1.5h". Nothing: it is not one.
+std::optional<double> parse_seconds(std::string_view text);
 // "device", "label:K": what rows are grouped by when it isn't a kind of frame. Empty text: it is a kind of frame.
 std::string label_key_of(const std::string& by);
 Result<FrameBy> parse_frame_by(const std::string& by);

@@ -8,15 +8,15 @@ namespace hbmscope::cli {
 
 Result<void> check_output(const std::vector<std::string>& inputs, const std::string& output) {
   namespace fs = std::filesystem;
-  std::error_code error;  // What can't be asked is not the same file.
+  std::error_code error;  // A file that can't be examined is not the same file.
   if (output.empty() || !fs::exists(output, error)) return {};
   const fs::path folder = fs::absolute(output, error).parent_path();
   for (const std::string& input : inputs) {
     const bool is_same = fs::equivalent(input, output, error);
     const bool is_inside = fs::is_directory(input, error) && fs::equivalent(input, folder, error);
     if (is_same || is_inside)
-      return Failure(Error{"the output is a file that is read: nothing would be left of it",
-                           "Write to another name.",
+      return Failure(Error{"the output is also an input, and would be overwritten",
+                           "Choose another name.",
                            output,
                            {},
                            false});

@@ -8,8 +8,8 @@
 
 namespace hbmscope::cli {
 
-// Error: the output is one of the files that are read, or lies in a folder of them under one of their names; writing it
-// would be the end of it. An output that is not there yet, or empty (standard output), is none of them.
+// Error: the output is one of the inputs, or has the name of one in a folder of inputs; writing it would destroy it. An
+// output that does not exist yet, or is empty (standard output), is fine.
 Result<void> check_output(const std::vector<std::string>& inputs, const std::string& output);
 
 // "BEGIN.hbm", or "BEGIN-2.hbm" and so on: a name that nothing has yet, so that the recording of before stays.

@@ -18,10 +18,6 @@
 namespace hbmscope::cli {
 namespace {
 
-Error error_of(std::string what, std::string remedy, const std::string& file = {}) {
-  return {std::move(what), std::move(remedy), file, {}, false};
-}
-
 // A process that reads what is written to it.
 class Reader {
  public:
@@ -99,21 +95,21 @@ Result<void> write_parquet(const std::string& python, const std::string& output,
   const int code = failed != 0 ? 0 : reader.finish();
   std::signal(SIGPIPE, before);
   if (failed != 0)
-    return Failure(error_of(fmt::format("'{}' can't be started: {}", printable(python), std::strerror(failed)),
-                            "--python names a Python that has pyarrow."));
+    return Failure(refusal(fmt::format("cannot start '{}': {}", printable(python), std::strerror(failed)),
+                            "Name a Python that has pyarrow with --python."));
   const bool is_whole = code == 0 && end == ExportEnd::whole;
   if (is_whole && std::rename(partial.c_str(), output.c_str()) == 0) return {};
   const int why = errno;
   std::remove(partial.c_str());
   if (code == parquet_without_pyarrow)
-    return Failure(error_of(fmt::format("the Python '{}' has no pyarrow, which writes Parquet", printable(python)),
-                            fmt::format("{} -m pip install pyarrow, or --python names one that has it.", python)));
+    return Failure(refusal(fmt::format("the Python '{}' has no pyarrow, which is needed to write Parquet", printable(python)),
+                            fmt::format("Run {} -m pip install pyarrow, or name another Python with --python.", python)));
   if (code != 0)
-    return Failure(error_of(fmt::format("Parquet could not be written: Python ended with code {}", code),
-                            "What it said stands above.", output));
-  return Failure(is_whole ? error_of(fmt::format("the file can't be written: {}", std::strerror(why)),
-                                     "Is there room, and may you write there?", output)
-                          : error_of("Parquet could not be written: it was cancelled", "Nothing was left.", output));
+    return Failure(refusal(fmt::format("cannot write Parquet: Python exited with code {}", code),
+                            "Its messages are above.", output));
+  return Failure(is_whole ? refusal(fmt::format("cannot write the file: {}", std::strerror(why)),
+                                     "Check the free space and the permissions of the folder.", output)
+                          : refusal("writing Parquet was cancelled", "No file was left behind.", output));
 }
 
 }  // namespace hbmscope::cli

@@ -22,21 +22,17 @@
 namespace hbmscope::cli {
 namespace {
 
-std::string bytes(std::uint64_t count) {
-  return text_from_bytes(static_cast<std::int64_t>(count));
-}
-
 std::string joined(const std::vector<std::string>& words, const char* between) {
   return fmt::format("{}", fmt::join(words, between));
 }
 
-// What is in it that could be watched.
+// What could be observed in it.
 std::string loaded_in(const attach::RunningJob& job) {
   std::vector<std::string> words = job.frameworks;
   if (job.has_pjrt) words.emplace_back("PJRT plugin");
   if (job.has_cuda) words.emplace_back("CUDA");
   if (job.has_annotations) words.emplace_back("annotated");
-  if (job.has_collector) words.emplace_back("collector in it");
+  if (job.has_collector) words.emplace_back("hbmscope collector loaded");
   return joined(words, ", ");
 }
 
@@ -44,9 +40,9 @@ std::string access_to(const attach::RunningJob& job, const std::string& host) {
   const std::string there = host.empty() ? "" : host + ":";
   if (const auto observer = link::find_observer_of(job.process))
     return *observer == job.process
-               ? fmt::format("serves itself: hbmscope open live:{}{}", there, *observer)
-               : fmt::format("watched by hbmscope {0}: hbmscope open live:{1}{0}", *observer, there);
-  if (job.refusal) return fmt::format("can't be attached to: {}. {}", job.refusal->what, job.refusal->remedy);
+               ? fmt::format("observes itself: hbmscope open live:{}{}", there, *observer)
+               : fmt::format("observed by hbmscope {0}: hbmscope open live:{1}{0}", *observer, there);
+  if (job.refusal) return fmt::format("cannot attach: {}. {}", job.refusal->what, job.refusal->remedy);
   return fmt::format("hbmscope attach {}{}", there, job.process);
 }
 
@@ -57,8 +53,8 @@ void print_job(const attach::RunningJob& job, const std::optional<std::uint64_t>
   command = command_text(command);
   fmt::print("  {:>8}  {:<10} {:>9}  {}\n", job.process, printable(job.user),
              !has_held ? ""
-             : held    ? bytes(*held)
-                       : "?",
+             : held    ? text_from_bytes(*held)
+                       : "–",
              command);
   std::string what = loaded_in(job);
   if (!job.devices.empty()) what += (what.empty() ? "" : "; ") + joined(job.devices, ", ");
@@ -69,8 +65,8 @@ void print_job(const attach::RunningJob& job, const std::optional<std::uint64_t>
 void print_text(const attach::JobList& list, const std::string& host) {
   for (std::size_t device = 0; device < list.devices.size(); ++device) {
     const attach::DeviceTotals& totals = list.devices[device];
-    fmt::print("GPU {}  {}  {} of {} in use\n", device, printable(totals.name), bytes(totals.used_bytes),
-               bytes(totals.total_bytes));
+    fmt::print("GPU {}  {}  {} of {} in use\n", device, printable(totals.name), text_from_bytes(totals.used_bytes),
+               text_from_bytes(totals.total_bytes));
     std::uint64_t known = 0;
     for (const attach::RunningJob& job : list.jobs)
       for (const attach::RunningJob::Holding& holding : job.holdings)
@@ -84,24 +80,24 @@ void print_text(const attach::JobList& list, const std::string& host) {
                               [&](const attach::RunningJob& job) { return job.process == holder.process; });
         }));
     if (elsewhere > 0)
-      fmt::print("  {} more that this machine does not show: in containers, or of others\n", elsewhere);
+      fmt::print("  and {} more that are not visible here, in containers or of other users\n", elsewhere);
     if (totals.used_bytes > known)
-      fmt::print("  {:>8}  {:<10} {:>9}  the driver and who is not told\n", "", "", bytes(totals.used_bytes - known));
+      fmt::print("  {:>8}  {:<10} {:>9}  the driver and unknown processes\n", "", "", text_from_bytes(totals.used_bytes - known));
   }
   bool has_title = false;
   for (const attach::RunningJob& job : list.jobs) {
     if (!job.holdings.empty()) continue;
-    if (!has_title && !list.devices.empty()) fmt::print("No device memory that the driver tells of\n");
+    if (!has_title && !list.devices.empty()) fmt::print("No device memory reported by the driver\n");
     has_title = true;
     print_job(job, std::nullopt, false, host);
   }
   if (list.jobs.empty())
     fmt::print("No process {} a CUDA driver, a PJRT plugin or an annotated allocator loaded.\n",
-               list.not_looked_at == 0 ? "here has" : "that you may look at has");
+               list.not_looked_at == 0 ? "has" : "that you may inspect has");
   if (list.not_looked_at > 0)
-    fmt::print("{} more could not be looked at, as {}: an administrator (sudo) sees all.\n",
-               text_from_count(static_cast<std::int64_t>(list.not_looked_at)),
-               list.not_looked_at == 1 ? "it is another user's or protected" : "they are other users' or protected");
+    fmt::print("{} more {} to other users or {} protected; run with sudo to see all.\n",
+               text_from_count(list.not_looked_at), list.not_looked_at == 1 ? "belongs" : "belong",
+               list.not_looked_at == 1 ? "is" : "are");
 }
 
 nlohmann::ordered_json json_of(const attach::RunningJob& job) {

@@ -1,4 +1,4 @@
-// hbmscope ps: the jobs of this machine that hold device memory or could, by device.
+// hbmscope ps: the jobs of this machine that use device memory, or could, by device.
 #pragma once
 
 #include <string>

@@ -17,33 +17,33 @@
 namespace hbmscope::cli {
 namespace {
 
-Result<void> refuse_what_does_not_apply(const ReplayOptions& asked, const ReplayPlan& plan) {
-  if (asked.check)
+Result<void> refuse_what_does_not_apply(const ReplayOptions& options, const ReplayPlan& plan) {
+  if (options.check)
     if (auto allowed =
-            asked.given.refuse({"--oom-log", "--memory-dump", "--traceme", "--output"}, "does not go with --check");
+            options.used.refuse({"--oom-log", "--memory-dump", "--traceme", "--output"}, "can't be combined with --check");
         !allowed)
       return allowed;
   if (std::holds_alternative<allocator::xla_gpu::Options>(plan.options)) return {};
-  return asked.given.refuse({"--oom-log", "--memory-dump", "--traceme", "--with-hang"},
-                            "is of xla_gpu and of JAX's other pools only");
+  return options.used.refuse({"--oom-log", "--memory-dump", "--traceme", "--with-hang"},
+                            "needs xla_gpu or another of JAX's pools");
 }
 
-// The replay, and the files that are asked for beside it.
-Result<allocator::ReplayResult> play_with_files(ReplayOptions asked, const ReplayPlan& plan) {
-  if (asked.allocator_name.empty()) asked.allocator_name = allocator::pool_name_of(plan.options, 0);
+// The replay, and the files that the options name.
+Result<allocator::ReplayResult> play_with_files(ReplayOptions options, const ReplayPlan& plan) {
+  if (options.allocator_name.empty()) options.allocator_name = allocator::pool_name_of(plan.options, 0);
   ReplayReports reports;
-  if (auto opened = reports.open(asked); !opened) return Failure(opened.error());
+  if (auto opened = reports.open(options); !opened) return Failure(opened.error());
   std::vector<allocator::Watcher*> watchers = {&reports};
   std::optional<ReplayRecorder> recorder;
-  if (!asked.output.empty()) {
-    if (auto allowed = check_output({asked.file}, asked.output); !allowed) return Failure(allowed.error());
+  if (!options.output.empty()) {
+    if (auto allowed = check_output({options.file}, options.output); !allowed) return Failure(allowed.error());
     const Definitions* source = plan.trace ? &plan.trace->streams[plan.trace_stream].definitions() : nullptr;
-    recorder.emplace(asked.file, plan.options, asked.allocator_name, plan.stream, source);
+    recorder.emplace(options.file, plan.options, options.allocator_name, plan.stream, source);
     watchers.push_back(&*recorder);
   }
   allocator::ReplayResult result = allocator::play(plan.stream, plan.options, watchers);
   if (recorder)
-    if (auto written = write_recording(recorder->close(), asked.output); !written) return Failure(written.error());
+    if (auto written = write_recording(recorder->close(), options.output); !written) return Failure(written.error());
   if (auto closed = reports.close(); !closed) return Failure(closed.error());
   return result;
 }
@@ -65,10 +65,10 @@ int run_replay(const ReplayOptions& options) {
     if (plan->trace) {
       auto checked =
           allocator::check_places(plan->stream, plan->places, std::get<allocator::pytorch::Options>(plan->options));
-      if (!checked) return fail({checked.error(), "Leave out --check.", options.file, {}, false});
+      if (!checked) return fail({checked.error(), "Remove --check.", options.file, {}, false});
       answers.check = std::move(*checked);
     } else if (!plan->stream.has_answers()) {
-      return fail({"the file has no answers to check against", "Leave out --check.", options.file, {}, false});
+      return fail({"the file has no recorded addresses to check", "Remove --check.", options.file, {}, false});
     } else {
       answers.check = allocator::check(plan->stream, *xla);
     }

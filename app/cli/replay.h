@@ -1,4 +1,4 @@
-// What `replay` answers, as text and as JSON.
+// The results of `replay`, as text and as JSON.
 #pragma once
 
 #include <optional>

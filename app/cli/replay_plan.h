@@ -18,14 +18,14 @@ struct ReplayPlan {
   allocator::RequestStream stream;
   allocator::AllocatorOptions options;
   std::vector<std::string> notes;      // For stderr.
-  std::shared_ptr<const Trace> trace;  // That the requests were taken from; null: a stream of requests.
+  std::shared_ptr<const Trace> trace;  // That the requests come from; null: a stream of requests.
   std::size_t trace_stream = 0;
   allocator::RecordedPlaces places;  // Where the trace says that the requests were served.
 };
 
 // Errors: options that do not apply, settings that JAX or PyTorch would refuse, a file that can't be read.
-Result<ReplayPlan> make_replay_plan(const ReplayOptions& asked);
-std::string file_name_of(const ReplayOptions& asked);
+Result<ReplayPlan> make_replay_plan(const ReplayOptions& options);
+std::string file_name_of(const ReplayOptions& options);
 
 // Of NAME=VALUE each. Error: one that is not.
 Result<std::vector<allocator::Setting>> settings_from(const std::vector<std::string>& texts);

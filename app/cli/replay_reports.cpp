@@ -17,7 +17,7 @@ using allocator::ReplayBlock;
 constexpr int logged_failures_max = 10;
 
 Failure not_written(const std::string& file) {
-  return Failure(Error{"it can't be written", "Is there a folder for it, and room on the disk?", file, {}, false});
+  return Failure(Error{"cannot write the file", "Check that its folder exists and has free space.", file, {}, false});
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ void ReplayReports::on_freed(const Allocator& allocator, const ReplayBlock& bloc
 
 void ReplayReports::on_refused(const Allocator& allocator, const allocator::Request& request) {
   ++failures_;
-  // These two are asked for with xla_gpu only.
+  // These two are only possible with xla_gpu.
   if (!oom_log_.name.empty() && failures_ <= logged_failures_max) {
     const auto& bfc = dynamic_cast<const allocator::xla_gpu::Bfc&>(allocator);
     allocator::OomLogOptions options;
@@ -74,8 +74,8 @@ Result<void> ReplayReports::close() {
   }
   const bool is_empty = failures_ == 0 && (!oom_log_.name.empty() || !memory_dump_.name.empty());
   if (is_empty)
-    return Failure(Error{"no request was refused, so there is nothing to log or to dump",
-                         "Leave out --oom-log and --memory-dump, or choose a smaller limit.",
+    return Failure(Error{"no request failed, so there is nothing to log or dump",
+                         "Remove --oom-log and --memory-dump, or use a smaller limit.",
                          {},
                          {},
                          false});

@@ -1,4 +1,4 @@
-// The files that `replay` writes beside its answer: what XLA itself would have logged, dumped and traced.
+// The files that `replay` can write: what XLA itself would have logged, dumped and traced.
 #pragma once
 
 #include <fstream>
@@ -12,7 +12,7 @@ namespace hbmscope::cli {
 
 class ReplayReports final : public allocator::Watcher {
  public:
-  // Opens the files that are asked for; of xla_gpu only. Errors: one can't be written, or is the one that is read.
+  // Opens the files that the options name; xla_gpu only. Errors: one can't be written, or is the input.
   Result<void> open(const ReplayOptions& options);
 
   void on_allocated(const allocator::Allocator& allocator, const allocator::ReplayBlock& block) override;

@@ -3,6 +3,7 @@
 #include "allocator/replay/verdict.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
+#include "app/cli/figure_text.h"
 #include "app/cli/replay.h"
 
 namespace hbmscope::cli {
@@ -19,31 +20,27 @@ std::string share_text(std::uint64_t part, std::uint64_t whole) {
   return text_from_share(signed_from(part), signed_from(whole));
 }
 
-std::string count_of(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", text_from_count(count), what, count == 1 ? "" : "s");
-}
-
 std::string row(std::string_view name, const std::string& text) {
   return fmt::format("  {}{}\n", pad_right(name, 24), text);
 }
 
-// How it takes memory, under "limit" where it has one.
+// How it gets memory, under "limit" if it has one.
 std::string pool_rows(const AllocatorOptions& options) {
   struct Rows {
     std::string operator()(const xla_gpu::Options& of) const {
       return row("limit", text_from_bytes(of.limit_bytes) +
-                              (of.allow_growth ? ", in regions that grow" : ", one region at the first request"));
+                              (of.allow_growth ? ", growing region by region" : ", one region at the first request"));
     }
     std::string operator()(const allocator::platform::Options& of) const {
-      return row("pool", fmt::format("none: each request and each free is a call to the driver, in steps of {}",
+      return row("pool", fmt::format("none: each request and each free calls the driver, in steps of {}",
                                      text_from_bytes(of.granularity_bytes)));
     }
     std::string operator()(const allocator::cuda_async::Options& of) const {
       return row("pool", fmt::format("keeps {}{}", text_from_bytes(of.release_threshold_bytes),
-                                     of.reserved_bytes > 0 ? ", claimed at the first request" : ", and grows"));
+                                     of.reserved_bytes > 0 ? ", reserved at the first request" : ", and grows"));
     }
     std::string operator()(const allocator::vmm::Options& of) const {
-      return row("limit", fmt::format("{}, memory of its own for each request in steps of {}, kept for its size",
+      return row("limit", fmt::format("{}; each request gets its own memory in steps of {}, which is kept for that size",
                                       text_from_bytes(of.limit_bytes), text_from_bytes(of.granularity_bytes)));
     }
     std::string operator()(const allocator::pytorch::Options& of) const {
@@ -74,27 +71,27 @@ std::string head_text(const ReplayAnswers& answers, const Terminal& terminal) {
 std::string verdict_text(const ReplayFailure& failure) {
   switch (verdict_of(failure)) {
     case ReplayVerdict::fault: return std::string(allocator::text_from_fault(failure.fault));
-    case ReplayVerdict::too_big: return "more than all that was free and all that could still be claimed";
-    case ReplayVerdict::had_room: return "a free chunk was large enough, but not where the alignment allows it";
-    case ReplayVerdict::scattered: return "enough was free in the pool, in pieces that are each too small";
+    case ReplayVerdict::too_big: return "not enough memory: even all free memory together is less than the request";
+    case ReplayVerdict::had_room: return "alignment: a free block was large enough, but not at an aligned address";
+    case ReplayVerdict::scattered: return "fragmented: enough was free in the pool, but every free block is too small";
     case ReplayVerdict::stepped_over:
-      return "the driver had enough, but the steps of nine tenths after a refusal went past it";
+      return "the driver had enough, but the retries at nine tenths of the size skipped it";
     case ReplayVerdict::segment:
-      return "the driver had enough for the request, but not for the region that would have served it";
-    case ReplayVerdict::split: return "enough only together: some free in the pool, some left at the driver";
+      return "the driver had enough for the request, but not for the whole region around it";
+    case ReplayVerdict::split: return "enough only together: partly free in the pool, partly free on the device";
   }
   return {};
 }
 
 std::string failure_text(const ReplayFailure& failure, const Terminal& terminal) {
   const std::string where = failure.line == 0 ? std::string() : fmt::format(" (line {})", failure.line);
-  return row("first failure", terminal.paint(fmt::format("operation {}{}: {} asked", failure.operation + 1, where,
+  return row("first failure", terminal.paint(fmt::format("operation {}{}: requested {}", failure.operation + 1, where,
                                                          text_from_bytes(failure.request.bytes)),
                                              Ink::bad)) +
-         row("", fmt::format("{} free in the pool, the largest usable piece {}, {} left to claim",
+         row("", fmt::format("{} free in the pool (largest usable block {}), {} free on the device",
                              text_from_bytes(failure.free_bytes), text_from_bytes(failure.largest_usable_bytes),
                              failure.driver_left_bytes == allocator::no_limit
-                                 ? std::string("?")
+                                 ? std::string("an unknown amount")
                                  : text_from_bytes(failure.driver_left_bytes))) +
          row("", verdict_text(failure));
 }
@@ -104,20 +101,20 @@ std::string result_text(const ReplayResult& result, const Terminal& terminal) {
   const std::uint64_t free = result.statistics.pool_bytes - result.in_use_bytes;
   const std::uint64_t largest = result.statistics.largest_free_bytes;
   std::string text =
-      row("operations", fmt::format("{}: {} served, {} refused, {} of zero bytes, {} freed", count(result.operations),
+      row("operations", fmt::format("{}: {} served, {} failed, {} of zero bytes, {} freed", count(result.operations),
                                     count(result.allocations), count(result.refused), count(result.zero_requests),
                                     count(result.frees)));
-  text += row("in use", fmt::format("{} in {}, free ones too; peak {} after operation {}",
-                                    text_from_bytes(result.in_use_bytes), count_of(result.chunks, "chunk"),
+  text += row("in use", fmt::format("{} ({}, including free ones); peak {} after operation {}",
+                                    text_from_bytes(result.in_use_bytes), count_text(result.chunks, "chunk"),
                                     text_from_bytes(result.peak_in_use_bytes), count(result.peak_operation)));
   text += row("requested", fmt::format("{}; peak {}", text_from_bytes(result.requested_bytes),
                                        text_from_bytes(result.peak_requested_bytes)));
-  text += row("pool size", fmt::format("{}; peak {}", text_from_bytes(result.statistics.pool_bytes),
+  text += row("pool", fmt::format("{}; peak {}", text_from_bytes(result.statistics.pool_bytes),
                                        text_from_bytes(result.statistics.peak_pool_bytes)));
   text += row("largest free block", text_from_bytes(largest));
   text += row("external fragmentation", share_text(free - largest, free));
   text += row("internal fragmentation", share_text(result.in_use_bytes - result.requested_bytes, result.in_use_bytes));
-  text += row("driver calls", fmt::format("{} claimed, {} refused, {} given back", count(result.driver_claims),
+  text += row("driver calls", fmt::format("{} allocated, {} refused, {} released", count(result.driver_claims),
                                           count(result.driver_refusals), count(result.driver_releases)));
   return text + (result.first_failure ? failure_text(*result.first_failure, terminal) : row("first failure", "none"));
 }
@@ -132,14 +129,14 @@ std::string check_text(const CheckResult& check, const Terminal& terminal) {
                                                    Ink::bad));
     text += row("  recorded", difference.recorded) + row("  replayed", difference.replayed);
   } else {
-    text += row("check", terminal.paint("all answers are the same", Ink::good));
+    text += row("check", terminal.paint("all recorded answers match", Ink::good));
   }
-  text += row("compared", fmt::format("{}, {} of regions, {}", count_of(check.answers, "answer"),
-                                      count_of(check.events, "event"), count_of(check.states, "state")));
+  text += row("compared", fmt::format("{}, {}, {}", count_text(check.answers, "answer"),
+                                      count_text(check.events, "region event"), count_text(check.states, "state")));
   if (check.without_answer > 0)
-    text += row("not compared", count_of(check.without_answer, "request") + " without an answer");
+    text += row("not compared", count_text(check.without_answer, "request") + " without an answer");
   for (const std::string& name : check.unknown_names)
-    text += row("not compared", fmt::format("'{}', which is not known here", printable(name)));
+    text += row("not compared", fmt::format("'{}', which is unknown", printable(name)));
   return text;
 }
 
@@ -151,7 +148,7 @@ std::string text_from_replay(const ReplayAnswers& answers, const Terminal& termi
   if (answers.check) text += check_text(*answers.check, terminal);
   if (answers.speed)
     text += row("time",
-                fmt::format("{:.1f} ns an operation, largest free block included", answers.speed->ns_per_operation));
+                fmt::format("{:.1f} ns per operation, including the largest free block", answers.speed->ns_per_operation));
   return text;
 }
 

@@ -16,6 +16,7 @@
 #include "analysis/write/json_optional.h"
 #include "analysis/write/json_trace.h"
 #include "app/cli/cli.h"
+#include "app/cli/figure_text.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
@@ -39,7 +40,7 @@ Result<std::uint64_t> parse_address(std::string_view text) {
   std::uint64_t address = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), address, is_hex ? 16 : 10);
   if (error != std::errc() || end != digits.data() + digits.size())
-    return Failure(Error{fmt::format("'{}' is no address", text), "Write one such as 0x7f3a14000000.", {}, {}, false});
+    return Failure(Error{fmt::format("'{}' is not an address", text), "Write one such as 0x7f3a14000000.", {}, {}, false});
   return address;
 }
 
@@ -53,7 +54,7 @@ std::vector<Found> find_at(const Source& source, std::uint64_t address) {
       if (heap.id == 0 || !heap.has(wire::heap_flag::has_addresses)) continue;
       const PlaceAt place = find_place(source.states[i], heap.id, address);
       const AddressRange range = place.range.empty() ? AddressRange{address, address + 1} : place.range;
-      // Of a gap: since when all of it is free; and the address asked for, not where the piece begins.
+      // Of a gap: since when all of it is free; and the address itself, not where the gap begins.
       auto history = *compute_address_history(stream, heap.id, {address, address + 1}, source.states[i].position());
       history.since = compute_address_history(stream, heap.id, range, source.states[i].position(), &control)->since;
       const bool has_nothing = place.what != PlaceAt::What::block && place.what != PlaceAt::What::free;
@@ -73,7 +74,7 @@ std::string event_text(const Stream& stream, std::uint64_t event, const std::opt
   return fmt::format("event {}{}", event, time_ns ? " (" + time_text(stream, time_ns) + ")" : "");
 }
 
-// The frames of a person's own code; all of them where none is.
+// The frames of your code; all frames if none of them is.
 std::string stack_text(const Definitions& definitions, std::uint32_t stack) {
   constexpr int frames_max = 4096;  // A damaged file may make a stack of any length.
   std::string own, all;
@@ -91,7 +92,7 @@ std::string stack_text(const Definitions& definitions, std::uint32_t stack) {
       ++left_out;
   }
   if (own.empty()) return all;
-  if (left_out > 0) own += fmt::format("    ({} library frames left out; --json has all)\n", text_from_count(left_out));
+  if (left_out > 0) own += fmt::format("    ({} hidden; --json has all)\n", count_text(static_cast<std::uint64_t>(left_out), "library frame"));
   return own;
 }
 
@@ -105,37 +106,37 @@ std::string block_text(const Source& source, const Found& found, const LiveRows&
   std::string text = fmt::format("a block of {} ({})", text_from_bytes(block.size),
                                  exact_text_from_bytes(static_cast<std::int64_t>(block.size)));
   if (facts.requested) text += fmt::format(", requested {}", text_from_bytes(*facts.requested));
-  if (facts.waste && *facts.waste > 0) text += fmt::format(", rounding {}", text_from_bytes(*facts.waste));
+  if (facts.waste && *facts.waste > 0) text += fmt::format(", rounding waste {}", text_from_bytes(*facts.waste));
   text += fmt::format(", begins at 0x{:x}", block.address);
-  if (block.is_pending()) text += "; freed by the program, a device stream still waits for it";
+  if (block.is_pending()) text += "; freed by the program, but a device stream may still use it";
   text += "\n  ";
   if (block.tag != 0) text += fmt::format("tag {}, ", printable(stream.definitions().text(block.tag)));
   text += block.event == wire::before_the_stream
-              ? std::string("taken before the first event")
-              : fmt::format("taken at event {}, age {}", block.event, age_text(source, facts));
+              ? std::string("allocated before the first event")
+              : fmt::format("allocated at event {}, age {}", block.event, age_text(source, facts));
   text += facts.end_event
-              ? fmt::format("; gone at event {}, lifetime {}\n", *facts.end_event, lifetime_text(source, facts))
-              : "; stays to the end\n";
+              ? fmt::format("; freed at event {}, lifetime {}\n", *facts.end_event, lifetime_text(source, facts))
+              : "; not freed before the end\n";
   return text + stack_text(stream.definitions(), block.stack);
 }
 
 std::string gap_text(const Source& source, const Found& found) {
   const Stream& stream = source.trace->streams[found.stream];
   std::string text =
-      fmt::format("free: {} ({}) from 0x{:x} on\n  ", text_from_bytes(found.place.range.size()),
+      fmt::format("a free gap of {} ({}), begins at 0x{:x}\n  ", text_from_bytes(found.place.range.size()),
                   exact_text_from_bytes(static_cast<std::int64_t>(found.place.range.size())), found.place.range.begin);
   const auto& since = found.history.since;
-  if (!since) return text + "free since before the first event\n";
-  text += "all of it free since it ";
+  if (!since) return text + "Free since before the first event\n";
+  text += "Free ";
   switch (since->why) {
     case FreeSince::Why::freed:
-      text += fmt::format("was left by a block of {}, taken by {}", text_from_bytes(since->size),
+      text += fmt::format("since a block of {}, allocated by {}, was freed", text_from_bytes(since->size),
                           own_line_text(stream.definitions(), since->allocated_stack));
       break;
     case FreeSince::Why::region_grew:
-      text += fmt::format("came with a region of {}", text_from_bytes(since->size));
+      text += fmt::format("since a region of {} was added", text_from_bytes(since->size));
       break;
-    case FreeSince::Why::other: text += fmt::format("was left by a block of {}", text_from_bytes(since->size)); break;
+    case FreeSince::Why::other: text += fmt::format("since a block of {} left it", text_from_bytes(since->size)); break;
   }
   return text + ", at " + event_text(stream, since->event, since->time_ns) + "\n";
 }
@@ -147,12 +148,12 @@ std::string neighbour_text(const Source& source, const Found& found, std::uint64
   switch (place.what) {
     case PlaceAt::What::block:
       text += fmt::format(
-          "{} of {}", text_from_bytes(place.range.size()),
+          "{}, allocated by {}", text_from_bytes(place.range.size()),
           own_line_text(source.trace->streams[found.stream].definitions(), state.slots()[*place.slot].stack));
       break;
     case PlaceAt::What::free: text += fmt::format("{} free", text_from_bytes(place.range.size())); break;
-    case PlaceAt::What::not_identified: text += "not identified"; break;
-    case PlaceAt::What::no_memory: text += "no memory of this heap"; break;
+    case PlaceAt::What::not_identified: text += "unknown"; break;
+    case PlaceAt::What::no_memory: text += "not in this heap"; break;
   }
   return text + "\n";
 }
@@ -161,17 +162,17 @@ std::string history_text(const Source& source, const Found& found, std::size_t l
   const Stream& stream = source.trace->streams[found.stream];
   const auto& rows = found.history.rows;
   std::string text =
-      fmt::format("\nAt this address were {} allocations, oldest first:\n", text_from_count(rows.size()));
+      fmt::format("\n{} at this address, oldest first:\n", count_text(rows.size(), "allocation"));
   const std::size_t first = rows.size() - std::min(limit, rows.size());
-  if (first > 0) text += fmt::format("  ({} older ones; --top 0 prints all)\n", text_from_count(first));
+  if (first > 0) text += fmt::format("  ({} older; --top 0 prints all)\n", text_from_count(first));
   for (std::size_t i = first; i < rows.size(); ++i) {
     const HeldRow& row = rows[i];
     const std::string begin =
         row.event == HeldRow::no_event ? "before the first event" : event_text(stream, row.event, row.begin_ns);
     std::string end = row.how == HeldEnd::lives ? "the end" : event_text(stream, row.end_event, row.end_ns);
-    if (row.how == HeldEnd::moved) end = "moved away at " + end;
-    if (row.how == HeldEnd::heap_gone) end = "gone with its heap at " + end;
-    if (row.how == HeldEnd::not_listed) end = "not listed any more at " + end;
+    if (row.how == HeldEnd::moved) end = "moved at " + end;
+    if (row.how == HeldEnd::heap_gone) end = "removed with its heap at " + end;
+    if (row.how == HeldEnd::not_listed) end = "no longer listed at " + end;
     text += fmt::format("{} {}  {} to {}  {}\n", found.history.now == i ? ">" : " ",
                         pad_left(text_from_bytes(row.size), 10), begin, end,
                         own_line_text(stream.definitions(), row.stack));
@@ -189,11 +190,11 @@ std::string text_from_found(const Source& source, const Found& found, std::uint6
   const PlaceAt& place = found.place;
   if (place.what == PlaceAt::What::block) text += block_text(source, found, live);
   if (place.what == PlaceAt::What::free) text += gap_text(source, found);
-  if (place.what == PlaceAt::What::not_identified) text += "not identified: the source does not tell what is free\n";
-  if (place.what == PlaceAt::What::no_memory) text += "no memory of this heap\n";
+  if (place.what == PlaceAt::What::not_identified) text += "unknown: the source does not report free memory\n";
+  if (place.what == PlaceAt::What::no_memory) text += "not in this heap\n";
   if (!place.range.empty()) {
-    if (place.range.begin > 0) text += neighbour_text(source, found, place.range.begin - 1, "before it");
-    text += neighbour_text(source, found, place.range.end, "after it");
+    if (place.range.begin > 0) text += neighbour_text(source, found, place.range.begin - 1, "before");
+    text += neighbour_text(source, found, place.range.end, "after");
   }
   return text + history_text(source, found, limit);
 }
@@ -225,7 +226,7 @@ int run_report_address(const ReportOptions& options, const Source& source) {
   const std::vector<Found> found = find_at(source, *address);
   if (found.empty())
     return fail({fmt::format("no heap ever had memory at 0x{:x}", *address),
-                 "report --blocks 0 --order address prints where blocks are.",
+                 "report --blocks 0 --order address lists all blocks.",
                  {},
                  {},
                  false});

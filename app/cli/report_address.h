@@ -14,10 +14,10 @@ struct ReportOptions;
 
 int run_report_address(const ReportOptions& options, const Source& source);
 
-// What both reports of blocks say in the same words (report_blocks.cpp).
+// What both reports on blocks print (report_blocks.cpp).
 std::string moment_text(const Source& source);                             // "At the peak (...)", "After event 7 of 10"
-std::string age_text(const Source& source, const BlockFacts& facts);       // "1.20 s", "1,204 events", "?"
-std::string lifetime_text(const Source& source, const BlockFacts& facts);  // The same, or "stays".
+std::string age_text(const Source& source, const BlockFacts& facts);       // "1.20 s", "1,204 events", "–"
+std::string lifetime_text(const Source& source, const BlockFacts& facts);  // The same, or "not freed".
 std::string own_line_text(const Definitions& definitions, std::uint32_t stack);
 
 }  // namespace hbmscope::cli

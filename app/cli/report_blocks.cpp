@@ -4,7 +4,6 @@
 #include <array>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "analysis/query/block_find.h"
@@ -15,15 +14,17 @@
 #include "analysis/write/json_blocks.h"
 #include "analysis/write/json_trace.h"
 #include "app/cli/cli.h"
+#include "app/cli/figure_text.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/report_address.h"
+#include "app/cli/report_section.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
 namespace {
 
-// What of a block stands in a line, with how wide it is.
+// A column of the table of blocks.
 struct Column {
   std::string_view title;
   bool is_number;
@@ -38,7 +39,7 @@ std::string size_text(const Source&, const BlockFacts& facts) {
   return text_from_bytes(facts.block.size);
 }
 std::string requested_text(const Source&, const BlockFacts& facts) {
-  return facts.requested ? text_from_bytes(*facts.requested) : "not told";
+  return text_or_dash(facts.requested);
 }
 std::string heap_text(const Source&, const BlockFacts& facts) {
   return printable(name_of_heap(*facts.heap));
@@ -56,9 +57,9 @@ std::string text_from_blocks(const Source& source, const LiveRows& live, const B
   std::string text =
       fmt::format("{}: {} of {} blocks, {} of {}{}.\n\n", moment_text(source), text_from_count(list.rows.size()),
                   text_from_count(list.all_blocks), text_from_bytes(list.bytes), text_from_bytes(list.all_bytes),
-                  list.waste_bytes > 0 ? fmt::format(", {} of it rounding", text_from_bytes(list.waste_bytes)) : "");
+                  list.waste_bytes > 0 ? fmt::format(", {} of it rounding waste", text_from_bytes(list.waste_bytes)) : "");
   const std::size_t shown = std::min(limit, list.rows.size());
-  if (shown == 0) return text + "No block is among them.\n";
+  if (shown == 0) return text + "No block matches.\n";
   std::array<Column, 8> columns{{{"size", true, size_text},
                                  {"requested", true, requested_text},
                                  {"age", true, age_text},
@@ -66,7 +67,7 @@ std::string text_from_blocks(const Source& source, const LiveRows& live, const B
                                  {"address", false, address_text},
                                  {"heap", false, heap_text},
                                  {"tag", false, tag_text},
-                                 {"your own code", false, code_text}}};
+                                 {"your code", false, code_text}}};
   std::vector<std::array<std::string, 8>> rows(shown);
   for (std::size_t i = 0; i < shown; ++i) {
     const BlockFacts facts = facts_of(*source.trace, source.states, live.rows[list.rows[i]]);
@@ -97,25 +98,27 @@ std::string text_from_blocks(const Source& source, const LiveRows& live, const B
 Result<BlockQuery> query_from_options(const ReportOptions& options) {
   const auto order = parse_block_order(options.blocks.order);
   if (!order)
-    return Failure(Error{fmt::format("blocks can't be sorted by '{}'", options.blocks.order),
-                         "Known: size, requested, waste, age, lifetime, address, heap, code, tag, stream, state.",
+    return Failure(Error{fmt::format("cannot sort blocks by '{}'", options.blocks.order),
+                         "Use size, requested, waste, age, lifetime, address, heap, code, tag, stream or state.",
                          {},
                          {},
                          false});
   return BlockQuery{where_from_find(options.view.request.where), *order, options.blocks.is_ascending};
 }
 
-Result<void> check_combination(const ReportOptions& options) {
+Result<void> check_block_options(const ReportOptions& options) {
+  const UsedOptions& used = options.used;
+  constexpr std::string_view why = "can't be combined with --blocks or --address, which print single blocks";
   if (options.blocks.rows && !options.blocks.address.empty())
-    return Failure(Error{"--blocks and --address can't be printed at once", "Give one of them.", {}, {}, false});
-  if (auto allowed = options.given.refuse(
-          {"--focus", "--ignore", "--hide", "--show", "--value", "--keep-dropped-frames", "--relative", "--by", "--own",
-           "--cum", "--count", "--tree", "--bottom-up", "--series", "--metrics", "--peek", "--fail-if"},
-          "does not go with --blocks and --address, which print single blocks");
+    return Failure(Error{"--blocks and --address can't be combined", "Use one of them.", {}, {}, false});
+  if (auto allowed = used.refuse(section_flags(), why); !allowed) return allowed;
+  if (auto allowed = used.refuse({"--focus", "--ignore", "--hide", "--show", "--value", "--keep-dropped-frames",
+                                  "--relative", "--by", "--own", "--cum", "--count", "--series", "--fail-if"},
+                                 why);
       !allowed)
     return allowed;
-  if (options.blocks.rows) return options.given.refuse({"--top"}, "does not go with --blocks, which takes a number");
-  return options.given.refuse({"--where", "--order", "--ascending"}, "does not go with --address");
+  if (options.blocks.rows) return used.refuse({"--top"}, "can't be combined with --blocks, which takes a number");
+  return used.refuse({"--where", "--order", "--ascending"}, "can't be combined with --address");
 }
 
 int run_list(const ReportOptions& options, const Source& source, const BlockQuery& query) {
@@ -146,48 +149,31 @@ std::string moment_text(const Source& source) {
 // In time; in events where the source has no times.
 std::string age_text(const Source&, const BlockFacts& facts) {
   if (facts.age_ns) return text_from_value(*facts.age_ns, "nanoseconds");
-  return facts.age_events ? text_from_count(*facts.age_events) + " events" : "?";
+  return facts.age_events ? count_text(*facts.age_events, "event") : "–";
 }
 std::string lifetime_text(const Source&, const BlockFacts& facts) {
-  if (!facts.end_event) return "stays";
+  if (!facts.end_event) return "not freed";
   if (facts.lifetime_ns) return text_from_value(*facts.lifetime_ns, "nanoseconds");
-  return facts.age_events ? text_from_count(*facts.end_event - facts.block.event) + " events" : "?";
+  return facts.age_events ? count_text(*facts.end_event - facts.block.event, "event") : "–";
 }
 
 std::string own_line_text(const Definitions& definitions, std::uint32_t stack) {
-  if (stack == 0) return "(no stack was recorded)";
+  if (stack == 0) return "(no stack)";
   const auto frame = find_own_frame(definitions, stack);
   if (!frame) return "(library code only)";
   return fmt::format("{}  {}:{}", printable(definitions.text(frame->function)),
                      printable(definitions.text(frame->file)), frame->line);
 }
 
-void add_block_options(CLI::App& command, BlockReportOptions& options) {
-  const char* group = "Blocks of a trace, instead of rows";
-  command
-      .add_option("--blocks", options.rows,
-                  "This many live blocks one by one, 0: all; --where also takes age>10s, an address, ...")
-      ->check(find_count_fault)
-      ->group(group);
-  command
-      .add_option("--order", options.order,
-                  "Of the blocks: size, requested, waste, age, lifetime, address, heap, code, tag, stream or state")
-      ->capture_default_str()
-      ->group(group);
-  command.add_flag("--ascending", options.is_ascending, "The smallest first")->group(group);
-  command.add_option("--address", options.address, "What lies at this address, and what lay there before and after")
-      ->group(group);
-}
-
 int run_report_blocks(const ReportOptions& options) {
-  if (auto combined = check_combination(options); !combined) return fail(combined.error());
+  if (auto combined = check_block_options(options); !combined) return fail(combined.error());
   const auto query = query_from_options(options);
   if (!query) return fail(query.error());
   const auto source = load_merged(options.files, load_options(options.view));
   if (!source) return fail(source.error());
   if (!source->trace)
-    return fail({"there are no blocks in this: it is not one file with addresses and events",
-                 "Leave out --blocks and --address, or give one snapshot, log or recording.",
+    return fail({"a profile has no blocks: it has no addresses and no events",
+                 "Remove --blocks and --address, or use one snapshot, log or recording.",
                  {},
                  {},
                  false});

@@ -10,6 +10,7 @@
 #include "analysis/units/utf8.h"
 #include "analysis/write/json_optional.h"
 #include "analysis/write/json_trace.h"
+#include "app/cli/figure_text.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -25,12 +26,12 @@ std::string own_line(const Definitions& definitions, std::uint32_t stack) {
   if (!frame) return {};
   return fmt::format("{} {}:{}", definitions.text(frame->function), definitions.text(frame->file), frame->line);
 }
+
 std::string place_text(const Definitions& definitions, const CheapestPlace& place) {
   const std::size_t count = place.blocks.size();
-  std::string text =
-      fmt::format("  cheapest place for it: {:#x} to {:#x}, where {} block{} of {} in all {}\n", place.range.begin,
-                  place.range.end, text_from_count(static_cast<std::int64_t>(count)), count == 1 ? "" : "s",
-                  text_from_bytes(place.in_use_bytes), count == 1 ? "stands" : "stand");
+  std::string text = fmt::format(
+      "  Blocking allocations (the smallest set whose release makes room): {}, {} between {:#x} and {:#x}\n",
+      count_text(count, "block"), text_from_bytes(place.in_use_bytes), place.range.begin, place.range.end);
   for (std::size_t i = 0; i < std::min(count, blockers_shown); ++i) {
     const LiveBlock& block = place.blocks[i];
     const std::string line = own_line(definitions, block.stack);
@@ -64,10 +65,9 @@ std::string text_from_failure_facts(const Trace& trace, std::size_t stream, std:
   if (const std::string unknowns = unknowns_of(facts); !unknowns.empty())
     text += terminal.paint("  " + unknowns, Ink::dim) + "\n";
   if (facts.last_fit) {
-    text += fmt::format("  last moment a free piece was large enough: after {} events", *facts.last_fit);
-    if (facts.last_fit_since_start_ns)
-      text += fmt::format(", {:.6f} s", static_cast<double>(*facts.last_fit_since_start_ns) / 1e9);
-    text += "\n";
+    text += "  Last time the request would have fit: ";
+    if (facts.last_fit_since_start_ns) text += seconds_text(*facts.last_fit_since_start_ns) + ", ";
+    text += fmt::format("after {}\n", count_text(*facts.last_fit, "event"));
   }
   if (facts.place) text += place_text(trace.streams[stream].definitions(), *facts.place);
   return text;
@@ -104,15 +104,15 @@ void add_pending(nlohmann::ordered_json& failures, const Trace& trace) {
 
 std::string text_from_pending(const Trace& trace) {
   std::string text;
-  for (const FailureRow& row : compute_pending_rows(trace))
-    text += fmt::format(
-        "{} (event {}): the driver refused{}{}{}, and no retry {}.\n", row.is_pending ? "Pending" : "Refused",
-        row.event, row.asked_bytes == 0 ? "" : " " + text_from_bytes(static_cast<std::int64_t>(row.asked_bytes)),
-        row.reason.empty() ? "" : " to " + printable(row.reason),
-        row.available_bytes ? fmt::format(" ({} was free on the device)",
-                                          text_from_bytes(static_cast<std::int64_t>(*row.available_bytes)))
-                            : "",
-        row.is_pending ? "had followed when this ends: not yet a failure" : "followed until the job had ended");
+  for (const FailureRow& row : compute_pending_rows(trace)) {
+    text += fmt::format("{} (event {}): the driver refused", row.is_pending ? "Pending" : "Refused", row.event);
+    if (row.asked_bytes > 0) text += " " + text_from_bytes(row.asked_bytes);
+    if (!row.reason.empty()) text += " to " + printable(row.reason);
+    if (row.available_bytes)
+      text += fmt::format(" ({} was free on the device)", text_from_bytes(*row.available_bytes));
+    text += row.is_pending ? ". No retry has followed yet, so it is not counted as a failure.\n"
+                           : ", and no retry followed before the job ended.\n";
+  }
   return text;
 }
 

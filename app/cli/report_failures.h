@@ -9,8 +9,8 @@
 
 namespace hbmscope::cli {
 
-// Of one failure, named by its stream's number and its place in failures(): a sentence, since when it would not have
-// fitted, what stands in its way.
+// Of one failure, named by its stream's number and its place in failures(): a sentence, when the request would last have
+// fit, and the blocking allocations.
 std::string text_from_failure_facts(const Trace& trace, std::size_t stream, std::size_t failure,
                                     const Terminal& terminal);
 
@@ -18,7 +18,7 @@ std::string text_from_failure_facts(const Trace& trace, std::size_t stream, std:
 // order of the streams; null for all but the last ones of each stream.
 void add_failure_facts(nlohmann::ordered_json& failures, const Trace& trace);
 
-// Appends requests that were refused at the end and may be tried again still, as failures that are pending.
+// Appends requests that were refused at the end and may still be retried, as failures that are pending.
 void add_pending(nlohmann::ordered_json& failures, const Trace& trace);
 std::string text_from_pending(const Trace& trace);  // Empty: none is.
 

@@ -1,26 +1,25 @@
-#include "app/cli/report_metrics.h"
-
+// The section of a report that --metrics adds: the sizes, gaps, ages, lifetimes, churn and high-water marks of each heap.
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "analysis/query/heap_metrics.h"
 #include "analysis/query/heap_rows.h"
+#include "analysis/read/source/read_source.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
+#include "analysis/write/json_metrics.h"
+#include "app/cli/figure_text.h"
+#include "app/cli/report_section.h"
+#include "app/cli/report_text.h"
 
 namespace hbmscope::cli {
 namespace {
 
-std::string known_text(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? text_from_bytes(*bytes) : "not told";
-}
 std::string time_text(std::uint64_t ns) {
   return text_from_value(signed_from(ns), "nanoseconds");
 }
-std::string seconds_text(std::int64_t ns) {
-  return fmt::format("{:.6f} s", static_cast<double>(ns) / 1e9);
-}
-
 using TextOf = std::string (*)(std::uint64_t);
 
 std::string steps_text(const PowerHistogram& histogram, std::string_view head, TextOf text_of,
@@ -31,7 +30,7 @@ std::string steps_text(const PowerHistogram& histogram, std::string_view head, T
   for (const PowerHistogram::Step& step : steps) most = std::max(most, signed_from(step.bytes));
   for (const PowerHistogram::Step& step : steps) {
     const std::string range =
-        step.to ? fmt::format("{} to {}", text_of(step.from), text_of(*step.to)) : text_of(step.from) + " and more";
+        step.to ? fmt::format("{} to {}", text_of(step.from), text_of(*step.to)) : text_of(step.from) + " or more";
     const std::string bar = terminal.bar(signed_from(step.bytes), most, 20);
     text += fmt::format("    {}  {:>10}  {:>10}{}\n", pad_right(range, 24), text_from_count(step.count),
                         text_from_bytes(step.bytes), bar.empty() ? "" : "  " + bar);
@@ -44,11 +43,11 @@ std::string lifetimes_text(const LifetimeHistograms& lifetimes, std::string_view
                            const Terminal& terminal) {
   std::string text;
   if (lifetimes.by_ns)
-    text += steps_text(*lifetimes.by_ns, fmt::format("{} of {}, in time", what, of), time_text, terminal);
-  text += steps_text(lifetimes.by_events, fmt::format("{} of {}, in events", what, of), text_from_count<std::uint64_t>,
+    text += steps_text(*lifetimes.by_ns, fmt::format("{} of {}, by time", what, of), time_text, terminal);
+  text += steps_text(lifetimes.by_events, fmt::format("{} of {}, by events", what, of), text_from_count<std::uint64_t>,
                      terminal);
   if (lifetimes.unknown_count > 0)
-    text += fmt::format("    unknown, older than the trace: {} blocks, {}\n", text_from_count(lifetimes.unknown_count),
+    text += fmt::format("    unknown (older than the trace): {} blocks, {}\n", text_from_count(lifetimes.unknown_count),
                         text_from_bytes(lifetimes.unknown_bytes));
   return text;
 }
@@ -62,13 +61,12 @@ std::string mark_text(const HighWater& mark) {
 }
 
 std::string fit_text(const HeapMetrics& metrics) {
-  if (!metrics.fit.bytes) return "  largest request that fits: unknown, the source does not tell what is free\n";
-  std::string text =
-      fmt::format("  largest request that fits: {} without growing the pool; whether it can grow is unknown",
-                  text_from_bytes(*metrics.fit.bytes));
+  if (!metrics.fit.bytes) return "  largest free block: unknown, because the source does not report free memory\n";
+  std::string text = fmt::format("  largest free block: {}; whether the pool can grow is unknown",
+                                 text_from_bytes(*metrics.fit.bytes));
   if (metrics.fit.lower_end_bytes)
     text += fmt::format(" (lower end {}, upper end {})", text_from_bytes(*metrics.fit.lower_end_bytes),
-                        known_text(metrics.fit.upper_end_bytes));
+                        text_from_known_bytes(metrics.fit.upper_end_bytes));
   return text + "\n";
 }
 
@@ -77,19 +75,19 @@ std::string churn_text(const HeapMetrics& metrics) {
                                  text_from_count(metrics.allocations));
   if (metrics.allocated_bytes_per_second)
     text +=
-        fmt::format(", {} a second", text_from_bytes(static_cast<std::uint64_t>(*metrics.allocated_bytes_per_second)));
+        fmt::format(", {}/s", text_from_bytes(static_cast<std::uint64_t>(*metrics.allocated_bytes_per_second)));
   if (metrics.allocated_bytes_per_event)
     text +=
-        fmt::format(", {} an event", text_from_bytes(static_cast<std::uint64_t>(*metrics.allocated_bytes_per_event)));
-  if (metrics.turnover) text += fmt::format(", {:.1f} times the peak", *metrics.turnover);
+        fmt::format(", {} per event", text_from_bytes(static_cast<std::uint64_t>(*metrics.allocated_bytes_per_event)));
+  if (metrics.turnover) text += fmt::format(", {:.1f}x the peak", *metrics.turnover);
   return text + "\n";
 }
 
 std::string heap_text(const HeapRow& row, const HeapMetrics& metrics, const Terminal& terminal) {
   std::string text = terminal.paint(fmt::format("Metrics of {}", printable(row.label)), Ink::bold) + "\n";
-  text += fmt::format("  rounding waste: {}\n", known_text(metrics.rounding_waste_bytes));
+  text += fmt::format("  rounding waste: {}\n", text_from_known_bytes(metrics.rounding_waste_bytes));
   text += fit_text(metrics) + churn_text(metrics);
-  text += terminal.paint(fmt::format("  high-water moments, in steps of {} and more; peak so far",
+  text += terminal.paint(fmt::format("  high-water marks, in steps of at least {}; the last one is the peak so far",
                                      text_from_bytes(metrics.high_water_step_bytes)),
                          Ink::dim) +
           "\n";
@@ -102,12 +100,11 @@ std::string heap_text(const HeapRow& row, const HeapMetrics& metrics, const Term
   return text + lifetimes_text(metrics.lifetimes, "lifetime", "freed blocks", terminal);
 }
 
-}  // namespace
-
+// One a heap of the trace, with progress on a terminal.
 Result<std::vector<HeapMetrics>> load_metrics(const Source& source) {
   if (!source.trace)
-    return Failure(Error{"there are no metrics of this: profiles have no heaps and no events",
-                         "Leave out --metrics, or give snapshots, logs or recordings.",
+    return Failure(Error{"a profile has no metrics: it has no heaps and no events",
+                         "Remove --metrics, or use a snapshot, log or recording.",
                          {},
                          {},
                          false});
@@ -116,11 +113,32 @@ Result<std::vector<HeapMetrics>> load_metrics(const Source& source) {
   return *compute_heap_metrics(*source.trace, source.states, {}, &control);
 }
 
-std::string text_from_metrics(const Source& source, const std::vector<HeapMetrics>& metrics, const Terminal& terminal) {
-  const std::vector<HeapRow> rows = compute_heap_rows(*source.trace, source.states);
-  std::string text;
-  for (std::size_t i = 0; i < rows.size(); ++i) text += heap_text(rows[i], metrics[i], terminal);
+Result<std::string> metrics_text(const ReportInput& input, const ReportStyle& style) {
+  const auto metrics = load_metrics(input.source);
+  if (!metrics) return Failure(metrics.error());
+  const std::vector<HeapRow> rows = compute_heap_rows(*input.source.trace, input.source.states);
+  std::string text = "\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) text += heap_text(rows[i], (*metrics)[i], style.terminal);
   return text;
+}
+
+Result<void> add_metrics(nlohmann::ordered_json& json, const ReportInput& input) {
+  const auto metrics = load_metrics(input.source);
+  if (!metrics) return Failure(metrics.error());
+  for (std::size_t i = 0; i < metrics->size(); ++i)
+    json["heaps"][i]["metrics"] = json_from_heap_metrics((*metrics)[i]);
+  return {};
+}
+
+}  // namespace
+
+ReportSection metrics_section() {
+  return {.name = "metrics",
+          .flag = "--metrics",
+          .help = "Also print, for each heap of a trace: free gaps, sizes, ages, lifetimes, churn, high-water marks",
+          .needs_trace = true,
+          .text = metrics_text,
+          .add_json = add_metrics};
 }
 
 }  // namespace hbmscope::cli

@@ -16,20 +16,15 @@
 #include "analysis/write/json_optional.h"
 #include "analysis/write/json_trace.h"
 #include "app/cli/cli.h"
+#include "app/cli/figure_text.h"
 #include "app/cli/load.h"
+#include "app/cli/report_section.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string share_text(const std::optional<double>& share) {
-  return share ? fmt::format("{:.1f} %", *share * 100) : "–";
-}
-std::string bytes_text(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? text_from_bytes(signed_from(*bytes)) : "not told";
-}
 
 struct RangeReport {
   const Trace& trace;
@@ -51,11 +46,11 @@ std::string totals_text(const RangeReport& report, const Terminal& terminal) {
       fmt::format("From {}\nto {}\n\n", printable(report.range.from.text), printable(report.range.to.text));
   text += terminal.paint(fmt::format("{:>10}  {:>9}", "bytes", "blocks"), Ink::dim) + "\n";
   text += sum_line(summary.total.allocated, "allocated") + sum_line(summary.total.freed, "freed");
-  text += sum_line(summary.freed_older, "of them from before the range");
-  text += sum_line(summary.total.survived, "survived: allocated in the range, alive at its end");
-  text += fmt::format("{:>10}  {:>9}  change of what is in use", delta_text_from_bytes(summary.in_use_delta_bytes), "");
+  text += sum_line(summary.freed_older, "of these, allocated before the range");
+  text += sum_line(summary.total.survived, "survived: allocated in the range and live at its end");
+  text += fmt::format("{:>10}  {:>9}  change of memory in use", delta_text_from_bytes(summary.in_use_delta_bytes), "");
   if (summary.other_delta_bytes != 0)
-    text += fmt::format("; {} of it without an allocation or a free (a heap that went, a new listing, handles)",
+    text += fmt::format("; {} of it without an allocation or free (a heap that was removed, a new listing, handles)",
                         delta_text_from_bytes(summary.other_delta_bytes));
   return text + "\n";
 }
@@ -63,20 +58,20 @@ std::string totals_text(const RangeReport& report, const Terminal& terminal) {
 std::string heaps_text(const RangeReport& report, const Terminal& terminal) {
   std::size_t width = 4;
   for (const HeapRow& row : report.summary.heaps_after) width = std::max(width, display_width(printable(row.name)));
-  std::string text = terminal.paint(fmt::format("\n{}  {:>23}  {:>23}  {:>23}  {:>17}", pad_right("heap", width),
-                                                "in use", "pool size", "largest free", "fragmentation"),
+  std::string text = terminal.paint(fmt::format("\n{}  {:>23}  {:>23}  {:>23}  {:>18}", pad_right("heap", width),
+                                                "in use", "pool", "largest free", "ext. fragmentation"),
                                     Ink::dim) +
                      "\n";
   for (std::size_t i = 0; i < report.summary.heaps_after.size(); ++i) {
     const HeapRow &before = report.summary.heaps_before[i], &after = report.summary.heaps_after[i];
     const auto pair = [](const std::string& a, const std::string& b, std::size_t size) {
-      return pad_left(a + " > " + b, size);
+      return pad_left(a + " → " + b, size);
     };
     text += fmt::format("{}  {}  {}  {}  {}\n", pad_right(printable(after.name), width),
-                        pair(bytes_text(before.in_use_bytes), bytes_text(after.in_use_bytes), 23),
-                        pair(bytes_text(before.pool_bytes), bytes_text(after.pool_bytes), 23),
-                        pair(bytes_text(before.largest_free_bytes), bytes_text(after.largest_free_bytes), 23),
-                        pair(share_text(before.external_fragmentation), share_text(after.external_fragmentation), 17));
+                        pair(text_or_dash(before.in_use_bytes), text_or_dash(after.in_use_bytes), 23),
+                        pair(text_or_dash(before.pool_bytes), text_or_dash(after.pool_bytes), 23),
+                        pair(text_or_dash(before.largest_free_bytes), text_or_dash(after.largest_free_bytes), 23),
+                        pair(text_from_known_share(before.external_fragmentation), text_from_known_share(after.external_fragmentation), 18));
   }
   return text;
 }
@@ -100,7 +95,7 @@ std::string own_text(const RangeReport& report, const Terminal& terminal) {
   const auto& rows = report.summary.own_code;
   const std::size_t shown = report.shown(rows.size(), report.options.own);
   std::string text =
-      terminal.paint(fmt::format("\n{}  by your own code, where it was allocated", figures_head), Ink::dim) + "\n";
+      terminal.paint(fmt::format("\n{}  by your code, where it was allocated", figures_head), Ink::dim) + "\n";
   for (std::size_t i = 0; i < shown; ++i) {
     const RangeOwnRow& row = rows[i];
     const std::string name = row.function.empty() ? "(library code only, or no stack)"
@@ -110,10 +105,10 @@ std::string own_text(const RangeReport& report, const Terminal& terminal) {
   return text + more_text(shown, rows.size(), "--own", terminal);
 }
 
-// The innermost frames say what, the innermost line of one's own code where; the outermost are the same everywhere.
+// The innermost frames show what, the innermost line of your code where; the outermost are the same everywhere.
 std::string stack_text(const Definitions& definitions, const VisibleFrames& visible, std::uint32_t stack) {
   constexpr std::size_t frames_max = 2;
-  if (stack == 0) return "(no stack was recorded)";
+  if (stack == 0) return "(no stack)";
   const std::vector<TraceFrame> frames = visible.of(definitions, stack);
   const auto own = find_own_frame(definitions, stack);
   std::string text;
@@ -192,27 +187,28 @@ std::string json_report(const RangeReport& report) {
   return text_from_json(json);
 }
 
-Result<void> check_options(const ReportOptions& options) {
-  return options.given.refuse(
-      {"--where",    "--focus", "--ignore",  "--hide",   "--show",    "--value",     "--keep-dropped-frames",
-       "--relative", "--by",    "--cum",     "--count",  "--tree",    "--bottom-up", "--series",
-       "--metrics",  "--peek",  "--fail-if", "--blocks", "--address", "--order",     "--ascending"},
-      "does not go with --from, which prints all that came and went");
+Result<void> check_range_options(const ReportOptions& options) {
+  constexpr std::string_view why = "can't be combined with --from, which prints everything that changed";
+  if (auto allowed = options.used.refuse(section_flags(), why); !allowed) return allowed;
+  return options.used.refuse({"--where", "--focus", "--ignore", "--hide", "--show", "--value", "--keep-dropped-frames",
+                              "--relative", "--by", "--cum", "--count", "--series", "--fail-if", "--blocks",
+                              "--address", "--order", "--ascending"},
+                             why);
 }
 
 }  // namespace
 
 int run_report_range(const ReportOptions& options) {
   if (options.from.empty())
-    return fail({"--from names no moment", "Write start, peak, oom, 12.5s or '#4711'.", {}, {}, false});
-  if (auto checked = check_options(options); !checked) return fail(checked.error());
+    return fail({"the time of --from is empty", "Write start, peak, oom, 12.5s or '#4711'.", {}, {}, false});
+  if (auto checked = check_range_options(options); !checked) return fail(checked.error());
   LoadOptions load = load_options(options.view);
   load.at.clear();
   const auto source = load_merged(options.files, load);
   if (!source) return fail(source.error());
   if (!source->trace)
-    return fail(Error{"there is no range of this: it is not one file with events",
-                      "Leave out --from, or give one snapshot, log or recording.",
+    return fail(Error{"a profile has no range: it has no events",
+                      "Remove --from, or use one snapshot, log or recording.",
                       {},
                       {},
                       false});

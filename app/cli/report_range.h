@@ -1,4 +1,4 @@
-// report --from MOMENT --at MOMENT: what came and went in between, instead of what lives at a moment.
+// report --from TIME --at TIME: what was allocated and freed in between, instead of what is live at one time.
 #pragma once
 
 #include "app/cli/options.h"

@@ -58,22 +58,22 @@ std::string head_of(const TraceSeriesPoint& point) {
   add_count(point.events.out_of_memory, "out of memory");
   add_count(point.events.driver_refusals, "refused by the driver");
   add_count(point.events.lost, "lost");
-  if (!point.is_finished) add("not finished");
+  if (!point.is_finished) add("incomplete");
   return text;
 }
 
 std::string text_from_trace_series(const std::vector<TraceSeriesPoint>& points, const Terminal& terminal) {
-  std::string text = terminal.paint(fmt::format("{:>10}  {:>10}  heap", "peak", "at the end"), Ink::dim) + "\n";
+  std::string text = terminal.paint(fmt::format("{:>10}  {:>10}  heap", "peak", "end"), Ink::dim) + "\n";
   for (const TraceSeriesPoint& point : points) {
     text += fmt::format("{}  {}\n", terminal.paint(printable(point.file), Ink::bold), head_of(point));
     for (const SeriesHeap& heap : point.heaps) {
       const std::string curve = terminal.curve(heap.curve, heap.peak_in_use_bytes);
       text += fmt::format("{:>10}  {:>10}  {}{}{}\n", text_from_bytes(heap.peak_in_use_bytes),
                           text_from_bytes(heap.in_use_bytes), printable(heap.label),
-                          heap.is_peak_inexact ? " (inexact: events were lost, or contradict each other)" : "",
+                          heap.is_peak_inexact ? " (inexact: events were lost or contradict each other)" : "",
                           curve.empty() ? "" : "  " + curve);
     }
-    if (point.heaps.empty()) text += "  nothing was ever in use\n";
+    if (point.heaps.empty()) text += "  no memory was ever in use\n";
   }
   return text;
 }
@@ -129,8 +129,8 @@ int run_report_series(const ReportOptions& options, const ViewRequest& request) 
   const auto files = expand_files(options.files);
   if (!files) return fail(files.error());
   const Terminal terminal = Terminal::of_stdout();
-  const bool asks_for_contents = request != ViewRequest{} || !options.view.at.empty() || !options.view.what_if.empty();
-  if (!asks_for_contents) {
+  const bool has_request = request != ViewRequest{} || !options.view.at.empty() || !options.view.what_if.empty();
+  if (!has_request) {
     const auto points = load_trace_points(*files, options);
     if (!points) return fail(points.error());
     if (*points)

@@ -5,8 +5,8 @@
 
 namespace hbmscope::cli {
 
-// Where all of them are traces and nothing of what they hold is asked for, how full each heap got and how that went;
-// else totals. Prints, and returns the exit code.
+// If all of them are traces and no filter or time is given: how full each heap got, and its curve; else totals. Prints,
+// and returns the exit code.
 int run_report_series(const ReportOptions& options, const ViewRequest& request);
 
 }  // namespace hbmscope::cli

@@ -26,14 +26,14 @@ std::size_t row_limit(std::size_t count, const ReportStyle& style) {
 
 std::string rest_line(std::size_t shown, std::size_t count, std::string_view what, const ReportStyle& style) {
   if (shown == count) return {};
-  const auto number = [](std::size_t n) { return text_from_count(static_cast<std::int64_t>(n)); };
+  const auto number = [](std::size_t n) { return text_from_count(n); };
   return style.terminal.paint(fmt::format("{} of {} {}; --top 0 prints all", number(shown), number(count), what),
                               Ink::dim) +
          "\n";
 }
 
 std::string group_name(const GroupRow& group) {
-  if (!group.name) return "(not told)";
+  if (!group.name) return "(unknown)";
   return printable(*group.name);
 }
 
@@ -121,7 +121,7 @@ std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t 
   if (rows.empty() || rows.front().is_without_own_code()) return {};
   const Terminal& terminal = style.terminal;
   const std::string head =
-      fmt::format("{:>10} {:>8}  {:>10}  your own code, the innermost line of each stack  (% of {})",
+      fmt::format("{:>10} {:>8}  {:>10}  your code: the innermost line of each stack  (% of {})",
                   style.unit.empty() ? "value" : style.unit, "share", "count", style.whole_text);
   std::string text = terminal.paint(head, Ink::dim) + "\n";
   const std::size_t shown = std::min(rows.size(), limit);
@@ -131,13 +131,13 @@ std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t 
                         pad_left(text_from_share(own.weight.bytes, style.whole), 8), text_from_count(own.weight.count));
     text += own.is_without_own_code() ? std::string(own.label()) : text_from_frame(own.frame, terminal);
     if (!own.through.empty())
-      text += terminal.paint("  through " + printable(short_name_of_function(own.through)), Ink::dim);
+      text += terminal.paint("  via " + printable(short_name_of_function(own.through)), Ink::dim);
     text += "\n";
   }
-  const auto number = [](std::size_t n) { return text_from_count(static_cast<std::int64_t>(n)); };
+  const auto number = [](std::size_t n) { return text_from_count(n); };
   if (shown < rows.size())
     text +=
-        terminal.paint(fmt::format("{} of {} lines; --own N prints more, 0 all", number(shown), number(rows.size())),
+        terminal.paint(fmt::format("{} of {} lines; --own 0 prints all", number(shown), number(rows.size())),
                        Ink::dim) +
         "\n";
   return text;
@@ -145,7 +145,7 @@ std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t 
 
 std::string text_from_tree(const ProfileView& view, const CallTree& tree, const ReportStyle& style) {
   const Terminal& terminal = style.terminal;
-  // As pprof: half a per cent is where a tree stops to be readable.
+  // As in pprof: below half a percent a tree is no longer readable.
   const std::int64_t smallest = style.top == 0 ? 0 : tree.nodes[0].cum.bytes / 200;
   std::string text =
       terminal.paint(fmt::format("{:>10} {:>8}  {:>10}  {}  (% of {})", "cum", "cum %", "flat",
@@ -175,8 +175,8 @@ std::string text_from_tree(const ProfileView& view, const CallTree& tree, const 
     todo.insert(todo.end(), children.rbegin(), children.rend());
   }
   if (left_out > 0)
-    text += terminal.paint(fmt::format("{} branches under 0.5 % are left out; --top 0 prints all",
-                                       text_from_count(static_cast<std::int64_t>(left_out))),
+    text += terminal.paint(fmt::format("{} branches below 0.5 % are hidden; --top 0 prints all",
+                                       text_from_count(left_out)),
                            Ink::dim) +
             "\n";
   return text;

@@ -1,4 +1,4 @@
-// A report as text for people: what the file is, totals by device and kind, then the rows asked for.
+// A report as text: what the file is, totals by device and kind, then rows.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace hbmscope::cli {
 struct ReportStyle {
   const Terminal& terminal;
   std::int64_t whole = 0;  // What shares are of ...
-  std::string whole_text;  // ... in words: "11.8 GiB in all".
+  std::string whole_text;  // ... in words: "11.8 GiB total".
   std::string unit;        // Of the values.
   std::size_t top = 20;    // 0: all rows.
 };
@@ -25,7 +25,7 @@ std::string text_from_summary(const ProfileSummary& summary, const ProfileView& 
 std::string text_from_top(const ProfileView& view, const std::vector<TopRow>& rows, std::string_view by,
                           const ReportStyle& style);
 std::string text_from_groups(const std::vector<GroupRow>& rows, std::string_view head, const ReportStyle& style);
-// The first lines of the person's own code, in answer to "and what can I change?". Empty where no stack has any.
+// The innermost lines of your code, in answer to "and what can I change?". Empty where no stack has any.
 // `limit` 0: all.
 std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t limit, const ReportStyle& style);
 std::string text_from_tree(const ProfileView& view, const CallTree& tree, const ReportStyle& style);

@@ -1,33 +1,28 @@
-#include "app/cli/report_trace.h"
-
+// The section of a report on a trace: heaps at a time, events, failures.
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "analysis/query/heap_rows.h"
+#include "analysis/read/source/read_source.h"
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json_trace.h"
+#include "app/cli/figure_text.h"
 #include "app/cli/report_failures.h"
-#include "app/cli/report_program.h"
-#include "app/cli/report_told.h"
+#include "app/cli/report_section.h"
+#include "app/cli/report_text.h"
 
 namespace hbmscope::cli {
 namespace {
 
-std::string known_text(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? text_from_bytes(*bytes) : "not told";
-}
-std::string share_text(const std::optional<double>& share) {
-  return share ? fmt::format("{:.1f} %", *share * 100) : "–";
-}
 std::string inexact_text(const HeapRow& row) {
   std::string text = row.is_inexact ? "inexact" : "the peak is inexact";
   if (row.is_inexact && row.inexact_since_start_ns)
-    text += fmt::format(" since {:.6f} s", static_cast<double>(*row.inexact_since_start_ns) / 1e9);
-  text += ": events were lost, or contradict each other";
+    text += " since " + seconds_text(*row.inexact_since_start_ns);
+  text += ": events were lost or contradict each other";
   if (row.is_inexact && row.is_peak_inexact) text += "; the peak is inexact too";
   return text;
 }
@@ -37,17 +32,17 @@ std::string heaps_text(std::vector<HeapRow> rows, const Terminal& terminal) {
   std::size_t width = 4;
   for (const HeapRow& row : rows) width = std::max(width, display_width(printable(row.label)));
   std::string text =
-      terminal.paint(fmt::format("{}  {:>10}  {:>10}  {:>10}  {:>10}  {:>12}  {:>8}  {:>8}  {:>10}  {:>8}",
-                                 pad_right("heap", width), "in use", "requested", "pool size", "free", "largest free",
-                                 "external", "internal", "peak", "blocks"),
+      terminal.paint(fmt::format("{}  {:>10}  {:>10}  {:>10}  {:>10}  {:>12}  {:>9}  {:>9}  {:>10}  {:>8}",
+                                 pad_right("heap", width), "in use", "requested", "pool", "free", "largest free",
+                                 "ext. frag", "int. frag", "peak", "blocks"),
                      Ink::dim) +
       "\n";
   for (const HeapRow& row : rows) {
-    text += fmt::format("{}  {:>10}  {:>10}  {:>10}  {:>10}  {:>12}  {}  {}  {:>10}  {:>8}",
+    text += fmt::format("{}  {:>10}  {}  {}  {}  {}  {}  {}  {:>10}  {:>8}",
                         pad_right(printable(row.label), width), text_from_bytes(row.in_use_bytes),
-                        known_text(row.requested_bytes), known_text(row.pool_bytes), known_text(row.free_bytes),
-                        known_text(row.largest_free_bytes), pad_left(share_text(row.external_fragmentation), 8),
-                        pad_left(share_text(row.internal_fragmentation), 8), text_from_bytes(row.peak_in_use_bytes),
+                        pad_left(text_or_dash(row.requested_bytes), 10), pad_left(text_or_dash(row.pool_bytes), 10), pad_left(text_or_dash(row.free_bytes), 10),
+                        pad_left(text_or_dash(row.largest_free_bytes), 12), pad_left(text_from_known_share(row.external_fragmentation), 9),
+                        pad_left(text_from_known_share(row.internal_fragmentation), 9), text_from_bytes(row.peak_in_use_bytes),
                         text_from_count(row.live_blocks));
     if (row.pending_bytes > 0) text += fmt::format("  {} pending", text_from_bytes(row.pending_bytes));
     if (row.is_inexact || row.is_peak_inexact) text += terminal.paint("  " + inexact_text(row), Ink::bad);
@@ -61,13 +56,13 @@ std::string events_text(const Trace& trace) {
 
   std::string text = fmt::format("{} events: {} allocations, {} frees", text_from_count(counts.total),
                                  text_from_count(counts.alloc), text_from_count(counts.free));
-  std::uint64_t beside = 0;
+  std::uint64_t emulated = 0;
   for (const Stream& stream : trace.streams)
     for (const FailureEvent& failure : stream.failures())
-      beside += failure.is_out_of_memory && is_of_one_beside(stream, failure) ? 1 : 0;
-  const std::uint64_t own = counts.out_of_memory - std::min(beside, counts.out_of_memory);
+      emulated += failure.is_out_of_memory && is_of_one_beside(stream, failure) ? 1 : 0;
+  const std::uint64_t own = counts.out_of_memory - std::min(emulated, counts.out_of_memory);
   if (own > 0) text += fmt::format(", {} out of memory", text_from_count(own));
-  if (beside > 0) text += fmt::format(", {} out of memory in the GPU pool beside it", text_from_count(beside));
+  if (emulated > 0) text += fmt::format(", {} out of memory in the emulated GPU pool", text_from_count(emulated));
   if (counts.driver_refusals > 0)
     text += fmt::format(", {} refused by the driver", text_from_count(counts.driver_refusals));
   if (counts.lost > 0) text += fmt::format(", {} lost", text_from_count(counts.lost));
@@ -75,17 +70,19 @@ std::string events_text(const Trace& trace) {
   return text + "\n";
 }
 
-std::string failure_text(const FailureRow& row, bool is_beside, const Terminal& terminal) {
-  std::string text = terminal.paint(is_beside ? "Out of memory in the GPU pool beside it" : "Out of memory", Ink::bad);
-  if (row.device && !is_beside) text += fmt::format(" on device {}", *row.device);
-  if (row.since_start_ns) text += fmt::format(" at {:.6f} s", static_cast<double>(*row.since_start_ns) / 1e9);
-  text += fmt::format(
-      " (event {}): asked {}; then in use {}, pool size {}, free in it {}, largest free block {}; the "
-      "driver had {}.\n",
-      row.event, text_from_bytes(row.asked_bytes), known_text(row.used_bytes), known_text(row.pool_bytes),
-      known_text(row.total_free_bytes), known_text(row.largest_free_bytes),
-      row.available_bytes ? text_from_bytes(*row.available_bytes) + " left" : "an unknown amount left");
-  if (!row.own_line.empty()) text += "  asked by " + printable(row.own_line) + "\n";
+std::string failure_text(const FailureRow& row, bool is_emulated_gpu, const Terminal& terminal) {
+  std::string text =
+      terminal.paint(is_emulated_gpu ? "Out of memory in the emulated GPU pool" : "Out of memory", Ink::bad);
+  if (row.device && !is_emulated_gpu) text += fmt::format(" on device {}", *row.device);
+  if (row.since_start_ns) text += " at " + seconds_text(*row.since_start_ns);
+  text += fmt::format(" (event {}): requested {}", row.event, text_from_bytes(row.asked_bytes));
+  if (row.total_free_bytes) text += fmt::format(", {} free in the pool", text_from_bytes(*row.total_free_bytes));
+  if (row.largest_free_bytes) text += fmt::format(" (largest free block {})", text_from_bytes(*row.largest_free_bytes));
+  text += ".\n";
+  if (!row.own_line.empty()) text += "  Requested by " + printable(row.own_line) + "\n";
+  text += fmt::format("  At that time: in use {}, pool {}, free on the device outside the pool {}\n",
+                      text_from_known_bytes(row.used_bytes), text_from_known_bytes(row.pool_bytes),
+                      text_from_known_bytes(row.available_bytes));
   return text;
 }
 
@@ -98,32 +95,38 @@ std::vector<std::pair<std::size_t, std::size_t>> places_of(const Trace& trace) {
   return places;
 }
 
-}  // namespace
-
-std::string text_from_trace(const Source& source, const Terminal& terminal) {
+Result<std::string> heaps_section_text(const ReportInput& input, const ReportStyle& style) {
   constexpr std::size_t failures_shown = 3;
-  std::string text = fmt::format("At {}:\n", source.moment.text);
-  text += heaps_text(compute_heap_rows(*source.trace, source.states), terminal);
-  text += events_text(*source.trace);
-  const std::vector<FailureRow> failures = compute_failure_rows(*source.trace);
-  const auto places = places_of(*source.trace);
+  const Trace& trace = *input.source.trace;
+  const std::string& time = input.source.moment.text;
+  std::string text = fmt::format("\n{}:\n", time.starts_with("after ") ? "A" + time.substr(1) : "At " + time);
+  text += heaps_text(compute_heap_rows(trace, input.source.states), style.terminal);
+  text += events_text(trace);
+  const std::vector<FailureRow> failures = compute_failure_rows(trace);
+  const auto places = places_of(trace);
   const std::size_t first = failures.size() > failures_shown ? failures.size() - failures_shown : 0;
   if (first > 0) text += fmt::format("The last {} of {} failures:\n", failures_shown, failures.size());
   for (std::size_t i = first; i < failures.size(); ++i) {
-    const Stream& stream = source.trace->streams[places[i].first];
-    const bool is_beside = is_of_one_beside(stream, stream.failures()[places[i].second]);
-    text += failure_text(failures[i], is_beside, terminal) +
-            text_from_failure_facts(*source.trace, places[i].first, places[i].second, terminal);
+    const Stream& stream = trace.streams[places[i].first];
+    const bool is_emulated_gpu = is_of_one_beside(stream, stream.failures()[places[i].second]);
+    text += failure_text(failures[i], is_emulated_gpu, style.terminal) +
+            text_from_failure_facts(trace, places[i].first, places[i].second, style.terminal);
   }
-  return text + text_from_pending(*source.trace);
+  return text + text_from_pending(trace);
 }
 
-void add_trace(nlohmann::ordered_json& json, const Source& source) {
-  add_moment(json, *source.trace, source.moment, source.states);
-  add_told(json, source);
-  add_program(json, *source.trace);
-  add_failure_facts(json["failures"], *source.trace);
-  add_pending(json["failures"], *source.trace);
+Result<void> add_heaps(nlohmann::ordered_json& json, const ReportInput& input) {
+  const Trace& trace = *input.source.trace;
+  add_moment(json, trace, input.source.moment, input.source.states);
+  add_failure_facts(json["failures"], trace);
+  add_pending(json["failures"], trace);
+  return {};
+}
+
+}  // namespace
+
+ReportSection heaps_section() {
+  return {.name = "heaps", .needs_trace = true, .text = heaps_section_text, .add_json = add_heaps};
 }
 
 }  // namespace hbmscope::cli

@@ -18,16 +18,16 @@
 namespace hbmscope::cli {
 namespace {
 
-volatile std::sig_atomic_t asked_to_end = 0;
+volatile std::sig_atomic_t signal_to_forward = 0;
 
 std::string text_from_stacks(const RunOptions& options) {
-  if (options.stacks == "none") return " without stacks";
-  return fmt::format(" with {} stacks, {} frames at most (--stacks)",
+  if (options.stacks == "none") return ", without stacks";
+  return fmt::format(", with {} stacks of at most {} frames (--stacks)",
                      options.stacks == "python" ? "Python and native" : "native", options.stack_depth);
 }
 
-void remember_signal(int signal) {
-  asked_to_end = signal;
+void note_signal_to_forward(int signal) {
+  signal_to_forward = signal;
 }
 
 int run_there(const RunOptions& options, const std::string& name, bool has_window) {
@@ -48,13 +48,13 @@ int run_job(const RunOptions& options, bool has_window) {
   const std::string name = std::filesystem::path(options.command.front()).filename().string();
   if (!options.far.host.empty()) {
     if (const auto refused =
-            refuse_to_listen(options.listen, "ssh carries what is observed there", "Leave --listen or --on out."))
+            refuse_to_listen(options.listen, "ssh already connects to the other machine", "Remove --listen or --on."))
       return *refused;
     return run_there(options, name, has_window);
   }
   const std::string path = options.record.empty() ? fmt::format("{}.{}.hbm", name, getpid()) : options.record;
   for (const int one : {SIGTERM, SIGHUP})
-    if (std::signal(one, remember_signal) == SIG_IGN) std::signal(one, SIG_IGN);  // Under nohup.
+    if (std::signal(one, note_signal_to_forward) == SIG_IGN) std::signal(one, SIG_IGN);  // Under nohup.
   ObservedJob job;
   Flight flight(options.flight, name, path);
   flight.open();
@@ -66,22 +66,21 @@ int run_job(const RunOptions& options, bool has_window) {
   settings.memory_dump_prefix = flight.memory_dump_prefix();
   if (flight.is_open()) settings.stderr_tail = &flight.stderr_tail();
   if (const auto failed = job.start(options.command, path, settings)) return *failed;
-  tell_far_start();
+  report_far_start();
   if (!settings.wants_cupti)
-    say("the CUDA driver's calls are told by interposition, which leaves CUPTI to the job," +
-        text_from_stacks(options));
-  else  // The job's processes say what came of it.
-    say("calls of the CUDA driver come" + text_from_stacks(options));
+    say("recording calls of the CUDA driver by interposition, which leaves CUPTI to the job" + text_from_stacks(options));
+  else  // The job's processes report whether that works.
+    say("recording calls of the CUDA driver" + text_from_stacks(options));
   WindowProcess window;
   if (has_window && !options.no_window && has_display()) window.open(job.viewer_socket());
   for (bool is_running = true; is_running;) {
     const bool was_recording = job.is_recording();
     is_running = job.serve();
-    if (asked_to_end != 0 && is_running) job.send_signal(std::exchange(asked_to_end, 0));
+    if (signal_to_forward != 0 && is_running) job.send_signal(std::exchange(signal_to_forward, 0));
     flight.note(job.take_failures(), was_recording);
   }
   flight.stderr_tail().finish();
-  flight.finish(job.status(), job.has_told());
+  flight.finish(job.status(), job.has_reported());
   job.print_summary();
   return job.exit_code();
 }

@@ -9,18 +9,14 @@
 #include "app/cli/flight.h"
 #include "app/cli/listen.h"
 
-namespace CLI {
-class App;
-}
-
 namespace hbmscope::cli {
 
 struct RunOptions {
   std::string record;  // Empty: named after the command, in the current folder.
   bool no_window = false;
   bool no_follow = false;              // Only the process that is started is watched, none that it starts.
-  std::string back_end = "interpose";  // Or cupti: who tells of the CUDA driver's calls.
-  std::string stacks = "python";       // Or native, or none: who made those calls.
+  std::string back_end = "interpose";  // Or cupti: how calls of the CUDA driver are seen.
+  std::string stacks = "python";       // Or native, or none: the stacks of those calls.
   std::uint32_t stack_depth = 64;      // Frames at most.
   FlightOptions flight;
   ListenOptions listen;
@@ -28,7 +24,6 @@ struct RunOptions {
   FarOptions far;
   std::vector<std::string> words;  // For another machine: its options, as they were given.
 };
-void add_run(CLI::App& app, RunOptions& options);
 
 // The job's own exit code; 128 and the signal where one ended it, as a shell has it. The window is another process,
 // where this program has one (`has_window`) and there is a display.

@@ -26,10 +26,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using attach::DeviceTotals;
 
-std::string bytes(std::uint64_t count) {
-  return text_from_bytes(static_cast<std::int64_t>(count));
-}
-
 void print_text(const std::vector<DeviceTotals>& devices, pid_t process, double seconds) {
   bool is_any = false;
   for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -37,11 +33,11 @@ void print_text(const std::vector<DeviceTotals>& devices, pid_t process, double 
     const serve::HeldMemory held = serve::held_by(process, device);
     if (!held.is_told) continue;
     is_any = true;
-    fmt::print("{:>8.1f} s  GPU {} {}  {} of process {}, {} of {} in use by all\n", seconds, i, printable(device.name),
-               held.bytes ? bytes(*held.bytes) : "not told how much", process, bytes(device.used_bytes),
-               bytes(device.total_bytes));
+    fmt::print("{:>8.1f} s  GPU {} {}  {} in process {}, {} of {} in use in total\n", seconds, i, printable(device.name),
+               held.bytes ? text_from_bytes(*held.bytes) : "an unknown amount", process, text_from_bytes(device.used_bytes),
+               text_from_bytes(device.total_bytes));
   }
-  if (!is_any) fmt::print("{:>8.1f} s  the driver tells of no device memory of process {}\n", seconds, process);
+  if (!is_any) fmt::print("{:>8.1f} s  the driver reports no device memory for process {}\n", seconds, process);
 }
 
 void print_json(const std::vector<DeviceTotals>& devices, pid_t process, double seconds) {
@@ -67,8 +63,8 @@ void print_json(const std::vector<DeviceTotals>& devices, pid_t process, double 
 }  // namespace
 
 int refuse_without_totals() {
-  return fail({"no device tells of itself: there is no libnvidia-ml.so.1 here, or it knows no device",
-               "Totals without attaching are NVIDIA's driver's; hbmscope attach without --totals needs none of it.",
+  return fail({"--totals needs NVIDIA's driver: libnvidia-ml.so.1 is missing or reports no device",
+               "Use hbmscope attach without --totals, which does not need it.",
                {},
                {},
                false});

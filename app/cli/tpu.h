@@ -7,10 +7,6 @@
 #include "app/cli/cli.h"
 #include "app/cli/tpu_run.h"
 
-namespace CLI {
-class App;
-}
-
 namespace hbmscope::cli {
 
 struct TpuLayoutOptions {
@@ -57,11 +53,6 @@ struct TpuOptions {
   TpuCompileOptions compile;
   bool json = false;  // Of generations.
 };
-
-// Adds `tpu` and what belongs to it.
-CLI::App& add_tpu(CLI::App& app, TpuOptions& options);
-// Returns the exit code. `command` is what add_tpu made, parsed.
-int run_tpu(const CLI::App& command, const TpuOptions& options, const OpenWindow& open_window);
 
 int run_tpu_layout(const TpuLayoutOptions& options, const OpenWindow& open_window);
 int run_tpu_listing(const TpuLayoutOptions& options);

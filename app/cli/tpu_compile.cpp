@@ -43,10 +43,6 @@ namespace {
 namespace tpu = allocator::tpu;
 using Json = nlohmann::ordered_json;
 
-Error error_of(std::string what, std::string remedy) {
-  return {std::move(what), std::move(remedy), {}, {}, false};
-}
-
 // A folder for the dump, gone with all that is in it.
 class Workplace {
  public:
@@ -125,10 +121,10 @@ Result<int> run_command(std::vector<std::string> words) {
   const int failed = posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0)
-    return Failure(error_of(fmt::format("'{}' can't be started: {}", printable(words[0]), strerror(failed)),
+    return Failure(refusal(fmt::format("'{}' can't be started: {}", printable(words[0]), strerror(failed)),
                             "--python names the Python that has jax and libtpu."));
   const int status = wait_for(pid);
-  if (cancelling_signal != 0) return Failure(error_of("cancelled", {}));
+  if (cancelling_signal != 0) return Failure(refusal("cancelled", {}));
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -137,7 +133,7 @@ Result<Json> ask_compiler(const TpuCompileOptions& options, const std::string& t
                           const std::string& answer) {
   const std::size_t colon = options.target.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == options.target.size())
-    return Failure(error_of(fmt::format("'{}' names no function of a script", printable(options.target)),
+    return Failure(refusal(fmt::format("'{}' names no function of a script", printable(options.target)),
                             "Write SCRIPT.py:name."));
   const std::string script = options.target.substr(0, colon);
   std::error_code error;
@@ -151,7 +147,7 @@ Result<Json> ask_compiler(const TpuCompileOptions& options, const std::string& t
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   auto json = Json::parse(text, nullptr, false);
   if (*code != 0 || json.is_discarded() || !json.is_object())
-    return Failure(error_of(fmt::format("the compiler ended with code {} and without an answer", *code),
+    return Failure(refusal(fmt::format("the compiler ended with code {} and without an answer", *code),
                             "What it printed stands above."));
   return json;
 }
@@ -171,14 +167,14 @@ std::string lines_of(const std::string& text, const std::string& indent = {}) {
 Error refusal_of(const Json& answer, const std::string& topology) {
   const std::string text = answer.value("text", ""), what = answer.value("refused", "compile");
   if (answer.contains("missing"))
-    return error_of(fmt::format("this Python has no {} ({})", answer["missing"].get<std::string>(), printable(text)),
+    return refusal(fmt::format("this Python has no {} ({})", answer["missing"].get<std::string>(), printable(text)),
                     "pip install \"jax==0.10.2\" \"libtpu==0.0.51\" on x86-64 Linux, no TPU needed; --python names "
                     "another Python.");
   if (what == "topology")
-    return error_of(fmt::format("there is no topology '{}': {}", printable(topology), printable(text)),
-                    "Known: v2:1x1, v3:2x2, v4:2x2x1, v5e:2x2, v5p:2x2x1, v6e:2x2, tpu7x:2x2x1 and larger ones.");
+    return refusal(fmt::format("there is no topology '{}': {}", printable(topology), printable(text)),
+                   fmt::format("Known: {} and larger ones.", allocator::tpu::text_from_topologies()));
   std::fputs(lines_of(answer.value("traceback", "")).c_str(), stderr);
-  return error_of(fmt::format("the {} failed: {}", what == "compile" ? "compiler" : "script",
+  return refusal(fmt::format("the {} failed: {}", what == "compile" ? "compiler" : "script",
                               printable(text.substr(0, text.find('\n')))),
                   "The function takes nothing and returns a jax.stages.Lowered, or (function, args, kwargs) of "
                   "jax.ShapeDtypeStruct.");
@@ -209,7 +205,7 @@ Result<Compiled> read_compiled(const std::string& topology, const Json& answer, 
     auto fit = fit_of(file, options.max_size);
     if (fit && (!compiled.fit || fit->needed > compiled.fit->needed)) compiled.fit = std::move(*fit);
   }
-  if (!compiled.fit) return Failure(error_of("the compiler's dump tells no program's memory", "Is this libtpu newer?"));
+  if (!compiled.fit) return Failure(refusal("the compiler's dump tells no program's memory", "Is this libtpu newer?"));
   const auto bytes = [&](const char* key) { return compiled.memory.value(key, std::uint64_t{0}); };
   compiled.fit->program.argument_bytes = bytes("argument");
   compiled.fit->program.output_bytes = bytes("output");
@@ -221,6 +217,7 @@ Result<Compiled> read_compiled(const std::string& topology, const Json& answer, 
   compiled.row.target = topology;
   compiled.row.needed_bytes = compiled.fit->needed;
   compiled.row.fits = true;  // The compiler knows better than a table of limits.
+  compiled.row.headline = "fits";
   compiled.row.advice.clear();
   return compiled;
 }
@@ -231,7 +228,7 @@ Compiled read_refusal(const std::string& topology, const Json& answer) {
   FitRow& row = compiled.row;
   row.target = topology;
   row.usable_bytes = usable_of(topology);
-  row.room = "does not fit";
+  row.headline = row.room = "does not fit";
   const std::string& text = compiled.failure;
   const auto trace = read_tpu_oom({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "compiler");
   if (!trace) return compiled;
@@ -252,7 +249,7 @@ Compiled read_refusal(const std::string& topology, const Json& answer) {
   if (figures.is_object()) {
     const auto bytes = [&](const char* key) { return figures.value(key, std::uint64_t{0}); };
     need.donatable_bytes = bytes("donatable");
-    need.is_donatable_told = false;
+    need.is_donatable_from_compiler = false;
     const std::uint64_t kept = bytes("argument") + bytes("output");
     if (kept < need.needed_bytes) need.temp_bytes = need.needed_bytes - kept;
   }
@@ -324,7 +321,7 @@ Result<void> record(const Fit& fit, const TpuCompileOptions& options) {
 Result<Compiled> compile_for(const TpuCompileOptions& options, const std::string& topology) {
   const Workplace workplace;
   if (workplace.path().empty())
-    return Failure(error_of("there is no folder for the compiler's dump", "Set TMPDIR to one with some space."));
+    return Failure(refusal("there is no folder for the compiler's dump", "Set TMPDIR to one with some space."));
   const std::string dump = workplace.path() + "/dump", answer_file = workplace.path() + "/answer.json";
   const auto answer = ask_compiler(options, topology, dump, answer_file);
   if (!answer) return Failure(answer.error());
@@ -340,7 +337,7 @@ Result<Compiled> compile_for(const TpuCompileOptions& options, const std::string
 
 int run_tpu_compile(const TpuCompileOptions& options) {
   if (options.topologies.size() > 1 && !options.record.empty())
-    return fail(error_of("one recording of several topologies", "Name one --topology with --record."));
+    return fail(refusal("one recording of several topologies", "Name one --topology with --record."));
   const std::string script = options.target.substr(0, options.target.rfind(':'));
   if (auto allowed = check_output({script}, options.record); !allowed) return fail(allowed.error());
   const CancelBySignal cancel;

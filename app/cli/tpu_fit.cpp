@@ -15,6 +15,7 @@
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
 #include "app/cli/tpu.h"
+#include "app/cli/tpu_run.h"
 
 namespace hbmscope::cli {
 
@@ -26,10 +27,6 @@ const char* const fit_caveat =
 const char* const compiled_for_no_tpu = "this program was compiled for a CPU or a GPU: its arrays have no tiles";
 
 namespace {
-
-Error error_of(std::string what, std::string remedy, const std::string& file = {}) {
-  return {std::move(what), std::move(remedy), file, {}, false};
-}
 
 // Its memory is no TPU's, though arrays are told: none of them has tiles.
 bool is_of_no_tpu(const Trace& trace, const ProgramMemoryRow& program) {
@@ -48,10 +45,10 @@ Result<Fit> fit_of_trace(const Trace* trace, const std::string& file) {
   auto program = trace != nullptr ? find_program_memory(*trace) : std::nullopt;
   const auto needed = program ? program->needed_without_code_bytes() : std::nullopt;
   if (!needed)
-    return Failure(error_of("this is no dump that tells a program's arguments, outputs and temporaries",
+    return Failure(refusal("this is no dump that tells a program's arguments, outputs and temporaries",
                             "XLA writes them with --xla_dump_to and --xla_dump_hlo_as_proto.", file));
   if (is_of_no_tpu(*trace, *program))
-    return Failure(error_of(compiled_for_no_tpu,
+    return Failure(refusal(compiled_for_no_tpu,
                             "What a TPU makes of it, its compiler says: hbmscope tpu compile SCRIPT.py:NAME.", file));
   const auto code_bytes = program->code_bytes;
   const bool is_emulated = std::any_of(trace->streams.begin(), trace->streams.end(), [](const Stream& stream) {
@@ -77,7 +74,7 @@ std::optional<std::uint64_t> chips_of(std::string_view sizes) {
 Result<const tpu::Generation*> generation_from(const std::string& name) {
   if (const tpu::Generation* generation = tpu::find_generation(name)) return generation;
   const tpu::NoGeneration none = tpu::why_no_generation(printable(name));
-  return Failure(error_of(none.what, none.remedy));
+  return Failure(refusal(none.what, none.remedy));
 }
 
 std::string canonical_topology(const std::string& topology) {
@@ -100,7 +97,7 @@ Result<std::vector<FitTarget>> targets_from(const std::vector<std::string>& gene
     if (!generation) return Failure(generation.error());
     const auto chips = chips_of(std::string_view(topology).substr(std::min(colon + 1, topology.size())));
     if (!chips)
-      return Failure(error_of(fmt::format("'{}' is no topology", printable(topology)), "Write e.g. v5e:2x2."));
+      return Failure(refusal(fmt::format("'{}' is no topology", printable(topology)), "Write e.g. v5e:2x2."));
     targets.push_back({canonical_topology(topology), *generation, *chips * (*generation)->devices_per_chip});
   }
   if (targets.empty())
@@ -116,12 +113,26 @@ Result<Fit> fit_of(const std::string& file, const std::string& max_size) {
 }
 
 FitRow row_of(const Fit& fit, const std::string& name, std::uint64_t usable_bytes) {
-  FitRow row{name, usable_bytes, fit.needed, fit.needed <= usable_bytes, {}, {}, {}};
+  FitRow row;
+  row.target = name;
+  row.usable_bytes = usable_bytes;
+  row.needed_bytes = fit.needed;
+  row.fits = fit.needed <= usable_bytes;
+  row.headline = *row.fits ? "fits" : "does not fit";
   row.spare_bytes = signed_from(usable_bytes) - signed_from(fit.needed);
   row.room = text_from_spare(*row.spare_bytes);
   row.advice = advise_on_program({fit.needed, usable_bytes, fit.program.temp_bytes, fit.program.donatable_bytes});
   return row;
 }
+
+namespace {
+
+Ink ink_of(const FitRow& row) {
+  if (!row.fits) return Ink::dim;
+  return *row.fits ? Ink::good : Ink::bad;
+}
+
+}  // namespace
 
 std::string text_from_rows(const std::vector<FitRow>& rows, const Terminal& terminal) {
   std::size_t width = 10;
@@ -133,7 +144,7 @@ std::string text_from_rows(const std::vector<FitRow>& rows, const Terminal& term
   };
   for (const FitRow& row : rows)
     text += pad_right(printable(row.target), width) + "  " + cell(row.usable_bytes) + "  " + cell(row.needed_bytes) +
-            "  " + terminal.paint(row.room, row.fits ? Ink::good : Ink::bad) + "\n";
+            "  " + terminal.paint(row.headline + ": " + row.room, ink_of(row)) + "\n";
   return text + text_from_advice(rows);
 }
 
@@ -184,7 +195,9 @@ nlohmann::ordered_json json_from_rows(const std::vector<FitRow>& rows, const std
                     {"devices", or_null(targets[i].devices)},
                     {"usable_bytes", or_null(row.usable_bytes)},
                     {"needed_bytes", or_null(row.needed_bytes)},
-                    {"fits", row.fits},
+                    {"fits", row.fits ? nlohmann::ordered_json(*row.fits) : nlohmann::ordered_json(nullptr)},
+                    {"verdict", row.headline},
+                    {"reasons", json_from_reasons(row.reasons)},
                     {"spare_bytes", or_null(row.spare_bytes)},
                     {"text", valid_utf8(row.room)},
                     {"advice", json_from_advice(row.advice)}});
@@ -234,9 +247,9 @@ bool is_script(const std::string& name) {
 
 int ask_compiler(const TpuFitOptions& options) {
   if (options.files.size() > 1)
-    return fail(error_of("a script and another file", "Ask the compiler of one script at a time."));
+    return fail(refusal("a script and another file", "Ask the compiler of one script at a time."));
   if (options.topologies.empty() || !options.generations.empty())
-    return fail(error_of("the compiler is asked of topologies", "Write --topology v5e:2x2, several times."));
+    return fail(refusal("the compiler is asked of topologies", "Write --topology v5e:2x2, several times."));
   TpuCompileOptions compile;
   compile.target = options.files.front();
   compile.topologies = options.topologies;

@@ -39,10 +39,6 @@ Error error_at(const std::string& text, const tpu::TextFault& fault, const char*
       fmt::format("'{}', at byte {}: {}", printable(text), fault.offset, printable(fault.what)), remedy, {}, {}, false};
 }
 
-Error error_of(std::string what, std::string remedy) {
-  return {std::move(what), std::move(remedy), {}, {}, false};
-}
-
 Result<tpu::Shape> shape_asked(const Asked& asked, const tpu::Generation& generation, tpu::SecondMinor mode) {
   if (!asked.layout.empty()) {
     auto shape = tpu::parse_shape(asked.layout);
@@ -53,7 +49,7 @@ Result<tpu::Shape> shape_asked(const Asked& asked, const tpu::Generation& genera
   }
   const tpu::ElementType* type = find_array_type(asked.dtype);
   if (type == nullptr)
-    return Failure(error_of(fmt::format("there is no element type '{}'", printable(asked.dtype)),
+    return Failure(refusal(fmt::format("there is no element type '{}'", printable(asked.dtype)),
                             "Write it as XLA does: f32, bf16, s8, pred, ..."));
   auto dimensions = tpu::parse_dimensions(asked.shape);
   if (!dimensions) return Failure(error_at(asked.shape, dimensions.error(), "Write sizes as 100x200, or scalar."));
@@ -199,18 +195,18 @@ std::optional<Error> find_misuse(const TpuLayoutOptions& options) {
   const int asked = (options.layout.empty() ? 0 : 1) + (has_parts ? 1 : 0) + (options.batch.empty() ? 0 : 1) +
                     (options.listings.empty() ? 0 : 1);
   if (has_parts && !has_all_parts)
-    return error_of("--generation, --dtype and --shape belong together", "Give all three.");
+    return refusal("--generation, --dtype and --shape belong together", "Give all three.");
   if (asked != 1)
-    return error_of(asked == 0 ? "there is no array" : "these are several questions at once",
+    return refusal(asked == 0 ? "there is no array" : "these are several questions at once",
                     "Give a layout, or --generation, --dtype and --shape, or --batch, or --listing.");
   if (!options.batch.empty() && options.json)
-    return error_of("--batch prints rows, not JSON", "Leave out --json, or give a --listing.");
+    return refusal("--batch prints rows, not JSON", "Leave out --json, or give a --listing.");
   if (is_many && !options.picture.empty())
-    return error_of("--picture is of one array", "Give a layout, or leave out --batch and --listing.");
+    return refusal("--picture is of one array", "Give a layout, or leave out --batch and --listing.");
   if (options.picture == "-" && options.json)
-    return error_of("--json prints no picture", "Write it to a file: --picture OUT.png.");
+    return refusal("--json prints no picture", "Write it to a file: --picture OUT.png.");
   if (!options.layout.empty() && options.second_minor != "compiled")
-    return error_of("--second-minor does not apply to a layout, which names its tiles", "Leave it out.");
+    return refusal("--second-minor does not apply to a layout, which names its tiles", "Leave it out.");
   return std::nullopt;
 }
 
@@ -231,7 +227,7 @@ int run_tpu_layout(const TpuLayoutOptions& options, const OpenWindow& open_windo
   if (!options.picture.empty()) {
     const auto grid = compute_tile_grid(tpu::text_from_shape(answer->shape));
     if (!grid)
-      return fail(error_of(fmt::format("there is no picture of {}", tpu::text_from_shape(answer->shape)),
+      return fail(refusal(fmt::format("there is no picture of {}", tpu::text_from_shape(answer->shape)),
                            "It needs a layout in braces, and at least one value."));
     if (options.picture == "-")
       text += fmt::format("  {}\n{}", text_from_tiles(*grid), picture_from_tiles(*grid));

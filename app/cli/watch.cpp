@@ -22,6 +22,7 @@
 #include "analysis/write/json_told.h"
 #include "analysis/write/json_trace.h"
 #include "app/cli/cli.h"
+#include "app/cli/figure_text.h"
 #include "app/cli/find_job.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
@@ -61,7 +62,7 @@ class Watch {
     link_.set_news([](const std::string& news) { say(printable(news)); });
     if (const auto wrong = link_.open(socket))
       return fail({*wrong,
-                   options_.job.starts_with("tcp:") ? "" : "Is its hbmscope run still there?",
+                   options_.job.starts_with("tcp:") ? "" : "Check that its hbmscope is still running.",
                    options_.job,
                    {},
                    false});
@@ -74,9 +75,9 @@ class Watch {
       const auto now = Clock::now();
       if (now < next && is_there) continue;
       next = now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.interval));
-      if (const std::string fault = trace_.file_fault(); !fault.empty() && !is_told_of_file_) {
-        is_told_of_file_ = true;
-        say("events that memory has no room for (--max-memory) can't be kept in a file: " + fault);
+      if (const std::string fault = trace_.file_fault(); !fault.empty() && !has_file_fault_) {
+        has_file_fault_ = true;
+        say("cannot move events to a temporary file (--max-memory): " + fault);
       }
       print(std::chrono::duration<double>(now - begun).count());
       if (options_.seconds > 0 && now - begun >= std::chrono::duration<double>(options_.seconds)) break;
@@ -115,7 +116,7 @@ class Watch {
     std::fflush(stdout);
   }
 
-  // What the driver says of the whole, and why no more is known where that is so.
+  // The totals from the driver, and why no more is known if that is so.
   std::string line_of_totals(const std::vector<CounterRow>& counters,
                              const std::vector<AttachedFacts>& attached) const {
     std::string words;
@@ -129,15 +130,14 @@ class Watch {
   }
 
   std::string line_of(const HeapRow& row, double rate) const {
-    const auto bytes = [](std::uint64_t count) { return text_from_bytes(static_cast<std::int64_t>(count)); };
-    std::string line = fmt::format("{:>8.1f} s  {}  {}", seconds_, printable(row.name), bytes(row.in_use_bytes));
-    if (row.pool_bytes) line += fmt::format(" of {}", bytes(*row.pool_bytes));
+    std::string line = fmt::format("{:>8.1f} s  {}  {}", seconds_, printable(row.name), text_from_bytes(row.in_use_bytes));
+    if (row.pool_bytes) line += fmt::format(" of {}", text_from_bytes(*row.pool_bytes));
     line += " in use";
-    if (row.largest_free_bytes) line += fmt::format(", fits up to {}", bytes(*row.largest_free_bytes));
-    if (row.external_fragmentation) line += fmt::format(", external {:.1f} %", *row.external_fragmentation * 100);
+    if (row.largest_free_bytes) line += fmt::format(", largest free block {}", text_from_bytes(*row.largest_free_bytes));
+    if (row.external_fragmentation) line += fmt::format(", {} external fragmentation", text_from_known_share(row.external_fragmentation));
     line += fmt::format(", {:.0f} events/s, {} lost", rate,
-                        text_from_count(static_cast<std::int64_t>(status_.lost_events)));
-    if (status_.pending_requests > 0) line += fmt::format(", {} refused and pending", status_.pending_requests);
+                        text_from_count(status_.lost_events));
+    if (status_.pending_requests > 0) line += fmt::format(", {} pending after a refusal", status_.pending_requests);
     return lag_.seconds() < 1 ? line : line + fmt::format(", {:.0f} s behind", lag_.seconds());
   }
 
@@ -148,7 +148,7 @@ class Watch {
   std::uint64_t events_ = 0;
   double seconds_ = 0;
   view::Lag lag_;
-  bool is_told_of_file_ = false;
+  bool has_file_fault_ = false;
 };
 
 int watch_totals_there(const WatchOptions& options) {
@@ -158,7 +158,7 @@ int watch_totals_there(const WatchOptions& options) {
   return run_there(options.far, words);
 }
 
-// A part of a command stands for the job that has it; of several for the one, or the ranks of one, that is observed.
+// A part of a command is the job that has it; of several, the one that is observed, or the ranks of one.
 std::optional<int> take_named_job(WatchOptions& options) {
   std::vector<attach::RunningJob> found = attach::list_jobs().jobs;
   std::erase_if(found, [&](const attach::RunningJob& job) { return !is_named(job, options.job); });
@@ -170,7 +170,7 @@ std::optional<int> take_named_job(WatchOptions& options) {
       observer = one;
     }
   if (found.size() != 1 && (!observer || !is_one))
-    return refuse_named(options.job, found, "hbmscope ps lists jobs; name one by its number.");
+    return refuse_named(options.job, found, "hbmscope ps lists jobs; use the process number of one.");
   options.job = std::to_string(observer ? *observer : found.front().process);
   return std::nullopt;
 }
@@ -179,15 +179,15 @@ int refuse_unobserved(const std::string& job) {
   const std::optional<pid_t> number = process_number(job);
   if (!number || *number == 0 || !attach::read_status(*number).exists)
     return fail({number ? fmt::format("there is no process {}", job)
-                        : fmt::format("no job {} is observed by a hbmscope of yours", job),
+                        : fmt::format("none of your hbmscope processes observes a job {}", job),
                  "hbmscope ps lists jobs.",
                  {},
                  {},
                  false});
   return fail(
-      {fmt::format("process {} is not observed by a hbmscope of yours", job),
-       fmt::format("hbmscope attach {} does that from now on; hbmscope watch {} --totals asks the driver alone, "
-                   "and loads nothing into it.",
+      {fmt::format("none of your hbmscope processes observes process {}", job),
+       fmt::format("Attach to it with hbmscope attach {}, or print only its total, from the driver, with hbmscope watch {} "
+                   "--totals.",
                    job, job),
        {},
        {},
@@ -200,8 +200,8 @@ int run_watch(const WatchOptions& given) {
   WatchOptions options = given;
   const bool is_by_tcp = options.job.starts_with("tcp:");
   if (is_by_tcp && (options.totals || !options.far.host.empty()))
-    return fail({options.job + " is reached by TCP, and has the events of its job alone",
-                 "Leave --totals and --on out.",
+    return fail({"--totals and --on can't be combined with " + options.job,
+                 "Remove --totals and --on.",
                  {},
                  {},
                  false});
@@ -218,7 +218,7 @@ int run_watch(const WatchOptions& given) {
   if (options.totals) return watch_totals(options);
   const std::string socket = socket_for(options.job);
   if (socket.empty() && is_by_tcp)
-    return fail({options.job + " names no host and port", "Write tcp:HOST:PORT.", {}, {}, false});
+    return fail({options.job + " is not a host and a port", "Write tcp:HOST:PORT.", {}, {}, false});
   if (socket.empty()) return refuse_unobserved(options.job);
   Watch watch(options);
   return watch.run(socket);

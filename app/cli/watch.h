@@ -1,4 +1,4 @@
-// hbmscope watch: how a running job stands, one line a second, for those who have only a terminal.
+// hbmscope watch: the memory of a running job, one line per second, for a terminal.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ struct WatchOptions {
   double interval = 1;  // Of the lines, in seconds.
   bool json = false;    // An object a line.
   std::string max_memory = "1GiB";  // Of the job's events.
-  bool from_now = false;            // What happened before is not fetched.
-  bool totals = false;              // Nothing but what the driver tells of the process, which nobody need observe.
+  bool from_now = false;            // What happened before is skipped.
+  bool totals = false;              // Only the total of the process, from the driver.
   FarOptions far;
 };
 

@@ -1,9 +1,8 @@
 #include "tests/allocator/candidates.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::allocator {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 xla_gpu::Options bfc(xla_gpu::Version version, bool grows, bool collects = false) {
   xla_gpu::Options options;

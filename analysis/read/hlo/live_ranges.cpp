@@ -8,17 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/read/hlo/text_values.h"
+
 namespace hbmscope::hlo {
 namespace {
 
-constexpr std::string_view head = "HloLiveRange (max ", section = "BufferLiveRange:";
-
-std::string_view trimmed(std::string_view line) {
-  const std::size_t begin = line.find_first_not_of(' ');
-  if (begin == std::string_view::npos) return {};
-  line.remove_prefix(begin);
-  return line.substr(0, line.find_last_not_of(" \r") + 1);
-}
+constexpr std::string_view live_range_head = "HloLiveRange (max ", section = "BufferLiveRange:";
 
 // "copy-start{0}:1-10"
 std::optional<std::pair<std::string_view, LiveRange>> read_range(std::string_view line) {
@@ -89,7 +84,7 @@ HeapTrace trace_of(const Allocation& arena, std::vector<Boundary> boundaries) {
 }  // namespace
 
 bool looks_like_live_ranges(std::span<const std::uint8_t> bytes) {
-  return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).starts_with(head);
+  return text_view(bytes).starts_with(live_range_head);
 }
 
 Result<LiveRanges> read_live_ranges(std::span<const std::uint8_t> bytes, const std::string& name) {

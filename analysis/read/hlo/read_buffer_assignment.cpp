@@ -1,29 +1,15 @@
 #include "analysis/read/hlo/read_buffer_assignment.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
+
+#include "analysis/read/hlo/text_values.h"
 
 namespace hbmscope::hlo {
 namespace {
 
-constexpr std::string_view head = "BufferAssignment:", phi = " (phi)";  // Of what a loop carries.
-constexpr std::size_t npos = std::string_view::npos;
-
-std::string_view text_of(std::span<const std::uint8_t> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-// The number behind `key`, wherever that stands in the text.
-std::optional<std::uint64_t> number_after(std::string_view text, std::string_view key) {
-  const std::size_t found = text.find(key);
-  if (found == npos) return std::nullopt;
-  const char* begin = text.data() + found + key.size();
-  std::uint64_t number = 0;
-  if (std::from_chars(begin, text.data() + text.size(), number).ec != std::errc()) return std::nullopt;
-  return number;
-}
+constexpr std::string_view assignment_head = "BufferAssignment:", phi = " (phi)";  // Of what a loop carries.
 
 // "allocation 18: size 34340864, color 1, page 0, preallocated-temp:"
 std::optional<Allocation> read_allocation(std::string_view line) {
@@ -38,20 +24,20 @@ std::optional<Allocation> read_allocation(std::string_view line) {
   allocation.color = number_after(flags, ", color ").value_or(0);
   allocation.parameter = number_after(flags, ", parameter ");
   allocation.is_parameter = allocation.parameter.has_value();
-  allocation.is_constant = flags.find(", constant") != npos;
-  allocation.is_thread_local = flags.find(", thread-local") != npos;
-  allocation.maybe_live_out = flags.find(", maybe-live-out") != npos;
+  allocation.is_constant = flags.find(", constant") != std::string_view::npos;
+  allocation.is_thread_local = flags.find(", thread-local") != std::string_view::npos;
+  allocation.maybe_live_out = flags.find(", maybe-live-out") != std::string_view::npos;
   return allocation;
 }
 
 // " value: <110 copy-start.1{0} @1> (size=16777216,offset=16777216): bf16[...]{...}"
 bool read_value(std::string_view line, Allocation& allocation, Program& program) {
   const std::size_t begin = line.find('<'), end = line.find("> (");
-  if (begin == npos || end == npos || end < begin) return false;
+  if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) return false;
   const std::string_view inside = line.substr(begin + 1, end - begin - 1), figures = line.substr(end);
   const auto size = number_after(figures, "(size="), offset = number_after(figures, "offset=");
   const std::size_t space = inside.find(' '), at = inside.rfind(" @");
-  if (!size || !offset || space == npos || at == npos || at <= space) return false;
+  if (!size || !offset || space == std::string_view::npos || at == std::string_view::npos || at <= space) return false;
   LogicalBuffer buffer;
   buffer.id = number_after(inside, "").value_or(0);
   buffer.size = *size;
@@ -60,12 +46,12 @@ bool read_value(std::string_view line, Allocation& allocation, Program& program)
   if (name.ends_with(phi)) name.remove_suffix(phi.size());
   const std::size_t brace = name.find('{');
   buffer.instruction = name.substr(0, brace);
-  if (brace != npos) buffer.index = name.substr(brace);
+  if (brace != std::string_view::npos) buffer.index = name.substr(brace);
   const std::size_t shape = figures.find("): ");
-  if (shape != npos) buffer.shape = figures.substr(shape + 3);
+  if (shape != std::string_view::npos) buffer.shape = figures.substr(shape + 3);
   buffer.is_tuple = buffer.shape.starts_with('(');
   buffer.position = program.buffers.size();
-  program.is_tpu = program.is_tpu || buffer.shape.find(":T(") != npos;
+  program.is_tpu = program.is_tpu || buffer.shape.find(":T(") != std::string_view::npos;
   allocation.assigned.push_back({program.buffers.size(), *offset, *size});
   program.buffers.push_back(std::move(buffer));
   return true;
@@ -74,11 +60,11 @@ bool read_value(std::string_view line, Allocation& allocation, Program& program)
 }  // namespace
 
 bool looks_like_buffer_assignment(std::span<const std::uint8_t> bytes) {
-  return text_of(bytes).starts_with(head);
+  return text_view(bytes).starts_with(assignment_head);
 }
 
 Result<Program> read_buffer_assignment(std::span<const std::uint8_t> bytes, const std::string& name) {
-  const std::string_view text = text_of(bytes);
+  const std::string_view text = text_view(bytes);
   Program program;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());

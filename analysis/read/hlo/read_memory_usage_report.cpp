@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "analysis/read/hlo/text_values.h"
 #include "analysis/read/hlo/wire_values.h"
 
 namespace hbmscope::hlo {
@@ -16,12 +17,7 @@ using pprof::bytes_key;
 using pprof::varint_key;
 using pprof::WireField;
 
-constexpr std::string_view head = "Memory Space: ";
-constexpr std::size_t npos = std::string_view::npos;
-
-std::string_view text_of(std::span<const std::uint8_t> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+constexpr std::string_view report_head = "Memory Space: ";
 
 void add_buffer(Program& program, Allocation& allocation, std::string name, std::string shape, std::uint64_t offset,
                 std::uint64_t size) {
@@ -41,7 +37,7 @@ void read_allocation(ByteRange message, std::uint64_t color, Program& program) {
   for_each_field(message, [&](const WireField& field) {
     if (field.key == varint_key(1)) allocation.index = field.varint;
     if (field.key == varint_key(2)) allocation.size = field.varint;
-    if (field.key == bytes_key(5) && first_name.empty()) first_name = hlo::text_of(field.bytes);
+    if (field.key == bytes_key(5) && first_name.empty()) first_name = text_of(field.bytes);
   });
   if (!first_name.empty()) add_buffer(program, allocation, std::move(first_name), {}, 0, allocation.size);
   program.allocations.push_back(std::move(allocation));
@@ -59,21 +55,6 @@ void read_space(ByteRange message, Program& program) {
   for (const ByteRange each : allocations) read_allocation(each, color, program);
 }
 
-std::optional<std::uint64_t> number_after(std::string_view line, std::string_view key) {
-  const std::size_t found = line.find(key);
-  if (found == npos) return std::nullopt;
-  const char* begin = line.data() + found + key.size();
-  std::uint64_t number = 0;
-  if (std::from_chars(begin, line.data() + line.size(), number).ec != std::errc()) return std::nullopt;
-  return number;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
-  return text;
-}
-
 // "32.00MiB", "512B".
 std::optional<std::uint64_t> size_from(std::string_view text) {
   double value = 0;
@@ -81,7 +62,7 @@ std::optional<std::uint64_t> size_from(std::string_view text) {
   if (parsed.ec != std::errc() || value < 0) return std::nullopt;
   const std::size_t power =
       std::string_view("BKMGTP").find(parsed.ptr == text.data() + text.size() ? ' ' : *parsed.ptr);
-  if (power == npos) return std::nullopt;
+  if (power == std::string_view::npos) return std::nullopt;
   const double bytes = value * std::pow(1024.0, static_cast<double>(power));
   if (bytes > 1e18) return std::nullopt;
   return static_cast<std::uint64_t>(std::llround(bytes));
@@ -92,7 +73,7 @@ void read_row(std::string_view line, Program& program) {
   std::vector<std::string_view> cells;
   for (int i = 0; i < 4; ++i) {
     const std::size_t end = line.find(';');
-    if (end == npos) return;
+    if (end == std::string_view::npos) return;
     cells.push_back(trimmed(line.substr(0, end)));
     line.remove_prefix(end + 1);
   }
@@ -114,14 +95,14 @@ Program read_text(std::string_view text) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = text.substr(begin, end - begin);
     begin = end + 1;
-    if (line.starts_with(head)) {
+    if (line.starts_with(report_head)) {
       color = number_after(line, "(color=");
       is_in_table = false;
     } else if (!color) {
       continue;
     } else if (const auto total = number_after(line, "Total bytes: ")) {
       program.told_space_bytes[*color] = *total;
-    } else if (line.find("cumulative_size;") != npos) {
+    } else if (line.find("cumulative_size;") != std::string_view::npos) {
       program.allocations.emplace_back().color = *color;
       program.allocations.back().index = program.allocations.size() - 1;
       is_in_table = true;
@@ -150,7 +131,7 @@ void add_what_is_not_listed(Program& program) {
 }  // namespace
 
 bool looks_like_memory_usage_report(std::span<const std::uint8_t> bytes) {
-  if (text_of(bytes).starts_with(head)) return true;
+  if (text_view(bytes).starts_with(report_head)) return true;
   if (bytes.size() < 8 || bytes[0] != bytes_key(1)) return false;
   // A space: its total, its color where that is not 0, then an allocation, which has numbers of its own and no name of
   // an instruction's place.
@@ -169,8 +150,8 @@ bool looks_like_memory_usage_report(std::span<const std::uint8_t> bytes) {
 
 Result<Program> read_memory_usage_report(std::span<const std::uint8_t> bytes, const std::string& name) {
   Program program;
-  if (text_of(bytes).starts_with(head)) {
-    program = read_text(text_of(bytes));
+  if (text_view(bytes).starts_with(report_head)) {
+    program = read_text(text_view(bytes));
   } else if (!for_each_field({bytes.data(), bytes.data() + bytes.size()}, [&](const WireField& field) {
                if (field.key == bytes_key(1)) read_space(field.bytes, program);
              })) {

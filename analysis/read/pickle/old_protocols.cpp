@@ -19,7 +19,7 @@ bool is_number(std::string_view text) {
 bool is_quoted(std::string_view text) {
   return text.size() >= 2 && text.front() == text.back() && (text.front() == '\'' || text.front() == '"');
 }
-bool is_name(std::string_view text) {
+bool is_global_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return c == '_' || c == '.' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
   });
@@ -129,8 +129,8 @@ class Walk {
       case 'u': return take_to_mark(1);
       case 'a': return make_from(2);
       case 's': return make_from(3);
-      case 'c': return line(is_name) && line(is_name) && push();
-      case 'i': return line(is_name) && line(is_name) && take_to_mark(0) && push();
+      case 'c': return line(is_global_name) && line(is_global_name) && push();
+      case 'i': return line(is_global_name) && line(is_global_name) && take_to_mark(0) && push();
       case 'o': return take_to_mark(0) && push();
       case 'Q': return make_from(1);
       case 'R':

@@ -8,7 +8,6 @@
 namespace hbmscope::tpu_oom {
 namespace {
 
-constexpr std::size_t npos = std::string_view::npos;
 constexpr std::size_t allocations_max = 10'000;  // The compiler prints 20.
 
 enum class Table : std::uint8_t { none, total, program, allocations, arguments };
@@ -30,7 +29,7 @@ class TableReader {
   // What follows `key` in the line, wherever it stands; nothing: it doesn't.
   static std::optional<std::string_view> after(std::string_view line, std::string_view key) {
     const std::size_t found = line.find(key);
-    return found == npos ? std::nullopt : std::optional(line.substr(found + key.size()));
+    return found == std::string_view::npos ? std::nullopt : std::optional(line.substr(found + key.size()));
   }
   static MaybeBytes size_in(std::string_view text) { return WordCursor(text, 0).take_size(); }
 
@@ -77,7 +76,7 @@ class TableReader {
   // "  12. Size: 512B"
   bool begins_allocation(std::string_view line) {
     const std::size_t found = line.find(". Size:");
-    if (found == npos || found == 0 || line[found - 1] < '0' || line[found - 1] > '9') return false;
+    if (found == std::string_view::npos || found == 0 || line[found - 1] < '0' || line[found - 1] > '9') return false;
     auto& list = list_of_table();
     if (list.size() >= allocations_max) return true;
     list.emplace_back().size = size_in(line.substr(found + 7));
@@ -89,7 +88,7 @@ class TableReader {
     auto& list = list_of_table();
     if (list.empty() || list.back().is_whole) return;
     Allocation& allocation = list.back();
-    if (line.find("==========") != npos)
+    if (line.find("==========") != std::string_view::npos)
       allocation.is_whole = true;
     else if (const auto operation = after(line, "Operator: "))
       read_operator(*operation, allocation);

@@ -16,10 +16,6 @@ constexpr std::size_t frames_shown = 3;
 std::string exact_bytes(std::uint64_t bytes) {
   return exact_text_from_bytes(static_cast<std::int64_t>(bytes));
 }
-std::string count(std::uint64_t count) {
-  return text_from_count(static_cast<std::int64_t>(count));
-}
-
 std::string bound_text(const HeapMapAnswer& answer, const HeapPiece* neighbour) {
   if (neighbour == nullptr || neighbour->kind != PieceKind::block) return "the region's end";
   const LiveBlock block = answer.moment->state_of(answer.heap).slots()[neighbour->slot];
@@ -68,7 +64,7 @@ std::string gone_text(const std::vector<AddressRange>& gone, const HeapPiece& pi
   for (; one != gone.end() && one->begin < piece.end(); ++one, ++blocks)
     bytes += one->intersection({piece.begin, piece.end()}).size();
   return blocks == 0 ? "free at the pinned moment too"
-                     : text_from_bytes(bytes) + " of it was in use at the pinned moment, by " + count(blocks) +
+                     : text_from_bytes(bytes) + " of it was in use at the pinned moment, by " + text_from_count(blocks) +
                            (blocks == 1 ? " block" : " blocks");
 }
 
@@ -97,8 +93,8 @@ void describe_block(const HeapMapAnswer& answer, const HeapPiece& piece, PieceTe
   if (block.event == wire::before_the_stream) {
     text.lines.emplace_back("taken before the recording began");
   } else {
-    text.lines.push_back(fmt::format("taken at event {}, {} events ago", count(block.event),
-                                     count(state.position() - std::min(state.position(), block.event))));
+    text.lines.push_back(fmt::format("taken at event {}, {} events ago", text_from_count(block.event),
+                                     text_from_count(state.position() - std::min(state.position(), block.event))));
   }
   add_own_frames(stream.definitions(), block.stack, text.lines);
 }
@@ -164,7 +160,7 @@ std::string heap_sentence(const HeapMapAnswer& answer) {
   if (pool && free && largest) {
     text += " of " + text_from_bytes(*pool) + " in use, " + text_from_bytes(*free) + " free";
     if (*free > 0)
-      text += " in " + count(heap.space.free_chunks()) +
+      text += " in " + text_from_count(heap.space.free_chunks()) +
               (heap.space.free_chunks() == 1 ? " piece" : " pieces, the largest " + text_from_bytes(*largest));
   } else {
     text += " in use; what is free is not told";
@@ -180,7 +176,7 @@ std::string heap_sentence(const HeapMapAnswer& answer) {
             ": events were lost, or contradict each other.";
   }
   if (answer.pieces.blocks_not_drawn > 0)
-    text += " " + count(answer.pieces.blocks_not_drawn) +
+    text += " " + text_from_count(answer.pieces.blocks_not_drawn) +
             " blocks lie over others, outside, or it is not told where, and are not drawn.";
   return text;
 }

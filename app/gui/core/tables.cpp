@@ -1,3 +1,4 @@
+#include "app/gui/core/table_cells.h"
 #include "app/gui/core/tables.h"
 
 #include "analysis/query/trace_own_code.h"
@@ -12,20 +13,11 @@
 namespace hbmscope::gui {
 namespace {
 
-TableCell text_cell(std::string_view text) {
-  return {std::string(text), {}};
-}
-TableCell count_cell(std::int64_t count) {
-  return {text_from_count(count), std::to_string(count)};
-}
 TableCell amount_cell(const ProfileView& view, std::int64_t amount) {
   return {amount_text(view, amount), std::to_string(amount)};
 }
-TableCell delta_cell(const ProfileView& view, std::int64_t amount) {
+TableCell delta_amount_cell(const ProfileView& view, std::int64_t amount) {
   return {delta_amount_text(view, amount), std::to_string(amount)};
-}
-TableCell share_cell(std::int64_t part, std::int64_t whole) {
-  return text_cell(text_from_share(part, whole));
 }
 
 const Frame& frame_of(const ProfileView& view, FrameIndex frame) {
@@ -123,7 +115,7 @@ TextTable table_from_diff_stacks(const ProfileDiff& diff, const ProfileView& vie
     std::string stack;
     for (const FrameIndex frame : row.stack)
       stack += (stack.empty() ? "" : " < ") + diff.frame_table[static_cast<std::size_t>(frame)].function;
-    table.rows.push_back({delta_cell(view, row.delta_bytes()),
+    table.rows.push_back({delta_amount_cell(view, row.delta_bytes()),
                           amount_cell(view, row.baseline.bytes),
                           amount_cell(view, row.now.bytes),
                           {delta_text_from_count(row.delta_count()), std::to_string(row.delta_count())},
@@ -146,8 +138,8 @@ TextTable table_from_diff_frames(const ProfileDiff& diff, const ProfileView& vie
                    {"Where"}};
   for (const std::uint32_t index : rows) {
     const FrameDiffRow& row = diff.frames[index];
-    table.rows.push_back({delta_cell(view, row.now_flat.bytes - row.baseline_flat.bytes),
-                          delta_cell(view, row.now_cum.bytes - row.baseline_cum.bytes),
+    table.rows.push_back({delta_amount_cell(view, row.now_flat.bytes - row.baseline_flat.bytes),
+                          delta_amount_cell(view, row.now_cum.bytes - row.baseline_cum.bytes),
                           amount_cell(view, row.baseline_flat.bytes), amount_cell(view, row.now_flat.bytes),
                           text_cell(text_from_change(row.change)), text_cell(row.frame.function),
                           text_cell(location_text(row.frame))});

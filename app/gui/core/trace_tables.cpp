@@ -1,3 +1,4 @@
+#include "app/gui/core/table_cells.h"
 #include "app/gui/core/trace_tables.h"
 
 #include <algorithm>
@@ -11,16 +12,6 @@
 
 namespace hbmscope::gui {
 namespace {
-
-TableCell text_cell(std::string_view text) {
-  return {std::string(text), {}};
-}
-TableCell bytes_cell(std::uint64_t bytes) {
-  return {text_from_bytes(static_cast<std::int64_t>(bytes)), std::to_string(bytes)};
-}
-TableCell count_cell(std::uint64_t count) {
-  return {text_from_count(static_cast<std::int64_t>(count)), std::to_string(count)};
-}
 
 void add_sums(std::vector<TableCell>& row, const RangeSums& sums) {
   row.push_back(bytes_cell(sums.survived.bytes));

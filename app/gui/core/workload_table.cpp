@@ -18,7 +18,7 @@ TextTable table_from_workload(const WorkloadAnswer& answer) {
   TextTable table;
   table.head = answer.title + ": " + answer.verdict.sentence;
   for (const WorkloadReason& reason : answer.verdict.reasons)
-    table.head += fmt::format(" step {}: {}", reason.step, reason.sentence);
+    table.head += " " + text_from_reason(reason);
   table.columns = {{"Of"}, {"What"}, {"Now", true}, {"As written", true}};
   const auto add = [&](const WorkloadFigure& figure, const std::string& name) {
     const auto difference =
@@ -28,7 +28,7 @@ TextTable table_from_workload(const WorkloadAnswer& answer) {
     table.rows.push_back({{figure.of, {}}, {name, {}}, cell_of(figure), cell_of(is_other ? difference->was : figure)});
   };
   for (const TierRow& row : answer.tiers) {
-    const std::string room = text_of_room(row);
+    const std::string room = text_from_room(row);
     add({row.name, "peak", row.peak_bytes, FigureUnit::bytes, {}}, room.empty() ? "peak" : "peak, " + room);
   }
   for (const WorkloadFigure& figure : answer.figures) add(figure, figure.name);

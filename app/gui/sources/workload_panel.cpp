@@ -12,10 +12,11 @@ namespace hbmscope::gui {
 
 std::shared_ptr<const WorkloadAnswer> answer_of(std::shared_ptr<const OpenedWorkload> opened) {
   auto answer = std::make_shared<WorkloadAnswer>();
-  answer->title = title_of(*opened->now);
-  answer->verdict = verdict_of(*opened->now);
-  answer->as_written_fits = opened->as_written->emulation.failures.empty();
-  answer->has_words_as_written = have_same_words(answer->verdict, verdict_of(*opened->as_written));
+  answer->title = workload_title(*opened->now);
+  answer->verdict = compute_workload_verdict(*opened->now);
+  const WorkloadVerdict written = compute_workload_verdict(*opened->as_written);
+  answer->as_written_fits = written.fits;
+  answer->has_words_as_written = have_same_words(answer->verdict, written);
   answer->tiers = compute_tier_rows(*opened->now);
   answer->figures = compute_workload_figures(*opened->now);
   answer->differences = compare_workloads(*opened->now, *opened->as_written);

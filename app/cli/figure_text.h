@@ -1,0 +1,16 @@
+// Figures that may be unknown, and times, as the commands print them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace hbmscope::cli {
+
+// In tables: "2.10 GiB"; "–" where it is unknown (text_from_known_bytes() in sentences).
+std::string text_or_dash(const std::optional<std::uint64_t>& bytes);
+std::string seconds_text(std::int64_t ns);  // "1.882660 s"
+// "1 block", "2 blocks", "1,204 events"
+std::string count_text(std::uint64_t count, const char* noun);
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,84 @@
+// The commands and their options, declared with CLI11. Only this folder includes CLI11; a command gets a plain struct.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/cli/cli.h"
+#include "app/cli/used_options.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace hbmscope::cli {
+
+struct FarOptions;
+struct FlightOptions;
+struct ListenOptions;
+struct ViewOptions;
+
+// What `hbmscope --help` lists, by group, and what each command does when it was parsed.
+class CommandList {
+ public:
+  CommandList(CLI::App& app, const OpenWindow& open_window) : app_(app), open_window_(open_window) {}
+
+  // The commands that follow answer this question; empty: they are not listed.
+  void begin_group(std::string title) { group_ = std::move(title); }
+  // `examples`: the command lines that its --help ends with.
+  CLI::App& add(const std::string& name, const std::string& description, const std::string& examples);
+  void set_action(const CLI::App& command, std::function<int()> action) { actions_[&command] = std::move(action); }
+  // Of the command that was parsed: the exit code.
+  int run() const;
+
+  const OpenWindow& open_window() const { return open_window_; }
+
+ private:
+  CLI::App& app_;
+  const OpenWindow& open_window_;
+  std::string group_;
+  std::map<const CLI::App*, std::function<int()>> actions_;
+};
+
+// One function a command. The order in which they are called is that of the help.
+void add_open(CommandList& commands);
+void add_report(CommandList& commands);
+void add_diff(CommandList& commands);
+void add_check(CommandList& commands);
+void add_convert(CommandList& commands);
+void add_export(CommandList& commands);
+void add_replay(CommandList& commands);
+void add_tpu(CommandList& commands);
+// Of running jobs; Linux only.
+void add_run(CommandList& commands);
+void add_attach(CommandList& commands);
+void add_detach(CommandList& commands);
+void add_watch(CommandList& commands);
+void add_ps(CommandList& commands);
+void add_demo(CommandList& commands);
+void add_internal_commands(CommandList& commands);  // That hbmscope starts itself.
+
+// Options that several commands share (shared_options.cpp).
+void add_files(CLI::App& command, std::vector<std::string>& files, const std::string& help);
+CLI::Option* add_count_option(CLI::App& command, const std::string& name, std::size_t& count, const std::string& help);
+// "PEAK" is "peak". An empty time is refused: a script whose variable is empty would get the end without a word.
+CLI::Option* add_time_option(CLI::App& command, const std::string& name, std::string& time, const std::string& help);
+struct SecondsRange {
+  double least = 0, most = 1e9;
+};
+CLI::Option* add_seconds_option(CLI::App& command, const std::string& name, double& seconds, const std::string& help,
+                                SecondsRange range = {});
+void add_json_option(CLI::App& command, bool& json);
+void add_max_size_option(CLI::App& command, std::string& max_size);
+void add_max_memory_option(CLI::App& command, std::string& max_memory);  // Of a viewer of running jobs.
+void add_view_options(CLI::App& command, ViewOptions& options);
+void add_far_options(CLI::App& command, FarOptions& options);  // --on HOST, --yes and --ssh.
+void add_listen_options(CLI::App& command, ListenOptions& options);
+void add_flight_options(CLI::App& command, FlightOptions& flight);
+
+UsedOptions used_options_of(const CLI::App& command);  // After it was parsed.
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,178 @@
+#include "app/cli/parser/parser.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <new>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "app/cli/load.h"
+#include "app/cli/parser/commands.h"
+#ifdef HBMSCOPE_RUN
+#include "app/cli/far_start.h"
+#include "collector/view/far_host.h"
+#endif
+
+namespace hbmscope::cli {
+namespace {
+
+constexpr const char* footer = R"(
+Examples:
+  hbmscope memory.prof                        open a profile in the window
+  hbmscope report snapshot.pickle --at oom    what held the memory when a request failed
+  hbmscope run -- python train.py             record a job and watch it live
+
+hbmscope COMMAND --help shows the options and more examples of a command.
+
+How to get a file:
+  JAX      jax.profiler.save_device_memory_profile("memory.prof")
+  PyTorch  torch.cuda.memory._record_memory_history(), then torch.cuda.memory._dump_snapshot("snapshot.pickle")
+  any job  hbmscope run -- COMMAND
+
+Exit codes: 0 success, 1 --fail-if was true or replay --check found a difference, 2 wrong usage, 3 a file could not be
+read or written)";
+
+void add_commands(CommandList& commands) {
+  commands.begin_group("What holds the memory, and what changed");
+  add_open(commands);
+  add_report(commands);
+  add_diff(commands);
+  add_check(commands);
+#ifdef HBMSCOPE_RUN
+  commands.begin_group("What a running job does");
+  add_run(commands);
+  add_attach(commands);
+  add_detach(commands);
+  add_watch(commands);
+  add_ps(commands);
+#endif
+  commands.begin_group("What would happen with another allocator, GPU or TPU");
+  add_replay(commands);
+  add_tpu(commands);
+#ifdef HBMSCOPE_RUN
+  add_demo(commands);
+#endif
+  commands.begin_group("Save and share");
+  add_convert(commands);
+  add_export(commands);
+#ifdef HBMSCOPE_RUN
+  commands.begin_group("");
+  add_internal_commands(commands);
+#endif
+}
+
+#ifdef HBMSCOPE_RUN
+// run HOST -- COMMAND, as attach and ps take their host: here a command would be mistaken for one.
+std::optional<int> refuse_host_before_dashes(const std::vector<std::string>& words) {
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  if (words.empty() || words.front() != "run" || dashes == words.end() || dashes - words.begin() < 2)
+    return std::nullopt;
+  const std::string& host = *(dashes - 1);
+  if (host.starts_with('-')) return std::nullopt;
+  fail({fmt::format("unexpected '{}' before the two dashes; the command comes after them", host),
+        fmt::format("To run on another machine: hbmscope run --on {} -- COMMAND.", host),
+        {},
+        {},
+        false});
+  return exit_usage;
+}
+
+// The other end of far_command().
+int run_from_afar(std::vector<std::string> words) {
+  words.erase(words.begin());
+  for (std::string& word : words) {
+    auto meant = view::decoded(word);
+    if (!meant) return fail({"cannot decode the argument " + word, {}, {}, {}, false});
+    word = std::move(*meant);
+  }
+  const auto run_words = [](const std::vector<std::string>& wanted) {
+    std::vector<std::string> kept{"hbmscope"};
+    kept.insert(kept.end(), wanted.begin(), wanted.end());
+    std::vector<char*> arguments;
+    for (std::string& word : kept) arguments.push_back(word.data());
+    return run(static_cast<int>(arguments.size()), arguments.data(), {});
+  };
+  if (words.empty() || words.front() != "far-start") return run_words(words);
+  words.erase(words.begin());
+  return run_far_start(words, run_words);
+}
+#endif
+
+// `hbmscope memory.prof` opens it, as every viewer does. Nothing, or the exit code: it is neither a command nor a file.
+std::optional<int> take_file_as_command(const CLI::App& app, std::vector<std::string>& words) {
+  if (words.empty() || words.front().starts_with('-')) {
+    if (words.empty()) words.emplace_back("open");
+    return std::nullopt;
+  }
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  const bool is_command = std::any_of(commands.begin(), commands.end(),
+                                      [&](const CLI::App* c) { return c->get_name() == words.front(); });
+  if (is_command) return std::nullopt;
+  std::error_code error;
+  const bool is_name = words.front().find_first_of("./") == std::string::npos;
+  if (is_name && !std::filesystem::exists(words.front(), error)) {
+    fail({fmt::format("'{}' is neither a command nor a file", words.front()),
+          "hbmscope --help lists the commands.",
+          {},
+          {},
+          false});
+    return exit_usage;
+  }
+  words.insert(words.begin(), "open");
+  return std::nullopt;
+}
+
+}  // namespace
+
+CLI::App& CommandList::add(const std::string& name, const std::string& description, const std::string& examples) {
+  CLI::App& command = *app_.add_subcommand(name, description)->group(group_);
+  command.footer(examples.empty() ? "" : "Examples:" + examples);
+  return command;
+}
+
+int CommandList::run() const {
+  for (const auto& [command, action] : actions_)
+    if (command->parsed()) return action();
+  return exit_usage;
+}
+
+int run(int argc, char** argv, const OpenWindow& open_window) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+#ifdef HBMSCOPE_RUN
+  if (!words.empty() && words.front() == "far") return run_from_afar(words);
+#endif
+  CLI::App app(
+      "hbmscope shows every byte of device memory: what holds it, what changed, and which line of code allocated it.",
+      "hbmscope");
+  app.set_version_flag("--version", "hbmscope " HBMSCOPE_PROGRAM_VERSION);
+  app.require_subcommand(0, 1);
+  CommandList commands(app, open_window);
+  add_commands(commands);
+  app.footer(footer);
+  if (const auto refused = take_file_as_command(app, words)) return *refused;
+  std::reverse(words.begin(), words.end());
+  try {
+    app.parse(words);
+  } catch (const CLI::ExtrasError& error) {
+#ifdef HBMSCOPE_RUN
+    if (const auto refused = refuse_host_before_dashes({argv + 1, argv + argc})) return *refused;
+#endif
+    return app.exit(error) == 0 ? exit_ok : exit_usage;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? exit_ok : exit_usage;
+  }
+  try {
+    return commands.run();
+  } catch (const std::bad_alloc&) {
+    return fail({"not enough memory",
+                 "Close other programs, or use a machine with more memory. A damaged file may also claim to be larger "
+                 "than it is.",
+                 {},
+                 {},
+                 false});
+  }
+}
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,30 @@
+// Which options were on the command line, so that one that does not apply is refused rather than ignored. An option
+// that has its default is not one of them.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/model/result.h"
+
+namespace hbmscope::cli {
+
+class UsedOptions {
+ public:
+  void add(std::string_view option) { names_.emplace_back(option); }
+  bool has(std::string_view option) const;
+
+  // Error: one of the options was used; `why` completes "--by ...", as in "does not apply to X".
+  Result<void> refuse(std::span<const std::string_view> options, std::string_view why) const;
+  Result<void> refuse(std::initializer_list<std::string_view> options, std::string_view why) const {
+    return refuse(std::span(options.begin(), options.size()), why);
+  }
+
+ private:
+  std::vector<std::string> names_;  // "--by"
+};
+
+}  // namespace hbmscope::cli
