@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/trace/pass.h"
+
 namespace hbmscope {
 namespace {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/trace/pass.h"
+
 namespace hbmscope {
 namespace {
 
