@@ -1,4 +1,4 @@
-#include "allocator/vmm/vmm.h"
+#include "allocator/small/vmm.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "analysis/read/profile_folder.h"
+#include "analysis/read/source/profile_folder.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/absolute_path.h"

@@ -61,10 +61,7 @@ void draw_variables(const DemoState& demo, std::size_t run, CommandQueue& comman
     start_with(run, settings, commands);
   });
   dim_text("XLA_PYTHON_CLIENT_ALLOCATOR");
-  constexpr std::array<DemoChoice, 4> allocators{DemoChoice{"", "default: XLA's BFC (not set)"},
-                                                 {"platform", "platform"},
-                                                 {"cuda_async", "cuda_async"},
-                                                 {"vmm", "vmm"}};
+  const auto allocators = demo_allocators();
   std::string allocator = settings.allocator;
   for (const DemoChoice& choice : allocators)
     if (choice.name == settings.allocator) allocator = choice.title;

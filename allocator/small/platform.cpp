@@ -1,4 +1,4 @@
-#include "allocator/platform/platform.h"
+#include "allocator/small/platform.h"
 
 namespace hbmscope::allocator::platform {
 

@@ -1,10 +1,11 @@
-#include "analysis/read/profile_folder.h"
+#include "analysis/read/source/profile_folder.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
 #include <system_error>
+
+#include "analysis/read/source/formats.h"
 
 namespace hbmscope {
 namespace {
@@ -38,13 +39,6 @@ bool natural_before(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-bool looks_like_profile(std::string_view name) {
-  constexpr std::array<std::string_view, 7> endings = {".prof", ".pprof", ".pb",        ".pickle",
-                                                       ".pkl",  ".hbm",   ".trace.json"};
-  if (name.ends_with(".gz")) name.remove_suffix(3);
-  return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
-}
-
 Result<std::vector<std::string>> find_profiles_in_folder(const std::string& folder) {
   std::vector<std::string> found;
   std::error_code error;
@@ -54,16 +48,13 @@ Result<std::vector<std::string>> find_profiles_in_folder(const std::string& fold
       found.push_back(entry->path().string());
   }
   if (error)
-    return Failure(Error{
-        "the folder can't be read: " + error.message(), "Check who owns it and who may read it.", folder, {}, false});
+    return Failure(refusal("the folder can't be read: " + error.message(), "Check who owns it and who may read it.", folder));
   if (found.empty())
-    return Failure(
-        Error{"no profiles are in this folder",
-              "Files named *.prof, *.pprof, *.pb, *.pickle, *.pkl, *.hbm or *.trace.json, each also .gz, are "
-              "looked for. Name others themselves, such as FOLDER/*.json or FOLDER/*.csv.",
-              folder,
-              {},
-              false});
+    return Failure(refusal("no profiles are in this folder",
+                           "Files named " + text_from_folder_endings() +
+                               ", each also .gz, are looked for. Name others themselves, such as FOLDER/*.json or "
+                               "FOLDER/*.csv.",
+                           folder));
   std::sort(found.begin(), found.end(), natural_before);
   return found;
 }

@@ -1,4 +1,4 @@
-#include "allocator/cuda_async/cuda_async.h"
+#include "allocator/small/cuda_async.h"
 
 namespace hbmscope::allocator::cuda_async {
 namespace {

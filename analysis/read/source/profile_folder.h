@@ -10,9 +10,7 @@
 
 namespace hbmscope {
 
-// The endings under which profiles, snapshots and recordings are kept: .prof, .pprof, .pb, each also with .gz; .pickle,
-// .pkl; .hbm; .trace.json and .trace.json.gz, as torch.profiler's tensorboard_trace_handler names Kineto traces. Other
-// JSON and CSV may be anything, and is opened where it is named itself.
+// Whether a file is taken from a folder, by its ending (Format::endings).
 bool looks_like_profile(std::string_view name);
 
 // Paths ordered by name, with numbers as numbers: step_9 before step_10. Errors: a folder that can't be read, or that

@@ -1,4 +1,4 @@
-#include "allocator/first_fit/first_fit.h"
+#include "allocator/small/first_fit.h"
 
 #include <bit>
 
