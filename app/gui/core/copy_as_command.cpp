@@ -154,7 +154,7 @@ std::string report_command(const AppState& state) {
   const Source* source = state.source();
   if (source == nullptr) return "hbmscope --help";
   const Source* baseline = state.baseline();
-  // Of what is not as written no other command knows.
+  // Only `tpu run` knows about changes of a workload.
   if (source->workload && (position.view == ViewKind::tpu || !source->what_if.empty()))
     return workload_command(*source);
   switch (position.view) {
