@@ -12,6 +12,7 @@
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/trace_head.h"
+#include "app/gui/views/drawn_view.h"
 #include "app/gui/views/timeline/draw_timeline_marks.h"
 
 namespace hbmscope::gui {
@@ -294,7 +295,6 @@ void draw_picture(const TimelineFrame& frame, float scrubber) {
 }  // namespace
 
 void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& commands) {
-  commands.ask(Question::timeline);
   if (!state.position().range.empty()) commands.ask(Question::range);  // Where it lies.
   if (!draw_answer_state(state, state.answers().timeline, "the timeline"))
     return draw_no_heap(state, state.answers().timeline.state);
@@ -363,6 +363,10 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   ImGui::EndChild();
   if (take_copy(state, ViewKind::timeline, view.copy_seen))
     copy_table(state, table_from_timeline(picture.source), commands);
+}
+
+std::unique_ptr<DrawnView> make_timeline() {
+  return make_view(draw_timeline);
 }
 
 }  // namespace hbmscope::gui
