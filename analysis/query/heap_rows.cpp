@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "allocator/interface/fragmentation.h"
 #include "analysis/model/clamped.h"
 #include "analysis/query/trace_own_code.h"
 #include "analysis/trace/stream_names.h"
@@ -95,9 +96,8 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       row.largest_free_bytes = heap.space.largest_free();
       if (!row.pool_bytes) take_told_pool(trace.streams[i], info.id, states[i].position(), row);
       row.external_fragmentation = external_fragmentation(heap);
-      if (row.requested_bytes && row.in_use_bytes > 0 && !info.has(wire::heap_flag::sizes_are_requests))
-        row.internal_fragmentation =
-            1.0 - static_cast<double>(*row.requested_bytes) / static_cast<double>(row.in_use_bytes);
+      if (row.requested_bytes && !info.has(wire::heap_flag::sizes_are_requests))
+        row.internal_fragmentation = internal_fragmentation_of(row.in_use_bytes, *row.requested_bytes);
       const HeapPeak peak = trace.streams[i].peak(info.id);
       row.peak_in_use_bytes = peak.in_use_bytes;
       row.is_peak_inexact = peak.is_inexact;
