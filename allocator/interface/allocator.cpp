@@ -26,7 +26,8 @@ std::string_view text_from_fault(Fault fault) {
 
 double fragmentation_of(const Statistics& statistics) {
   const std::uint64_t free = statistics.pool_bytes - statistics.in_use_bytes;
-  return external_fragmentation_of(free, statistics.largest_free_bytes).value_or(std::numeric_limits<double>::quiet_NaN());
+  return external_fragmentation_of(free, statistics.largest_free_bytes)
+      .value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
 }  // namespace hbmscope::allocator

@@ -44,7 +44,7 @@ struct Format {
   ReadContent read_curves = nullptr;
   std::string_view beginning = {};  // "one begins with the letters \"hbmscope\"", for files of that ending that do not.
   std::string_view hint = {};       // How to get such a file.
-  bool is_workload = false;    // Takes FileOptions::what_if.
+  bool is_workload = false;         // Takes FileOptions::what_if.
 };
 
 }  // namespace hbmscope

@@ -17,11 +17,8 @@ namespace hbmscope {
 namespace {
 
 Failure write_refusal(const std::string& path, const std::string& why) {
-  return Failure(Error{fmt::format("the recording can't be written: {}", why),
-                       "Is there room, and may you write there?",
-                       path,
-                       {},
-                       false});
+  return Failure(
+      refusal(fmt::format("the recording can't be written: {}", why), "Is there room, and may you write there?", path));
 }
 
 // As its blocks tell it; without any, as the trace counts.

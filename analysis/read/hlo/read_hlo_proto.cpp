@@ -216,21 +216,16 @@ Result<Program> read_hlo_proto(std::span<const std::uint8_t> bytes, const std::s
   } else {
     assignment = all;
   }
-  if (!is_whole)
-    return Failure(Error{"the message is cut off, or damaged", "Was the dump copied whole?", name, {}, false});
+  if (!is_whole) return Failure(refusal("the message is cut off, or damaged", "Was the dump copied whole?", name));
   if (assignment.begin == nullptr)
-    return Failure(Error{"this HLO module has no buffer assignment",
-                         "XLA writes it for the module after optimizations: --xla_dump_hlo_as_proto.",
-                         name,
-                         {},
-                         false});
+    return Failure(refusal("this HLO module has no buffer assignment",
+                           "XLA writes it for the module after optimizations: --xla_dump_hlo_as_proto.", name));
   Program program;
   const Module module = is_module ? read_module(module_bytes) : Module{};
   program.name = module.name;
   program.source = module.source;
   if (!AssignmentReader(module, program).read(assignment))
-    return Failure(
-        Error{"the buffer assignment is cut off, or damaged", "Was the dump copied whole?", name, {}, false});
+    return Failure(refusal("the buffer assignment is cut off, or damaged", "Was the dump copied whole?", name));
   const bool has_vmem = std::any_of(program.allocations.begin(), program.allocations.end(),
                                     [](const Allocation& each) { return each.color == 1; });
   leave_out_impossible(program);

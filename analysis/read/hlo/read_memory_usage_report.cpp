@@ -155,7 +155,7 @@ Result<Program> read_memory_usage_report(std::span<const std::uint8_t> bytes, co
   } else if (!for_each_field({bytes.data(), bytes.data() + bytes.size()}, [&](const WireField& field) {
                if (field.key == bytes_key(1)) read_space(field.bytes, program);
              })) {
-    return Failure(Error{"the report is cut off, or damaged", "Was the dump copied whole?", name, {}, false});
+    return Failure(refusal("the report is cut off, or damaged", "Was the dump copied whole?", name));
   }
   if (program.told_space_bytes.empty())
     return Failure(Error{"there is no memory space in this report", "Was the dump copied whole?", name, 0, false});

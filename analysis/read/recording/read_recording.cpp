@@ -124,15 +124,12 @@ Result<Trace> read_with(RecordingReader& reader, std::span<const std::uint8_t> b
   }
   const auto scan = wire::scan_recording(bytes.data(), bytes.size(),
                                          [&](const wire::SharedBlock& block) { return reader.take(block); });
-  if (control != nullptr && control->cancelled) return Failure(Error{"reading was cancelled", {}, name, {}, false});
+  if (control != nullptr && control->cancelled) return Failure(refusal("reading was cancelled", {}, name));
   if (!scan) return Failure(Error{"the header of this recording is damaged", "Copy the file again.", name, 12, false});
   if (reader.is_too_large())
     return Failure(
-        Error{fmt::format("the blocks of this recording inflate to more than {}, the limit", max_inflated_bytes),
-              "If this file is really that large, raise the limit: --max-size 16GiB.",
-              name,
-              {},
-              false});
+        refusal(fmt::format("the blocks of this recording inflate to more than {}, the limit", max_inflated_bytes),
+                "If this file is really that large, raise the limit: --max-size 16GiB.", name));
   Trace trace = reader.finish(*scan, bytes.size());
   trace.begun_ms = header.begun_ms;
   if (trace.streams.empty())

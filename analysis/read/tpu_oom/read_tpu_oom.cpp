@@ -229,7 +229,7 @@ Result<Trace> read_tpu_oom(std::span<const std::uint8_t> bytes, const std::strin
   TraceMaker maker(name, bytes.size());
   std::size_t repeats = 0;
   for (std::size_t i = 0; i < std::min(reports.size(), reports_max); ++i) {
-    if (control != nullptr && control->cancelled) return Failure(Error{"reading was cancelled", {}, name, {}, false});
+    if (control != nullptr && control->cancelled) return Failure(refusal("reading was cancelled", {}, name));
     if (i > 0 && is_repeat(reports[i], reports[i - 1]))
       ++repeats;
     else
