@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/read/pprof/wire_cursor.h"
+#include "analysis/read/protobuf_cursor.h"
 
 namespace hbmscope::hlo {
 

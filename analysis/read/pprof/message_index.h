@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/model/result.h"
-#include "analysis/read/pprof/wire_cursor.h"
+#include "analysis/read/protobuf_cursor.h"
 
 namespace hbmscope::pprof {
 
