@@ -12,10 +12,10 @@
 namespace hbmscope::hlo {
 namespace {
 
-using pprof::ByteRange;
-using pprof::bytes_key;
-using pprof::varint_key;
-using pprof::WireField;
+using protobuf::ByteRange;
+using protobuf::bytes_key;
+using protobuf::varint_key;
+using protobuf::WireField;
 
 constexpr std::string_view report_head = "Memory Space: ";
 
@@ -136,11 +136,11 @@ bool looks_like_memory_usage_report(std::span<const std::uint8_t> bytes) {
   // A space: its total, its color where that is not 0, then an allocation, which has numbers of its own and no name of
   // an instruction's place.
   const std::uint8_t* end = bytes.data() + bytes.size();
-  pprof::WireCursor outer({bytes.data() + 1, end});
+  protobuf::WireCursor outer({bytes.data() + 1, end});
   std::uint64_t length = 0, key = 0, number = 0;
   if (!outer.read_varint(length)) return false;
   const auto there = std::min<std::uint64_t>(length, static_cast<std::uint64_t>(end - outer.at()));
-  pprof::WireCursor cursor({outer.at(), outer.at() + there});
+  protobuf::WireCursor cursor({outer.at(), outer.at() + there});
   if (!cursor.read_varint(key) || key != varint_key(1) || !cursor.read_varint(number)) return false;
   if (!cursor.read_varint(key)) return false;
   if (key == varint_key(2) && (!cursor.read_varint(number) || !cursor.read_varint(key))) return false;

@@ -11,6 +11,8 @@
 
 namespace hbmscope::pprof {
 
+using namespace protobuf;
+
 // A run of the message with at most samples_a_chunk samples in it: what one thread takes at a time.
 inline constexpr std::uint32_t samples_a_chunk = 4096;
 struct SampleChunk {
