@@ -103,7 +103,7 @@ std::string text_from_attached(const AttachedFacts& facts) {
   if (facts.realtime_ns) text += (facts.is_left_alone ? " since " : " at ") + text_from_realtime(*facts.realtime_ns);
   text += ".";
   if (!facts.held_bytes)
-    return text + " What it held then is not told" +
+    return text + " How much it held then is unknown" +
            (facts.is_left_alone ? "." : fmt::format("; {} is identified.", bytes(facts.identified_bytes)));
   const std::uint64_t identified = std::min(facts.identified_bytes, *facts.held_bytes);
   text += fmt::format(" {:.1f} s later the process held {} on its devices",

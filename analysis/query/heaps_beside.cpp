@@ -69,23 +69,23 @@ std::vector<BesideRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
   const auto count_of = [](std::uint64_t HeapFacts::*member) {
     return [member](const HeapFacts& facts) { return as_signed(facts.*member); };
   };
-  add("requests", "Blocks given and out-of-memories, up to the moment.", Unit::count, count_of(&HeapFacts::requests));
-  add("out-of-memories", "Of these requests.", Unit::count, count_of(&HeapFacts::failures));
+  add("requests", "Allocations and out-of-memory errors so far.", Unit::count, count_of(&HeapFacts::requests));
+  add("out of memory", "How many of these requests failed.", Unit::count, count_of(&HeapFacts::failures));
   add("in use", "Bytes of live blocks, rounding included.", Unit::bytes,
       [](const HeapFacts& facts) { return as_signed(facts.row.in_use_bytes); });
-  add("requested", "What the program asked for; the rest of what is in use is rounding.", Unit::bytes,
+  add("requested", "Bytes that the program requested; the rest of what is in use is rounding.", Unit::bytes,
       bytes_of(&HeapRow::requested_bytes));
-  add("pool size", "What is taken from the device, in use or not.", Unit::bytes, bytes_of(&HeapRow::pool_bytes));
+  add("pool size", "Bytes that the pool has reserved from the device, in use or not.", Unit::bytes, bytes_of(&HeapRow::pool_bytes));
   add("free in the pool", "Pool size less what is in use.", Unit::bytes, bytes_of(&HeapRow::free_bytes));
-  add("largest free", "The largest request that fits without more from the device.", Unit::bytes,
+  add("largest free", "The largest request that fits without growing the pool.", Unit::bytes,
       bytes_of(&HeapRow::largest_free_bytes));
   add("external fragmentation", "1 - largest free / free.", Unit::percent,
       [](const HeapFacts& facts) { return hundredths(facts.row.external_fragmentation); });
   add("internal fragmentation", "1 - requested / in use.", Unit::percent,
       [](const HeapFacts& facts) { return hundredths(facts.row.internal_fragmentation); });
-  add("live blocks", "Without handles.", Unit::count,
+  add("live blocks", "Handles of physical memory are not counted.", Unit::count,
       [](const HeapFacts& facts) { return as_signed(facts.row.live_blocks); });
-  add("peak in use", "Of the whole trace.", Unit::bytes,
+  add("peak in use", "Over the whole trace.", Unit::bytes,
       [](const HeapFacts& facts) { return as_signed(facts.row.peak_in_use_bytes); });
   return rows;
 }
@@ -152,11 +152,11 @@ std::string more_of(std::string_view what, std::uint64_t a, std::uint64_t b) {
 
 void say_bytes(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
   if (a.row.pool_bytes && b.row.pool_bytes)
-    sentences.push_back(more_of("Taken from the device", *a.row.pool_bytes, *b.row.pool_bytes));
+    sentences.push_back(more_of("Reserved from the device", *a.row.pool_bytes, *b.row.pool_bytes));
   sentences.push_back(more_of("In use", a.row.in_use_bytes, b.row.in_use_bytes));
   if (a.row.requested_bytes && a.row.requested_bytes == b.row.requested_bytes &&
       a.row.in_use_bytes != b.row.in_use_bytes)
-    sentences.push_back("The program asks for the same in both; the difference is rounding.");
+    sentences.push_back("The program requests the same in both; the difference is rounding.");
 }
 
 void say_inexact(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
@@ -169,7 +169,7 @@ void say_inexact(const HeapFacts& a, const HeapFacts& b, std::vector<std::string
   if (!a.row.is_inexact && !b.row.is_inexact) return;
   const bool is_both = a.row.is_inexact && b.row.is_inexact;
   sentences.push_back(fmt::format(
-      "Events of {} were lost: {} requests, what is in use and what is free are only what the others make of it.",
+      "Events of {} were lost: {} requests, memory in use and free memory are estimates from the remaining events.",
       is_both            ? "both"
       : a.row.is_inexact ? "A"
                          : "B",
@@ -177,20 +177,20 @@ void say_inexact(const HeapFacts& a, const HeapFacts& b, std::vector<std::string
 }
 
 std::string fit_of(const char* name, const HeapFacts& facts) {
-  if (facts.row.is_inexact) return fmt::format("{}: not known", name);
-  if (!facts.row.largest_free_bytes) return fmt::format("{}: not told", name);
-  if (*facts.row.largest_free_bytes == 0) return fmt::format("{} has nothing free now", name);
-  return fmt::format("{} up to {}", name, text_from_bytes(*facts.row.largest_free_bytes));
+  if (facts.row.is_inexact) return fmt::format("{}: unknown", name);
+  if (!facts.row.largest_free_bytes) return fmt::format("{}: unknown", name);
+  if (*facts.row.largest_free_bytes == 0) return fmt::format("{} nothing", name);
+  return fmt::format("{} {}", name, text_from_bytes(*facts.row.largest_free_bytes));
 }
 
 void say_what_fits(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
   if (!a.row.largest_free_bytes && !b.row.largest_free_bytes) return;
-  std::string words = fmt::format("What fits without more from the device: {}; {}.", fit_of("A", a), fit_of("B", b));
+  std::string words = fmt::format("Largest request that fits without growing the pool: {}; {}.", fit_of("A", a), fit_of("B", b));
   const auto share = [](const HeapFacts& facts) { return facts.row.external_fragmentation; };
   const bool is_exact = !a.row.is_inexact && !b.row.is_inexact;
   if (is_exact && share(a) && share(b) && std::abs(*share(a) - *share(b)) >= 0.05)
     words += fmt::format(
-        " {} is the more fragmented: {:.0f} % of its free bytes lie outside the largest piece, of {}'s {:.0f} %.",
+        " {} is more fragmented: {:.0f} % of its free bytes lie outside the largest free block, of {}'s {:.0f} %.",
         *share(a) > *share(b) ? "A" : "B", 100 * std::max(*share(a), *share(b)), *share(a) > *share(b) ? "B" : "A",
         100 * std::min(*share(a), *share(b)));
   sentences.push_back(std::move(words));

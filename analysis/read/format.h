@@ -35,7 +35,7 @@ struct FileContent {
 using ReadContent = Result<FileContent> (*)(InputFile& file, const FileOptions& options, ReadControl* control);
 
 struct Format {
-  std::string_view name = {};           // "RMM log", as in lists and in "this is no RMM log".
+  std::string_view name = {};           // "an RMM log", as in lists and in "this is not an RMM log".
   std::string_view endings = {};        // ".pickle .pkl": what folders are searched for, each also with .gz.
   std::string_view other_endings = {};  // ".csv": may be anything, and is opened where it is named itself.
   bool (*looks_like)(InputFile& file) = nullptr;

@@ -84,7 +84,7 @@ class JsonWalk {
       arrays.push_back({name, shape_of(node, name)});
     } else if (node.is_object()) {
       if (depth == 0 && node.contains("weight_map"))
-        refuse(name, "this is an index of shards, which tells no sizes", "Give the shards: --listing *.safetensors.");
+        refuse(name, "this is an index of shards, without sizes", "Give the shards: --listing *.safetensors.");
       for (const auto& [key, value] : node.items())
         if (depth > 0 || key != "__metadata__") visit(value, below(name, key), depth + 1);
     } else if (node.is_array()) {

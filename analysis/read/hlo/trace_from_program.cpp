@@ -296,12 +296,12 @@ class TraceMaker {
          static_cast<std::uint64_t>(std::count_if(program_.allocations.begin(), program_.allocations.end(), is_local)),
          "Memory of a computation while it runs; they may lie over each other, and are in no sum.");
     note("arenas_without_times", Severity::notice, untimed_,
-         "The dump does not tell when the values of these arenas live: each is one block. The HloProto "
-         "(--xla_dump_hlo_as_proto) does, and so does the -live-range.txt of the same module beside a "
+         "The dump does not say when the values of these arenas are live: each is one block. The HloProto "
+         "(--xla_dump_hlo_as_proto) does, and so does the -live-range.txt of the same module next to a "
          "buffer-assignment.txt.");
     note(
         "values_without_ranges", Severity::warning, program_.without_ranges,
-        "The text of live ranges beside it does not name these values: they were left out. Is it of the same compile?");
+        "The text of live ranges does not name these values: they were left out. Is it of the same compile?");
     note(
         "written_in_place", Severity::notice, in_place_,
         "Values whose memory the compiler gives to a value made from them before their own time ends: they end there.");

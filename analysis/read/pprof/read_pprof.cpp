@@ -84,7 +84,7 @@ void count_unknown_sizes(Profile& profile) {
     executables += std::max<std::int64_t>(0, profile.values[0][sample]);
   profile.import.add(
       "unknown_size", Severity::notice, executables,
-      "Compiled programs whose size the runtime does not tell (it says -1, on TPU). They are counted and "
+      "Compiled programs whose size the runtime does not report (-1, on TPU). They are counted and "
       "listed, and no sum includes them.");
 }
 
@@ -195,7 +195,7 @@ bool looks_like_profile_message(InputFile& file) {
 }  // namespace
 
 constinit const Format pprof_format = {
-    .name = "pprof profile",
+    .name = "a pprof profile",
     .endings = ".prof .pprof .pb",
     .looks_like = looks_like_profile_message,
     .read = [](InputFile& file, const FileOptions& options, ReadControl* control) -> Result<FileContent> {

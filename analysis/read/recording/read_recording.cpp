@@ -159,7 +159,7 @@ Result<Trace> read_recording_curves(std::span<const std::uint8_t> bytes, const s
 }
 
 constinit const Format recording_format = {
-    .name = "recording",
+    .name = "a recording",
     .endings = ".hbm",
     .looks_like = [](InputFile& file) { return looks_like_recording(file.beginning()); },
     .read =

@@ -35,7 +35,7 @@ Result<FileContent> read_snapshot_file(InputFile& file, const FileOptions& optio
 }  // namespace
 
 constinit const Format torch_format = {
-    .name = "PyTorch memory snapshot",
+    .name = "a PyTorch memory snapshot",
     .endings = ".pickle .pkl",
     .looks_like = [](InputFile& file) { return looks_like_torch(file.beginning()); },
     .read = read_snapshot_file,

@@ -68,7 +68,7 @@ class TraceMaker {
                  "Printed more than once with the same figures; counted once.");
     if (left_out > 0)
       import.add("reports_left_out", Severity::loss, static_cast<std::int64_t>(left_out),
-                 "There are more reports than can be told apart; the first ones are read.");
+                 "There are too many reports; the first ones are read.");
     out_.close();
     return std::move(out_.trace());
   }
@@ -260,7 +260,7 @@ bool has_report(InputFile& file) {
 }  // namespace
 
 constinit const Format tpu_oom_format = {
-    .name = "log with a TPU's out-of-memory report",
+    .name = "a log with a TPU's out-of-memory report",
     .other_endings = ".log .txt",
     .looks_like = has_report,
     .read =

@@ -69,7 +69,7 @@ Result<OpenedWorkload> change_workload(const OpenedWorkload& opened, const std::
 }
 
 constinit const Format workload_format = {
-    .name = "TPU workload",
+    .name = "a TPU workload",
     .other_endings = ".json",
     .looks_like = [](InputFile& file) { return looks_like_tpu_workload(file.beginning()); },
     .read = [](InputFile& file, const FileOptions& options, ReadControl* control) -> Result<FileContent> {
