@@ -7,7 +7,7 @@
 #include "analysis/model/clamped.h"
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
-#include "collector/wire/told_names.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope {
 namespace {
@@ -59,8 +59,8 @@ void add_driver_calls(const Stream& stream, const Mark& attached, AttachedFacts&
   }
   if (how.empty()) return;
   facts.driver_calls = std::string(wire::driver_calls_are) + std::string(how);
-  facts.are_calls_told = how.starts_with(wire::told_by);
-  facts.may_be_told_later = how.starts_with(wire::not_told_yet);
+  facts.are_calls_told = how.starts_with(wire::reported_by);
+  facts.may_be_told_later = how.starts_with(wire::not_reported_yet);
   if (words < 2) return;  // There may be millions of marks.
   for (const Mark& mark : stream.marks())
     if (mark.event > attached.event && stream.definitions().text(mark.name) == facts.driver_calls)

@@ -22,7 +22,7 @@ struct AttachedFacts {
   std::optional<std::uint64_t> held_bytes;  // On all devices, the driver's own for the process too; absent: not told.
   std::int64_t told_after_ns = 0;           // So long after attaching the driver was asked.
   std::uint64_t identified_bytes = 0;       // In use in heaps of devices at that moment.
-  // Who tells of its calls of the CUDA driver, in the end: "the driver's calls are told by CUPTI (...)", "... not told:
+  // Who tells of its calls of the CUDA driver, in the end: "the driver's calls are reported by CUPTI (...)", "... not told:
   // CUPTI is in use". Empty: the recording does not say.
   std::string driver_calls;
   bool are_calls_told = false, may_be_told_later = false;  // Later: it has no driver loaded yet.
@@ -34,7 +34,7 @@ std::vector<AttachedFacts> find_attached(const Trace& trace);
 
 // "Attached at 14:03:22. 0.1 s later the process held 41.2 GiB; 38.9 GiB of it is identified, 2.30 GiB is not."
 std::string text_from_attached(const AttachedFacts& facts);
-// "The driver's calls are told by CUPTI (...), since 1.4 s after that; what it took before is not known." Empty: not
+// "The driver's calls are reported by CUPTI (...), since 1.4 s after that; what it took before is not known." Empty: not
 // said.
 std::string text_from_driver_calls(const AttachedFacts& facts);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/trace/pass_from.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {

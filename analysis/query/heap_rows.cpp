@@ -8,7 +8,7 @@
 #include "analysis/model/clamped.h"
 #include "analysis/query/trace_own_code.h"
 #include "analysis/trace/stream_names.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 
 namespace hbmscope {
 namespace {

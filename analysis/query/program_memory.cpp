@@ -1,7 +1,7 @@
 #include "analysis/query/program_memory.h"
 
 #include "analysis/query/heap_rows.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 
 namespace hbmscope {
 

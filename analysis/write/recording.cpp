@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/trace/told_losses.h"
+#include "analysis/trace/reported_losses.h"
 #include "analysis/write/strip_paths.h"
 #include "collector/wire/block_encoder.h"
 #include "collector/wire/block_merger.h"

@@ -8,9 +8,9 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "analysis/query/block_diff.h"
-#include "analysis/query/heaps_beside.h"
+#include "analysis/query/heap_comparison.h"
 #include "analysis/query/job_facts.h"
-#include "analysis/query/moment_beside.h"
+#include "analysis/query/moment_comparison.h"
 #include "analysis/read/source/read_source.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"

@@ -8,8 +8,8 @@
 
 #include "collector/inject/line.h"
 #include "collector/inject/rings.h"
-#include "collector/wire/told_names.h"
-#include "collector/wire/told_variables.h"
+#include "collector/wire/reported_names.h"
+#include "collector/wire/reported_variables.h"
 
 namespace hbmscope::inject {
 namespace {

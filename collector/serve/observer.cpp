@@ -15,8 +15,8 @@
 
 #include "collector/link/meeting_place.h"
 #include "collector/serve/proc_file.h"
-#include "collector/wire/told_names.h"
-#include "collector/wire/told_variables.h"
+#include "collector/wire/reported_names.h"
+#include "collector/wire/reported_variables.h"
 
 namespace hbmscope::serve {
 namespace {
@@ -350,7 +350,7 @@ std::vector<Observer::DriverCalls> Observer::take_driver_calls() {
   std::vector<DriverCalls> all;
   for (const Job& job : jobs_)
     if (const auto now = job.drain ? job.drain->take_driver_calls() : std::nullopt)
-      all.push_back({job.process.pid, now->starts_with(wire::told_by), now->starts_with(wire::not_told_yet),
+      all.push_back({job.process.pid, now->starts_with(wire::reported_by), now->starts_with(wire::not_reported_yet),
                      std::string(wire::driver_calls_are) + *now});
   return all;
 }

@@ -75,7 +75,7 @@ class Observer {
   struct DriverCalls {
     std::int64_t pid = 0;
     bool are_told = false, may_be_told_later = false;
-    std::string sentence;  // "the driver's calls are told by CUPTI (...)"; without its full stop.
+    std::string sentence;  // "the driver's calls are reported by CUPTI (...)"; without its full stop.
   };
   // Where that is other than at the last call.
   std::vector<DriverCalls> take_driver_calls();

@@ -12,7 +12,7 @@
 
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/recording/read_recording.h"
-#include "analysis/trace/told_losses.h"
+#include "analysis/trace/reported_losses.h"
 #include "analysis/write/strip_paths.h"
 #include "collector/wire/recording_file.h"
 #include "collector/wire/stream_writer.h"

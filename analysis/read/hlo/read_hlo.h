@@ -25,7 +25,7 @@ struct HloBeside {
   std::optional<std::uint64_t> code_bytes;    // Of the generated code, from the compiler.
 };
 
-// Heaps of the memory spaces; the program's figures are counters (trace/told_figures.h). Errors: those of the formats.
+// Heaps of the memory spaces; the program's figures are counters (trace/reported_figures.h). Errors: those of the formats.
 Result<Trace> read_hlo(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control = nullptr,
                        const HloBeside& beside = {});
 

@@ -11,7 +11,7 @@
 #include "allocator/tpu/shape.h"
 #include "analysis/read/hlo/program_memory.h"
 #include "analysis/read/op_name_stack.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
 
 namespace hbmscope::hlo {

@@ -11,7 +11,7 @@
 #include "analysis/read/kineto/kineto_events.h"
 #include "analysis/read/kineto/kineto_stacks.h"
 #include "analysis/read/trace_content.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
 #include "collector/wire/live_table.h"
 

@@ -7,7 +7,7 @@
 
 #include "analysis/read/recording/growing_trace.h"
 #include "analysis/read/trace_content.h"
-#include "analysis/trace/told_losses.h"
+#include "analysis/trace/reported_losses.h"
 #include "collector/wire/recording_file.h"
 
 namespace hbmscope {

@@ -10,7 +10,7 @@
 #include "analysis/read/op_name_stack.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
 #include "analysis/read/trace_content.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
 
 namespace hbmscope {

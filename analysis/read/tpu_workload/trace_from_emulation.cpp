@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/trace/layers.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
 
 namespace hbmscope {

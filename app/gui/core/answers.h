@@ -14,7 +14,7 @@
 #include "analysis/query/flame.h"
 #include "analysis/query/free_pieces.h"
 #include "analysis/query/heap_metrics.h"
-#include "analysis/query/heaps_beside.h"
+#include "analysis/query/heap_comparison.h"
 #include "analysis/query/job_facts.h"
 #include "analysis/query/own_code.h"
 #include "analysis/query/profile_view.h"

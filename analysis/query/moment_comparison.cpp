@@ -1,4 +1,4 @@
-#include "analysis/query/moment_beside.h"
+#include "analysis/query/moment_comparison.h"
 
 #include <algorithm>
 

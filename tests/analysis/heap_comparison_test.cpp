@@ -1,10 +1,10 @@
 // The same program on two allocators: where each stands when the other stands somewhere, and what differs there.
-#include "analysis/query/heaps_beside.h"
+#include "analysis/query/heap_comparison.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "analysis/query/moment_beside.h"
+#include "analysis/query/moment_comparison.h"
 #include "tests/analysis/trace_builder.h"
 #include "tests/sizes.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/trace/told_losses.h"
+#include "analysis/trace/reported_losses.h"
 
 #include <algorithm>
 #include <charconv>

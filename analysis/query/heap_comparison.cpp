@@ -1,4 +1,4 @@
-#include "analysis/query/heaps_beside.h"
+#include "analysis/query/heap_comparison.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_metrics.h"
-#include "analysis/query/moment_beside.h"
+#include "analysis/query/moment_comparison.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {

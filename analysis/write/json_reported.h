@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "analysis/query/job_facts.h"
-#include "analysis/query/told_rows.h"
+#include "analysis/query/reported_rows.h"
 
 namespace hbmscope {
 
