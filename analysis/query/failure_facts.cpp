@@ -149,9 +149,9 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
   facts.largest_free_bytes = space.largest_free();
   if (facts.free_bytes) facts.free_pieces = space.free_chunks();
   const auto told = [&](std::string_view name) { return find_told(stream, name, failure.heap, failure.event); };
-  if (!facts.free_bytes) facts.free_bytes = told(told_figure::free);
-  if (!facts.largest_free_bytes) facts.largest_free_bytes = told(told_figure::largest_free);
-  facts.limit_bytes = told(told_figure::limit);
+  if (!facts.free_bytes) facts.free_bytes = told(reported_figure::free);
+  if (!facts.largest_free_bytes) facts.largest_free_bytes = told(reported_figure::largest_free);
+  facts.limit_bytes = told(reported_figure::limit);
   facts.driver_bytes = failure.available_bytes;
   facts.stack = failure.stack;
   facts.verdict = verdict_of(facts);
@@ -166,7 +166,7 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
 namespace {
 
 // Where the source tells figures of the heap, and not its pieces.
-std::string sentence_of_told(const FailureFacts& facts) {
+std::string sentence_from_figures(const FailureFacts& facts) {
   const auto bytes = [](std::uint64_t value) { return text_from_bytes(value); };
   if (!facts.free_bytes) {
     const TextPair pair = texts_from_bytes(signed_from(facts.asked_bytes), signed_from(*facts.limit_bytes));
@@ -189,7 +189,7 @@ std::string sentence_of_told(const FailureFacts& facts) {
 std::string sentence_of(const FailureFacts& facts) {
   const std::string asked = text_from_bytes(facts.asked_bytes) + " was requested";
   const bool is_told = facts.free_bytes || facts.verdict == FailureVerdict::too_big;
-  if (!facts.free_pieces && is_told) return sentence_of_told(facts);
+  if (!facts.free_pieces && is_told) return sentence_from_figures(facts);
   if (facts.verdict == FailureVerdict::unknown && facts.is_inexact)
     return asked + "; how much was free is unknown: earlier events of this heap were lost, or contradict each other.";
   if (facts.verdict == FailureVerdict::unknown) return asked + "; how much was free is unknown.";

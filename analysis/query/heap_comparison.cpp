@@ -56,11 +56,11 @@ std::optional<std::int64_t> hundredths(std::optional<double> share) {
   return share ? std::optional<std::int64_t>(std::llround(*share * 10'000)) : std::nullopt;
 }
 
-std::vector<BesideRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
-  using Unit = BesideRow::Unit;
-  std::vector<BesideRow> rows;
+std::vector<ComparisonRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
+  using Unit = ComparisonRow::Unit;
+  std::vector<ComparisonRow> rows;
   const auto add = [&](std::string_view name, std::string_view meaning, Unit unit, const auto& figure) {
-    const BesideRow row{name, meaning, unit, figure(a), figure(b)};
+    const ComparisonRow row{name, meaning, unit, figure(a), figure(b)};
     if (row.a || row.b) rows.push_back(row);
   };
   const auto bytes_of = [](Bytes HeapRow::*member) {
@@ -75,7 +75,8 @@ std::vector<BesideRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
       [](const HeapFacts& facts) { return as_signed(facts.row.in_use_bytes); });
   add("requested", "Bytes that the program requested; the rest of what is in use is rounding.", Unit::bytes,
       bytes_of(&HeapRow::requested_bytes));
-  add("pool size", "Bytes that the pool has reserved from the device, in use or not.", Unit::bytes, bytes_of(&HeapRow::pool_bytes));
+  add("pool size", "Bytes that the pool has reserved from the device, in use or not.", Unit::bytes,
+      bytes_of(&HeapRow::pool_bytes));
   add("free in the pool", "Pool size less what is in use.", Unit::bytes, bytes_of(&HeapRow::free_bytes));
   add("largest free", "The largest request that fits without growing the pool.", Unit::bytes,
       bytes_of(&HeapRow::largest_free_bytes));
@@ -185,7 +186,8 @@ std::string fit_of(const char* name, const HeapFacts& facts) {
 
 void say_what_fits(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
   if (!a.row.largest_free_bytes && !b.row.largest_free_bytes) return;
-  std::string words = fmt::format("Largest request that fits without growing the pool: {}; {}.", fit_of("A", a), fit_of("B", b));
+  std::string words =
+      fmt::format("Largest request that fits without growing the pool: {}; {}.", fit_of("A", a), fit_of("B", b));
   const auto share = [](const HeapFacts& facts) { return facts.row.external_fragmentation; };
   const bool is_exact = !a.row.is_inexact && !b.row.is_inexact;
   if (is_exact && share(a) && share(b) && std::abs(*share(a) - *share(b)) >= 0.05)
@@ -198,23 +200,23 @@ void say_what_fits(const HeapFacts& a, const HeapFacts& b, std::vector<std::stri
 
 }  // namespace
 
-std::string text_from_figure(const BesideRow& row, std::optional<std::int64_t> figure) {
+std::string text_from_figure(const ComparisonRow& row, std::optional<std::int64_t> figure) {
   if (!figure) return "–";
   switch (row.unit) {
-    case BesideRow::Unit::bytes: return text_from_bytes(*figure);
-    case BesideRow::Unit::count: return text_from_count(*figure);
-    case BesideRow::Unit::percent: return fmt::format("{:.1f} %", static_cast<double>(*figure) / 100);
+    case ComparisonRow::Unit::bytes: return text_from_bytes(*figure);
+    case ComparisonRow::Unit::count: return text_from_count(*figure);
+    case ComparisonRow::Unit::percent: return fmt::format("{:.1f} %", static_cast<double>(*figure) / 100);
   }
   return {};
 }
 
-std::string text_from_difference(const BesideRow& row) {
+std::string text_from_difference(const ComparisonRow& row) {
   if (!row.a || !row.b) return "–";
   const std::int64_t difference = *row.b - *row.a;
   switch (row.unit) {
-    case BesideRow::Unit::bytes: return delta_text_from_bytes(difference);
-    case BesideRow::Unit::count: return delta_text_from_count(difference);
-    case BesideRow::Unit::percent:
+    case ComparisonRow::Unit::bytes: return delta_text_from_bytes(difference);
+    case ComparisonRow::Unit::count: return delta_text_from_count(difference);
+    case ComparisonRow::Unit::percent:
       if (std::abs(difference) < 5) return "0.0 points";  // Less than is shown.
       return fmt::format("{}{:.1f} points", difference < 0 ? "−" : "+",
                          std::abs(static_cast<double>(difference)) / 100);
@@ -222,10 +224,10 @@ std::string text_from_difference(const BesideRow& row) {
   return {};
 }
 
-std::optional<HeapsBeside> compare_heaps(const HeapAt& at_a, const HeapAt& at_b, PassControl* control) {
+std::optional<HeapComparison> compare_heaps(const HeapAt& at_a, const HeapAt& at_b, PassControl* control) {
   const auto a = facts_of(at_a, control), b = facts_of(at_b, control);
   if (!a || !b) return std::nullopt;
-  HeapsBeside answer{a->row, b->row, rows_of(*a, *b), {}};
+  HeapComparison answer{a->row, b->row, rows_of(*a, *b), {}};
   say_inexact(*a, *b, answer.sentences);
   say_next_failure(at_a, *a, at_b, *b, answer.sentences, control);
   say_failures(at_a, *a, at_b, *b, answer.sentences);

@@ -1,5 +1,5 @@
-// Two heaps side by side, each at a moment of its own: their figures, and the difference in plain words. What two
-// configurations of one program, or two ranks, are compared by.
+// Two heaps side by side, each at a time of its own: their figures, and the difference in plain words. Two
+// configurations of one program, or two ranks, are compared like this.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ namespace hbmscope {
 
 struct HeapAt {
   const Trace& trace;
-  const std::vector<StreamState>& states;  // By stream, at the moment.
+  const std::vector<StreamState>& states;  // By stream, at that time.
   HeapKey heap;
-  std::uint64_t position = 0;  // Of its stream, at the moment.
+  std::uint64_t position = 0;  // Of its stream, at that time.
 };
 
-// One figure of both; absent: that source can't know it, or it is undefined.
-struct BesideRow {
+// One figure of both; absent: the source does not report it, or it is undefined.
+struct ComparisonRow {
   enum class Unit : std::uint8_t { bytes, count, percent };  // Percent: in hundredths.
   std::string_view name;
   std::string_view meaning;  // A sentence.
@@ -30,15 +30,15 @@ struct BesideRow {
   std::optional<std::int64_t> a, b;
 };
 
-std::string text_from_figure(const BesideRow& row, std::optional<std::int64_t> figure);  // "–" where there is none.
-std::string text_from_difference(const BesideRow& row);                                  // B - A.
+std::string text_from_figure(const ComparisonRow& row, std::optional<std::int64_t> figure);  // "–" where there is none.
+std::string text_from_difference(const ComparisonRow& row);                                  // B - A.
 
-struct HeapsBeside {
+struct HeapComparison {
   HeapRow a, b;
-  std::vector<BesideRow> rows;
-  std::vector<std::string> sentences;  // The most telling one first. The heaps are called A and B.
+  std::vector<ComparisonRow> rows;
+  std::vector<std::string> sentences;  // The most important one first. The heaps are called A and B.
 };
-// Costs decoding the events up to both positions. Nothing where cancelled.
-std::optional<HeapsBeside> compare_heaps(const HeapAt& a, const HeapAt& b, PassControl* control = nullptr);
+// Decodes the events up to both positions. Nothing if cancelled.
+std::optional<HeapComparison> compare_heaps(const HeapAt& a, const HeapAt& b, PassControl* control = nullptr);
 
 }  // namespace hbmscope

@@ -1,4 +1,4 @@
-// Where one trace stood when another one stood at a position: what side by side views and `diff --same` compare.
+// The position of one trace that matches a position of another: side-by-side views and `diff --same` compare those two.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,26 @@
 namespace hbmscope {
 
 enum class SameMoment : std::uint8_t {
-  time,      // As long after the first event. Where a source has no times: after as many events.
-  requests,  // After as many requests to the heap, and as many frees since the last of them: the same point of one
-             // program, whatever its allocator did between.
+  time,      // The same time after the first event; for a source without times, the same number of events.
+  requests,  // The same number of requests to the heap, and of frees since the last of them: the same point of one
+             // program, whatever its allocator did in between.
 };
 std::optional<SameMoment> parse_same_moment(std::string_view name);  // "time", "requests"
 std::string_view text_from_same_moment(SameMoment same);
 
-// Blocks that the heap gave among the first `position` events, and requests that ended as an out-of-memory; what a
-// driver refused may have been tried again, and does not count. Costs decoding those events. Nothing where cancelled.
+// The number of requests to the heap in the first `position` events, out-of-memory errors included. A request that a
+// driver refused may be tried again, and does not count. Decodes those events. Nothing if cancelled.
 std::optional<std::uint64_t> count_requests(const Stream& stream, std::uint32_t heap, std::uint64_t position,
                                             PassControl* control = nullptr);
 
-struct MomentBeside {
+struct MatchingMoment {
   std::uint64_t position = 0;
-  bool is_short = false;  // The other trace ends before it comes so far: `position` is its end.
+  bool is_short = false;  // The other trace ends before it gets there: `position` is its end.
 };
-// `position`: of the stream of `heap`, whose requests count, as those of `other_heap` do. Nothing where cancelled.
-std::optional<MomentBeside> find_moment_beside(const Trace& trace, HeapKey heap, std::uint64_t position,
-                                               const Trace& other, HeapKey other_heap, SameMoment same,
-                                               PassControl* control = nullptr);
+// `position` is one of the stream of `heap`; requests to `heap` are matched with those to `other_heap`. Nothing if
+// cancelled.
+std::optional<MatchingMoment> find_matching_moment(const Trace& trace, HeapKey heap, std::uint64_t position,
+                                                   const Trace& other, HeapKey other_heap, SameMoment same,
+                                                   PassControl* control = nullptr);
 
 }  // namespace hbmscope

@@ -1,4 +1,4 @@
-// What a trace tells beside its blocks as JSON: facts about the job, counters, attributes, modules. The schema is
+// What a trace reports besides its blocks, as JSON: facts about the job, counters, attributes, modules. The schema is
 // described in app/cli/README.md.
 #pragma once
 

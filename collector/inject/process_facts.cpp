@@ -58,7 +58,7 @@ void tell_command() {
 
 void tell_variables() {
   ProcFile environment("/proc/self/environ");
-  wire::find_told_variables(
+  wire::find_reported_variables(
       environment.begin(), environment.end(),
       [](const char* variable, const char* value) {
         rings.define_job_fact(Line().add(wire::variable_facts.data()).add(variable).text, value);

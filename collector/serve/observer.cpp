@@ -62,7 +62,7 @@ void tell_how_it_was_started(ProcessDrain& drain, std::int64_t pid) {
   if (const std::string command = read_command_line(pid); !command.empty())
     drain.add_job_fact(wire::command_fact, command);
   const std::string environment = read_proc_file("/proc/" + std::to_string(pid) + "/environ");
-  wire::find_told_variables(
+  wire::find_reported_variables(
       environment.c_str(), environment.c_str() + environment.size(),
       [&](const char* name, const char* value) { drain.add_job_fact(std::string(wire::variable_facts) + name, value); },
       [&](const char* rank) { drain.add_job_fact(wire::rank_fact, rank); });

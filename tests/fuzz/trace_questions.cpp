@@ -193,7 +193,7 @@ void check_moment_beside(const Trace& trace) {
     if (stream.definitions().heaps().size() < 2) continue;
     const HeapKey heap{i, stream.definitions().heaps()[1].id};
     for (const SameMoment kind : {SameMoment::time, SameMoment::requests}) {
-      const auto beside = find_moment_beside(trace, heap, stream.end_position() / 2, same, heap, kind);
+      const auto beside = find_matching_moment(trace, heap, stream.end_position() / 2, same, heap, kind);
       require(beside && beside->position <= stream.end_position(), "a moment behind the end");
     }
   }

@@ -45,7 +45,7 @@ std::optional<Neighbour> find_neighbour(const std::string& file, std::string_vie
 
 Result<FileContent> read_assignment(InputFile& file, const FileOptions& options, ReadControl* control) {
   const auto neighbour = find_neighbour(file.name(), assignment_text, live_range_text, options.max_inflated_bytes);
-  HloBeside more;
+  HloExtras more;
   if (neighbour && looks_like_live_ranges(neighbour->text.bytes)) more.live_ranges = neighbour->text.bytes;
   return read_unzipped(file, options, [&](Bytes text) { return read_hlo(text, file.name(), control, more); });
 }
@@ -53,9 +53,9 @@ Result<FileContent> read_assignment(InputFile& file, const FileOptions& options,
 Result<FileContent> read_live_ranges(InputFile& file, const FileOptions& options, ReadControl* control) {
   const auto neighbour = find_neighbour(file.name(), live_range_text, assignment_text, options.max_inflated_bytes);
   if (!neighbour || !looks_like_hlo(neighbour->text.bytes))
-    return Failure(refusal("this text says when the values of a program live, but not where they lie",
-                           "Put the -buffer-assignment.txt of the same module in the same folder, or open the HloProto.",
-                           file.name()));
+    return Failure(refusal(
+        "this text says when the values of a program live, but not where they lie",
+        "Put the -buffer-assignment.txt of the same module in the same folder, or open the HloProto.", file.name()));
   return read_unzipped(file, options, [&](Bytes text) {
     return read_hlo(neighbour->text.bytes, neighbour->name, control, {text, std::nullopt});
   });

@@ -51,7 +51,7 @@ void read_space(ByteRange message, Program& program) {
     if (field.key == varint_key(2)) color = field.varint;
     if (field.key == bytes_key(3)) allocations.push_back(field.bytes);
   });
-  program.told_space_bytes[color] = total;
+  program.reported_space_bytes[color] = total;
   for (const ByteRange each : allocations) read_allocation(each, color, program);
 }
 
@@ -101,7 +101,7 @@ Program read_text(std::string_view text) {
     } else if (!color) {
       continue;
     } else if (const auto total = number_after(line, "Total bytes: ")) {
-      program.told_space_bytes[*color] = *total;
+      program.reported_space_bytes[*color] = *total;
     } else if (line.find("cumulative_size;") != std::string_view::npos) {
       program.allocations.emplace_back().color = *color;
       program.allocations.back().index = program.allocations.size() - 1;
@@ -115,7 +115,7 @@ Program read_text(std::string_view text) {
 
 // A report lists the largest allocations; its totals are of all.
 void add_what_is_not_listed(Program& program) {
-  for (const auto& [color, total] : program.told_space_bytes) {
+  for (const auto& [color, total] : program.reported_space_bytes) {
     std::uint64_t listed = 0;
     for (const Allocation& allocation : program.allocations)
       if (allocation.color == color) listed += allocation.size;
@@ -157,10 +157,10 @@ Result<Program> read_memory_usage_report(std::span<const std::uint8_t> bytes, co
              })) {
     return Failure(refusal("the report is cut off, or damaged", "Was the dump copied whole?", name));
   }
-  if (program.told_space_bytes.empty())
+  if (program.reported_space_bytes.empty())
     return Failure(Error{"there is no memory space in this report", "Was the dump copied whole?", name, 0, false});
   program.knows_kinds = false;
-  program.is_tpu = program.told_space_bytes.contains(1);  // VMEM; a GPU or CPU has no such color.
+  program.is_tpu = program.reported_space_bytes.contains(1);  // VMEM; a GPU or CPU has no such color.
   leave_out_impossible(program);
   add_what_is_not_listed(program);
   return program;

@@ -52,7 +52,7 @@ class TraceMaker {
     totals_.resize(events_.devices.size());
     older_bytes_.resize(events_.devices.size());
     allocated_ = writer_.define_string("total_allocated");
-    reserved_ = writer_.define_string(told_figure::pool);
+    reserved_ = writer_.define_string(reported_figure::pool);
     add_clock();
     add_older_blocks();
     add_unnamed_bytes();

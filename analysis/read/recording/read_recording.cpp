@@ -61,7 +61,7 @@ class RecordingReader {
     // What this file met, and the one that it was written from.
     const auto add_loss = [&](std::string_view name, Severity severity, std::uint64_t count, std::string_view remedy,
                               std::string_view example = {}) {
-      const ToldLoss told = find_told_loss(trace, name);
+      const ReportedLoss told = find_reported_loss(trace, name);
       const std::int64_t all = static_cast<std::int64_t>(count) + told.count;
       if (all > 0) import.add(name, severity, all, remedy, count > 0 ? example : std::string_view(told.example));
     };
@@ -82,7 +82,7 @@ class RecordingReader {
       import.add("lost_events", Severity::loss, static_cast<std::int64_t>(missing),
                  "Events that were lost while recording, or with damaged blocks; heaps are inexact from there until "
                  "they are listed anew.");
-    add_told_caveats(trace);
+    add_reported_caveats(trace);
     return trace;
   }
 

@@ -52,11 +52,11 @@ class TraceMaker {
       add_statistics(report);
     else
       add_listed(report);
-    tell(told_figure::used, report.used);
-    tell(told_figure::limit, report.limit);
-    tell(told_figure::free, report.free);
-    tell(told_figure::largest_free, report.largest_free);
-    if (report.form != Form::statistics) tell(told_figure::reserved, report.reserved);
+    tell(reported_figure::used, report.used);
+    tell(reported_figure::limit, report.limit);
+    tell(reported_figure::free, report.free);
+    tell(reported_figure::largest_free, report.largest_free);
+    if (report.form != Form::statistics) tell(reported_figure::reserved, report.reserved);
     if (report.form != Form::statistics) add_failure(report);
   }
 
