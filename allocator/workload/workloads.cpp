@@ -249,11 +249,11 @@ constexpr Description descriptions[] = {
      "Activations grow through the forward pass and go in the backward pass."},
     {"checkpointing", "The same with gradient checkpointing",
      "Activations are made twice, and the peak is half as high."},
-    {"growing", "Batches that grow until one fails", "How near the limit is, and what is asked when it is reached."},
+    {"growing", "Batches that grow until one fails", "How near the limit is, and which request reaches it."},
     {"inference", "A server with requests of all lengths", "Caches of all sizes leave holes: fragmentation rises."},
     {"two-models", "Two models by turns", "What stays of one model cuts up the room of the other."},
     {"leak", "Training that keeps too much", "A line of code whose bytes never fall; at last a step fails."},
-    {"fragments", "Why 3 GiB fail with 12 GiB free", "Enough is free, in eight pieces that indices keep apart."},
+    {"fragments", "Why 3 GiB fail with 12 GiB free", "Enough is free, in eight blocks that indices keep apart."},
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/trace/pass_from.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -149,9 +149,9 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
   facts.largest_free_bytes = space.largest_free();
   if (facts.free_bytes) facts.free_pieces = space.free_chunks();
   const auto told = [&](std::string_view name) { return find_told(stream, name, failure.heap, failure.event); };
-  if (!facts.free_bytes) facts.free_bytes = told(told_figure::free);
-  if (!facts.largest_free_bytes) facts.largest_free_bytes = told(told_figure::largest_free);
-  facts.limit_bytes = told(told_figure::limit);
+  if (!facts.free_bytes) facts.free_bytes = told(reported_figure::free);
+  if (!facts.largest_free_bytes) facts.largest_free_bytes = told(reported_figure::largest_free);
+  facts.limit_bytes = told(reported_figure::limit);
   facts.driver_bytes = failure.available_bytes;
   facts.stack = failure.stack;
   facts.verdict = verdict_of(facts);
@@ -166,18 +166,20 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
 namespace {
 
 // Where the source tells figures of the heap, and not its pieces.
-std::string sentence_of_told(const FailureFacts& facts) {
+std::string sentence_from_figures(const FailureFacts& facts) {
   const auto bytes = [](std::uint64_t value) { return text_from_bytes(value); };
   if (!facts.free_bytes) {
     const TextPair pair = texts_from_bytes(signed_from(facts.asked_bytes), signed_from(*facts.limit_bytes));
-    return pair.first + " was asked for, and there may be " + pair.second + ": too big.";
+    return pair.first + " was requested, and the limit is " + pair.second + ". Not enough memory.";
   }
-  std::string text = bytes(facts.asked_bytes) + " was asked for; " + bytes(*facts.free_bytes) + " was free";
-  if (facts.largest_free_bytes) text += ", the largest piece " + bytes(*facts.largest_free_bytes);
+  std::string text = bytes(facts.asked_bytes) + " was requested; " + bytes(*facts.free_bytes) + " was free";
+  if (facts.largest_free_bytes) text += ", the largest free block " + bytes(*facts.largest_free_bytes);
   switch (facts.verdict) {
-    case FailureVerdict::too_big: return text + ": too big, all of it together would not have held it.";
-    case FailureVerdict::scattered: return text + ": fragmented, it is enough, and no piece is large enough.";
-    case FailureVerdict::had_room: return text + ": a free piece would have held it, and it was not used.";
+    case FailureVerdict::too_big:
+      return text + ". Not enough memory: even all free memory together is less than the request.";
+    case FailureVerdict::scattered:
+      return text + ". Fragmented: enough is free in total, but no free block is large enough.";
+    case FailureVerdict::had_room: return text + ". A free block was large enough, and it was not used.";
     default: return text + ".";
   }
 }
@@ -185,36 +187,40 @@ std::string sentence_of_told(const FailureFacts& facts) {
 }  // namespace
 
 std::string sentence_of(const FailureFacts& facts) {
-  const std::string asked = text_from_bytes(facts.asked_bytes) + " was asked for";
+  const std::string asked = text_from_bytes(facts.asked_bytes) + " was requested";
   const bool is_told = facts.free_bytes || facts.verdict == FailureVerdict::too_big;
-  if (!facts.free_pieces && is_told) return sentence_of_told(facts);
+  if (!facts.free_pieces && is_told) return sentence_from_figures(facts);
   if (facts.verdict == FailureVerdict::unknown && facts.is_inexact)
-    return asked + "; events of this heap were lost before, or contradict each other, so what was free is not known.";
-  if (facts.verdict == FailureVerdict::unknown) return asked + "; what was free is not told.";
+    return asked + "; how much was free is unknown: earlier events of this heap were lost, or contradict each other.";
+  if (facts.verdict == FailureVerdict::unknown) return asked + "; how much was free is unknown.";
   const std::uint64_t free = *facts.free_bytes, pieces = *facts.free_pieces;
   const TextPair pair = texts_from_bytes(signed_from(facts.asked_bytes), signed_from(*facts.largest_free_bytes));
-  const std::string asked_exact = pair.first + " was asked for";
+  const std::string asked_exact = pair.first + " was requested";
   const std::string in_pieces = pieces == 0 ? "nothing was free in the pool"
                                 : pieces == 1
-                                    ? text_from_bytes(free) + " was free in the pool, in one piece"
+                                    ? text_from_bytes(free) + " was free in the pool, in one block"
                                     : text_from_bytes(free) + " was free in the pool, in " +
-                                          text_from_count(signed_from(pieces)) + " pieces, the largest " + pair.second;
-  const std::string driver =
-      facts.driver_bytes ? ", and the driver had " + text_from_bytes(*facts.driver_bytes) + " left" : std::string();
+                                          text_from_count(signed_from(pieces)) + " blocks, the largest " + pair.second;
+  const std::string driver = facts.driver_bytes
+                                 ? ", and " + text_from_bytes(*facts.driver_bytes) + " on the device, outside the pool"
+                                 : std::string();
   switch (facts.verdict) {
     case FailureVerdict::too_big:
-      return asked_exact + "; " + in_pieces + driver + ": too big, all of it together would not have held it.";
+      return asked_exact + "; " + in_pieces + driver +
+             ". Not enough memory: even all free memory together is less than the request.";
     case FailureVerdict::scattered:
-      return asked_exact + "; " + in_pieces + driver + ": fragmented, it is enough, and no piece is large enough.";
+      return asked_exact + "; " + in_pieces + driver +
+             ". Fragmented: enough is free in total, but no free block is large enough.";
     case FailureVerdict::split:
       return asked_exact + "; " + in_pieces + driver +
-             ": enough together, and neither a free piece nor what the driver had is large enough.";
+             ". Enough is free in total, but neither a free block nor the memory outside the pool is large enough "
+             "alone.";
     case FailureVerdict::limit:
       return asked_exact + "; " + in_pieces + driver +
-             ", more than that: a limit of the process or of the allocator kept it from being taken.";
+             ". That is more than the request: a limit of the process or of the allocator kept the pool from growing.";
     case FailureVerdict::had_room:
       return asked_exact + "; " + in_pieces + driver +
-             ": a free piece would have held it, and the allocator did not use it.";
+             ". A free block was large enough, and the allocator did not use it.";
     default: return asked + ".";
   }
 }
@@ -223,14 +229,15 @@ std::string unknowns_of(const FailureFacts& facts) {
   std::string text;
   const auto add = [&](std::string_view words) { text += (text.empty() ? "" : " ") + std::string(words); };
   if (facts.is_inexact && facts.free_pieces)
-    add("By the events that are left, " + text_from_bytes(*facts.free_bytes) + " was free, the largest piece " +
+    add("By the events that remain, " + text_from_bytes(*facts.free_bytes) + " was free, the largest free block " +
         text_from_bytes(facts.largest_free_bytes.value_or(0)) + ": neither is exact.");
   else if (facts.verdict == FailureVerdict::unknown)
-    add("The regions of this heap are not told, so neither is what was free in it.");
-  if (!facts.driver_bytes) add("How much the driver had left is not told.");
+    add("The regions of this heap are unknown, and so is its free memory.");
+  if (!facts.driver_bytes) add("The memory that was free on the device, outside the pool, is unknown.");
   if (facts.verdict == FailureVerdict::had_room)
-    add("Which pieces the request may use is not told: one of another stream, or of a private pool, is not given out.");
-  if (facts.verdict == FailureVerdict::limit) add("Which limit was set is not told.");
+    add("Which blocks the request may use is unknown: blocks of another stream, or of a private pool, are not given "
+        "out.");
+  if (facts.verdict == FailureVerdict::limit) add("The limit is unknown.");
   return text;
 }
 

@@ -111,7 +111,8 @@ bool is_library_binary(std::string_view file) {
 
 // Told by PyTorch's profiler in the place of a file.
 bool is_no_file(std::string_view file) {
-  return file == "<operator>" || file == "<built-in>" || file == "<module>" || file == "<not told>";
+  return file == "<operator>" || file == "<built-in>" || file == "<module>" || file == "<unknown>" ||
+         file == "<not told>";
 }
 
 // "/tmp/ipykernel_35137/199179691.py": the numbers change with every start of the notebook.

@@ -30,7 +30,7 @@ void add_physical(const PhysicalProblems& problems, const Add& add) {
   add("map_of_unknown_handle", Severity::notice, problems.unknown_handles,
       "Mappings of handles that are not there, as they are older than the recording; who owns their bytes is unknown.");
   add("map_beyond_handle", Severity::warning, problems.beyond_handle,
-      "Mappings reach behind the end of their handle; counted as told.");
+      "Mappings reach behind the end of their handle; counted as reported.");
   add("unmap_missed", Severity::warning, problems.missed_unmaps,
       "Mappings over mappings, which CUDA refuses: the source lost an unmap. The older ones are taken as unmapped.");
   add("unmap_unknown", Severity::notice, problems.unknown_unmaps,
@@ -81,7 +81,7 @@ void add_problem_statistics(Trace& trace) {
   add("block_overlap", Severity::warning, space.overlaps,
       "Blocks that begin or reach into a live block: the source lost a free. Both count as in use.");
   add("block_outside", Severity::warning, space.outside,
-      "Blocks outside of all regions of their heap: the source did not tell a region. They count as in use.");
+      "Blocks outside of all regions of their heap: the source did not report a region. They count as in use.");
   add("block_size_zero", Severity::notice, space.zero_sizes, "Blocks of no bytes; they are counted and take nothing.");
   add("block_size_impossible", Severity::loss, space.impossible_sizes,
       "Blocks larger than any device; they are counted and their bytes are not.");

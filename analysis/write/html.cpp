@@ -74,7 +74,7 @@ std::string group_table(const std::vector<GroupRow>& rows, const char* head, con
     html += fmt::format(
         "<tr><td>{}</td><td class=n title=\"{}\">{}</td><td class=n>{}</td><td class=n>{}{}</td><td><span class=share "
         "style=\"width:{:.1f}%\"></span></td></tr>",
-        group.name ? xml_escaped(*group.name) : "<span class=dim>not told</span>",
+        group.name ? xml_escaped(*group.name) : "<span class=dim>unknown</span>",
         exact_text_from_count(group.weight.bytes), value_html(group.weight.bytes, unit),
         text_from_share(group.weight.bytes, whole), text_from_count(group.weight.count),
         group.weight.unknown > 0 ? fmt::format(" + {} of unknown size", text_from_count(group.weight.unknown)) : "",

@@ -29,7 +29,7 @@
 #include "collector/inject/rings.h"
 #include "collector/inject/stacks.h"
 #include "collector/wire/attach_layout.h"
-#include "collector/wire/told_names.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope::inject {
 namespace {
@@ -106,7 +106,7 @@ void give_back(wire::AttachControl* control, const Link* link) {
 
 Link* attached_link = nullptr;
 
-// The driver's calls are told by CUPTI, where there is a driver and CUPTI is free: callers have their entry points
+// The driver's calls are reported by CUPTI, where there is a driver and CUPTI is free: callers have their entry points
 // already. Once the driver is there: it may come later.
 class DriverCalls {
  public:
@@ -117,9 +117,9 @@ class DriverCalls {
     Line how;
     is_decided_ = find_function("cuInit") != nullptr;
     if (!is_decided_)
-      how.add(wire::not_told_yet.data()).add("it has no CUDA driver loaded");
+      how.add(wire::not_reported_yet.data()).add("it has no CUDA driver loaded");
     else if (!are_wanted_)
-      how.add(wire::not_told.data()).add("CUPTI is left alone, as was asked for");
+      how.add(wire::not_reported.data()).add("CUPTI is left alone, as was asked for");
     else
       start(how);
     if (is_decided_ || is_first_) tell_who_tells(how.text, !is_first_);
@@ -129,7 +129,7 @@ class DriverCalls {
  private:
   static void start(Line& how) {
     Line words;
-    how.add(start_cupti(words) ? wire::told_by.data() : wire::not_told.data()).add(words.text);
+    how.add(start_cupti(words) ? wire::reported_by.data() : wire::not_reported.data()).add(words.text);
   }
 
   bool are_wanted_, is_decided_ = false, is_first_ = true;

@@ -7,7 +7,7 @@
 #include "collector/inject/line.h"
 #include "collector/inject/nvtx_marks.h"
 #include "collector/inject/rings.h"
-#include "collector/wire/told_names.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope::inject {
 namespace {
@@ -53,9 +53,9 @@ void decide_back_end_now() {
   if (back_end.load(std::memory_order_acquire) == BackEnd::cupti_when_used) {
     Line words;
     if (start_cupti(words)) {
-      say(Line().add(wire::driver_calls_are.data()).add(wire::told_by.data()).add(words.text));
+      say(Line().add(wire::driver_calls_are.data()).add(wire::reported_by.data()).add(words.text));
     } else {
-      say(words.add(", so the driver's calls are told by interposition"));
+      say(words.add(", so the driver's calls are reported by interposition"));
       back_end.store(BackEnd::interposition, std::memory_order_release);
     }
   }

@@ -7,7 +7,7 @@
 #include "collector/inject/cupti_library.h"
 #include "collector/inject/cupti_nvtx.h"
 #include "collector/inject/cupti_rows.h"
-#include "collector/wire/told_names.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope::inject {
 namespace cupti {
@@ -71,8 +71,8 @@ void go_on_without(Line& why) {
   session.store(0, std::memory_order_release);
   back_end.store(BackEnd::interposition, std::memory_order_release);
   // Callers have the driver's own entry points where it was attached to late.
-  if (came_late()) tell_who_tells(Line().add(wire::not_told.data()).add(why.text).text, true);
-  say(why.add(", so the driver's calls are told by interposition from here on"));
+  if (came_late()) tell_who_tells(Line().add(wire::not_reported.data()).add(why.text).text, true);
+  say(why.add(", so the driver's calls are reported by interposition from here on"));
 }
 
 void be_told(void*, Domain domain, CallbackId id, const void* told) {

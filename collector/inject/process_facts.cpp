@@ -8,8 +8,8 @@
 
 #include "collector/inject/line.h"
 #include "collector/inject/rings.h"
-#include "collector/wire/told_names.h"
-#include "collector/wire/told_variables.h"
+#include "collector/wire/reported_names.h"
+#include "collector/wire/reported_variables.h"
 
 namespace hbmscope::inject {
 namespace {
@@ -58,7 +58,7 @@ void tell_command() {
 
 void tell_variables() {
   ProcFile environment("/proc/self/environ");
-  wire::find_told_variables(
+  wire::find_reported_variables(
       environment.begin(), environment.end(),
       [](const char* variable, const char* value) {
         rings.define_job_fact(Line().add(wire::variable_facts.data()).add(variable).text, value);

@@ -331,19 +331,19 @@ void Rings::end_giving() {
 }
 
 std::uint8_t* Rings::begin_event(wire::RingHeader& mine, std::uint64_t bytes, bool may_wait) {
-  if (__builtin_expect(mine.lost != mine.lost_told, 0)) {
+  if (__builtin_expect(mine.lost != mine.reported_lost, 0)) {
     wire::LossRecord loss;
     loss.count = mine.lost;
     loss.since_ns = mine.lost_since;
     if (std::uint8_t* row = find_room(mine, row_bytes(sizeof(loss)))) {
       publish(mine, put_row(row, read_ticks(ticks_are_ns_), loss));
-      mine.lost_told = mine.lost;
+      mine.reported_lost = mine.lost;
     }
   }
   if (std::uint8_t* row = find_room(mine, bytes)) return row;
   if (may_wait)
     if (std::uint8_t* row = wait_for_room(mine, bytes)) return row;
-  if (mine.lost == mine.lost_told) mine.lost_since = read_ticks(ticks_are_ns_);
+  if (mine.lost == mine.reported_lost) mine.lost_since = read_ticks(ticks_are_ns_);
   std::atomic_ref(mine.lost).store(mine.lost + 1, std::memory_order_release);
   return nullptr;
 }

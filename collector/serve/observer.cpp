@@ -15,8 +15,8 @@
 
 #include "collector/link/meeting_place.h"
 #include "collector/serve/proc_file.h"
-#include "collector/wire/told_names.h"
-#include "collector/wire/told_variables.h"
+#include "collector/wire/reported_names.h"
+#include "collector/wire/reported_variables.h"
 
 namespace hbmscope::serve {
 namespace {
@@ -62,7 +62,7 @@ void tell_how_it_was_started(ProcessDrain& drain, std::int64_t pid) {
   if (const std::string command = read_command_line(pid); !command.empty())
     drain.add_job_fact(wire::command_fact, command);
   const std::string environment = read_proc_file("/proc/" + std::to_string(pid) + "/environ");
-  wire::find_told_variables(
+  wire::find_reported_variables(
       environment.c_str(), environment.c_str() + environment.size(),
       [&](const char* name, const char* value) { drain.add_job_fact(std::string(wire::variable_facts) + name, value); },
       [&](const char* rank) { drain.add_job_fact(wire::rank_fact, rank); });
@@ -350,7 +350,7 @@ std::vector<Observer::DriverCalls> Observer::take_driver_calls() {
   std::vector<DriverCalls> all;
   for (const Job& job : jobs_)
     if (const auto now = job.drain ? job.drain->take_driver_calls() : std::nullopt)
-      all.push_back({job.process.pid, now->starts_with(wire::told_by), now->starts_with(wire::not_told_yet),
+      all.push_back({job.process.pid, now->starts_with(wire::reported_by), now->starts_with(wire::not_reported_yet),
                      std::string(wire::driver_calls_are) + *now});
   return all;
 }

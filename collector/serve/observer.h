@@ -74,8 +74,8 @@ class Observer {
   // Who tells of a process' calls of the CUDA driver, of those that were attached to.
   struct DriverCalls {
     std::int64_t pid = 0;
-    bool are_told = false, may_be_told_later = false;
-    std::string sentence;  // "the driver's calls are told by CUPTI (...)"; without its full stop.
+    bool are_told = false, may_be_reported_later = false;
+    std::string sentence;  // "the driver's calls are reported by CUPTI (...)"; without its full stop.
   };
   // Where that is other than at the last call.
   std::vector<DriverCalls> take_driver_calls();

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "collector/wire/told_names.h"
+#include "collector/wire/reported_names.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace hbmscope {
@@ -68,7 +68,7 @@ TEST(AttachedFacts, TheFirstFiguresAfterItAreWhatItHeld) {
   const AttachedFacts facts = job.facts();
   EXPECT_EQ(facts.since_start_ns, second_ns);
   EXPECT_EQ(facts.held_bytes, 70U);
-  EXPECT_EQ(facts.told_after_ns, 2 * second_ns);
+  EXPECT_EQ(facts.reported_after_ns, 2 * second_ns);
   EXPECT_EQ(facts.identified_bytes, 30U);
   EXPECT_EQ(text_from_attached(facts),
             "Attached. 2.0 s later the process held 70 B on its devices; 30 B of it is identified, 40 B is not.");
@@ -80,18 +80,18 @@ TEST(AttachedFacts, WhoTellsOfTheDriversCallsIsTheLastWordOfIt) {
   EXPECT_EQ(text_from_driver_calls(silent.facts()), "") << "a recording from before it was told";
   Attached busy;
   busy.attach(second_ns);
-  busy.tell_who_tells("not told: CUPTI is in use");
-  EXPECT_EQ(text_from_driver_calls(busy.facts()), "The driver's calls are not told: CUPTI is in use.");
-  EXPECT_FALSE(busy.facts().are_calls_told || busy.facts().may_be_told_later);
+  busy.tell_who_tells("not reported: CUPTI is in use");
+  EXPECT_EQ(text_from_driver_calls(busy.facts()), "The driver's calls are not reported: CUPTI is in use.");
+  EXPECT_FALSE(busy.facts().are_calls_reported || busy.facts().may_be_reported_later);
   Attached late;
   late.attach(second_ns);
-  late.tell_who_tells("not told yet: it has no CUDA driver loaded");
-  EXPECT_TRUE(late.facts().may_be_told_later);
-  late.tell_who_tells_later("told by CUPTI (libcupti.so)", 3 * second_ns);
-  EXPECT_TRUE(late.facts().are_calls_told);
-  EXPECT_EQ(
-      text_from_driver_calls(late.facts()),
-      "The driver's calls are told by CUPTI (libcupti.so), since 2.0 s after that; what it took before is not known.");
+  late.tell_who_tells("not reported yet: it has no CUDA driver loaded");
+  EXPECT_TRUE(late.facts().may_be_reported_later);
+  late.tell_who_tells_later("reported by CUPTI (libcupti.so)", 3 * second_ns);
+  EXPECT_TRUE(late.facts().are_calls_reported);
+  EXPECT_EQ(text_from_driver_calls(late.facts()),
+            "The driver's calls are reported by CUPTI (libcupti.so), since 2.0 s after that; what it took before is "
+            "not known.");
 }
 
 // A file may say any time.
@@ -108,7 +108,7 @@ TEST(AttachedFacts, OfAnyTimesAreToldOrNot) {
   early.tell(70, first);
   const AttachedFacts facts = early.facts();
   EXPECT_EQ(facts.since_start_ns, last);
-  EXPECT_EQ(facts.told_after_ns, 0);
+  EXPECT_EQ(facts.reported_after_ns, 0);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ const std::string ranges = R"(HloLiveRange (max 6):
     a{}: 8192 bytes (cumulative: 8192 bytes)
 )";
 
-Trace joined_trace(const std::string& text, const HloBeside& beside) {
+Trace joined_trace(const std::string& text, const HloExtras& beside) {
   auto trace = read_hlo(bytes_of(text), "dump", nullptr, beside);
   EXPECT_TRUE(trace) << trace.error().what;
   return std::move(*trace);

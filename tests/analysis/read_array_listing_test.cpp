@@ -68,7 +68,7 @@ TEST(ArrayListing, json_is_nested_as_the_pytree_is) {
   EXPECT_EQ(told(R"({"w": {"dtype": "f32", "shape": [-2]}})"),
             "refused: w: its shape has a size that is no whole number");
   EXPECT_EQ(told(R"({"weight_map": {"a": "model-1.safetensors"}})"),
-            "refused: the list: this is an index of shards, which tells no sizes");
+            "refused: the list: this is an index of shards, without sizes");
   EXPECT_EQ(told("{}"), "refused: the list: there is no array in it");
   EXPECT_EQ(told("{\"w\": "), "refused: the list: it begins as JSON and is none");
   const auto deep = told(std::string(100'000, '[') + std::string(100'000, ']'));

@@ -22,9 +22,9 @@ import own_children  # noqa: F401 - what a test leaves running is killed
 HBMSCOPE, ENTRIES, FAKES, FAKE_CUPTI, LINKED_JOB, JOB, EVERY_REFUSAL, NEXT_IN_LINE = sys.argv[1:9]
 HERE = Path(__file__).parent
 VERSIONS = {"12": "12090", "13.0": "13000", "13.3": "13030"}  # And the driver's.
-INTERPOSED = "hbmscope: the CUDA driver's calls are told by interposition, which leaves CUPTI to the job, with Python and native stacks, 64 frames at most (--stacks)"
-BY_CUPTI = "hbmscope: the driver's calls are told by CUPTI ("
-INSTEAD = ", so the driver's calls are told by interposition"
+INTERPOSED = "hbmscope: the CUDA driver's calls are reported by interposition, which leaves CUPTI to the job, with Python and native stacks, 64 frames at most (--stacks)"
+BY_CUPTI = "hbmscope: the driver's calls are reported by CUPTI ("
+INSTEAD = ", so the driver's calls are reported by interposition"
 # Takes and gives memory, and then tries to use CUPTI itself, as a profiler does.
 PROFILED_JOB = """
 import ctypes as C, os, sys
@@ -223,7 +223,7 @@ class Matrix(unittest.TestCase):
         done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", "cupti", "--record", self.recording, "--", sys.executable, "-c", script],
                               capture_output=True, text=True, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("hbmscope: CUPTI has ended itself (as the test wants it), so the driver's calls are told by interposition from here on\n", done.stderr)
+        self.assertIn("hbmscope: CUPTI has ended itself (as the test wants it), so the driver's calls are reported by interposition from here on\n", done.stderr)
         self.assertEqual([int(row["size_bytes"]) for row in self.rows()], list(range(1, 21)))
 
     def test_a_cupti_that_somebody_ends_is_noticed_at_the_next_call(self):
@@ -241,7 +241,7 @@ class Matrix(unittest.TestCase):
                 done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", "cupti", "--record", self.recording, "--", sys.executable, "-c", script],
                                       capture_output=True, text=True, env=environment)
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertEqual(done.stderr.count("hbmscope: somebody has ended CUPTI, so the driver's calls are told by interposition from here on\n"), 1, done.stderr)
+                self.assertEqual(done.stderr.count("hbmscope: somebody has ended CUPTI, so the driver's calls are reported by interposition from here on\n"), 1, done.stderr)
                 rows = [(row["kind"], row["size_bytes"]) for row in self.rows()]
                 sizes = [str(size) for size in range(1, 13)]
                 self.assertEqual(rows[:24], [("alloc", size) for size in sizes] + [("free", size) for size in sizes])

@@ -84,7 +84,7 @@ class JsonWalk {
       arrays.push_back({name, shape_of(node, name)});
     } else if (node.is_object()) {
       if (depth == 0 && node.contains("weight_map"))
-        refuse(name, "this is an index of shards, which tells no sizes", "Give the shards: --listing *.safetensors.");
+        refuse(name, "this is an index of shards, without sizes", "Give the shards: --listing *.safetensors.");
       for (const auto& [key, value] : node.items())
         if (depth > 0 || key != "__metadata__") visit(value, below(name, key), depth + 1);
     } else if (node.is_array()) {
@@ -178,7 +178,7 @@ Result<std::vector<ListedArray>> parse_array_listing(std::span<const std::uint8_
     if (arrays.empty()) refuse({}, "there is no array in it", "An array has dtype and shape.");
     return arrays;
   } catch (const Fault& fault) {
-    return Failure(Error{fault.what, fault.remedy, name, {}, false});
+    return Failure(refusal(fault.what, fault.remedy, name));
   }
 }
 

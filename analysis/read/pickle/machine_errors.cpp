@@ -85,7 +85,7 @@ bool Machine::fail_refused(Opcode opcode) {
     case OpcodeUse::code: return fail_global(info.name);
     case OpcodeUse::reference:
       return fail(fmt::format("this pickle refers to data outside of it: opcode {} at byte {}", info.name, at),
-                  "It looks like a saved model or tensor. A memory snapshot is one piece: " + std::string(save_again));
+                  "It looks like a saved model or tensor. A memory snapshot is one pickle: " + std::string(save_again));
     case OpcodeUse::text:
       return fail(fmt::format("opcode {} at byte {} is of pickle protocol 0 or 1", info.name, at),
                   "Save the snapshot again with pickle.dump(snapshot, file, protocol=4).");

@@ -84,7 +84,7 @@ void count_unknown_sizes(Profile& profile) {
     executables += std::max<std::int64_t>(0, profile.values[0][sample]);
   profile.import.add(
       "unknown_size", Severity::notice, executables,
-      "Compiled programs whose size the runtime does not tell (it says -1, on TPU). They are counted and "
+      "Compiled programs whose size the runtime does not report (-1, on TPU). They are counted and "
       "listed, and no sum includes them.");
 }
 
@@ -102,10 +102,8 @@ void check_texts(Profile& profile) {
 std::optional<Error> find_missing_part(const pprof::MessageIndex& index, const std::string& name) {
   if (!index.value_types.empty()) return std::nullopt;
   if (index.strings.empty() && index.samples == 0)
-    return Error{
-        "no part of a pprof profile is in this file", "Was it cut off? Save the profile again.", name, {}, false};
-  return Error{
-      "the profile does not say what its values are (no sample types)", "Save the profile again.", name, {}, false};
+    return refusal("no part of a pprof profile is in this file", "Was it cut off? Save the profile again.", name);
+  return refusal("the profile does not say what its values are (no sample types)", "Save the profile again.", name);
 }
 
 void finish_profile(const pprof::MessageIndex& index, Profile& profile) {
@@ -161,8 +159,8 @@ Result<Profile> read_message(Bytes message, Bytes file, const std::string& name,
 Result<Profile> read_pprof_bytes(Bytes bytes, const std::string& name, const ReadOptions& options,
                                  ReadControl* control) {
   if (bytes.empty())
-    return Failure(Error{
-        "the file is empty", "Was the job stopped while it was writing? Save the profile again.", name, {}, false});
+    return Failure(
+        refusal("the file is empty", "Was the job stopped while it was writing? Save the profile again.", name));
   ImportStatistics import;
   if (!is_gzip(bytes)) return read_message(bytes, bytes, name, options, control, std::move(import));
   auto inflated = inflate_gzip(bytes, name, options.max_inflated_bytes, import);
@@ -171,7 +169,7 @@ Result<Profile> read_pprof_bytes(Bytes bytes, const std::string& name, const Rea
     inflated = inflate_gzip(inflated->bytes(), name, options.max_inflated_bytes, import);
   if (!inflated) return Failure(std::move(inflated.error()));
   if (inflated->size() == 0)
-    return Failure(Error{"nothing is inside the gzip data", "Save the profile again.", name, {}, false});
+    return Failure(refusal("nothing is inside the gzip data", "Save the profile again.", name));
   return read_message(inflated->bytes(), bytes, name, options, control, std::move(import));
 }
 
@@ -183,7 +181,8 @@ Result<Profile> read_pprof(const std::string& file, const ReadOptions& options, 
 
 namespace {
 
-// The message has no magic number, but its first byte is the tag of one of its fields. What can't be inflated may be one.
+// The message has no magic number, but its first byte is the tag of one of its fields. What can't be inflated may be
+// one.
 bool looks_like_profile_message(InputFile& file) {
   using namespace std::string_view_literals;
   constexpr std::string_view tags =
@@ -196,7 +195,7 @@ bool looks_like_profile_message(InputFile& file) {
 }  // namespace
 
 constinit const Format pprof_format = {
-    .name = "pprof profile",
+    .name = "a pprof profile",
     .endings = ".prof .pprof .pb",
     .looks_like = looks_like_profile_message,
     .read = [](InputFile& file, const FileOptions& options, ReadControl* control) -> Result<FileContent> {

@@ -87,7 +87,7 @@ class StreamReader {
       return refuse(fmt::format("id {} is allocated again before it was freed", alloc.id));
     std::uint32_t slot = result_.stream.slots;
     if (unused_.empty()) {
-      if (slot == not_live) return refuse("more live ids than can be told apart");
+      if (slot == not_live) return refuse("more live ids than can be distinguished");
       ++result_.stream.slots;
     } else {
       slot = unused_.back();

@@ -205,7 +205,7 @@ class RmmReader {
     import.add("threads", Severity::info, static_cast<std::int64_t>(threads_.size()));
     if (counts.alloc > 0)
       import.add("sizes_as_asked", Severity::notice, static_cast<std::int64_t>(counts.alloc),
-                 "RMM's log tells what was asked, not what its pool took for it: in use is the sum of requests, and "
+                 "RMM's log has requested sizes, not the sizes of blocks: in use is the sum of requests, and "
                  "what is free is not known.");
     if (clock_.backward_times() > 0)
       import.add("times_backward", Severity::notice, static_cast<std::int64_t>(clock_.backward_times()),
@@ -214,7 +214,7 @@ class RmmReader {
     report_finding("null_pointers", Severity::notice, null_pointers_,
                    "Rows without an address, as of requests of 0 bytes, are no blocks.");
     report_finding("other_size_freed", Severity::notice, other_sizes_,
-                   "The free tells another size than the allocation, which RMM's pools may not survive. The "
+                   "The free has another size than the allocation, which RMM's pools may not survive. The "
                    "allocation's counts.");
     report_finding("unknown_frees", Severity::warning, unknown_frees_,
                    "Nothing lived there: the allocation is missing, or was made before the log began.");
@@ -268,12 +268,12 @@ Result<Trace> read_rmm(Bytes bytes, const std::string& name, ReadControl* contro
     return Failure(Error{"this is no log of RMM: it does not begin with Thread,Time,Action,Pointer,Size,Stream",
                          "RMM writes one with rmm.enable_logging or a logging_resource_adaptor.", name, 0, false});
   RmmReader reader(bytes, name);
-  if (!reader.read(control)) return Failure(Error{"reading was cancelled", {}, name, {}, false});
+  if (!reader.read(control)) return Failure(refusal("reading was cancelled", {}, name));
   return reader.finish();
 }
 
 constinit const Format rmm_format = {
-    .name = "RMM log",
+    .name = "an RMM log",
     .other_endings = ".csv",
     .looks_like = [](InputFile& file) { return looks_like_rmm(file.beginning()); },
     .read =

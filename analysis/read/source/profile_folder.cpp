@@ -48,7 +48,8 @@ Result<std::vector<std::string>> find_profiles_in_folder(const std::string& fold
       found.push_back(entry->path().string());
   }
   if (error)
-    return Failure(refusal("the folder can't be read: " + error.message(), "Check who owns it and who may read it.", folder));
+    return Failure(
+        refusal("the folder can't be read: " + error.message(), "Check who owns it and who may read it.", folder));
   if (found.empty())
     return Failure(refusal("no profiles are in this folder",
                            "Files named " + text_from_folder_endings() +

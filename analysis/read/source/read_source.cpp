@@ -14,12 +14,12 @@ namespace {
 // Where the name promises a format, that one's words help the most.
 Error unknown_format(const InputFile& file) {
   if (const Format* named = find_format_of_name(file.name()))
-    return refusal(fmt::format("this is no {}: {}", named->name, named->beginning), std::string(named->hint),
+    return refusal(fmt::format("this is not {}: {}", named->name, named->beginning), std::string(named->hint),
                    file.name());
   const std::string_view other = find_other_format(file.beginning());
-  return refusal(other.empty() ? "this is no file that hbmscope reads"
-                               : fmt::format("this looks like {}, which is no file that hbmscope reads", other),
-                 fmt::format("It reads: {}.", text_from_formats()), file.name());
+  return refusal(other.empty() ? "hbmscope does not know this format"
+                               : fmt::format("this looks like {}, which hbmscope does not read", other),
+                 fmt::format("It reads {}.", text_from_formats()), file.name());
 }
 
 Result<FileContent> read_content(const std::string& path, const FileOptions& options, ReadControl* control,
@@ -59,8 +59,8 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
   if (content->workload) return source_of(std::move(content->workload), options);
   if (content->trace) return source_at(std::move(content->trace), options);
   if (!options.at.empty() && options.at != "end")
-    return Failure(refusal("a profile has one moment only", "Leave out --at and --from.",
-                           file == "-" ? "standard input" : file));
+    return Failure(
+        refusal("a profile has one moment only", "Leave out --at and --from.", file == "-" ? "standard input" : file));
   Source source;
   source.profile = std::move(content->profile);
   return source;

@@ -22,7 +22,7 @@ void add_statistics(const ConversionCounts& counts, ImportStatistics& import) {
   };
   import.add("blocks_before_the_first_event", Severity::info, static_cast<std::int64_t>(counts.blocks_before));
   add("size_derived", Severity::notice, static_cast<std::int64_t>(counts.derived_sizes),
-      "PyTorch's trace tells what was asked, not what a block took; of blocks that were freed before the snapshot the "
+      "PyTorch's trace has requested sizes, not the sizes of blocks; of blocks that were freed before the snapshot the "
       "size follows from the allocator's rules.");
   add("impossible_time", Severity::warning, counts.impossible_times,
       "Times before 1970 or after 2116 count as missing; such an entry has the time of the one before it.");

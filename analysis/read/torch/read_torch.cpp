@@ -48,13 +48,10 @@ std::size_t find_history(Bytes bytes) {
 
 Failure not_a_pickle(Bytes bytes, const std::string& name) {
   const std::string_view other = find_other_format(bytes);
-  return Failure(Error{other.empty()
-                           ? "this is no PyTorch memory snapshot: a pickle begins with the bytes 80 02 to 80 05"
-                           : fmt::format("this looks like {}, not like a PyTorch memory snapshot", other),
-                       "Give the file that torch.cuda.memory._dump_snapshot() wrote.",
-                       name,
-                       {},
-                       false});
+  return Failure(refusal(other.empty()
+                             ? "this is no PyTorch memory snapshot: a pickle begins with the bytes 80 02 to 80 05"
+                             : fmt::format("this looks like {}, not like a PyTorch memory snapshot", other),
+                         "Give the file that torch.cuda.memory._dump_snapshot() wrote.", name));
 }
 
 // `read(document, taker)` reads the pickle. Entries are taken while it is read; where its lists are in another order
@@ -108,8 +105,7 @@ Result<TorchSnapshot> read_container(Bytes bytes, const std::string& name, const
     bytes = inflated.bytes();
     place.inflated = true;
   }
-  if (bytes.empty())
-    return Failure(Error{"nothing is inside the gzip data", "Save the snapshot again.", name, {}, false});
+  if (bytes.empty()) return Failure(refusal("nothing is inside the gzip data", "Save the snapshot again.", name));
   if (!is_zip(bytes)) return read_snapshot(bytes, place, std::move(snapshot), options, control);
   const auto entry = read_pickle_of_zip(bytes, name, options.max_inflated_bytes, snapshot.import);
   if (!entry) return Failure(entry.error());
@@ -124,11 +120,8 @@ Result<TorchSnapshot> with_enough_memory(const std::string& name, const Read& re
   } catch (const std::bad_alloc&) {
   } catch (const std::length_error&) {
   }
-  return Failure(Error{"there is not enough memory for what is in this snapshot",
-                       "Close other programs, or read the file on a larger machine.",
-                       name,
-                       {},
-                       false});
+  return Failure(refusal("there is not enough memory for what is in this snapshot",
+                         "Close other programs, or read the file on a larger machine.", name));
 }
 
 // A file of a known size, from its beginning.
@@ -179,8 +172,8 @@ std::optional<TorchSnapshot> read_torch_state(Bytes bytes, const std::string& na
 Result<TorchSnapshot> read_torch(Bytes bytes, const std::string& name, const TorchReadOptions& options,
                                  ReadControl* control) {
   if (bytes.empty())
-    return Failure(Error{
-        "the file is empty", "Was the job stopped while it was writing? Save the snapshot again.", name, {}, false});
+    return Failure(
+        refusal("the file is empty", "Was the job stopped while it was writing? Save the snapshot again.", name));
   return with_enough_memory(name, [&] { return read_container(bytes, name, options, control); });
 }
 

@@ -40,17 +40,15 @@ std::optional<Error> SnapshotBuilder::build() {
   add_segments(segments);
   if (!add_traces(traces)) {
     give_up();
-    return Error{"entries of the history were taken that are none", {}, snapshot_.file, {}, false};
+    return refusal("entries of the history were taken that are none", {}, snapshot_.file);
   }
   add_annotations(document_.find(root, "external_annotations"));
   add_settings(document_.find(root, "allocator_settings"), {}, 0);
-  if (cancelled_) return Error{"reading was cancelled", {}, snapshot_.file, {}, false};
+  if (cancelled_) return refusal("reading was cancelled", {}, snapshot_.file);
   if (too_many_rows_)
-    return Error{"this pickle lists the same records again and again, more than it has bytes for",
-                 "No allocator writes that; save the snapshot again with torch.cuda.memory._dump_snapshot().",
-                 snapshot_.file,
-                 {},
-                 false};
+    return refusal("this pickle lists the same records again and again, more than it has bytes for",
+                   "No allocator writes that; save the snapshot again with torch.cuda.memory._dump_snapshot().",
+                   snapshot_.file);
   add_statistics();
   return std::nullopt;
 }
@@ -74,11 +72,8 @@ std::optional<Error> SnapshotBuilder::no_snapshot() const {
       keys += (keys.empty() ? "" : ", ") + python_text(document_, key).substr(0, 40);
     holds = keys.empty() ? "an empty dict" : "a dict with " + keys;
   }
-  return Error{fmt::format("this pickle is no memory snapshot: it holds {}, and no segments or device_traces", holds),
-               "Give the file that torch.cuda.memory._dump_snapshot() wrote.",
-               snapshot_.file,
-               {},
-               false};
+  return refusal(fmt::format("this pickle is no memory snapshot: it holds {}, and no segments or device_traces", holds),
+                 "Give the file that torch.cuda.memory._dump_snapshot() wrote.", snapshot_.file);
 }
 
 void SnapshotBuilder::add_statistics() {

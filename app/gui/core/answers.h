@@ -13,8 +13,8 @@
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/flame.h"
 #include "analysis/query/free_pieces.h"
+#include "analysis/query/heap_comparison.h"
 #include "analysis/query/heap_metrics.h"
-#include "analysis/query/heaps_beside.h"
 #include "analysis/query/job_facts.h"
 #include "analysis/query/own_code.h"
 #include "analysis/query/profile_view.h"
@@ -94,7 +94,7 @@ struct CompareAnswer {
 // Both sides, each at its moment.
 struct BesideAnswer {
   std::shared_ptr<const TraceMoment> a, b;
-  HeapsBeside heaps;
+  HeapComparison heaps;
   std::vector<SettingChange> settings;  // That differ between the jobs: baseline is A, now is B.
 };
 struct SizesAnswer {
