@@ -12,8 +12,8 @@
 namespace hbmscope::inject {
 namespace {
 
-// Threads that come while one of them asks wait for it, but not for ever: a library that is being loaded may wait for
-// them.
+// Threads that arrive while one of them tries CUPTI wait for it, but not forever: a library that is being loaded may
+// wait for them.
 constexpr timespec wait_step{0, 1'000'000};
 constexpr int wait_steps_max = 2'000;
 SpinLock deciding;
