@@ -348,8 +348,7 @@ std::uint8_t* Rings::begin_event(wire::RingHeader& mine, std::uint64_t bytes, bo
   return nullptr;
 }
 
-// Waits while rows are taken out; after one failed wait, not again until a row was taken out. Does not wait if the
-// observer has died.
+// Waits while rows are taken out; after a failed wait not until one was, and never if the observer has died.
 std::uint8_t* Rings::wait_for_room(wire::RingHeader& mine, std::uint64_t bytes) {
   if (mine.gave_up_at == mine.tail_seen + 1) return nullptr;
   const int errno_of_job = errno;
