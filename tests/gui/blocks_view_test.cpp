@@ -5,6 +5,7 @@
 #include "app/gui/platform/window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
@@ -13,7 +14,6 @@ using gui::CommandId;
 namespace command = gui::command;
 using gui::ViewKind;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 class BlocksView : public GuiTest {
  protected:

@@ -4,6 +4,7 @@
 #include "app/gui/core/copy_as_command.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
@@ -11,7 +12,6 @@ namespace {
 using gui::HeapColoring;
 using gui::ViewKind;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 class CompareView : public GuiTest {
  protected:

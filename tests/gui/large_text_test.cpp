@@ -7,6 +7,7 @@
 #include "app/gui/platform/window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
@@ -14,7 +15,6 @@ namespace {
 using gui::CommandId;
 namespace command = gui::command;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 class LargeText : public GuiTest {
  protected:

@@ -7,11 +7,10 @@
 #include "app/gui/platform/window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 class MapView : public GuiTest {
  protected:

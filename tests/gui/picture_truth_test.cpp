@@ -10,13 +10,13 @@
 #include "app/gui/platform/window_loop.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
 
 using namespace gui;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 class PictureTruth : public GuiTest {
  protected:

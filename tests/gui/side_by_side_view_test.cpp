@@ -3,6 +3,7 @@
 
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
@@ -11,7 +12,6 @@ using gui::CommandId;
 namespace command = gui::command;
 using gui::ViewKind;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 class SideBySideView : public GuiTest {
  protected:

@@ -5,18 +5,18 @@
 #include <imgui_internal.h>
 
 #include "app/gui/sources/trace_moment.h"
-#include "app/gui/views/import_view.h"
-#include "app/gui/views/timeline_lanes.h"
-#include "app/gui/views/timeline_marks.h"
+#include "app/gui/views/import/draw_import.h"
+#include "app/gui/views/timeline/draw_timeline_lanes.h"
+#include "app/gui/views/timeline/draw_timeline_marks.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
 
 using gui::ViewKind;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 class TimelineView : public GuiTest {
  protected:

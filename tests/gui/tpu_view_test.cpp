@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "app/gui/core/piece_text.h"
-#include "app/gui/core/tile_picture.h"
+#include "app/gui/views/tile_picture/tile_picture.h"
 #include "tests/gui/gui_test.h"
 
 namespace hbmscope::test {

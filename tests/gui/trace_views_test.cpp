@@ -5,13 +5,13 @@
 #include "app/gui/platform/window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
 
 using gui::ViewKind;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 bool tooltip_is_there() {
   for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)

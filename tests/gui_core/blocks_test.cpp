@@ -3,9 +3,9 @@
 #include "app/gui/core/app.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/copy_as_command.h"
-#include "app/gui/core/heap_minimap.h"
 #include "app/gui/core/heap_raster.h"
-#include "app/gui/core/piece_detail.h"
+#include "app/gui/views/heap_map/heap_minimap.h"
+#include "app/gui/views/inspector/piece_detail.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -16,12 +16,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::uint64_t mib = 1 << 20;
 
 TEST(BlockFind, addresses_offsets_and_sizes_by_themselves_are_what_they_look_like) {
   EXPECT_EQ("address=0x7f3a14000000", where_from_find("0x7f3a14000000"));

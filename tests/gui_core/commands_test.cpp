@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "app/gui/core/app_state.h"
+
 namespace hbmscope::gui {
 namespace {
 
@@ -42,8 +44,11 @@ TEST(Commands, without_a_profile_a_reason_is_given) {
 }
 
 TEST(Commands, those_with_an_argument_are_hidden_and_carry_it_as_it_is) {
-  for (const CommandInfo& info : command_table())
-    if (takes_argument(info.id)) EXPECT_EQ(Needs::hidden, info.needs) << info.name;
+  for (const CommandInfo& info : command_table()) {
+    if (takes_argument(info.id)) {
+      EXPECT_EQ(Needs::hidden, info.needs) << info.name;
+    }
+  }
   EXPECT_FALSE(takes_argument(CommandId::next_failure));
   CommandQueue queue;
   queue.push(command::size_address_time, {800, 400});

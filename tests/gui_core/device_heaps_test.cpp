@@ -3,13 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "app/gui/core/device_cards.h"
+#include "app/gui/views/device_cards/device_cards.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 TraceMoment moment_of(const Trace& trace, const char* at) {
   TraceMoment moment;

@@ -9,11 +9,10 @@
 #include "app/gui/core/app.h"
 #include "app/gui/core/copy_as_command.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 class SideBySide : public testing::Test {
  protected:

@@ -7,11 +7,10 @@
 #include <random>
 
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 TimelineColumns columns_of(const Stream& stream, TimelineSpan span, std::size_t count, TimelineEffort effort) {
   const std::atomic<bool> cancelled = false;

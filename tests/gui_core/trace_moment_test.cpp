@@ -12,11 +12,10 @@
 #include "app/gui/core/tables.h"
 #include "app/gui/core/trace_tables.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 class TraceMoments : public testing::Test {
  protected:

@@ -36,8 +36,10 @@ MAY_INCLUDE = {
     "app/gui/core": ["app/gui/sources", "analysis", "allocator", "collector/view"],
     # What gui/core hands out is made of analysis' rows, so those who may include core may name these types; reading and
     # writing files stays behind core.
-    "app/gui/views": ["app/gui/core", "app/gui/sources", "analysis/model", "analysis/units", "analysis/query"],
-    "app/gui/platform": ["app/gui/core", "app/gui/sources", "app/gui/views", "analysis/model", "third_party"],
+    "app/gui/look": ["app/gui/core", "app/gui/sources", "analysis/model", "analysis/units", "analysis/query"],
+    "app/gui/views": ["app/gui/core", "app/gui/sources", "app/gui/look", "analysis/model", "analysis/units", "analysis/query"],
+    "app/gui/shell": ["app/gui/core", "app/gui/sources", "app/gui/look", "app/gui/views", "analysis/model", "analysis/units", "analysis/query"],
+    "app/gui/platform": ["app/gui/core", "app/gui/sources", "app/gui/look", "app/gui/shell", "analysis/model", "third_party"],
     "app/cli/parser": ["app/cli", "analysis", "allocator", "collector/view"],
     "app": ["app/cli", "app/gui/platform"],
     "third_party": [],
@@ -47,8 +49,8 @@ MAY_INCLUDE = {
 
 # What a header is of -> (how its include looks, the folders that may include it).
 TOOLKITS = {
-    "Dear ImGui": (r"(imgui|imcmd|imstb|misc/cpp/imgui|portable_file_dialogs|ImGuiFileDialog)", ["app/gui/views", "app/gui/platform", "tests/gui", "tests/bench"]),
-    "ImPlot": (r"implot", ["app/gui/views", "app/gui/platform", "tests/gui"]),
+    "Dear ImGui": (r"(imgui|imcmd|imstb|misc/cpp/imgui|portable_file_dialogs|ImGuiFileDialog)", ["app/gui/look", "app/gui/views", "app/gui/shell", "app/gui/platform", "tests/gui", "tests/bench"]),
+    "ImPlot": (r"implot", ["app/gui/look", "app/gui/views", "app/gui/platform", "tests/gui"]),
     "an ImGui back end": (r"imgui_impl_", ["app/gui/platform", "tests/gui"]),
     "GLFW": (r"GLFW/", ["app/gui/platform", "tests/gui", "tests/bench"]),
     "OpenGL or EGL": (r"(GL|GLES\d?|EGL|KHR|glad|GL3)/|gl3w|glew", ["app/gui/platform", "tests/gui", "tests/bench"]),

@@ -210,7 +210,8 @@ void add_report(CommandList& commands) {
   add_section_options(command, *options);
   add_time_option(command, "--from", options->from,
                   "Print what was allocated and freed between this time of a trace and --at, and what survived");
-  command.add_flag("--series", "Print one line per file (of traces: peaks and curves) instead of adding files up");
+  const std::string series_help = "Print one line per file (of traces: peaks and curves) instead of adding files up";
+  command.add_flag("--series", series_help);
   command
       .add_option("--fail-if", options->fail_if,
                   "Exit with 1 if this is true, e.g. 'bytes>40GiB' or 'device:0 bytes>10GiB'")

@@ -42,8 +42,9 @@ class App {
   void list_jobs();
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Parts;
+  const bool leaves_no_trace_;
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace hbmscope::gui

@@ -1,7 +1,7 @@
 #include "app/gui/core/app_state.h"
 
 #include <algorithm>
-#include <string_view>
+#include <utility>
 
 namespace hbmscope::gui {
 
@@ -9,6 +9,10 @@ const Source* AppState::find_source(SourceId id) const {
   const auto found =
       std::find_if(sources.begin(), sources.end(), [id](const Source& source) { return source.id == id; });
   return found == sources.end() ? nullptr : &*found;
+}
+
+Source* AppState::find_source(SourceId id) {
+  return const_cast<Source*>(std::as_const(*this).find_source(id));
 }
 
 std::size_t AppState::ready_sources() const {
@@ -51,6 +55,26 @@ bool view_exists(const AppState& state, ViewKind kind) {
     case ViewKind::tpu: return source->workload.has_value();
     default: return true;
   }
+}
+
+std::shared_ptr<const TraceMoment> ready_moment(const AppState& state) {
+  const Answer<TraceMoment>& moment = state.answers().moment;
+  const Source* source = state.source();
+  if (moment.state != AnswerState::ready || source == nullptr || source->trace != moment.value->trace) return nullptr;
+  // The next moment of the other side may not have been asked for yet.
+  return moment.key.at == state.position().at ? moment.value : nullptr;
+}
+
+std::shared_ptr<const TraceMoment> ready_pinned(const AppState& state) {
+  const Answer<TraceMoment>& pinned = state.answers().pinned;
+  const Source* source = state.source();
+  const bool is_ready = pinned.state == AnswerState::ready && source != nullptr && source->trace == pinned.value->trace;
+  return is_ready ? pinned.value : nullptr;
+}
+
+std::shared_ptr<const TraceMoment> ready_moment_of(const AppState& state, std::size_t context) {
+  const ContextScope scope(state, context);
+  return ready_moment(state);
 }
 
 }  // namespace hbmscope::gui

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/gui/core/app_impl.h"
+#include "app/gui/core/apply_commands.h"
+#include "app/gui/core/looking.h"
+#include "app/gui/core/playing.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -12,21 +14,8 @@ MomentName named_moment(const ViewPosition& position) {
   return position.at.empty() ? MomentName("end") : position.at;
 }
 
-}  // namespace
-
-// One pinned moment at a time; pinning colours the change, and unpinning gives the colours back.
-void App::Impl::pin(const MomentName& moment) {
-  ViewPosition& position = state.context().position;
-  position.pin = moment;
-  position.lit.clear();
-  if (!moment.empty())
-    position.coloring = HeapColoring::change;
-  else if (position.coloring == HeapColoring::change)
-    position.coloring = HeapColoring::automatic;
-}
-
-// From where the pictures stand: a moment that is still being worked out is stepped on from once it is there.
-void App::Impl::step_moment(std::int64_t by) {
+// From the moment that the pictures show. While one is being computed there is no step.
+void step_moment(AppState& state, std::int64_t by) {
   const auto& moment = state.answers().moment;
   ViewPosition& position = state.context().position;
   if (moment.state != AnswerState::ready) return;
@@ -38,11 +27,11 @@ void App::Impl::step_moment(std::int64_t by) {
   position.at = {*moment.value->trace, heap.stream, next};
 }
 
-// Where a block comes to the selected address, or goes from it.
-void App::Impl::step_event_here(bool forward) {
+// To the next allocation or release at the selected address.
+void step_event_here(AppState& state, bool forward) {
   const auto& answer = state.answers().address;
   ViewPosition& position = state.context().position;
-  const auto moment = ready_moment();
+  const auto moment = ready_moment(state);
   if (!position.address || answer.state != AnswerState::ready || moment == nullptr) {
     state.window.notice = "Select a block or a gap first.";
     return;
@@ -65,7 +54,7 @@ void App::Impl::step_event_here(bool forward) {
     state.window.notice = forward ? "No later event at this address." : "No earlier event at this address.";
 }
 
-void App::Impl::go_to_failure(bool forward) {
+void go_to_failure(AppState& state, bool forward) {
   const auto& moment = state.answers().moment;
   ViewPosition& position = state.context().position;
   if (moment.state != AnswerState::ready) return;
@@ -81,63 +70,41 @@ void App::Impl::go_to_failure(bool forward) {
   }
 }
 
-void App::Impl::show_heap(HeapKey heap) {
-  ViewPosition& position = state.context().position;
-  if (heap.stream != position.heap.stream) position.span = {};  // Each stream has its own axis.
-  position.heap = heap;
-  position.addresses = {};
-  position.address.reset();
-}
+}  // namespace
 
-// Of a file that is still being read: once it is there.
-bool App::Impl::show_heap_named(const std::string& name) {
-  const Source* source = state.source();
-  side().wanted_heap.clear();
-  if (source == nullptr || !source->trace) {
-    side().wanted_heap = name;
-    return false;
-  }
-  const Result<HeapKey> heap = find_heap(*source->trace, name);
-  if (heap)
-    show_heap(*heap);
-  else
-    state.window.notice = heap.error().text();
-  return heap.has_value();
-}
-
-bool App::Impl::apply_to_trace(const Command& command) {
+bool apply_to_trace(AppState& state, const Command& command) {
   ViewPosition& position = state.context().position;
   using enum CommandId;
   switch (command.id) {
-    case show_heap_map: show_view(ViewKind::heap_map); return true;
-    case show_timeline: show_view(ViewKind::timeline); return true;
-    case show_failure: show_view(ViewKind::failure); return true;
-    case show_fragmentation: show_view(ViewKind::fragmentation); return true;
-    case show_address_time: show_view(ViewKind::address_time); return true;
-    case show_sizes: show_view(ViewKind::sizes); return true;
-    case show_compare: show_view(ViewKind::compare); return true;
-    case show_beside: show_view(ViewKind::beside); return true;
-    case show_tpu: show_view(ViewKind::tpu); return true;
-    case pin_moment: pin(position.pin == named_moment(position) ? MomentName() : named_moment(position)); return true;
-    case unpin_moment: pin({}); return true;
-    case set_pin: pin(command.as<MomentName>()); return true;
+    case show_heap_map: show_view(state, ViewKind::heap_map); return true;
+    case show_timeline: show_view(state, ViewKind::timeline); return true;
+    case show_failure: show_view(state, ViewKind::failure); return true;
+    case show_fragmentation: show_view(state, ViewKind::fragmentation); return true;
+    case show_address_time: show_view(state, ViewKind::address_time); return true;
+    case show_sizes: show_view(state, ViewKind::sizes); return true;
+    case show_compare: show_view(state, ViewKind::compare); return true;
+    case show_beside: show_view(state, ViewKind::beside); return true;
+    case show_tpu: show_view(state, ViewKind::tpu); return true;
+    case pin_moment:
+      pin(state, position.pin == named_moment(position) ? MomentName() : named_moment(position));
+      return true;
+    case unpin_moment: pin(state, {}); return true;
+    case set_pin: pin(state, command.as<MomentName>()); return true;
     case swap_pin: position.at = std::exchange(position.pin, named_moment(position)); return true;
     case set_moment:
     case move_moment:
       position.at = command.as<MomentName>();
-      side().unread_source = SourceId::none;
+      state.context().notes.unread_source = SourceId::none;
       return true;
     case go_to_peak: position.at = "peak"; return true;
     case go_to_end: position.at = "end"; return true;
-    case CommandId::next_failure: go_to_failure(true); return true;
-    case CommandId::previous_failure: go_to_failure(false); return true;
-    case next_event: step_moment(1); return true;
-    case previous_event: step_moment(-1); return true;
-    case next_event_here: step_event_here(true); return true;
-    case previous_event_here: step_event_here(false); return true;
-    case play: toggle_play(); return true;
-    case CommandId::stop_recording: ask_observer(link::RequestKind::stop_recording); return true;
-    case CommandId::skip_to_now: ask_observer(link::RequestKind::skip_to_now); return true;
+    case CommandId::next_failure: go_to_failure(state, true); return true;
+    case CommandId::previous_failure: go_to_failure(state, false); return true;
+    case next_event: step_moment(state, 1); return true;
+    case previous_event: step_moment(state, -1); return true;
+    case next_event_here: step_event_here(state, true); return true;
+    case previous_event_here: step_event_here(state, false); return true;
+    case play: toggle_play(state); return true;
     case show_span: position.span = command.as<TimelineSpan>(); return true;
     case size_address_time: {
       const PixelSize size = command.as<PixelSize>();
@@ -151,8 +118,8 @@ bool App::Impl::apply_to_trace(const Command& command) {
       return true;
     case set_range:
     case move_range: position.range = command.as<TimeRange>(); return true;
-    case CommandId::choose_heap: show_heap(command.as<HeapKey>()); return true;
-    case choose_heap_named: show_heap_named(command.as<std::string>()); return true;
+    case CommandId::choose_heap: show_heap(state, command.as<HeapKey>()); return true;
+    case choose_heap_named: show_heap_named(state, command.as<std::string>()); return true;
     case set_coloring:
       position.coloring = command.as<HeapColoring>();
       position.lit.clear();

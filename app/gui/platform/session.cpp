@@ -17,7 +17,8 @@
 #include "app/gui/platform/initial_commands.h"
 #include "app/gui/platform/layout_file.h"
 #include "app/gui/platform/wake_signal.h"
-#include "app/gui/views/shell.h"
+#include "app/gui/look/theme.h"
+#include "app/gui/shell/shell.h"
 
 namespace hbmscope::gui {
 

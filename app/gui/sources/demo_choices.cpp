@@ -1,5 +1,6 @@
 #include "app/gui/sources/demo_choices.h"
 
+#include "allocator/catalog/catalog.h"
 #include "allocator/devices/devices.h"
 #include "allocator/workload/workloads.h"
 
@@ -8,6 +9,13 @@ namespace hbmscope::gui {
 std::vector<DemoChoice> demo_workloads() {
   std::vector<DemoChoice> choices;
   for (const auto& one : allocator::workload::all_workloads()) choices.push_back({one.name, one.title, one.shows});
+  return choices;
+}
+
+std::vector<DemoChoice> demo_allocators() {
+  std::vector<DemoChoice> choices{{"", "default: XLA's BFC (not set)"}};
+  for (const auto& one : allocator::all_allocators())
+    if (!one.jax_setting.empty()) choices.push_back({one.jax_setting, one.name, one.what});
   return choices;
 }
 

@@ -12,6 +12,7 @@ struct DemoChoice {
   std::string_view shows = {};  // What to look at.
 };
 std::vector<DemoChoice> demo_workloads();
+std::vector<DemoChoice> demo_allocators();  // Values of XLA_PYTHON_CLIENT_ALLOCATOR.
 std::vector<DemoChoice> demo_devices();  // Sizes, and common GPUs by name.
 
 }  // namespace hbmscope::gui

@@ -40,4 +40,8 @@ std::string Source::name() const {
   return (last.empty() ? path : last) + (changes.empty() ? std::string() : " (" + text_from_changes(changes) + ")");
 }
 
+void cancel_emulating(const Source& source) {
+  if (source.workload && source.workload->emulating) source.workload->emulating->cancelled = true;
+}
+
 }  // namespace hbmscope::gui

@@ -51,4 +51,6 @@ struct Source {
   }
 };
 
+void cancel_emulating(const Source& source);  // What is on its way of a workload, if anything is.
+
 }  // namespace hbmscope::gui
