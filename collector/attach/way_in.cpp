@@ -95,7 +95,7 @@ std::optional<Refusal> find_way_in(pid_t process, const std::string& collector, 
   way.folder_in_job = "/tmp/" + name;
   const auto refuse = [&](const std::string& why) {
     return Refusal{fmt::format("{} can't be used in its file system: {}", way.folder_in_job, why),
-                   "The collector must be in a folder that the job can read; hbmscope run needs no such folder."};
+                   "The collector has to be where the job can read it; hbmscope run needs no such place."};
   };
   const int root = open(fmt::format("/proc/{}/root", process).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   const int temporary = root < 0 ? -1 : openat(root, "tmp", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -109,7 +109,7 @@ std::optional<Refusal> find_way_in(pid_t process, const std::string& collector, 
   way.folder = fmt::format("/proc/self/fd/{}", folder);
   struct stat found {};
   if (fstat(folder, &found) != 0 || !is_ours(found))
-    return refuse("it is not a folder of yours that nobody else can write to");
+    return refuse("it is not a folder of ours that nobody else can write to");
   fchmod(folder, is_of_us ? 0700 : 0711);
   if (has_our_files && can_all_read(collector)) {
     way.library = collector;

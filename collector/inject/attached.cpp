@@ -119,7 +119,7 @@ class DriverCalls {
     if (!is_decided_)
       how.add(wire::not_told_yet.data()).add("it has no CUDA driver loaded");
     else if (!are_wanted_)
-      how.add(wire::not_told.data()).add("CUPTI is left to the job, as requested");
+      how.add(wire::not_told.data()).add("CUPTI is left alone, as was asked for");
     else
       start(how);
     if (is_decided_ || is_first_) tell_who_tells(how.text, !is_first_);
@@ -139,7 +139,7 @@ class DriverCalls {
 const char* serve_observer(wire::AttachControl* control, const char* observer) {
   const char* asked = observer + std::strlen(observer) + 1;
   if (rings.is_open()) return "it was started by hbmscope run";
-  if (is_another_listening()) return "it serves itself (hbmscope_serve) to its user";
+  if (is_another_listening()) return "it serves itself (hbmscope_serve), to the user whose job it is";
   int descriptor = -1;
   watch_forks();
   if (const char* wrong = rings.open(observer, &descriptor)) return wrong;

@@ -55,7 +55,7 @@ void decide_back_end_now() {
     if (start_cupti(words)) {
       say(Line().add(wire::driver_calls_are.data()).add(wire::told_by.data()).add(words.text));
     } else {
-      say(words.add(", so the driver's calls are recorded by interposition"));
+      say(words.add(", so the driver's calls are told by interposition"));
       back_end.store(BackEnd::interposition, std::memory_order_release);
     }
   }

@@ -72,7 +72,7 @@ void go_on_without(Line& why) {
   back_end.store(BackEnd::interposition, std::memory_order_release);
   // In a job that was attached to late, callers hold the driver's own entry points, so interposition would see nothing.
   if (came_late()) tell_who_tells(Line().add(wire::not_told.data()).add(why.text).text, true);
-  say(why.add(", so from here on the driver's calls are recorded by interposition"));
+  say(why.add(", so the driver's calls are told by interposition from here on"));
 }
 
 void be_told(void*, Domain domain, CallbackId id, const void* told) {
@@ -89,7 +89,7 @@ void be_told(void*, Domain domain, CallbackId id, const void* told) {
   } else if (domain == Domain::state && id == fatal_error) {
     const char* message = static_cast<const StateData*>(told)->message;
     Line why;
-    why.add("CUPTI has ended itself (").add(message != nullptr ? message : "without a reason").add(")");
+    why.add("CUPTI has ended itself (").add(message != nullptr ? message : "it does not say why").add(")");
     go_on_without(why);
   }
   errno = errno_of_job;
@@ -122,7 +122,7 @@ void add_reason(Line& words, Result result, const char* old_name) {
   words.add("CUPTI (").add(library.path).add(") can't be used, error ").add_number(static_cast<unsigned>(result));
   if (result == not_initialized || result == not_compatible)
     words.add(": it is newer than the driver, or a folder with a stub of the driver is on LD_LIBRARY_PATH");
-  if (result == no_privileges) words.add(": this user has no permission to use it");
+  if (result == no_privileges) words.add(": this user may not use it");
 }
 
 // Calls that free are enabled first: a block whose free is missed would stay forever. Returns how many were enabled.
@@ -160,7 +160,7 @@ bool start(Line& words) {
     session.store(0, std::memory_order_release);
     back_end.store(before, std::memory_order_release);
     library.unsubscribe(subscriber);
-    words.add(library.path).add(" supports none of the driver's calls");
+    words.add(library.path).add(" knows none of the driver's calls");
     return false;
   }
   words.add("CUPTI (").add(library.path).add(")");

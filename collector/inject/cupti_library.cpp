@@ -118,7 +118,7 @@ void* open_library(const Loader& loader, Library& library, Line& words) {
     return nullptr;
   }
   words.add("no libcupti.so.").add_number(of_runtime != 0 ? of_runtime : of_driver);
-  words.add(" was found: not loaded, not next to the CUDA runtime, not in its wheels, not on the loader's path");
+  words.add(" is loaded, beside the CUDA runtime, in its wheels or on the loader's path");
   return nullptr;
 }
 
@@ -162,7 +162,7 @@ bool load(Library& library, Line& words) {
   find_path(is_cupti, nullptr, library.path, sizeof(library.path));
   if (library.subscribe == nullptr || library.unsubscribe == nullptr || library.enable_callback == nullptr ||
       library.get_callback_state == nullptr || library.get_device_id == nullptr) {
-    words.add(library.path).add(" is not a known CUPTI");
+    words.add(library.path).add(" is no CUPTI that is known here");
     return false;
   }
   if (library.get_version == nullptr || library.get_version(&library.version) != success) library.version = 0;
@@ -173,7 +173,7 @@ void add_likely_holder(Line& words) {
   for (const Holder& holder : holders) {
     char path[512];
     if (!find_path(is_of_holder, const_cast<Holder*>(&holder), path, sizeof(path))) continue;
-    words.add(", probably by ").add(holder.name).add(" (").add(file_name_of(path)).add(" is loaded)");
+    words.add(", it seems by ").add(holder.name).add(" (").add(file_name_of(path)).add(" is loaded)");
     return;
   }
 }

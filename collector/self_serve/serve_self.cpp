@@ -136,7 +136,7 @@ class Server {
 };
 
 void serve_until_the_end() {
-  if (!take_own_descriptors()) return note_wrong("the system does not allow a separate table of file descriptors");
+  if (!take_own_descriptors()) return note_wrong("the system gives the thread no descriptors of its own");
   Server server;
   if (const auto wrong = server.begin(shared.recording)) return note_wrong(*wrong);
   note(State::serving);
@@ -216,7 +216,7 @@ void take_monotonic_clock() {
 const char* start(const hbmscope_serving& how) {
   join_ended();
   const Locked locked;
-  if (shared.state != State::idle) return "it is already being served";
+  if (shared.state != State::idle) return "it serves already";
   const char* observer = getenv(wire::observer_variable);
   if ((observer != nullptr && *observer != 0) || inject::is_another_listening())
     return "another hbmscope observes this process already";
@@ -232,7 +232,7 @@ const char* start(const hbmscope_serving& how) {
   shared.state = State::starting;
   if (const int failed = start_thread(); failed != 0) {
     shared.state = State::idle;
-    return refuse(std::string("no thread can be created: ") + std::strerror(failed));
+    return refuse(std::string("no thread can be had: ") + std::strerror(failed));
   }
   while (shared.session == session && shared.state == State::starting) pthread_cond_wait(&shared.changed, &shared.lock);
   return shared.wrong[0] == 0 ? nullptr : shared.wrong;
@@ -269,14 +269,14 @@ extern "C" {
 __attribute__((visibility("default"))) const char* hbmscope_serve(const hbmscope_serving* how) {
   constexpr std::uint32_t first_version_bytes = 24;
   if (how != nullptr && how->bytes < first_version_bytes)
-    return "hbmscope_serving.bytes is too small: it must be sizeof(hbmscope_serving)";
+    return "hbmscope_serving.bytes is too small: it has to be sizeof(hbmscope_serving)";
   hbmscope_serving known{};
   known.bytes = sizeof(known);
   if (how != nullptr) std::memcpy(&known, how, how->bytes < sizeof(known) ? how->bytes : sizeof(known));
   try {
     return hbmscope::self_serve::start(known);
   } catch (const std::exception&) {
-    return "out of memory";
+    return "there is no memory left";
   }
 }
 

@@ -89,7 +89,7 @@ Observer::~Observer() {
 
 std::optional<std::string> Observer::open() {
   const std::string folder = link::private_folder();
-  if (folder.empty()) return "no folder is private to this user, neither in XDG_RUNTIME_DIR nor in /tmp";
+  if (folder.empty()) return "there is no folder that only this user may enter, neither in XDG_RUNTIME_DIR nor in /tmp";
   return open_in(folder, geteuid());
 }
 
@@ -186,7 +186,7 @@ Observer::Job Observer::begin_job(std::int64_t pid, std::unique_ptr<RingMemory> 
 std::optional<std::string> Observer::watch_totals_of(std::int64_t pid) {
   if (jobs_.size() == processes_max) return "there are too many processes";
   std::unique_ptr<RingMemory> nothing = RingMemory::of_nothing();
-  if (!nothing) return "out of memory";
+  if (!nothing) return "there is no memory left";
   Job job = begin_job(pid, std::move(nothing));
   tell_how_it_was_started(*job.drain, pid);
   job.drain->note_left_alone();
@@ -287,7 +287,7 @@ void Observer::hear() {
 }
 
 std::vector<Observer::Silent>::iterator Observer::give_up(std::vector<Silent>::iterator one) {
-  refuse("process " + std::to_string(one->pid) + ": it connected and sent nothing");
+  refuse("process " + std::to_string(one->pid) + ": it connected and said nothing");
   close(one->connection);
   return silent_.erase(one);
 }
@@ -311,7 +311,7 @@ Observer::Heard Observer::take_in(int connection, std::int64_t pid) {
   const bool was_attached = says(wire::hello_when_attached);
   if (received != static_cast<ssize_t>(sizeof(hello)) || memory < 0 || (!was_attached && !says(wire::Hello{}.magic))) {
     if (memory >= 0) close(memory);
-    return turn_away("it is not a collector");
+    return turn_away("it is no collector");
   }
   if (jobs_.size() == processes_max) {
     close(memory);
@@ -322,7 +322,7 @@ Observer::Heard Observer::take_in(int connection, std::int64_t pid) {
   if (!rings) return turn_away(wrong);
   Job job = begin_job(pid, std::move(rings));
   if (was_attached) {
-    if (send(connection, &wire::attach_taken, 1, MSG_NOSIGNAL) != 1) return turn_away("it disconnected");
+    if (send(connection, &wire::attach_taken, 1, MSG_NOSIGNAL) != 1) return turn_away("it has gone again");
     job.link = connection;
     job.drain->note_attached(read_proc_file("/proc/" + std::to_string(pid) + "/maps").find("/libcuda.so") !=
                              std::string::npos);

@@ -65,7 +65,7 @@ void ProcessDrain::note_left_alone() {
   may_hold_memory_ = is_left_alone_ = true;
   add_job_fact(wire::attached_fact, wire::left_alone);
   add_job_fact(wire::driver_calls_fact,
-               std::string(wire::not_told) + "only totals were requested, so nothing is loaded into it");
+               std::string(wire::not_told) + "only its totals were asked for, and nothing is loaded into it");
   mark(wire::left_alone_mark);
 }
 

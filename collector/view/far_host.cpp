@@ -47,7 +47,7 @@ std::string find_host_fault(std::string_view host) {
   if (host.front() == '-') return "a host's name does not begin with a dash";
   for (const char one : host)
     if (!is_plain(one) && std::string_view("_@%[]+").find(one) == std::string_view::npos)
-      return "a host's name can't have such a character: '" + std::string(host) + "'";
+      return "a host's name has no such character as in '" + std::string(host) + "'";
   if (host.find('/') != std::string_view::npos) return "a host's name has no slash";
   return {};
 }

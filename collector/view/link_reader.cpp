@@ -60,11 +60,11 @@ std::optional<std::string> LinkReader::take_welcome() {
   link::Welcome welcome;
   std::memcpy(&welcome, part_.data(), sizeof(welcome));
   if (std::memcmp(welcome.magic, link::Welcome{}.magic, sizeof(welcome.magic)) != 0)
-    return "the peer is not an hbmscope";
+    return "what answers there is no hbmscope";
   if (welcome.version == 0)
-    return "the hbmscope there has version " + std::to_string(welcome.newest_version) +
-           " of the link protocol, this one has version " + std::to_string(link::version);
-  if (welcome.place != place_) return "the observer there has been replaced by another one";
+    return "the hbmscope there speaks version " + std::to_string(welcome.newest_version) +
+           " of the link, this one version " + std::to_string(link::version);
+  if (welcome.place != place_) return "the observer there is another one by now";
   session_ = welcome.session;
   is_welcome_ = true;
   return std::nullopt;
@@ -98,7 +98,7 @@ std::optional<std::string> LinkReader::take_blocks(std::span<const std::uint8_t>
     }
     constexpr std::size_t keyframes_max = 1U << 16;
     const bool is_skip = skip_left_ > 0;
-    if (keyframes_.size() > keyframes_max) return "its bytes make no sense: a keyframe has too many blocks";
+    if (keyframes_.size() > keyframes_max) return "its bytes make no sense: a keyframe is of too many blocks";
     if (is_skip && block_.size() > skip_left_) return "its bytes make no sense: a keyframe is longer than it should be";
     if (wire::is_known(header) && header.type == (is_skip ? wire::BlockType::keyframe : wire::BlockType::events)) {
       auto block = std::make_shared<wire::Block>();
@@ -124,7 +124,7 @@ std::optional<std::string> LinkReader::begin_skip() {
   std::memcpy(&skip, part_.data(), std::min(part_.size(), sizeof(skip)));
   if (part_.size() < sizeof(skip) || skip.keyframe_bytes > link::skip_bytes_max || skip.place < place_ ||
       skip_left_ > 0)
-    return "its bytes make no sense: this is not a valid skip";
+    return "its bytes make no sense: nothing can be skipped so";
   block_.clear();
   skip_to_ = skip.place;
   skip_left_ = skip.keyframe_bytes;

@@ -19,8 +19,8 @@ inline constexpr std::string_view command_fact = "command", variable_facts = "va
 // rest of a sentence that begins with "the driver's calls are ", and begins itself with one of these. When it changes
 // later than at the attaching there is a mark, whose name is that sentence.
 inline constexpr std::string_view driver_calls_fact = "hbmscope.driver_calls",
-                                  driver_calls_are = "the driver's calls are ", told_by = "recorded by ",
-                                  not_told = "not recorded: ", not_told_yet = "not recorded yet: ";
+                                  driver_calls_are = "the driver's calls are ", told_by = "told by ",
+                                  not_told = "not told: ", not_told_yet = "not told yet: ";
 
 // How the names of counters end that begin with a device, "GPU 0": what the driver (NVML) says.
 inline constexpr std::string_view held_by_process_ending = " bytes held by this process (NVML)",

@@ -80,18 +80,18 @@ TEST(AttachedFacts, WhoTellsOfTheDriversCallsIsTheLastWordOfIt) {
   EXPECT_EQ(text_from_driver_calls(silent.facts()), "") << "a recording from before it was told";
   Attached busy;
   busy.attach(second);
-  busy.tell_who_tells("not recorded: CUPTI is in use");
-  EXPECT_EQ(text_from_driver_calls(busy.facts()), "The driver's calls are not recorded: CUPTI is in use.");
+  busy.tell_who_tells("not told: CUPTI is in use");
+  EXPECT_EQ(text_from_driver_calls(busy.facts()), "The driver's calls are not told: CUPTI is in use.");
   EXPECT_FALSE(busy.facts().are_calls_told || busy.facts().may_be_told_later);
   Attached late;
   late.attach(second);
-  late.tell_who_tells("not recorded yet: it has no CUDA driver loaded");
+  late.tell_who_tells("not told yet: it has no CUDA driver loaded");
   EXPECT_TRUE(late.facts().may_be_told_later);
-  late.tell_who_tells_later("recorded by CUPTI (libcupti.so)", 3 * second);
+  late.tell_who_tells_later("told by CUPTI (libcupti.so)", 3 * second);
   EXPECT_TRUE(late.facts().are_calls_told);
   EXPECT_EQ(
       text_from_driver_calls(late.facts()),
-      "The driver's calls are recorded by CUPTI (libcupti.so), since 2.0 s after that; what it took before is not known.");
+      "The driver's calls are told by CUPTI (libcupti.so), since 2.0 s after that; what it took before is not known.");
 }
 
 // A file may say any time.

@@ -206,7 +206,7 @@ class Attach(AttachTest):
     def test_a_program_with_another_c_library_is_refused(self):
         source = '#include <unistd.h>\nint main() { write(1, "begun\\n", 6); for (;;) pause(); }\n'
         program = self.built("musl-gcc", name="pauses.c", source=source)
-        self.assert_is_refused(program, "its C library is musl, and the collector needs glibc. Use an image with glibc.")
+        self.assert_is_refused(program, "its C library is musl, the collector is made for glibc. Use an image with glibc.")
 
     def test_a_program_of_32_bits_is_refused(self):
         source = """
@@ -216,7 +216,7 @@ class Attach(AttachTest):
             said: .ascii "begun\\n"
         """
         program = self.built("gcc", "-m32", "-nostdlib", "-static", name="pauses.S", source=source)
-        self.assert_is_refused(program, "it is not a 64-bit program for x86-64")
+        self.assert_is_refused(program, "it is no program of 64 bits for x86-64")
 
     @unittest.skipUnless(os.getuid() == 0, "only root can be somebody else")
     def test_ps_says_how_many_it_may_not_look_at(self):

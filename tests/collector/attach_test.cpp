@@ -149,7 +149,7 @@ TEST_F(Attach, leaves_the_program_alone_wherever_it_dies) {
   for (const char* kind : {"malloc", "loop", "sleep"}) {
     Target target(kind, "60");
     for (const char* step :
-         {"begin", "prepared", "chosen", "stopped", "written", "redirected", "released", "answered"}) {
+         {"begin", "prepared", "chosen", "stopped", "written", "set on its way", "let go", "answered"}) {
       Injection injection = injection_of(target);
       dies_at = step;
       injection.at_step = [](const char* name) {
@@ -293,7 +293,7 @@ TEST(AttachPermission, of_users_and_yama) {
   set(3);
   Target target("sleep", "5");
   EXPECT_EQ(refusal_of(target.process(), {yama}),
-            "this system allows nobody to attach until it is rebooted (yama ptrace_scope = 3)");
+            "this system lets nobody attach until it is started anew (yama ptrace_scope = 3)");
   if (getuid() != 0) GTEST_SKIP() << "the rest needs another user to become";
   constexpr std::uint32_t nobody = 65534;
   std::filesystem::permissions(yama, std::filesystem::perms::all);
@@ -307,10 +307,10 @@ TEST(AttachPermission, of_users_and_yama) {
   for (int i = 0; i < 200 && read_status(other).uid != nobody; ++i) usleep(1000);
   set(1);
   EXPECT_EQ(refusal_without_rights(other, {yama}, nobody),
-            "this system allows only parents to attach (yama ptrace_scope = 1)");
+            "this system lets only a parent attach (yama ptrace_scope = 1)");
   set(2);
   EXPECT_EQ(refusal_without_rights(other, {yama}, nobody),
-            "this system allows only administrators to attach (yama ptrace_scope = 2)");
+            "this system lets only administrators attach (yama ptrace_scope = 2)");
   // It changed its user, so the kernel holds it for one with secrets.
   set(0);
   EXPECT_NE(refusal_without_rights(other, {yama}, nobody).find("it is not dumpable"), std::string::npos)
@@ -326,7 +326,7 @@ TEST(AttachPermission, of_programs) {
   EXPECT_EQ(refusal_of(is_static.process()), "it is linked statically, so no library can be loaded into it");
   const Target is_sandboxed(ATTACH_TARGET, {"sandbox", "5"});
   EXPECT_EQ(refusal_of(is_sandboxed.process()),
-            "it has its own sandbox (seccomp), which could kill it for the system calls of attaching");
+            "it is in a sandbox of its own (seccomp), which could kill it for what attaching does");
 }
 
 TEST(JobMemory, finds_functions_as_the_loader_does) {

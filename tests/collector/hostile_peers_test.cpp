@@ -108,7 +108,7 @@ TEST_F(ByTcp, WithoutTheTokenNobodyGetsAByte) {
   link::Token other = token;
   other.back() ^= 1;
   setenv(link::token_variable, link::text_from_token(other).c_str(), 1);
-  EXPECT_NE(view(events).value_or("").find("the token is from another run"), std::string::npos);
+  EXPECT_NE(view(events).value_or("").find("the token is of another run"), std::string::npos);
   EXPECT_EQ(events, 0U);
   EXPECT_EQ(port.viewers(), 0U);
   ASSERT_FALSE(port.refused().empty());

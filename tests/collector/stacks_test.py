@@ -80,7 +80,7 @@ class Stacks(unittest.TestCase):
     def test_cupti_tells_of_the_same_callers(self):
         said = self.run_it(JOB, "killed", code=128 + signal.SIGKILL, options=("--backend", "cupti"), driver=f"{FAKES}/bound:{FAKE_CUPTI}/12",
                            FAKE_CUDA_VERSION="12090")
-        self.assertIn("recorded by CUPTI (", said)
+        self.assertIn("told by CUPTI (", said)
         self.assertEqual(self.blocks(), [(1000, [TAKE, "job::Model::load_weights(int)"])])
 
     def test_recursion_and_where_it_is_cut(self):

@@ -131,7 +131,7 @@ class Totals(unittest.TestCase):
         time.sleep(1)
         said, errors = watch.communicate(timeout=30)
         self.assertIn("GPU 0 bytes held by this process (NVML): 3.00 GiB", said, errors)
-        self.assertIn("the driver's calls are not recorded: CUPTI is left to the job", said)
+        self.assertIn("the driver's calls are not told: CUPTI is left alone", said)
         last = json.loads(beside.communicate(timeout=30)[0].splitlines()[-1])
         self.assertIn(3 * GIB, [row["value"] for row in last["counters"]])
         self.tell(f"device {80 * GIB} 5 NVIDIA H200")  # It has let go of it.
@@ -159,7 +159,7 @@ class Totals(unittest.TestCase):
         self.assertRegex(watching.stderr.read(), "[1-9][0-9]* events of 1 process, 0 lost")
         text = self.run_it("report", recording).stdout
         self.assertIn("Its totals are watched since 20", text)
-        self.assertIn("the process held 3.00 GiB on its devices.\nThe driver's calls are not recorded: only totals were requested, so nothing is loaded into it.", text)
+        self.assertIn("the process held 3.00 GiB on its devices.\nThe driver's calls are not told: only its totals were asked for, and nothing is loaded into it.", text)
         self.assertIn("command sleep 60, variable.CUDA_VISIBLE_DEVICES 0, rank 3", text)
         [attached] = json.loads(self.run_it("report", recording, "--json").stdout)["attached"]
         self.assertEqual((attached["is_left_alone"], attached["held_bytes"], attached["identified_bytes"]), (True, 3 * GIB, 0))
