@@ -8,16 +8,17 @@ BASELINE = samples/leak_step_010.pprof.gz
 .PHONY: help run build test install server bundle test-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean
 
 help:
-	@echo "make run             install what is missing, build, open the window on the demo"
-	@echo "make test            install what is missing, build, run the tests"
+	@echo "make run             install missing packages, build, open the window on the demo"
+	@echo "make test            install missing packages, build, run the tests"
 	@echo "make build           build/release/app/hbmscope"
-	@echo "make install         to PREFIX=$(PREFIX)"
-	@echo "make server          build/server/app/hbmscope: commands only, needs no OpenGL"
-	@echo "make bundle          what hbmscope copies to servers over ssh: static, 10 MiB (build/release/server_bundle)"
-	@echo "make bench           speed beside go tool pprof, std::map and the floor of this machine"
-	@echo "make asan tsan fuzz  the tests under sanitizers; ten minutes of fuzzing"
+	@echo "make install         install to PREFIX=$(PREFIX)"
+	@echo "make server          build/server/app/hbmscope: the commands alone, without OpenGL"
+	@echo "make bundle          build/release/server_bundle: the static program (10 MiB) that hbmscope copies to servers over ssh"
+	@echo "make bench           compare speed with go tool pprof, std::map and the floor of this machine"
+	@echo "make asan tsan fuzz  run the tests under sanitizers; fuzz for ten minutes"
 	@echo "make tidy format     clang-tidy, clang-format"
-	@echo "make test-real test-gpu test-slow   tests with real frameworks, with a GPU, and the long ones"
+	@echo "make samples         make the sample profiles and the picture of the window again"
+	@echo "make test-real test-gpu test-slow   tests with real frameworks, with a GPU, and the slow ones"
 
 # A display is X11 or Wayland; elsewhere the answer is text and a picture. Live needs Linux; a Mac opens the sample.
 run: build
@@ -28,7 +29,7 @@ run: build
 	  echo "hbmscope demo"; \
 	  $(HBMSCOPE) demo; \
 	else \
-	  echo "There is no display here: the demo runs without one for some seconds; the window's picture of it is build/window.png."; echo; \
+	  echo "There is no display: the demo runs for a few seconds without one, and the window is drawn to build/window.png."; echo; \
 	  $(HBMSCOPE) demo --headless --workload fragments --for 4 --record build/demo.hbm && \
 	  $(HBMSCOPE) open build/demo.hbm --at oom --screenshot build/window.png; \
 	fi
@@ -93,8 +94,9 @@ tidy:
 format:
 	@git ls-files '*.h' '*.cpp' | xargs clang-format -i
 
-samples:
+samples: build
 	@samples/make_profiles.py
+	@samples/make_picture.py
 
 clean:
 	@rm -rf build

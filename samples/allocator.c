@@ -1,12 +1,12 @@
-/* A program that takes the memory of a GPU as JAX would, through libhbmscope_allocator.so:
+/* A program that allocates GPU memory as JAX would, through libhbmscope_allocator.so:
  *
  *     cc samples/allocator.c -I. -Lbuild/release/allocator/c_api -lhbmscope_allocator -ldl -o allocator
  *     ./allocator [xla_gpu | platform | cuda_async | pytorch | naive] [NAME=VALUE]
  *     ./allocator pytorch
  *     ./allocator xla_gpu XLA_PYTHON_CLIENT_PREALLOCATE=false
  *
- * With a CUDA driver (libcuda.so.1, found at run time) regions are memory of device 0; without one they are addresses
- * with no memory behind them, of a device of 2 GiB, and the answers are the same. */
+ * With a CUDA driver (libcuda.so.1, found at run time) regions are memory of device 0. Without one they are addresses
+ * of a device of 2 GiB without memory behind them, and the answers are the same. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ typedef struct {
   int (*free)(uint64_t);
 } driver;
 
-/* 0: there is no driver, or no device. */
+/* Returns 0 if there is no driver, or no device. */
 static int open_driver(driver* cuda, uint64_t* device_bytes) {
   void* library = dlopen("libcuda.so.1", RTLD_NOW);
   const char* names[] = {"cuInit",          "cuDeviceGet",         "cuDevicePrimaryCtxRetain",
@@ -54,7 +54,7 @@ static void release(void* context, uint64_t address, uint64_t bytes) {
   ((driver*)context)->free(address);
 }
 
-/* Some tensors come and go, as in a step of training. */
+/* Some tensors come and go, as in a training step. */
 static void run(hbmscope_allocator* allocator) {
   const uint64_t mib = 1 << 20;
   const uint64_t sizes[] = {48 * mib, 3 * mib, 700, 96 * mib, 20 * mib, 5000};
@@ -66,7 +66,7 @@ static void run(hbmscope_allocator* allocator) {
       addresses[i] = 0;
       continue;
     }
-    printf("%9" PRIu64 " B asked: %9" PRIu64 " B at 0x%" PRIx64 "\n", sizes[i], block_bytes, addresses[i]);
+    printf("%9" PRIu64 " B requested: %9" PRIu64 " B at 0x%" PRIx64 "\n", sizes[i], block_bytes, addresses[i]);
   }
   for (int i = 0; i < 6; i += 2) hbmscope_allocator_free(allocator, addresses[i]);
 }
@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   printf("%s (%s) over %s\n", argc > 1 ? argv[1] : "as JAX's settings choose", hbmscope_allocator_certainty(allocator),
-         has_device ? "the CUDA driver's memory" : "addresses with no memory");
+         has_device ? "the CUDA driver's memory" : "addresses without memory");
   run(allocator);
   print(allocator);
   hbmscope_allocator_destroy(allocator);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""One workload under the settings that JAX's page on GPU memory allocation names, as a table; each line is a command.
+"""Replays one workload under the settings in JAX's page on GPU memory allocation and prints a table; each row is a command.
 
     samples/allocator_table.py build/release/app/hbmscope
 
-`samples/README.md` has the answer; a test compares it.
+`samples/README.md` has the table; a test compares it.
 """
 import json
 import subprocess
@@ -25,10 +25,17 @@ LINES = [
     ("first fit, to compare", ["--allocator", "naive"]),
 ]
 
+VERDICTS = {"too_big": "not enough memory", "scattered": "fragmented"}
+
 
 def replay(hbmscope, options):
-    asked = subprocess.run([hbmscope, "replay", *WORKLOAD, *options, "--json"], capture_output=True, text=True, check=True)
-    return json.loads(asked.stdout)
+    finished = subprocess.run([hbmscope, "replay", *WORKLOAD, *options, "--json"], capture_output=True, text=True, check=True)
+    return json.loads(finished.stdout)
+
+
+def verdict_in_words(failure):
+    verdict = failure["verdict"]
+    return VERDICTS.get(verdict, verdict.replace("_", " "))
 
 
 def share(value):
@@ -37,7 +44,7 @@ def share(value):
 
 def row(name, options, answer):
     failure = answer["failures"][0] if answer["failures"] else None
-    refused = "none" if failure is None else f"{answer['refused']}, first at {failure['operation'] + 1}: {failure['verdict'].replace('_', ' ')}"
+    refused = "none" if failure is None else f"{answer['refused']}, first at operation {failure['operation'] + 1}: {verdict_in_words(failure)}"
     calls = answer["driver_claims"] + answer["driver_refusals"] + answer["driver_releases"]
     cells = [
         name,
@@ -54,7 +61,7 @@ def row(name, options, answer):
 
 
 def main():
-    print("| setting | answers are | options | peak in use | peak pool size | external, at the end | internal, at the end | driver calls | refused |")
+    print("| setting | certainty | options | peak in use | peak pool | external fragmentation at the end | internal fragmentation at the end | driver calls | refused requests |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, options in LINES:
         print(row(name, options, replay(sys.argv[1], options)))

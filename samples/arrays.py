@@ -28,13 +28,13 @@ def normalise(table):
 
 
 def decompose(table):
-    small = table[:256, :256]  # A slice is an array of its own.
+    small = table[:256, :256]  # A slice is a separate array.
     return jnp.linalg.svd(small, full_matrices=False)
 
 
 def one_freed_again():
     scratch = jnp.ones((2048, 2048), jnp.float32)
-    return float(scratch.sum())  # 16 MiB that are gone when the profile is saved, and so not in it.
+    return float(scratch.sum())  # 16 MiB that are freed before the profile is saved, so it does not have them.
 
 
 def main():

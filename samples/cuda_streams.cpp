@@ -1,9 +1,9 @@
-// A program that takes the memory of a GPU from CUDA's driver through one of hbmscope's allocators, on two streams:
+// A program that allocates GPU memory through one of hbmscope's allocators over the CUDA driver, on two streams:
 //
 //     samples/cuda_streams [xla_gpu | platform | cuda_async | pytorch | naive]
 //
-// The streams are the default one and the thread's own, which every program has. There is no kernel here: what would
-// run is only said. Without a driver it says so. Not yet seen on a GPU; the tests run it on a pretend driver.
+// The streams are the default one and the thread's own, which every program has. No kernel runs: the comments say what
+// would. Without a driver it says so and ends. Not yet tested on a GPU; the tests run it on a simulated driver.
 #include <cinttypes>
 #include <cstdio>
 #include <string>
@@ -33,13 +33,14 @@ void run(ours::StreamOrdered& pool) {
   ours::Stream const computes = nullptr, copies = reinterpret_cast<ours::Stream>(2);  // CU_STREAM_PER_THREAD
   const std::uint64_t weights = take(pool, 48 * mib, computes, "weights");
   const std::uint64_t batch = take(pool, 20 * mib, copies, "a batch, copied");
-  pool.record_stream(batch, computes);  // It is computed with, too.
+  pool.record_stream(batch, computes);  // The other stream computes with it, too.
   pool.free(batch, copies);
-  // Elsewhere while the device is at work on the first one; as nothing runs here, in its place.
+  // While the device still works on the first batch, the next one gets another place. Nothing runs here, so it gets
+  // the same place.
   take(pool, 20 * mib, copies, "the next batch");
   const std::uint64_t temporary = take(pool, 30 * mib, computes, "a temporary");
   pool.free(temporary, computes);
-  take(pool, 30 * mib, computes, "the next, in its place at once");
+  take(pool, 30 * mib, computes, "the next, in the same place at once");
   pool.free(weights, computes);
 }
 

@@ -5,9 +5,9 @@
 
 Uses the JAX of this interpreter; where it has none, JAX goes into a virtual environment in build/jax first.
 
-A profile names the source files of every frame, so it would tell where on whose machine it was made. The folders are
+A profile names the source file of every frame, and so reveals the folders of the machine that made it. The folders are
 replaced by neutral ones: the programs' own by /srv/train, site-packages and Python's library by those of /srv/venv and
-/usr. Nothing else in the files is touched.
+/usr. Nothing else in the files changes.
 """
 
 import argparse
@@ -81,7 +81,7 @@ def rewrite_strings(message, rewrite):
                 out += varint(tag) + varint(len(text)) + text
                 continue
         else:
-            raise ValueError(f"wire type {tag & 7} at byte {begin}: JAX wrote none when this script was made")
+            raise ValueError(f"wire type {tag & 7} at byte {begin}: JAX wrote no such field when this script was written")
         out += message[begin:at]
     return bytes(out)
 
@@ -91,12 +91,12 @@ def neutral(text):
         if text == real or text.startswith(real + os.sep):
             return replacement + text[len(real) :].replace(os.sep, "/")
     if text.startswith("/"):
-        raise ValueError(f"{text} lies in none of the folders that this script knows how to name neutrally")
+        raise ValueError(f"{text} is in none of the folders for which this script has a neutral name")
     return text
 
 
 def continue_with_jax():
-    """Does not come back: starts this script again with an interpreter that has JAX."""
+    """Does not return: starts this script again with an interpreter that has JAX."""
     python = ENVIRONMENT / "bin/python"
     if pathlib.Path(sys.prefix) == ENVIRONMENT:
         sys.exit(f"{JAX} is not in {ENVIRONMENT}; remove that folder and try again")

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Requests of a small training job as JAX makes them on a GPU, for `hbmscope replay`.
+"""The allocation requests of a small training job as JAX makes them on a GPU, for `hbmscope replay`.
 
     samples/make_requests.py > samples/training.requests.jsonl
 
-Parameters and two moments of an optimizer live on; each step takes activations, gradients and temporary memory and
-replaces the parameters; every tenth step evaluates a batch three times as large. No answers: replay has none to check against.
+Parameters and the two moments of an optimizer stay allocated; each step allocates activations, gradients and temporary
+memory and replaces the parameters; every tenth step evaluates a batch three times as large. The file has requests only,
+no answers that `replay --check` could compare.
 """
 import json
 import random

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""PyTorch on hbmscope's allocators: what JAX's pool would make of these tensors.
+"""PyTorch on hbmscope's allocators: how JAX's pool would serve these tensors.
 
     hbmscope run -- samples/pytorch_allocator.py build/release/allocator/pluggable/libhbmscope_pytorch.so
     HBMSCOPE_ALLOCATOR=pytorch samples/pytorch_allocator.py ...       # or PyTorch's own rules, or cuda_async, naive
     XLA_CLIENT_MEM_FRACTION=.5 samples/pytorch_allocator.py ...       # JAX's variables size the pool
 
-Needs PyTorch 2.4 or newer with CUDA, and a GPU. Not yet seen on one.
+Needs PyTorch 2.4 or newer with CUDA, and a GPU. Not yet tested on a GPU.
 """
 import ctypes
 import sys
@@ -14,7 +14,7 @@ import torch
 
 
 def use_hbmscope(path):
-    """Before the first tensor: PyTorch takes no other allocator later."""
+    """Must be called before the first tensor: later PyTorch does not accept another allocator."""
     pool = torch.cuda.memory.CUDAPluggableAllocator(path, "hbmscope_pytorch_malloc_or_throw", "hbmscope_pytorch_free")
     functions = ctypes.CDLL(path)
     hooks = {
@@ -39,7 +39,7 @@ def main():
         with torch.cuda.stream(side):
             side.wait_stream(torch.cuda.default_stream())
             norm = activations.norm()
-        activations.record_stream(side)  # Its memory is nobody else's until the side stream is done with it.
+        activations.record_stream(side)  # Its memory is not reused until the side stream is done with it.
         del activations
     print("norm", norm.item())
     try:

@@ -1,4 +1,4 @@
-"""Four devices that hold different things: a sharded weight, a replicated table, and one array on the first alone.
+"""Four devices with different contents: a sharded weight, a replicated table, and one array on the first device only.
 
 Run with XLA_FLAGS=--xla_force_host_platform_device_count=4, which makes four devices of one CPU.
 """
@@ -22,7 +22,7 @@ def shard_weights(mesh):
 
 
 def replicate_table(mesh):
-    layout = NamedSharding(mesh, PartitionSpec())  # The whole of it on each device.
+    layout = NamedSharding(mesh, PartitionSpec())  # A full copy on each device.
     return jax.device_put(jnp.zeros((512, 256), jnp.float32), layout)
 
 

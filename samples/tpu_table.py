@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The workloads of samples/tpu, emulated, as the table in samples/README.md.
+"""Emulates the workloads in samples/tpu and prints the table in samples/README.md.
 
     samples/tpu_table.py HBMSCOPE       from the root of the repository
 """
@@ -33,7 +33,7 @@ ROWS = [
 
 
 def size(count):
-    """As the commands write it: binary units, three digits."""
+    """As the commands print sizes: binary units, three digits."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if count < 1024 or unit == "GiB":
             break
@@ -57,7 +57,7 @@ def outcome(answer, changes):
     for each in answer["programs"]:
         if each["vmem"]:
             words.append(f"{size(each['vmem']['peak_bytes'])} of VMEM, {each['vmem']['prefetches']} prefetches, {each['vmem']['cross_program_prefetches']} kept from run to run, "
-                         f"{answer['modelled_ns'] / 1000:.1f} us modelled, {each['vmem']['modelled_stall_ns'] / 1000:.1f} us of it waits for copies")
+                         f"{answer['modelled_ns'] / 1000:.1f} us modelled, {each['vmem']['modelled_stall_ns'] / 1000:.1f} us waiting for copies")
         elif any(change.startswith("vmem.") for change in changes):
             words.append(f"{answer['modelled_ns'] / 1000:.1f} us modelled")
     if answer["defragmentations"]:
@@ -65,21 +65,21 @@ def outcome(answer, changes):
         words.append(f"defragmented {len(answer['defragmentations'])} times, {size(moved)} moved")
     if answer["failures"]:
         first = answer["failures"][0]
-        asked, limit = size(first["asked_bytes"]), size(first["limit_bytes"])
-        if asked == limit:
-            asked, limit = f"{first['asked_bytes']:,} B", f"{first['limit_bytes']:,} B"
-        words.append(f"does not fit: {asked} asked of {first['memory_space']}, the limit {limit}")
+        requested, limit = size(first["asked_bytes"]), size(first["limit_bytes"])
+        if requested == limit:
+            requested, limit = f"{first['asked_bytes']:,} B", f"{first['limit_bytes']:,} B"
+        words.append(f"does not fit: {requested} requested of {first['memory_space']}, limit {limit}")
         if first["largest_free_bytes"] is not None:
-            words[-1] = f"does not fit: {size(first['asked_bytes'])} asked, {size(first['total_free_bytes'])} free, the largest piece {size(first['largest_free_bytes'])}"
+            words[-1] = f"does not fit: {size(first['asked_bytes'])} requested, {size(first['total_free_bytes'])} free, largest free block {size(first['largest_free_bytes'])}"
     else:
         words.append("fits")
     if answer["gpu"]:
-        words.append(f"the pool of a GPU refuses {len(answer['gpu']['failures'])}")
+        words.append(f"a GPU's pool refuses {len(answer['gpu']['failures'])} requests")
     return "; ".join(words)
 
 
 def main():
-    print("| workload | what if | argument | temp | needed | what comes of it |")
+    print("| workload | what if | arguments | temporaries | needed | result |")
     print("|---|---|---|---|---|---|")
     for name, changes in ROWS:
         answer = run(sys.argv[1], name, changes)

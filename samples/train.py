@@ -1,7 +1,7 @@
 """A small training loop that leaks device memory, as real ones do: it keeps something "just to plot it later".
 
-Saves a device memory profile at the steps that are asked for. The parameters and the optimizer's state stay the same
-size; what grows is made in one line of remember_activations.
+Saves a device memory profile at the steps given by --save-at. The parameters and the optimizer state stay the same
+size; the memory that grows is allocated in one line of remember_activations.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def train_step(params, adam, images, labels):
 
 
 class Diary:
-    """What the loop wants to plot when it is done. Everything in it stays on the device until then."""
+    """What the loop plots at the end. Everything in it stays on the device until then."""
 
     def __init__(self):
         self.losses = []
@@ -74,7 +74,7 @@ class Diary:
         self.losses.append(float(loss))  # A Python number: nothing stays on the device.
 
     def remember_activations(self, params, images):
-        activations = hidden_layer(params, images)  # The leak: 512 KiB a step, kept for ever.
+        activations = hidden_layer(params, images)  # The leak: 512 KiB a step, kept forever.
         self.activations.append(activations)
 
 

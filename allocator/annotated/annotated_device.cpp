@@ -16,7 +16,7 @@ AnnotatedDevice::AnnotatedDevice(const AllocatorOptions& options, const VirtualO
       upstream_(upstream),
       allocator_(make_allocator(options, upstream_)) {
   allocator_->set_sink(this);
-  heap_ = HBMSCOPE_HEAP(name_.c_str(), memory_kind_of(options).data(), 0);
+  heap_ = HBMSCOPE_HEAP(name_.c_str(), row_of(options).memory_kind.data(), 0);
   if (kind_of(options) == Kind::pinned_host) heap_.device = ~0U;  // None.
   if (has_two_ends(options)) heap_.flags |= HBMSCOPE_HAS_TWO_ENDS;
   heap_.user = this;

@@ -61,11 +61,9 @@ tl::expected<std::unique_ptr<hbmscope_allocator>, std::string> create(const hbms
   if (options.upstream == nullptr) {
     made->upstream = std::make_unique<VirtualAddresses>(setup->upstream);
   } else {
-    if (needs_reserved_addresses(setup->options))
-      return tl::unexpected<std::string>(
-          kind_of(setup->options) == Kind::vmm
-              ? "vmm needs reserved addresses, which an upstream here has not"
-              : "expandable segments need reserved addresses, which an upstream here has not");
+    const auto reserving = row_of(setup->options).reserving;
+    if (const std::string_view who = reserving != nullptr ? reserving(setup->options) : ""; !who.empty())
+      return tl::unexpected(std::string(who) + " reserved addresses, which an upstream here has not");
     if (options.upstream->claim == nullptr || options.upstream->release == nullptr)
       return tl::unexpected<std::string>("the upstream lacks a function");
     made->upstream = std::make_unique<CalledUpstream>(*options.upstream);

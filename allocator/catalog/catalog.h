@@ -1,4 +1,5 @@
-// All allocators by name. Options of one kind are an allocator of that kind.
+// All allocators: one row each, from which commands, help, errors, the window's demo and the tests of all allocators take
+// what they need. Options of one kind are an allocator of that kind.
 #pragma once
 
 #include <memory>
@@ -8,35 +9,62 @@
 #include <string_view>
 #include <variant>
 
-#include "allocator/cuda_async/cuda_async.h"
-#include "allocator/first_fit/first_fit.h"
-#include "allocator/platform/platform.h"
+#include <tl/expected.hpp>
+
 #include "allocator/pytorch/caching_allocator.h"
-#include "allocator/vmm/vmm.h"
+#include "allocator/small/cuda_async.h"
+#include "allocator/small/first_fit.h"
+#include "allocator/small/platform.h"
+#include "allocator/small/vmm.h"
 #include "allocator/xla_gpu/bfc.h"
 
 namespace hbmscope::allocator {
 
-// In the order of Kind, of which the last two are xla_gpu's too: other pools of JAX, by the same rules.
 using AllocatorOptions = std::variant<xla_gpu::Options, platform::Options, cuda_async::Options, pytorch::Options,
                                       first_fit::Options, vmm::Options>;
+// In the order of AllocatorOptions; what comes behind are xla_gpu's too: other pools of JAX, by the same rules.
 enum class Kind : std::uint8_t { xla_gpu, platform, cuda_async, pytorch, naive, vmm, collective, pinned_host };
+
+// The size of a pool, where nothing else says how it takes memory.
+struct PoolSize {
+  std::uint64_t limit_bytes = 0, device_bytes = 0;
+  bool allow_growth = false;  // Else all of it is claimed at the first request.
+};
 
 struct AllocatorRow {
   Kind kind;
   std::string_view name;  // "cuda_async"
   std::string_view what;  // A sentence without a full stop.
+  Certainty (*certainty)(const AllocatorOptions& options);
+  std::unique_ptr<Allocator> (*make)(const AllocatorOptions& options, Upstream& upstream);
+
+  // JAX's allocators have versions and are set up by JAX's variables (allocator/jax).
+  bool is_of_jax = false;
+  std::string_view jax_setting = {};  // The value of XLA_PYTHON_CLIENT_ALLOCATOR that chooses it; empty: none does.
+  // Of others the one variable that sets them up, and what becomes of its value. Empty: there is none.
+  std::string_view variable = {};
+  tl::expected<AllocatorOptions, std::string> (*options_from_variable)(std::string_view value,
+                                                                       std::uint64_t device_bytes) = nullptr;
+  // For a pool of that size; null: JAX's variables and version decide.
+  AllocatorOptions (*options_from_size)(const PoolSize& size) = nullptr;
+
+  std::optional<std::uint64_t> (*limit_bytes)(const AllocatorOptions& options) = nullptr;  // Null: it has no limit.
+  // Whether the upstream must know reserve() and map(), and what needs it: "vmm needs"; null: never.
+  std::string_view (*reserving)(const AllocatorOptions& options) = nullptr;  // Empty: not with these options.
+  std::string_view pool_name = {};  // As XLA names its own, "GPU_#_bfc" of device #; empty: "GPU_#_" and its name.
+  std::string_view memory_kind = "device";  // Or "host_pinned".
 };
 std::span<const AllocatorRow> all_allocators();
+const AllocatorRow& row_of(Kind kind);
+const AllocatorRow& row_of(const AllocatorOptions& options);
 std::optional<Kind> find_allocator(std::string_view name);
+std::string text_from_allocators();  // "xla_gpu, platform, ... or pinned_host"
+
 Kind kind_of(const AllocatorOptions& options);
 std::string_view name_of(const AllocatorOptions& options);
 Certainty certainty_of(const AllocatorOptions& options);  // Of xla_gpu: of its version.
-// Of a device's pool, as XLA names its own: "GPU_0_bfc", "GPU_collectivememory_0_bfc", "xla_gpu_host_bfc"; "GPU_0_vmm".
+// Of a device's pool: "GPU_0_bfc", "GPU_collectivememory_0_bfc", "xla_gpu_host_bfc"; "GPU_0_vmm".
 std::string pool_name_of(const AllocatorOptions& options, std::uint32_t device);
-std::string_view memory_kind_of(const AllocatorOptions& options);  // "device", "host_pinned"
-// Whether the upstream must know reserve() and map().
-bool needs_reserved_addresses(const AllocatorOptions& options);
 
 // Over an upstream that must outlive it. Options must be possible (xla_gpu::find_fault_of).
 std::unique_ptr<Allocator> make_allocator(const AllocatorOptions& options, Upstream& upstream);

@@ -9,19 +9,23 @@ namespace {
 
 using Refusal = tl::unexpected<std::string>;
 
-constexpr std::string_view pytorch_conf = "PYTORCH_CUDA_ALLOC_CONF";
 constexpr std::string_view jax_allocator = "XLA_PYTHON_CLIENT_ALLOCATOR";
 
-// By PyTorch's one variable.
-tl::expected<Setup, std::string> set_up_pytorch(const SetupWords& words) {
+// By the one variable that the allocator has, if any.
+tl::expected<Setup, std::string> set_up_by_variable(const SetupWords& words, const AllocatorRow& row) {
+  if (row.variable.empty() && !words.settings.empty()) return Refusal(fmt::format("{} has no settings", row.name));
   for (const Setting& setting : words.settings)
-    if (setting.name != pytorch_conf)
-      return Refusal(fmt::format("{} is no setting of PyTorch's allocator; {} is", setting.name, pytorch_conf));
-  auto options = pytorch::options_from_conf(find_setting(words.settings, pytorch_conf).value_or(""));
-  if (!options) return Refusal(options.error());
-  options->device_bytes = words.device_bytes;
+    if (setting.name != row.variable)
+      return Refusal(fmt::format("{} is no setting of {}; {} is", setting.name, row.name, row.variable));
   Setup setup;
-  setup.options = *options;
+  setup.upstream.device_bytes = words.device_bytes;
+  if (row.options_from_variable == nullptr) {
+    setup.options = row.options_from_size({words.device_bytes, words.device_bytes, false});
+    return setup;
+  }
+  auto options = row.options_from_variable(find_setting(words.settings, row.variable).value_or(""), words.device_bytes);
+  if (!options) return Refusal(options.error());
+  setup.options = std::move(*options);
   return setup;
 }
 
@@ -30,9 +34,9 @@ tl::expected<Setup, std::string> set_up_jax(const SetupWords& words, std::option
   const auto version = version_named(words.version, xla_gpu::Version::spatial_v1);
   if (!version) return Refusal(version.error());
   std::vector<Setting> settings(words.settings.begin(), words.settings.end());
-  const bool is_chosen_by_setting = kind == Kind::platform || kind == Kind::cuda_async || kind == Kind::vmm;
-  if (is_chosen_by_setting && !find_setting(settings, jax_allocator))
-    settings.push_back({std::string(jax_allocator), std::string(words.allocator)});
+  const std::string_view chosen = kind ? row_of(*kind).jax_setting : std::string_view();
+  if (!chosen.empty() && !find_setting(settings, jax_allocator))
+    settings.push_back({std::string(jax_allocator), std::string(chosen)});
   auto memory = kind == Kind::collective    ? collective_memory_from_settings(settings, words.device_bytes, *version)
                 : kind == Kind::pinned_host ? pinned_memory_from_settings(settings, words.device_bytes, *version)
                                             : memory_from_settings(settings, words.device_bytes, *version);
@@ -65,9 +69,7 @@ tl::expected<xla_gpu::Version, std::string> version_named(std::string_view name,
 tl::expected<std::optional<Kind>, std::string> kind_named(std::string_view name) {
   if (name.empty()) return std::optional<Kind>();
   if (const auto found = find_allocator(name)) return std::optional(*found);
-  std::string known;
-  for (const AllocatorRow& row : all_allocators()) known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
-  return Refusal(fmt::format("there is no allocator '{}' (known: {})", name, known));
+  return Refusal(fmt::format("there is no allocator '{}' (known: {})", name, text_from_allocators()));
 }
 
 tl::expected<Setup, std::string> set_up(const SetupWords& words) {
@@ -75,19 +77,9 @@ tl::expected<Setup, std::string> set_up(const SetupWords& words) {
   if (!kind) return Refusal(kind.error());
   if (words.device_bytes == 0 || words.device_bytes >= std::uint64_t{1} << 60)
     return Refusal("a device has more than 0 bytes and less than 2^60");
-  if (*kind != Kind::pytorch && *kind != Kind::naive) return set_up_jax(words, *kind);
+  if (!*kind || row_of(**kind).is_of_jax) return set_up_jax(words, *kind);
   if (!words.version.empty()) return Refusal("only JAX's allocators have versions here");
-  Setup setup;
-  if (*kind == Kind::naive) {
-    if (!words.settings.empty()) return Refusal("naive has no settings");
-    setup.options = first_fit::Options{words.device_bytes};
-  } else {
-    auto pytorch = set_up_pytorch(words);
-    if (!pytorch) return pytorch;
-    setup = std::move(*pytorch);
-  }
-  setup.upstream.device_bytes = words.device_bytes;
-  return setup;
+  return set_up_by_variable(words, row_of(**kind));
 }
 
 }  // namespace hbmscope::allocator

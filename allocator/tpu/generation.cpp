@@ -45,7 +45,10 @@ constexpr std::array generations = {
                .sparse_subcores = unknown,
                .sparse_subcore_vmem = unknown,
                .rows_least = 2,
-               .packs_below_a_byte = false},
+               .packs_below_a_byte = false,
+               .allocation_bytes = 1024,
+               .tuple_table_bytes = 1024,
+               .smallest_topology = "1x1"},
     Generation{.name = "v3",
                .other_name = {},
                .jax_kind = "TPU v3",
@@ -65,7 +68,10 @@ constexpr std::array generations = {
                .sparse_subcores = unknown,
                .sparse_subcore_vmem = unknown,
                .rows_least = 2,
-               .packs_below_a_byte = false},
+               .packs_below_a_byte = false,
+               .allocation_bytes = 1024,
+               .tuple_table_bytes = 1024,
+               .smallest_topology = "2x2"},
     Generation{.name = "v4",
                .other_name = {},
                .jax_kind = "TPU v4",
@@ -84,7 +90,8 @@ constexpr std::array generations = {
                .sublanes = table(8),
                .sparse_cores = docs(4),
                .sparse_subcores = docs(16),
-               .sparse_subcore_vmem = unknown},
+               .sparse_subcore_vmem = unknown,
+               .smallest_topology = "2x2x1"},
     Generation{.name = "v5e",
                .other_name = {},
                .jax_kind = "TPU v5 lite",
@@ -101,7 +108,8 @@ constexpr std::array generations = {
                .sublanes = table(8),
                .sparse_cores = unknown,
                .sparse_subcores = unknown,
-               .sparse_subcore_vmem = unknown},
+               .sparse_subcore_vmem = unknown,
+               .smallest_topology = "2x2"},
     Generation{.name = "v5p",
                .other_name = {},
                .jax_kind = "TPU v5",
@@ -120,7 +128,9 @@ constexpr std::array generations = {
                .sublanes = table(8),
                .sparse_cores = table(4),
                .sparse_subcores = table(16),
-               .sparse_subcore_vmem = table(512 * kib)},
+               .sparse_subcore_vmem = table(512 * kib),
+               .tuple_table_bytes = 32,
+               .smallest_topology = "2x2x1"},
     Generation{.name = "v6e",
                .other_name = {},
                .jax_kind = "TPU v6 lite",
@@ -137,7 +147,9 @@ constexpr std::array generations = {
                .sublanes = table(8),
                .sparse_cores = table(2),
                .sparse_subcores = table(16),
-               .sparse_subcore_vmem = table(256 * kib)},
+               .sparse_subcore_vmem = table(256 * kib),
+               .tuple_table_bytes = 32,
+               .smallest_topology = "2x2"},
     Generation{.name = "tpu7x",
                .other_name = "v7x",
                .jax_kind = "TPU7x",
@@ -155,7 +167,9 @@ constexpr std::array generations = {
                .sublanes = table(8),
                .sparse_cores = table(4),
                .sparse_subcores = table(16),
-               .sparse_subcore_vmem = table(512 * kib)},
+               .sparse_subcore_vmem = table(512 * kib),
+               .tuple_table_bytes = 32,
+               .smallest_topology = "2x2x1"},
     // libtpu 0.0.51 knows neither of the two: no limits, no layouts.
     Generation{.name = "8i",
                .other_name = "tpu8i",
@@ -195,7 +209,9 @@ constexpr std::array generations = {
                .sparse_subcore_vmem = main_table(256 * kib),
                .rows_least = 0},
 };
-constexpr std::size_t laid_out = 7;  // The first ones.
+constexpr auto has_layouts = [](const Generation& each) { return each.has_layouts(); };
+static_assert(std::is_partitioned(generations.begin(), generations.end(), has_layouts), "rows with layouts come first");
+constexpr std::size_t laid_out = std::count_if(generations.begin(), generations.end(), has_layouts);
 
 }  // namespace
 
@@ -218,9 +234,29 @@ std::span<const Generation> listed_generations() {
   return generations;
 }
 
+const Generation& default_generation() {
+  return *find_generation("v5e");
+}
+
+std::string text_from_generations() {
+  std::string text;
+  for (const Generation& each : all_generations()) {
+    if (!text.empty()) text += &each == &all_generations().back() ? " or " : ", ";
+    text += each.name;
+  }
+  return text;
+}
+
+std::string text_from_topologies() {
+  std::string text;
+  for (const Generation& each : all_generations())
+    text += (text.empty() ? "" : ", ") + std::string(each.name) + ":" + std::string(each.smallest_topology);
+  return text;
+}
+
 namespace {
 
-// Capitals and small letters are alike: people write V5E.
+// In upper or lower case: people write V5E.
 bool is_called(std::string_view name, std::string_view text) {
   const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   return !name.empty() && std::equal(name.begin(), name.end(), text.begin(), text.end(),
@@ -244,8 +280,8 @@ NoGeneration why_no_generation(std::string_view name) {
   std::string known;
   for (const Generation& each : all_generations()) known += " " + std::string(each.name);
   if (const Generation* listed = find_among(listed_generations(), name))
-    return {"of TPU " + std::string(listed->name) + " only memories are published, no layouts and limits",
-            "hbmscope tpu generations has its figures. With layouts:" + known + "."};
+    return {"only the memories of TPU " + std::string(listed->name) + " are published, not its layouts and limits",
+            "hbmscope tpu generations prints its figures. Layouts are known for" + known + "."};
   return {"there is no TPU generation '" + std::string(name) + "'", "Known:" + known + "."};
 }
 

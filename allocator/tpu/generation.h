@@ -1,5 +1,7 @@
-// TPU generations as data: each figure with where it was read. What nobody publishes is unknown, and no figure is made
-// up from another. A device is what JAX calls one: a chip, or on v2, v3 and tpu7x one of its two cores.
+// TPU generations as data: one row each, with the source of every figure. A new generation is one more row of
+// generation.cpp; commands, their help, layouts, emulation and errors read all they need from it. What nobody publishes
+// is unknown, and no figure is made up from another. A device is what JAX calls one: a chip, or on v2, v3 and tpu7x one
+// of its two cores.
 #pragma once
 
 #include <cstdint>
@@ -41,19 +43,28 @@ struct Generation {
   Figure lanes, sublanes;
   // Of a chip, a vector subcore.
   Figure sparse_cores, sparse_subcores, sparse_subcore_vmem;
-  // What default layouts follow from: the least rows of a tile of 32-bit values, and whether values of less than a
-  // byte are packed. Unknown generations of layouts (8i, 8t) have 0 rows.
+  // Default layouts follow from these: the fewest rows in a tile of 32-bit values, and whether values of less than a
+  // byte are packed. 0 rows: the layouts are unknown (8i, 8t), and such a generation can't be laid out, fitted or
+  // emulated.
   std::uint32_t rows_least = 1;
   bool packs_below_a_byte = true;
+  // The compiler allocates HBM in multiples of the first, and tables of output pointers in multiples of the second.
+  std::uint32_t allocation_bytes = 512, tuple_table_bytes = 512;
+  std::string_view smallest_topology = {};  // That the compiler accepts: "2x2x1".
+
+  constexpr bool has_layouts() const { return rows_least > 0; }
 };
 
-// Those whose layouts and limits are known: what can be laid out, fitted and emulated.
+// Generations whose layouts and limits are known: those that can be laid out, fitted and emulated.
 std::span<const Generation> all_generations();
-// And those of which only memories are published.
+// All, including those of which only the memories are published.
 std::span<const Generation> listed_generations();
-// Of those whose layouts are known, by name or other name, in capitals or not. Null: there is none.
+const Generation& default_generation();  // v5e
+std::string text_from_generations();     // "v2, v3, v4, v5e, v5p, v6e or tpu7x"
+std::string text_from_topologies();      // "v2:1x1, v3:2x2, ..."
+// A generation whose layouts are known, by name or other name, in upper or lower case. Null: there is none.
 const Generation* find_generation(std::string_view name);
-// Why not, and what to do about it.
+// Why there is none, and what to do about it.
 struct NoGeneration {
   std::string what, remedy;
 };

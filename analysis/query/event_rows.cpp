@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/trace/event_fields.h"
+
 namespace hbmscope {
 namespace {
 
@@ -14,97 +16,23 @@ class EventRowMaker {
   // `named`: the block that the event is about, where it names one by its slot.
   void add(const wire::DecodedBlock& block, const RecordPlace& place, const std::optional<LiveBlock>& named) {
     if (!wire::is_event(static_cast<std::uint16_t>(place.kind)) || place.event < first_) return;
-    EventRow row;
-    row.event = place.event;
-    row.time_ns = place.time_ns;
-    row.kind = place.kind;
+    EventFields fields;
     if (named) {
-      row.heap = named->heap;
-      row.address = named->address;
-      row.size = named->size;
-      if (named->requested != wire::unknown_bytes) row.requested = named->requested;
-      if (named->event != wire::before_the_stream) row.allocation = named->event;
-      row.text = named->tag;
+      fields.heap = named->heap;
+      fields.address = named->address;
+      fields.size = named->size;
+      if (named->requested != wire::unknown_bytes) fields.requested = named->requested;
+      if (named->event != wire::before_the_stream) fields.allocation = named->event;
+      fields.text = named->tag;
     }
-    fill(row, block, place);
-    rows_.push_back(row);
+    fields.take(fields_of_event(block, place));
+    if (place.kind != RecordKind::counter) fields.value.reset();
+    rows_.push_back({place.event, place.time_ns, place.kind, fields.heap, fields.stack, fields.text, fields.address,
+                     fields.size, fields.requested, fields.allocation, fields.value, fields.is_derived});
   }
   std::vector<EventRow> take() { return std::move(rows_); }
 
  private:
-  template <class Record>
-  static void fill_place(EventRow& row, const Record& record) {
-    row.heap = record.heap;
-    row.address = record.address;
-    if (record.size > 0) row.size = record.size;
-    if constexpr (requires { record.stack; }) row.stack = record.stack;
-  }
-
-  static void fill(EventRow& row, const wire::DecodedBlock& block, const RecordPlace& place) {
-    const std::size_t at = place.row;
-    switch (place.kind) {
-      case RecordKind::alloc: {
-        const auto& record = block.rows<wire::AllocRecord>()[at];
-        fill_place(row, record);
-        if (record.requested != wire::unknown_bytes) row.requested = record.requested;
-        row.allocation = place.event;
-        row.text = record.tag;
-        return;
-      }
-      case RecordKind::free: {
-        const std::uint32_t stack = block.rows<wire::FreeRecord>()[at].stack;
-        row.is_derived = stack == wire::derived_free;
-        if (!row.is_derived) row.stack = stack;
-        return;
-      }
-      case RecordKind::free_requested: row.stack = block.rows<wire::FreeRequestedRecord>()[at].stack; return;
-      case RecordKind::free_at: return fill_place(row, block.rows<wire::FreeAtRecord>()[at]);
-      case RecordKind::free_requested_at: return fill_place(row, block.rows<wire::FreeRequestedAtRecord>()[at]);
-      case RecordKind::region_grow: return fill_place(row, block.rows<wire::RegionGrowRecord>()[at]);
-      case RecordKind::region_shrink: return fill_place(row, block.rows<wire::RegionShrinkRecord>()[at]);
-      default: return fill_other(row, block, place);
-    }
-  }
-
-  static void fill_other(EventRow& row, const wire::DecodedBlock& block, const RecordPlace& place) {
-    const std::size_t at = place.row;
-    switch (place.kind) {
-      case RecordKind::heap_gone: row.heap = block.rows<wire::HeapGoneRecord>()[at].heap; return;
-      case RecordKind::loss: row.heap = block.rows<wire::LossRecord>()[at].heap; return;
-      case RecordKind::driver_refusal: {
-        const auto& record = block.rows<wire::DriverRefusalRecord>()[at];
-        row.heap = record.heap;
-        row.requested = record.asked;
-        row.text = record.call;
-        row.stack = record.stack;
-        return;
-      }
-      case RecordKind::out_of_memory: {
-        const auto& record = block.rows<wire::OutOfMemoryRecord>()[at];
-        row.heap = record.heap;
-        row.requested = record.asked;
-        row.text = record.reason;
-        row.stack = record.stack;
-        return;
-      }
-      case RecordKind::marker: row.text = block.rows<wire::MarkerRecord>()[at].name; return;
-      case RecordKind::counter: {
-        const auto& record = block.rows<wire::CounterRecord>()[at];
-        row.heap = record.heap;
-        row.value = record.value;
-        row.text = record.name;
-        return;
-      }
-      case RecordKind::attribute: {
-        const auto& record = block.rows<wire::AttributeRecord>()[at];
-        row.allocation = record.allocation;
-        row.text = record.value;
-        return;
-      }
-      default: return;
-    }
-  }
-
   std::uint64_t first_;
   std::vector<EventRow> rows_;
 };

@@ -9,8 +9,6 @@
 
 namespace hbmscope {
 
-namespace tpu = allocator::tpu;
-
 std::string_view text_from_advice_kind(AdviceKind kind) {
   switch (kind) {
     case AdviceKind::compiler: return "compiler";
@@ -18,10 +16,6 @@ std::string_view text_from_advice_kind(AdviceKind kind) {
     case AdviceKind::assumed: return "assumed";
   }
   return {};
-}
-
-std::string text_from_spare(std::int64_t spare_bytes) {
-  return spare_bytes >= 0 ? text_from_bytes(spare_bytes) + " to spare" : "over by " + text_from_bytes(-spare_bytes);
 }
 
 std::vector<FitAdvice> advise_on_program(const ProgramNeed& need) {
@@ -34,7 +28,7 @@ std::vector<FitAdvice> advise_on_program(const ProgramNeed& need) {
         {"donation",
          fmt::format("donating arguments (donate_argnums), {} of outputs in their place: {}{}",
                      text_from_bytes(*need.donatable_bytes), spare >= 0 ? "" : "still ", text_from_spare(spare)),
-         spare >= 0, spare, need.is_donatable_told ? AdviceKind::compiler : AdviceKind::assumed});
+         spare >= 0, spare, need.is_donatable_from_compiler ? AdviceKind::compiler : AdviceKind::assumed});
   }
   if (need.temp_bytes.value_or(0) > 0) {
     const std::int64_t temp = signed_from(*need.temp_bytes), spare = temp - over;
@@ -58,20 +52,6 @@ std::vector<FitAdvice> advise_on_program(const ProgramNeed& need) {
                     true, spare, AdviceKind::assumed});
   std::stable_partition(advice.begin(), advice.end(), [](const FitAdvice& each) { return each.suffices; });
   return advice;
-}
-
-std::int64_t compute_hbm_spare(const EmulatedWorkload& run) {
-  std::int64_t spare = signed_from(run.workload.generation->hbm_usable.value);
-  for (const TierRow& row : compute_tier_rows(run)) {
-    if (row.name != tpu::text_from_tier(tpu::Tier::hbm)) continue;
-    if (row.over_bytes) return -signed_from(*row.over_bytes);
-    if (row.capacity_bytes) spare = signed_from(*row.capacity_bytes) - signed_from(row.peak_bytes);
-  }
-  for (const tpu::Step& step : run.workload.steps)
-    if (step.kind == tpu::StepKind::run)
-      spare = std::min(spare, signed_from(run.workload.generation->hbm_usable.value) -
-                                  signed_from(run.emulation.programs[step.of].needed_bytes()));
-  return spare;
 }
 
 }  // namespace hbmscope

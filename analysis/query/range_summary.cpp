@@ -108,14 +108,18 @@ Result<TraceRange> find_range(const Trace& trace, std::string_view from, std::st
   auto begin = find_moment(trace, from), end = find_moment(trace, to);
   if (!begin) return Failure(std::move(begin.error()));
   if (!end) return Failure(std::move(end.error()));
-  for (std::size_t i = 0; i < trace.streams.size(); ++i)
-    if (begin->positions[i] > end->positions[i])
-      return Failure(Error{"the range ends before it begins: from " + begin->text + " to " + end->text,
+  return range_between(std::move(*begin), std::move(*end));
+}
+
+Result<TraceRange> range_between(Moment from, Moment to) {
+  for (std::size_t i = 0; i < from.positions.size(); ++i)
+    if (from.positions[i] > to.positions[i])
+      return Failure(Error{"the range ends before it begins: from " + from.text + " to " + to.text,
                            "Give the earlier moment to --from and the later one to --at.",
                            {},
                            {},
                            false});
-  return TraceRange{std::move(*begin), std::move(*end)};
+  return TraceRange{std::move(from), std::move(to)};
 }
 
 std::int64_t RangeSums::net_bytes() const {

@@ -23,6 +23,8 @@ struct TraceRange {
 };
 // As find_moment. Errors also: a range that ends before it begins.
 Result<TraceRange> find_range(const Trace& trace, std::string_view from, std::string_view to);
+// The error is a range that ends before it begins.
+Result<TraceRange> range_between(Moment from, Moment to);
 
 struct BlockSum {
   std::uint64_t count = 0, bytes = 0;

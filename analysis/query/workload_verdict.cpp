@@ -1,6 +1,8 @@
 #include "analysis/query/workload_verdict.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,11 +24,16 @@ std::string name_of(tpu::Tier tier) {
   return name;
 }
 
-// A request that nothing free could hold; of one that would fit into what is free in all, what the largest piece lacks.
-std::uint64_t over_of(const tpu::EmulatedFailure& failure) {
+bool is_fragmented(const tpu::EmulatedFailure& failure) {
+  return failure.free_bytes && *failure.free_bytes >= failure.asked_bytes;
+}
+
+// By how much a request exceeds the free memory; where the free memory would suffice in total, by how much it exceeds
+// the largest free block.
+std::uint64_t excess_of(const tpu::EmulatedFailure& failure) {
   std::uint64_t room = failure.limit_bytes.value_or(0);
   if (failure.free_bytes)
-    room = *failure.free_bytes < failure.asked_bytes ? *failure.free_bytes : failure.largest_free_bytes.value_or(0);
+    room = is_fragmented(failure) ? failure.largest_free_bytes.value_or(0) : *failure.free_bytes;
   return failure.asked_bytes > room ? failure.asked_bytes - room : 0;
 }
 
@@ -36,7 +43,7 @@ const tpu::ProgramMemory* find_program(const EmulatedWorkload& run, const std::s
   return nullptr;
 }
 
-// Of the programs that steps run, the one that needs the most of HBM; null: there is none.
+// The program that needs the most HBM among those that the steps run; null: there is none.
 const tpu::ProgramMemory* find_largest_program(const EmulatedWorkload& run, std::string* name = nullptr) {
   const tpu::ProgramMemory* largest = nullptr;
   for (const tpu::Step& step : run.workload.steps) {
@@ -49,7 +56,7 @@ const tpu::ProgramMemory* find_largest_program(const EmulatedWorkload& run, std:
   return largest;
 }
 
-// By how much HBM is too small for the largest program, whether it came to that or the job ended before.
+// By how much HBM is too small for the largest program, even if the job ended before it was compiled.
 std::uint64_t program_over_of(const EmulatedWorkload& run) {
   const tpu::ProgramMemory* largest = find_largest_program(run);
   const std::uint64_t usable = run.workload.generation->hbm_usable.value;
@@ -68,15 +75,14 @@ std::string parts_of(const tpu::ProgramMemory& memory) {
 
 std::string sentence_of(const EmulatedWorkload& run, const tpu::EmulatedFailure& failure) {
   const std::string tier = name_of(failure.tier), what = printable(failure.what);
-  const std::string over = text_from_bytes(over_of(failure));
-  // What is asked for, beside what it is held against.
-  const auto beside = [&](std::uint64_t bytes) {
+  const std::string over = text_from_bytes(excess_of(failure));
+  const auto compared_with = [&](std::uint64_t bytes) {
     return texts_from_bytes(signed_from(failure.asked_bytes), signed_from(bytes));
   };
   const tpu::ProgramMemory* program = find_program(run, failure.what);
-  // Without a state of the memory it was the compiler, before anything ran.
+  // The compiler refuses before anything has run: there is no state of the memory.
   if (!failure.free_bytes) {
-    const auto [asked, limit] = beside(failure.limit_bytes.value_or(0));
+    const auto [asked, limit] = compared_with(failure.limit_bytes.value_or(0));
     if (program == nullptr)
       return fmt::format("kernel {} needs {} of {}; a kernel may have {}: over by {}.", what, asked, tier, limit, over);
     const bool is_whole = failure.tier == tpu::Tier::hbm;
@@ -84,17 +90,17 @@ std::string sentence_of(const EmulatedWorkload& run, const tpu::EmulatedFailure&
                        is_whole ? fmt::format(" ({})", parts_of(*program)) : "", limit,
                        is_whole ? "is usable" : "is there", over);
   }
-  const bool is_over = *failure.free_bytes < failure.asked_bytes;
-  const auto [asked, room] = beside(is_over ? *failure.free_bytes : failure.largest_free_bytes.value_or(0));
+  const bool is_over = !is_fragmented(failure);
+  const auto [asked, room] = compared_with(is_over ? *failure.free_bytes : failure.largest_free_bytes.value_or(0));
   const std::string asks = program != nullptr
                                ? fmt::format("{} needs {} of {} reserved below all buffers", what, asked, tier)
                                : fmt::format("{} takes {} of {}", what, asked, tier);
   if (is_over) return fmt::format("{}; {} is free: over by {}.", asks, room, over);
-  return fmt::format("{}; {} is free, but the largest piece{} is {}: {} short.", asks,
+  return fmt::format("{}; {} is free in total, but the largest free block{} is {}: fragmented, {} short.", asks,
                      text_from_bytes(*failure.free_bytes), program != nullptr ? " there" : "", room, over);
 }
 
-// What the job had still asked for when it ended at a smaller request: empty where that is no more.
+// What the job would have needed if it had not ended at a smaller request: empty where that is no more.
 std::string sentence_of_rest(const EmulatedWorkload& run) {
   const auto& failures = run.emulation.failures;
   std::string name;
@@ -108,7 +114,7 @@ std::string sentence_of_rest(const EmulatedWorkload& run) {
 
 }  // namespace
 
-std::string title_of(const EmulatedWorkload& run) {
+std::string workload_title(const EmulatedWorkload& run) {
   const tpu::Workload& workload = run.workload;
   std::string title =
       fmt::format("{} on {}, {} of HBM usable", workload.name.empty() ? "workload" : printable(workload.name),
@@ -118,23 +124,113 @@ std::string title_of(const EmulatedWorkload& run) {
   return title;
 }
 
-WorkloadVerdict verdict_of(const EmulatedWorkload& run) {
+namespace {
+
+std::string text_from_runs(std::uint64_t runs) {
+  return runs == 1 ? "1 run" : text_from_count(runs) + " runs";
+}
+
+std::string absence_text(const tpu::SkippedRun& skipped) {
+  switch (skipped.why) {
+    case tpu::Absence::never_put: return "is not on the device";
+    case tpu::Absence::refused: return fmt::format("was refused at step {}", skipped.gone_at_step);
+    case tpu::Absence::freed: return fmt::format("was freed at step {}", skipped.gone_at_step);
+    case tpu::Absence::donated: return fmt::format("was donated at step {}", skipped.gone_at_step);
+  }
+  return {};
+}
+
+// "1 run of train_step skipped: its argument w was freed at step 3"; runs that lack the same are one reason.
+std::vector<WorkloadReason> reasons_of_skipped_runs(const EmulatedWorkload& run) {
+  std::map<std::tuple<std::uint32_t, std::string, tpu::Absence>, std::pair<const tpu::SkippedRun*, std::uint64_t>> groups;
+  for (const tpu::SkippedRun& skipped : run.emulation.skipped_runs) {
+    auto& [first, count] = groups[{skipped.program, skipped.argument, skipped.why}];
+    if (first == nullptr) first = &skipped;
+    ++count;
+  }
+  std::vector<WorkloadReason> reasons;
+  for (const auto& [key, group] : groups) {
+    const auto& [first, count] = group;
+    const std::string program = printable(run.workload.programs[first->program].name);
+    reasons.push_back({first->step, program,
+                       fmt::format("{} of {} skipped: {} argument {} {}.", text_from_runs(count), program,
+                                   count == 1 ? "its" : "their", printable(first->argument), absence_text(*first)),
+                       {}});
+  }
+  return reasons;
+}
+
+// Why it does not fit, as short as it can be said.
+std::string short_reason(const EmulatedWorkload& run, const WorkloadVerdict& verdict) {
+  const auto& failures = run.emulation.failures;
+  if (failures.empty()) {  // A sentence without its full stop.
+    const std::string& sentence = verdict.reasons.front().sentence;
+    return sentence.substr(0, sentence.size() - 1);
+  }
+  if (const tpu::EmulatedFailure& first = failures.front(); is_fragmented(first) && program_over_of(run) == 0)
+    return fmt::format("fragmented: {} requested, the largest free block is {}", text_from_bytes(first.asked_bytes),
+                       text_from_bytes(first.largest_free_bytes.value_or(0)));
+  if (verdict.spare_bytes < 0) return text_from_spare(verdict.spare_bytes);
+  for (const TierRow& row : compute_tier_rows(run))
+    if (row.over_bytes) return fmt::format("over by {} of {}", text_from_bytes(*row.over_bytes), row.name);
+  return fmt::format("{} refused", failures.size() == 1 ? "1 request" : text_from_count(failures.size()) + " requests");
+}
+
+}  // namespace
+
+std::string text_from_reason(const WorkloadReason& reason) {
+  return (reason.step ? fmt::format("step {}: ", *reason.step) : std::string()) + reason.sentence;
+}
+
+WorkloadVerdict compute_workload_verdict(const EmulatedWorkload& run, std::optional<std::uint64_t> devices) {
+  const tpu::Emulation& emulation = run.emulation;
   WorkloadVerdict verdict;
-  verdict.fits = run.emulation.failures.empty();
-  for (const tpu::EmulatedFailure& failure : run.emulation.failures)
+  verdict.spare_bytes = compute_hbm_spare(run);
+  for (const tpu::EmulatedFailure& failure : emulation.failures)
     verdict.reasons.push_back({failure.step, printable(failure.what), sentence_of(run, failure), failure.text});
   if (!verdict.reasons.empty()) verdict.reasons.back().sentence += sentence_of_rest(run);
-  const std::uint64_t runs = run.emulation.runs;
-  verdict.sentence = verdict.fits ? fmt::format("fits: {} of programs, nothing refused",
-                                                runs == 1 ? "1 run" : text_from_count(runs) + " runs")
-                                  : "does not fit because";
+  for (WorkloadReason& reason : reasons_of_skipped_runs(run)) verdict.reasons.push_back(std::move(reason));
+  std::stable_sort(verdict.reasons.begin(), verdict.reasons.end(),
+                   [](const WorkloadReason& a, const WorkloadReason& b) { return a.step < b.step; });
+  verdict.room = verdict.reasons.empty() ? text_from_spare(verdict.spare_bytes) : short_reason(run, verdict);
+  const bool is_too_wide = devices && run.workload.mesh.devices() > *devices;
+  if (is_too_wide) {
+    const std::string text = fmt::format("its mesh of {} devices is larger than the topology, which has {}",
+                                         text_from_count(run.workload.mesh.devices()), text_from_count(*devices));
+    verdict.room += "; " + text;
+    verdict.reasons.insert(verdict.reasons.begin(), {std::nullopt, "mesh", text + ".", {}});
+  }
+  verdict.fits = verdict.reasons.empty();
+  const bool is_refused = !emulation.failures.empty() || is_too_wide;
+  verdict.headline = verdict.fits ? "fits" : is_refused ? "does not fit" : "does not run in full";
+  verdict.sentence = verdict.headline + (verdict.fits ? ": " + text_from_runs(emulation.runs) +
+                                                            " of programs, nothing refused"
+                                                      : " because");
   // The same requests on the pool of a GPU, which moves nothing.
-  const std::size_t refused = run.emulation.gpu_failures.size();
+  const std::size_t refused = emulation.gpu_failures.size();
   if (verdict.fits && run.workload.options.has_gpu)
     verdict.sentence += refused == 0 ? "; on a GPU's pool too"
                                      : fmt::format("; on a GPU's pool {} {} refused", text_from_count(refused),
                                                    refused == 1 ? "request is" : "requests are");
   return verdict;
+}
+
+std::int64_t compute_hbm_spare(const EmulatedWorkload& run) {
+  std::int64_t spare = signed_from(run.workload.generation->hbm_usable.value);
+  for (const TierRow& row : compute_tier_rows(run)) {
+    if (row.name != tpu::text_from_tier(tpu::Tier::hbm)) continue;
+    if (row.over_bytes) return -signed_from(*row.over_bytes);
+    if (row.capacity_bytes) spare = signed_from(*row.capacity_bytes) - signed_from(row.peak_bytes);
+  }
+  for (const tpu::Step& step : run.workload.steps)
+    if (step.kind == tpu::StepKind::run)
+      spare = std::min(spare, signed_from(run.workload.generation->hbm_usable.value) -
+                                  signed_from(run.emulation.programs[step.of].needed_bytes()));
+  return spare;
+}
+
+std::string text_from_spare(std::int64_t spare_bytes) {
+  return spare_bytes >= 0 ? text_from_bytes(spare_bytes) + " to spare" : "over by " + text_from_bytes(-spare_bytes);
 }
 
 std::vector<TierRow> compute_tier_rows(const EmulatedWorkload& run) {
@@ -144,8 +240,8 @@ std::vector<TierRow> compute_tier_rows(const EmulatedWorkload& run) {
     const tpu::TierFigures& figures = run.emulation.tier[i];
     TierRow row{std::string(tpu::text_from_tier(tier)), figures.peak_bytes, figures.capacity_bytes, {}};
     for (const tpu::EmulatedFailure& failure : run.emulation.failures)
-      if (failure.tier == tier) row.over_bytes = std::max(row.over_bytes.value_or(0), over_of(failure));
-    // A job ends at the first request that is refused; what it needs as a whole may be far more.
+      if (failure.tier == tier) row.over_bytes = std::max(row.over_bytes.value_or(0), excess_of(failure));
+    // A job ends at the first request that is refused; the whole of it may need far more.
     if (tier == tpu::Tier::hbm && row.over_bytes) row.over_bytes = std::max(*row.over_bytes, program_over_of(run));
     const bool is_inside = tier == tpu::Tier::temporaries || tier == tpu::Tier::windows;
     if ((figures.is_used || row.over_bytes) && !is_inside && tier != tpu::Tier::gpu) rows.push_back(std::move(row));
@@ -153,7 +249,7 @@ std::vector<TierRow> compute_tier_rows(const EmulatedWorkload& run) {
   return rows;
 }
 
-std::string text_of_room(const TierRow& row) {
+std::string text_from_room(const TierRow& row) {
   if (row.over_bytes) return "over by " + text_from_bytes(*row.over_bytes);
   if (!row.capacity_bytes) return {};
   return text_from_bytes(*row.capacity_bytes - std::min(row.peak_bytes, *row.capacity_bytes)) + " to spare";
@@ -161,7 +257,7 @@ std::string text_of_room(const TierRow& row) {
 
 namespace {
 
-// Of a program whose values may be in VMEM: a run's copies, and what they came to in all runs.
+// For a program whose values may be in VMEM: the copies of one run, and their sum over all runs.
 void add_space_figures(const tpu::ProgramMemory& memory, const tpu::SpaceFigures& all, const std::string& of,
                        std::vector<WorkloadFigure>& figures) {
   if (memory.vmem_share_bytes == 0) return;
@@ -212,7 +308,7 @@ std::vector<WorkloadFigure> compute_workload_figures(const EmulatedWorkload& run
     add("temp", memory.temp_bytes, std::move(kind));
     if (memory.host_temp_bytes > 0) add("temp on host", memory.host_temp_bytes);
     if (memory.vmem_bytes > 0) add("temp in VMEM", memory.vmem_bytes);
-    add("code", memory.code_bytes, memory.code_bytes ? "assumed, by the file" : "no rule tells it");
+    add("code", memory.code_bytes, memory.code_bytes ? "assumed, by the file" : "unknown: no rule gives it");
     add("needed", memory.needed_bytes());
     add_space_figures(memory, run.emulation.spaces[i], of, figures);
   }
@@ -227,6 +323,8 @@ std::vector<WorkloadFigure> compute_workload_figures(const EmulatedWorkload& run
   }
   const tpu::Emulation& all = run.emulation;
   figures.push_back({"workload", "runs", all.runs, FigureUnit::count, "of programs"});
+  if (!all.skipped_runs.empty())
+    figures.push_back({"workload", "skipped", all.skipped_runs.size(), FigureUnit::count, "runs, for want of an argument"});
   figures.push_back({"workload", "refused", all.failures.size(), FigureUnit::count, "requests"});
   if (run.workload.options.has_gpu)
     figures.push_back({"GPU's pool", "refused", all.gpu_failures.size(), FigureUnit::count, "requests"});

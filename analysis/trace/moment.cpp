@@ -143,24 +143,28 @@ Result<Moment> find_event(const Trace& trace, std::string_view stream_number, st
   if (!named || *named == 0 || *named > trace.streams.size())
     return moment_refusal(fmt::format("there is no stream '{}': the trace has {}", stream_number, trace.streams.size()),
                    "Streams count from 1.");
-  const Stream& stream = trace.streams[*named - 1];
-  if (*position > stream.end_position())
-    return moment_refusal(
-        fmt::format("there is no event {}: the trace has {}, marks included", *position, stream.end_position()),
-        "Name one of them, or a time.");
-  if (trace.streams.size() > 1)
-    return moment_of_event(trace, *named - 1, *position, time_at(stream, *position),
-                           "stream " + std::string(stream_number));
-  Moment moment;
-  moment.positions = {*position};
-  moment.text = fmt::format("after {} of {}", *position, text_from_places(stream));
-  return moment;
+  return find_moment(trace, *named - 1, *position);
 }
 
 }  // namespace
 
 std::string text_from_position(const Trace& trace, std::size_t stream, std::uint64_t position) {
   return trace.streams.size() == 1 ? fmt::format("#{}", position) : fmt::format("{}#{}", stream + 1, position);
+}
+
+Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::uint64_t position) {
+  const Stream& stream = trace.streams[stream_index];
+  if (position > stream.end_position())
+    return moment_refusal(
+        fmt::format("there is no event {}: the trace has {}, marks included", position, stream.end_position()),
+        "Name one of them, or a time.");
+  if (trace.streams.size() > 1)
+    return moment_of_event(trace, stream_index, position, time_at(stream, position),
+                           fmt::format("stream {}", stream_index + 1));
+  Moment moment;
+  moment.positions = {position};
+  moment.text = fmt::format("after {} of {}", position, text_from_places(stream));
+  return moment;
 }
 
 Result<Moment> find_moment(const Trace& trace, std::string_view text) {

@@ -27,6 +27,9 @@ std::string text_from_position(const Trace& trace, std::size_t stream, std::uint
 // Errors: a text that is none of these, a time where the source has none, oom or peak where there was none.
 Result<Moment> find_moment(const Trace& trace, std::string_view text);
 
+// After so many events of one stream, by its index. The error is a position beyond the stream's end.
+Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::uint64_t position);
+
 // The states of all streams then.
 std::vector<StreamState> compute_states(const Trace& trace, const Moment& moment);
 

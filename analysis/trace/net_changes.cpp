@@ -9,25 +9,10 @@ namespace hbmscope {
 using wire::RecordKind;
 
 bool NetChanges::is_plain(std::uint8_t kind) {
-  switch (static_cast<RecordKind>(kind)) {
-    case RecordKind::string:
-    case RecordKind::frame:
-    case RecordKind::stack:
-    case RecordKind::module:
-    case RecordKind::heap:
-    case RecordKind::job:
-    case RecordKind::clock:
-    case RecordKind::code:
-    case RecordKind::alloc:
-    case RecordKind::free:
-    case RecordKind::free_requested:
-    case RecordKind::attribute:
-    case RecordKind::driver_refusal:
-    case RecordKind::out_of_memory:
-    case RecordKind::marker:
-    case RecordKind::counter: return true;
-    default: return false;
-  }
+  using wire::RecordRole;
+  const wire::RecordDescription* record = wire::find_record(kind);
+  if (record == nullptr) return false;
+  return record->role == RecordRole::definition || record->role == RecordRole::block || record->role == RecordRole::note;
 }
 
 NetChanges::NetChanges(std::size_t slot_count, std::vector<std::uint32_t> free_slots, std::size_t events)

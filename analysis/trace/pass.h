@@ -12,16 +12,11 @@
 #include <span>
 #include <vector>
 
+#include "analysis/trace/pass_control.h"
 #include "analysis/trace/record_cursor.h"
 #include "analysis/trace/stream.h"
 
 namespace hbmscope {
-
-// All fields may be touched from any thread at any time.
-struct PassControl {
-  std::atomic<std::uint64_t> done_events = 0, total_events = 0;  // Total 0: not known yet.
-  std::atomic<bool> cancelled = false;  // Set by the waiting side; the pass ends without an answer.
-};
 
 // visit(decoded block, its number) for every block of the stream that has something of the first `end` events or from
 // before them. False where it was cancelled.

@@ -13,63 +13,10 @@ namespace {
 constexpr std::uint64_t keyframe_bytes_per_event = 9;
 constexpr std::uint64_t sparing_events_per_byte = 4;
 
-// Kinds that Stream, StreamState, PhysicalState or Definitions take in. One that the wire learns belongs here when the
-// model has learned it too; until then it is counted as passed over.
-constexpr bool is_held(std::uint8_t kind) {
-  using wire::RecordKind;
-  switch (static_cast<RecordKind>(kind)) {
-    case RecordKind::string:
-    case RecordKind::frame:
-    case RecordKind::stack:
-    case RecordKind::module:
-    case RecordKind::heap:
-    case RecordKind::job:
-    case RecordKind::clock:
-    case RecordKind::code:
-    case RecordKind::live:
-    case RecordKind::listing:
-    case RecordKind::region_live:
-    case RecordKind::alloc:
-    case RecordKind::free:
-    case RecordKind::free_requested:
-    case RecordKind::free_at:
-    case RecordKind::free_requested_at:
-    case RecordKind::move:
-    case RecordKind::attribute:
-    case RecordKind::region_grow:
-    case RecordKind::region_shrink:
-    case RecordKind::heap_gone:
-    case RecordKind::physical_create:
-    case RecordKind::physical_import:
-    case RecordKind::physical_export:
-    case RecordKind::physical_release:
-    case RecordKind::reserve:
-    case RecordKind::unreserve:
-    case RecordKind::map:
-    case RecordKind::unmap:
-    case RecordKind::driver_refusal:
-    case RecordKind::out_of_memory:
-    case RecordKind::marker:
-    case RecordKind::counter:
-    case RecordKind::loss: return true;
-    default: return false;
-  }
-}
-
-// What stands in keyframes only.
-constexpr bool is_held_of_keyframe(std::uint8_t kind) {
-  using wire::RecordKind;
-  const auto record = static_cast<RecordKind>(kind);
-  return record == RecordKind::free_slot || record == RecordKind::handle_live || record == RecordKind::mapping_live ||
-         record == RecordKind::reserve_live;
-}
-
-// Of which more counts than their number.
-constexpr bool is_noted(wire::RecordKind kind) {
-  using wire::RecordKind;
-  return kind == RecordKind::out_of_memory || kind == RecordKind::driver_refusal || kind == RecordKind::marker ||
-         kind == RecordKind::counter || kind == RecordKind::attribute || kind == RecordKind::clock ||
-         kind == RecordKind::loss;
+// Whether Stream, StreamState, PhysicalState or Definitions take it in; what they do not is counted as passed over.
+bool is_held(const wire::RecordDescription* record, wire::BlockType type) {
+  if (record == nullptr || record->role == wire::RecordRole::passed_over) return false;
+  return record->role != wire::RecordRole::keyframe || type == wire::BlockType::keyframe;
 }
 
 }  // namespace
@@ -350,10 +297,9 @@ Stream::RecordCounts Stream::note(const wire::DecodedBlock& block) {
   bool has_more = false;
   for (std::size_t kind = 0; kind < rows.size(); ++kind) {
     if (rows[kind] == 0) continue;
-    has_more |= is_noted(static_cast<RecordKind>(kind));
-    const auto number = static_cast<std::uint8_t>(kind);
-    if (!is_held(number) && !(block.header().type == wire::BlockType::keyframe && is_held_of_keyframe(number)))
-      has_.passed_over[number] += rows[kind];
+    const wire::RecordDescription* record = wire::find_record(static_cast<std::uint16_t>(kind));
+    has_more |= record != nullptr && record->is_noted;
+    if (!is_held(record, block.header().type)) has_.passed_over[static_cast<std::uint8_t>(kind)] += rows[kind];
   }
   if (has_more && growth_->keeps == Keeps::everything) note_records(block);
   note_times(block);

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "analysis/query/merge.h"
-#include "analysis/read/profile_folder.h"
+#include "analysis/read/source/profile_folder.h"
 #include "analysis/trace/join_traces.h"
 #include "analysis/units/format.h"
 #include "app/cli/cli.h"

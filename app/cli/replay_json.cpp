@@ -92,18 +92,14 @@ Json json_from_check(const allocator::CheckResult& check) {
 
 nlohmann::ordered_json json_from_replay(const ReplayAnswers& answers) {
   const auto* xla = std::get_if<xla_gpu::Options>(&answers.options);
-  const auto* naive = std::get_if<allocator::first_fit::Options>(&answers.options);
   const std::string_view name = allocator::name_of(answers.options);
-  Json limit = nullptr;
-  if (xla != nullptr) limit = xla->limit_bytes;
-  if (naive != nullptr) limit = naive->limit_bytes;
-  if (const auto* vmm = std::get_if<allocator::vmm::Options>(&answers.options)) limit = vmm->limit_bytes;
+  const auto limit_bytes = allocator::row_of(answers.options).limit_bytes;
   Json json = {{"schema", json_schema},
                {"file", answers.file},
                {"allocator", name},
                {"version", xla != nullptr ? Json(xla_gpu::rules_of(xla->version).name) : Json(nullptr)},
                {"certainty", text_from_certainty(allocator::certainty_of(answers.options))},
-               {"limit_bytes", std::move(limit)},
+               {"limit_bytes", limit_bytes != nullptr ? or_null(limit_bytes(answers.options)) : Json(nullptr)},
                {"device_bytes", or_null(answers.config.upstream.device_bytes)}};
   if (answers.result) add_result(json, *answers.result, name);
   if (answers.check) json["check"] = json_from_check(*answers.check);

@@ -61,8 +61,10 @@ Result<void> plan_for_device(const ReplayOptions& options, ReplayPlan& plan) {
 // By the configuration of a stream: its limit is all the memory there is.
 Result<void> plan_by_configuration(const ReplayOptions& options, Kind kind, ReplayPlan& plan) {
   StreamConfig& config = plan.stream.config;
-  if (kind == Kind::collective || kind == Kind::pinned_host)
-    return usage(fmt::format("{} gets its size from JAX's settings", options.allocator), "Add --device-bytes, and --set if needed.");
+  const allocator::AllocatorRow& row = allocator::row_of(kind);
+  if (kind != Kind::xla_gpu && row.options_from_size == nullptr)
+    return usage(fmt::format("{} gets its size from JAX's settings", options.allocator),
+                 "Add --device-bytes, and --set if needed.");
   const auto version = allocator::version_named(options.version, allocator::version_of(config));
   if (!version) return usage(version.error(), how_to_set);
   if (kind == Kind::xla_gpu) {
@@ -74,16 +76,7 @@ Result<void> plan_by_configuration(const ReplayOptions& options, Kind kind, Repl
     return {};
   }
   if (!config.upstream.device_bytes) config.upstream.device_bytes = config.total_bytes;
-  allocator::cuda_async::Options pool;
-  pool.release_threshold_bytes = config.total_bytes;
-  pool.reserved_bytes = config.allow_growth ? 0 : config.total_bytes;
-  allocator::pytorch::Options pytorch;
-  pytorch.device_bytes = *config.upstream.device_bytes;
-  if (kind == Kind::platform) plan.options = allocator::platform::Options{};
-  if (kind == Kind::cuda_async) plan.options = pool;
-  if (kind == Kind::pytorch) plan.options = pytorch;
-  if (kind == Kind::vmm) plan.options = allocator::vmm::Options{config.total_bytes};
-  if (kind == Kind::naive) plan.options = allocator::first_fit::Options{config.total_bytes};
+  plan.options = row.options_from_size({config.total_bytes, *config.upstream.device_bytes, config.allow_growth});
   return {};
 }
 
@@ -204,7 +197,7 @@ Result<ReplayPlan> make_replay_plan(const ReplayOptions& given) {
   }
   const auto kind = allocator::kind_named(options.allocator);
   if (!kind) return usage(kind.error(), how_to_set);
-  if (*kind == Kind::pytorch || *kind == Kind::naive)
+  if (*kind && !allocator::row_of(**kind).is_of_jax)
     if (auto allowed = options.used.refuse({"--version"}, "needs one of JAX's allocators"); !allowed)
       return Failure(allowed.error());
   if (!is_stream_of_requests(options.file)) return plan_from_trace(options, *kind);

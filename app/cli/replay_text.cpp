@@ -25,34 +25,35 @@ std::string row(std::string_view name, const std::string& text) {
 }
 
 // How it gets memory, under "limit" if it has one.
-std::string pool_rows(const AllocatorOptions& options) {
-  struct Rows {
-    std::string operator()(const xla_gpu::Options& of) const {
-      return row("limit", text_from_bytes(of.limit_bytes) +
-                              (of.allow_growth ? ", growing region by region" : ", one region at the first request"));
-    }
-    std::string operator()(const allocator::platform::Options& of) const {
-      return row("pool", fmt::format("none: each request and each free calls the driver, in steps of {}",
-                                     text_from_bytes(of.granularity_bytes)));
-    }
-    std::string operator()(const allocator::cuda_async::Options& of) const {
-      return row("pool", fmt::format("keeps {}{}", text_from_bytes(of.release_threshold_bytes),
-                                     of.reserved_bytes > 0 ? ", reserved at the first request" : ", and grows"));
-    }
-    std::string operator()(const allocator::vmm::Options& of) const {
-      return row("limit", fmt::format("{}; each request gets its own memory in steps of {}, which is kept for that size",
-                                      text_from_bytes(of.limit_bytes), text_from_bytes(of.granularity_bytes)));
-    }
-    std::string operator()(const allocator::pytorch::Options& of) const {
-      return row("pool", of.expandable_segments ? "expandable segments, kept until the driver refuses"
-                                                : "segments, kept until the driver refuses");
-    }
-    std::string operator()(const allocator::first_fit::Options& of) const {
+struct PoolRows {
+  std::string operator()(const xla_gpu::Options& of) const {
+    return row("limit", text_from_bytes(of.limit_bytes) +
+                            (of.allow_growth ? ", growing region by region" : ", one region at the first request"));
+  }
+  std::string operator()(const allocator::platform::Options& of) const {
+    return row("pool", fmt::format("none: each request and each free calls the driver, in steps of {}",
+                                   text_from_bytes(of.granularity_bytes)));
+  }
+  std::string operator()(const allocator::cuda_async::Options& of) const {
+    return row("pool", fmt::format("keeps {}{}", text_from_bytes(of.release_threshold_bytes),
+                                   of.reserved_bytes > 0 ? ", reserved at the first request" : ", and grows"));
+  }
+  std::string operator()(const allocator::vmm::Options& of) const {
+    return row("limit", fmt::format("{}; each request gets its own memory in steps of {}, which is kept for that size",
+                                    text_from_bytes(of.limit_bytes), text_from_bytes(of.granularity_bytes)));
+  }
+  std::string operator()(const allocator::pytorch::Options& of) const {
+    return row("pool", of.expandable_segments ? "expandable segments, kept until the driver refuses"
+                                              : "segments, kept until the driver refuses");
+  }
+  // The others have one region, or no more to say.
+  template <class Options>
+  std::string operator()(const Options& of) const {
+    if constexpr (requires { of.limit_bytes; })
       return row("limit", text_from_bytes(of.limit_bytes) + ", one region at the first request");
-    }
-  };
-  return std::visit(Rows(), options);
-}
+    return {};
+  }
+};
 
 std::string head_text(const ReplayAnswers& answers, const Terminal& terminal) {
   std::string name(allocator::name_of(answers.options));
@@ -62,7 +63,7 @@ std::string head_text(const ReplayAnswers& answers, const Terminal& terminal) {
       terminal.paint(fmt::format("{}: {} ({})", printable(answers.file), name,
                                  allocator::text_from_certainty(allocator::certainty_of(answers.options))),
                      Ink::bold);
-  text += "\n" + pool_rows(answers.options);
+  text += "\n" + std::visit(PoolRows(), answers.options);
   if (answers.config.upstream.device_bytes)
     text += row("device", text_from_bytes(*answers.config.upstream.device_bytes));
   return text;

@@ -172,7 +172,7 @@ Error refusal_of(const Json& answer, const std::string& topology) {
                     "another Python.");
   if (what == "topology")
     return refusal(fmt::format("there is no topology '{}': {}", printable(topology), printable(text)),
-                    "Known: v2:1x1, v3:2x2, v4:2x2x1, v5e:2x2, v5p:2x2x1, v6e:2x2, tpu7x:2x2x1 and larger ones.");
+                   fmt::format("Known: {} and larger ones.", allocator::tpu::text_from_topologies()));
   std::fputs(lines_of(answer.value("traceback", "")).c_str(), stderr);
   return refusal(fmt::format("the {} failed: {}", what == "compile" ? "compiler" : "script",
                               printable(text.substr(0, text.find('\n')))),
@@ -217,6 +217,7 @@ Result<Compiled> read_compiled(const std::string& topology, const Json& answer, 
   compiled.row.target = topology;
   compiled.row.needed_bytes = compiled.fit->needed;
   compiled.row.fits = true;  // The compiler knows better than a table of limits.
+  compiled.row.headline = "fits";
   compiled.row.advice.clear();
   return compiled;
 }
@@ -227,7 +228,7 @@ Compiled read_refusal(const std::string& topology, const Json& answer) {
   FitRow& row = compiled.row;
   row.target = topology;
   row.usable_bytes = usable_of(topology);
-  row.room = "does not fit";
+  row.headline = row.room = "does not fit";
   const std::string& text = compiled.failure;
   const auto trace = read_tpu_oom({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "compiler");
   if (!trace) return compiled;
@@ -248,7 +249,7 @@ Compiled read_refusal(const std::string& topology, const Json& answer) {
   if (figures.is_object()) {
     const auto bytes = [&](const char* key) { return figures.value(key, std::uint64_t{0}); };
     need.donatable_bytes = bytes("donatable");
-    need.is_donatable_told = false;
+    need.is_donatable_from_compiler = false;
     const std::uint64_t kept = bytes("argument") + bytes("output");
     if (kept < need.needed_bytes) need.temp_bytes = need.needed_bytes - kept;
   }

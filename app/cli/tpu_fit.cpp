@@ -15,6 +15,7 @@
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
 #include "app/cli/tpu.h"
+#include "app/cli/tpu_run.h"
 
 namespace hbmscope::cli {
 
@@ -112,12 +113,26 @@ Result<Fit> fit_of(const std::string& file, const std::string& max_size) {
 }
 
 FitRow row_of(const Fit& fit, const std::string& name, std::uint64_t usable_bytes) {
-  FitRow row{name, usable_bytes, fit.needed, fit.needed <= usable_bytes, {}, {}, {}};
+  FitRow row;
+  row.target = name;
+  row.usable_bytes = usable_bytes;
+  row.needed_bytes = fit.needed;
+  row.fits = fit.needed <= usable_bytes;
+  row.headline = *row.fits ? "fits" : "does not fit";
   row.spare_bytes = signed_from(usable_bytes) - signed_from(fit.needed);
   row.room = text_from_spare(*row.spare_bytes);
   row.advice = advise_on_program({fit.needed, usable_bytes, fit.program.temp_bytes, fit.program.donatable_bytes});
   return row;
 }
+
+namespace {
+
+Ink ink_of(const FitRow& row) {
+  if (!row.fits) return Ink::dim;
+  return *row.fits ? Ink::good : Ink::bad;
+}
+
+}  // namespace
 
 std::string text_from_rows(const std::vector<FitRow>& rows, const Terminal& terminal) {
   std::size_t width = 10;
@@ -129,7 +144,7 @@ std::string text_from_rows(const std::vector<FitRow>& rows, const Terminal& term
   };
   for (const FitRow& row : rows)
     text += pad_right(printable(row.target), width) + "  " + cell(row.usable_bytes) + "  " + cell(row.needed_bytes) +
-            "  " + terminal.paint(row.room, row.fits ? Ink::good : Ink::bad) + "\n";
+            "  " + terminal.paint(row.headline + ": " + row.room, ink_of(row)) + "\n";
   return text + text_from_advice(rows);
 }
 
@@ -180,7 +195,9 @@ nlohmann::ordered_json json_from_rows(const std::vector<FitRow>& rows, const std
                     {"devices", or_null(targets[i].devices)},
                     {"usable_bytes", or_null(row.usable_bytes)},
                     {"needed_bytes", or_null(row.needed_bytes)},
-                    {"fits", row.fits},
+                    {"fits", row.fits ? nlohmann::ordered_json(*row.fits) : nlohmann::ordered_json(nullptr)},
+                    {"verdict", row.headline},
+                    {"reasons", json_from_reasons(row.reasons)},
                     {"spare_bytes", or_null(row.spare_bytes)},
                     {"text", valid_utf8(row.room)},
                     {"advice", json_from_advice(row.advice)}});

@@ -11,6 +11,7 @@
 #include "allocator/tpu/generation.h"
 #include "analysis/query/fit_advice.h"
 #include "analysis/query/program_memory.h"
+#include "analysis/query/workload_verdict.h"
 #include "analysis/read/tpu_workload/open_workload.h"
 #include "app/cli/terminal.h"
 
@@ -33,9 +34,11 @@ std::string canonical_topology(const std::string& topology);
 struct FitRow {
   std::string target;
   std::optional<std::uint64_t> usable_bytes, needed_bytes;
-  bool fits = false;
+  std::optional<bool> fits = false;         // Nothing: unknown, and `room` says why.
+  std::string headline;                     // "fits", "does not fit", "does not run in full", "unknown"
   std::optional<std::int64_t> spare_bytes;  // Of HBM; negative: over.
   std::string room;                         // "2.10 GiB to spare", "over by 7.00 MiB of vmem"
+  std::vector<WorkloadReason> reasons;      // Of a workload that does not fit.
   std::vector<FitAdvice> advice;            // Empty where it fits.
 };
 // A table, and below it what would make each fit that does not.
@@ -60,8 +63,8 @@ nlohmann::ordered_json json_of(const Fit& fit, const std::vector<FitTarget>& tar
 // Of other generations than the one that it was compiled, or emulated, for.
 extern const char* const fit_caveat;
 
-// A workload emulated on each target, and where it does not fit with one thing changed after the other. Errors: those
-// of the emulation.
+// A workload emulated on each target, with the verdict of `tpu run`; where it does not fit, also with each possible
+// change on its own. A generation that can't be emulated is unknown. Errors: of the emulation, if all targets have one.
 struct WorkloadFit {
   std::string name;
   std::vector<FitRow> rows;

@@ -18,29 +18,18 @@ namespace tpu = allocator::tpu;
 
 constexpr std::int64_t devices_most = 4096;
 
-// One thing changed: "mesh.fsdp=16 (was 8)".
+// The workload with one thing changed: "mesh.fsdp=16 (was 8)".
 struct Trial {
-  bool fits = false;
-  std::int64_t spare_bytes = 0;
+  WorkloadVerdict verdict;
   std::int64_t over_bytes = 0;  // Of the memory that is too small by the most.
   std::uint64_t devices = 1;
-  std::vector<TierRow> tiers;
 };
 
-Trial trial_of(const EmulatedWorkload& run) {
-  Trial trial{run.emulation.failures.empty() && run.emulation.runs_skipped == 0, compute_hbm_spare(run), 0,
-              run.workload.mesh.devices(), compute_tier_rows(run)};
-  for (const TierRow& row : trial.tiers)
+Trial trial_of(const EmulatedWorkload& run, const FitTarget& target) {
+  Trial trial{compute_workload_verdict(run, target.devices), 0, run.workload.mesh.devices()};
+  for (const TierRow& row : compute_tier_rows(run))
     trial.over_bytes = std::max(trial.over_bytes, signed_from(row.over_bytes.value_or(0)));
   return trial;
-}
-
-// "over by 7.00 MiB of vmem"; of HBM without its name.
-std::string room_of(const Trial& trial) {
-  if (trial.fits || trial.spare_bytes < 0) return text_from_spare(trial.spare_bytes);
-  for (const TierRow& row : trial.tiers)
-    if (row.over_bytes) return fmt::format("over by {} of {}", text_from_bytes(*row.over_bytes), row.name);
-  return "not all of it runs";
 }
 
 // What donating would reuse: arguments that are kept, each where an output of the program has its shape.
@@ -72,23 +61,22 @@ class Search {
   Result<FitRow> row() {
     auto as_it_is = emulated({});
     if (!as_it_is) return Failure(as_it_is.error());
-    base_ = trial_of(*as_it_is);
+    base_ = trial_of(*as_it_is, target_);
     FitRow row;
     row.target = target_.name;
     row.usable_bytes = target_.generation->hbm_usable.value;
-    row.spare_bytes = base_.spare_bytes;
-    row.needed_bytes = static_cast<std::uint64_t>(signed_from(*row.usable_bytes) - base_.spare_bytes);
-    row.fits = base_.fits;
-    row.room = room_of(base_);
-    if (has_too_few_devices(base_)) {
-      row.fits = false;
-      row.room += fmt::format("; its mesh of {} devices is larger than the topology", text_from_count(base_.devices));
-    }
-    if (base_.fits) return row;
+    row.spare_bytes = base_.verdict.spare_bytes;
+    row.needed_bytes = static_cast<std::uint64_t>(signed_from(*row.usable_bytes) - base_.verdict.spare_bytes);
+    row.fits = base_.verdict.fits;
+    row.headline = base_.verdict.headline;
+    row.room = base_.verdict.room;
+    row.reasons = base_.verdict.reasons;
+    // No change of the file makes a topology larger.
+    if (base_.verdict.fits || (has_too_few_devices(base_) && base_.verdict.reasons.size() == 1)) return row;
     try_settings(as_it_is->workload);
     for (const WorkloadKnob& knob : opened_.knobs) try_knob(knob);
     // Without a mesh there is nothing to emulate on more devices.
-    if (as_it_is->workload.mesh.axes.empty() && base_.spare_bytes < 0)
+    if (as_it_is->workload.mesh.axes.empty() && base_.verdict.spare_bytes < 0)
       for (FitAdvice& advice : advise_on_program({*row.needed_bytes, *row.usable_bytes, {}, {}}))
         found_.push_back({std::move(advice), 2, false});
     std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
@@ -134,16 +122,17 @@ class Search {
     if (work_.is_over()) return std::nullopt;
     const auto run = emulated({change});
     if (!run) return std::nullopt;  // A mesh that divides no array: another one may.
-    Trial trial = trial_of(*run);
+    Trial trial = trial_of(*run, target_);
     if (has_too_few_devices(trial)) return std::nullopt;
     return trial;
   }
 
   void add(const std::string& change, const std::string& text, const Trial& trial, double factor = 1,
            bool is_parameter = false) {
-    if (!trial.fits && trial.over_bytes >= base_.over_bytes) return;
-    found_.push_back({{change, fmt::format("{}: {}{}", text, trial.fits ? "" : "still ", room_of(trial)), trial.fits,
-                       trial.spare_bytes, AdviceKind::emulated},
+    const WorkloadVerdict& verdict = trial.verdict;
+    if (!verdict.fits && trial.over_bytes >= base_.over_bytes) return;
+    found_.push_back({{change, fmt::format("{}: {}{}", text, verdict.fits ? "" : "still ", verdict.room), verdict.fits,
+                       verdict.spare_bytes, AdviceKind::emulated},
                       factor,
                       is_parameter});
   }
@@ -158,7 +147,7 @@ class Search {
     if (!workload.options.donates) return;  // Another knob turns it on.
     std::string names;
     const auto run = emulated({}, &names);
-    if (run && !names.empty()) add("donate", fmt::format("donating {}", names), trial_of(*run));
+    if (run && !names.empty()) add("donate", fmt::format("donating {}", names), trial_of(*run, target_));
   }
 
   void try_knob(const WorkloadKnob& knob) {
@@ -192,9 +181,9 @@ class Search {
       if (work_.is_over()) break;
       if (!trial) continue;
       const std::int64_t over = best ? best->second.over_bytes : base_.over_bytes;
-      if (!trial->fits && trial->over_bytes >= over) break;
+      if (!trial->verdict.fits && trial->over_bytes >= over) break;
       best.emplace(number, std::move(*trial));
-      if (best->second.fits) break;
+      if (best->second.verdict.fits) break;
     }
     if (!best) return;
     const double ratio = static_cast<double>(best->first) / static_cast<double>(written);
@@ -215,13 +204,26 @@ class Search {
 
 Result<WorkloadFit> fit_workload(const OpenedWorkload& opened, const std::vector<FitTarget>& targets) {
   WorkloadFit fit{opened.now->workload.name, {}, false};
+  std::optional<Error> first_error;
   for (const FitTarget& target : targets) {
     tpu::Work work(emulation_steps_max);  // Each as much as one emulation may take.
     auto row = Search(opened, target, work).row();
-    if (!row) return Failure(row.error());
+    if (!row) {
+      if (!first_error) first_error = row.error();
+      FitRow unknown;
+      unknown.target = target.name;
+      unknown.usable_bytes = target.generation->hbm_usable.value;
+      unknown.fits = std::nullopt;
+      unknown.headline = "unknown";
+      unknown.room = row.error().what;
+      fit.rows.push_back(std::move(unknown));
+      continue;
+    }
     fit.is_cut_short = fit.is_cut_short || work.is_over();
     fit.rows.push_back(std::move(*row));
   }
+  const bool is_known = std::any_of(fit.rows.begin(), fit.rows.end(), [](const FitRow& row) { return row.fits; });
+  if (!is_known && first_error) return Failure(std::move(*first_error));
   return fit;
 }
 

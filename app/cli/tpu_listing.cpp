@@ -21,7 +21,8 @@ namespace tpu = allocator::tpu;
 using Json = nlohmann::ordered_json;
 
 Result<const tpu::Generation*> generation_or_default(const std::string& name) {
-  return generation_from(name.empty() ? "v5e" : name);
+  if (name.empty()) return &tpu::default_generation();
+  return generation_from(name);
 }
 
 tpu::SecondMinor second_minor_of(const std::string& name) {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "allocator/tpu/emulation/emulation.h"
+#include "analysis/query/workload_verdict.h"
 #include "app/cli/cli.h"
 #include "app/cli/terminal.h"
 
@@ -24,11 +24,11 @@ int run_tpu_workload(const TpuRunOptions& options);
 // What the window is asked for: the file with the same changes.
 int open_tpu_workload(const TpuRunOptions& options, const OpenWindow& open_window);
 
-using allocator::tpu::EmulatedWorkload;
-
 // What a person reads; `other`: as the file has it, beside what-ifs. Null: there are none.
 std::string text_from_emulation(const EmulatedWorkload& run, const EmulatedWorkload* other, const Terminal& terminal);
 // Described in app/cli/README.md.
 nlohmann::ordered_json json_from_emulation(const EmulatedWorkload& run);
+// The key "reasons" of `tpu run --json` and `tpu fit --json`.
+nlohmann::ordered_json json_from_reasons(const std::vector<WorkloadReason>& reasons);
 
 }  // namespace hbmscope::cli

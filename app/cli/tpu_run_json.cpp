@@ -186,8 +186,17 @@ Json list_of(const List& list, const More&... more) {
 
 }  // namespace
 
+nlohmann::ordered_json json_from_reasons(const std::vector<WorkloadReason>& reasons) {
+  Json rows = Json::array();
+  for (const WorkloadReason& reason : reasons)
+    rows.push_back(
+        {{"step", or_null(reason.step)}, {"of", valid_utf8(reason.what)}, {"text", valid_utf8(reason.sentence)}});
+  return rows;
+}
+
 nlohmann::ordered_json json_from_emulation(const EmulatedWorkload& run) {
   const auto& [workload, emulation] = run;
+  const WorkloadVerdict verdict = compute_workload_verdict(run);
   Json mesh = Json::object();
   for (const tpu::MeshAxis& axis : workload.mesh.axes) mesh[valid_utf8(axis.name)] = axis.size;
   Json programs = Json::array();
@@ -219,13 +228,15 @@ nlohmann::ordered_json json_from_emulation(const EmulatedWorkload& run) {
             {"vmem", "assumed"},
             {"times", "modelled"}}},
           {"usable_bytes", workload.generation->hbm_usable.value},
-          {"fits", emulation.failures.empty()},
+          {"fits", verdict.fits},
+          {"verdict", verdict.headline},
+          {"reasons", json_from_reasons(verdict.reasons)},
           {"programs", std::move(programs)},
           {"arrays", list_of(workload.arrays, workload.mesh)},
           {"tiers", json_from_tiers(run)},
           {"kernels", list_of(emulation.kernels, workload)},
           {"runs", emulation.runs},
-          {"runs_skipped", emulation.runs_skipped},
+          {"runs_skipped", emulation.skipped_runs.size()},
           {"reused_bytes", emulation.reused_bytes},
           {"evictions", emulation.evictions},
           {"defragmentations", list_of(emulation.defragmentations)},

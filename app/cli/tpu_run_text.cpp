@@ -36,7 +36,7 @@ class Writer {
   const tpu::Emulation& emulation() const { return run_.emulation; }
 
   void write_head() {
-    const std::string title = title_of(run_);
+    const std::string title = workload_title(run_);
     const std::size_t name = printable(workload().name.empty() ? "workload" : workload().name).size();
     text_ = terminal_.paint(title.substr(0, name), Ink::bold) + title.substr(name) + "\n";
     if (!workload().about.empty()) text_ += printable(workload().about) + "\n";
@@ -81,8 +81,7 @@ class Writer {
 
   std::string room_of(const tpu::ProgramMemory& memory) const {
     const std::uint64_t usable = workload().generation->hbm_usable.value, needed = memory.needed_bytes();
-    const bool fits = needed <= usable;
-    return fmt::format("{} {}", text_from_bytes(fits ? usable - needed : needed - usable), fits ? "to spare" : "over");
+    return text_from_spare(signed_from(usable) - signed_from(needed));
   }
 
   void write_kept(std::size_t number) {
@@ -128,7 +127,7 @@ class Writer {
     for (const TierRow& row : compute_tier_rows(run_))
       text_ += pad_right(row.name, 16) + pad_left(row.capacity_bytes ? text_from_bytes(*row.capacity_bytes) : "?", 11) +
                pad_left(text_from_bytes(row.peak_bytes), 11) + "  " +
-               terminal_.paint(text_of_room(row), row.over_bytes ? Ink::bad : Ink::dim) + "\n";
+               terminal_.paint(text_from_room(row), row.over_bytes ? Ink::bad : Ink::dim) + "\n";
     text_ += "\n";
   }
 
@@ -145,7 +144,7 @@ class Writer {
                            text_from_count(kernel.run.skipped), us(kernel.run.time_ns), us(kernel.run.stall_ns));
       const auto before = other_ == nullptr ? nullptr : find_kernel(other_->emulation, pipeline.name);
       if (before != nullptr)
-        text_ += fmt::format("  as written: {} of VMEM, {}, of which it stalls {}\n",
+        text_ += fmt::format("  unmodified: {} of VMEM, {}, of which it stalls {}\n",
                              text_from_bytes(before->vmem_bytes), us(before->run.time_ns), us(before->run.stall_ns));
       text_ += "\n";
     }
@@ -161,14 +160,14 @@ class Writer {
     const auto& list = emulation().defragmentations;
     for (std::size_t i = 0; i < std::min(list.size(), defragmentations_shown); ++i)
       text_ += fmt::format(
-          "defragmented at step {}: {} asked, {} free, largest free {} -> {}; {} moved in {} moves, modelled {}\n",
+          "defragmented at step {}: {} requested, {} free, largest free block {} -> {}; {} moved in {} moves, modelled {}\n",
           list[i].step, text_from_bytes(list[i].asked_bytes), text_from_bytes(list[i].free_bytes),
           text_from_bytes(list[i].largest_before), text_from_bytes(list[i].largest_after),
           text_from_bytes(list[i].moved_bytes), text_from_count(list[i].moves), us(list[i].cost_ns));
     if (list.size() > defragmentations_shown)
       text_ += fmt::format("and {} more times\n", list.size() - defragmentations_shown);
     if (emulation().evictions > 0)
-      text_ += fmt::format("{} times a loaded program was given up\n", text_from_count(emulation().evictions));
+      text_ += fmt::format("{} times a loaded program was evicted\n", text_from_count(emulation().evictions));
     if (!list.empty() || emulation().evictions > 0) text_ += "\n";
   }
 
@@ -179,9 +178,9 @@ class Writer {
         terminal_.paint("the same on a GPU", Ink::bold) +
         fmt::format(
             " with a pool of {}, which moves nothing: {}\n", text_from_bytes(workload().generation->hbm_usable.value),
-            failures.empty() ? "all fits" : fmt::format("{} requests refused", text_from_count(failures.size())));
+            failures.empty() ? emulation().gpu_runs_skipped == 0 ? "all fits" : "nothing refused, but runs are skipped" : fmt::format("{} requests refused", text_from_count(failures.size())));
     if (!failures.empty())
-      text_ += fmt::format("  first at step {}: {} asked for {}, {} free, the largest piece {}\n",
+      text_ += fmt::format("  first at step {}: {} requested for {}, {} free, the largest free block {}\n",
                            failures.front().step, text_from_bytes(failures.front().asked_bytes),
                            printable(failures.front().what), text_from_bytes(failures.front().free_bytes.value_or(0)),
                            text_from_bytes(failures.front().largest_free_bytes.value_or(0)));
@@ -189,15 +188,15 @@ class Writer {
   }
 
   void write_verdict() {
-    const WorkloadVerdict verdict = verdict_of(run_);
-    if (other_ != nullptr && verdict.fits != other_->emulation.failures.empty())
-      text_ += fmt::format("as written: {}\n", verdict.fits ? "does not fit" : "fits");
-    const std::size_t colon = std::min(verdict.sentence.find(':'), verdict.sentence.find(" because"));
-    text_ += terminal_.paint(verdict.sentence.substr(0, colon), verdict.fits ? Ink::good : Ink::bad) +
-             verdict.sentence.substr(colon) + "\n";
+    const WorkloadVerdict verdict = compute_workload_verdict(run_);
+    if (other_ != nullptr)
+      if (const auto written = compute_workload_verdict(*other_); written.headline != verdict.headline)
+        text_ += fmt::format("unmodified: {}\n", written.headline);
+    text_ += terminal_.paint(verdict.headline, verdict.fits ? Ink::good : Ink::bad) +
+             verdict.sentence.substr(verdict.headline.size()) + "\n";
     const auto& reasons = verdict.reasons;
     for (std::size_t i = 0; i < std::min(reasons.size(), failures_shown); ++i)
-      text_ += fmt::format("step {}: {}\n{}", reasons[i].step, reasons[i].sentence, reasons[i].text);
+      text_ += text_from_reason(reasons[i]) + "\n" + reasons[i].text;
     if (reasons.size() > failures_shown) text_ += fmt::format("and {} more\n", reasons.size() - failures_shown);
   }
 

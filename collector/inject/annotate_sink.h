@@ -6,19 +6,20 @@
 
 namespace hbmscope::inject {
 
-// Whether any program or library that is loaded has a table.
+// True if any loaded program or library has a table.
 bool has_annotated_tables();
 
-// Whether somebody else's calls are in one: of a program that serves itself, or of a second collector.
+// True if a table is already filled by another listener: by the program itself (hbmscope_serve.h), or by a second
+// collector.
 bool is_another_listening();
 
-// From now on the events of all that are loaded are told; again, of those that came since. What their heaps hold
-// already is listed at the next call about each. False: nothing was loaded since the last time.
+// Starts to record the events of all loaded modules; called again, those of modules loaded since. The present contents
+// of their heaps are listed at the next call about each heap. Returns false if nothing was loaded since the last time.
 bool listen_to_all();
 
-// No more events of any.
+// Stops recording the events of all modules.
 void stop_listening();
-// The same in a child after fork().
+// Does the same in a child after fork().
 void stop_listening_in_child();
 
 }  // namespace hbmscope::inject

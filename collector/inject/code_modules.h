@@ -1,5 +1,5 @@
-// The programs and libraries whose code a stack's addresses are in: each is told to the observer, which finds out what
-// is at an address, when a stack first has one of it. With them is found what stacks are taken with: the unwinder
+// The programs and libraries that contain the addresses of a stack. Each is reported to the observer when a stack first
+// has an address in it; the observer finds the function names. This also finds what takes the stacks: the unwinder
 // (native_frames.h) and the Python interpreter (python_frames.h), wherever they were loaded from.
 #pragma once
 
@@ -7,20 +7,20 @@
 
 namespace hbmscope::inject {
 
-// Notices what was loaded and unloaded since; says how often something was unloaded so far. Takes the loader's lock, as
-// an unwinder may too; so no lock of ours may be held.
+// Notices what was loaded and unloaded since the last call, and returns how many unloads there were so far. Takes the
+// loader's lock, as an unwinder may too, so no lock of ours may be held.
 std::uint64_t look_at_loaded_code();
-// The module's id; 0: none has the address, or there was no room for it.
+// The module's id; 0 if no module has the address, or there was no room for it.
 std::uint32_t module_of_code(std::uint64_t address);
 
 struct CodeRange {
   std::uint64_t begin = 0, end = 0;
   bool has(std::uint64_t address) const { return address - begin < end - begin; }
 };
-// Ours, the driver's and CUPTI's: what is called to tell of a call is no part of who called.
+// Our own code, the driver's and CUPTI's: it only reports the call and is not part of the caller's stack.
 bool is_code_of_telling(std::uint64_t address);
 
-// In a child after fork(): another thread of the parent's may have been in the middle of anything.
+// Called in a child after fork(): another thread of the parent may have been in the middle of a change.
 void forget_code_modules();
 
 }  // namespace hbmscope::inject

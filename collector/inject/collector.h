@@ -3,23 +3,23 @@
 
 namespace hbmscope::inject {
 
-// Makes the rings and hands them to the observer, once. False: there is none, or it can't be reached, which has been
-// said on standard error.
+// Makes the rings and hands them to the observer, once. False: there is no observer, or it can't be reached, which was
+// reported on standard error.
 bool open_rings();
 
-// Whether there is one to be reached, as far as is known.
+// Whether there is an observer to connect to, as far as we know.
 bool has_observer();
 
-// What the rings before these knew is nothing to them.
+// Forgets what was defined in the rings before these.
 void forget_driver_ids();
 
-// In a child after fork(): its parent's observer is none of its.
+// Called in a child after fork(): the parent's observer is not the child's.
 void forget_attachment();
 
-// The process had run before it was attached to: what it has is not known from the start.
+// The process had been running before it was attached to, so its earlier memory is unknown.
 bool came_late();
 
-// Once a process: what is to happen in its children after fork().
+// Registers, once in a process, what its children do after fork().
 void watch_forks();
 
 }  // namespace hbmscope::inject

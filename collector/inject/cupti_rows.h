@@ -1,4 +1,4 @@
-// What CUPTI tells of a call, as the rows that interposition makes of it (driver_rows.h): both are made from
+// Turns what CUPTI reports of a call into the rows that interposition makes of it (driver_rows.h): both are made from
 // driver_entries.inc.
 #pragma once
 
@@ -7,15 +7,15 @@
 
 namespace hbmscope::inject::cupti {
 
-// Entry::count: none that is told of.
+// Entry::count if the call is not reported.
 Entry entry_from_id(CallbackId id);
-// 0: it is none that is told of, as it only hands out entry points.
+// 0 if the call is not reported, because it only hands out entry points.
 CallbackId id_of(Entry entry);
 bool gives_back(Entry entry);
 
-// Of a call that has succeeded.
+// For a call that succeeded.
 void tell(const DriverCall& call, const void* parameters);
-// Of one that found no memory: the bytes that it asked for; 0: it does not say.
+// For a call that found no memory: the requested bytes; 0 if the call has none.
 std::uint64_t asked_bytes(Entry entry, const void* parameters);
 
 }  // namespace hbmscope::inject::cupti

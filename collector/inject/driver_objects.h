@@ -1,5 +1,5 @@
-// A small table of the driver's objects, for all threads, without a lock. What does not fit is not found. Two threads
-// that add one object at once may get two places for it, of which find() knows the first.
+// A small table of the driver's objects, for all threads, without a lock. An object that does not fit is not found. If
+// two threads add the same object at once it may get two places, and find() returns the first.
 #pragma once
 
 #include <atomic>
@@ -33,8 +33,8 @@ struct DriverObjects {
   }
 };
 
-// To whose device a stream belongs: one word each, found in a few steps. A place that is needed is taken from another
-// stream, which is then not known any more; and so is a stream whose handle is no address of 48 bits.
+// The device of each stream: one word for each, found in a few steps. If a place is needed, another stream loses its
+// place and is unknown from then on; a stream whose handle is not an address of 48 bits is never known.
 class DevicesOfStreams {
  public:
   void note(void* stream, unsigned device) {
@@ -45,7 +45,7 @@ class DevicesOfStreams {
     if (word == nullptr) word = &words_[first_of(handle)];
     word->store(handle | std::uint64_t{device} << device_shift, std::memory_order_relaxed);
   }
-  int find(void* stream) {  // Below 0: not known.
+  int find(void* stream) {  // Negative if it is unknown.
     const auto handle = reinterpret_cast<std::uint64_t>(stream);
     const std::atomic<std::uint64_t>* word = handle == 0 ? nullptr : find_word(handle, handle);
     const std::uint64_t there = word == nullptr ? 0 : word->load(std::memory_order_relaxed);
@@ -58,7 +58,7 @@ class DevicesOfStreams {
   }
 
  private:
-  // Of the places that a handle may have, the first with `wanted`, a handle or 0; null: none has it.
+  // Of the places that a handle may have, the first one with `wanted` (a handle or 0); null if there is none.
   std::atomic<std::uint64_t>* find_word(std::uint64_t handle, std::uint64_t wanted) {
     for (std::size_t step = 0; step < steps; ++step) {
       std::atomic<std::uint64_t>& word = words_[(first_of(handle) + step) % size];

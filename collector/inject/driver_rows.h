@@ -1,5 +1,5 @@
-// What calls of the driver say, as rows, whoever tells of them (back_end.h). The calls below are what
-// driver_entries.inc is made of. None may be made before is_observed() was true.
+// Turns driver calls into rows, whichever back end reports them (back_end.h). driver_entries.inc is written in terms of
+// the functions below. None may be called before is_observed() was true.
 #pragma once
 
 #include "collector/inject/back_end.h"
@@ -10,28 +10,28 @@
 
 namespace hbmscope::inject {
 
-// Connects to the observer at the first call. False: there is none.
+// Connects to the observer at the first call. False: there is no observer.
 bool is_observed();
 
-// A call of the driver, of whoever has told of it: what its rows are made of.
+// A driver call, from whichever back end: what its rows are made of.
 struct DriverCall {
   const Entry entry;
-  // Of a call that gives memory back: when it began, which is the time of its rows. 0: nothing is told of it.
+  // For a call that frees memory: when it began, which is the time of its rows. 0: it is not recorded.
   std::uint64_t since = 0;
-  int known_device = -1;                   // The calling thread's; -1: not known, and the driver may be asked.
-  driver::Object known_context = nullptr;  // And its context.
+  int known_device = -1;                   // The calling thread's; -1: unknown, and the driver may be asked.
+  driver::Object known_context = nullptr;  // The calling thread's context.
 
   bool may_ask_driver() const { return known_device < 0; }
   driver::Device device() const;
-  driver::Object context() const;          // Null: there is none, or it can't be asked for.
+  driver::Object context() const;          // Null: there is none, or the driver can't be asked.
   void refuse(std::uint64_t asked) const;  // The driver is out of memory.
 
  private:
   std::uint64_t free_bytes() const;
 };
 
-// A call of the program's that came to our own entry point, until the end of its block. What the driver calls for
-// itself meanwhile is part of it, and is not told.
+// A call of the program that arrived at our own entry point, until the end of its block. What the driver calls for
+// itself meanwhile is part of it, and is not recorded.
 class InterposedCall : public DriverCall {
  public:
   explicit InterposedCall(Entry which) : DriverCall{which}, is_outermost_((thread_word & in_driver_call) == 0) {
@@ -50,7 +50,7 @@ class InterposedCall : public DriverCall {
   bool is_outermost_;
 };
 
-// One that needs the driver for more than to ask for entry points.
+// A call that needs the driver for more than looking up entry points.
 class UsingCall : public InterposedCall {
  public:
   explicit UsingCall(Entry which) : InterposedCall(which) {
@@ -60,7 +60,7 @@ class UsingCall : public InterposedCall {
     is_cuptis_ = back_end.load(std::memory_order_relaxed) == BackEnd::cupti;
     if (is_cuptis_) thread_word &= ~cupti_has_told;
   }
-  // After the call. What CUPTI should have told, and did not as somebody has ended it, is told here.
+  // Called after the driver call. Records what CUPTI should have reported and did not, because somebody has ended it.
   bool is_told() const { return is_ours() && is_observed(); }
 
  protected:
@@ -68,11 +68,11 @@ class UsingCall : public InterposedCall {
   bool is_ours() const { return tells_ || (is_cuptis_ && (thread_word & cupti_has_told) == 0 && is_cupti_gone(entry)); }
 
  private:
-  bool tells_ = false;  // As it was when the call began: it is told by one back end, whatever comes in between.
+  bool tells_ = false;  // Set when the call begins: one back end reports it, whatever happens in between.
   bool is_cuptis_ = false;
 };
 
-// A call that gives memory back: its rows have the time before it, and are written when it has succeeded.
+// A call that frees memory: its rows have the time before the call, and are written when it has succeeded.
 class GivingCall : public UsingCall {
  public:
   explicit GivingCall(Entry which) : UsingCall(which) {
@@ -81,7 +81,7 @@ class GivingCall : public UsingCall {
   ~GivingCall() {
     if (since != 0) rings.end_giving();
   }
-  // Where nothing was told yet, nothing is given back.
+  // If nothing was recorded yet, nothing can be freed.
   bool gives() {
     if (since == 0 && !tells() && is_ours() && rings.is_open()) since = rings.begin_giving(take_stack());
     return since != 0;
@@ -91,9 +91,9 @@ class GivingCall : public UsingCall {
 namespace driver {
 
 constexpr std::size_t devices_max = 64;
-std::size_t index_of_device(Device device);  // Below that; what is beyond is the first.
+std::size_t index_of_device(Device device);  // Below that; higher devices count as the first.
 
-// Heaps by their numbers in the rings; made where they are missing.
+// Heaps by their numbers in the rings; defined when they are first needed.
 std::uint32_t device_heap(Device device);
 std::uint32_t device_heap(const DriverCall& call);  // Of the thread's device.
 std::uint32_t managed_heap();
@@ -112,10 +112,10 @@ inline void take(const DriverCall& call, Address at, Size bytes) {
   take(call, at, bytes, bytes);
 }
 void take_host(const DriverCall& call, void* at, Size bytes);
-void take_array(const DriverCall& call, Object array, Size bytes);  // 0: of memory that is counted elsewhere.
-// Of a pool, which is its device's and no context's.
+void take_array(const DriverCall& call, Object array, Size bytes);  // 0: the memory is counted elsewhere.
+// From a pool, which belongs to its device and to no context.
 void take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Object stream);
-// A module's or a library's, which a program may ask for many times; told once.
+// A variable of a module or a library. A program may ask for it many times; it is recorded once.
 void take_variable(std::uint32_t heap, const DriverCall& call, Object module, Address at, Size bytes, const char* name);
 template <class At, class Bytes>
 void take_variable(std::uint32_t heap, const DriverCall& call, Object module, const At* at, const Bytes* bytes,
@@ -137,8 +137,8 @@ inline std::uint64_t number_of(Object object) {
   return reinterpret_cast<std::uint64_t>(object);
 }
 void create(MemHandle handle, Size bytes, Location location);
-void create_view(MemHandle handle);  // A handle that shows others' memory and owns none.
-void import(const DriverCall& call, MemHandle handle, std::uint64_t bytes = 0);  // 0: not told.
+void create_view(MemHandle handle);  // A handle that maps foreign memory and owns none.
+void import(const DriverCall& call, MemHandle handle, std::uint64_t bytes = 0);  // 0: unknown.
 void note_export(MemHandle handle);
 void release(const DriverCall& call, MemHandle handle);
 void map(const DriverCall& call, Address at, Size bytes, Size offset, MemHandle handle);
@@ -146,20 +146,20 @@ void unmap(const DriverCall& call, Address at, Size bytes);
 void reserve(const DriverCall& call, Address at, Size bytes);
 void unreserve(const DriverCall& call, Address at, Size bytes);
 
-// What is destroyed takes with it what is its (driver_owners.h). A primary context that somebody else still uses is not
-// destroyed when it is released; where the driver may not be asked, nothing is told of a release.
+// A destroyed context, module or library ends everything it owns (driver_owners.h). Releasing a primary context that
+// somebody else still uses does not destroy it; where the driver can't be asked (CUPTI), a release is not recorded.
 void note_primary_context(Object context, Device device);
 void end_context(const DriverCall& call, Object context);
 void end_primary_context(const DriverCall& call, Device device);
 void end_primary_context_unless_used(const DriverCall& call, Device device);
 void end_module(const DriverCall& call, Object module);
 
-// Another process' block became visible here, or is no more.
+// Another process' block became visible here, or is no longer.
 void open_foreign(const DriverCall& call, std::uint32_t heap, Address at);
 void close_foreign(const DriverCall& call, Address at);
-void note_sharing(const DriverCall& call, Address at);  // A block of ours was given to another process.
+void note_sharing(const DriverCall& call, Address at);  // One of our blocks was shared with another process.
 
-// What an array's elements take; the driver rounds up and does not say how far.
+// The size of an array's elements; the driver rounds up and does not report by how much.
 Size array_bytes(unsigned format, unsigned channels, unsigned flags, Size width, Size height, Size depth,
                  unsigned levels);
 template <class Extent>

@@ -1,5 +1,5 @@
-// Whose entry points of the driver are called: a program's that is linked with it, that asks dlsym, or that asks
-// cuGetProcAddress, gets ours, and each of ours knows where to go on.
+// Finds the driver's entry points and puts ours in front of them. A program that is linked with the driver, or uses
+// dlsym or cuGetProcAddress, gets ours; each of ours knows the function to call next.
 #pragma once
 
 #include <cstddef>
@@ -19,23 +19,23 @@ enum class Entry : unsigned {
 constexpr std::size_t entry_count = static_cast<std::size_t>(Entry::count);
 
 const char* name_of(Entry entry);
-// Where the call goes on; null where no such function is loaded.
+// The function to call next; null if no such function is loaded.
 void* find_target(Entry entry);
-// What a caller should get in the place of `found`, which cuGetProcAddress gave out.
+// What a caller gets instead of `found`, which cuGetProcAddress returned.
 void* replace_found(const char* symbol, void* found, int version, driver::Flags flags);
-// The same for dlsym, which answers with whatever comes first, where `look_up_next` has to say who comes next.
+// The same for dlsym, which returns the first function of that name; `look_up_next` finds the one after it.
 void* replace_looked_up(const char* name, void* found, void* (*look_up_next)(void*, const char*));
-// After a library may have been unloaded: where the driver was, there may be anything.
+// Called after a library may have been unloaded: the driver's addresses may now belong to something else.
 void forget_unloaded_driver();
-// A function of the driver whose entry points were found last; not intercepted. Null where it has none.
+// A function of the driver that was found last, without interception. Null if it has none.
 void* find_helper(const char* name);
-// The same for cuCtxGetDevice, which is asked for with every block.
+// The same for cuCtxGetDevice, which is needed for every block.
 void* find_device_helper();
-// And for cuCtxGetCurrent; null where the driver has none.
+// The same for cuCtxGetCurrent; null if the driver has none.
 void* find_context_helper();
-// And for cuDeviceGetGraphMemAttribute; null where the driver has none.
+// The same for cuDeviceGetGraphMemAttribute; null if the driver has none.
 void* find_graph_helper();
-// And for cuStreamIsCapturing, likewise.
+// The same for cuStreamIsCapturing.
 void* find_capture_helper();
 
 }  // namespace hbmscope::inject

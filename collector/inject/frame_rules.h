@@ -1,7 +1,7 @@
-// The rules of find_frame_rule(), kept: to walk a stack is then a look-up and two words of memory a frame.
+// A cache of find_frame_rule(): walking a stack then takes a lookup and two words of memory for each frame.
 //
-// A rule is of code that is loaded; so it is kept with the number of things that had been unloaded by then, and is not
-// found under another number. Any thread reads and adds, nobody waits; where there is no room a rule is found anew.
+// A rule belongs to loaded code, so it is stored with the number of unloads so far, and is not found after another
+// unload. Any thread reads and adds without waiting; if there is no room, the rule is computed again.
 #pragma once
 
 #include <atomic>
@@ -14,13 +14,13 @@ namespace hbmscope::inject {
 
 class FrameRules {
  public:
-  // `unloads`: as look_at_loaded_code() says it to the thread that walks.
+  // `unloads`: what look_at_loaded_code() returned to the thread that walks.
   explicit FrameRules(std::uint64_t unloads)
       : places_(all_places.load(std::memory_order_acquire)),
         unloads_(unloads << address_bits),
         more_unloads_(unloads >> (64 - address_bits) << unloads_shift) {}
 
-  // For a frame that goes on at `return_address`, behind its call.
+  // The rule of the frame that continues at `return_address`, after its call.
   FrameRule of(std::uint64_t return_address) const {
     if (return_address >> address_bits != 0) return {};
     std::uint64_t word = 0;
@@ -30,12 +30,12 @@ class FrameRules {
 
  private:
   struct Place {
-    std::atomic<std::uint64_t> key;  // 0: free, or about to be another one's.
+    std::atomic<std::uint64_t> key;  // 0: free, or about to get another rule.
     std::atomic<std::uint64_t> rule;
   };
-  // Addresses of programs have 47 bits; the unloads have the rest of the key, and the rest of them is in the rule.
-  // There too are some bits of another hash of the address, should a place be taken from it and come back between two
-  // looks.
+  // Addresses of programs have 47 bits; the rest of the key has some bits of the number of unloads, and the rule has
+  // the others. The rule also has some bits of another hash of the address, in case the place is taken and given back
+  // between two reads.
   static constexpr unsigned address_bits = 47, unloads_shift = 48, kind_shift = 44, check_shift = 34, cfa_shift = 17,
                             offset_bits = 17;
   static constexpr std::size_t places_max = std::size_t{1} << 16, tries_max = 8;
@@ -72,7 +72,7 @@ class FrameRules {
   std::uint64_t unloads_, more_unloads_;
 };
 
-// In a child after fork().
+// Called in a child after fork().
 void forget_frame_rules();
 
 }  // namespace hbmscope::inject

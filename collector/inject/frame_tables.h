@@ -1,9 +1,10 @@
-// How to get from a frame of native code to the one that called it, as the tables say that every library brings for
-// that (.eh_frame, in the order of .eh_frame_hdr; System V ABI x86-64 3.7, DWARF 5 6.4, Linux Standard Base Core 10.6).
+// How to get from a frame of native code to its caller, by the tables that every library brings for that (.eh_frame, in
+// the order of .eh_frame_hdr; System V ABI x86-64 3.7, DWARF 5 6.4, Linux Standard Base Core 10.6).
 //
-// Only what compilers make of ordinary functions is understood: the caller's stack pointer (the CFA) is this one's, or
-// the frame pointer, plus a number; or it was kept beside the frame pointer where the stack was aligned. All else is
-// `unknown`, and left to a whole unwinder: frames of signals, code without tables, tables in another order.
+// Only what compilers generate for ordinary functions is understood: the caller's stack pointer (the CFA) is this
+// frame's stack pointer or frame pointer plus a number, or it was saved next to the frame pointer when the stack was
+// aligned. Everything else is `unknown` and left to a full unwinder: signal frames, code without tables, tables in
+// another order.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +16,16 @@ struct FrameRule {
     unknown,
     from_stack_pointer,  // CFA = stack pointer + cfa_offset.
     from_frame_pointer,  // CFA = frame pointer + cfa_offset.
-    realigned,  // CFA = what lies at frame pointer + cfa_offset; the caller's frame pointer lies at this one's.
-    outermost,  // Nobody called it: where a thread begins.
+    realigned,  // CFA = the word at frame pointer + cfa_offset; the caller's frame pointer is the word at this one's.
+    outermost,  // It has no caller: a thread begins here.
   };
   Kind kind = Kind::unknown;
-  std::int32_t cfa_offset = 0;            // Bytes.
-  std::int32_t frame_pointer_offset = 0;  // Of the caller's, from the CFA, in bytes; 0: as it is now.
+  std::int32_t cfa_offset = 0;  // Bytes.
+  std::int32_t frame_pointer_offset =
+      0;  // Of the caller's saved frame pointer, from the CFA, in bytes; 0: it is unchanged.
 };
 
-// Of the instruction at `code`. Takes the loader's lock. x86-64; elsewhere all is unknown.
+// The rule for the instruction at `code`. Takes the loader's lock. x86-64 only; elsewhere everything is unknown.
 FrameRule find_frame_rule(std::uint64_t code);
 
 }  // namespace hbmscope::inject

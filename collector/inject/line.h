@@ -1,11 +1,11 @@
-// A line for a person, put together without the C++ library.
+// A line for a person, built without the C++ library.
 #pragma once
 
 #include <cstddef>
 
 namespace hbmscope::inject {
 
-// What does not fit is cut.
+// What does not fit is cut off.
 struct Line {
   char text[512] = "";
 
@@ -26,7 +26,8 @@ struct Line {
   std::size_t length_ = 0;
 };
 
-// On the job's standard error, after "hbmscope: ". Nothing in a job that was attached to: it has its own output.
+// Printed on the job's standard error, after "hbmscope: ". Prints nothing in a job that was attached to: that has its
+// own output.
 void say(const Line& line);
 void be_silent();
 

@@ -1,5 +1,5 @@
-// The symbols of the programs and libraries that are loaded, read from their own tables: dlsym can't be asked for
-// itself, and answers with our own entry points where somebody else's are wanted.
+// The symbols of the loaded programs and libraries, read from their own tables: dlsym can't be asked for itself, and it
+// would return our own entry points where another library's are wanted.
 #pragma once
 
 #include <cstddef>
@@ -9,37 +9,38 @@ struct dl_phdr_info;
 
 namespace hbmscope::inject {
 
-// The first function of that name in what was loaded after this library; null where there is none.
+// The first function of that name in the objects that were loaded after this library; null if there is none.
 void* find_next_function(const char* name);
-// The first in all that is loaded.
+// The first one in all loaded objects.
 void* find_function(const char* name);
-// The first after this library, while the program may be starting: calls no function of anybody's. For what is loaded
-// from the start.
+// The first one after this library, while the program may still be starting: calls no foreign function. For libraries
+// that are loaded at the start.
 void* find_next_at_start(const char* name);
-// The function of that name in the object that `address` lies in; null where there is none.
+// The function of that name in the object that contains `address`; null if there is none.
 void* find_function_beside(const void* address, const char* name);
 
-// The function of that name in the first loaded object whose file's name begins like that ("libc.so"); null: none.
+// The function of that name in the first loaded object whose file name begins like that ("libc.so"); null if there is
+// none.
 void* find_function_in(const char* file, const char* name);
-// The path of the first loaded object of which `is_it` says so, with `data`, into `path`. False: there is none, or its
-// path is too long. `is_it` is called with the loader's lock held.
+// Writes the path of the first loaded object for which `is_it`, called with `data`, returns true into `path`. False:
+// there is none, or its path is too long. `is_it` is called with the loader's lock held.
 bool find_path(bool (*is_it)(const char* path, void* data), void* data, char* path, std::size_t bytes);
-// What that object itself defines of that name; null: nothing. May be called with the loader's lock held.
+// What that object itself defines under that name; null if nothing. May be called with the loader's lock held.
 void* find_function_of(const dl_phdr_info& object, const char* name);
 void* find_data_of(const dl_phdr_info& object, const char* name);
-// Whether the address lies in it. May be called with the loader's lock held.
+// Whether the address is in the object. May be called with the loader's lock held.
 bool contains(const dl_phdr_info& object, const void* address);
-// What is behind the last slash.
+// The part after the last slash.
 const char* file_name_of(const char* path);
 
-// By which name the object in which it lies exports the function at `address`, the first of several; null: by none. The
-// text is the object's.
+// The name, the first of several, by which the object that contains `address` exports the function there; null if there
+// is none. The text belongs to the object.
 const char* find_name_of(const void* address);
-// Whether it lies in anything that is loaded, and how often something was unloaded so far.
+// Whether the address is in any loaded object, and how many unloads there were so far.
 bool is_loaded(const void* address);
 std::uint64_t count_unloads();
 
-// Whether it lies in the program itself, which stands in front of all libraries.
+// Whether the address is in the program itself, which comes before all libraries.
 bool is_in_program(const void* address);
 
 }  // namespace hbmscope::inject

@@ -1,10 +1,10 @@
-// The calling thread's stack of native code. It is unwound by the tables that every library brings, whatever the code
-// was compiled with: by our own reading of them, whose answers are kept (frame_rules.h), and where that meets anything
-// unusual (a signal's frame, code that was compiled at run time), anew and as a whole by the unwinder that C++ programs
-// have loaded (libgcc_s.so.1). Where none is loaded, by frame pointers, each of which is looked at before it is
-// followed; that ends at the first function that keeps none.
+// The calling thread's stack of native code. It is unwound with the tables that every library brings, whatever the code
+// was compiled with: by our own reading of them, whose results are cached (frame_rules.h). If that meets anything
+// unusual (a signal frame, code that was compiled at run time), the whole stack is unwound again by the unwinder that
+// C++ programs have loaded (libgcc_s.so.1). If none is loaded, frame pointers are followed, each checked first; that
+// ends at the first function that keeps none.
 //
-// An unwinder that came by dlopen can go again. So it is looked for anew when anything has been unloaded
+// An unwinder that was loaded by dlopen can be unloaded. So it is looked up again after every unload
 // (look_at_loaded_code()), and nothing of it is kept.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace hbmscope::inject {
 
 class UnwinderSearch {
  public:
-  // An object that is loaded, with the loader's lock held.
+  // A loaded object, with the loader's lock held.
   void look_into(const dl_phdr_info& object, const char* file);
   void publish() const;
 
@@ -30,16 +30,16 @@ class UnwinderSearch {
 };
 
 struct CodeStack {
-  StackFrame* frames;  // Innermost first: of who called us, and so on; the addresses of the instructions that called.
+  StackFrame* frames;  // Innermost first: our caller, its caller, and so on; the addresses of the call instructions.
   std::size_t max;
-  std::uint64_t unloads;  // As look_at_loaded_code() said just now.
+  std::uint64_t unloads;  // What look_at_loaded_code() just returned.
   std::size_t count = 0;
-  bool is_cut = false;  // There are more.
-  CodeRange stop{};     // Code at which it ends.
+  bool is_cut = false;  // The stack has more frames.
+  CodeRange stop{};     // The stack ends at this code.
 };
 void walk_code(CodeStack& stack);
 
-// Its first way alone; false: it met something unusual, and `stack` is empty.
+// Uses only our own reading of the tables; false: it met something unusual, and `stack` is empty.
 bool walk_by_rules(CodeStack& stack);
 
 }  // namespace hbmscope::inject

@@ -1,9 +1,10 @@
 // The calling thread's stack of Python code, read from the interpreter's own structures. That needs no GIL: a thread's
-// frames belong to it, and it is here. Nothing of Python's API is called but PyGILState_GetThisThreadState, which is a
-// pthread_getspecific, and the question whether it is ending.
+// frames belong to it, and this runs on that thread. The only functions of Python's API that are called are
+// PyGILState_GetThisThreadState, which is a pthread_getspecific, and the one that says whether the interpreter is
+// ending.
 //
-// The structures are those of 3.11, 3.12 and 3.13 (Include/internal/pycore_frame.h, Include/cpython/code.h of each),
-// and that an object is what it should be is looked at before it is read. Of other versions the native stack is told.
+// The structures are those of 3.11, 3.12 and 3.13 (Include/internal/pycore_frame.h, Include/cpython/code.h of each);
+// each object is checked before it is read. For other versions only the native stack is recorded.
 #pragma once
 
 #include <cstddef>
@@ -22,29 +23,29 @@ struct PythonInterpreter {
   const void* code_type = nullptr;
   const void* text_type = nullptr;
   unsigned long version = 0;  // As Py_Version; 0: from before 3.11.
-  CodeRange code{};           // Where its own functions are.
+  CodeRange code{};           // Where the interpreter's own functions are.
 };
 
 class PythonSearch {
  public:
-  // An object that is loaded, with the loader's lock held.
+  // A loaded object, with the loader's lock held.
   void look_into(const dl_phdr_info& object, const CodeRange& range);
   void publish() const;
 
  private:
   PythonInterpreter found_;
-  bool is_still_there_ = false;  // The one that is known.
+  bool is_still_there_ = false;  // The interpreter that is known.
 };
 
-// Whether the thread runs Python, of a version that is known.
+// Whether the thread runs Python, in a known version.
 bool has_python_frames();
-// Innermost first. Returns how many; `is_cut`: there are more. What a frame's code object is called is part of its key,
-// as another one may come to lie there when this one is gone.
+// Innermost first. Returns the number of frames; `is_cut`: there are more. The name of a frame's code object is part of
+// its key, because another code object may be at its address later.
 std::size_t walk_python(StackFrame* frames, std::size_t max, bool& is_cut);
-// The interpreter's own, below which its frames are of no interest; nothing where none is known.
+// The interpreter's own code; frames inside it are left out. Empty if no interpreter is known.
 CodeRange python_code();
 
-// What a frame is called, into texts of `text_bytes_max`, which are cut.
+// The names of a frame, into texts of `text_bytes_max`, which are cut off.
 constexpr std::size_t python_text_bytes_max = 1024;
 struct PythonPosition {
   char function[python_text_bytes_max];

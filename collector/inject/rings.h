@@ -1,6 +1,6 @@
-// The job's side of the shared memory (collector/wire/ring_layout.h): rows go in, what does not fit is counted; only
-// calls of the driver, which take a microsecond and more, wait for room. One for the process, because a thread has one
-// ring whatever library its events come from.
+// The job's side of the shared memory (collector/wire/ring_layout.h): rows are written, and those that do not fit are
+// counted as lost. Only driver calls, which take a microsecond and more, wait for room. There is one for the process,
+// because a thread has one ring whichever library its events come from.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,8 @@
 
 namespace hbmscope::inject {
 
-// A lock of our own, for what is rare: definitions, listings. Never held while foreign code runs, but for a listing.
+// A lock of our own for rare operations: definitions, listings. Never held while foreign code runs, except for a
+// listing.
 class SpinLock {
  public:
   bool try_lock() { return !is_held_.exchange(true, std::memory_order_acquire); }
@@ -23,31 +24,31 @@ class SpinLock {
   std::atomic<bool> is_held_{false};
 };
 
-// What is ours of a thread that has told something, beside its ring, whose memory may go.
+// Our data of a thread that has reported something, outside its ring, whose memory may be unmapped.
 struct alignas(64) ThreadSlot {
   wire::RingHeader* ring = nullptr;
-  std::uint64_t session = 0;  // Of the rings that `ring` is of.
+  std::uint64_t session = 0;  // The session that `ring` belongs to.
   std::uint64_t thread = 0;   // 0: free to be taken.
-  ThreadSlot* own = nullptr;  // Of one that is lent: what its thread has beside it, or had.
-  std::uint32_t is_busy = 0;  // It is writing, or about to find that it may not.
-  std::uint32_t stack = 0;    // Of the call that gives memory back, in which it is.
+  ThreadSlot* own = nullptr;  // Of a lent slot: the thread's own slot, if it has or had one.
+  std::uint32_t is_busy = 0;  // The thread is writing, or about to find out that it may not.
+  std::uint32_t stack = 0;    // Of the freeing call that the thread is in.
 };
 
-// All that a thread has of us: its slot, and in the lowest bits, which a slot's address has not, whether it is inside a
-// call of the driver's: one that came through our own entry point, or one that CUPTI has told of (cupti_callbacks.cpp);
-// and whether CUPTI has told of one since that was last looked at.
+// Everything that a thread keeps for us: the address of its slot, and in the lowest bits, which are zero in an address,
+// whether it is inside a driver call (one that came through our own entry point, or one that CUPTI reported,
+// cupti_callbacks.cpp), and whether CUPTI has reported one since that bit was last read.
 extern __thread std::uintptr_t thread_word __attribute__((tls_model("initial-exec"), visibility("hidden")));
 constexpr std::uintptr_t in_driver_call = 1, cupti_call_step = 2, cupti_call = 30, cupti_has_told = 32;
 constexpr std::uintptr_t thread_flags = in_driver_call | cupti_call | cupti_has_told;
 
-// The time stamp counter, or nanoseconds of the monotonic clock where it does not run evenly.
+// The time stamp counter, or nanoseconds of the monotonic clock if the counter does not run evenly.
 std::uint64_t read_ticks(bool are_ns);
 
 constexpr std::uint64_t row_bytes(std::size_t struct_bytes, std::size_t text_bytes = 0) {
   return (sizeof(wire::RowHeader) + struct_bytes + text_bytes + 7) / 8 * 8;
 }
 
-// Returns what the row takes. In the header, so that the sizes are constants where events are written.
+// Returns the size of the row. In the header, so that the sizes are constants where events are written.
 template <class Record>
 std::uint64_t put_row(std::uint8_t* at, std::uint64_t ticks, const Record& record, const char* text = "",
                       std::size_t text_bytes = 0) {
@@ -66,32 +67,32 @@ std::uint64_t put_row(std::uint8_t* at, std::uint64_t ticks, const Record& recor
 
 class Rings {
  public:
-  // Makes the shared memory and hands it to the observer at that socket. Null, or what went wrong, in words. Where
-  // `link` is given the observer is told that it attached, it has to answer, and the connection stays open: its
+  // Makes the shared memory and hands it to the observer at that socket. Null, or what went wrong, in words. If `link`
+  // is given, the observer learns that it is an attach and must answer, and the connection stays open; `link` gets its
   // descriptor.
   const char* open(const char* observer_path, int* link = nullptr);
-  // Nothing is told any more. Waits for threads that are writing, which may take as long as they are kept from running;
-  // then the memory is given back.
+  // Stops recording. Waits for threads that are writing, for as long as they are kept from running; then the memory is
+  // unmapped.
   void close();
-  // In a child after fork(): the memory is the parent's, so nothing may be written any more.
+  // Called in a child after fork(): the memory is the parent's, so nothing may be written any more.
   void forget();
   bool is_open() const { return __atomic_load_n(&is_open_, __ATOMIC_ACQUIRE); }
 
-  // Of an event of this thread, at this moment. False: it was lost, and counted.
+  // Writes an event of this thread, at this moment. False: it was lost, and counted.
   template <class Record>
   bool add(const Record& record) {
     return add_row(record, 0, false);
   }
 
-  // Of a call of the driver's: waits for room while the observer makes some, and for a ring where all are taken.
+  // Writes an event of a driver call: waits for room while the observer makes some, and for a ring if all are in use.
   // `ticks`: when it took effect; 0: now.
   template <class Record>
   bool add_of_driver(const Record& record, std::uint64_t ticks = 0) {
     return add_row(record, ticks, true);
   }
-  // Around a call that gives memory back: what others do meanwhile is not taken out before its row. Returns the stamp.
-  // `stack`: of the call; taken before, as others are held up.
-  // A quarter of the definitions' room is for heaps, tags and marks.
+  // Called around a call that frees memory: events of other threads in the meantime are not drained before its row.
+  // Returns the time stamp. `stack`: of the call; taken before, because other threads are held up. A quarter of the
+  // room of definitions is reserved for heaps, tags and marks.
   bool has_room_for_stacks() const {
     return is_open() && std::atomic_ref(header_->definitions_end).load(std::memory_order_relaxed) <
                             header_->definitions_bytes / 4 * 3;
@@ -100,10 +101,11 @@ class Rings {
   std::uint32_t giving_stack() const;  // 0: none.
   void end_giving();
 
-  // The number of the thread's slot, which it has until it ends, and the thread's number; `rings_wanted`: it has none.
+  // The number of the thread's slot, which it has until it ends, and the thread's number; `rings_wanted` if it has
+  // none.
   std::uint32_t own_slot(std::uint64_t& thread);
 
-  // Definitions; 0 where there was no room. Long texts are cut.
+  // Definitions; 0 if there was no room. Long texts are cut off.
   std::uint32_t define_string(const char* text);
   std::uint32_t define_frame(const char* function, const char* file, std::uint32_t line);
   std::uint32_t define_code_frame(std::uint64_t address, std::uint32_t module);
@@ -112,15 +114,16 @@ class Rings {
   std::uint32_t define_heap(wire::HeapRecord heap, const char* name, const char* memory_kind);
   void define_job_fact(const char* key, const char* value);
   void note_stack_lost() { std::atomic_ref(header_->stacks_lost).fetch_add(1, std::memory_order_relaxed); }
-  // Ids of before it changed mean nothing.
+  // When this changes, earlier ids are void.
   std::uint64_t session() const { return __atomic_load_n(&session_, __ATOMIC_RELAXED); }
 
-  // Heaps that were not listed since this number was raised want to be.
+  // A heap that was not listed since this number was raised must be listed again.
   std::uint32_t listing_round() const {
     return std::atomic_ref(header_->listing_round).load(std::memory_order_relaxed);
   }
   // One listing at a time: false while another one is being made or has not been read, and while the thread's ring is
-  // full. What is added between the two calls is state, not events. end_listing() is false where it did not fit.
+  // full. What is added between the two calls is state, not events. end_listing() returns false if the listing did not
+  // fit.
   bool begin_listing();
   template <class Record>
   void add_to_listing(const Record& record) {
@@ -130,17 +133,17 @@ class Rings {
 
  private:
   wire::RingHeader* ring(std::uint32_t number) const;
-  // Null: there is no ring for it.
+  // Null: there is no ring for the thread.
   ThreadSlot* slot_of_thread() {
     auto* mine = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
     return __builtin_expect(mine != nullptr && mine->session == session_, 1) ? mine : take_ring();
   }
-  // Between the two the memory stays. Who closes makes all threads see that before it looks who is busy
-  // (membarrier(2)), so that this needs no fence.
+  // Between enter and leave the memory stays mapped. Whoever closes makes this visible to all threads before it checks
+  // who is busy (membarrier(2)), so no fence is needed here.
   bool enter(ThreadSlot& mine) {
     std::atomic_ref(mine.is_busy).store(1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    // A session may have ended and the next one begun since the slot was looked at.
+    // A session may have ended and the next one begun since the slot was read.
     if (__builtin_expect(is_open() && mine.session == session_, 1)) return true;
     leave(mine);
     return false;
@@ -162,7 +165,7 @@ class Rings {
   }
   ThreadSlot* take_ring();
   static void give_slot_back(void* slot);
-  // For one event, or for a call that gives back, of a thread that finds no slot of its own. Null: none is left.
+  // For one event, or for one freeing call, of a thread that finds no slot of its own. Null: none is left.
   ThreadSlot* borrow_slot(bool may_wait);
   ThreadSlot* try_borrowing(std::uint64_t thread);
   static bool is_lent_slot(const ThreadSlot& slot);
@@ -174,7 +177,7 @@ class Rings {
   std::uint8_t* begin_event(wire::RingHeader& mine, std::uint64_t bytes, bool may_wait);
   std::uint8_t* find_room(wire::RingHeader& mine, std::uint64_t bytes);
   std::uint8_t* wait_for_room(wire::RingHeader& mine, std::uint64_t bytes);
-  void publish(wire::RingHeader& mine, std::uint64_t bytes) {  // What was put there may be read.
+  void publish(wire::RingHeader& mine, std::uint64_t bytes) {  // The observer may read what was written.
     std::atomic_ref(mine.head).store(mine.head + bytes, std::memory_order_release);
   }
   bool has_room_for_listing();
@@ -183,12 +186,12 @@ class Rings {
   std::uint32_t define(Record record, std::uint32_t& last, const char* text = "", std::size_t text_bytes = 0);
 
   bool is_open_ = false;
-  wire::RingsHeader* header_ = nullptr;  // Its page stays when closed: a thread may be in a call.
+  wire::RingsHeader* header_ = nullptr;  // Its page stays mapped when closed: a thread may be in a call.
   std::uint8_t* bytes_ = nullptr;
   std::uint64_t bytes_count_ = 0, ring_bytes_ = 0, session_ = 0;
   std::uint32_t own_rings_ = 0, lent_rings_ = 0;
   bool ticks_are_ns_ = false;
-  int observer_ = 0;  // Its process; 0: not known.
+  int observer_ = 0;  // The observer's process; 0: unknown.
   SpinLock definitions_lock_, listing_lock_;
   std::uint32_t strings_ = 0, frames_ = 0, stacks_ = 0, heaps_ = 0, modules_ = 0;  // The last number of each.
   std::uint64_t listed_bytes_ = 0;

@@ -1,4 +1,4 @@
-// A frame of a stack that is being taken, and hashes of what stacks are made of.
+// A frame of a stack that is being taken, and the hashes used for stacks.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 namespace hbmscope::inject {
 
 struct StackFrame {
-  std::uint64_t place = 0;  // An address of code; or a code object of Python's.
-  std::uint64_t key = 0;    // Of Python's: a hash of what it is called, never 0. Of code 0.
+  std::uint64_t place = 0;  // An address of code; or a code object of Python.
+  std::uint64_t key = 0;    // Of a Python frame: a hash of its names, never 0. Of a native frame: 0.
   std::uint32_t instruction = 0;
 };
 

@@ -1,27 +1,27 @@
-// Who called: the stack of a thread that calls the driver, as an id that the rings' definitions have said what it is.
+// The callers: the stack of a thread that calls the driver, as an id that is defined in the rings.
 //
-// A stack is walked each time, some 5 ns a frame, hashed, and looked up; only one that was never seen is told. A table
-// that is full gives no stack, and that is counted: never another one's.
+// A stack is walked each time, some 5 ns a frame, hashed, and looked up; only one that was never seen before is
+// defined. When a table is full there is no stack, and that is counted; a call never gets another call's stack.
 #pragma once
 
 #include <cstdint>
 
 namespace hbmscope::inject {
 
-// As wire::stacks_variable says it; null: none are taken.
+// As wire::stacks_variable says; null: no stacks are taken.
 void choose_stacks(const char* words);
 
-// Whether Python's frames are wanted, where there are any.
+// Whether Python's frames are wanted, if there are any.
 bool takes_python_frames();
 
-// Of the calling thread, without what is ours; 0: none. Holds no lock of ours while foreign code runs.
+// The calling thread's stack, without our own frames; 0: none. Holds no lock of ours while foreign code runs.
 std::uint32_t take_stack();
 
-// Around fork(): a child must not begin with the loader's locks held by a thread that it has not, as taking a stack
-// holds them for moments. Stacks that are wanted meanwhile are not taken, and counted.
+// Called around fork(): taking a stack holds the loader's locks for moments, and a child must not start while a thread
+// that it does not have holds them. Stacks that are wanted meanwhile are not taken, and counted.
 void hold_stacks();
 void release_stacks();
-// In a child after fork().
+// Called in a child after fork().
 void forget_stacks();
 
 }  // namespace hbmscope::inject

@@ -14,7 +14,8 @@ SIZES = {"u8": 1, "u32": 4, "u64": 8, "i64": 8}
 CPP = {"u8": "std::uint8_t", "u32": "std::uint32_t", "u64": "std::uint64_t", "i64": "std::int64_t"}
 UNITS = ["bytes", "address", "ns", "id", "slot", "count", "code", "value", "none"]
 CODINGS = ["plain", "delta", "from", "zigzag"]
-HEAD = re.compile(r"^(\w+) (\d+) (\d+)( text)?\s\s+(.+)$")
+ROLES = ["definition", "listing", "keyframe", "block", "heap", "note", "passed_over"]
+HEAD = re.compile(r"^(\w+) (\d+) (\d+) (\w+)( noted)?( text)?\s\s+(.+)$")
 FIELD = re.compile(r"^  (\w+) (\w+)(\??) (\w+) (\w+)\s+(.+)$")
 
 
@@ -29,7 +30,10 @@ def read_table(text):
                 chapters.append((line[2:], []))
             continue
         if head := HEAD.match(line):
-            record = dict(name=head[1], number=int(head[2]), since=int(head[3]), text=bool(head[4]), says=head[5], fields=[])
+            record = dict(name=head[1], number=int(head[2]), since=int(head[3]), role=head[4], text=bool(head[6]), says=head[7], fields=[])
+            record["noted"] = bool(head[5]) or record["role"] == "note"
+            if record["role"] not in ROLES:
+                sys.exit(f"records.txt:{number}: no such role")
             records.append(record)
             chapters[-1][1].append(record)
         elif field := FIELD.match(line):
@@ -80,7 +84,9 @@ def make_header(records):
            "#include <cstddef>", "#include <cstdint>", "", "namespace hbmscope::wire {", "",
            "enum class RecordKind : std::uint16_t {"]
     out += [f"  {record['name']} = {record['number']}," for record in records]
-    out += ["};", ""]
+    out += ["};", "",
+            "// What a record is to a reader; records.txt says what each of them means.",
+            "enum class RecordRole : std::uint8_t { " + ", ".join(ROLES) + " };", ""]
     for record in records:
         out.append(f"// {record['says']}")
         out.append(f"struct {type_name(record)} {{")
@@ -99,13 +105,16 @@ def make_header(records):
             "struct FieldDescription {", "  const char* name;", "  Unit unit;", "  Coding coding;", "  std::uint8_t bytes;",
             "  std::uint8_t offset;   // In the record's struct.", "  bool is_all_ones;      // Where a writer did not know the field yet: all ones, not told; else 0.", "};",
             "constexpr std::size_t record_fields_max = 12;", "struct RecordDescription {", "  const char* name;", "  RecordKind kind;", "  std::uint16_t since;",
-            "  std::uint16_t struct_bytes;", "  bool has_text;", "  std::uint8_t field_count;", "  FieldDescription fields[record_fields_max];", "};",
+            "  std::uint16_t struct_bytes;", "  RecordRole role;", "  bool is_noted;", "  bool has_text;", "  std::uint8_t field_count;", "  FieldDescription fields[record_fields_max];", "};",
             f"constexpr std::size_t record_count = {len(records)};",
             f"constexpr std::size_t record_number_max = {records[-1]['number']};",
             "extern const RecordDescription record_table[record_count];", "",
             "// Null for a kind that this version does not know.",
             "const RecordDescription* find_record(std::uint16_t kind);", "",
-            "}  // namespace hbmscope::wire", ""]
+            "// Calls use.operator()<Record>() with the struct of that kind. False: this version does not know the kind.",
+            "template <class Use>", "bool with_record_type(RecordKind kind, const Use& use) {", "  switch (kind) {"]
+    out += [f"    case RecordKind::{record['name']}: use.template operator()<{type_name(record)}>(); return true;" for record in records]
+    out += ["  }", "  return false;", "}", "", "}  // namespace hbmscope::wire", ""]
     return "\n".join(out)
 
 
@@ -119,6 +128,7 @@ def make_table(records):
             for f in record["fields"]
         ]
         out.append(f'    {{"{record["name"]}", RecordKind::{record["name"]}, {record["since"]}, {struct_bytes(record)}, '
+                   f'RecordRole::{record["role"]}, {"true" if record["noted"] else "false"}, '
                    f'{"true" if record["text"] else "false"}, {len(fields)},')
         out.append("     {" + ",\n      ".join(fields) + "}},")
     places = ["no_record"] * (records[-1]["number"] + 1)
@@ -147,7 +157,7 @@ def make_format(chapters):
         out += ["| record | field | type | unit | coding | |", "|---|---|---|---|---|---|"]
         for record in records:
             text = ", text" if record["text"] else ""
-            out.append(f"| **{record['name']}** {record['number']} | | since {record['since']}{text} | | | {record['says']} |")
+            out.append(f"| **{record['name']}** {record['number']} | | {record['role'].replace('_', ' ')}, since {record['since']}{text} | | | {record['says']} |")
             out += [f"| | {f['name']} | {f['type']} | {f['unit']} | {f['coding']} | {f['says']} |" for f in record["fields"]]
         out.append("")
     return "\n".join(out)

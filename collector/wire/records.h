@@ -49,6 +49,9 @@ enum class RecordKind : std::uint16_t {
   loss = 52,
 };
 
+// What a record is to a reader; records.txt says what each of them means.
+enum class RecordRole : std::uint8_t { definition, listing, keyframe, block, heap, note, passed_over };
+
 // A text, in UTF-8 where its source was.
 struct StringRecord {
   static constexpr RecordKind kind = RecordKind::string;
@@ -462,6 +465,8 @@ struct RecordDescription {
   RecordKind kind;
   std::uint16_t since;
   std::uint16_t struct_bytes;
+  RecordRole role;
+  bool is_noted;
   bool has_text;
   std::uint8_t field_count;
   FieldDescription fields[record_fields_max];
@@ -472,5 +477,52 @@ extern const RecordDescription record_table[record_count];
 
 // Null for a kind that this version does not know.
 const RecordDescription* find_record(std::uint16_t kind);
+
+// Calls use.operator()<Record>() with the struct of that kind. False: this version does not know the kind.
+template <class Use>
+bool with_record_type(RecordKind kind, const Use& use) {
+  switch (kind) {
+    case RecordKind::string: use.template operator()<StringRecord>(); return true;
+    case RecordKind::frame: use.template operator()<FrameRecord>(); return true;
+    case RecordKind::stack: use.template operator()<StackRecord>(); return true;
+    case RecordKind::module: use.template operator()<ModuleRecord>(); return true;
+    case RecordKind::heap: use.template operator()<HeapRecord>(); return true;
+    case RecordKind::job: use.template operator()<JobRecord>(); return true;
+    case RecordKind::clock: use.template operator()<ClockRecord>(); return true;
+    case RecordKind::code: use.template operator()<CodeRecord>(); return true;
+    case RecordKind::reserve_live: use.template operator()<ReserveLiveRecord>(); return true;
+    case RecordKind::live: use.template operator()<LiveRecord>(); return true;
+    case RecordKind::listing: use.template operator()<ListingRecord>(); return true;
+    case RecordKind::region_live: use.template operator()<RegionLiveRecord>(); return true;
+    case RecordKind::free_slot: use.template operator()<FreeSlotRecord>(); return true;
+    case RecordKind::handle_live: use.template operator()<HandleLiveRecord>(); return true;
+    case RecordKind::mapping_live: use.template operator()<MappingLiveRecord>(); return true;
+    case RecordKind::alloc: use.template operator()<AllocRecord>(); return true;
+    case RecordKind::free: use.template operator()<FreeRecord>(); return true;
+    case RecordKind::free_requested: use.template operator()<FreeRequestedRecord>(); return true;
+    case RecordKind::free_at: use.template operator()<FreeAtRecord>(); return true;
+    case RecordKind::free_requested_at: use.template operator()<FreeRequestedAtRecord>(); return true;
+    case RecordKind::move: use.template operator()<MoveRecord>(); return true;
+    case RecordKind::attribute: use.template operator()<AttributeRecord>(); return true;
+    case RecordKind::move_at: use.template operator()<MoveAtRecord>(); return true;
+    case RecordKind::region_grow: use.template operator()<RegionGrowRecord>(); return true;
+    case RecordKind::region_shrink: use.template operator()<RegionShrinkRecord>(); return true;
+    case RecordKind::heap_gone: use.template operator()<HeapGoneRecord>(); return true;
+    case RecordKind::physical_create: use.template operator()<PhysicalCreateRecord>(); return true;
+    case RecordKind::physical_import: use.template operator()<PhysicalImportRecord>(); return true;
+    case RecordKind::physical_export: use.template operator()<PhysicalExportRecord>(); return true;
+    case RecordKind::physical_release: use.template operator()<PhysicalReleaseRecord>(); return true;
+    case RecordKind::reserve: use.template operator()<ReserveRecord>(); return true;
+    case RecordKind::unreserve: use.template operator()<UnreserveRecord>(); return true;
+    case RecordKind::map: use.template operator()<MapRecord>(); return true;
+    case RecordKind::unmap: use.template operator()<UnmapRecord>(); return true;
+    case RecordKind::driver_refusal: use.template operator()<DriverRefusalRecord>(); return true;
+    case RecordKind::out_of_memory: use.template operator()<OutOfMemoryRecord>(); return true;
+    case RecordKind::marker: use.template operator()<MarkerRecord>(); return true;
+    case RecordKind::counter: use.template operator()<CounterRecord>(); return true;
+    case RecordKind::loss: use.template operator()<LossRecord>(); return true;
+  }
+  return false;
+}
 
 }  // namespace hbmscope::wire

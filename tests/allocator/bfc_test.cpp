@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 
 #include "tests/allocator/bfc_trial.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::allocator::xla_gpu {
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
 constexpr std::uint64_t base = 0x100000000000;
 
 // An allocator over as much as it wants.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/allocator/naive_bfc.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::allocator {
 namespace {
@@ -13,7 +14,6 @@ using xla_gpu::Bfc;
 using xla_gpu::Chunk;
 using xla_gpu::Tag;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 NaiveBfc::Owner owner_of(Tag tag) {
   if (tag == Tag::gap) return NaiveBfc::Owner::nobody;

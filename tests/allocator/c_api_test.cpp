@@ -1,4 +1,5 @@
 #include "allocator/c_api/hbmscope_allocator.h"
+#include "tests/sizes.h"
 
 #include <cstdint>
 #include <map>
@@ -9,8 +10,6 @@
 #include <gtest/gtest.h>
 
 namespace {
-
-constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 
 hbmscope_allocator_options options_of(const char* name) {
   hbmscope_allocator_options options{};

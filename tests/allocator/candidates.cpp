@@ -1,9 +1,10 @@
 #include "tests/allocator/candidates.h"
+#include "tests/sizes.h"
+
+#include <algorithm>
 
 namespace hbmscope::allocator {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 xla_gpu::Options bfc(xla_gpu::Version version, bool grows, bool collects = false) {
   xla_gpu::Options options;
@@ -54,7 +55,12 @@ std::vector<Candidate> candidates() {
   all.push_back({"vmm", vmm::Options{384 * mib}, 2 * mib});
   all.push_back({"collective", of_pool(xla_gpu::Pool::collective, 384 * mib, true), 256});
   all.push_back({"pinned_host", of_pool(xla_gpu::Pool::pinned_host, 448 * mib, false), 256});
-  all.push_back({"naive", first_fit::Options{384 * mib}, 256});
+  // And every allocator of the table that is not above.
+  for (const AllocatorRow& row : all_allocators()) {
+    const bool is_there = std::any_of(all.begin(), all.end(), [&](const Candidate& each) { return row.name == each.name; });
+    if (!is_there && row.options_from_size != nullptr)
+      all.push_back({std::string(row.name), row.options_from_size({384 * mib, 512 * mib, false}), 256});
+  }
   return all;
 }
 

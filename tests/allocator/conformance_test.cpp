@@ -19,11 +19,11 @@
 #include "allocator/upstream/host_memory.h"
 #include "allocator/upstream/virtual_addresses.h"
 #include "tests/allocator/candidates.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::allocator {
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
 constexpr std::uint64_t device_bytes = 512 * mib;
 
 enum class Memory { addresses, host, driver };

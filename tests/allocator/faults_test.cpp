@@ -5,11 +5,10 @@
 
 #include "allocator/upstream/virtual_addresses.h"
 #include "allocator/xla_gpu/bfc.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::allocator::xla_gpu {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 Options options_of(Version version, std::uint64_t limit_bytes) {
   Options options;

@@ -1,4 +1,5 @@
 #include "allocator/upstream/host_memory.h"
+#include "tests/sizes.h"
 
 #include <cstring>
 
@@ -6,8 +7,6 @@
 
 namespace hbmscope::allocator {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 void fill(const Claim& claim, int value) {
   std::memset(reinterpret_cast<void*>(claim.base), value, claim.bytes);

@@ -1,4 +1,5 @@
 #include "allocator/jax/settings.h"
+#include "tests/sizes.h"
 
 #include <vector>
 
@@ -9,7 +10,6 @@ namespace {
 
 using xla_gpu::Version;
 
-constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 
 JaxMemory memory_of(const std::vector<Setting>& settings, Version version = Version::spatial_v1,
                     std::uint64_t device_bytes = 80 * gib) {

@@ -8,11 +8,10 @@
 #include "allocator/tpu/copy_queue.h"
 #include "allocator/tpu/interval_picker.h"
 #include "allocator/tpu/memory_space_assignment.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::allocator::tpu {
 namespace {
-
-constexpr std::uint64_t mib = 1024 * 1024;
 
 // Bytes are nanoseconds of copying.
 AssignmentProblem problem_of(std::uint64_t capacity, std::vector<std::uint64_t> compute_ns) {

@@ -1,4 +1,5 @@
 #include "tests/allocator/naive_bfc.h"
+#include "tests/sizes.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,7 +9,6 @@ namespace {
 
 using xla_gpu::Version;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 std::uint64_t up_to(std::uint64_t value, std::uint64_t step) {
   return value % step == 0 ? value : value - value % step + step;

@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "allocator/upstream/virtual_addresses.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::allocator::pytorch {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 struct Bench {
   explicit Bench(std::string_view conf = "", std::uint64_t device_bytes = 1024 * mib)

@@ -11,11 +11,10 @@
 #include "allocator/stream_order/stream_ordered.h"
 #include "allocator/upstream/virtual_addresses.h"
 #include "tests/allocator/candidates.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::allocator {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 Stream stream_of(std::uint64_t number) {
   return reinterpret_cast<Stream>(number * 0x100);

@@ -9,11 +9,10 @@
 #include "allocator/tpu/emulation/emulation.h"
 #include "allocator/tpu/emulation/error_text.h"
 #include "allocator/tpu/emulation/hbm_memory.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::allocator::tpu {
 namespace {
-
-constexpr std::uint64_t kib = 1024, mib = 1024 * kib;
 
 const Generation& v5e() {
   return *find_generation("v5e");

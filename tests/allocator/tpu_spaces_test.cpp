@@ -6,11 +6,10 @@
 #include <random>
 
 #include "allocator/tpu/emulation/emulation.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::allocator::tpu {
 namespace {
-
-constexpr std::uint64_t mib = 1024 * 1024;
 
 Array matrix(const std::string& name, std::uint64_t rows) {
   Array array;
@@ -21,7 +20,7 @@ Array matrix(const std::string& name, std::uint64_t rows) {
   return array;
 }
 
-Value value_of(const std::string& name, Role role, std::uint64_t rows) {
+Value space_value(const std::string& name, Role role, std::uint64_t rows) {
   Value value;
   value.array = matrix(name, rows);
   value.role = role;
@@ -45,10 +44,10 @@ Workload products(std::uint64_t compute_ns, std::size_t runs) {
   workload.generation = find_generation("v5e");
   Program program;
   program.name = "products";
-  program.values.push_back(value_of("x", Role::argument, 4096));
-  for (int i = 0; i < 5; ++i) program.values.push_back(value_of("w" + std::to_string(i), Role::argument, 4096));
-  for (int i = 0; i < 4; ++i) program.values.push_back(value_of("h" + std::to_string(i), Role::temporary, 4096));
-  program.values.push_back(value_of("y", Role::output, 4096));
+  program.values.push_back(space_value("x", Role::argument, 4096));
+  for (int i = 0; i < 5; ++i) program.values.push_back(space_value("w" + std::to_string(i), Role::argument, 4096));
+  for (int i = 0; i < 4; ++i) program.values.push_back(space_value("h" + std::to_string(i), Role::temporary, 4096));
+  program.values.push_back(space_value("y", Role::output, 4096));
   for (std::uint32_t i = 0; i < 5; ++i)
     program.operations.push_back(operation_of("product", {i == 0 ? 0 : 5 + i, 1 + i}, {6 + i}, compute_ns));
   for (const Value& value : program.values)
@@ -214,14 +213,14 @@ TEST(TpuSpaces, random_programs_keep_their_memories_in_order) {
     program.name = "random";
     const std::size_t arguments = from(1, 6), operations = from(1, 20);
     for (std::size_t i = 0; i < arguments; ++i)
-      program.values.push_back(value_of("a" + std::to_string(i), Role::argument, from(1, 8) * 1024));
+      program.values.push_back(space_value("a" + std::to_string(i), Role::argument, from(1, 8) * 1024));
     for (std::uint32_t i = 0; i < operations; ++i) {
       std::vector<std::uint32_t> reads;
       for (std::size_t count = from(1, 3); count > 0; --count)
         reads.push_back(static_cast<std::uint32_t>(from(0, program.values.size() - 1)));
       const auto written = static_cast<std::uint32_t>(program.values.size());
       program.values.push_back(
-          value_of("v" + std::to_string(i), from(0, 4) == 0 ? Role::output : Role::temporary, from(1, 8) * 1024));
+          space_value("v" + std::to_string(i), from(0, 4) == 0 ? Role::output : Role::temporary, from(1, 8) * 1024));
       program.operations.push_back(operation_of("o", reads, {written}, from(0, 2) == 0 ? 0 : from(1, 200'000)));
       program.operations.back().writes_in_place = from(0, 3) == 0;
     }

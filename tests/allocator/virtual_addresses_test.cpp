@@ -1,11 +1,11 @@
 #include "allocator/upstream/virtual_addresses.h"
+#include "tests/sizes.h"
 
 #include <gtest/gtest.h>
 
 namespace hbmscope::allocator {
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
 constexpr std::uint64_t lowest = 0x100000000000;
 
 TEST(VirtualAddresses, ascending_regions_begin_at_2_mib_and_leave_2_mib_between) {

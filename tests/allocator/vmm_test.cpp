@@ -1,13 +1,12 @@
-#include "allocator/vmm/vmm.h"
+#include "allocator/small/vmm.h"
 
 #include <gtest/gtest.h>
 
 #include "allocator/upstream/virtual_addresses.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::allocator::vmm {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 struct Bench {
   explicit Bench(std::uint64_t limit_bytes) : allocator(upstream, {limit_bytes}) {}

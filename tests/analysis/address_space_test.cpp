@@ -12,11 +12,10 @@
 
 #include "analysis/heap/address_space_builder.h"
 #include "tests/analysis/address_space_trial.h"
+#include "tests/sizes.h"
 
 namespace hbmscope {
 namespace {
-
-constexpr std::uint64_t kib = 1024, mib = 1024 * kib;
 
 // "0+4 4-8": a block of 4 bytes at 0, then 4 free bytes up to 8.
 std::string layout(const AddressSpace& space) {

@@ -8,18 +8,18 @@
 #include <tuple>
 
 #include "tests/analysis/trace_builder.h"
+#include "tests/sizes.h"
 
 namespace hbmscope {
 namespace {
 
-constexpr std::uint32_t all_told =
+constexpr std::uint32_t block_list_flags =
     wire::heap_flag::has_regions | wire::heap_flag::has_requested | wire::heap_flag::has_addresses;
-constexpr std::uint64_t mib = 1 << 20;
 
 // Blocks come and go in two heaps, one of which goes as a whole; two that lived before; a listing after a loss.
 void fill_at_random(TraceBuilder& built, unsigned seed) {
   std::mt19937 random(seed);
-  const std::uint32_t heaps[] = {built.heap("GPU 0", all_told), built.heap("GPU 1", all_told)};
+  const std::uint32_t heaps[] = {built.heap("GPU 0", block_list_flags), built.heap("GPU 1", block_list_flags)};
   std::map<std::pair<std::uint32_t, std::uint64_t>, wire::AllocRecord> living;
   built.live(heaps[0], 0x900000000, 3 * mib, built.stack("old"));
   built.live(heaps[1], 0x900000000, 5 * mib);
@@ -199,7 +199,7 @@ TEST(BlockList, filters_and_orders_as_a_plain_walk_would) {
 
 TEST(BlockList, text_columns_are_ordered_by_their_words_and_the_nameless_come_last) {
   TraceBuilder built;
-  const std::uint32_t heap = built.heap("GPU 0", all_told);
+  const std::uint32_t heap = built.heap("GPU 0", block_list_flags);
   built.alloc(heap, 0x1000, 1, built.stack("main;step"));
   built.alloc(heap, 0x2000, 2);
   built.alloc(heap, 0x3000, 3, built.stack("main;adam"));
@@ -232,7 +232,7 @@ TEST(BlockList, what_the_file_does_not_tell_is_refused_with_the_reason) {
 
 TEST(BlockList, views_of_the_same_bytes_are_listed_only_where_they_are_asked_for) {
   TraceBuilder built;
-  const std::uint32_t pool = built.heap("pool", all_told);
+  const std::uint32_t pool = built.heap("pool", block_list_flags);
   wire::HeapRecord record;
   record.parent = pool;
   record.device = 0;

@@ -1,11 +1,10 @@
 #include "analysis/query/device_requests.h"
 
 #include "tests/analysis/trace_builder.h"
+#include "tests/sizes.h"
 
 namespace hbmscope {
 namespace {
-
-constexpr std::uint64_t kib = 1024;
 
 // "a 1024" and "f 1024" for each operation, by what the slot was asked for.
 std::vector<std::string> texts_of(const allocator::RequestStream& stream) {

@@ -10,13 +10,13 @@
 namespace hbmscope {
 namespace {
 
-constexpr std::uint32_t all_told =
+constexpr std::uint32_t event_rows_flags =
     wire::heap_flag::has_regions | wire::heap_flag::has_requested | wire::heap_flag::has_addresses;
 
 TEST(EventRows, every_stretch_is_the_same_part_of_the_whole) {
   std::mt19937 random(11);
   TraceBuilder built;
-  const std::uint32_t heap = built.heap("GPU 0", all_told);
+  const std::uint32_t heap = built.heap("GPU 0", event_rows_flags);
   const std::uint32_t stack = built.stack("main;step"), name = built.writer.define_string("step 1");
   built.live(heap, 0x900000, 64);
   built.grow(heap, 0, 0x100000);
@@ -82,7 +82,7 @@ TEST(EventRows, every_stretch_is_the_same_part_of_the_whole) {
 
 TEST(EventRows, failures_and_unknown_frees_have_what_they_tell) {
   TraceBuilder built;
-  const std::uint32_t heap = built.heap("GPU 0", all_told);
+  const std::uint32_t heap = built.heap("GPU 0", event_rows_flags);
   wire::OutOfMemoryRecord failure;
   failure.asked = 1234;
   failure.heap = heap;

@@ -8,11 +8,11 @@
 #include "analysis/query/free_pieces.h"
 #include "analysis/write/json_trace.h"
 #include "tests/analysis/trace_builder.h"
+#include "tests/sizes.h"
 
 namespace hbmscope {
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
 constexpr std::uint32_t told = wire::heap_flag::has_regions | wire::heap_flag::has_requested;
 
 void run_out(TraceBuilder& builder, std::uint32_t heap, std::uint64_t asked,

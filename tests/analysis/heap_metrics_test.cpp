@@ -14,7 +14,7 @@ namespace hbmscope {
 namespace {
 
 using Step = PowerHistogram::Step;
-constexpr std::uint32_t all_told = wire::heap_flag::has_regions | wire::heap_flag::has_requested;
+constexpr std::uint32_t heap_metrics_flags = wire::heap_flag::has_regions | wire::heap_flag::has_requested;
 
 TEST(PowerHistogram, steps_begin_at_powers_of_two) {
   PowerHistogram histogram;
@@ -27,7 +27,7 @@ TEST(PowerHistogram, steps_begin_at_powers_of_two) {
 
 TEST(LargestFit, each_end_has_its_own_holes_and_the_gap_in_the_middle) {
   TraceBuilder built;
-  const std::uint32_t heap = built.heap("arena", all_told | wire::heap_flag::has_two_ends);
+  const std::uint32_t heap = built.heap("arena", heap_metrics_flags | wire::heap_flag::has_two_ends);
   built.grow(heap, 0x10000, 0x10000);
   built.alloc(heap, 0x10000, 0x1000);
   built.alloc(heap, 0x11000, 0x3000);  // Becomes a hole of the lower end.
@@ -53,7 +53,7 @@ TEST(LargestFit, each_end_has_its_own_holes_and_the_gap_in_the_middle) {
 
 TEST(HeapMetrics, what_lived_before_is_one_high_water_moment_and_of_unknown_age) {
   TraceBuilder built;
-  const std::uint32_t heap = built.heap("GPU 0", all_told);
+  const std::uint32_t heap = built.heap("GPU 0", heap_metrics_flags);
   for (std::uint64_t i = 0; i < 4; ++i) built.live(heap, 0x1000 * (i + 1), 0x1000);
   built.alloc(heap, 0x8000, 0x1000);
   built.free(heap, 0x1000);
@@ -80,7 +80,7 @@ TEST(HeapMetrics, what_lived_before_is_one_high_water_moment_and_of_unknown_age)
 
 TEST(HeapMetrics, a_step_is_never_smaller_than_asked_nor_are_there_more_moments) {
   TraceBuilder built;
-  const std::uint32_t heap = built.heap("GPU 0", all_told);
+  const std::uint32_t heap = built.heap("GPU 0", heap_metrics_flags);
   for (std::uint64_t i = 0; i < 100; ++i) built.alloc(heap, 0x1000 * (i + 1), 100);
   const auto states = built.states_at();
   MetricsOptions options;
@@ -230,7 +230,7 @@ TEST(HeapMetrics, handles_that_go_with_their_heap_have_no_lifetime) {
 
 TEST(HeapMetrics, a_cancelled_pass_has_no_answer_and_progress_ends_at_the_whole) {
   TraceBuilder built;
-  const std::uint32_t heap = built.heap("GPU 0", all_told);
+  const std::uint32_t heap = built.heap("GPU 0", heap_metrics_flags);
   for (std::uint64_t i = 0; i < 10; ++i) built.alloc(heap, 0x1000 * (i + 1), 100);
   const auto states = built.states_at();
   PassControl control;

@@ -6,19 +6,19 @@
 
 #include "analysis/query/moment_beside.h"
 #include "tests/analysis/trace_builder.h"
+#include "tests/sizes.h"
 
 namespace hbmscope {
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
-constexpr std::uint32_t told = wire::heap_flag::has_regions | wire::heap_flag::has_requested;
+constexpr std::uint32_t paired_heap_flags = wire::heap_flag::has_regions | wire::heap_flag::has_requested;
 
 // Three blocks of 10 MiB, of which the first and the third go, and then a request of 25 MiB.
 class Program {
   TraceBuilder builder_;
 
  public:
-  std::uint32_t heap = builder_.heap("GPU 0", told);
+  std::uint32_t heap = builder_.heap("GPU 0", paired_heap_flags);
 
   // A pool of 40 MiB, taken at once: the request finds 30 MiB in pieces.
   static void run_in_pool(Program& program, std::uint64_t base = 0) {
@@ -135,7 +135,7 @@ TEST(MomentBeside, same_time_counts_from_each_first_event) {
 // A file may say any time.
 TEST(MomentBeside, of_any_times_is_a_moment) {
   TraceBuilder endless, brief;
-  const HeapKey heap{0, endless.heap("GPU 0", told)}, other{0, brief.heap("GPU 0", told)};
+  const HeapKey heap{0, endless.heap("GPU 0", paired_heap_flags)}, other{0, brief.heap("GPU 0", paired_heap_flags)};
   endless.time_ns = std::numeric_limits<std::int64_t>::min();
   endless.alloc(heap.heap, 0, mib);
   endless.time_ns = std::numeric_limits<std::int64_t>::max() - 1000;
@@ -151,7 +151,7 @@ TEST(MomentBeside, of_any_times_is_a_moment) {
 TEST(MomentBeside, frees_of_other_heaps_do_not_count) {
   // Two heaps in one stream: between the requests of the first, blocks of the second come and go.
   TraceBuilder one, two;
-  const std::uint32_t alone = one.heap("GPU 0", told), heap = two.heap("GPU 0", told), other = two.heap("GPU 1", told);
+  const std::uint32_t alone = one.heap("GPU 0", paired_heap_flags), heap = two.heap("GPU 0", paired_heap_flags), other = two.heap("GPU 1", paired_heap_flags);
   for (std::uint64_t i = 0; i < 3; ++i) {
     one.alloc(alone, i * mib, mib);
     two.alloc(other, i * mib, mib);

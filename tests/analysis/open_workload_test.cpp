@@ -123,7 +123,7 @@ TEST(OpenWorkload, knobs_of_memory_space_assignment_have_their_kind_and_limits) 
 
 TEST(OpenWorkload, the_pool_that_stands_beside_is_looked_at_only_where_it_is_asked_for) {
   const Source source = opened("server.json");
-  ASSERT_TRUE(verdict_of(*source.workload->now).fits);
+  ASSERT_TRUE(compute_workload_verdict(*source.workload->now).fits);
   const Trace& trace = *source.trace;
   const auto name_of = [&](HeapKey heap) { return trace.streams[heap.stream].definitions().heap(heap.heap).name; };
   EXPECT_EQ("HBM", name_of(choose_heap(trace, {})));
@@ -148,9 +148,9 @@ TEST(OpenWorkload, the_pool_that_stands_beside_is_looked_at_only_where_it_is_ask
 TEST(WorkloadVerdict, a_program_that_is_too_large_is_over_by_what_it_lacks) {
   const Source source = opened("fsdp.json", {"mesh.fsdp=4"});
   const EmulatedWorkload& run = *source.workload->now;
-  const WorkloadVerdict verdict = verdict_of(run);
+  const WorkloadVerdict verdict = compute_workload_verdict(run);
   ASSERT_FALSE(verdict.fits);
-  EXPECT_TRUE(verdict_of(*source.workload->as_written).fits);
+  EXPECT_TRUE(compute_workload_verdict(*source.workload->as_written).fits);
   ASSERT_EQ(1U, verdict.reasons.size());
   const auto& failure = run.emulation.failures.front();
   EXPECT_EQ(failure.text, verdict.reasons[0].text);
@@ -158,8 +158,8 @@ TEST(WorkloadVerdict, a_program_that_is_too_large_is_over_by_what_it_lacks) {
   ASSERT_EQ("hbm", tiers.front().name);
   ASSERT_TRUE(tiers.front().over_bytes);
   EXPECT_GT(*tiers.front().over_bytes, 0U);
-  EXPECT_EQ(0U, text_of_room(tiers.front()).find("over by "));
-  EXPECT_NE(std::string::npos, verdict.reasons[0].sentence.find(text_of_room(tiers.front())))
+  EXPECT_EQ(0U, text_from_room(tiers.front()).find("over by "));
+  EXPECT_NE(std::string::npos, verdict.reasons[0].sentence.find(text_from_room(tiers.front())))
       << verdict.reasons[0].sentence;
 }
 
@@ -174,7 +174,7 @@ TEST(WorkloadVerdict, a_job_that_ends_early_is_over_by_all_that_it_needs) {
   const std::vector<TierRow> tiers = compute_tier_rows(run);
   EXPECT_EQ(over, tiers.front().over_bytes.value_or(0));
   EXPECT_EQ(-static_cast<std::int64_t>(over), compute_hbm_spare(run));
-  const std::string sentence = verdict_of(run).reasons.front().sentence;
+  const std::string sentence = compute_workload_verdict(run).reasons.front().sentence;
   EXPECT_NE(std::string::npos, sentence.find("There the job ends; train_step would need 78.7 GiB of HBM in all"))
       << sentence;
   EXPECT_TRUE(sentence.ends_with("over by 63.0 GiB.")) << sentence;
@@ -207,7 +207,7 @@ TEST(FitAdvice, says_what_is_enough_first_and_by_how_much) {
 
 TEST(WorkloadVerdict, a_kernel_is_held_against_its_limit) {
   const Source source = opened("flash_attention.json", {"block_q=2048", "block_k=2048"});
-  const WorkloadVerdict verdict = verdict_of(*source.workload->now);
+  const WorkloadVerdict verdict = compute_workload_verdict(*source.workload->now);
   ASSERT_EQ(1U, verdict.reasons.size());
   const std::string& sentence = verdict.reasons[0].sentence;
   EXPECT_EQ(0U, sentence.find("kernel flash_attention needs ")) << sentence;
@@ -216,10 +216,10 @@ TEST(WorkloadVerdict, a_kernel_is_held_against_its_limit) {
 
 TEST(WorkloadVerdict, scattered_memory_is_short_of_a_piece) {
   const Source source = opened("server.json", {"defragmentation=off"});
-  const WorkloadVerdict verdict = verdict_of(*source.workload->now);
+  const WorkloadVerdict verdict = compute_workload_verdict(*source.workload->now);
   ASSERT_FALSE(verdict.fits);
   const auto scattered = std::find_if(verdict.reasons.begin(), verdict.reasons.end(), [](const WorkloadReason& reason) {
-    return reason.sentence.find("but the largest piece") != std::string::npos;
+    return reason.sentence.find("but the largest free block") != std::string::npos;
   });
   ASSERT_NE(verdict.reasons.end(), scattered);
   EXPECT_NE(std::string::npos, scattered->sentence.find(" short.")) << scattered->sentence;
@@ -251,7 +251,7 @@ TEST(WorkloadVerdict, figures_of_one_sentence_do_not_contradict_each_other) {
     if (run->emulation.failures.empty()) continue;
     was_over = true;
     const auto& failure = run->emulation.failures.front();
-    const std::string sentence = verdict_of(*run).reasons.front().sentence;
+    const std::string sentence = compute_workload_verdict(*run).reasons.front().sentence;
     const auto pair = texts_from_bytes(signed_from(failure.asked_bytes), signed_from(*failure.free_bytes));
     EXPECT_NE(std::string::npos,
               sentence.find("takes " + pair.first + " of HBM; " + pair.second + " is free: over by "))
@@ -268,8 +268,8 @@ TEST(WorkloadVerdict, a_refusal_more_is_a_difference_where_all_peaks_are_the_sam
   std::vector<std::string> names;
   for (const WorkloadDifference& each : differences) names.push_back(each.of + " " + each.name);
   EXPECT_EQ((std::vector<std::string>{"workload refused", "hbm over by"}), names);
-  EXPECT_FALSE(have_same_words(verdict_of(refused), verdict_of(*source.workload->now)));
-  EXPECT_TRUE(have_same_words(verdict_of(refused), verdict_of(refused)));
+  EXPECT_FALSE(have_same_words(compute_workload_verdict(refused), compute_workload_verdict(*source.workload->now)));
+  EXPECT_TRUE(have_same_words(compute_workload_verdict(refused), compute_workload_verdict(refused)));
 }
 
 TEST(WorkloadVerdict, another_choice_of_what_is_in_vmem_is_a_difference) {

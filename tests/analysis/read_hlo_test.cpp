@@ -19,13 +19,13 @@
 #include "analysis/trace/moment.h"
 #include "analysis/trace/pass.h"
 #include "tests/analysis/proto_message.h"
+#include "tests/sizes.h"
 
 namespace hbmscope {
 namespace {
 
 using tests::Message;
 
-constexpr std::uint64_t kib = 1024;
 
 std::span<const std::uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};

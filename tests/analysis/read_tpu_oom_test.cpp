@@ -10,11 +10,10 @@
 #include "analysis/query/failure_facts.h"
 #include "analysis/read/tpu_oom/read_tpu_oom.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
+#include "tests/sizes.h"
 
 namespace hbmscope {
 namespace {
-
-constexpr std::uint64_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
 
 Trace trace_of(const std::string& text) {
   auto trace = read_tpu_oom({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "log");

@@ -16,13 +16,13 @@
 #include "analysis/read/tpu_workload/json_node.h"
 #include "analysis/read/tpu_workload/read_tpu_workload.h"
 #include "analysis/read/tpu_workload/trace_from_emulation.h"
+#include "tests/sizes.h"
 
 namespace hbmscope {
 namespace {
 
 namespace tpu = allocator::tpu;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 std::span<const std::uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};

@@ -9,7 +9,8 @@
 namespace hbmscope {
 namespace {
 
-constexpr std::int64_t kib = 1024, mib = kib * kib, gib = mib * kib;
+// Of numbers with a sign, as these functions take them.
+constexpr std::int64_t signed_kib = 1024, signed_mib = signed_kib * signed_kib, signed_gib = signed_mib * signed_kib;
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max(),
                        least = std::numeric_limits<std::int64_t>::min();
 
@@ -22,27 +23,27 @@ TEST(Bytes, three_digits_and_binary_units) {
   EXPECT_EQ(text_from_bytes(512), "512 B");
   EXPECT_EQ(text_from_bytes(1023), "1023 B");
   EXPECT_EQ(text_from_bytes(1024), "1.00 KiB");
-  EXPECT_EQ(text_from_bytes(846 * kib), "846 KiB");
+  EXPECT_EQ(text_from_bytes(846 * signed_kib), "846 KiB");
   EXPECT_EQ(text_from_bytes(2'254'857'830), "2.10 GiB");
-  EXPECT_EQ(text_from_bytes(bytes_of(59.9, gib)), "59.9 GiB");
+  EXPECT_EQ(text_from_bytes(bytes_of(59.9, signed_gib)), "59.9 GiB");
   EXPECT_EQ(text_from_bytes(most), "8.00 EiB");
 }
 
 TEST(Bytes, what_rounds_up_to_the_next_unit_is_shown_in_it) {
-  EXPECT_EQ(text_from_bytes(bytes_of(1023.6, kib)), "1.00 MiB");
-  EXPECT_EQ(text_from_bytes(bytes_of(1023.4, kib)), "1023 KiB");
-  EXPECT_EQ(text_from_bytes(bytes_of(1023.9, gib)), "1.00 TiB");
+  EXPECT_EQ(text_from_bytes(bytes_of(1023.6, signed_kib)), "1.00 MiB");
+  EXPECT_EQ(text_from_bytes(bytes_of(1023.4, signed_kib)), "1023 KiB");
+  EXPECT_EQ(text_from_bytes(bytes_of(1023.9, signed_gib)), "1.00 TiB");
 }
 
 TEST(Bytes, what_rounds_up_to_one_more_digit_loses_one_behind_the_point) {
-  EXPECT_EQ(text_from_bytes(bytes_of(9.994, gib)), "9.99 GiB");
-  EXPECT_EQ(text_from_bytes(bytes_of(9.996, gib)), "10.0 GiB");
-  EXPECT_EQ(text_from_bytes(bytes_of(99.96, mib)), "100 MiB");
-  EXPECT_EQ(text_from_bytes(bytes_of(999.6, mib)), "1000 MiB");
+  EXPECT_EQ(text_from_bytes(bytes_of(9.994, signed_gib)), "9.99 GiB");
+  EXPECT_EQ(text_from_bytes(bytes_of(9.996, signed_gib)), "10.0 GiB");
+  EXPECT_EQ(text_from_bytes(bytes_of(99.96, signed_mib)), "100 MiB");
+  EXPECT_EQ(text_from_bytes(bytes_of(999.6, signed_mib)), "1000 MiB");
 }
 
 TEST(Bytes, negative_ones_have_a_minus_that_can_be_copied) {
-  EXPECT_EQ(text_from_bytes(-846 * kib), "-846 KiB");
+  EXPECT_EQ(text_from_bytes(-846 * signed_kib), "-846 KiB");
   EXPECT_EQ(text_from_bytes(least), "-8.00 EiB");
   EXPECT_EQ(exact_text_from_bytes(2'254'857'830), "2,254,857,830 B");
   EXPECT_EQ(exact_text_from_bytes(least), "-9,223,372,036,854,775,808 B");
@@ -50,21 +51,21 @@ TEST(Bytes, negative_ones_have_a_minus_that_can_be_copied) {
 
 TEST(Bytes, deltas_have_a_sign_in_any_case) {
   EXPECT_EQ(delta_text_from_bytes(0), "0 B");
-  EXPECT_EQ(delta_text_from_bytes(2 * gib), "+2.00 GiB");
-  EXPECT_EQ(delta_text_from_bytes(-846 * kib), "\u2212846 KiB");
+  EXPECT_EQ(delta_text_from_bytes(2 * signed_gib), "+2.00 GiB");
+  EXPECT_EQ(delta_text_from_bytes(-846 * signed_kib), "\u2212846 KiB");
   EXPECT_EQ(delta_text_from_bytes(least), "\u22128.00 EiB");
   EXPECT_EQ(delta_text_from_count(-3), "\u22123");
   EXPECT_EQ(delta_text_from_count(1200), "+1,200");
 }
 
 TEST(Bytes, a_pair_gets_digits_until_it_differs) {
-  EXPECT_EQ(texts_from_bytes(3 * gib, 2 * gib).first, "3.00 GiB");
-  const TextPair close = texts_from_bytes(3 * gib, 3 * gib + mib);
+  EXPECT_EQ(texts_from_bytes(3 * signed_gib, 2 * signed_gib).first, "3.00 GiB");
+  const TextPair close = texts_from_bytes(3 * signed_gib, 3 * signed_gib + signed_mib);
   EXPECT_EQ(close.first, "3.000 GiB");
   EXPECT_EQ(close.second, "3.001 GiB");
-  EXPECT_EQ(texts_from_bytes(gib, gib).second, "1.00 GiB");
-  EXPECT_EQ(texts_from_bytes(gib, gib + 1).second, "1,073,741,825 B");
-  EXPECT_EQ(texts_from_bytes(-gib, gib).first, "-1.00 GiB");
+  EXPECT_EQ(texts_from_bytes(signed_gib, signed_gib).second, "1.00 GiB");
+  EXPECT_EQ(texts_from_bytes(signed_gib, signed_gib + 1).second, "1,073,741,825 B");
+  EXPECT_EQ(texts_from_bytes(-signed_gib, signed_gib).first, "-1.00 GiB");
 }
 
 TEST(Counts, have_commas_and_over_ten_million_an_m) {
@@ -95,7 +96,7 @@ TEST(Shares, growth_of_nothing_is_new) {
 }
 
 TEST(Values, other_units_than_bytes) {
-  EXPECT_EQ(text_from_value(2 * gib, "bytes"), "2.00 GiB");
+  EXPECT_EQ(text_from_value(2 * signed_gib, "bytes"), "2.00 GiB");
   EXPECT_EQ(text_from_value(1200, "count"), "1,200");
   EXPECT_EQ(text_from_value(999, "nanoseconds"), "999 ns");
   EXPECT_EQ(text_from_value(999'950, "nanoseconds"), "1.00 ms");
@@ -104,7 +105,7 @@ TEST(Values, other_units_than_bytes) {
   EXPECT_EQ(text_from_value(least, "nanoseconds"), "-9223372036.855 s");
   EXPECT_EQ(text_from_value(5, "samples"), "5 samples");
   EXPECT_EQ(delta_text_from_value(-340'000, "nanoseconds"), "\u2212340 µs");
-  EXPECT_EQ(delta_text_from_value(gib, "bytes"), "+1.00 GiB");
+  EXPECT_EQ(delta_text_from_value(signed_gib, "bytes"), "+1.00 GiB");
   EXPECT_EQ(texts_from_values(1000, 2000, "nanoseconds").second, "2.00 µs");
 }
 
@@ -115,8 +116,8 @@ TEST(Times, are_utc) {
 
 TEST(ParseBytes, units_of_people) {
   EXPECT_EQ(parse_bytes("512").value(), 512);
-  EXPECT_EQ(parse_bytes("1GiB").value(), gib);
-  EXPECT_EQ(parse_bytes(" 1.5 G ").value(), gib + gib / 2);
+  EXPECT_EQ(parse_bytes("1GiB").value(), signed_gib);
+  EXPECT_EQ(parse_bytes(" 1.5 G ").value(), signed_gib + signed_gib / 2);
   EXPECT_EQ(parse_bytes("1.5MB").value(), 1'500'000);
   EXPECT_EQ(parse_bytes("40gb").value(), 40'000'000'000);
   EXPECT_EQ(parse_bytes("0x200").value(), 512);
@@ -126,7 +127,7 @@ TEST(ParseBytes, units_of_people) {
 }
 
 TEST(ParseBytes, reads_what_the_formatter_prints) {
-  for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{512}, 846 * kib, 3 * gib, 5 * gib * 1024 * 1024}) {
+  for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{512}, 846 * signed_kib, 3 * signed_gib, 5 * signed_gib * 1024 * 1024}) {
     EXPECT_EQ(parse_bytes(text_from_bytes(bytes)).value(), bytes);
     EXPECT_EQ(parse_bytes(exact_text_from_bytes(bytes)).value(), bytes);
   }

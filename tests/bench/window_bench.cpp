@@ -135,7 +135,7 @@ double processor_s() {
 void print_opening(Session& session, WindowLoop& loop, const std::string& file) {
   const auto start = Clock::now();
   const double start_s = processor_s();
-  session.app().commands().push(Command{CommandId::open_paths, {}, {file}, SourceId::none, {}, {}});
+  session.app().commands().push(Command(command::open_paths, {file}));
   while (session.app().state().answers().heap_map.value == nullptr) loop.run_once(std::chrono::milliseconds(20));
   const double map_ms = ms_since(start), map_s = processor_s() - start_s;
   settle(loop, session);
@@ -151,7 +151,7 @@ void print_opening(Session& session, WindowLoop& loop, const std::string& file) 
 }
 
 void maximise(Session& session, WindowLoop& loop, const char* view) {
-  session.app().commands().push(CommandId::set_view, view);
+  session.app().commands().push(command::set_view_named, view);
   session.app().commands().push(CommandId::maximise);
   settle(loop, session);
 }
@@ -185,12 +185,11 @@ BesideQuad measure_timeline(Session& session, WindowLoop& loop, const Quad& quad
     begin += by == 1 ? length / 60 : length * (1 - 1 / by) / 2;
     length /= by;
     begin = std::clamp(begin, 0.0, static_cast<double>(whole.end) - length);
-    session.app().commands().push(CommandId::show_span,
-                                  text_from_span({std::llround(begin), std::llround(begin + length)}));
+    session.app().commands().push(command::show_span, {std::llround(begin), std::llround(begin + length)});
     session.update();
     session.draw();
   });
-  session.app().commands().push(CommandId::show_span, "");
+  session.app().commands().push(command::show_span, {});
   settle(loop, session);
   return times;
 }
@@ -209,7 +208,7 @@ SelectionTimes measure_selections(Session& session, WindowLoop& loop) {
     if (piece.kind != PieceKind::block) continue;
     glFinish();  // Frames from before are not this selection's.
     const auto start = Clock::now();
-    session.app().commands().push(CommandId::select_address, address_text(piece.begin));
+    session.app().commands().push(command::select_address, {piece.begin});
     do {
       loop.run_once(std::chrono::milliseconds(5));
     } while (!session.app().commands().empty() || answers.detail.pending() || answers.heap_map.pending());

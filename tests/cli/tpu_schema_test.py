@@ -115,6 +115,10 @@ def main():
                 refused += 1
                 if is_read(sys.argv[1], other):
                     faults.append(f"{file}: {'.'.join(map(str, way))}, {what}: the schema refuses it, the reader does not")
+    rows = json.loads(subprocess.run([sys.argv[1], "tpu", "generations", "--json"], capture_output=True, text=True).stdout)["generations"]
+    names = [row["name"] for row in rows if row["hbm_usable_bytes"] is not None]
+    if not set(names) <= set(SCHEMA["properties"]["generation"]["enum"]):
+        faults.append(f"the schema's generations lack one of {names}")
     faults += [f"no file that is tried has the key {key}" for key in sorted(known - used)]
     for fault in faults:
         print(fault)

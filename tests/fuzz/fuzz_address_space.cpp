@@ -4,7 +4,7 @@
 #include "tests/analysis/address_space_trial.h"
 #include "tests/fuzz/fuzz_target.h"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(fuzz_address_space, data, size) {
   using namespace hbmscope;
   std::size_t at = 0;
   const AddressSpaceTrial::Draw draw = [&](std::uint64_t n) {

@@ -25,7 +25,7 @@ void check(std::span<const std::uint8_t> bytes) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(fuzz_read_array_listing, data, size) {
   check({data, size});
   std::string file(8, '\0');
   for (std::size_t i = 0; i < 8; ++i) file[i] = static_cast<char>(size >> (8 * i));

@@ -11,7 +11,7 @@
 
 using namespace hbmscope;
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(fuzz_read_elf, data, size) {
   const int file = memfd_create("fuzz", MFD_CLOEXEC);
   require(file >= 0 && ::write(file, data, size) == static_cast<ssize_t>(size), "the file was not made");
   const auto symbols = serve::ElfSymbols::read("/proc/self/fd/" + std::to_string(file), {});

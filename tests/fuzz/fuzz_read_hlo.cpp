@@ -42,7 +42,7 @@ void read(const std::string& text) {
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(fuzz_read_hlo, data, size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   read(bytes);
   read("BufferAssignment:\n" + bytes);

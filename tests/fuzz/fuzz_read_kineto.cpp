@@ -35,7 +35,7 @@ void read(const std::string& text) {
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(fuzz_read_kineto, data, size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   read(bytes);
   read("{\"traceEvents\":[" + bytes + "]}");

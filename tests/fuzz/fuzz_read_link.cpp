@@ -40,7 +40,7 @@ Heard hear(const std::vector<std::uint8_t>& said, std::size_t step) {
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(fuzz_read_link, data, size) {
   if (size == 0) return 0;
   link::Welcome welcome;
   welcome.version = link::version;

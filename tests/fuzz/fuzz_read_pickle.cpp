@@ -144,7 +144,7 @@ void require_equal(const TorchSnapshot& a, const TorchSnapshot& b) {
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(fuzz_read_pickle, data, size) {
   TorchReadOptions options;
   options.max_inflated_bytes = std::uint64_t{1} << 20;
   const auto snapshot = read_torch({data, size}, "fuzz", options);

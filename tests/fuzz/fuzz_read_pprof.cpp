@@ -31,7 +31,7 @@ void ask_queries(Profile profile) {
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(fuzz_read_pprof, data, size) {
   ReadOptions options;
   options.max_inflated_bytes = std::uint64_t{4} << 20;
   options.threads = size % 2 == 0 ? 1 : 2;

@@ -128,7 +128,7 @@ void require_same_curves(const Stream& whole, const Stream& curves) {
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(fuzz_read_recording, data, size) {
   if (size == 0) return 0;
   const std::span<const std::uint8_t> rest(data + 1, size - 1);
   if (data[0] % 2 == 1) {

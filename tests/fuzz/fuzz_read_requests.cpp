@@ -52,7 +52,7 @@ void read(const std::string& text) {
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(fuzz_read_requests, data, size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   read(bytes);
   read("{\"config\":{\"total_bytes\":1048576}}\n" + bytes);

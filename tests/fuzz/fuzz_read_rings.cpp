@@ -77,7 +77,7 @@ std::vector<std::uint8_t> memory_from(Bytes bytes) {
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(fuzz_read_rings, data, size) {
   const std::vector<std::uint8_t> bytes = memory_from(Bytes(data, size));
   const int file = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   require(file >= 0 && ::write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()) &&

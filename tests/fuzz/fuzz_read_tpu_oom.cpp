@@ -34,7 +34,7 @@ void read(const std::string& text) {
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(fuzz_read_tpu_oom, data, size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   read(bytes);
   read("Ran out of memory in memory space hbm. Used 2.00G of 1.00G hbm.\nTotal hbm usage >= 2.25G:\n" + bytes);

@@ -1,5 +1,6 @@
-// What all targets share: the one function that libFuzzer calls (https://llvm.org/docs/LibFuzzer.html), and replay.cpp
-// where there is no clang; and what a target says of an invariant that does not hold.
+// What all targets share: FUZZ_TARGET(name, data, size) { ... return 0; } is the one function that libFuzzer calls
+// (https://llvm.org/docs/LibFuzzer.html), or, in the program that replays corpora, a row of its table; and require()
+// reports an invariant that does not hold.
 #pragma once
 
 #include <cstddef>
@@ -16,4 +17,14 @@ inline void require(bool holds, const std::string& what = {}, const char* file =
   std::abort();
 }
 
+#ifdef HBMSCOPE_LIBFUZZER
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+#define FUZZ_TARGET(name, data, size) int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+#else
+using FuzzTarget = int (*)(const std::uint8_t* data, std::size_t size);
+bool add_fuzz_target(const char* name, FuzzTarget target);  // True, to be called before main.
+#define FUZZ_TARGET(name, data, size)                                   \
+  static int run_##name(const std::uint8_t* data, std::size_t size);    \
+  static const bool has_##name = add_fuzz_target(#name, &run_##name);   \
+  static int run_##name(const std::uint8_t* data, std::size_t size)
+#endif

@@ -165,7 +165,7 @@ void require_the_end(const TorchSnapshot& snapshot, const Trace& trace, bool is_
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(fuzz_torch_trace, data, size) {
   SnapshotFromBytes source(data, size);
   const TorchSnapshot snapshot = source.make();
   const Trace trace = trace_from_torch(snapshot);

@@ -6,7 +6,7 @@
 #include "analysis/units/format.h"
 #include "tests/fuzz/fuzz_target.h"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(fuzz_where, data, size) {
   using namespace hbmscope;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto fields = profile_where_fields();

@@ -3,13 +3,13 @@
 
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
 
 using gui::CommandId;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 class AddressTimeView : public GuiTest {
  protected:

@@ -5,14 +5,15 @@
 #include "app/gui/platform/window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
 
 using gui::CommandId;
+namespace command = gui::command;
 using gui::ViewKind;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 class BlocksView : public GuiTest {
  protected:
@@ -32,7 +33,7 @@ class BlocksView : public GuiTest {
   }
   void open_blocks(ImGuiTestContext& hand) {
     open(hand, {write_trace()});
-    commands().push(CommandId::choose_heap, std::string("1:1"));
+    commands().push(command::choose_heap, HeapKey{0, 1});
     commands().push(CommandId::go_to_end);
     commands().push(CommandId::show_blocks);
     ASSERT_TRUE(wait_until_idle(hand));
@@ -63,7 +64,7 @@ TEST_F(BlocksView, rows_are_sorted_by_a_click_and_a_click_selects_the_block_ever
     ASSERT_NE(nullptr, state().answers().address.value) << "the Inspector asks for its history";
     EXPECT_EQ(1U, state().answers().address.value->history.rows.size());
     // A block of another heap brings its heap.
-    commands().push(CommandId::set_block_order, std::string("heap"));
+    commands().push(command::set_block_order, {BlockOrder::heap, false});
     ASSERT_TRUE(wait_until_idle(hand));
     click_row(hand, blocks().list.rows[0]);
     EXPECT_EQ((HeapKey{0, 2}), state().position().heap);
@@ -111,7 +112,7 @@ TEST_F(BlocksView, keys_find_the_largest_free_piece_and_fill_the_map_with_it) {
     EXPECT_EQ(map.pieces.pieces[*map.pieces.largest_free].begin, state().position().address);
     EXPECT_EQ(0U, hand.ItemInfo("//Heap map/**/minimap", ImGuiTestOpFlags_NoError).ID) << "all is shown";
     constexpr std::uint64_t block = 0x10000000 + 25 * 64 * mib;
-    commands().push(CommandId::select_address, "0x" + std::string("74000000"));
+    commands().push(command::select_address, {0x74000000});
     ASSERT_TRUE(wait_until_idle(hand));
     ASSERT_EQ(block, state().position().address);
     hand.KeyPress(ImGuiKey_Z);
@@ -172,7 +173,7 @@ TEST_F(BlocksView, inspector_walks_along_neighbours_and_to_the_moment_of_an_allo
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ(first - 25 * mib, state().position().address) << "the gap behind the 39 MiB before it";
     take_picture_now(hand, "inspector_of_a_gap");
-    commands().push(CommandId::select_address, "1:1/" + std::string("0x10000000"));
+    commands().push(command::select_address, {0x10000000, {}, HeapKey{0, 1}});
     ASSERT_TRUE(wait_until_idle(hand));
     // It is free, since the block at its begin was freed; a click on that one's row goes to when it came.
     ASSERT_EQ(1U, state().answers().address.value->history.rows.size());
@@ -186,7 +187,7 @@ TEST_F(BlocksView, inspector_walks_along_neighbours_and_to_the_moment_of_an_allo
 TEST_F(BlocksView, events_stand_around_the_moment_and_a_click_goes_to_one) {
   run([&](ImGuiTestContext& hand) {
     open_blocks(hand);
-    commands().push(CommandId::set_moment, std::string("#20"));
+    commands().push(command::set_moment, std::string("#20"));
     commands().push(CommandId::show_events);
     ASSERT_TRUE(wait_until_idle(hand));
     hand.Yield(5);

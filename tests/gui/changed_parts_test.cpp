@@ -9,6 +9,7 @@ namespace hbmscope::test {
 namespace {
 
 using gui::CommandId;
+namespace command = gui::command;
 using gui::PixelBox;
 
 bool has(const PixelBox& box, int x, int y) {
@@ -147,7 +148,7 @@ TEST_F(ChangedPartsOfWindow, are_all_that_is_drawn_of_it) {
     hand.Yield(10);
     const std::uint64_t whole = 1600 * 1000;
     EXPECT_EQ(session().drawn_pixels(), 0U) << "nothing has changed";
-    commands().push(CommandId::say, "Some words.");
+    commands().push(command::say, "Some words.");
     std::uint64_t most = 0;
     for (int i = 0; i < 10; ++i) {
       hand.Yield();

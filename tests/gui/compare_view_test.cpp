@@ -4,6 +4,7 @@
 #include "app/gui/core/copy_as_command.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
@@ -11,7 +12,6 @@ namespace {
 using gui::HeapColoring;
 using gui::ViewKind;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 class CompareView : public GuiTest {
  protected:
@@ -34,7 +34,7 @@ TEST_F(CompareView, b_pins_the_moment_and_colours_and_lists_what_changes) {
   const std::string file = write_trace();
   run([&](ImGuiTestContext& hand) {
     open(hand, {file});
-    commands().push(gui::CommandId::set_moment, std::string("#6"));  // After the second step.
+    commands().push(gui::command::set_moment, std::string("#6"));  // After the second step.
     ASSERT_TRUE(wait_until_idle(hand));
     hand.WindowFocus("//Heap map");
     hand.KeyPress(ImGuiKey_B);
@@ -67,7 +67,7 @@ TEST_F(CompareView, swap_turns_the_sign_and_unpin_gives_the_colours_back) {
   const std::string file = write_trace();
   run([&](ImGuiTestContext& hand) {
     open(hand, {file});
-    commands().push(gui::CommandId::set_pin, std::string("start"));
+    commands().push(gui::command::set_pin, std::string("start"));
     commands().push(gui::CommandId::go_to_end);
     commands().push(gui::CommandId::show_compare);
     ASSERT_TRUE(wait_until_idle(hand));
@@ -92,7 +92,7 @@ TEST_F(CompareView, a_pin_that_is_no_moment_says_why) {
   const std::string file = write_trace();
   run([&](ImGuiTestContext& hand) {
     open(hand, {file});
-    commands().push(gui::CommandId::set_pin, std::string("oom"));
+    commands().push(gui::command::set_pin, std::string("oom"));
     commands().push(gui::CommandId::show_compare);
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_TRUE(state().answers().pinned.failed());
@@ -116,7 +116,7 @@ TEST_F(CompareView, two_traces_are_compared_at_their_peaks_with_settings_first) 
   run([&](ImGuiTestContext& hand) {
     open(hand, {path("today.hbm")});
     EXPECT_EQ("peak", state().position().at);
-    commands().push(gui::CommandId::open_baseline_path, path("monday.hbm"));
+    commands().push(gui::command::open_baseline_path, path("monday.hbm"));
     ASSERT_TRUE(wait_until_idle(hand));
     ASSERT_TRUE(wait_until(hand, [&] { return state().answers().diff.state == gui::AnswerState::ready; }));
     EXPECT_EQ(static_cast<std::int64_t>(30 * mib), state().answers().diff.value->now.bytes);
@@ -130,7 +130,7 @@ TEST_F(CompareView, two_traces_are_compared_at_their_peaks_with_settings_first) 
     ASSERT_TRUE(wait_until_idle(hand));
     ASSERT_TRUE(wait_until(hand, [&] { return state().answers().diff.value->now.bytes == 0; }));
     EXPECT_EQ(0, state().answers().diff.value->baseline.bytes) << "a moment with a name is that of both";
-    commands().push(gui::CommandId::set_moment, std::string("#1"));
+    commands().push(gui::command::set_moment, std::string("#1"));
     ASSERT_TRUE(wait_until_idle(hand));
     ASSERT_TRUE(wait_until(hand, [&] { return state().answers().diff.value->baseline.bytes != 0; }));
     EXPECT_EQ(static_cast<std::int64_t>(20 * mib), state().answers().diff.value->baseline.bytes);

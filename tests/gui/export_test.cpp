@@ -12,6 +12,7 @@ namespace hbmscope::test {
 namespace {
 
 using gui::CommandId;
+namespace command = gui::command;
 
 class Export : public GuiTest {
  protected:
@@ -31,7 +32,7 @@ class Export : public GuiTest {
     commands().push(what);
     hand.Yield(2);
     EXPECT_EQ(gui::WindowState::Dialog::export_file, state().window.dialog);
-    commands().push(CommandId::write_export, file);
+    commands().push(command::write_export, file);
     return wait_until(hand, [this] { return state().window.notice.starts_with("Wrote "); });
   }
 };
@@ -113,7 +114,7 @@ TEST_F(Export, never_over_what_is_open) {
     const std::string before = read(path("small.hbm"));
     commands().push(CommandId::export_blocks);
     hand.Yield(2);
-    commands().push(CommandId::write_export, path("small.hbm"));
+    commands().push(command::write_export, path("small.hbm"));
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_TRUE(state().window.notice.ends_with("is open here, and is not written over.")) << state().window.notice;
     EXPECT_EQ(before, read(path("small.hbm")));

@@ -95,8 +95,7 @@ bool GuiTest::wait_until_idle(ImGuiTestContext& hand) {
 }
 
 void GuiTest::open(ImGuiTestContext& hand, const std::vector<std::string>& files) {
-  gui::Command command{gui::CommandId::open_paths, {}, files, gui::SourceId::none, {}, {}};
-  commands().push(std::move(command));
+  commands().push(gui::command::open_paths, files);
   ASSERT_TRUE(wait_until_idle(hand));
 }
 

@@ -7,13 +7,14 @@
 #include "app/gui/platform/window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
 
 using gui::CommandId;
+namespace command = gui::command;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 class LargeText : public GuiTest {
  protected:
@@ -105,7 +106,7 @@ TEST_F(LargeText, a_short_legend_names_what_holds_most) {
   const std::string file = write_trace();
   run([&](ImGuiTestContext& hand) {
     open_large(hand, file);
-    commands().push(CommandId::set_coloring, std::string("code"));
+    commands().push(command::set_coloring, gui::HeapColoring::own_code);
     ASSERT_TRUE(wait_until_idle(hand));
     hand.Yield(3);
     const auto& legend = state().answers().heap_map.value->pieces.legend;

@@ -7,11 +7,10 @@
 #include "app/gui/platform/window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 class MapView : public GuiTest {
  protected:
@@ -198,7 +197,7 @@ TEST_F(MapView, space_plays_to_the_end_and_pauses_and_rest_is_rest) {
   trace.write(path("leak.hbm"));
   run([&](ImGuiTestContext& hand) {
     open(hand, {path("leak.hbm")});
-    commands().push(gui::CommandId::set_moment, std::string("start"));
+    commands().push(gui::command::set_moment, std::string("start"));
     ASSERT_TRUE(wait_until_idle(hand));
     hand.KeyPress(ImGuiKey_Space);
     ASSERT_TRUE(wait_until(hand, [&] { return position_now() > 10; }));
@@ -245,8 +244,8 @@ TEST_F(MapView, shift_with_comma_and_period_steps_through_what_an_address_held) 
   trace.write(path("address.hbm"));
   run([&](ImGuiTestContext& hand) {
     open(hand, {path("address.hbm")});
-    commands().push(gui::CommandId::set_moment, std::string("#3"));
-    commands().push(gui::CommandId::select_address, std::string("0x0"));
+    commands().push(gui::command::set_moment, std::string("#3"));
+    commands().push(gui::command::select_address, {0x0});
     ASSERT_TRUE(wait_until_idle(hand));
     hand.KeyPress(ImGuiMod_Shift | ImGuiKey_Period);
     ASSERT_TRUE(wait_until_idle(hand));

@@ -10,13 +10,13 @@
 #include "app/gui/platform/window_loop.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
 
 using namespace gui;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 class PictureTruth : public GuiTest {
  protected:
@@ -51,7 +51,7 @@ TEST_F(PictureTruth, heap_map_on_the_screen_is_the_heap_in_the_colors_of_the_leg
     ImRect rect;
     run([&](ImGuiTestContext& hand) {
       open(hand, {file});
-      commands().push(CommandId::set_theme, theme == Theme::dark ? "dark" : "light");
+      commands().push(command::set_theme, theme);
       commands().push(CommandId::go_to_end);
       ASSERT_TRUE(wait_until_idle(hand));
       rect = hand.ItemInfo("//Heap map/**/pieces").RectFull;

@@ -3,14 +3,15 @@
 
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
 
 using gui::CommandId;
+namespace command = gui::command;
 using gui::ViewKind;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 class SideBySideView : public GuiTest {
  protected:
@@ -82,7 +83,7 @@ TEST_F(SideBySideView, locked_sides_go_together_and_the_words_say_who_fails) {
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ(SameMoment::requests, state().lock);
     hand.KeyPress(ImGuiKey_F7);  // The combo made B the active side; A leads.
-    commands().push(CommandId::set_moment, "oom");
+    commands().push(command::set_moment, "oom");
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ(6U, position(0));
     EXPECT_EQ(9U, position(1));
@@ -90,7 +91,7 @@ TEST_F(SideBySideView, locked_sides_go_together_and_the_words_say_who_fails) {
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ(5U, position(0));
     EXPECT_EQ(8U, position(1)) << "before the free, in both";
-    commands().push(CommandId::set_moment, "oom");
+    commands().push(command::set_moment, "oom");
     commands().push(CommandId::show_beside);
     ASSERT_TRUE(wait_until_idle(hand));
     ASSERT_NE(nullptr, state().answers().beside.value);
@@ -109,7 +110,9 @@ TEST_F(SideBySideView, a_second_file_leaves_the_view_in_front_where_it_was) {
     return window != nullptr && window->DockNode != nullptr && window->DockNode->TabBar != nullptr &&
            window->DockNode->TabBar->VisibleTabId == window->TabId;
   };
-  for (const CommandId opens : {CommandId::open_beside_path, CommandId::open_paths}) {
+  const std::string other = path("growing.hbm");
+  for (const gui::Command& opens :
+       {gui::Command(command::open_beside_path, {other, {}}), gui::Command(command::open_paths, {other})}) {
     run([&](ImGuiTestContext& hand) {
       while (!state().sources.empty()) {
         commands().push(CommandId::close_file);
@@ -123,8 +126,7 @@ TEST_F(SideBySideView, a_second_file_leaves_the_view_in_front_where_it_was) {
       commands().push(CommandId::show_heap_map);  // The focus leaves the tabs below.
       ASSERT_TRUE(wait_until_idle(hand));
       hand.Yield(8);
-      const std::string other = path("growing.hbm");
-      commands().push(gui::Command{opens, other, {other}, gui::SourceId::none, {}, {}});
+      commands().push(opens);
       ASSERT_TRUE(wait_until_idle(hand));
       hand.Yield(8);
       ASSERT_TRUE(wait_until_idle(hand));

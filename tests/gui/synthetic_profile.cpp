@@ -103,22 +103,22 @@ std::vector<SyntheticSample> training_samples() {
   const SyntheticFrame train{"train", "/home/ada/llm/train.py", 52}, step{"step", "/home/ada/llm/train.py", 33};
   const auto init = below(in_main, {{"init_params", "/home/ada/llm/model.py", 18}});
   return {
-      {init, tpu_0, "buffer", 256 * mib, 8},
-      {init, tpu_1, "buffer", 256 * mib, 8},
-      {below(in_main, {train, {"make_batch", "/home/ada/llm/data.py", 41}}), tpu_0, "buffer", 256 * mib, 4},
-      {below(in_main, {train, step, {"loss", "/home/ada/llm/model.py", 60}}), tpu_1, "buffer", 192 * mib, 3},
+      {init, tpu_0, "buffer", 256 * profile_mib, 8},
+      {init, tpu_1, "buffer", 256 * profile_mib, 8},
+      {below(in_main, {train, {"make_batch", "/home/ada/llm/data.py", 41}}), tpu_0, "buffer", 256 * profile_mib, 4},
+      {below(in_main, {train, step, {"loss", "/home/ada/llm/model.py", 60}}), tpu_1, "buffer", 192 * profile_mib, 3},
       {below(in_main, {train, step, {"jit_step", "/usr/lib/python3/site-packages/jax/_src/pjit.py", 700}}), tpu_0,
-       "executable", 64 * mib, 1},
+       "executable", 64 * profile_mib, 1},
   };
 }
 
 std::vector<SyntheticSample> leaking_samples() {
   std::vector<SyntheticSample> samples = training_samples();
-  samples[2].bytes = 128 * mib;
+  samples[2].bytes = 128 * profile_mib;
   samples[2].count = 2;
   const SyntheticFrame train{"train", "/home/ada/llm/train.py", 52};
   samples.push_back(
-      {below(in_main, {train, {"log_metrics", "/home/ada/llm/train.py", 47}}), tpu_0, "buffer", 256 * mib, 32});
+      {below(in_main, {train, {"log_metrics", "/home/ada/llm/train.py", 47}}), tpu_0, "buffer", 256 * profile_mib, 32});
   return samples;
 }
 

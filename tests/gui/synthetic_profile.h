@@ -21,7 +21,7 @@ struct SyntheticSample {
 
 void write_synthetic_profile(const std::filesystem::path& file, const std::vector<SyntheticSample>& samples);
 
-inline constexpr std::int64_t mib = 1 << 20;
+inline constexpr std::int64_t profile_mib = 1 << 20;
 
 // A training loop on two devices: 1,024 MiB in all. The most of one frame itself: init_params, 512 MiB; cumulative:
 // <module> and main, all of it.

@@ -4,19 +4,19 @@
 
 #include <imgui_internal.h>
 
-#include "app/gui/core/trace_moment.h"
-#include "app/gui/views/import_view.h"
-#include "app/gui/views/timeline_lanes.h"
-#include "app/gui/views/timeline_marks.h"
+#include "app/gui/sources/trace_moment.h"
+#include "app/gui/views/import/draw_import.h"
+#include "app/gui/views/timeline/draw_timeline_lanes.h"
+#include "app/gui/views/timeline/draw_timeline_marks.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
 
 using gui::ViewKind;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 class TimelineView : public GuiTest {
  protected:
@@ -258,7 +258,7 @@ TEST_F(TimelineView, failure_fragmentation_and_sizes_are_shown_and_keys_lead_thr
     for (const auto& [view, picture] :
          {std::pair(ViewKind::failure, "failure"), std::pair(ViewKind::fragmentation, "fragmentation"),
           std::pair(ViewKind::sizes, "sizes")}) {
-      commands().push(gui::CommandId::set_view, std::string(gui::name_of(view).key));
+      commands().push(gui::command::set_view, view);
       ASSERT_TRUE(wait_until_idle(hand));
       hand.Yield(3);
       EXPECT_EQ(view, state().position().view);

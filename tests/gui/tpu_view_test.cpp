@@ -5,13 +5,14 @@
 #include <fstream>
 
 #include "app/gui/core/piece_text.h"
-#include "app/gui/core/tile_picture.h"
+#include "app/gui/views/tile_picture/tile_picture.h"
 #include "tests/gui/gui_test.h"
 
 namespace hbmscope::test {
 namespace {
 
 using gui::CommandId;
+namespace command = gui::command;
 using gui::ViewKind;
 
 const std::string samples = HBMSCOPE_SAMPLES "/tpu/";
@@ -115,14 +116,14 @@ TEST_F(TpuView, a_broken_workload_says_the_line) {
 TEST_F(TpuView, the_inspector_shows_the_tiles_of_an_array) {
   run([&](ImGuiTestContext& hand) {
     open_sample(hand, "embedding.json");
-    commands().push(CommandId::choose_heap, "HBM");
+    commands().push(command::choose_heap_named, "HBM");
     ASSERT_TRUE(wait_until_idle(hand));
     const auto& pieces = state().answers().heap_map.value->pieces.pieces;
     const auto block = std::find_if(pieces.begin(), pieces.end(), [](const gui::HeapPiece& piece) {
       return piece.kind == gui::PieceKind::block && piece.waste > 0;
     });
     ASSERT_NE(pieces.end(), block);
-    commands().push(CommandId::select_address, gui::address_text(block->begin));
+    commands().push(command::select_address, {block->begin});
     ASSERT_TRUE(wait_until_idle(hand));
     hand.SetRef("Inspector");
     ASSERT_TRUE(hand.ItemExists("Larger"));
@@ -141,7 +142,7 @@ TEST_F(TpuView, the_pixels_of_a_picture_have_the_share_of_the_padding) {
   const std::string layout = "f32[100,200]{1,0:T(8,128)}";
   ImRect rect;
   run([&](ImGuiTestContext& hand) {
-    commands().push(CommandId::show_tiles, layout);
+    commands().push(command::show_tiles, layout);
     ASSERT_TRUE(wait_until_idle(hand));
     rect = hand.ItemInfo("//hbmscope/**/tiles").RectFull;
   });

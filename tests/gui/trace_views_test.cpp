@@ -5,13 +5,13 @@
 #include "app/gui/platform/window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::test {
 namespace {
 
 using gui::ViewKind;
 
-constexpr std::uint64_t mib = 1 << 20;
 
 bool tooltip_is_there() {
   for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
@@ -165,8 +165,8 @@ TEST_F(TraceViews, heap_without_memory_says_so) {
   const std::string file = write_trace();
   run([&](ImGuiTestContext& hand) {
     open(hand, {file});
-    commands().push(gui::CommandId::choose_heap, gui::text_from_heap_key({0, 2}));
-    commands().push(gui::CommandId::set_moment, std::string("#3"));
+    commands().push(gui::command::choose_heap, HeapKey{0, 2});
+    commands().push(gui::command::set_moment, std::string("#3"));
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_TRUE(state().answers().heap_map.value->pieces.pieces.empty());
   });

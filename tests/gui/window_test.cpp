@@ -79,9 +79,9 @@ TEST_F(Window, opened_profile_adds_up_on_every_device) {
     ASSERT_NE(state().source(), nullptr);
     EXPECT_EQ(state().source()->state, AnswerState::ready);
     ASSERT_EQ(state().source()->accounts.size(), 2U);
-    EXPECT_EQ(state().source()->accounts[0].total.bytes, 576 * mib);
-    EXPECT_EQ(state().source()->accounts[1].total.bytes, 448 * mib);
-    EXPECT_EQ(state().source()->summary->total.bytes, 1024 * mib);
+    EXPECT_EQ(state().source()->accounts[0].total.bytes, 576 * profile_mib);
+    EXPECT_EQ(state().source()->accounts[1].total.bytes, 448 * profile_mib);
+    EXPECT_EQ(state().source()->summary->total.bytes, 1024 * profile_mib);
     EXPECT_EQ(state().recent.at(0).path, file);
   });
   take_picture("summary");
@@ -96,13 +96,13 @@ TEST_F(Window, top_table_sorts_by_the_column_that_was_clicked) {
     auto rows = copy_rows(hand);
     ASSERT_EQ(rows.size(), 8U);
     EXPECT_EQ(rows[0][6], "init_params");
-    EXPECT_EQ(rows[0][0], std::to_string(512 * mib));
+    EXPECT_EQ(rows[0][0], std::to_string(512 * profile_mib));
 
     hand.TableClickHeader("//Top/top", "Cumulative");
     rows = copy_rows(hand);
-    EXPECT_EQ(rows[0][2], std::to_string(1024 * mib));
+    EXPECT_EQ(rows[0][2], std::to_string(1024 * profile_mib));
     EXPECT_TRUE(rows[0][6] == "main" || rows[0][6] == "<module>") << rows[0][6];
-    EXPECT_EQ(rows[2][2], std::to_string(512 * mib));
+    EXPECT_EQ(rows[2][2], std::to_string(512 * profile_mib));
 
     hand.TableClickHeader("//Top/top", "Function");
     rows = copy_rows(hand);
@@ -127,7 +127,7 @@ TEST_F(Window, found_frames_are_marked_with_their_share) {
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ(state().position().find, "LOSS");
     ASSERT_EQ(state().answers().search.state, AnswerState::ready);
-    EXPECT_EQ(state().answers().search.value->search.matched.bytes, 192 * mib);
+    EXPECT_EQ(state().answers().search.value->search.matched.bytes, 192 * profile_mib);
     EXPECT_EQ(state().answers().search.value->search.matched.count, 3);
   });
   take_picture("flame_search");
@@ -164,7 +164,7 @@ TEST_F(Window, frame_clicked_in_one_view_is_selected_in_all) {
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ(state().position().selection.function, "make_batch");
     ASSERT_EQ(state().answers().detail.state, AnswerState::ready);
-    EXPECT_EQ(state().answers().detail.value->neighbours.self.flat.bytes, 256 * mib);
+    EXPECT_EQ(state().answers().detail.value->neighbours.self.flat.bytes, 256 * profile_mib);
     ASSERT_EQ(state().answers().detail.value->neighbours.callers.size(), 1U);
   });
   take_picture("selection");
@@ -196,25 +196,25 @@ TEST_F(Window, diff_names_what_grew_what_is_new_and_what_shrank) {
   const std::string before = write_training(), after = write_leaking();
   run([&](ImGuiTestContext& hand) {
     open(hand, {after});
-    commands().push(gui::CommandId::open_baseline_path, before);
+    commands().push(gui::command::open_baseline_path, before);
     ASSERT_TRUE(wait_until_idle(hand));
     show(hand, ImGuiKey_5);
     EXPECT_EQ(state().position().view, ViewKind::diff);
     ASSERT_EQ(state().answers().diff.state, AnswerState::ready);
     const ProfileDiff& diff = *state().answers().diff.value;
-    EXPECT_EQ(diff.now.bytes - diff.baseline.bytes, 128 * mib);
+    EXPECT_EQ(diff.now.bytes - diff.baseline.bytes, 128 * profile_mib);
     ASSERT_GE(diff.stacks.size(), 2U);
     EXPECT_EQ(diff.stacks[0].change, Change::added);
-    EXPECT_EQ(diff.stacks[0].delta_bytes(), 256 * mib);
+    EXPECT_EQ(diff.stacks[0].delta_bytes(), 256 * profile_mib);
     EXPECT_EQ(diff.stacks[1].change, Change::shrunk);
-    EXPECT_EQ(diff.stacks[1].delta_bytes(), -128 * mib);
-    EXPECT_EQ(diff.unmatched_bytes, 256 * mib);
+    EXPECT_EQ(diff.stacks[1].delta_bytes(), -128 * profile_mib);
+    EXPECT_EQ(diff.unmatched_bytes, 256 * profile_mib);
   });
   take_picture("diff");
   run([&](ImGuiTestContext& hand) {
     commands().push(gui::CommandId::swap_baseline);
     ASSERT_TRUE(wait_until_idle(hand));
-    EXPECT_EQ(state().answers().diff.value->now.bytes - state().answers().diff.value->baseline.bytes, -128 * mib);
+    EXPECT_EQ(state().answers().diff.value->now.bytes - state().answers().diff.value->baseline.bytes, -128 * profile_mib);
   });
 }
 
@@ -226,7 +226,7 @@ TEST_F(Window, totals_of_several_files_are_a_series) {
     show(hand, ImGuiKey_7);
     ASSERT_EQ(state().answers().series.state, AnswerState::ready);
     ASSERT_EQ(state().answers().series.value->size(), 2U);
-    EXPECT_EQ(state().answers().series.value->at(1).total.bytes, 1152 * mib);
+    EXPECT_EQ(state().answers().series.value->at(1).total.bytes, 1152 * profile_mib);
   });
   take_picture("totals");
 }
@@ -286,12 +286,12 @@ TEST_F(Window, bad_filter_keeps_the_picture_and_says_where_it_is_wrong) {
     take_picture_now(hand, "bad_filter");
   });
   run([&](ImGuiTestContext& hand) {
-    commands().push(gui::CommandId::set_filter, "size>");  // As --where gives it.
+    commands().push(gui::command::set_filter, "size>");  // As --where gives it.
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ(state().answers().view.state, AnswerState::failed);
     EXPECT_TRUE(state().answers().view.error.offset.has_value());
     ASSERT_NE(state().answers().view.value, nullptr) << "the answer before stays";
-    EXPECT_EQ(state().answers().view.value->selected.bytes, 1024 * mib);
+    EXPECT_EQ(state().answers().view.value->selected.bytes, 1024 * profile_mib);
   });
   run([&](ImGuiTestContext& hand) {
     hand.KeyPress(ImGuiMod_Ctrl | ImGuiKey_L);
@@ -299,7 +299,7 @@ TEST_F(Window, bad_filter_keeps_the_picture_and_says_where_it_is_wrong) {
     hand.KeyCharsReplaceEnter("device:1");
     ASSERT_TRUE(wait_until_idle(hand));
     ASSERT_EQ(state().answers().view.state, AnswerState::ready);
-    EXPECT_EQ(state().answers().view.value->selected.bytes, 448 * mib);
+    EXPECT_EQ(state().answers().view.value->selected.bytes, 448 * profile_mib);
   });
   take_picture("filter");
 }
@@ -324,11 +324,11 @@ TEST_F(Window, alt_left_undoes_view_selection_and_filter_one_by_one) {
     open(hand, {file});
     const ViewKind first = state().position().view;
     show(hand, ImGuiKey_3);
-    commands().push(gui::CommandId::select_function, "loss");
+    commands().push(gui::command::select_function, "loss");
     ASSERT_TRUE(wait_until_idle(hand));
-    commands().push(gui::CommandId::set_filter, "kind:buffer");
+    commands().push(gui::command::set_filter, "kind:buffer");
     ASSERT_TRUE(wait_until_idle(hand));
-    EXPECT_EQ(state().answers().view.value->selected.bytes, 960 * mib);
+    EXPECT_EQ(state().answers().view.value->selected.bytes, 960 * profile_mib);
 
     const auto back = [&] {
       hand.KeyPress(ImGuiMod_Alt | ImGuiKey_LeftArrow);
@@ -336,7 +336,7 @@ TEST_F(Window, alt_left_undoes_view_selection_and_filter_one_by_one) {
     };
     back();
     EXPECT_EQ(state().position().request.where, "");
-    EXPECT_EQ(state().answers().view.value->selected.bytes, 1024 * mib);
+    EXPECT_EQ(state().answers().view.value->selected.bytes, 1024 * profile_mib);
     EXPECT_EQ(state().position().selection.function, "loss");
     back();
     EXPECT_TRUE(state().position().selection.empty());
@@ -354,8 +354,8 @@ TEST_F(Window, copied_command_names_file_view_selection_and_filter) {
   run([&](ImGuiTestContext& hand) {
     open(hand, {file});
     show(hand, ImGuiKey_2);
-    commands().push(gui::CommandId::select_function, "loss");
-    commands().push(gui::CommandId::set_filter, "device:1");
+    commands().push(gui::command::select_function, "loss");
+    commands().push(gui::command::set_filter, "device:1");
     ASSERT_TRUE(wait_until_idle(hand));
     hand.KeyPress(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_C);
     hand.Yield(3);

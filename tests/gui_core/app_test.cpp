@@ -48,9 +48,7 @@ class AppTest : public testing::Test {
     app_->commands().push(std::forward<Args>(args)...);
     settle();
   }
-  void open(const std::vector<std::string>& paths) {
-    give(Command{CommandId::open_paths, {}, paths, SourceId::none, {}, {}});
-  }
+  void open(const std::vector<std::string>& paths) { give(Command(command::open_paths, paths)); }
   void ask_all() {
     for (int i = 0; i < static_cast<int>(Question::count_); ++i) app_->commands().ask(static_cast<Question>(i));
     settle();
@@ -105,7 +103,7 @@ TEST_F(AppTest, accounts_of_devices_and_kinds_add_up_to_the_total) {
 
 TEST_F(AppTest, a_selection_made_anywhere_holds_everywhere_and_survives_a_filter) {
   open({leak_200});
-  give(CommandId::select_function, std::string("remember_activations"));
+  give(command::select_function, std::string("remember_activations"));
   ask_all();
   const auto view = state().answers().view.value;
   const FrameIndex selected = state().selected_frame(view);
@@ -115,7 +113,7 @@ TEST_F(AppTest, a_selection_made_anywhere_holds_everywhere_and_survives_a_filter
   EXPECT_EQ(state().answers().detail.value->frame, selected);
   ASSERT_EQ(state().answers().listing.state, AnswerState::ready) << state().answers().listing.error.text();
 
-  give(CommandId::set_filter, std::string("kind:buffer"));
+  give(command::set_filter, std::string("kind:buffer"));
   ask_all();
   EXPECT_NE(state().selected_frame(state().answers().view.value), FrameIndex::none);
   EXPECT_EQ(state().selected_frame(view), FrameIndex::none) << "numbers of the old view must not be compared";
@@ -124,8 +122,8 @@ TEST_F(AppTest, a_selection_made_anywhere_holds_everywhere_and_survives_a_filter
 TEST_F(AppTest, undo_and_redo_bring_view_selection_and_filter_back) {
   open({leak_200});
   give(CommandId::show_top);
-  give(CommandId::set_filter, std::string("kind:buffer"));
-  give(CommandId::select_function, std::string("train"));
+  give(command::set_filter, std::string("kind:buffer"));
+  give(command::select_function, std::string("train"));
   give(CommandId::back);
   EXPECT_TRUE(position().selection.empty());
   EXPECT_EQ(position().request.where, "kind:buffer");
@@ -145,7 +143,7 @@ TEST_F(AppTest, a_wrong_filter_fails_with_words_and_keeps_the_old_answers) {
   open({leak_200});
   ask_all();
   const auto before = state().answers().top.value;
-  give(CommandId::set_filter, std::string("size>>"));
+  give(command::set_filter, std::string("size>>"));
   ask_all();
   EXPECT_EQ(state().answers().view.state, AnswerState::failed);
   EXPECT_FALSE(state().answers().view.error.what.empty());
@@ -158,7 +156,7 @@ TEST_F(AppTest, dropped_frames_are_shown_when_asked_for_and_are_no_filter) {
   open({leak_200});
   give(CommandId::toggle_dropped);
   EXPECT_TRUE(is_checked(state(), CommandId::toggle_dropped));
-  give(CommandId::set_filter, std::string("kind:executable"));
+  give(command::set_filter, std::string("kind:executable"));
   give(CommandId::clear_filter);
   EXPECT_TRUE(position().request.where.empty());
   EXPECT_TRUE(position().request.keep_dropped_frames);
@@ -172,7 +170,7 @@ TEST_F(AppTest, going_back_to_an_earlier_filter_shows_the_very_answer_from_the_c
   open({leak_200});
   ask_all();
   const auto first = state().answers().top.value;
-  give(CommandId::set_filter, std::string("kind:executable"));
+  give(command::set_filter, std::string("kind:executable"));
   ask_all();
   EXPECT_NE(state().answers().top.value, first);
   app_->commands().push(CommandId::back);
@@ -183,7 +181,7 @@ TEST_F(AppTest, going_back_to_an_earlier_filter_shows_the_very_answer_from_the_c
 
 TEST_F(AppTest, compares_with_a_baseline_and_swaps_the_sign) {
   open({leak_200});
-  give(CommandId::open_baseline_path, leak_10);
+  give(command::open_baseline_path, leak_10);
   ask_all();
   ASSERT_EQ(state().answers().diff.state, AnswerState::ready) << state().answers().diff.error.text();
   EXPECT_EQ(position().view, ViewKind::diff);
@@ -197,7 +195,7 @@ TEST_F(AppTest, compares_with_a_baseline_and_swaps_the_sign) {
 }
 
 TEST_F(AppTest, a_folder_opens_as_a_series_and_totals_are_of_every_file) {
-  give(CommandId::open_folder_path, std::string(HBMSCOPE_SAMPLES));
+  give(command::open_folder_path, std::string(HBMSCOPE_SAMPLES));
   ask_all();
   ASSERT_EQ(state().answers().series.state, AnswerState::ready);
   EXPECT_EQ(state().answers().series.value->size(), state().ready_sources());
@@ -218,9 +216,9 @@ TEST_F(AppTest, a_file_that_can_not_be_read_says_why_and_can_be_tried_again) {
 }
 
 TEST_F(AppTest, cancelling_leaves_no_trace) {
-  app_->commands().push(Command{CommandId::open_paths, {}, {leak_200}, SourceId::none, {}, {}});
+  app_->commands().push(Command(command::open_paths, {leak_200}));
   while (state().sources.empty()) app_->update();
-  app_->commands().push(CommandId::cancel_loading, state().sources[0].id);
+  app_->commands().push(command::cancel_loading, state().sources[0].id);
   settle();
   // Either it was stopped, or it was through already: a half-read file there is not.
   for (const Source& source : state().sources) EXPECT_EQ(source.state, AnswerState::ready);
@@ -228,8 +226,8 @@ TEST_F(AppTest, cancelling_leaves_no_trace) {
 
 TEST_F(AppTest, closing_the_file_in_front_shows_the_next_and_forgets_the_baseline) {
   open({leak_10, leak_200});
-  give(CommandId::compare_with, state().sources[0].id);
-  give(CommandId::close_source, state().sources[0].id);
+  give(command::compare_with, state().sources[0].id);
+  give(command::close_source, state().sources[0].id);
   EXPECT_EQ(state().sources.size(), 1u);
   EXPECT_EQ(position().baseline, SourceId::none);
   give(CommandId::close_file);
@@ -240,18 +238,18 @@ TEST_F(AppTest, closing_the_file_in_front_shows_the_next_and_forgets_the_baselin
 
 TEST_F(AppTest, a_click_on_a_device_filters_and_a_second_click_takes_it_back) {
   open({leak_200});
-  give(CommandId::set_filter, std::string("kind:buffer"));
-  give(CommandId::add_filter, std::string("device:0"));
+  give(command::set_filter, std::string("kind:buffer"));
+  give(command::add_filter, std::string("device:0"));
   EXPECT_EQ(position().request.where, "kind:buffer device:0");
-  give(CommandId::add_filter, std::string("kind:buffer"));
+  give(command::add_filter, std::string("kind:buffer"));
   EXPECT_EQ(position().request.where, "device:0");
-  give(CommandId::add_filter, std::string("device:0"));
+  give(command::add_filter, std::string("device:0"));
   EXPECT_EQ(position().request.where, "");
 }
 
 TEST_F(AppTest, recent_files_and_settings_outlive_the_window) {
   open({leak_200});
-  give(CommandId::set_theme, std::string("light"));
+  give(command::set_theme, Theme::light);
   app_->save_settings();
   app_ = std::make_unique<App>([] {});
   settle();
@@ -266,7 +264,7 @@ TEST_F(AppTest, export_writes_what_the_filter_leaves) {
   give(CommandId::export_folded);
   EXPECT_EQ(state().window.dialog, WindowState::Dialog::export_file);
   const fs::path out = home_ / "out.folded";
-  give(CommandId::write_export, out.string());
+  give(command::write_export, out.string());
   EXPECT_EQ(state().window.dialog, WindowState::Dialog::none);
   std::ifstream in(out);
   std::string line;
@@ -275,13 +273,13 @@ TEST_F(AppTest, export_writes_what_the_filter_leaves) {
 }
 
 TEST_F(AppTest, the_file_dialog_lists_folders_off_the_frame) {
-  give(CommandId::list_folder, std::string(HBMSCOPE_SAMPLES));
+  give(command::list_folder, std::string(HBMSCOPE_SAMPLES));
   ASSERT_EQ(state().folder.state, AnswerState::ready);
   bool found = false;
   for (const FolderEntry& entry : state().folder.value->entries)
     found = found || (entry.name == "leak_step_200.pprof.gz" && entry.is_profile && entry.size_bytes > 0);
   EXPECT_TRUE(found);
-  give(CommandId::list_folder, std::string("/no/such/folder"));
+  give(command::list_folder, std::string("/no/such/folder"));
   EXPECT_EQ(state().folder.state, AnswerState::failed);
 }
 

@@ -1,11 +1,11 @@
 // Blocks one by one without a window: what is typed to find them, the table, the Inspector's words, the commands.
-#include "app/gui/core/app.h"
 #include "analysis/query/block_find.h"
+#include "app/gui/core/app.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/copy_as_command.h"
-#include "app/gui/core/heap_minimap.h"
 #include "app/gui/core/heap_raster.h"
-#include "app/gui/core/piece_detail.h"
+#include "app/gui/views/heap_map/heap_minimap.h"
+#include "app/gui/views/inspector/piece_detail.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -16,12 +16,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::uint64_t mib = 1 << 20;
 
 TEST(BlockFind, addresses_offsets_and_sizes_by_themselves_are_what_they_look_like) {
   EXPECT_EQ("address=0x7f3a14000000", where_from_find("0x7f3a14000000"));
@@ -169,8 +169,8 @@ class BlocksTest : public testing::Test {
     trace.free(0x1000000 + 20 * mib);  // 8
     const std::string path = (home_ / "small.hbm").string();
     trace.write(path);
-    give(Command{CommandId::open_paths, {}, {path}, SourceId::none, {}, {}});
-    give(CommandId::choose_heap, std::string("1:1"));
+    give(Command(command::open_paths, {path}));
+    give(command::choose_heap, HeapKey{0, 1});
     give(CommandId::go_to_end);
   }
   template <class... Args>
@@ -208,14 +208,14 @@ class BlocksTest : public testing::Test {
 
 TEST_F(BlocksTest, table_is_of_all_heaps_and_its_filter_and_order_are_part_of_the_state) {
   EXPECT_EQ("3 of 3 blocks, 36.0 MiB", blocks_sentence(*answers().blocks.value));
-  give(CommandId::set_block_filter, std::string("forward size>5MiB"));
+  give(command::set_block_filter, std::string("forward size>5MiB"));
   EXPECT_EQ("1 of 3 blocks, 30.0 MiB of 36.0 MiB", blocks_sentence(*answers().blocks.value));
-  give(CommandId::set_filter, std::string("device:1"));
+  give(command::set_filter, std::string("device:1"));
   EXPECT_TRUE(answers().blocks.value->list.rows.empty()) << "the filter of all views holds too";
-  give(CommandId::set_block_filter, std::string());
+  give(command::set_block_filter, std::string());
   EXPECT_EQ("1 of 3 blocks, 4.00 MiB of 36.0 MiB", blocks_sentence(*answers().blocks.value));
   give(CommandId::clear_filter);
-  give(CommandId::set_block_order, std::string("address up"));
+  give(command::set_block_order, BlockSorting{BlockOrder::address, true});
   const BlocksAnswer& blocks = *answers().blocks.value;
   const TextTable table = table_from_blocks(blocks, blocks.list.rows);
   ASSERT_EQ(3U, table.rows.size());
@@ -229,7 +229,7 @@ TEST_F(BlocksTest, table_is_of_all_heaps_and_its_filter_and_order_are_part_of_th
 }
 
 TEST_F(BlocksTest, next_hit_goes_from_address_to_address_and_on_to_the_next_heap) {
-  give(CommandId::set_block_filter, std::string("forward"));
+  give(command::set_block_filter, std::string("forward"));
   give(CommandId::find_next);
   EXPECT_EQ(0x1000000 + 40 * mib, position().address);
   give(CommandId::find_next);
@@ -241,7 +241,7 @@ TEST_F(BlocksTest, next_hit_goes_from_address_to_address_and_on_to_the_next_heap
   EXPECT_EQ(0x90000000U, position().address);
   give(CommandId::back);
   EXPECT_EQ(0x1000000 + 40 * mib, position().address);
-  give(CommandId::set_block_filter, std::string("size>1GiB"));
+  give(command::set_block_filter, std::string("size>1GiB"));
   give(CommandId::find_next);
   EXPECT_NE(std::string::npos, app_->state().window.notice.find("Nothing")) << app_->state().window.notice;
 }
@@ -256,17 +256,17 @@ TEST_F(BlocksTest, largest_free_is_selected_and_then_the_next_smaller_one) {
 }
 
 TEST_F(BlocksTest, an_address_is_found_in_whichever_heap_it_is) {
-  give(CommandId::go_to_address, std::string("0x90000010"));
+  give(command::go_to_address, std::uint64_t{0x90000010});
   EXPECT_EQ((HeapKey{0, 2}), position().heap);
   EXPECT_EQ(0x90000000U, position().address);
   EXPECT_EQ("forward", position().selection.function);
-  give(CommandId::go_to_address, std::string("0x10"));
+  give(command::go_to_address, std::uint64_t{0x10});
   EXPECT_EQ("No heap has memory at 0x10 then.", app_->state().window.notice);
 }
 
 TEST_F(BlocksTest, inspector_says_when_a_block_came_when_it_goes_and_what_it_becomes) {
-  give(CommandId::set_moment, std::string("#3"));
-  give(CommandId::select_address, std::string("1:1/0x1000000"));
+  give(command::set_moment, std::string("#3"));
+  give(command::select_address, PlaceToSelect{0x1000000, {}, HeapKey{0, 1}});
   PieceDetail first = detail();
   EXPECT_EQ("forward  train.py:10", first.title);
   EXPECT_EQ("10.0 MiB", value(first, "How much", "block"));
@@ -283,7 +283,7 @@ TEST_F(BlocksTest, inspector_says_when_a_block_came_when_it_goes_and_what_it_bec
   EXPECT_TRUE(first.stack[0].is_own);
   ASSERT_EQ(2U, answers().address.value->history.rows.size());
   EXPECT_TRUE(history_line(*answers().address.value, 0).is_now);
-  give(CommandId::select_address, std::string("0x") + "2400000");
+  give(command::select_address, PlaceToSelect{0x2400000});
   EXPECT_EQ("4.00 KiB, 0.0 % of the block", value(detail(), "How much", "rounding"));
 }
 
@@ -301,13 +301,12 @@ TEST_F(BlocksTest, inspector_says_since_when_a_gap_is_free_and_what_bounds_it) {
 }
 
 TEST_F(BlocksTest, blocks_of_a_cell_are_listed_largest_first_and_a_frame_leaves_the_block) {
-  Command command{CommandId::select_address, "0x1000000", {"0x1000000", "0x4000000"}, SourceId::none, {}, {}};
-  give(std::move(command));
+  give(command::select_address, PlaceToSelect{0x1000000, {}, {}, AddressRange{0x1000000, 0x4000000}});
   ASSERT_TRUE(position().cell);
   const auto blocks = blocks_in(answers().heap_map.value->pieces, *position().cell);
   ASSERT_EQ(2U, blocks.size());
   EXPECT_EQ(30 * mib, blocks[0]->size);
-  give(CommandId::select_function, std::string("forward"));
+  give(command::select_function, std::string("forward"));
   EXPECT_FALSE(position().address);
   EXPECT_FALSE(position().cell);
 }

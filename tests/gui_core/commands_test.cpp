@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "app/gui/core/app_state.h"
+
 namespace hbmscope::gui {
 namespace {
 
@@ -39,6 +41,23 @@ TEST(Commands, without_a_profile_a_reason_is_given) {
   EXPECT_EQ(why_not(nothing_open, CommandId::copy), "Open a profile first.");
   EXPECT_EQ(why_not(nothing_open, CommandId::back), "There is nothing to go back to.");
   EXPECT_EQ(why_not(nothing_open, CommandId::open_file), "");
+}
+
+TEST(Commands, those_with_an_argument_are_hidden_and_carry_it_as_it_is) {
+  for (const CommandInfo& info : command_table()) {
+    if (takes_argument(info.id)) {
+      EXPECT_EQ(Needs::hidden, info.needs) << info.name;
+    }
+  }
+  EXPECT_FALSE(takes_argument(CommandId::next_failure));
+  CommandQueue queue;
+  queue.push(command::size_address_time, {800, 400});
+  queue.push(CommandId::next_failure);
+  const std::vector<Command> commands = queue.take_commands();
+  ASSERT_EQ(2U, commands.size());
+  EXPECT_EQ(800, commands[0].as<PixelSize>().width);
+  EXPECT_EQ(400, commands[0].as<PixelSize>().height);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(commands[1].argument));
 }
 
 }  // namespace

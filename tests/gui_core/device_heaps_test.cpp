@@ -1,15 +1,14 @@
 // Heaps under their devices, and which heaps are views of the same bytes.
-#include "app/gui/core/device_heaps.h"
+#include "app/gui/sources/device_heaps.h"
 
 #include <gtest/gtest.h>
 
-#include "app/gui/core/device_cards.h"
+#include "app/gui/views/device_cards/device_cards.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 TraceMoment moment_of(const Trace& trace, const char* at) {
   TraceMoment moment;

@@ -8,11 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
-
-constexpr std::uint64_t kib = 1024, mib = 1024 * kib;
 
 Pixel role(Role role) {
   return pixel_from_color(color_of(Theme::dark, role));

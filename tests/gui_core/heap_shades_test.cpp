@@ -7,11 +7,10 @@
 
 #include "app/gui/core/heap_raster.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
-
-constexpr std::uint64_t kib = 1024, mib = 1024 * kib;
 
 const ShadeEntry* entry_of(const HeapPieces& map, Shade shade) {
   const auto found =

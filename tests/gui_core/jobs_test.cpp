@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "app/gui/core/app.h"
-#include "app/gui/core/jobs.h"
+#include "app/gui/sources/jobs.h"
 #include "tests/gui_core/pretend_hbmscope.h"
 
 namespace hbmscope::gui {
@@ -126,19 +126,19 @@ TEST_F(Jobs, are_listed_on_the_first_page) {
 TEST_F(Jobs, of_another_machine_are_listed_and_attached_to_there) {
   App app([] {});
   app.commands().push(CommandId::show_jobs);
-  app.commands().push(CommandId::list_host, "gpu7");
+  app.commands().push(command::list_host, "gpu7");
   run_until(app, [&] { return app.state().jobs.listing.has_value() && app.state().jobs.host == "gpu7"; });
   run_until(app, [&] { return said().find("ps --on gpu7 --json --every 1\n") != std::string::npos; });
-  app.commands().push(CommandId::attach_to, "4711");
+  app.commands().push(command::attach_to, {4711});
   run_until(app, [&] { return said().find("attach --on gpu7 4711 --no-window --record ") != std::string::npos; });
   ASSERT_NE(app.state().source(), nullptr);
   EXPECT_EQ(app.state().source()->path, "live:gpu7:4711");
-  app.commands().push(CommandId::attach_to_all, "4711");
+  app.commands().push(command::attach_to_all, {4711});
   run_until(app, [&] { return said().find(".hbm --all\n") != std::string::npos; });
   app.commands().push(CommandId::leave_cupti);
-  app.commands().push(CommandId::attach_to, "4711");
+  app.commands().push(command::attach_to, {4711});
   run_until(app, [&] { return said().find(".hbm --no-cupti\n") != std::string::npos; });
-  app.commands().push(CommandId::list_host, "");
+  app.commands().push(command::list_host, "");
   run_until(app, [&] { return app.state().jobs.host.empty(); });
 }
 
@@ -148,7 +148,7 @@ TEST_F(Jobs, what_is_needed_elsewhere_is_copied_when_somebody_agrees) {
   std::ofstream(home_ / "list") << two_jobs << "\n";
   App app([] {});
   app.commands().push(CommandId::show_jobs);
-  app.commands().push(CommandId::list_host, "gpu7");
+  app.commands().push(command::list_host, "gpu7");
   run_until(app, [&] { return app.state().jobs.needs_copy(); });
   EXPECT_EQ(app.state().jobs.wrong, "gpu7: hbmscope is not there yet. --yes copies it.");
   EXPECT_EQ(said().find("--yes"), std::string::npos);
@@ -167,7 +167,7 @@ TEST_F(Jobs, of_one_that_cant_be_attached_to_the_totals_can_be_watched) {
   EXPECT_TRUE(job.has_totals_alone());
   App app([] {});
   app.commands().push(CommandId::leave_cupti);
-  app.commands().push(CommandId::attach_totals, "4712");
+  app.commands().push(command::attach_totals, {4712});
   run_until(app, [&] { return said().find("attach 4712") != std::string::npos; });
   EXPECT_NE(said().find(".hbm --totals\n"), std::string::npos) << said();
 }
@@ -175,13 +175,13 @@ TEST_F(Jobs, of_one_that_cant_be_attached_to_the_totals_can_be_watched) {
 TEST_F(Jobs, what_attaching_does_is_said_first_and_a_refusal_is_shown) {
   App app([] {});
   app.commands().push(CommandId::show_jobs);
-  app.commands().push(CommandId::ask_to_attach, "4711");
+  app.commands().push(command::ask_to_attach, {4711});
   run_until(app, [&] { return app.state().jobs.is_asking; });
   EXPECT_EQ(said().find("attach"), std::string::npos);
   app.commands().push(CommandId::escape);
   run_until(app, [&] { return !app.state().jobs.is_asking; });
   EXPECT_TRUE(app.state().jobs.is_open) << "one step at a time";
-  app.commands().push(CommandId::attach_to, "4711");
+  app.commands().push(command::attach_to, {4711});
   run_until(app, [&] { return app.state().source() != nullptr && app.state().source()->state == AnswerState::failed; });
   EXPECT_EQ(app.state().source()->error.what, "can't attach to 4711: it is asleep. Wake it.");
   EXPECT_NE(said().find("attach 4711 --no-window --record " + home_.string()), std::string::npos) << said();

@@ -5,13 +5,12 @@
 
 #include "analysis/query/block_list.h"
 #include "app/gui/core/heap_shades.h"
-#include "app/gui/core/legend_filter.h"
+#include "app/gui/views/heap_map/legend_filter.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
-
-constexpr std::uint64_t kib = 1024, gib = kib * kib * kib;
 
 // Blocks of all sizes and roundings, from before the moment and gone after it.
 class LegendFilter : public testing::Test {

@@ -97,7 +97,7 @@ class Live : public testing::Test {
   }
   void open() {
     const std::string name = "live:" + std::to_string(getpid());
-    app_.commands().push(Command{CommandId::open_paths, {}, {name}, SourceId::none, {}, {}});
+    app_.commands().push(Command(command::open_paths, {name}));
   }
   const Source* source() const { return app_.state().source(); }
   // In the picture that is shown.
@@ -186,7 +186,7 @@ TEST_F(Live, what_has_not_come_yet_is_skipped) {
     return timeline && std::any_of(timeline->columns.begin(), timeline->columns.end(),
                                    [](const TimelineColumn& column) { return column.is_skipped; });
   });
-  run_until([&] { return why_not(app_.state(), CommandId::skip_to_now) == "What is shown is not far behind."; });
+  run_until([&] { return why_not(app_.state(), CommandId::skip_to_now) == "The picture is up to date."; });
   alloc(5);
   run_until([&] { return in_use() == 25 * block_bytes; });
 }
@@ -202,8 +202,7 @@ TEST_F(Live, what_happened_before_is_not_fetched_where_only_now_is_wanted) {
 }
 
 TEST_F(Live, nobody_answers) {
-  app_.commands().push(
-      Command{CommandId::open_paths, {}, {"live:" + (home_ / "none").string()}, SourceId::none, {}, {}});
+  app_.commands().push(Command(command::open_paths, {"live:" + (home_ / "none").string()}));
   run_until([&] { return source() != nullptr && source()->state == AnswerState::failed; });
   EXPECT_NE(source()->error.what.find("no running job answers"), std::string::npos);
 }

@@ -58,9 +58,7 @@ class OpenPart : public testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     } while (app.busy() && std::chrono::steady_clock::now() < give_up);
   }
-  static void open(App& app) {
-    app.commands().push(Command{CommandId::open_paths, {}, {file()}, SourceId::none, {}, {}});
-  }
+  static void open(App& app) { app.commands().push(Command(command::open_paths, {file()})); }
 
   std::filesystem::path home_;
 };
@@ -130,7 +128,7 @@ TEST_F(OpenPart, stop_here_keeps_what_was_read_and_cancel_nothing) {
     open(app);
     run_until(app, [&] { return app.state().source() != nullptr && app.state().source()->is_part(); });
     ASSERT_TRUE(app.state().source()->is_part());
-    app.commands().push(cancels ? CommandId::cancel_loading : CommandId::stop_reading, app.state().source()->id);
+    app.commands().push(cancels ? command::cancel_loading : command::stop_reading, app.state().source()->id);
     run_until(app, [] { return false; });
     if (cancels) {
       EXPECT_TRUE(app.state().sources.empty());

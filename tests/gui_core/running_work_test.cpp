@@ -30,7 +30,7 @@ class RunningWorkTest : public testing::Test {
       trace.alloc(i % 2000 * 512, 512, "step");
     }
     trace.write((home_ / "long.hbm").string());
-    give(Command{CommandId::open_paths, {}, {(home_ / "long.hbm").string()}, SourceId::none, {}, {}});
+    give(Command(command::open_paths, {(home_ / "long.hbm").string()}));
     settle();
   }
   ~RunningWorkTest() override {
@@ -59,7 +59,7 @@ class RunningWorkTest : public testing::Test {
 };
 
 TEST_F(RunningWorkTest, is_named_stopped_and_gone_on_with) {
-  give(CommandId::size_address_time, std::string("400x200"));
+  give(command::size_address_time, PixelSize{400, 200});
   ASSERT_TRUE(boxes().pending());
   const auto running = running_work(app_->state().contexts);
   ASSERT_EQ(1U, running.size());
@@ -77,11 +77,11 @@ TEST_F(RunningWorkTest, is_named_stopped_and_gone_on_with) {
 }
 
 TEST_F(RunningWorkTest, stopped_leaves_what_was_there) {
-  give(CommandId::size_address_time, std::string("400x200"));
+  give(command::size_address_time, PixelSize{400, 200});
   settle();
   const auto before = boxes().value;
   ASSERT_NE(nullptr, before);
-  give(CommandId::size_address_time, std::string("500x200"));
+  give(command::size_address_time, PixelSize{500, 200});
   give(CommandId::stop_work);
   settle();
   EXPECT_TRUE(boxes().is_stopped);
@@ -89,9 +89,9 @@ TEST_F(RunningWorkTest, stopped_leaves_what_was_there) {
 }
 
 TEST_F(RunningWorkTest, asked_again_before_the_first_one_has_ended_is_not_taken_for_cancelled) {
-  give(CommandId::size_address_time, std::string("400x200"));
-  give(CommandId::size_address_time, std::string("500x200"));
-  give(CommandId::size_address_time, std::string("400x200"));
+  give(command::size_address_time, PixelSize{400, 200});
+  give(command::size_address_time, PixelSize{500, 200});
+  give(command::size_address_time, PixelSize{400, 200});
   settle();
   ASSERT_EQ(AnswerState::ready, boxes().state) << boxes().error.text();
   EXPECT_EQ(400, boxes().value->query.width);

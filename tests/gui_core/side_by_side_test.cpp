@@ -9,11 +9,10 @@
 #include "app/gui/core/app.h"
 #include "app/gui/core/copy_as_command.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 class SideBySide : public testing::Test {
  protected:
@@ -49,9 +48,10 @@ class SideBySide : public testing::Test {
     app_->commands().push(std::forward<Args>(args)...);
     settle();
   }
-  void give_to(std::size_t side, CommandId id, std::string text = {}) {
+  template <class... Args>
+  void give_to(std::size_t side, Args&&... args) {
     app_->commands().bind(side);
-    app_->commands().push(id, std::move(text));
+    app_->commands().push(std::forward<Args>(args)...);
     app_->commands().unbind();
     settle();
   }
@@ -75,8 +75,8 @@ class SideBySide : public testing::Test {
     app_->commands().ask(Question::beside);
   }
   void open_both() {
-    give(Command{CommandId::open_paths, {}, {path("pool.hbm")}, SourceId::none, {}, {}});
-    give(CommandId::open_beside_path, path("growing.hbm"));
+    give(Command(command::open_paths, {path("pool.hbm")}));
+    give(command::open_beside_path, FileWithChanges{path("growing.hbm"), {}});
     ASSERT_TRUE(state().is_split());
   }
 
@@ -99,7 +99,7 @@ TEST_F(SideBySide, each_side_has_its_file_its_moment_and_its_answers) {
   ASSERT_NE(nullptr, side(0).answers.heap_map.value);
   ASSERT_NE(nullptr, side(1).answers.heap_map.value);
   EXPECT_NE(side(0).answers.heap_map.value->moment->trace, side(1).answers.heap_map.value->moment->trace);
-  give_to(1, CommandId::set_moment, "#2");
+  give_to(1, command::set_moment, "#2");
   EXPECT_EQ(2U, position(1));
   EXPECT_EQ("oom", side(0).position.at) << "not locked";
 }
@@ -107,7 +107,7 @@ TEST_F(SideBySide, each_side_has_its_file_its_moment_and_its_answers) {
 TEST_F(SideBySide, a_command_of_a_side_makes_it_the_active_one_and_others_are_about_that) {
   open_both();
   EXPECT_EQ(0U, state().active_context);
-  give_to(1, CommandId::select_address, "0xa00000");
+  give_to(1, command::select_address, PlaceToSelect{0xa00000});
   EXPECT_EQ(1U, state().active_context);
   EXPECT_EQ(std::nullopt, side(0).position.address);
   EXPECT_EQ(10 * mib, side(1).position.address);
@@ -117,7 +117,7 @@ TEST_F(SideBySide, a_command_of_a_side_makes_it_the_active_one_and_others_are_ab
   give(CommandId::other_side);
   EXPECT_EQ(0U, state().active_context);
   // Views tell their sizes in every frame; that is nobody's choice.
-  give_to(1, CommandId::size_timeline, "640");
+  give_to(1, command::size_timeline, PixelSize{640, 0});
   EXPECT_EQ(0U, state().active_context);
   EXPECT_EQ(640U, side(1).timeline_width);
 }
@@ -126,10 +126,10 @@ TEST_F(SideBySide, locked_by_requests_the_other_side_goes_to_the_same_point_of_t
   open_both();
   give(CommandId::lock_requests);
   EXPECT_EQ(in_use(0), in_use(1));
-  give_to(0, CommandId::set_moment, "#3");
+  give_to(0, command::set_moment, "#3");
   EXPECT_EQ(3U, position(0));
   EXPECT_EQ(4U, position(1)) << "two regions and two blocks";
-  give_to(1, CommandId::set_moment, "#6");
+  give_to(1, command::set_moment, "#6");
   EXPECT_EQ(6U, position(1));
   EXPECT_EQ(4U, position(0)) << "it leads that is used";
   // Only to look at the other side moves nothing.
@@ -140,7 +140,7 @@ TEST_F(SideBySide, locked_by_requests_the_other_side_goes_to_the_same_point_of_t
   EXPECT_EQ(7U, position(0));
   EXPECT_EQ(10U, position(1)) << "five requests in both";
   give(CommandId::lock_nothing);
-  give_to(0, CommandId::set_moment, "#3");
+  give_to(0, command::set_moment, "#3");
   EXPECT_EQ(10U, position(1));
 }
 
@@ -153,17 +153,17 @@ TEST_F(SideBySide, what_differs_is_told_of_the_moments_that_are_shown) {
   EXPECT_TRUE(heaps.sentences.front().starts_with("A fails at the next request: 50.0 MiB was asked for"));
   EXPECT_EQ(4, heaps.rows[0].a);
   EXPECT_EQ(4, heaps.rows[0].b) << "the moment that B was led to, not the one before";
-  give_to(0, CommandId::set_moment, "#3");
+  give_to(0, command::set_moment, "#3");
   EXPECT_EQ(2, side(0).answers.beside.value->heaps.rows[0].a);
   EXPECT_EQ(2, side(0).answers.beside.value->heaps.rows[0].b);
 }
 
 TEST_F(SideBySide, one_file_twice_is_two_moments_of_it) {
-  give(Command{CommandId::open_paths, {}, {path("pool.hbm")}, SourceId::none, {}, {}});
+  give(Command(command::open_paths, {path("pool.hbm")}));
   give(CommandId::split);
   ASSERT_TRUE(state().is_split());
   EXPECT_EQ(side(0).position.source, side(1).position.source);
-  give_to(1, CommandId::set_moment, "#2");
+  give_to(1, command::set_moment, "#2");
   EXPECT_EQ(2U, position(1));
   EXPECT_EQ(6U, position(0));
   give(CommandId::split);
@@ -173,12 +173,12 @@ TEST_F(SideBySide, one_file_twice_is_two_moments_of_it) {
 
 TEST_F(SideBySide, swapped_sides_keep_what_they_show_and_closing_a_file_closes_its_side) {
   open_both();
-  give_to(1, CommandId::set_moment, "#2");
+  give_to(1, command::set_moment, "#2");
   give(CommandId::swap_sides);
   EXPECT_EQ("growing.hbm", name_of(0));
   EXPECT_EQ(2U, position(0));
   EXPECT_EQ(0U, state().active_context) << "it went along";
-  give(CommandId::close_source, side(1).position.source);
+  give(command::close_source, side(1).position.source);
   EXPECT_FALSE(state().is_split());
   EXPECT_EQ("growing.hbm", name_of(0));
   give(CommandId::close_file);
@@ -189,11 +189,11 @@ TEST_F(SideBySide, closing_a_side_while_it_works_loses_nothing_of_the_other) {
   open_both();
   for (int i = 0; i < 20; ++i) {
     app_->commands().bind(1);
-    app_->commands().push(CommandId::set_moment, "#" + std::to_string(1 + i % 5));
+    app_->commands().push(command::set_moment, "#" + std::to_string(1 + i % 5));
     app_->commands().push(CommandId::close_this_side);
     app_->commands().unbind();
     app_->update();
-    give(CommandId::open_beside_path, path("growing.hbm"));
+    give(command::open_beside_path, FileWithChanges{path("growing.hbm"), {}});
   }
   ASSERT_TRUE(state().is_split());
   EXPECT_EQ("pool.hbm", name_of(0));
@@ -214,12 +214,12 @@ TEST_F(SideBySide, another_file_in_a_side_has_no_words_of_the_one_before) {
 }
 
 TEST_F(SideBySide, a_heap_is_chosen_by_its_name_and_a_wrong_one_is_told) {
-  give(CommandId::choose_heap, std::string("GPU 7"));
-  give(Command{CommandId::open_paths, {}, {path("pool.hbm")}, SourceId::none, {}, {}});
+  give(command::choose_heap_named, std::string("GPU 7"));
+  give(Command(command::open_paths, {path("pool.hbm")}));
   EXPECT_EQ("there is no heap 'GPU 7'. There are: GPU 0.", state().window.notice);
-  give_to(0, CommandId::size_timeline, "640");
+  give_to(0, command::size_timeline, PixelSize{640, 0});
   EXPECT_FALSE(state().window.notice.empty()) << "what a view tells of itself does not take it away";
-  give(CommandId::choose_heap, std::string("GPU 0"));
+  give(command::choose_heap_named, std::string("GPU 0"));
   EXPECT_EQ((HeapKey{0, 1}), side(0).position.heap);
 }
 
@@ -231,7 +231,7 @@ TEST_F(SideBySide, is_a_command_line) {
             open_command(state()));
   give(CommandId::other_side);
   EXPECT_NE(std::string::npos, open_command(state()).find("pool.hbm --beside")) << "A stays the first one";
-  give_to(1, CommandId::set_pin, "#3");
+  give_to(1, command::set_pin, "#3");
   EXPECT_NE(std::string::npos, open_command(state()).find(" --beside-pin '#3' ")) << open_command(state());
   EXPECT_EQ(std::string::npos, open_command(state()).find(" --pin ")) << "A has none";
 }
@@ -241,21 +241,21 @@ TEST_F(SideBySide, both_on_automatic_are_coloured_by_one_rule) {
   plain.region(0, 100 * mib);
   plain.alloc(0, 10 * mib);
   plain.write(path("plain.hbm"));
-  give(Command{CommandId::open_paths, {}, {path("pool.hbm")}, SourceId::none, {}, {}});
+  give(Command(command::open_paths, {path("pool.hbm")}));
   const auto coloring = [&](std::size_t i) { return side(i).answers.heap_map.value->pieces.coloring; };
   EXPECT_EQ(HeapColoring::own_code, coloring(0));
-  give(CommandId::open_beside_path, path("plain.hbm"));
+  give(command::open_beside_path, FileWithChanges{path("plain.hbm"), {}});
   settle();
   ASSERT_TRUE(state().is_split());
   EXPECT_EQ(HeapColoring::size, coloring(1));
   EXPECT_EQ(HeapColoring::size, coloring(0)) << "what both can be told apart by";
-  give_to(1, CommandId::set_coloring, "state");
+  give_to(1, command::set_coloring, HeapColoring::state);
   settle();
   EXPECT_EQ(HeapColoring::own_code, coloring(0)) << "chosen by hand there, so this one is free again";
 }
 
 TEST_F(SideBySide, needs_two_sides_and_says_so) {
-  give(Command{CommandId::open_paths, {}, {path("pool.hbm")}, SourceId::none, {}, {}});
+  give(Command(command::open_paths, {path("pool.hbm")}));
   for (const CommandId id :
        {CommandId::other_side, CommandId::swap_sides, CommandId::lock_time, CommandId::show_beside})
     EXPECT_EQ("Only one side is shown (Ctrl+B).", why_not(state(), id));

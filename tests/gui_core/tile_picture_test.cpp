@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "app/gui/core/tile_picture.h"
+#include "app/gui/views/tile_picture/tile_picture.h"
 
 namespace hbmscope::gui {
 namespace {

@@ -7,11 +7,10 @@
 #include <random>
 
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 TimelineColumns columns_of(const Stream& stream, TimelineSpan span, std::size_t count, TimelineEffort effort) {
   const std::atomic<bool> cancelled = false;
@@ -405,11 +404,6 @@ TEST(TimelineColumns, cancelled_one_has_no_answer) {
   fill(trace, 1);
   const std::atomic<bool> cancelled = true;
   EXPECT_FALSE(compute_timeline_columns(trace.trace().streams[0], {0, 1}, {}, 10, TimelineEffort::exact, cancelled));
-}
-
-TEST(TimelineSpanText, is_read_back_and_nonsense_is_none) {
-  EXPECT_EQ((TimelineSpan{5, 700}), parse_span(text_from_span({5, 700})));
-  for (const char* text : {"", "5", "5-", "-5-7", "7-5", "5-7x"}) EXPECT_FALSE(parse_span(text)) << text;
 }
 
 TEST(PossibleSpan, stays_within_the_axis_and_is_never_too_short) {

@@ -12,11 +12,10 @@
 #include "app/gui/core/tables.h"
 #include "app/gui/core/trace_tables.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 class TraceMoments : public testing::Test {
  protected:
@@ -45,7 +44,7 @@ class TraceMoments : public testing::Test {
     trace.alloc(0, 5 * mib);
     const std::string path = (home_ / "small.hbm").string();
     trace.write(path);
-    give(Command{CommandId::open_paths, {}, {path}, SourceId::none, {}, {}});
+    give(Command(command::open_paths, {path}));
   }
   template <class... Args>
   void give(Args&&... args) {
@@ -84,7 +83,7 @@ TEST_F(TraceMoments, trace_opens_at_its_failure_with_the_heap_map) {
 
 TEST_F(TraceMoments, moment_moves_states_map_and_stacks) {
   open();
-  give(CommandId::set_moment, std::string("#3"));
+  give(command::set_moment, std::string("#3"));
   EXPECT_EQ(20 * mib, in_use());
   give(CommandId::go_to_peak);
   EXPECT_EQ(40 * mib, in_use());
@@ -98,25 +97,25 @@ TEST_F(TraceMoments, moment_moves_states_map_and_stacks) {
 
 TEST_F(TraceMoments, events_are_stepped_and_a_drag_is_one_step_back) {
   open();
-  give(CommandId::set_moment, std::string("#4"));
+  give(command::set_moment, std::string("#4"));
   give(CommandId::next_event);
   EXPECT_EQ(5U, moment().moment.positions[0]);
   give(CommandId::previous_event);
   EXPECT_EQ(4U, moment().moment.positions[0]);
-  give(CommandId::set_moment, std::string("#1"));
-  give(CommandId::move_moment, std::string("#2"));
-  give(CommandId::move_moment, std::string("#3"));
+  give(command::set_moment, std::string("#1"));
+  give(command::move_moment, std::string("#2"));
+  give(command::move_moment, std::string("#3"));
   give(CommandId::back);
   EXPECT_EQ(4U, moment().moment.positions[0]);
 }
 
 TEST_F(TraceMoments, failures_are_gone_to_and_none_is_said) {
   open();
-  give(CommandId::set_moment, std::string("start"));
+  give(command::set_moment, std::string("start"));
   give(CommandId::next_failure);
   EXPECT_EQ(7U, moment().moment.positions[0]);
   give(CommandId::next_failure);
-  EXPECT_EQ("No out-of-memory comes after this moment.", state().window.notice);
+  EXPECT_EQ("No later out-of-memory.", state().window.notice);
   give(CommandId::go_to_end);
   give(CommandId::previous_failure);
   EXPECT_EQ(7U, moment().moment.positions[0]);
@@ -124,7 +123,7 @@ TEST_F(TraceMoments, failures_are_gone_to_and_none_is_said) {
 
 TEST_F(TraceMoments, moment_that_is_not_there_is_an_error_and_the_last_one_stays) {
   open();
-  give(CommandId::set_moment, std::string("#4711"));
+  give(command::set_moment, std::string("#4711"));
   EXPECT_TRUE(state().answers().moment.failed());
   EXPECT_NE(std::string::npos, state().answers().moment.error.what.find("no event 4711"));
   EXPECT_EQ(20 * mib, in_use()) << "the last picture stays";
@@ -133,23 +132,23 @@ TEST_F(TraceMoments, moment_that_is_not_there_is_an_error_and_the_last_one_stays
 TEST_F(TraceMoments, heap_is_chosen_and_the_command_says_the_moment) {
   open();
   give(CommandId::go_to_end);
-  give(CommandId::choose_heap, text_from_heap_key({0, 2}));
+  give(command::choose_heap, HeapKey{0, 2});
   EXPECT_EQ(10 * mib, state().answers().heap_map.value->pieces.region_bytes);
-  give(CommandId::set_moment, std::string("peak"));
+  give(command::set_moment, std::string("peak"));
   EXPECT_NE(std::string::npos, open_command(state()).find("--at peak")) << open_command(state());
 }
 
 TEST_F(TraceMoments, next_file_begins_at_its_own_moment) {
   open();
-  give(CommandId::set_moment, std::string("#3"));
-  give(CommandId::choose_heap, text_from_heap_key({0, 2}));
+  give(command::set_moment, std::string("#3"));
+  give(command::choose_heap, HeapKey{0, 2});
   test::SmallTrace trace;
   trace.region(0, mib);
   trace.write((home_ / "next.hbm").string());
-  give(Command{CommandId::open_paths, {}, {(home_ / "next.hbm").string()}, SourceId::none, {}, {}});
+  give(Command(command::open_paths, {(home_ / "next.hbm").string()}));
   EXPECT_EQ("", state().position().at) << "nothing ever lived in it";
   EXPECT_TRUE(state().position().heap.empty());
-  give(CommandId::set_moment, std::string("start"));
+  give(command::set_moment, std::string("start"));
   give(CommandId::close_file);
   EXPECT_EQ("oom", state().position().at);
   EXPECT_EQ(ViewKind::heap_map, state().position().view);
@@ -162,21 +161,21 @@ TEST_F(TraceMoments, trace_without_a_failure_opens_at_its_peak_unless_a_moment_i
   trace.free(0);
   const std::string path = (home_ / "peak.hbm").string();
   trace.write(path);
-  give(Command{CommandId::open_paths, {}, {path}, SourceId::none, {}, {}});
+  give(Command(command::open_paths, {path}));
   EXPECT_EQ("peak", state().position().at);
   give(CommandId::go_to_end);
   EXPECT_EQ("end", state().position().at);
   give(CommandId::close_file);
   // As the command line gives them: the moment stands behind the file, and before it is read.
-  app_->commands().push(Command{CommandId::open_paths, {}, {path}, SourceId::none, {}, {}});
-  app_->commands().push(CommandId::set_moment, std::string("end"));
+  app_->commands().push(Command(command::open_paths, {path}));
+  app_->commands().push(command::set_moment, std::string("end"));
   settle();
   EXPECT_EQ("end", state().position().at);
 }
 
 TEST_F(TraceMoments, range_is_worked_out_copied_and_cleared) {
   open();
-  give(Command{CommandId::set_range, {}, {"#1", "#7"}, SourceId::none, {}, {}});
+  give(Command(command::set_range, {"#1", "#7"}));
   EXPECT_TRUE(view_exists(state(), ViewKind::range));
   app_->commands().ask(Question::range);
   settle();
@@ -186,7 +185,7 @@ TEST_F(TraceMoments, range_is_worked_out_copied_and_cleared) {
   const std::string head = table_from_range(*state().answers().range.value, false).head;
   EXPECT_TRUE(head.starts_with("From 0 µs (after 1 of ")) << head;
   EXPECT_NE(std::string::npos, head.find(" to 6 µs (after 7 of ")) << head;
-  give(CommandId::set_view, std::string("range"));
+  give(command::set_view, ViewKind::range);
   EXPECT_NE(std::string::npos, report_command(state()).find("--from '#1' --at '#7'")) << report_command(state());
   EXPECT_NE(std::string::npos, open_command(state()).find("--view range --from '#1' --at '#7'"))
       << open_command(state());
@@ -200,7 +199,7 @@ TEST_F(TraceMoments, range_is_worked_out_copied_and_cleared) {
 
 TEST_F(TraceMoments, figures_of_the_heap_map_say_what_changed_since_the_pin) {
   open();
-  give(CommandId::set_pin, std::string("#2"));
+  give(command::set_pin, std::string("#2"));
   const auto& map = state().answers().heap_map;
   ASSERT_TRUE(map.value);
   ASSERT_EQ(HeapColoring::change, map.value->pieces.coloring);
@@ -241,7 +240,7 @@ TEST_F(TraceMoments, line_of_code_keeps_its_color_when_the_moment_moves) {
   trace.alloc(20 * mib, 30 * mib, "large");
   trace.free(20 * mib);
   trace.write((home_ / "colors.hbm").string());
-  give(Command{CommandId::open_paths, {}, {(home_ / "colors.hbm").string()}, SourceId::none, {}, {}});
+  give(Command(command::open_paths, {(home_ / "colors.hbm").string()}));
   const auto shade_of = [&](std::uint64_t address) {
     return state().answers().heap_map.value->pieces.find(address)->shade;
   };
@@ -253,8 +252,7 @@ TEST_F(TraceMoments, line_of_code_keeps_its_color_when_the_moment_moves) {
 
 TEST_F(TraceMoments, selected_address_names_the_line_in_all_views) {
   open();
-  Command command{CommandId::select_address, "0x2800000", {}, SourceId::none, {"step", "train.py", 10}, {}};
-  give(command);
+  give(command::select_address, PlaceToSelect{0x2800000, {"step", "train.py", 10}});
   EXPECT_EQ(40 * mib, state().position().address);
   EXPECT_NE(FrameIndex::none, state().context().selected);
   give(CommandId::escape);
@@ -274,6 +272,12 @@ TEST(MomentOfAStream, is_named_with_its_number_where_there_are_several) {
   const auto moment = find_moment(trace, "2#4");
   ASSERT_TRUE(moment) << moment.error().text();
   EXPECT_EQ((std::vector<std::uint64_t>{4, 4}), moment->positions) << "one event a microsecond in both";
+  const auto named = MomentName(trace, 1, 4).find_in(trace);
+  ASSERT_TRUE(named) << named.error().text();
+  EXPECT_EQ(moment->positions, named->positions);
+  EXPECT_EQ(moment->text, named->text);
+  EXPECT_FALSE(MomentName("#4").find_in(trace)) << "it does not say which stream";
+  EXPECT_FALSE(MomentName(trace, 1, 4711).find_in(trace)) << "beyond the end";
   for (const char* text : {"#4", "0#4", "3#4", "2#7", "x#4", "2#"}) EXPECT_FALSE(find_moment(trace, text)) << text;
 }
 

@@ -10,6 +10,7 @@
 #include "analysis/units/format.h"
 #include "app/gui/core/app.h"
 #include "app/gui/core/copy_as_command.h"
+#include "app/gui/core/workload_table.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -47,12 +48,12 @@ class WorkloadPanelTest : public testing::Test {
     ASSERT_FALSE(app_->busy());
   }
   void open(const std::string& name) {
-    give(Command{CommandId::open_paths, {}, {samples + name}, SourceId::none, {}, {}});
+    give(Command(command::open_paths, {samples + name}));
     ASSERT_NE(nullptr, state().source());
     ASSERT_TRUE(state().source()->workload) << state().source()->error.text();
   }
-  static Command change(std::vector<std::string> words) {
-    return Command{CommandId::set_workload, {}, std::move(words), SourceId::none, {}, {}};
+  static Command change(const std::vector<std::string>& words) {
+    return {command::set_workload, changes_from_words(words)};
   }
 
   const AppState& state() const { return app_->state(); }
@@ -84,10 +85,10 @@ TEST_F(WorkloadPanelTest, what_fits_is_not_opened_at_a_failure_of_the_pool_besid
   std::vector<std::string> devices;
   for (const DeviceHeaps& device : state().source()->devices) devices.push_back(device.name);
   EXPECT_EQ((std::vector<std::string>{"device 0", "GPU beside it"}), devices);
-  give(CommandId::choose_heap, "GPU_0_bfc");
+  give(command::choose_heap_named, "GPU_0_bfc");
   EXPECT_EQ("GPU_0_bfc", heap_name());
   give(change({"defragmentation=off"}));
-  give(CommandId::choose_heap, "HBM");
+  give(command::choose_heap_named, "HBM");
   EXPECT_FALSE(panel().answer->verdict.fits);
   EXPECT_NE("peak", state().position().at);
 }
@@ -117,8 +118,8 @@ TEST_F(WorkloadPanelTest, a_change_emulates_again_and_goes_to_what_fails) {
 
 TEST_F(WorkloadPanelTest, the_heap_and_a_named_moment_stay_where_they_are) {
   open("matmul_buffers.json");
-  give(CommandId::choose_heap, "VMEM");
-  give(CommandId::set_moment, "#40");
+  give(command::choose_heap_named, "VMEM");
+  give(command::set_moment, "#40");
   ASSERT_EQ("VMEM", heap_name());
   give(change({"rings=3"}));
   EXPECT_EQ("#40", state().position().at);
@@ -129,7 +130,7 @@ TEST_F(WorkloadPanelTest, the_heap_and_a_named_moment_stay_where_they_are) {
 TEST_F(WorkloadPanelTest, a_moment_that_is_no_more_becomes_the_opening_one) {
   open("matmul_buffers.json");
   const std::uint64_t end = state().source()->trace->streams.front().end_position();
-  give(CommandId::set_moment, "#" + std::to_string(end));
+  give(command::set_moment, "#" + std::to_string(end));
   give(change({"block=2048"}));
   ASSERT_LT(state().source()->trace->streams.front().end_position(), end);
   EXPECT_EQ(state().source()->opening_at, state().position().at);

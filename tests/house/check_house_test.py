@@ -129,9 +129,17 @@ class CheckHouse(unittest.TestCase):
         self.write("analysis/model/long.cpp", "int x;\n" * 500)
         self.expect_clean()
 
-    def test_a_folder_without_readme(self):
+    def test_a_folder_of_folders_without_readme(self):
+        self.write("analysis/read/pprof/read_pprof.cpp", "int x;\n", readme=False)
+        self.expect("analysis/read:", "no README.md")
+
+    def test_a_top_folder_without_readme(self):
+        self.write("samples/arrays.py", "", readme=False)
+        self.expect("samples:", "no README.md")
+
+    def test_a_leaf_needs_no_readme(self):
         self.write("analysis/units/format.cpp", "int x;\n", readme=False)
-        self.expect("analysis/units", "no README.md")
+        self.expect_clean()
 
     def test_a_readme_that_says_nothing(self):
         (self.root / "analysis/model/README.md").write_text("# model\n")

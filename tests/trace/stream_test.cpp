@@ -31,9 +31,9 @@ struct Moment {
 constexpr std::uint64_t region_bytes = 1 << 20, regions_of_heap = 4;
 
 // Writes a random stream and remembers every moment of it, or each `stride`th.
-class Scenario {
+class StreamScenario {
  public:
-  explicit Scenario(unsigned seed, std::uint64_t stride = 1)
+  explicit StreamScenario(unsigned seed, std::uint64_t stride = 1)
       : random_(seed), stride_(stride), writer_(0, [this](const wire::SharedBlock& block) { take(block); }) {
     for (std::uint32_t heap = 1; heap <= 2; ++heap) {
       wire::HeapRecord record;
@@ -169,7 +169,7 @@ void expect_heap(const NaiveHeap& naive, const HeapState& heap, bool has_regions
 TEST(Stream, every_moment_is_what_a_naive_model_says) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
-    Scenario scenario(seed);
+    StreamScenario scenario(seed);
     scenario.run(1500);
     const Stream& stream = scenario.stream;
     Random random(seed);
@@ -199,7 +199,7 @@ TEST(Stream, every_moment_is_what_a_naive_model_says) {
 }
 
 TEST(Stream, keyframes_answer_as_the_whole_way_does) {
-  Scenario scenario(99, 1000);
+  StreamScenario scenario(99, 1000);
   scenario.run(200'000);
   const Stream& stream = scenario.stream;
   for (const std::uint64_t position : {1000U, 70'000U, 131'000U, 150'000U, 199'000U})
@@ -305,7 +305,7 @@ TEST(Stream, has_times_with_a_single_event_and_with_a_clock_that_steps_back) {
 }
 
 TEST(Stream, positions_of_times) {
-  Scenario scenario(3);
+  StreamScenario scenario(3);
   scenario.run(500);
   const Stream& stream = scenario.stream;
   EXPECT_EQ(0U, stream.position_of_time(0));

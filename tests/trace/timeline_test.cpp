@@ -39,16 +39,16 @@ thread_local std::uint64_t allocated_bytes = 0;
 namespace hbmscope {
 namespace {
 
-constexpr std::uint64_t region_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t timeline_region_bytes = std::uint64_t{1} << 30;
 
-struct Source {
-  explicit Source(std::vector<wire::SharedBlock>& blocks)
+struct TimelineSource {
+  explicit TimelineSource(std::vector<wire::SharedBlock>& blocks)
       : writer(0, [&blocks](wire::SharedBlock block) { blocks.push_back(std::move(block)); }) {
     wire::HeapRecord record;
     record.flags = wire::heap_flag::has_requested | wire::heap_flag::has_regions;
     writer.define_heap(record, "heap", "device");
     wire::RegionLiveRecord region;
-    region.size = region_bytes;
+    region.size = timeline_region_bytes;
     region.heap = 1;
     writer.add(region, 0);
   }
@@ -74,7 +74,7 @@ Stream read(const std::vector<wire::SharedBlock>& blocks) {
 
 std::vector<wire::SharedBlock> random_blocks(std::size_t events) {
   std::vector<wire::SharedBlock> blocks;
-  Source source(blocks);
+  TimelineSource source(blocks);
   std::mt19937_64 random(3);
   std::vector<bool> is_live(1000);
   while (source.writer.next_event() < events) {
@@ -101,7 +101,7 @@ std::vector<Figures> figures_of(const Stream& stream) {
     // Before the first event the region that was there already is not applied.
     const bool is_before_all = position == 0;
     figures.push_back({heap.in_use_bytes, heap.requested_bytes,
-                       is_before_all ? region_bytes : *heap.space.largest_free(),
+                       is_before_all ? timeline_region_bytes : *heap.space.largest_free(),
                        is_before_all ? 0 : external_fragmentation(heap).value()});
   }
   return figures;
@@ -123,7 +123,7 @@ void expect_extremes(const TimelineBucket& bucket, const std::vector<Figures>& f
   EXPECT_NEAR(most, bucket.most.external_fragmentation, 1e-6);
   EXPECT_EQ(std::prev(end)->in_use, bucket.last.in_use);
   EXPECT_EQ(std::prev(end)->requested, bucket.last.requested);
-  EXPECT_EQ(region_bytes, bucket.most.pool);
+  EXPECT_EQ(timeline_region_bytes, bucket.most.pool);
   EXPECT_TRUE(bucket.knows_requested && bucket.knows_regions && !bucket.is_inexact);
 }
 
@@ -223,7 +223,7 @@ TEST(Version, costs_as_much_after_a_hundred_million_events_as_after_the_first_bl
   constexpr std::uint64_t events = 100'000'000;
 #endif
   std::vector<wire::SharedBlock> blocks;
-  Source source(blocks);
+  TimelineSource source(blocks);
   source.writer.flush();
   for (std::uint64_t i = 0; i < wire::block_events_max / 2; ++i) {
     source.alloc(i % 64, 4096);

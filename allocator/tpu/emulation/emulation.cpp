@@ -77,7 +77,10 @@ class Emulator {
   void take(const Step& step) {
     if (step.kind == StepKind::mark) log_.mark(step.name);
     if (step.kind == StepKind::put) put(step);
-    if (step.kind == StepKind::free) drop(step.name);
+    if (step.kind == StepKind::free) {
+      drop(step.name);
+      gone_[step.name] = {Absence::freed, step_};
+    }
     if (step.kind == StepKind::run) run_program(step);
   }
 
@@ -96,6 +99,7 @@ class Emulator {
       buffers_[step.name] = {*address, &array, tier_of(array), ++numbers_};
       return;
     }
+    gone_[step.name] = {Absence::refused, step_};
     fail(buffer_failure(array.shard.bytes, step.name), step);
   }
 
@@ -342,13 +346,10 @@ class Emulator {
     const Program& program = workload_.programs[step.of];
     const ProgramMemory& memory = out_.programs[step.of];
     if (!log_.spend(program.values.size() + program.operations.size())) return;
-    const bool has_arguments = std::all_of(program.values.begin(), program.values.end(), [&](const Value& value) {
-      return value.role != Role::argument || buffers_.count(name_with(step, value.binds)) != 0;
+    const auto missing = std::find_if(program.values.begin(), program.values.end(), [&](const Value& value) {
+      return value.role == Role::argument && buffers_.count(name_with(step, value.binds)) == 0;
     });
-    if (!has_arguments) {
-      ++out_.runs_skipped;
-      return;
-    }
+    if (missing != program.values.end()) return skip(step, name_with(step, missing->binds));
     if (!compile(step.of, step) || !load(step.of, step)) return;
     running_ = step.of;
     if (take_outputs(step, program, memory)) {
@@ -361,6 +362,12 @@ class Emulator {
       bind_outputs(step, program, memory);
     }
     running_ = nobody;
+  }
+
+  void skip(const Step& step, const std::string& argument) {
+    const auto gone = gone_.find(argument);
+    const Gone why = gone != gone_.end() ? gone->second : Gone();
+    out_.skipped_runs.push_back({step_, step.of, argument, why.why, why.step});
   }
 
   std::vector<std::uint64_t> numbers_of_arguments(const Step& step, const Program& program) const {
@@ -379,6 +386,7 @@ class Emulator {
       const auto found = buffers_.find(name_with(step, value.binds));
       if (found == buffers_.end()) continue;  // Given twice.
       donated[i] = found->second;
+      gone_[found->first] = {Absence::donated, step_};
       buffers_.erase(found);
     }
     std::map<std::string, Buffer> made;
@@ -477,6 +485,12 @@ class Emulator {
   KernelPlayer kernels_;
   VmemPlayer vmem_;
   std::optional<GpuRuntime> gpu_;
+  // Why an array that was on the device, or should be, is not: of those that came back since then it means nothing.
+  struct Gone {
+    Absence why = Absence::never_put;
+    std::size_t step = 0;
+  };
+  std::map<std::string, Gone> gone_;
   std::map<std::string, Buffer> buffers_;
   std::map<std::uint32_t, std::uint64_t> outputs_;  // Of the run at hand: value -> address.
   std::vector<std::size_t> loaded_;                 // The one that ran longest ago first.

@@ -65,6 +65,16 @@ struct EmulatedFailure {
   std::optional<std::uint64_t> free_bytes, largest_free_bytes, limit_bytes, used_bytes;
 };
 
+// A run that did not take place: an argument of its program was not on the device.
+enum class Absence : std::uint8_t { never_put, refused, freed, donated };
+struct SkippedRun {
+  std::size_t step = 0;
+  std::uint32_t program = 0;  // Of Workload::programs.
+  std::string argument;       // The array that is missing.
+  Absence why = Absence::never_put;
+  std::size_t gone_at_step = 0;  // Of what was refused, freed or donated.
+};
+
 struct Defragmentation {
   std::size_t step = 0;
   std::uint64_t asked_bytes = 0, moved_bytes = 0, moves = 0;
@@ -98,10 +108,11 @@ struct Emulation {
   std::vector<SpaceFigures> spaces;     // By Workload::programs.
   std::vector<KernelFigures> kernels;
   std::vector<EmulatedFailure> failures, gpu_failures;
+  std::vector<SkippedRun> skipped_runs;
   std::vector<Defragmentation> defragmentations;
   std::array<TierFigures, tiers> tier;
   std::uint64_t hbm_bytes_per_second = 0;  // Of a device.
-  std::uint64_t runs = 0, runs_skipped = 0, gpu_runs_skipped = 0, evictions = 0;
+  std::uint64_t runs = 0, gpu_runs_skipped = 0, evictions = 0;
   std::uint64_t reused_bytes = 0;         // Of donated buffers, over all runs.
   std::uint64_t time_ns = 0;              // Modelled.
   std::optional<std::size_t> stopped_at;  // The step whose failure ended the job.

@@ -82,12 +82,8 @@ std::uint32_t memory_space_of(Place place) {
   return 0;
 }
 
-std::uint64_t allocation_bytes_least(const Generation& generation) {
-  return generation.rows_least > 1 ? 1024 : 512;
-}
-
 std::uint64_t allocated_bytes(const Generation& generation, std::uint64_t bytes) {
-  const std::uint64_t least = allocation_bytes_least(generation);
+  const std::uint64_t least = generation.allocation_bytes;
   return ceil_of(std::max<std::uint64_t>(bytes, 1), least) * least;
 }
 

@@ -55,8 +55,7 @@ struct Shard {
   bool is_uneven = false;            // Some dimension does not divide.
 };
 
-// Of 512 bytes, on v2 and v3 of 1,024: what libtpu 0.0.51 gives a scalar. Sizes are multiples of it.
-std::uint64_t allocation_bytes_least(const Generation& generation);
+// Rounded up to what libtpu 0.0.51 gives a scalar: 512 bytes, on v2 and v3 1,024.
 std::uint64_t allocated_bytes(const Generation& generation, std::uint64_t bytes);
 
 // Faults: an axis that the mesh has not, or that divides two dimensions; more entries than dimensions; more than 2^63

@@ -189,8 +189,7 @@ void assign_spaces(const Program& program, const VmemShare& whole, std::uint64_t
 }  // namespace
 
 std::uint64_t tuple_table_bytes(const Generation& generation, std::uint64_t outputs) {
-  const bool is_newer = generation.name == "v5p" || generation.name == "v6e" || generation.name == "tpu7x";
-  const std::uint64_t piece = is_newer ? 32 : allocation_bytes_least(generation);
+  const std::uint64_t piece = generation.tuple_table_bytes;
   return (outputs * pointer_bytes + piece - 1) / piece * piece;
 }
 
@@ -211,7 +210,7 @@ ProgramMemory compute_program_memory(const Program& program, const Generation& g
   if (outputs > 1) memory.tuple_bytes = tuple_table_bytes(generation, outputs);
   memory.output_bytes += memory.tuple_bytes;
   std::vector<Range> ranges = ranges_of(program);
-  const std::uint64_t alignment = allocation_bytes_least(generation);
+  const std::uint64_t alignment = generation.allocation_bytes;
   std::vector<PlacedValue> elsewhere;
   memory.host_temp_bytes = Packer(program, ranges, Place::host, alignment, work).pack(elsewhere);
   memory.vmem_bytes = Packer(program, ranges, Place::vmem, alignment, work).pack(elsewhere);

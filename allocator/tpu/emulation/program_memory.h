@@ -42,8 +42,8 @@ struct ProgramMemory {
   std::uint64_t needed_bytes() const { return needed_without_code_bytes() + code_bytes.value_or(0); }
 };
 
-// The table of pointers of so many outputs: 4 bytes each, in whole pieces of 512 bytes, on v2 and v3 of 1,024, on v5p,
-// v6e and tpu7x of 32. What libtpu 0.0.51 gives all seven.
+// The table of pointers to that many outputs: 4 bytes each, rounded up to 512 bytes, on v2 and v3 to 1,024, on v5p, v6e
+// and tpu7x to 32, as libtpu 0.0.51 does.
 std::uint64_t tuple_table_bytes(const Generation& generation, std::uint64_t outputs);
 
 // `work`: as much as there may be; null: all.

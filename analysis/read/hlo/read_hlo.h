@@ -8,6 +8,7 @@
 #include <string>
 
 #include "analysis/model/result.h"
+#include "analysis/read/format.h"
 #include "analysis/read/read_control.h"
 #include "analysis/trace/trace.h"
 
@@ -27,5 +28,9 @@ struct HloBeside {
 // Heaps of the memory spaces; the program's figures are counters (trace/told_figures.h). Errors: those of the formats.
 Result<Trace> read_hlo(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control = nullptr,
                        const HloBeside& beside = {});
+
+// A -live-range.txt is a format of its own: it says when values live, its neighbour where they lie.
+extern const Format hlo_format;
+extern const Format live_range_format;
 
 }  // namespace hbmscope

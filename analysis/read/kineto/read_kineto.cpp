@@ -10,6 +10,7 @@
 
 #include "analysis/read/kineto/kineto_events.h"
 #include "analysis/read/kineto/kineto_stacks.h"
+#include "analysis/read/trace_content.h"
 #include "analysis/trace/told_figures.h"
 #include "analysis/trace/trace_writer.h"
 #include "collector/wire/live_table.h"
@@ -241,5 +242,19 @@ Result<Trace> read_kineto(std::span<const std::uint8_t> bytes, const std::string
                          false});
   return TraceMaker(*events, name, bytes.size()).make();
 }
+
+constinit const Format kineto_format = {
+    .name = "trace of PyTorch's profiler",
+    .endings = ".trace.json",
+    .looks_like = [](InputFile& file) { return looks_like_kineto(file.beginning()); },
+    .read =
+        [](InputFile& file, const FileOptions& options, ReadControl* control) {
+          return read_unzipped(file, options, [&](std::span<const std::uint8_t> text) {
+            return read_kineto(text, file.name(), control);
+          });
+        },
+    .beginning = "one begins with { and the key schemaVersion, deviceProperties or traceEvents",
+    .hint = "Record one with torch.profiler.profile(profile_memory=True, with_stack=True) and export_chrome_trace().",
+};
 
 }  // namespace hbmscope

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "analysis/model/result.h"
+#include "analysis/read/format.h"
 #include "analysis/read/read_control.h"
 #include "analysis/trace/trace.h"
 
@@ -29,5 +30,7 @@ bool looks_like_kineto(std::span<const std::uint8_t> bytes);
 // Heaps are named by type and number of their device, counters "total_allocated" and "total_reserved" (bytes, of their
 // heap), operators and Python functions are frames. Errors: no JSON (with the byte), no memory events in it, cancelled.
 Result<Trace> read_kineto(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control = nullptr);
+
+extern const Format kineto_format;
 
 }  // namespace hbmscope

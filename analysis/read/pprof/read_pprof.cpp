@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/read/file_bytes.h"
+#include "analysis/read/format.h"
 #include "analysis/read/gzip.h"
 #include "analysis/read/other_format.h"
 #include "analysis/read/pprof/message_index.h"
@@ -179,5 +180,38 @@ Result<Profile> read_pprof(const std::string& file, const ReadOptions& options, 
   if (!bytes) return Failure(std::move(bytes.error()));
   return read_pprof_bytes(bytes->bytes(), bytes.has_value() && file == "-" ? "standard input" : file, options, control);
 }
+
+namespace {
+
+// The message has no magic number, but its first byte is the tag of one of its fields. What can't be inflated may be one.
+bool looks_like_profile_message(InputFile& file) {
+  using namespace std::string_view_literals;
+  constexpr std::string_view tags =
+      "\x0a\x12\x1a\x22\x2a\x32\x38\x40\x48\x50\x5a\x60\x68\x6a\x70\x7a"sv;  // 1 to 15, as profile.proto has them.
+  const Bytes bytes = file.beginning();
+  if (bytes.empty() || is_gzip(bytes)) return true;
+  return find_other_format(bytes).empty() && tags.find(static_cast<char>(bytes[0])) != std::string_view::npos;
+}
+
+}  // namespace
+
+constinit const Format pprof_format = {
+    .name = "pprof profile",
+    .endings = ".prof .pprof .pb",
+    .looks_like = looks_like_profile_message,
+    .read = [](InputFile& file, const FileOptions& options, ReadControl* control) -> Result<FileContent> {
+      const auto bytes = file.bytes();
+      if (!bytes) return Failure(bytes.error());
+      ReadOptions pprof;
+      pprof.max_inflated_bytes = options.max_inflated_bytes;
+      auto profile = read_pprof_bytes(*bytes, file.name(), pprof, control);
+      if (!profile) return Failure(std::move(profile.error()));
+      FileContent content;
+      content.profile = std::make_shared<const Profile>(std::move(*profile));
+      return content;
+    },
+    .beginning = "one is a message of profile.proto, bare or in gzip",
+    .hint = "Give the file that jax.profiler.save_device_memory_profile() wrote.",
+};
 
 }  // namespace hbmscope

@@ -13,6 +13,7 @@
 
 #include "analysis/model/profile.h"
 #include "analysis/model/result.h"
+#include "analysis/read/format.h"
 #include "analysis/read/read_control.h"
 
 namespace hbmscope {
@@ -28,5 +29,8 @@ Result<Profile> read_pprof(const std::string& file, const ReadOptions& options =
 // The same from memory; `name` is only used in messages.
 Result<Profile> read_pprof_bytes(std::span<const std::uint8_t> bytes, const std::string& name,
                                  const ReadOptions& options = {}, ReadControl* control = nullptr);
+
+// The last row: it takes what no other format is.
+extern const Format pprof_format;
 
 }  // namespace hbmscope

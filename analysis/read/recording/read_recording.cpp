@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/read/recording/growing_trace.h"
+#include "analysis/read/trace_content.h"
 #include "analysis/trace/told_losses.h"
 #include "collector/wire/recording_file.h"
 
@@ -159,5 +160,25 @@ Result<Trace> read_recording_curves(std::span<const std::uint8_t> bytes, const s
   if (!trace) return trace;
   return needs_everything(*trace) ? read_recording(bytes, name, max_inflated_bytes, control) : std::move(trace);
 }
+
+constinit const Format recording_format = {
+    .name = "recording",
+    .endings = ".hbm",
+    .looks_like = [](InputFile& file) { return looks_like_recording(file.beginning()); },
+    .read =
+        [](InputFile& file, const FileOptions& options, ReadControl* control) {
+          return read_unzipped(file, options, [&](std::span<const std::uint8_t> bytes) {
+            return read_recording(bytes, file.name(), options.max_inflated_bytes, control);
+          });
+        },
+    .read_curves =
+        [](InputFile& file, const FileOptions& options, ReadControl* control) {
+          return read_unzipped(file, options, [&](std::span<const std::uint8_t> bytes) {
+            return read_recording_curves(bytes, file.name(), options.max_inflated_bytes, control);
+          });
+        },
+    .beginning = "one begins with the letters \"hbmscope\"",
+    .hint = "Its beginning is damaged, or it is another kind of file; copy it again from where it was made.",
+};
 
 }  // namespace hbmscope

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/model/result.h"
+#include "analysis/read/format.h"
 #include "analysis/read/read_control.h"
 #include "analysis/trace/trace.h"
 
@@ -24,5 +25,7 @@ Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::str
 // no parts, and may cancel it.
 Result<Trace> read_recording_curves(std::span<const std::uint8_t> bytes, const std::string& name,
                                     std::uint64_t max_inflated_bytes, ReadControl* control = nullptr);
+
+extern const Format recording_format;
 
 }  // namespace hbmscope

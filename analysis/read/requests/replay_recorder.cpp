@@ -33,7 +33,7 @@ ReplayRecorder::ReplayRecorder(const std::string& file, const allocator::Allocat
   heap.device = 0;
   heap.flags = wire::heap_flag::has_regions | wire::heap_flag::has_requested | wire::heap_flag::has_addresses |
                wire::heap_flag::is_complete_at_start | (has_two_ends ? wire::heap_flag::has_two_ends : 0);
-  heap_ = writer_.events().define_heap(heap, allocator_name, std::string(allocator::memory_kind_of(options)));
+  heap_ = writer_.events().define_heap(heap, allocator_name, std::string(allocator::row_of(options).memory_kind));
   writer_.events().add_job_fact(name + ".certainty", allocator::text_from_certainty(allocator::certainty_of(options)));
   // As a snapshot of PyTorch says it.
   if (joins_regions(options)) writer_.events().add_job_fact("torch.allocator.expandable_segments", "True");

@@ -14,6 +14,7 @@
 
 #include "analysis/read/rmm/rmm_clock.h"
 #include "analysis/read/rmm/rmm_row.h"
+#include "analysis/read/trace_content.h"
 #include "analysis/trace/trace_writer.h"
 #include "collector/wire/live_table.h"
 
@@ -270,5 +271,17 @@ Result<Trace> read_rmm(Bytes bytes, const std::string& name, ReadControl* contro
   if (!reader.read(control)) return Failure(Error{"reading was cancelled", {}, name, {}, false});
   return reader.finish();
 }
+
+constinit const Format rmm_format = {
+    .name = "RMM log",
+    .other_endings = ".csv",
+    .looks_like = [](InputFile& file) { return looks_like_rmm(file.beginning()); },
+    .read =
+        [](InputFile& file, const FileOptions& options, ReadControl* control) {
+          return read_unzipped(file, options, [&](Bytes text) { return read_rmm(text, file.name(), control); });
+        },
+    .beginning = "one begins with the line Thread,Time,Action,Pointer,Size,Stream",
+    .hint = "Give the file that rmm.enable_logging() wrote.",
+};
 
 }  // namespace hbmscope

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "analysis/model/result.h"
+#include "analysis/read/format.h"
 #include "analysis/read/read_control.h"
 #include "analysis/trace/trace.h"
 
@@ -29,5 +30,7 @@ bool looks_like_rmm(std::span<const std::uint8_t> bytes);
 
 // Times are since the midnight before the first row, or since 1970. Errors: no such header, cancelled.
 Result<Trace> read_rmm(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control = nullptr);
+
+extern const Format rmm_format;
 
 }  // namespace hbmscope

@@ -1,26 +1,23 @@
-// One door for every file: what it is follows from its bytes. A pprof profile comes back as a profile; what has events
-// or addresses as a trace, and with it the profile of a moment, so that every question about stacks can be asked of
-// both.
+// One door for every file: its content decides which format reads it (formats.h). A pprof profile comes back as a
+// profile; what has events or addresses as a trace, with the profile of a moment beside it, so that every question about
+// stacks can be asked of both.
 #pragma once
 
 #include <memory>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "analysis/model/profile.h"
 #include "analysis/model/result.h"
-#include "analysis/read/read_control.h"
-#include "analysis/read/tpu_workload/open_workload.h"
+#include "analysis/read/format.h"
 #include "analysis/trace/moment.h"
 #include "analysis/trace/profile_from_trace.h"
 
 namespace hbmscope {
 
-struct SourceOptions {
-  std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30;
+struct SourceOptions : FileOptions {
   std::string at;                              // The moment of a trace (analysis/trace/moment.h); empty: its end.
   ProfileValues values = ProfileValues::live;  // Of a trace's profile.
-  std::vector<WorkloadChange> what_if;         // Of a workload file; of another one it is an error.
 };
 
 struct Source {
@@ -40,8 +37,8 @@ Result<Source> source_of(std::shared_ptr<const OpenedWorkload> workload, const S
 // "-" is standard input. Errors: those of the readers; a moment that the file does not have.
 Result<Source> read_source(const std::string& file, const SourceOptions& options, ReadControl* control = nullptr);
 
-// Of a trace its definitions, counts, peaks and curves of bytes in use, for who looks at many files; of a recording these
-// alone where that will do (read_recording_curves). Null: the file is no trace.
+// Of a trace its definitions, counts, peaks and curves of bytes in use, for who looks at many files
+// (Format::read_curves). Null: the file is no trace.
 Result<std::shared_ptr<const Trace>> read_curves(const std::string& file, const SourceOptions& options,
                                                  ReadControl* control = nullptr);
 

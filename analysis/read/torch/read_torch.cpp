@@ -131,40 +131,25 @@ Result<TorchSnapshot> with_enough_memory(const std::string& name, const Read& re
                        false});
 }
 
-// A file of a known size, from its beginning. One that can't be opened, or is a pipe, has no bytes.
+// A file of a known size, from its beginning.
 class FileSource final : public pickle::ByteSource {
  public:
-  explicit FileSource(const std::string& file) {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error)) return;
-    file_.reset(std::fopen(file.c_str(), "rb"));
-    if (file_ == nullptr) return;
-    std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // Who reads asks for a megabyte at a time.
-    const std::uintmax_t size = std::filesystem::file_size(file, error);
-    size_ = error ? 0 : size;
-  }
+  FileSource(std::FILE* file, std::uint64_t size) : file_(file), size_(size) {}
 
   std::uint64_t size() const override { return size_; }
   std::size_t read(std::span<std::uint8_t> room) override {
     const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), size_ - at_));
-    const std::size_t got = std::fread(room.data(), 1, wanted, file_.get());
-    if (got < wanted && std::ferror(file_.get()) != 0) errno_ = errno;
+    const std::size_t got = std::fread(room.data(), 1, wanted, file_);
+    if (got < wanted && std::ferror(file_) != 0) errno_ = errno;
     at_ += got;
     return got;
-  }
-  void rewind() {
-    std::rewind(file_.get());
-    at_ = 0;
   }
   bool has_failed() const { return errno_ != 0; }
   Error error(const std::string& file) const { return reading_failed(file, at_, errno_); }
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  std::unique_ptr<std::FILE, Close> file_;
-  std::uint64_t size_ = 0, at_ = 0;
+  std::FILE* file_;
+  std::uint64_t size_, at_ = 0;
   int errno_ = 0;
 };
 
@@ -199,23 +184,21 @@ Result<TorchSnapshot> read_torch(Bytes bytes, const std::string& name, const Tor
   return with_enough_memory(name, [&] { return read_container(bytes, name, options, control); });
 }
 
-std::optional<Result<TorchSnapshot>> read_large_torch(const std::string& file, const TorchReadOptions& options,
+std::optional<Result<TorchSnapshot>> read_large_torch(InputFile& file, const TorchReadOptions& options,
                                                       ReadControl* control) {
-  FileSource source(file);
-  if (source.size() < history_bytes_min || source.size() > options.max_inflated_bytes) return std::nullopt;
-  std::array<std::uint8_t, 2> beginning{};
-  if (source.read(beginning) < beginning.size() || !pickle::looks_like_pickle(beginning)) return std::nullopt;
+  const std::uint64_t size = file.size().value_or(0);
+  if (size < history_bytes_min || size > options.max_inflated_bytes) return std::nullopt;
+  if (!pickle::looks_like_pickle(file.first_bytes())) return std::nullopt;
   TorchSnapshot begun;
-  begun.file = file;
-  begun.file_bytes = begun.pickle_bytes = source.size();
-  auto snapshot = with_enough_memory(file, [&] {
+  begun.file = file.name();
+  begun.file_bytes = begun.pickle_bytes = size;
+  return with_enough_memory(file.name(), [&] {
     return read_snapshot(begun, {}, control, [&](pickle::Document& document, pickle::ItemTaker* taker) {
-      source.rewind();
-      auto error = pickle::read_pickle(document, source, file, control, taker);
-      return source.has_failed() ? std::optional(source.error(file)) : std::move(error);
+      FileSource source(file.rewound_stream(), size);
+      auto error = pickle::read_pickle(document, source, file.name(), control, taker);
+      return source.has_failed() ? std::optional(source.error(file.name())) : std::move(error);
     });
   });
-  return snapshot;
 }
 
 }  // namespace hbmscope

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "analysis/model/result.h"
+#include "analysis/read/format.h"
 #include "analysis/read/pickle/read_pickle.h"
 #include "analysis/read/read_control.h"
 #include "analysis/read/torch/torch_snapshot.h"
@@ -36,8 +37,10 @@ Result<TorchSnapshot> read_torch(std::span<const std::uint8_t> bytes, const std:
                                  const TorchReadOptions& options = {}, ReadControl* control = nullptr);
 
 // A file of many megabytes that is a bare pickle, read piece by piece: in a third of the memory, and sooner, than with
-// all of its bytes there first. Nothing where it is something else, which has to be looked at as a whole.
-std::optional<Result<TorchSnapshot>> read_large_torch(const std::string& file, const TorchReadOptions& options = {},
+// all of its bytes in memory first. Nothing where the file is small, a pipe or something else than a bare pickle.
+std::optional<Result<TorchSnapshot>> read_large_torch(InputFile& file, const TorchReadOptions& options = {},
                                                       ReadControl* control = nullptr);
+
+extern const Format torch_format;
 
 }  // namespace hbmscope

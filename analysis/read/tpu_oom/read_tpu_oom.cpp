@@ -9,6 +9,7 @@
 
 #include "analysis/read/op_name_stack.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
+#include "analysis/read/trace_content.h"
 #include "analysis/trace/told_figures.h"
 #include "analysis/trace/trace_writer.h"
 
@@ -237,5 +238,39 @@ Result<Trace> read_tpu_oom(std::span<const std::uint8_t> bytes, const std::strin
   if (control != nullptr) control->done_bytes = bytes.size();
   return maker.finish(repeats, reports.size() > reports_max ? 1 : 0);
 }
+
+namespace {
+
+// A report may stand anywhere in a log, so that all of it has to be looked at; profiles, which are no text, are not.
+bool has_report(InputFile& file) {
+  constexpr std::size_t looked_at = 64;
+  constexpr std::uint64_t log_bytes_max = std::uint64_t{1} << 30;
+  const auto is_text = [](std::uint8_t byte) {
+    return byte >= ' ' || (byte >= '\t' && byte <= '\r') || byte == '\x1b';
+  };
+  const auto first = file.beginning().first(std::min(file.beginning().size(), looked_at));
+  if (first.empty() || !std::all_of(first.begin(), first.end(), is_text)) return false;
+  const auto bytes = file.bytes();
+  if (!bytes) return false;
+  ImportStatistics unused;  // The reader counts what it meets.
+  const auto text = unzip(*bytes, file.name(), log_bytes_max, unused);
+  return text && looks_like_tpu_oom(text->bytes);
+}
+
+}  // namespace
+
+constinit const Format tpu_oom_format = {
+    .name = "log with a TPU's out-of-memory report",
+    .other_endings = ".log .txt",
+    .looks_like = has_report,
+    .read =
+        [](InputFile& file, const FileOptions& options, ReadControl* control) {
+          return read_unzipped(file, options, [&](std::span<const std::uint8_t> text) {
+            return read_tpu_oom(text, file.name(), control);
+          });
+        },
+    .beginning = "one has a line with RESOURCE_EXHAUSTED, or Ran out of memory in memory space hbm",
+    .hint = "Give the job's whole output, or the text of the error alone.",
+};
 
 }  // namespace hbmscope

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/model/result.h"
+#include "analysis/read/format.h"
 #include "analysis/read/read_control.h"
 #include "analysis/trace/trace.h"
 
@@ -19,5 +20,7 @@ bool looks_like_tpu_oom(std::span<const std::uint8_t> bytes);
 // cancelled.
 Result<Trace> read_tpu_oom(std::span<const std::uint8_t> bytes, const std::string& name,
                            ReadControl* control = nullptr);
+
+extern const Format tpu_oom_format;
 
 }  // namespace hbmscope

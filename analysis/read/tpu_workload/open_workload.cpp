@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/gzip.h"
 #include "analysis/read/tpu_workload/trace_from_emulation.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -28,21 +29,6 @@ Result<OpenedWorkload> with_changes(OpenedWorkload opened, const std::vector<Wor
 }
 
 }  // namespace
-
-Result<WorkloadChange> parse_workload_change(std::string_view text) {
-  const std::size_t equals = text.find('=');
-  if (equals != std::string_view::npos && equals > 0)
-    return WorkloadChange{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
-  return Failure(Error{fmt::format("'{}' changes nothing", printable(text)),
-                       "Write KEY=VALUE, e.g. checkpointing=full.",
-                       {},
-                       {},
-                       false});
-}
-
-std::string text_from_workload_change(const WorkloadChange& change) {
-  return change.key + "=" + change.value;
-}
 
 Result<EmulatedWorkload> emulate_workload(std::span<const std::uint8_t> bytes, const std::string& name,
                                           const std::vector<WorkloadChange>& changes, bool timed,
@@ -84,5 +70,28 @@ Result<OpenedWorkload> change_workload(const OpenedWorkload& opened, const std::
                                        const std::atomic<bool>* cancelled) {
   return with_changes(opened, changes, cancelled);
 }
+
+constinit const Format workload_format = {
+    .name = "TPU workload",
+    .other_endings = ".json",
+    .looks_like = [](InputFile& file) { return looks_like_tpu_workload(file.beginning()); },
+    .read = [](InputFile& file, const FileOptions& options, ReadControl* control) -> Result<FileContent> {
+      const auto bytes = file.bytes();
+      if (!bytes) return Failure(bytes.error());
+      ImportStatistics unused;  // What stands behind a text changes nothing in it.
+      const auto text = unzip(*bytes, file.name(), options.max_inflated_bytes, unused);
+      if (!text) return Failure(text.error());
+      auto opened = open_workload(text->bytes, file.name(), bytes->size(), options.what_if,
+                                  control == nullptr ? nullptr : &control->cancelled);
+      if (!opened) return Failure(text->told(std::move(opened.error())));
+      FileContent content;
+      content.workload = std::make_shared<const OpenedWorkload>(std::move(*opened));
+      content.trace = content.workload->trace;
+      return content;
+    },
+    .beginning = "one begins with { and the key hbmscope_tpu_workload",
+    .hint = "analysis/read/tpu_workload/README.md describes the file; samples/tpu has some.",
+    .is_workload = true,
+};
 
 }  // namespace hbmscope

@@ -7,16 +7,13 @@
 #include <vector>
 
 #include "allocator/tpu/emulation/emulation.h"
+#include "analysis/read/format.h"
 #include "analysis/read/tpu_workload/read_tpu_workload.h"
 #include "analysis/trace/trace.h"
 
 namespace hbmscope {
 
 using allocator::tpu::EmulatedWorkload;
-
-// "layers=32". Errors: no name before a sign of equality.
-Result<WorkloadChange> parse_workload_change(std::string_view text);
-std::string text_from_workload_change(const WorkloadChange& change);
 
 struct OpenedWorkload {
   std::string name;
@@ -45,5 +42,7 @@ Result<OpenedWorkload> open_workload(std::span<const std::uint8_t> bytes, const 
 // The same file under other changes, in place of those that it has.
 Result<OpenedWorkload> change_workload(const OpenedWorkload& opened, const std::vector<WorkloadChange>& changes,
                                        const std::atomic<bool>* cancelled = nullptr);
+
+extern const Format workload_format;
 
 }  // namespace hbmscope

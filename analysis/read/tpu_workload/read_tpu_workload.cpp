@@ -106,7 +106,7 @@ class WorkloadReader {
 
   void read_generation() {
     const auto node = root_.find("generation");
-    std::string written = node ? node->text() : "v5e";
+    std::string written = node ? node->text() : std::string(tpu::default_generation().name);
     if (const tpu::Generation* known = tpu::find_generation(written)) written = known->name;  // As the choices have it.
     WorkloadKnob knob{{}, KnobKind::choice, written, {}, 0, 0, false, 0};
     for (const tpu::Generation& each : tpu::all_generations()) knob.choices.emplace_back(each.name);
@@ -118,7 +118,7 @@ class WorkloadReader {
     const tpu::NoGeneration none = tpu::why_no_generation(printable(name));
     if (change == nullptr) node->fail(none.what, none.remedy);
     refuse(none.what + "; hbmscope tpu generations lists them");
-    workload.generation = tpu::find_generation("v5e");
+    workload.generation = &tpu::default_generation();
   }
 
   std::int64_t number_from(const std::string& text, const std::string& key, std::int64_t least, std::int64_t most) {

@@ -9,16 +9,9 @@
 
 #include "allocator/tpu/emulation/workload.h"
 #include "analysis/model/result.h"
+#include "analysis/read/workload_change.h"
 
 namespace hbmscope {
-
-// What is other than the file says: "layers" = "32", "generation" = "v6e", "checkpointing" = "full", "mesh.fsdp" =
-// "16", "buffers" = "3", "vmem.prefetches_max" = "4", "donation", "defragmentation", "gpu" = "on" or "off".
-struct WorkloadChange {
-  std::string key, value;
-
-  friend bool operator==(const WorkloadChange&, const WorkloadChange&) = default;
-};
 
 // One of these in a file that was read.
 enum class KnobKind : std::uint8_t { choice, number, on_off };

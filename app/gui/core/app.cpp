@@ -4,98 +4,168 @@
 #include <thread>
 #include <utility>
 
-#include "app/gui/core/app_impl.h"
-#include "app/gui/core/sample.h"
+#include "app/gui/core/answering.h"
+#include "app/gui/core/apply_commands.h"
+#include "app/gui/core/attached_jobs.h"
+#include "app/gui/core/demo_runs.h"
+#include "app/gui/core/emulation.h"
+#include "app/gui/core/looking.h"
+#include "app/gui/core/open_sources.h"
+#include "app/gui/core/playing.h"
+#include "app/gui/core/questions.h"
+#include "app/gui/core/recent_files.h"
+#include "app/gui/core/side_by_side.h"
+#include "app/gui/sources/sample.h"
 
 namespace hbmscope::gui {
 namespace {
-
-// Trees of large profiles are tens of megabytes each; this is room for going back and forth between several.
-constexpr std::size_t cache_bytes = std::size_t{512} << 20;
 
 unsigned worker_count() {
   return std::clamp(std::thread::hardware_concurrency(), 2u, 8u);
 }
 
+bool is_size(CommandId id) {
+  return id == CommandId::size_timeline || id == CommandId::size_address_time;
+}
+
+// All of a drag is one step of Back, and zooming is none.
+bool is_step(CommandId id) {
+  return !is_size(id) && id != CommandId::move_moment && id != CommandId::move_range && id != CommandId::show_span &&
+         id != CommandId::show_addresses;
+}
+
 }  // namespace
 
-App::Impl::Impl(std::function<void()> wake, bool leaves_no_trace)
-    : leaves_no_trace_(leaves_no_trace), cache_(cache_bytes), pool_(worker_count(), std::move(wake)) {
+// Each part has one job and knows those above it in this list.
+struct App::Parts {
+  Parts(std::function<void()> wake, bool leaves_no_trace);
+  ~Parts();
+
+  void apply(const Command& command);
+  void apply_in_context(const Command& command);
+  bool busy() const;
+  bool update();
+
+  AppState state;
+  CommandQueue commands;
+  Answering asking{state, commands, pool};
+  SideBySide sides{state, asking, pool};
+  RecentFiles recent;
+  OpenSources sources{state, asking, sides, recent, pool};
+  Emulation emulation{state, asking, sides, sources, pool};
+  AttachedJobs jobs{state, sources, pool};
+  DemoRuns demo{state, sides, sources};
+  WorkerPool pool;  // Last, as its threads may be at work for any of the others.
+};
+
+App::Parts::Parts(std::function<void()> wake, bool leaves_no_trace)
+    : recent(state, pool, leaves_no_trace), pool(worker_count(), std::move(wake)) {
   state.settings = read_settings(config_folder() / "settings.json");
   state.recent = read_recent(state_folder() / "recent.json");
   state.sample = find_sample();
-  find_missing_recent();
+  sources.why_nothing_came = [this](const std::string& name) { return jobs.attach_error(name); };
+  recent.find_missing();
 }
 
-App::Impl::~Impl() {
+// What has threads or programs of its own ends before the pool that they post to.
+App::Parts::~Parts() {
   for (const Source& source : state.sources) {
     if (source.control) source.control->cancelled = true;
     cancel_emulating(source);
   }
-  for (Side& side : sides_)
-    for (auto& [kind, slot] : side.slots)
-      if (slot.work) slot.work->cancelled = true;
-  if (follow_work_) follow_work_->cancelled = true;
+  asking.cancel_all();
+  sides.cancel();
+  jobs.stop();
+  demo.end_demo();
+  sources.close_all_links();
 }
 
-bool App::Impl::busy() const {
-  if (pool_.busy() || !commands.empty()) return true;
-  for (std::size_t i = 0; i < sides_.size(); ++i)
-    if (sides_[i].waits_for_rest || state.contexts[i].is_playing) return true;
-  return false;
+bool App::Parts::busy() const {
+  if (pool.busy() || !commands.empty()) return true;
+  return std::any_of(state.contexts.begin(), state.contexts.end(),
+                     [](const Context& context) { return context.notes.waits_for_rest || context.is_playing; });
 }
 
-bool App::Impl::update() {
-  bool changed = pool_.run_finished();
+bool App::Parts::update() {
+  bool changed = pool.run_finished();
   for (const Command& command : commands.take_commands()) {
     apply(command);
     changed = true;
   }
-  watch_jobs();
-  want_versions();
+  jobs.watch();
+  sources.want_versions();
   for (std::size_t i = 0; i < state.contexts.size(); ++i) {
     const ContextScope scope(state, i);
-    changed = advance_play(std::chrono::steady_clock::now()) || changed;
+    changed = advance_play(state, std::chrono::steady_clock::now()) || changed;
   }
-  keep_recent();
-  changed = ask_what_is_missing() || changed;
+  recent.keep();
+  changed = ask_what_is_missing(asking) || changed;
   // By now the active side's moment is asked for, if it is another one.
-  if (!follow_lock()) return changed;
-  ask_what_is_missing();
+  if (!sides.follow_lock()) return changed;
+  ask_what_is_missing(asking);
   return true;
 }
 
-void App::Impl::save_settings() {
-  if (leaves_no_trace_) return;
-  write_settings(config_folder() / "settings.json", state.settings);
-  // Whatever a worker may be writing at this moment is the same list or an older one.
-  write_recent(state_folder() / "recent.json", state.recent);
+void App::Parts::apply(const Command& command) {
+  // A side whose view was used is the active one from now on; views report sizes by themselves.
+  const bool is_of_side = command.context != Command::active;
+  if (is_of_side && command.context >= state.contexts.size()) return;  // It was closed meanwhile.
+  const ContextScope scope(state, is_of_side ? command.context : state.active_context);
+  if (is_of_side && !is_size(command.id)) state.active_context = command.context;
+  if (const std::string_view reason = why_not(state, command.id); !reason.empty()) {
+    state.window.notice = reason;
+    return;
+  }
+  if (command.id == CommandId::draw_again) return;
+  if (command.id == CommandId::note_view) return note_view(state, command.as<ViewKind>());
+  if (!is_size(command.id)) state.window.notice.clear();
+  apply_in_context(command);
+}
+
+void App::Parts::apply_in_context(const Command& command) {
+  const ViewPosition before = state.position();
+  if (apply_to_blocks(state, command)) {
+    if (state.position() != before) remember(state, before);
+    return;
+  }
+  if (apply_to_window(state, pool, asking, command) || apply_to_files(state, sources, recent, command) ||
+      sides.apply(command) || demo.apply(command) || jobs.apply(command) || emulation.apply(command))
+    return;
+  // What is left changes the position, and Back brings back what it was.
+  Context& context = state.context();
+  if (command.id == CommandId::back) return go(state, context.back, context.forward);
+  if (command.id == CommandId::forward) return go(state, context.forward, context.back);
+  if (!apply_to_trace(state, command) && !apply_to_position(state, sides, command)) apply_to_flame(state, command);
+  if (context.position != before && is_step(command.id)) remember(state, before);
 }
 
 App::App(std::function<void()> wake, bool leaves_no_trace)
-    : impl_(std::make_unique<Impl>(std::move(wake), leaves_no_trace)) {}
+    : leaves_no_trace_(leaves_no_trace), parts_(std::make_unique<Parts>(std::move(wake), leaves_no_trace)) {}
 App::~App() = default;
 
 const AppState& App::state() const {
-  return impl_->state;
+  return parts_->state;
 }
 CommandQueue& App::commands() {
-  return impl_->commands;
+  return parts_->commands;
 }
 bool App::update() {
-  return impl_->update();
+  return parts_->update();
 }
 bool App::busy() const {
-  return impl_->busy();
+  return parts_->busy();
 }
 void App::set_live_options(const LiveOptions& options) {
-  impl_->live_options = options;
+  parts_->sources.live_options = options;
 }
 void App::list_jobs() {
-  impl_->list_jobs();
+  parts_->jobs.lists_on_first_page = true;
 }
 void App::save_settings() {
-  impl_->save_settings();
+  if (leaves_no_trace_) return;
+  write_settings(config_folder() / "settings.json", state().settings);
+  // A worker may be writing at this moment: the same list, or an older one.
+  write_recent(state_folder() / "recent.json", state().recent);
 }
 
 }  // namespace hbmscope::gui

@@ -13,7 +13,7 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
-#include "app/gui/core/live_options.h"
+#include "app/gui/sources/live_options.h"
 
 namespace hbmscope::gui {
 
@@ -42,8 +42,9 @@ class App {
   void list_jobs();
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Parts;
+  const bool leaves_no_trace_;
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace hbmscope::gui

@@ -1,50 +1,18 @@
 #include "app/gui/core/app_state.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <set>
-#include <string_view>
+#include <utility>
 
 namespace hbmscope::gui {
-
-namespace {
-
-// What runs, and its number: "train.py (4711)", "train.py (8 processes)". Empty where the trace does not say.
-std::string name_of_job(const Trace& trace) {
-  if (trace.streams.empty()) return {};
-  const Definitions& definitions = trace.streams.front().definitions();
-  const std::string command(definitions.job_fact("command"));
-  std::string name;
-  // The script, not what interprets it: the first word after the program that is no option and has a name of a file.
-  for (std::size_t begin = 0; begin < command.size();) {
-    const std::size_t end = std::min(command.find(' ', begin), command.size());
-    const std::string word = std::filesystem::path(command.substr(begin, end - begin)).filename().string();
-    if (begin == 0 || word.ends_with(".py")) name = word;
-    begin = end + 1;
-  }
-  if (name.empty()) return name;
-  std::set<std::string_view> processes;
-  for (const Stream& stream : trace.streams) processes.insert(stream.definitions().job_fact("process"));
-  return name + " (" +
-         (processes.size() == 1 ? std::string(*processes.begin()) : std::to_string(processes.size()) + " processes") +
-         ")";
-}
-
-}  // namespace
-
-std::string Source::name() const {
-  if (trace && (path.starts_with("live:") || path.starts_with("tcp:")))
-    if (std::string job = name_of_job(*trace); !job.empty()) return job;
-  const std::string last = std::filesystem::path(path).filename().string();
-  // What is shown: what is wanted may still be on its way, or not be possible.
-  const std::vector<WorkloadChange>& changes = workload ? workload->answer->opened->changes : what_if;
-  return (last.empty() ? path : last) + (changes.empty() ? std::string() : " (" + text_from_changes(changes) + ")");
-}
 
 const Source* AppState::find_source(SourceId id) const {
   const auto found =
       std::find_if(sources.begin(), sources.end(), [id](const Source& source) { return source.id == id; });
   return found == sources.end() ? nullptr : &*found;
+}
+
+Source* AppState::find_source(SourceId id) {
+  return const_cast<Source*>(std::as_const(*this).find_source(id));
 }
 
 std::size_t AppState::ready_sources() const {
@@ -56,9 +24,9 @@ FrameIndex AppState::selected_frame(const std::shared_ptr<const ProfileView>& vi
   return view && view.get() == context().selected_of ? context().selected : FrameIndex::none;
 }
 
-std::string baseline_at_of(std::string_view at) {
-  if (at.empty() || at == "end") return "end";
-  return at == "start" || at == "oom" ? std::string(at) : "peak";
+MomentName baseline_moment_for(const MomentName& at) {
+  if (at.is_end()) return "end";
+  return at == "start" || at == "oom" ? at : MomentName("peak");
 }
 
 ViewRequest without_filters(const ViewRequest& request) {
@@ -87,6 +55,26 @@ bool view_exists(const AppState& state, ViewKind kind) {
     case ViewKind::tpu: return source->workload.has_value();
     default: return true;
   }
+}
+
+std::shared_ptr<const TraceMoment> ready_moment(const AppState& state) {
+  const Answer<TraceMoment>& moment = state.answers().moment;
+  const Source* source = state.source();
+  if (moment.state != AnswerState::ready || source == nullptr || source->trace != moment.value->trace) return nullptr;
+  // The next moment of the other side may not have been asked for yet.
+  return moment.key.at == state.position().at ? moment.value : nullptr;
+}
+
+std::shared_ptr<const TraceMoment> ready_pinned(const AppState& state) {
+  const Answer<TraceMoment>& pinned = state.answers().pinned;
+  const Source* source = state.source();
+  const bool is_ready = pinned.state == AnswerState::ready && source != nullptr && source->trace == pinned.value->trace;
+  return is_ready ? pinned.value : nullptr;
+}
+
+std::shared_ptr<const TraceMoment> ready_moment_of(const AppState& state, std::size_t context) {
+  const ContextScope scope(state, context);
+  return ready_moment(state);
 }
 
 }  // namespace hbmscope::gui

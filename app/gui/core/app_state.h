@@ -2,236 +2,51 @@
 //
 // A context is one thing looked at: a source, what of it counts (the filter), what is selected, and the answers to the
 // questions that its views ask. There is one, or there are two side by side (two runs, two ranks, two moments of one)
-// that share their sources. Every view is drawn for one context, and so is everything that App does: the one that a
-// ContextScope has bound, else the active one.
+// that share their sources. Every view is drawn for one context, and App works for one context at a time: the one that
+// a ContextScope has bound, else the active one.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "analysis/model/profile.h"
-#include "analysis/query/attached_facts.h"
-#include "analysis/query/block_diff.h"
-#include "analysis/query/call_tree.h"
-#include "analysis/query/diff.h"
-#include "analysis/query/failure_facts.h"
-#include "analysis/query/flame.h"
-#include "analysis/query/free_pieces.h"
-#include "analysis/query/heap_metrics.h"
-#include "analysis/query/heaps_beside.h"
-#include "analysis/query/job_facts.h"
 #include "analysis/query/moment_beside.h"
-#include "analysis/query/own_code.h"
-#include "analysis/query/profile_view.h"
-#include "analysis/query/range_summary.h"
-#include "analysis/query/summary.h"
-#include "analysis/query/top.h"
-#include "analysis/read/read_control.h"
-#include "app/gui/core/accounting.h"
-#include "app/gui/core/address_time.h"
-#include "app/gui/core/answer.h"
-#include "app/gui/core/block_answers.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/color_keeper.h"
-#include "app/gui/core/demo.h"
-#include "app/gui/core/device_heaps.h"
-#include "app/gui/core/event_table.h"
-#include "app/gui/core/folder_listing.h"
-#include "app/gui/core/frame_detail.h"
-#include "app/gui/core/frame_key.h"
-#include "app/gui/core/heap_pieces.h"
-#include "app/gui/core/jobs.h"
-#include "app/gui/core/live_source.h"
-#include "app/gui/core/palette.h"
 #include "app/gui/core/settings.h"
-#include "app/gui/core/source_listing.h"
-#include "app/gui/core/timeline_columns.h"
-#include "app/gui/core/trace_moment.h"
-#include "app/gui/core/view_kind.h"
-#include "app/gui/core/workload_panel.h"
+#include "app/gui/core/view_position.h"
+#include "app/gui/core/window_state.h"
+#include "app/gui/sources/demo.h"
+#include "app/gui/sources/folder_listing.h"
+#include "app/gui/sources/jobs.h"
+#include "app/gui/sources/source.h"
 
 namespace hbmscope::gui {
 
-enum class SourceId : std::uint32_t { none = 0 };
-
-// A file that was opened, or a running job: being read, there, or not readable. While a long recording is read, or a
-// job runs, what is there so far is ready already, and is replaced as it grows; `control` is there until that has an
-// end.
-struct Source {
-  SourceId id = SourceId::none;
-  std::string path;
-  AnswerState state = AnswerState::pending;
-  std::shared_ptr<ReadControl> control;  // How far reading is; setting `cancelled` and `stop_here` is App's business.
-  std::chrono::steady_clock::time_point started;
-  std::shared_ptr<const Profile> profile;         // Of a trace: what lives at its end.
-  std::shared_ptr<const Trace> trace;             // Null for files without addresses.
-  std::vector<DeviceHeaps> devices;               // Of a trace.
-  std::vector<AttachedFacts> attached;            // Likewise: of processes that were attached to.
-  std::string opening_at;                         // Of a trace: the moment at which it is shown first.
-  std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, whatever the filter says.
-  std::vector<DeviceAccount> accounts;            // Likewise.
-  std::optional<LiveStatus> live;                 // Of a running job.
-  std::optional<EndedLive> ended;                 // Of one that was watched, and is no more.
-  std::vector<WorkloadChange> what_if;            // Of a workload file: what is wanted other than it is written.
-  std::optional<WorkloadPanel> workload;          // Of one that is there.
-  Error error;
-
-  std::string name() const;  // The path's last part.
-  bool is_part() const { return state == AnswerState::ready && control != nullptr; }
-  // Of a running job also one of a version before, in which what is new may be missing; of a workload one of the
-  // emulation before, with the same heaps.
-  bool is_source_of(const TraceMoment& moment) const {
-    return moment.trace == trace || ((live || workload) && trace && moment.trace->files == trace->files);
-  }
-};
-
-// A stretch of a trace between two moments, as analysis/trace/moment.h reads them. Both empty: none is selected.
-struct TimeRange {
-  std::string from, to;
-
-  bool empty() const { return from.empty() && to.empty(); }
-  friend bool operator==(const TimeRange&, const TimeRange&) = default;
-};
-
-// Of a trace that another one is compared with: a moment that has a name (peak, end, oom, start) is that of both, and
-// of any other the baseline's peak.
-std::string baseline_at_of(std::string_view at);
-
-// What is left of a request when the filters are cleared: which frames there are, and which values count.
-ViewRequest without_filters(const ViewRequest& request);
-
-// What Alt+Left brings back: everything about a context that a person changes by looking around.
-struct ViewPosition {
-  SourceId source = SourceId::none;
-  SourceId baseline = SourceId::none;  // none: nothing is compared.
-  ViewKind view = ViewKind::summary;
-  FrameKey selection;
-  ViewRequest request;
-  FlameValue value = FlameValue::bytes;
-  TreeDirection flame_direction = TreeDirection::callees;
-  TreeDirection tree_direction = TreeDirection::callees;
-  bool fold_library = true;
-  StackMatch match = StackMatch::function;
-  std::string find;            // Highlighted in the flame graph; tables show the rows that match.
-  std::vector<FrameKey> zoom;  // The flame graph's: from the root's child down. Empty: all of it.
-  std::string at;              // The moment of a trace, as analysis/trace/moment.h reads it. Empty: the end.
-  std::string pin;             // The moment that `at` is compared with, named likewise. Empty: none is pinned.
-  HeapKey heap;                // Of a trace; empty: the one that choose_heap() gives.
-  HeapColoring coloring = HeapColoring::automatic;
-  bool by_region = false;                // The heap map gives each region rows of its own.
-  std::string lit;                       // Only this entry of its legend keeps its colour; empty: all do.
-  std::optional<std::uint64_t> address;  // What is selected in the heap map: the block or free piece that lies there.
-  TimelineSpan span;                     // What the timeline shows; empty: all of it.
-  AddressRange addresses;                // What addresses over time show of the heap; empty: all of it.
-  TimeRange range;                       // What is selected in it.
-  std::optional<AddressRange> cell;      // It was the largest of many in this pixel of the heap map.
-  BlockQuery blocks;                     // The table of blocks: order, and what is looked for.
-
-  bool is_at_end() const { return at.empty() || at == "end"; }
-  friend bool operator==(const ViewPosition&, const ViewPosition&) = default;
-};
-
-// Rows and trees name frames by number, so each carries the view that the numbers belong to.
-struct TopAnswer {
-  std::shared_ptr<const ProfileView> view;
-  std::vector<TopRow> rows;
-};
-struct SummaryAnswer {
-  ProfileSummary summary;
-  std::vector<OwnCodeRow> own_code;  // Whose memory it is, largest first.
-};
-struct TreeAnswer {
-  std::shared_ptr<const ProfileView> view;
-  CallTree tree;
-  bool folded = false;
-};
-struct FlameAnswer {
-  std::shared_ptr<const ProfileView> view;
-  CallTree tree;
-  FlameLayout layout;
-};
-struct SearchAnswer {
-  std::shared_ptr<const FlameAnswer> flame;  // Whose nodes `search.hit` counts.
-  std::string text;
-  FlameSearch search;
-};
-
-struct HeapMapAnswer {
-  std::shared_ptr<const TraceMoment> moment;  // Whose states `pieces` are of.
-  std::shared_ptr<const TraceMoment> pinned;  // Of the change: since when.
-  HeapKey heap;
-  HeapPieces pieces;
-};
-
-struct RangeAnswer {
-  TimeRange range;  // As it was asked for.
-  std::shared_ptr<const Trace> trace;
-  Moment from, to;
-  std::vector<std::int64_t> from_ns, to_ns;  // By stream: the time of the last event before.
-  RangeSummary summary;
-};
-
-// What is free at the moment.
-struct FreeAnswer {
-  std::shared_ptr<const TraceMoment> moment;
-  HeapKey heap;
-  std::optional<FreePieces> free;  // Nothing where the heap's regions are not told.
-};
-struct FailureAnswer {
-  std::shared_ptr<const Trace> trace;
-  HeapKey heap;
-  FailureFacts facts;
-  std::optional<FreePieces> free;  // Just before it.
-  std::size_t number = 0, of = 0;  // From 1, among the out-of-memories of the heap.
-};
-// What changed between two moments of one trace: now - pinned.
-struct CompareAnswer {
-  std::shared_ptr<const TraceMoment> now, pinned;
-  BlockDiff diff;
-};
-// Both sides, each at its moment.
-struct BesideAnswer {
-  std::shared_ptr<const TraceMoment> a, b;
-  HeapsBeside heaps;
-  std::vector<SettingChange> settings;  // That differ between the jobs: baseline is A, now is B.
-};
-struct SizesAnswer {
-  std::shared_ptr<const TraceMoment> moment;
-  HeapKey heap;
-  HeapMetrics metrics;
-};
-
-struct Answers {
-  Answer<TraceMoment> moment;  // Of a trace.
-  Answer<TraceMoment> pinned;
-  Answer<CompareAnswer> compare;  // Of the moment with the pinned one.
-  Answer<BesideAnswer> beside;
-  Answer<HeapMapAnswer> heap_map;
-  Answer<LiveAnswer> live_blocks;
-  Answer<BlocksAnswer> blocks;
-  Answer<EventsAnswer> events;                      // Around the moment.
-  Answer<AddressAnswer> address;                    // Of the selected block or gap.
-  Answer<TimelineColumns> timeline, timeline_part;  // Of the whole trace; of what the timeline shows of it, exact.
-  Answer<AddressTime> address_time;                 // Of what the timeline shows.
-  Answer<RangeAnswer> range;                        // Of the time that is selected.
-  Answer<FreeAnswer> free;
-  Answer<FreeHistory> free_history;  // Of the whole stream.
-  Answer<FailureAnswer> failure;     // The one at the moment, or the last one before it; else the first one.
-  Answer<SizesAnswer> sizes;
-  Answer<ProfileView> view, baseline_view;
-  Answer<SummaryAnswer> summary;
-  Answer<TopAnswer> top;
-  Answer<FlameAnswer> flame;
-  Answer<SearchAnswer> search;
-  Answer<TreeAnswer> tree;
-  Answer<FrameDetail> detail;
-  Answer<ProfileDiff> diff;
-  Answer<TraceMoment> baseline_moment;          // Of two traces.
-  Answer<std::vector<SettingChange>> settings;  // Likewise: those that differ.
-  Answer<SourceListing> listing;
-  Answer<std::vector<SeriesPoint>> series;  // Of all sources that are there.
+// What App remembers of a context from one frame to the next; views have no use for it.
+struct ContextNotes {
+  SourceId answered_source = SourceId::none;  // What the answers are about.
+  // This source is shown at its first moment once it is read, unless another moment is chosen before.
+  SourceId unread_source = SourceId::none;
+  std::string wanted_heap;                             // By its name, until the source is read.
+  MomentName viewed_at;                                // The moment of Answers::view.
+  TimelineSpan span_seen;                              // What the timeline showed last,
+  std::chrono::steady_clock::time_point span_seen_at;  // since then;
+  bool waits_for_rest = false;                         // the exact answer about it is computed when it rests.
+  HeapKey free_history_heap;
+  std::uint64_t free_history_events = 0;  // How many the stream had when Answers::free_history was computed.
+  const FlameAnswer* hued = nullptr;      // The last flame graph whose files were given hues.
+  // While the trace plays: since when, and along which span of the axis.
+  struct Play {
+    std::chrono::steady_clock::time_point since;
+    TimelineSpan span;
+    HeapKey heap;
+    SourceId source = SourceId::none;
+    MomentName at;  // As it was set last: playing ends where something else sets it.
+  } play;
 };
 
 struct Context {
@@ -248,38 +63,14 @@ struct Context {
   double play_speed = 1;    // Seconds of the trace in a second; of a file without times: events.
   int address_time_width = 0, address_time_height = 0;  // In pixels. 0: not drawn yet.
   std::size_t timeline_width = 0;  // In pixels, each of which is a column of Answers::timeline_part. 0: not drawn yet.
-};
 
-// What of the window itself commands change. A serial grows by one with each request, so that a view can tell that it
-// has seen the last one.
-struct WindowState {
-  bool palette_open = false, help_open = false, quit = false;
-  bool maximised = false;  // Only the active view is shown (F11).
-  enum class Dialog { none, open_file, open_folder, open_baseline, export_file } dialog = Dialog::none;
-  std::string export_format;  // For Dialog::export_file: "svg", "html", "png", "figures.csv", "blocks.csv", ...
-  std::uint64_t picture_serial = 0;
-  std::string picture_file;  // Where the picture of the view in front goes.
-  std::string figures_file;  // Not empty: what the view in front would copy goes there, as CSV.
-  std::uint64_t layout_serial = 0, view_serial = 0, find_serial = 0, filter_serial = 0, zoom_serial = 0;
-  std::uint64_t find_step_serial = 0;
-  std::uint64_t find_blocks_serial = 0, fit_selection_serial = 0;
-  int find_step = 1;  // F3: 1, Shift+F3: -1.
-  std::uint64_t copy_serial = 0;
-  bool copy_as_text = false;  // Aligned columns for people instead of tabs for spreadsheets.
-  std::uint64_t clipboard_serial = 0;
-  std::string clipboard;  // What the last copy put there.
-  std::string tiles;      // Not empty: all of the window is the picture of this layout's tiles.
-  std::string notice;     // "Copied 214 rows.", shown in the status line until the next command.
+  ContextNotes notes;
 };
 
 // "A" on the left, "B" on the right.
 constexpr std::string_view side_name(std::size_t context) {
   return context == 0 ? "A" : "B";
 }
-
-struct AppState;
-// Whether the file in front, and what is selected, have something to show in it.
-bool view_exists(const AppState& state, ViewKind kind);
 
 struct AppState {
   std::vector<Source> sources;                              // In the order of opening.
@@ -307,12 +98,13 @@ struct AppState {
   const Answers& answers() const { return context().answers; }
 
   const Source* find_source(SourceId id) const;  // nullptr where it was closed.
+  Source* find_source(SourceId id);
   const Source* source() const { return find_source(position().source); }
   const Source* baseline() const { return find_source(position().baseline); }
   std::size_t ready_sources() const;
 
-  // The selected frame by its number in `view`; none where nothing is selected, the filter left it out, or `view` is
-  // not the present one any more.
+  // The selected frame by its number in `view`; none where nothing is selected, the filter left it out, or `view` is no
+  // longer the current one.
   FrameIndex selected_frame(const std::shared_ptr<const ProfileView>& view) const;
 
  private:
@@ -320,6 +112,15 @@ struct AppState {
   static constexpr std::size_t unbound = ~std::size_t{0};
   mutable std::size_t bound_ = unbound;
 };
+
+// Whether the file in front, and what is selected, have something to show in the view.
+bool view_exists(const AppState& state, ViewKind kind);
+
+// What lives at the moment that is shown, of a trace. Null while another moment is being computed: the answer is then
+// still that of the moment before, and must not be used under the new one's name.
+std::shared_ptr<const TraceMoment> ready_moment(const AppState& state);
+std::shared_ptr<const TraceMoment> ready_pinned(const AppState& state);  // Likewise.
+std::shared_ptr<const TraceMoment> ready_moment_of(const AppState& state, std::size_t context);
 
 // While it lives, the state is seen from one of its contexts. On the thread of the window only.
 class ContextScope {

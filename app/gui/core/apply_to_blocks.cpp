@@ -1,13 +1,14 @@
 // What commands do that look for blocks, order them, or go from one to the next.
 #include <algorithm>
-#include <charconv>
 
-#include "app/gui/core/app_impl.h"
+#include "app/gui/core/apply_commands.h"
+#include "app/gui/core/looking.h"
 #include "app/gui/core/piece_text.h"
 
 namespace hbmscope::gui {
+namespace {
 
-void App::Impl::select_in_heap(const HeapMapAnswer& answer, const HeapPiece& piece) {
+void select_in_heap(AppState& state, const HeapMapAnswer& answer, const HeapPiece& piece) {
   ViewPosition& position = state.context().position;
   position.address = piece.begin;
   position.selection = frame_of_piece(answer, piece);
@@ -15,11 +16,11 @@ void App::Impl::select_in_heap(const HeapMapAnswer& answer, const HeapPiece& pie
 }
 
 // In the order of addresses, from heap to heap; round again at the end.
-void App::Impl::step_hit(bool forward) {
+void step_hit(AppState& state, bool forward) {
   const auto& blocks = state.answers().blocks.value;
   ViewPosition& position = state.context().position;
   if (!blocks || blocks->hits.empty()) {
-    state.window.notice = "Nothing among the live blocks matches \"" + position.blocks.where + "\".";
+    state.window.notice = "No live block matches \"" + position.blocks.where + "\".";
     return;
   }
   const HeapKey heap = choose_heap(*blocks->of->moment->trace, position.heap);
@@ -49,7 +50,7 @@ void App::Impl::step_hit(bool forward) {
 }
 
 // The largest free piece; where a free one is selected the next smaller one, and the largest again after the last.
-void App::Impl::go_to_largest_free() {
+void go_to_largest_free(AppState& state) {
   const auto& map = state.answers().heap_map.value;
   if (!map) return;
   const auto& pieces = map->pieces.pieces;
@@ -65,19 +66,17 @@ void App::Impl::go_to_largest_free() {
     if (comes_later && (next == nullptr || is_larger(piece, *next))) next = &piece;
   }
   if (largest == nullptr) {
-    state.window.notice = map->pieces.knows_regions ? "Nothing is free in this heap." : "What is free is not told.";
+    state.window.notice =
+        map->pieces.knows_regions ? "Nothing is free in this heap." : "This source does not report free memory.";
     return;
   }
-  select_in_heap(*map, next != nullptr ? *next : *largest);
+  select_in_heap(state, *map, next != nullptr ? *next : *largest);
 }
 
 // The heap that is shown first, then the others.
-void App::Impl::go_to_address(const std::string& text) {
+void go_to_address(AppState& state, std::uint64_t address) {
   const auto& moment = state.answers().moment.value;
-  std::uint64_t address = 0;
-  const std::string_view digits = std::string_view(text).substr(text.starts_with("0x") ? 2 : 0);
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), address, 16);
-  if (!moment || error != std::errc() || end != digits.data() + digits.size()) return;
+  if (!moment) return;
   ViewPosition& position = state.context().position;
   std::vector<NamedHeap> heaps = heaps_of(*moment->trace);
   const HeapKey shown = choose_heap(*moment->trace, position.heap);
@@ -92,31 +91,29 @@ void App::Impl::go_to_address(const std::string& text) {
     if (place.slot)
       position.selection =
           frame_of_stack(moment->stream(heap.key).definitions(), moment->state_of(heap.key).slots()[*place.slot].stack);
-    show_view(ViewKind::heap_map);
+    show_view(state, ViewKind::heap_map);
     return;
   }
-  state.window.notice = "No heap has memory at " + address_text(address) + " then.";
+  state.window.notice = "No heap has memory at " + address_text(address) + " at this time.";
 }
 
-bool App::Impl::apply_to_blocks(const Command& command) {
+}  // namespace
+
+bool apply_to_blocks(AppState& state, const Command& command) {
   ViewPosition& position = state.context().position;
   const bool has_trace = state.source() != nullptr && state.source()->trace;
   const bool is_about_blocks = has_trace && is_of_trace(position.view);
   using enum CommandId;
   switch (command.id) {
-    case show_blocks: show_view(ViewKind::blocks); return true;
-    case show_events: show_view(ViewKind::events); return true;
+    case show_blocks: show_view(state, ViewKind::blocks); return true;
+    case show_events: show_view(state, ViewKind::events); return true;
     case go_to: state.window.palette_open = true; return true;
-    case CommandId::go_to_address: this->go_to_address(command.text); return true;
-    case set_block_filter: position.blocks.where = command.text; return true;
-    case set_block_order: {
-      const std::size_t space = command.text.find(' ');
-      if (const auto order = parse_block_order(command.text.substr(0, space))) {
-        position.blocks.order = *order;
-        position.blocks.is_ascending = space != std::string::npos && command.text.substr(space) == " up";
-      }
+    case CommandId::go_to_address: gui::go_to_address(state, command.as<std::uint64_t>()); return true;
+    case set_block_filter: position.blocks.where = command.as<std::string>(); return true;
+    case set_block_order:
+      position.blocks.order = command.as<BlockSorting>().order;
+      position.blocks.is_ascending = command.as<BlockSorting>().is_ascending;
       return true;
-    }
     case find:
       if (!is_about_blocks) return false;
       ++state.window.find_blocks_serial;
@@ -124,9 +121,9 @@ bool App::Impl::apply_to_blocks(const Command& command) {
     case find_next:
     case find_previous:
       if (!is_about_blocks || position.blocks.where.empty()) return false;
-      step_hit(command.id == find_next);
+      step_hit(state, command.id == find_next);
       return true;
-    case CommandId::go_to_largest_free: this->go_to_largest_free(); return true;
+    case CommandId::go_to_largest_free: gui::go_to_largest_free(state); return true;
     case zoom_to_selection:
       if (!is_about_blocks || !position.address) return false;
       ++state.window.fit_selection_serial;

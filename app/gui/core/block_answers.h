@@ -6,7 +6,7 @@
 
 #include "analysis/query/block_history.h"
 #include "analysis/query/block_list.h"
-#include "app/gui/core/trace_moment.h"
+#include "app/gui/sources/trace_moment.h"
 
 namespace hbmscope::gui {
 

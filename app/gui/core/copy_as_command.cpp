@@ -116,8 +116,8 @@ std::string open_command(const AppState& state) {
       add_changes(line, "--beside-what-if", *beside);
     }
     const ViewPosition& right = state.contexts[1].position;
-    line.add_option("--beside-at", right.at);
-    line.add_option("--beside-pin", right.pin);
+    line.add_option("--beside-at", right.at.text());
+    line.add_option("--beside-pin", right.pin.text());
     const ContextScope scope(state, 1);
     line.add_option("--beside-heap", heap_name(state));
     if (state.lock) line.add_option("--lock", text_from_same_moment(*state.lock));
@@ -125,9 +125,9 @@ std::string open_command(const AppState& state) {
   if (const Source* baseline = state.baseline()) line.add_option("--baseline", baseline->path);
   line.add_option("--view", name_of(position.view).key);
   if (!position.heap.empty() && !position.address) line.add_option("--heap", heap_name(state));
-  line.add_option("--from", left.range.from);
-  line.add_option("--at", left.range.empty() ? left.at : left.range.to);
-  line.add_option("--pin", left.pin);
+  line.add_option("--from", left.range.from.text());
+  line.add_option("--at", (left.range.empty() ? left.at : left.range.to).text());
+  line.add_option("--pin", left.pin.text());
   line.add_option("--rows", position.by_region ? "region" : "");
   const HeapColoring plain = left.pin.empty() ? HeapColoring::automatic : HeapColoring::change;
   if (left.coloring != plain) line.add_option("--color", text_from_coloring(left.coloring));
@@ -164,9 +164,10 @@ std::string report_command(const AppState& state) {
         line.add(baseline->path);
         line.add(source->path);
         if (source->trace && baseline->trace) {
-          const std::string now_at = position.at.empty() ? "end" : position.at, at = baseline_at_of(now_at);
-          line.add_option("--from", at == now_at ? "" : at);
-          line.add_option("--at", now_at);
+          const MomentName now_at = position.at.empty() ? MomentName("end") : position.at;
+          const MomentName at = baseline_moment_for(now_at);
+          line.add_option("--from", at == now_at ? "" : at.text());
+          line.add_option("--at", now_at.text());
         }
         add_filters(line, position.request);
         line.add_option("--match", position.match == StackMatch::line ? "line" : "");
@@ -176,8 +177,8 @@ std::string report_command(const AppState& state) {
     case ViewKind::compare: {
       CommandLine line("hbmscope diff");
       line.add(source->path);
-      line.add_option("--from", position.pin);
-      line.add_option("--at", position.at.empty() ? "end" : position.at);
+      line.add_option("--from", position.pin.text());
+      line.add_option("--at", position.at.empty() ? "end" : position.at.text());
       return line.take();
     }
     case ViewKind::import: {
@@ -202,7 +203,7 @@ std::string report_command(const AppState& state) {
     case ViewKind::blocks: {
       CommandLine line("hbmscope report");
       line.add(source->path);
-      line.add_option("--at", position.at);
+      line.add_option("--at", position.at.text());
       line.add_option("--blocks", "0");
       line.add_option("--where", where_of_both(position.request.where, where_from_find(position.blocks.where)));
       if (position.blocks.order != BlockOrder::size)
@@ -215,11 +216,11 @@ std::string report_command(const AppState& state) {
   CommandLine line("hbmscope report");
   line.add(source->path);
   if (source->trace && position.view == ViewKind::range) {
-    line.add_option("--from", position.range.from);
-    line.add_option("--at", position.range.to);
+    line.add_option("--from", position.range.from.text());
+    line.add_option("--at", position.range.to.text());
     return line.take();
   }
-  if (source->trace) line.add_option("--at", position.at);
+  if (source->trace) line.add_option("--at", position.at.text());
   line.add_flag("--metrics", source->trace && position.view == ViewKind::sizes);
   if (position.request.by != FrameBy::function) line.add_option("--by", text_from_frame_by(position.request.by));
   add_filters(line, position.request);

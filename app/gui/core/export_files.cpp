@@ -1,4 +1,5 @@
-// What the window writes beside settings: a profile in another format, the rows of a trace, the figures of a view.
+#include "app/gui/core/export_files.h"
+
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -7,8 +8,8 @@
 
 #include "analysis/units/format.h"
 #include "analysis/write/json_trace.h"
+#include "analysis/write/trace_table.h"
 #include "analysis/write/write.h"
-#include "app/gui/core/app_impl.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -25,9 +26,30 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return std::filesystem::equivalent(a, b, error) && !error;
 }
 
+// The same rows as `hbmscope export --to csv --what ...`, up to the moment.
+void start_trace_export(AppState& state, WorkerPool& pool, const std::string& path, TraceTable table) {
+  const auto moment = ready_moment(state);
+  if (moment == nullptr) {
+    state.window.notice = "Wait for the heap map: the current time is still being computed.";
+    return;
+  }
+  state.window.notice = "Writing " + path + " ...";
+  pool.post([&state, path, moment, table]() -> WorkerPool::Finish {
+    std::ofstream out(path, std::ios::binary | std::ios::trunc);
+    std::uint64_t bytes = 0;
+    const ExportEnd end = write_trace_csv(*moment->trace, moment->states, table, [&](std::string_view text) {
+      bytes += text.size();
+      return static_cast<bool>(out.write(text.data(), static_cast<std::streamsize>(text.size())));
+    });
+    out.close();
+    const std::string notice = end == ExportEnd::whole && out ? done(path, bytes) : refusal(path);
+    return [&state, notice] { state.window.notice = notice; };
+  });
+}
+
 }  // namespace
 
-void App::Impl::start_export(const std::string& path) {
+void start_export(AppState& state, WorkerPool& pool, const std::string& path) {
   WindowState& window = state.window;
   window.dialog = WindowState::Dialog::none;
   if (path.empty()) return;
@@ -46,13 +68,13 @@ void App::Impl::start_export(const std::string& path) {
     ++window.copy_serial;  // The view in front answers with write_figures.
     return;
   }
-  if (window.export_format == "blocks.csv") return start_trace_export(path, TraceTable::blocks);
-  if (window.export_format == "events.csv") return start_trace_export(path, TraceTable::events);
+  if (window.export_format == "blocks.csv") return start_trace_export(state, pool, path, TraceTable::blocks);
+  if (window.export_format == "events.csv") return start_trace_export(state, pool, path, TraceTable::events);
   const auto format = parse_export_format(window.export_format);
   const auto view = state.answers().view.value;
   if (!format || !view) return;
   window.notice = "Writing " + path + " ...";
-  pool_.post([this, path, view, moment = ready_moment(), format = *format]() -> WorkerPool::Finish {
+  pool.post([&state, path, view, moment = ready_moment(state), format = *format]() -> WorkerPool::Finish {
     std::string text;
     if (format == ExportFormat::json && moment != nullptr) {
       nlohmann::ordered_json of_trace;
@@ -65,39 +87,18 @@ void App::Impl::start_export(const std::string& path) {
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
     out.close();
     const std::string notice = out ? done(path, text.size()) : refusal(path);
-    return [this, notice] { state.window.notice = notice; };
+    return [&state, notice] { state.window.notice = notice; };
   });
 }
 
-// The same rows as `hbmscope export --to csv --what ...`, up to the moment.
-void App::Impl::start_trace_export(const std::string& path, TraceTable table) {
-  const auto moment = ready_moment();
-  if (moment == nullptr) {
-    state.window.notice = "The moment is still being worked out.";
-    return;
-  }
-  state.window.notice = "Writing " + path + " ...";
-  pool_.post([this, path, moment, table]() -> WorkerPool::Finish {
-    std::ofstream out(path, std::ios::binary | std::ios::trunc);
-    std::uint64_t bytes = 0;
-    const ExportEnd end = write_trace_csv(*moment->trace, moment->states, table, [&](std::string_view text) {
-      bytes += text.size();
-      return static_cast<bool>(out.write(text.data(), static_cast<std::streamsize>(text.size())));
-    });
-    out.close();
-    const std::string notice = end == ExportEnd::whole && out ? done(path, bytes) : refusal(path);
-    return [this, notice] { state.window.notice = notice; };
-  });
-}
-
-void App::Impl::write_text(const std::string& path, std::string text) {
+void write_text(AppState& state, WorkerPool& pool, const std::string& path, std::string text) {
   if (path.empty()) return;
-  pool_.post([this, path, text = std::move(text)]() -> WorkerPool::Finish {
+  pool.post([&state, path, text = std::move(text)]() -> WorkerPool::Finish {
     std::ofstream out(path, std::ios::binary | std::ios::trunc);
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
     out.close();
     const std::string notice = out ? done(path, text.size()) : refusal(path);
-    return [this, notice] { state.window.notice = notice; };
+    return [&state, notice] { state.window.notice = notice; };
   });
 }
 

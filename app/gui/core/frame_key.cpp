@@ -43,13 +43,4 @@ std::string_view text_from_frame_by(FrameBy by) {
   return "function";
 }
 
-bool parse_frame_by(std::string_view text, FrameBy& by) {
-  for (const auto& [value, name] : by_names) {
-    if (name != text) continue;
-    by = value;
-    return true;
-  }
-  return false;
-}
-
 }  // namespace hbmscope::gui

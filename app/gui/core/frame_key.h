@@ -28,6 +28,5 @@ FrameIndex find_frame(const ProfileView& view, const FrameKey& key);
 std::string location_text(const Frame& frame);
 
 std::string_view text_from_frame_by(FrameBy by);  // "function", "line", "file", "package", "address"
-bool parse_frame_by(std::string_view text, FrameBy& by);
 
 }  // namespace hbmscope::gui

@@ -6,37 +6,7 @@ namespace hbmscope::gui {
 namespace {
 
 template <class Visit>
-void for_each_answer(const Answers& answers, const Visit& visit) {
-  visit(answers.moment, "the moment");
-  visit(answers.heap_map, "the heap map");
-  visit(answers.live_blocks, "the blocks");
-  visit(answers.blocks, "the table of blocks");
-  visit(answers.events, "the events");
-  visit(answers.address, "what the address held");
-  visit(answers.timeline, "the timeline");
-  visit(answers.timeline_part, "the stretch of the timeline");
-  visit(answers.address_time, "addresses over time");
-  visit(answers.range, "the range");
-  visit(answers.free, "what is free");
-  visit(answers.free_history, "what moved fragmentation");
-  visit(answers.failure, "why it failed");
-  visit(answers.beside, "what differs");
-  visit(answers.sizes, "sizes and lifetimes");
-  visit(answers.view, "the stacks");
-  visit(answers.baseline_view, "the stacks of the baseline");
-  visit(answers.summary, "the summary");
-  visit(answers.top, "the top table");
-  visit(answers.flame, "the flame graph");
-  visit(answers.search, "the search");
-  visit(answers.tree, "the call tree");
-  visit(answers.detail, "the selection");
-  visit(answers.diff, "the differences");
-  visit(answers.listing, "the source");
-  visit(answers.series, "the totals");
-}
-
-template <class Visit>
-void for_each_answer(const std::vector<Context>& contexts, const Visit& visit) {
+void for_each_answer_of(const std::vector<Context>& contexts, const Visit& visit) {
   for (const Context& context : contexts) for_each_answer(context.answers, visit);
 }
 
@@ -44,7 +14,7 @@ void for_each_answer(const std::vector<Context>& contexts, const Visit& visit) {
 
 std::vector<RunningWork> running_work(const std::vector<Context>& contexts) {
   std::vector<RunningWork> all;
-  for_each_answer(contexts, [&](const auto& answer, std::string_view what) {
+  for_each_answer_of(contexts, [&](const auto& answer, std::string_view what) {
     if (!answer.pending()) return;
     RunningWork one{what, answer.asked, 0, 0};
     if (answer.work != nullptr) {
@@ -61,7 +31,7 @@ std::vector<RunningWork> running_work(const std::vector<Context>& contexts) {
 
 bool has_stopped_work(const std::vector<Context>& contexts) {
   bool found = false;
-  for_each_answer(contexts, [&](const auto& answer, std::string_view) { found |= answer.is_stopped; });
+  for_each_answer_of(contexts, [&](const auto& answer, std::string_view) { found |= answer.is_stopped; });
   return found;
 }
 

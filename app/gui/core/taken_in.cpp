@@ -50,7 +50,8 @@ TakenIn taken_in(const Source& source) {
   const auto& rows = trace.import.rows();
   const auto losses = static_cast<std::uint64_t>(std::count_if(
       rows.begin(), rows.end(), [](const ImportStatistic& row) { return row.severity == Severity::loss; }));
-  taken.is_whole = counts.lost == 0 && counts.skipped == 0 && damaged == 0 && losses == 0 && !has_note(trace, "stopped_here");
+  taken.is_whole =
+      counts.lost == 0 && counts.skipped == 0 && damaged == 0 && losses == 0 && !has_note(trace, "stopped_here");
   if (source.is_part())
     taken.words += " so far";
   else if (taken.is_whole)

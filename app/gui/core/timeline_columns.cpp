@@ -1,7 +1,6 @@
 #include "app/gui/core/timeline_columns.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -202,20 +201,6 @@ StreamPositions positions_of(const Stream& stream, TimelineSpan span) {
   if (!stream.has_times()) return {static_cast<std::uint64_t>(span.begin), static_cast<std::uint64_t>(span.end)};
   return {stream.position_of_time(stream.first_time_ns() + span.begin - 1),
           stream.position_of_time(stream.first_time_ns() + span.end)};
-}
-
-std::string text_from_span(TimelineSpan span) {
-  return fmt::format("{}-{}", span.begin, span.end);
-}
-
-std::optional<TimelineSpan> parse_span(std::string_view text) {
-  TimelineSpan span;
-  const char* end = text.data() + text.size();
-  const auto begin = std::from_chars(text.data(), end, span.begin);
-  if (begin.ec != std::errc() || begin.ptr == end || *begin.ptr != '-') return std::nullopt;
-  const auto last = std::from_chars(begin.ptr + 1, end, span.end);
-  if (last.ec != std::errc() || last.ptr != end || span.begin < 0 || span.end < span.begin) return std::nullopt;
-  return span;
 }
 
 bool is_exact(TimelineEffort effort, StreamPositions positions) {

@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "analysis/trace/stream.h"
-#include "app/gui/core/trace_moment.h"
+#include "app/gui/core/timeline_span.h"
+#include "app/gui/sources/trace_moment.h"
 
 namespace hbmscope::gui {
 
@@ -96,20 +97,11 @@ struct TimelineMarker {
 };
 
 // On the axis: nanoseconds since the first event, or events where there are no times. Empty: all of it.
-struct TimelineSpan {
-  std::int64_t begin = 0, end = 0;
-
-  bool empty() const { return begin >= end; }
-  std::int64_t length() const { return end - begin; }
-  friend bool operator==(const TimelineSpan&, const TimelineSpan&) = default;
-};
 TimelineSpan whole_span_of(const Stream& stream);
 struct StreamPositions {
   std::uint64_t begin = 0, end = 0;
 };
 StreamPositions positions_of(const Stream& stream, TimelineSpan span);  // Of its events, the later ones not included.
-std::string text_from_span(TimelineSpan span);                          // "1000-2000", as a command's text names it.
-std::optional<TimelineSpan> parse_span(std::string_view text);
 
 struct TimelineColumns {
   HeapKey heap;                // Empty where no heap ever held anything: of its stream's counters alone.

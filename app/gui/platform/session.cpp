@@ -17,7 +17,8 @@
 #include "app/gui/platform/initial_commands.h"
 #include "app/gui/platform/layout_file.h"
 #include "app/gui/platform/wake_signal.h"
-#include "app/gui/views/shell.h"
+#include "app/gui/look/theme.h"
+#include "app/gui/shell/shell.h"
 
 namespace hbmscope::gui {
 
@@ -80,7 +81,7 @@ class Session::Impl {
   bool update() {
     bool changed = std::exchange(redraw_, false);
     if (writing_.valid() && writing_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-      app_->commands().push(CommandId::say, writing_.get());
+      app_->commands().push(command::say, writing_.get());
     changed |= ImGui::GetCurrentContext()->InputEventsQueue.Size > 0;
     changed |= app_->update();
     if (!changed) return false;
@@ -135,7 +136,7 @@ class Session::Impl {
   // The view in front, or all of the window where it is maximised or nowhere; compressed and written off the frame.
   void export_picture() {
     if (!target_) {
-      app_->commands().push(CommandId::say,
+      app_->commands().push(command::say,
                             "The picture can't be taken: the graphics driver refuses to draw into memory.");
       return;
     }

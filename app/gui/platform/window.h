@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/model/result.h"
-#include "app/gui/core/live_options.h"
+#include "app/gui/sources/live_options.h"
 
 namespace hbmscope::gui {
 

@@ -1,0 +1,91 @@
+#include "analysis/read/source/formats.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "analysis/read/hlo/read_hlo.h"
+#include "analysis/read/kineto/read_kineto.h"
+#include "analysis/read/pprof/read_pprof.h"
+#include "analysis/read/recording/read_recording.h"
+#include "analysis/read/rmm/read_rmm.h"
+#include "analysis/read/source/profile_folder.h"
+#include "analysis/read/torch/read_torch.h"
+#include "analysis/read/tpu_oom/read_tpu_oom.h"
+#include "analysis/read/tpu_workload/open_workload.h"
+
+namespace hbmscope {
+namespace {
+
+constexpr std::array formats = {
+    &workload_format, &recording_format,  &torch_format,   &rmm_format,  &kineto_format,
+    &hlo_format,      &live_range_format, &tpu_oom_format, &pprof_format,  // What has no first bytes of its own is last.
+};
+
+std::string_view without_gz(std::string_view name) {
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  return name;
+}
+
+// ".pickle .pkl", one after the other.
+template <class Use>
+void for_each_ending(std::string_view endings, const Use& use) {
+  while (!endings.empty()) {
+    const std::size_t space = std::min(endings.find(' '), endings.size());
+    use(endings.substr(0, space));
+    endings.remove_prefix(std::min(space + 1, endings.size()));
+  }
+}
+
+bool ends_with_one_of(std::string_view name, std::string_view endings) {
+  bool ends = false;
+  for_each_ending(endings, [&](std::string_view ending) { ends = ends || name.ends_with(ending); });
+  return ends;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  return text;
+}
+
+}  // namespace
+
+std::span<const Format* const> all_formats() {
+  return formats;
+}
+
+const Format* find_format(InputFile& file) {
+  const auto found = std::find_if(formats.begin(), formats.end(), [&](const Format* each) { return each->looks_like(file); });
+  return found != formats.end() ? *found : nullptr;
+}
+
+const Format* find_format_of_name(std::string_view name) {
+  name = without_gz(name);
+  const auto found = std::find_if(formats.begin(), formats.end(), [&](const Format* each) {
+    return ends_with_one_of(name, each->endings) || ends_with_one_of(name, each->other_endings);
+  });
+  return found != formats.end() ? *found : nullptr;
+}
+
+bool looks_like_profile(std::string_view name) {
+  name = without_gz(name);
+  return std::any_of(formats.begin(), formats.end(),
+                     [&](const Format* each) { return ends_with_one_of(name, each->endings); });
+}
+
+std::string text_from_folder_endings() {
+  std::vector<std::string> words;
+  for (const Format* each : formats)
+    for_each_ending(each->endings, [&](std::string_view ending) { words.push_back("*" + std::string(ending)); });
+  return joined(words);
+}
+
+std::string text_from_formats() {
+  std::vector<std::string> words;
+  for (const Format* each : formats) words.emplace_back(each->name);
+  return joined(words);
+}
+
+}  // namespace hbmscope

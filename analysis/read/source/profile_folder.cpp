@@ -1,0 +1,62 @@
+#include "analysis/read/source/profile_folder.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <system_error>
+
+#include "analysis/read/source/formats.h"
+
+namespace hbmscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "step_9" before "step_10": runs of digits are compared as numbers.
+bool natural_before(const std::string& a, const std::string& b) {
+  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  std::size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      const auto number = [&](const std::string& text, std::size_t& at) {
+        while (at < text.size() && text[at] == '0') ++at;
+        const std::size_t begin = at;
+        while (at < text.size() && is_digit(text[at])) ++at;
+        return text.substr(begin, at - begin);
+      };
+      const std::string x = number(a, i), y = number(b, j);
+      if (x.size() != y.size()) return x.size() < y.size();
+      if (x != y) return x < y;
+      continue;
+    }
+    if (a[i] != b[j]) return a[i] < b[j];
+    ++i;
+    ++j;
+  }
+  if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
+  return a < b;  // "step_1" and "step_01": equal as numbers, and always in one order.
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> find_profiles_in_folder(const std::string& folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_regular_file(ignored) && looks_like_profile(entry->path().filename().string()))
+      found.push_back(entry->path().string());
+  }
+  if (error)
+    return Failure(refusal("the folder can't be read: " + error.message(), "Check who owns it and who may read it.", folder));
+  if (found.empty())
+    return Failure(refusal("no profiles are in this folder",
+                           "Files named " + text_from_folder_endings() +
+                               ", each also .gz, are looked for. Name others themselves, such as FOLDER/*.json or "
+                               "FOLDER/*.csv.",
+                           folder));
+  std::sort(found.begin(), found.end(), natural_before);
+  return found;
+}
+
+}  // namespace hbmscope

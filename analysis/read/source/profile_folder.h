@@ -1,0 +1,20 @@
+// The profiles of a folder: all ranks of a job, or a series over its steps. The commands and the window ask here, so
+// that both see the same files in the same order.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/model/result.h"
+
+namespace hbmscope {
+
+// Whether a file is taken from a folder, by its ending (Format::endings).
+bool looks_like_profile(std::string_view name);
+
+// Paths ordered by name, with numbers as numbers: step_9 before step_10. Errors: a folder that can't be read, or that
+// has no profiles.
+Result<std::vector<std::string>> find_profiles_in_folder(const std::string& folder);
+
+}  // namespace hbmscope

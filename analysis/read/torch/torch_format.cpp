@@ -1,0 +1,46 @@
+// The row of PyTorch's snapshots. A large one is read piece by piece, or, for somebody who waits, the heap as the snapshot
+// found it first and its history afterwards.
+#include <utility>
+
+#include "analysis/read/torch/read_torch.h"
+#include "analysis/read/torch/trace_from_torch.h"
+#include "analysis/read/trace_content.h"
+
+namespace hbmscope {
+namespace {
+
+Result<FileContent> content_from_snapshot(const Result<TorchSnapshot>& snapshot) {
+  if (!snapshot) return Failure(snapshot.error());
+  return content_from_trace(trace_from_torch(*snapshot));
+}
+
+Result<FileContent> read_snapshot_file(InputFile& file, const FileOptions& options, ReadControl* control) {
+  TorchReadOptions torch;
+  torch.max_inflated_bytes = options.max_inflated_bytes;
+  const bool gives_parts = control != nullptr && control->take_part;
+  if (!gives_parts)
+    if (const auto snapshot = read_large_torch(file, torch, control)) return content_from_snapshot(*snapshot);
+  const auto bytes = file.bytes();
+  if (!bytes) return Failure(bytes.error());
+  std::optional<TorchSnapshot> state;
+  if (gives_parts) state = read_torch_state(*bytes, file.name(), torch);
+  if (state) control->take_part(std::make_shared<const Trace>(trace_from_torch(*state)));
+  const auto snapshot = read_torch(*bytes, file.name(), torch, control);
+  if (snapshot || !state || !control->stop_here || control->cancelled) return content_from_snapshot(snapshot);
+  state->import.add("stopped_here", Severity::warning, 1,
+                    "Reading was stopped: the heap is as the snapshot found it, without its history.");
+  return content_from_trace(trace_from_torch(*state));
+}
+
+}  // namespace
+
+constinit const Format torch_format = {
+    .name = "PyTorch memory snapshot",
+    .endings = ".pickle .pkl",
+    .looks_like = [](InputFile& file) { return looks_like_torch(file.beginning()); },
+    .read = read_snapshot_file,
+    .beginning = "a pickle begins with the bytes 80 02 to 80 05",
+    .hint = "Give the file that torch.cuda.memory._dump_snapshot() wrote; if it was that, copy it again.",
+};
+
+}  // namespace hbmscope

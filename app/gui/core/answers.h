@@ -1,0 +1,172 @@
+// The answers to what the views of one side ask, each with the state that it is in (answer.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/query/block_diff.h"
+#include "analysis/query/call_tree.h"
+#include "analysis/query/diff.h"
+#include "analysis/query/failure_facts.h"
+#include "analysis/query/flame.h"
+#include "analysis/query/free_pieces.h"
+#include "analysis/query/heap_metrics.h"
+#include "analysis/query/heaps_beside.h"
+#include "analysis/query/job_facts.h"
+#include "analysis/query/own_code.h"
+#include "analysis/query/profile_view.h"
+#include "analysis/query/range_summary.h"
+#include "analysis/query/summary.h"
+#include "analysis/query/top.h"
+#include "app/gui/core/address_time.h"
+#include "app/gui/core/answer.h"
+#include "app/gui/core/block_answers.h"
+#include "app/gui/core/event_table.h"
+#include "app/gui/core/frame_detail.h"
+#include "app/gui/core/heap_pieces.h"
+#include "app/gui/core/source_listing.h"
+#include "app/gui/core/timeline_columns.h"
+#include "app/gui/sources/trace_moment.h"
+
+namespace hbmscope::gui {
+
+// Rows and trees name frames by number, so each carries the view that the numbers belong to.
+struct TopAnswer {
+  std::shared_ptr<const ProfileView> view;
+  std::vector<TopRow> rows;
+};
+struct SummaryAnswer {
+  ProfileSummary summary;
+  std::vector<OwnCodeRow> own_code;  // Whose memory it is, largest first.
+};
+struct TreeAnswer {
+  std::shared_ptr<const ProfileView> view;
+  CallTree tree;
+  bool folded = false;
+};
+struct FlameAnswer {
+  std::shared_ptr<const ProfileView> view;
+  CallTree tree;
+  FlameLayout layout;
+};
+struct SearchAnswer {
+  std::shared_ptr<const FlameAnswer> flame;  // Whose nodes `search.hit` counts.
+  std::string text;
+  FlameSearch search;
+};
+
+struct HeapMapAnswer {
+  std::shared_ptr<const TraceMoment> moment;  // Whose states `pieces` are of.
+  std::shared_ptr<const TraceMoment> pinned;  // Of the change: since when.
+  HeapKey heap;
+  HeapPieces pieces;
+};
+
+struct RangeAnswer {
+  TimeRange range;  // As it was asked for.
+  std::shared_ptr<const Trace> trace;
+  Moment from, to;
+  std::vector<std::int64_t> from_ns, to_ns;  // By stream: the time of the last event before.
+  RangeSummary summary;
+};
+
+// What is free at the moment.
+struct FreeAnswer {
+  std::shared_ptr<const TraceMoment> moment;
+  HeapKey heap;
+  std::optional<FreePieces> free;  // Nothing where the heap's regions are not told.
+};
+struct FailureAnswer {
+  std::shared_ptr<const Trace> trace;
+  HeapKey heap;
+  FailureFacts facts;
+  std::optional<FreePieces> free;  // Just before it.
+  std::size_t number = 0, of = 0;  // From 1, among the out-of-memories of the heap.
+};
+// What changed between two moments of one trace: now - pinned.
+struct CompareAnswer {
+  std::shared_ptr<const TraceMoment> now, pinned;
+  BlockDiff diff;
+};
+// Both sides, each at its moment.
+struct BesideAnswer {
+  std::shared_ptr<const TraceMoment> a, b;
+  HeapsBeside heaps;
+  std::vector<SettingChange> settings;  // That differ between the jobs: baseline is A, now is B.
+};
+struct SizesAnswer {
+  std::shared_ptr<const TraceMoment> moment;
+  HeapKey heap;
+  HeapMetrics metrics;
+};
+
+struct Answers {
+  Answer<TraceMoment> moment;  // Of a trace.
+  Answer<TraceMoment> pinned;
+  Answer<CompareAnswer> compare;  // Of the moment with the pinned one.
+  Answer<BesideAnswer> beside;
+  Answer<HeapMapAnswer> heap_map;
+  Answer<LiveAnswer> live_blocks;
+  Answer<BlocksAnswer> blocks;
+  Answer<EventsAnswer> events;                      // Around the moment.
+  Answer<AddressAnswer> address;                    // Of the selected block or gap.
+  Answer<TimelineColumns> timeline, timeline_part;  // Of the whole trace; of what the timeline shows of it, exact.
+  Answer<AddressTime> address_time;                 // Of what the timeline shows.
+  Answer<RangeAnswer> range;                        // Of the time that is selected.
+  Answer<FreeAnswer> free;
+  Answer<FreeHistory> free_history;  // Of the whole stream.
+  Answer<FailureAnswer> failure;     // The one at the moment, or the last one before it; else the first one.
+  Answer<SizesAnswer> sizes;
+  Answer<ProfileView> view, baseline_view;
+  Answer<SummaryAnswer> summary;
+  Answer<TopAnswer> top;
+  Answer<FlameAnswer> flame;
+  Answer<SearchAnswer> search;
+  Answer<TreeAnswer> tree;
+  Answer<FrameDetail> detail;
+  Answer<ProfileDiff> diff;
+  Answer<TraceMoment> baseline_moment;          // Of two traces.
+  Answer<std::vector<SettingChange>> settings;  // Likewise: those that differ.
+  Answer<SourceListing> listing;
+  Answer<std::vector<SeriesPoint>> series;  // Of all sources that are there.
+};
+
+// visit(answer, words) for each of them; the words say what it is: "the heap map".
+template <class Each, class Visit>
+void for_each_answer(Each& answers, const Visit& visit) {
+  visit(answers.moment, "the current time");
+  visit(answers.pinned, "the pinned time");
+  visit(answers.compare, "the changes");
+  visit(answers.beside, "the differences between the sides");
+  visit(answers.heap_map, "the heap map");
+  visit(answers.live_blocks, "the blocks");
+  visit(answers.blocks, "the table of blocks");
+  visit(answers.events, "the events");
+  visit(answers.address, "the history of the address");
+  visit(answers.timeline, "the timeline");
+  visit(answers.timeline_part, "the span of the timeline");
+  visit(answers.address_time, "addresses over time");
+  visit(answers.range, "the range");
+  visit(answers.free, "free memory");
+  visit(answers.free_history, "the history of fragmentation");
+  visit(answers.failure, "why it failed");
+  visit(answers.sizes, "sizes and lifetimes");
+  visit(answers.view, "the stacks");
+  visit(answers.baseline_view, "the stacks of the baseline");
+  visit(answers.summary, "the summary");
+  visit(answers.top, "the top table");
+  visit(answers.flame, "the flame graph");
+  visit(answers.search, "the search");
+  visit(answers.tree, "the call tree");
+  visit(answers.detail, "the selection");
+  visit(answers.diff, "the differences");
+  visit(answers.baseline_moment, "the time of the baseline");
+  visit(answers.settings, "the settings of both jobs");
+  visit(answers.listing, "the source");
+  visit(answers.series, "the totals");
+}
+
+}  // namespace hbmscope::gui

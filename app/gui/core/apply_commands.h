@@ -1,0 +1,24 @@
+// What commands do, group by group. Each function returns false where the command is not of its group; all are about
+// the context that is bound.
+#pragma once
+
+#include "app/gui/core/answering.h"
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+#include "app/gui/core/open_sources.h"
+#include "app/gui/core/recent_files.h"
+#include "app/gui/core/side_by_side.h"
+#include "app/gui/core/worker_pool.h"
+
+namespace hbmscope::gui {
+
+bool apply_to_blocks(AppState& state,
+                     const Command& command);  // Looks for blocks, sorts them, goes from one to the next.
+bool apply_to_trace(AppState& state, const Command& command);  // Moment, heap and address.
+bool apply_to_position(AppState& state, SideBySide& sides,
+                       const Command& command);  // View, filter, selection, baseline.
+bool apply_to_flame(AppState& state, const Command& command);
+bool apply_to_window(AppState& state, WorkerPool& pool, Answering& asking, const Command& command);
+bool apply_to_files(AppState& state, OpenSources& sources, RecentFiles& recent, const Command& command);
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,112 @@
+// Questions about single blocks: which live at the moment, and what an address held from the first event on.
+#include <algorithm>
+#include <map>
+
+#include "analysis/query/block_find.h"
+#include "app/gui/core/questions.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::vector<HeapHits> hits_of(const BlocksAnswer& answer) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, HeapHits> by_heap;
+  for (const std::uint32_t row : answer.list.rows) {
+    const LiveRow& live = answer.of->live.rows[row];
+    const LiveBlock block = answer.of->moment->states[live.stream].slots()[live.slot];
+    HeapHits& hits = by_heap[{live.stream, block.heap}];
+    hits.heap = {live.stream, block.heap};
+    hits.ranges.push_back({block.address, block.address + block.size});
+  }
+  std::vector<HeapHits> all;
+  for (auto& [key, hits] : by_heap) {
+    std::sort(hits.ranges.begin(), hits.ranges.end(),
+              [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+    all.push_back(std::move(hits));
+  }
+  return all;
+}
+
+BlockQuery block_query(const ViewPosition& position) {
+  BlockQuery query = position.blocks;
+  query.where = where_of_both(position.request.where, where_from_find(position.blocks.where));
+  return query;
+}
+
+void ask_live_blocks(Answering& asking) {
+  const auto moment = ready_moment(asking.state());
+  if (moment == nullptr) return;
+  const bool with_ends = asking.asks(Question::lifetimes) || needs_ends(*moment->trace, block_query(asking.position()));
+  asking.ask<LiveAnswer>(&Answers::live_blocks,
+                         {asking.position().source, options::LiveBlocks{with_ends}, asking.position().at},
+                         [moment, with_ends](Work& work) -> Result<Computed<LiveAnswer>> {
+                           auto live = collect_live_rows(*moment->trace, moment->states, with_ends, &work);
+                           if (!live) return Failure(cancelled_error());
+                           auto answer = std::make_shared<LiveAnswer>(LiveAnswer{moment, std::move(*live)});
+                           const std::size_t bytes = 4096 + answer->live.rows.size() * sizeof(LiveRow);
+                           return Computed<LiveAnswer>{std::move(answer), bytes};
+                         });
+}
+
+}  // namespace
+
+void ask_blocks(Answering& asking) {
+  ask_live_blocks(asking);
+  const auto shown = ready_moment(asking.state());
+  const Answer<LiveAnswer>& live = asking.answers().live_blocks;
+  if (shown == nullptr || live.state != AnswerState::ready || live.value->moment != shown) return;
+  const BlockQuery query = block_query(asking.position());
+  const bool looks_for = !asking.position().blocks.where.empty();
+  asking.ask<BlocksAnswer>(
+      &Answers::blocks,
+      {asking.position().source, options::Blocks{query, looks_for, live.value->live.knows_ends}, asking.position().at},
+      [live = live.value, query, looks_for](Work& work) -> Result<Computed<BlocksAnswer>> {
+        const TraceMoment& moment = *live->moment;
+        auto list = compute_block_list(*moment.trace, moment.states, live->live, query, &work.cancelled);
+        if (!list) return Failure(list.error());
+        auto answer = std::make_shared<BlocksAnswer>(BlocksAnswer{live, query, std::move(*list), {}});
+        if (looks_for) answer->hits = hits_of(*answer);
+        const std::size_t bytes = 4096 + answer->list.rows.size() * (looks_for ? 20 : 4);
+        return Computed<BlocksAnswer>{std::move(answer), bytes};
+      });
+}
+
+void ask_address(Answering& asking) {
+  const Answer<HeapMapAnswer>& map = asking.answers().heap_map;
+  const ViewPosition& position = asking.position();
+  if (!position.address) return asking.forget(&Answers::address);
+  const auto moment = ready_moment(asking.state());
+  if (moment == nullptr || map.state != AnswerState::ready || map.value->moment != moment) return;
+  const HeapPiece* piece = map.value->pieces.find(*position.address);
+  if (piece == nullptr) return asking.forget(&Answers::address);
+  const AddressRange range{piece->begin, piece->end()};
+  asking.ask<AddressAnswer>(
+      &Answers::address, {position.source, options::Address{map.value->heap, range}, position.at},
+      [moment, heap = map.value->heap, range](Work& work) -> Result<Computed<AddressAnswer>> {
+        auto history = compute_address_history(moment->stream(heap), heap.heap, range, moment->position(heap), &work);
+        if (!history) return Failure(cancelled_error());
+        auto answer = std::make_shared<AddressAnswer>(AddressAnswer{heap, range, moment, std::move(*history)});
+        const std::size_t bytes = 4096 + answer->history.rows.size() * sizeof(HeldRow);
+        return Computed<AddressAnswer>{std::move(answer), bytes};
+      });
+}
+
+// Of a stretch around the moment, which stays while the moment moves within it.
+void ask_events(Answering& asking) {
+  const auto moment = ready_moment(asking.state());
+  if (moment == nullptr) return;
+  const HeapKey heap = choose_heap(*moment->trace, asking.position().heap);
+  const std::uint64_t position = moment->moment.positions[heap.stream];
+  constexpr std::uint64_t step = event_window / 2;
+  const std::uint64_t middle = position / step * step;
+  const std::uint64_t first = middle - std::min(middle, event_window), last = middle + step + event_window;
+  asking.ask<EventsAnswer>(
+      &Answers::events, {asking.position().source, options::Events{heap.stream, first}},
+      [trace = moment->trace, stream = heap.stream, first, last](Work&) -> Result<Computed<EventsAnswer>> {
+        auto answer = std::make_shared<EventsAnswer>(
+            EventsAnswer{trace, stream, compute_event_rows(trace->streams[stream], first, last)});
+        const std::size_t bytes = 4096 + answer->rows.size() * sizeof(EventRow);
+        return Computed<EventsAnswer>{std::move(answer), bytes};
+      });
+}
+
+}  // namespace hbmscope::gui

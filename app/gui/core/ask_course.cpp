@@ -1,0 +1,223 @@
+// Questions about how a trace came to its moment: its figures over time, what was allocated and released in a range,
+// what is free, why a request failed, how large and how old blocks are.
+#include <algorithm>
+
+#include "app/gui/core/questions.h"
+
+namespace hbmscope::gui {
+namespace {
+
+// More than any window has pixels, and few enough to be computed at once.
+constexpr std::size_t timeline_columns = 2048;
+constexpr auto span_rest = std::chrono::milliseconds(120);
+// More than the ruler, and the list of the largest changes, can show.
+constexpr std::size_t free_pieces_max = 4096, scatter_steps_max = 12;
+
+// The out-of-memory of the heap at the position, else the last one before it, else the first one.
+std::optional<std::size_t> find_failure(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
+  const auto& failures = stream.failures();
+  const auto is_one = [&](std::size_t i) { return failures[i].is_out_of_memory && failures[i].heap == heap; };
+  const std::size_t middle = failures_until(stream, position);
+  for (std::size_t i = middle; i-- > 0;)
+    if (is_one(i)) return i;
+  for (std::size_t i = middle; i < failures.size(); ++i)
+    if (is_one(i)) return i;
+  return std::nullopt;
+}
+
+// Where no heap ever held anything: the stream that has counters all the same. Its heap is none.
+std::optional<HeapKey> find_counters(const Trace& trace) {
+  for (std::size_t i = 0; i < trace.streams.size(); ++i)
+    if (!trace.streams[i].counters().series().empty()) return HeapKey{static_cast<std::uint32_t>(i), 0};
+  return std::nullopt;
+}
+
+// While a hand moves the timeline, each frame shows another span: replaying all of it for each would take the processor
+// from the frames. The exact answer is asked for when the span has rested.
+TimelineEffort effort_of_span(Answering& asking, const Stream& stream) {
+  using Clock = std::chrono::steady_clock;
+  const TimelineSpan& span = asking.position().span;
+  if (span != asking.notes().span_seen) {
+    asking.notes().span_seen = span;
+    asking.notes().span_seen_at = Clock::now();
+  }
+  const StreamPositions positions = positions_of(stream, span.empty() ? whole_span_of(stream) : span);
+  asking.notes().waits_for_rest = !is_exact(TimelineEffort::at_once, positions) &&
+                                  Clock::now() - asking.notes().span_seen_at < span_rest && !span.empty();
+  return asking.notes().waits_for_rest ? TimelineEffort::at_once : TimelineEffort::exact;
+}
+
+}  // namespace
+
+void ask_timeline(Answering& asking) {
+  const Source* source = asking.state().source();
+  if (source == nullptr || source->state != AnswerState::ready || !source->trace) return;
+  HeapKey heap = choose_heap(*source->trace, asking.position().heap);
+  if (heap.empty()) {
+    const auto counters = find_counters(*source->trace);
+    if (!counters) return;
+    heap = *counters;
+  }
+  const auto ask_columns = [&](Answer<TimelineColumns> Answers::*answer, TimelineSpan span, std::size_t columns,
+                               TimelineEffort effort) {
+    asking.ask<TimelineColumns>(answer, {source->id, options::Timeline{heap, span, columns, effort}},
+                                [trace = source->trace, heap, span, columns,
+                                 effort](const std::atomic<bool>& cancelled) -> Result<Computed<TimelineColumns>> {
+                                  auto made = compute_timeline_columns(trace->streams[heap.stream], heap, span, columns,
+                                                                       effort, cancelled);
+                                  if (!made) return Failure(cancelled_error());
+                                  auto timeline = std::make_shared<const TimelineColumns>(std::move(*made));
+                                  const std::size_t bytes = timeline->columns.size() * sizeof(TimelineColumn);
+                                  return Computed<TimelineColumns>{std::move(timeline), bytes};
+                                });
+  };
+  ask_columns(&Answers::timeline, {}, timeline_columns, TimelineEffort::quick);
+  // Of a file that is still being read, a pass over all events would be made anew for every part.
+  const TimelineEffort effort =
+      source->is_part() ? TimelineEffort::at_once : effort_of_span(asking, source->trace->streams[heap.stream]);
+  if (const std::size_t width = asking.state().context().timeline_width; width > 0)
+    ask_columns(&Answers::timeline_part, asking.position().span, width, effort);
+}
+
+void ask_address_time(Answering& asking) {
+  const Source* source = asking.state().source();
+  if (const auto& drawn = asking.answers().address_time.value) asking.state().line_colors.add(drawn->colors.files());
+  const Context& context = asking.state().context();
+  if (source == nullptr || source->state != AnswerState::ready || !source->trace || context.address_time_width == 0)
+    return;
+  const ViewPosition& position = context.position;
+  const HeapKey heap = choose_heap(*source->trace, position.heap);
+  if (heap.empty()) return;
+  // As the heap map is coloured, where it says so by itself.
+  const auto& map = asking.answers().heap_map.value;
+  const bool is_by_map = position.coloring == HeapColoring::automatic && map != nullptr && map->heap == heap;
+  const HeapColoring coloring = box_coloring(is_by_map ? map->pieces.coloring : position.coloring);
+  const AddressTimeQuery query{heap,     position.span,     context.address_time_width, context.address_time_height,
+                               coloring, position.addresses};
+  asking.ask<AddressTime>(
+      &Answers::address_time, {source->id, options::AddressTime{query}},
+      [trace = source->trace, query, colors = asking.state().line_colors](Work& work) -> Result<Computed<AddressTime>> {
+        auto made = compute_address_time(trace->streams[query.heap.stream], query, colors, &work);
+        if (!made) return Failure(cancelled_error());
+        auto picture = std::make_shared<const AddressTime>(std::move(*made));
+        const std::size_t bytes = picture->memory_bytes();
+        return Computed<AddressTime>{std::move(picture), bytes};
+      });
+}
+
+void ask_range(Answering& asking) {
+  const Source* source = asking.state().source();
+  const TimeRange& range = asking.position().range;
+  if (source == nullptr || source->state != AnswerState::ready || !source->trace || range.empty())
+    return asking.forget(&Answers::range);
+  asking.ask<RangeAnswer>(&Answers::range, {source->id, options::Range{range}},
+                          [trace = source->trace, range](Work& work) -> Result<Computed<RangeAnswer>> {
+                            auto begin = range.from.find_in(*trace), end = range.to.find_in(*trace);
+                            if (!begin) return Failure(begin.error());
+                            if (!end) return Failure(end.error());
+                            auto found = range_between(std::move(*begin), std::move(*end));
+                            if (!found) return Failure(found.error());
+                            const auto from = compute_states(*trace, found->from),
+                                       to = compute_states(*trace, found->to);
+                            auto summary = compute_range_summary(*trace, from, to, &work);
+                            if (!summary) return Failure(cancelled_error());
+                            auto answer = std::make_shared<RangeAnswer>();
+                            answer->range = range;
+                            answer->trace = trace;
+                            answer->from = std::move(found->from);
+                            answer->to = std::move(found->to);
+                            for (const StreamState& one : from) answer->from_ns.push_back(one.time_ns());
+                            for (const StreamState& one : to) answer->to_ns.push_back(one.time_ns());
+                            answer->summary = std::move(*summary);
+                            const std::size_t bytes = 4096 + answer->summary.stacks.size() * sizeof(RangeStackRow) +
+                                                      answer->summary.own_code.size() * (sizeof(RangeOwnRow) + 64);
+                            return Computed<RangeAnswer>{std::move(answer), bytes};
+                          });
+}
+
+void ask_free(Answering& asking) {
+  const auto moment = ready_moment(asking.state());
+  if (moment == nullptr) return;
+  const ViewPosition& position = asking.position();
+  const HeapKey heap = choose_heap(*moment->trace, position.heap);
+  if (heap.empty()) return;
+  asking.ask<FreeAnswer>(&Answers::free, {position.source, options::Free{heap}, position.at},
+                         [moment, heap](const auto&) -> Result<Computed<FreeAnswer>> {
+                           auto answer = std::make_shared<FreeAnswer>();
+                           answer->moment = moment;
+                           answer->heap = heap;
+                           answer->free = find_free_pieces(moment->heap(heap).space, free_pieces_max);
+                           return Computed<FreeAnswer>{std::move(answer), free_pieces_max * sizeof(AddressRange)};
+                         });
+}
+
+void ask_free_history(Answering& asking) {
+  const Source* source = asking.state().source();
+  if (source == nullptr || source->state != AnswerState::ready || !source->trace) return;
+  const HeapKey heap = choose_heap(*source->trace, asking.position().heap);
+  if (heap.empty()) return;
+  // A pass over all events: of a trace that grows, again when it is twice as long.
+  const std::uint64_t events = source->trace->streams[heap.stream].end_position();
+  if (source->live && asking.answers().free_history.value && heap == asking.notes().free_history_heap &&
+      events < 2 * asking.notes().free_history_events)
+    return;
+  asking.notes().free_history_events = events;
+  asking.notes().free_history_heap = heap;
+  asking.ask<FreeHistory>(
+      &Answers::free_history, {source->id, options::FreeHistory{heap}},
+      [trace = source->trace, heap](Work& work) -> Result<Computed<FreeHistory>> {
+        auto history = compute_free_history(trace->streams[heap.stream], heap.heap, scatter_steps_max, &work);
+        if (!history) return Failure(cancelled_error());
+        const std::size_t bytes = 4096 + history->requests.size() * sizeof(LargestRequest);
+        return Computed<FreeHistory>{std::make_shared<const FreeHistory>(std::move(*history)), bytes};
+      });
+}
+
+void ask_failure(Answering& asking) {
+  const auto moment = ready_moment(asking.state());
+  if (moment == nullptr) return;
+  const Source* source = asking.state().source();
+  const HeapKey heap = choose_heap(*source->trace, asking.position().heap);
+  if (heap.empty()) return;
+  const auto found = find_failure(source->trace->streams[heap.stream], heap.heap, moment->position(heap));
+  if (!found) return asking.forget(&Answers::failure);
+  asking.ask<FailureAnswer>(
+      &Answers::failure, {source->id, options::Failure{heap, *found}},
+      [trace = source->trace, heap, found = *found](const auto&) -> Result<Computed<FailureAnswer>> {
+        const Stream& stream = trace->streams[heap.stream];
+        auto answer = std::make_shared<FailureAnswer>();
+        answer->trace = trace;
+        answer->heap = heap;
+        for (std::size_t i = 0; i < stream.failures().size(); ++i) {
+          const FailureEvent& one = stream.failures()[i];
+          if (!one.is_out_of_memory || one.heap != heap.heap) continue;
+          ++answer->of;
+          if (i <= found) ++answer->number;
+        }
+        answer->facts = compute_failure_facts(stream, found);
+        answer->free = find_free_pieces(stream.state_at(answer->facts.event).heap(heap.heap).space, free_pieces_max);
+        const std::size_t blocks = answer->facts.place ? answer->facts.place->blocks.size() : 0;
+        return Computed<FailureAnswer>{std::move(answer),
+                                       free_pieces_max * sizeof(AddressRange) + blocks * sizeof(LiveBlock)};
+      });
+}
+
+void ask_sizes(Answering& asking) {
+  const auto moment = ready_moment(asking.state());
+  if (moment == nullptr) return;
+  const ViewPosition& position = asking.position();
+  const HeapKey heap = choose_heap(*moment->trace, position.heap);
+  if (heap.empty()) return;
+  asking.ask<SizesAnswer>(&Answers::sizes, {position.source, options::Sizes{heap}, position.at},
+                          [moment, heap](Work& work) -> Result<Computed<SizesAnswer>> {
+                            auto all = compute_heap_metrics(*moment->trace, moment->states, {}, &work);
+                            if (!all) return Failure(cancelled_error());
+                            auto answer = std::make_shared<SizesAnswer>();
+                            answer->moment = moment;
+                            answer->heap = heap;
+                            answer->metrics = std::move((*all)[row_of_heap(*moment->trace, heap)]);
+                            return Computed<SizesAnswer>{std::move(answer), sizeof(SizesAnswer)};
+                          });
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,107 @@
+// Questions about two files, or all of them: what changed since the baseline, and the totals of every file.
+#include "app/gui/core/questions.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::size_t diff_bytes(const ProfileDiff& diff) {
+  std::size_t bytes = diff.frames.size() * sizeof(FrameDiffRow) + diff.frame_table.size() * (sizeof(Frame) + 64);
+  for (const DiffRow& row : diff.stacks) bytes += sizeof(DiffRow) + row.stack.size() * sizeof(FrameIndex);
+  return bytes;
+}
+
+void ask_settings(Answering& asking) {
+  const Source *now = asking.state().source(), *baseline = asking.state().baseline();
+  asking.ask<std::vector<SettingChange>>(
+      &Answers::settings, {now->id, options::Settings{}, {}, {}, baseline->id},
+      [now = now->trace, baseline = baseline->trace](const auto&) -> Result<Computed<std::vector<SettingChange>>> {
+        auto settings = std::make_shared<const std::vector<SettingChange>>(compare_settings(*baseline, *now));
+        const std::size_t bytes = 4096 + settings->size() * 256;
+        return Computed<std::vector<SettingChange>>{std::move(settings), bytes};
+      });
+}
+
+}  // namespace
+
+void ask_baseline(Answering& asking) {
+  const Source& source = *asking.state().source();
+  const Source* baseline = asking.state().baseline();
+  if (baseline == nullptr || baseline->state != AnswerState::ready || baseline->id == source.id) {
+    if (asking.answers().baseline_view.state == AnswerState::absent) return;
+    asking.forget(&Answers::baseline_view);
+    asking.forget(&Answers::baseline_moment);
+    asking.forget(&Answers::settings);
+    return asking.forget(&Answers::diff);
+  }
+  if (!source.trace || !baseline->trace) {
+    asking.forget(&Answers::baseline_moment);
+    asking.forget(&Answers::settings);
+    return ask_stacks(asking, &Answers::baseline_view, *baseline, {}, {});
+  }
+  ask_settings(asking);
+  const MomentName at = baseline_moment_for(asking.position().at);
+  ask_baseline_moment(asking, *baseline, at);
+  const Answer<TraceMoment>& moment = asking.answers().baseline_moment;
+  if (moment.state == AnswerState::ready) ask_stacks(asking, &Answers::baseline_view, *baseline, at, moment.value);
+}
+
+void ask_diff(Answering& asking, const AnswerKey& base) {
+  const Answers& answers = asking.answers();
+  if (!answers.baseline_view.value || answers.view.state != AnswerState::ready ||
+      answers.baseline_view.state != AnswerState::ready)
+    return;
+  // The baseline's view may still be of another file, or of the moment before.
+  const AnswerKey& baseline_key = answers.baseline_view.key;
+  if (baseline_key.source != asking.position().baseline) return;
+  if (answers.baseline_moment.value && baseline_key.at != baseline_moment_for(asking.notes().viewed_at)) return;
+  const StackMatch match = asking.position().match;
+  AnswerKey key = base;
+  key.options = options::Diff{match};
+  key.baseline = asking.position().baseline;
+  asking.ask<ProfileDiff>(&Answers::diff, key,
+                          [now = answers.view.value, baseline = answers.baseline_view.value,
+                           match](const auto&) -> Result<Computed<ProfileDiff>> {
+                            // By line even where stacks are matched by function, so that rows can name the line that
+                            // changed.
+                            const auto by_line = [](const ProfileView& view) {
+                              ViewRequest request = view.request;
+                              request.by = FrameBy::line;
+                              return make_view(view.profile, request);
+                            };
+                            const auto before = by_line(*baseline), after = by_line(*now);
+                            if (!before) return Failure(before.error());
+                            if (!after) return Failure(after.error());
+                            auto diff = std::make_shared<const ProfileDiff>(compute_diff(*before, *after, match));
+                            const std::size_t bytes = diff_bytes(*diff);
+                            return Computed<ProfileDiff>{std::move(diff), bytes};
+                          });
+}
+
+void ask_series(Answering& asking, const AnswerKey& base) {
+  std::vector<std::shared_ptr<const Profile>> profiles;
+  options::Series options;
+  for (const Source& source : asking.state().sources) {
+    if (source.state != AnswerState::ready) continue;
+    profiles.push_back(source.profile);
+    options.sources.push_back(source.id);
+  }
+  AnswerKey key = base;
+  key.source = asking.position().source;
+  key.options = std::move(options);
+  asking.ask<std::vector<SeriesPoint>>(
+      &Answers::series, key,
+      [profiles,
+       request = base.request](const std::atomic<bool>& cancelled) -> Result<Computed<std::vector<SeriesPoint>>> {
+        std::vector<ProfileView> views;
+        for (const auto& profile : profiles) {
+          if (cancelled) return Failure(cancelled_error());
+          auto view = make_view(profile, request);
+          if (!view) return Failure(view.error());
+          views.push_back(std::move(*view));
+        }
+        auto series = std::make_shared<const std::vector<SeriesPoint>>(compute_series(views));
+        return Computed<std::vector<SeriesPoint>>{series, series->size() * 1024};
+      });
+}
+
+}  // namespace hbmscope::gui

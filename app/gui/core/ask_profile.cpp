@@ -1,0 +1,165 @@
+// Questions about stacks: the filtered view itself, and what tables and graphs show of it.
+#include <algorithm>
+#include <filesystem>
+
+#include "analysis/trace/profile_from_trace.h"
+#include "app/gui/core/questions.h"
+
+namespace hbmscope::gui {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::size_t view_bytes(const ProfileView& view) {
+  return view.samples.size() * sizeof(view.samples[0]) + view.frames.size() * (sizeof(Frame) + 64) +
+         (view.frame_begin.size() + view.location_frames.size() + view.skip.size()) * 4;
+}
+std::size_t tree_bytes(const CallTree& tree) {
+  return tree.nodes.size() * sizeof(TreeNode);
+}
+std::size_t layout_bytes(const FlameLayout& layout) {
+  return layout.begin.size() * (2 * sizeof(double) + 4);
+}
+
+// Where the source file of a frame may lie: next to the profile, in the four folders above it, in the current folder.
+std::vector<std::string> source_folders(const std::string& profile_path) {
+  std::vector<std::string> folders;
+  std::error_code error;
+  fs::path folder = fs::absolute(profile_path, error).parent_path();
+  for (int level = 0; level < 5 && !error && folder.has_relative_path(); ++level) {
+    folders.push_back(folder.string());
+    folder = folder.parent_path();
+  }
+  const std::string here = fs::current_path(error).string();
+  if (!error && std::find(folders.begin(), folders.end(), here) == folders.end()) folders.push_back(here);
+  return folders;
+}
+
+AnswerKey with(AnswerKey base, AnswerOptions options) {
+  base.options = std::move(options);
+  return base;
+}
+
+options::Flame flame_options(const ViewPosition& position) {
+  return {position.flame_direction, position.fold_library, position.value};
+}
+
+}  // namespace
+
+void ask_stacks(Answering& asking, Answer<ProfileView> Answers::*member, const Source& of, const MomentName& at,
+                const std::shared_ptr<const TraceMoment>& moment) {
+  const ViewRequest& request = asking.position().request;
+  asking.ask<ProfileView>(
+      member, {of.id, options::Stacks{}, at, request},
+      [profile = of.profile, request, moment](const auto&) -> Result<Computed<ProfileView>> {
+        auto view = make_view(
+            moment ? std::make_shared<const Profile>(profile_from_trace(*moment->trace, moment->states)) : profile,
+            request);
+        if (!view) return Failure(view.error());
+        const std::size_t bytes = view_bytes(*view);
+        return Computed<ProfileView>{std::make_shared<const ProfileView>(std::move(*view)), bytes};
+      });
+}
+
+void ask_summary(Answering& asking, const AnswerKey& base) {
+  asking.ask<SummaryAnswer>(&Answers::summary, with(base, options::Summary{}),
+                            [view = asking.answers().view.value](const auto&) -> Result<Computed<SummaryAnswer>> {
+                              auto answer = std::make_shared<SummaryAnswer>();
+                              answer->summary = compute_summary(*view);
+                              answer->own_code = compute_own_code(*view);
+                              const std::size_t bytes = 4096 + answer->own_code.size() * 200;
+                              return Computed<SummaryAnswer>{std::move(answer), bytes};
+                            });
+}
+
+void ask_top(Answering& asking, const AnswerKey& base) {
+  asking.ask<TopAnswer>(&Answers::top, with(base, options::Top{}),
+                        [view = asking.answers().view.value](const auto&) -> Result<Computed<TopAnswer>> {
+                          auto top = std::make_shared<TopAnswer>();
+                          top->view = view;
+                          top->rows = compute_top(*view);
+                          const std::size_t bytes = top->rows.size() * sizeof(TopRow);
+                          return Computed<TopAnswer>{std::move(top), bytes};
+                        });
+}
+
+void ask_flame(Answering& asking, const AnswerKey& base) {
+  const ViewPosition& position = asking.position();
+  const options::Flame options = flame_options(position);
+  asking.ask<FlameAnswer>(&Answers::flame, with(base, options),
+                          [view = asking.answers().view.value,
+                           options](const std::atomic<bool>& cancelled) -> Result<Computed<FlameAnswer>> {
+                            auto tree = compute_call_tree(*view, options.direction, options.folds_library, &cancelled);
+                            if (!tree) return Failure(cancelled_error());
+                            auto flame = std::make_shared<FlameAnswer>();
+                            flame->view = view;
+                            flame->tree = std::move(*tree);
+                            flame->layout = compute_flame_layout(flame->tree, options.value);
+                            const std::size_t bytes = tree_bytes(flame->tree) + layout_bytes(flame->layout);
+                            return Computed<FlameAnswer>{std::move(flame), bytes};
+                          });
+}
+
+void ask_search(Answering& asking, const AnswerKey& base) {
+  const Answer<FlameAnswer>& flame = asking.answers().flame;
+  const std::string& text = asking.position().find;
+  if (text.empty() || !flame.value) return asking.forget(&Answers::search);
+  if (flame.state != AnswerState::ready) return;  // The hits are numbers of nodes: first the nodes.
+  asking.ask<SearchAnswer>(&Answers::search, with(base, options::Search{flame_options(asking.position()), text}),
+                           [flame = flame.value, text](const auto&) -> Result<Computed<SearchAnswer>> {
+                             auto answer = std::make_shared<SearchAnswer>();
+                             answer->flame = flame;
+                             answer->text = text;
+                             answer->search = search_flame(*flame->view, flame->tree, text);
+                             return Computed<SearchAnswer>{std::move(answer), flame->tree.nodes.size() / 8};
+                           });
+}
+
+void ask_tree(Answering& asking, const AnswerKey& base) {
+  const TreeDirection direction = asking.position().tree_direction;
+  asking.ask<TreeAnswer>(&Answers::tree, with(base, options::Tree{direction}),
+                         [view = asking.answers().view.value,
+                          direction](const std::atomic<bool>& cancelled) -> Result<Computed<TreeAnswer>> {
+                           auto tree = compute_call_tree(*view, direction, false, &cancelled);
+                           if (!tree) return Failure(cancelled_error());
+                           auto answer = std::make_shared<TreeAnswer>();
+                           answer->view = view;
+                           answer->tree = std::move(*tree);
+                           const std::size_t bytes = tree_bytes(answer->tree);
+                           return Computed<TreeAnswer>{std::move(answer), bytes};
+                         });
+}
+
+void ask_detail(Answering& asking, const AnswerKey& base) {
+  const FrameIndex frame = asking.state().selected_frame(asking.answers().view.value);
+  if (frame == FrameIndex::none) return asking.forget(&Answers::detail);
+  asking.ask<FrameDetail>(
+      &Answers::detail, with(base, options::Detail{asking.position().selection}),
+      [view = asking.answers().view.value, frame](const auto&) -> Result<Computed<FrameDetail>> {
+        return Computed<FrameDetail>{std::make_shared<const FrameDetail>(compute_frame_detail(view, frame)), 65536};
+      });
+}
+
+void ask_listing(Answering& asking, const AnswerKey& base) {
+  const auto& view = asking.answers().view.value;
+  const FrameIndex frame = asking.state().selected_frame(view);
+  const Source* source = asking.state().source();
+  if (frame == FrameIndex::none || source == nullptr) return asking.forget(&Answers::listing);
+  FrameKey selected = key_from_frame(view->frames[static_cast<std::size_t>(frame)]);
+  if (view->request.by == FrameBy::file && selected.file.empty()) selected.file = selected.function;
+  if (view->request.by != FrameBy::line) selected.line = asking.position().selection.line;
+  asking.ask<SourceListing>(
+      &Answers::listing, with(base, options::Listing{selected}),
+      [view, selected, path = source->path](const auto&) -> Result<Computed<SourceListing>> {
+        ViewRequest by_line = view->request;
+        by_line.by = FrameBy::line;
+        const auto lines = make_view(view->profile, by_line);
+        if (!lines) return Failure(lines.error());
+        auto listing = read_source_listing(*lines, selected, source_folders(path));
+        if (!listing) return Failure(listing.error());
+        const std::size_t bytes = listing->lines.size() * 64;
+        return Computed<SourceListing>{std::make_shared<const SourceListing>(std::move(*listing)), bytes};
+      });
+}
+
+}  // namespace hbmscope::gui

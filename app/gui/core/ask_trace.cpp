@@ -1,0 +1,148 @@
+// Questions that only a trace can answer: what lives at the moment, and where it lies.
+#include <algorithm>
+
+#include "app/gui/core/questions.h"
+
+namespace hbmscope::gui {
+
+namespace {
+
+// The colouring that both heaps would choose, else sizes, which every block has.
+HeapColoring coloring_of_both(const StreamState& state, HeapKey heap, const StreamState& other, HeapKey other_heap) {
+  const HeapColoring own = choose_coloring(state, heap.heap), its = choose_coloring(other, other_heap.heap);
+  return own == its ? own : HeapColoring::size;
+}
+
+void ask_moment_at(Answering& asking, Answer<TraceMoment> Answers::*member, const Source& source, const MomentName& at,
+                   bool falls_back_to_peak = false) {
+  asking.ask<TraceMoment>(member, {source.id, options::State{falls_back_to_peak}, at},
+                          [trace = source.trace, at, falls_back_to_peak](const auto&) -> Result<Computed<TraceMoment>> {
+                            auto found = at.find_in(*trace);
+                            if (!found && falls_back_to_peak) found = find_moment(*trace, "peak");
+                            if (!found) return Failure(found.error());
+                            auto moment = std::make_shared<TraceMoment>();
+                            moment->trace = trace;
+                            moment->moment = std::move(*found);
+                            moment->states = compute_states(*trace, moment->moment);
+                            std::size_t bytes = 4096;
+                            for (const StreamState& one : moment->states) bytes += one.slot_count() * 128;
+                            return Computed<TraceMoment>{std::move(moment), bytes};
+                          });
+}
+
+}  // namespace
+
+void ask_moment(Answering& asking) {
+  ask_moment_at(asking, &Answers::moment, *asking.state().source(), asking.position().at);
+}
+
+void ask_baseline_moment(Answering& asking, const Source& baseline, const MomentName& at) {
+  // The baseline may not have failed where this file did.
+  ask_moment_at(asking, &Answers::baseline_moment, baseline, at, true);
+}
+
+void ask_pinned(Answering& asking) {
+  const MomentName& pin = asking.position().pin;
+  if (pin.empty()) {
+    asking.forget(&Answers::pinned);
+    asking.forget(&Answers::compare);
+  } else {
+    ask_moment_at(asking, &Answers::pinned, *asking.state().source(), pin);
+  }
+}
+
+void ask_compare(Answering& asking) {
+  const auto now = ready_moment(asking.state()), pinned = ready_pinned(asking.state());
+  if (now == nullptr || pinned == nullptr) return;
+  const ViewPosition& position = asking.position();
+  asking.ask<CompareAnswer>(
+      &Answers::compare, {position.source, options::Compare{position.pin}, position.at},
+      [now, pinned](Work& work) -> Result<Computed<CompareAnswer>> {
+        auto diff = compute_block_diff({*pinned->trace, pinned->states}, {*now->trace, now->states}, &work.cancelled);
+        if (!diff) return Failure(cancelled_error());
+        auto answer = std::make_shared<CompareAnswer>(CompareAnswer{now, pinned, std::move(*diff)});
+        const std::size_t bytes = 4096 + answer->diff.own_code.size() * (sizeof(BlockDiffRow) + 96);
+        return Computed<CompareAnswer>{std::move(answer), bytes};
+      });
+}
+
+void ask_beside(Answering& asking) {
+  if (!asking.state().is_split()) return asking.forget(&Answers::beside);
+  const auto a = ready_moment_of(asking.state(), 0), b = ready_moment_of(asking.state(), 1);
+  const bool is_failed =
+      asking.state().contexts[0].answers.moment.failed() || asking.state().contexts[1].answers.moment.failed();
+  if (is_failed) return asking.forget(&Answers::beside);
+  if (a == nullptr || b == nullptr) return;
+  const ViewPosition &in_a = asking.state().contexts[0].position, &in_b = asking.state().contexts[1].position;
+  const HeapKey heap_a = choose_heap(*a->trace, in_a.heap), heap_b = choose_heap(*b->trace, in_b.heap);
+  if (heap_a.empty() || heap_b.empty()) return asking.forget(&Answers::beside);
+  asking.ask<BesideAnswer>(&Answers::beside,
+                           {in_a.source, options::Beside{heap_a, heap_b, in_a.at}, in_b.at, {}, in_b.source},
+                           [a, b, heap_a, heap_b](Work& work) -> Result<Computed<BesideAnswer>> {
+                             auto heaps = compare_heaps({*a->trace, a->states, heap_a, a->position(heap_a)},
+                                                        {*b->trace, b->states, heap_b, b->position(heap_b)}, &work);
+                             if (!heaps) return Failure(cancelled_error());
+                             auto answer = std::make_shared<BesideAnswer>(
+                                 BesideAnswer{a, b, std::move(*heaps), compare_settings(*a->trace, *b->trace)});
+                             return Computed<BesideAnswer>{std::move(answer), 16'384};
+                           });
+}
+
+void ask_heap_map(Answering& asking) {
+  if (const auto& map = asking.answers().heap_map.value) asking.state().line_colors.add(map->pieces.colors.files());
+  const auto moment = ready_moment(asking.state());
+  if (moment == nullptr) return;
+  const ViewPosition& position = asking.position();
+  const HeapKey heap = choose_heap(*moment->trace, position.heap);
+  if (heap.empty()) return;
+  // Where the pinned moment does not exist there is no change to colour; Compare says why.
+  const HeapColoring coloring = position.coloring == HeapColoring::change && asking.answers().pinned.failed()
+                                    ? HeapColoring::automatic
+                                    : position.coloring;
+  const bool is_change = coloring == HeapColoring::change;
+  const auto pinned = is_change ? ready_pinned(asking.state()) : nullptr;
+  if (is_change && pinned == nullptr) return;
+  // Two sides on Automatic are coloured by one rule; while the other one moves, this one stays as it is.
+  const bool is_one_of_two =
+      asking.state().is_split() && coloring == HeapColoring::automatic &&
+      asking.state().contexts[1 - asking.state().context_index()].position.coloring == HeapColoring::automatic;
+  const std::size_t other = 1 - std::min<std::size_t>(1, asking.state().context_index());
+  const auto beside = is_one_of_two ? ready_moment_of(asking.state(), other) : nullptr;
+  const bool is_shown = asking.answers().heap_map.value != nullptr && asking.answers().heap_map.value->moment == moment;
+  if (is_one_of_two && beside == nullptr && is_shown) return;
+  const HeapKey heap_beside =
+      beside ? choose_heap(*beside->trace, asking.state().contexts[other].position.heap) : HeapKey{};
+  options::HeapMap map{heap, coloring, is_change ? position.pin : MomentName()};
+  if (!heap_beside.empty()) {
+    const ViewPosition& position_beside = asking.state().contexts[other].position;
+    map.other_source = position_beside.source;
+    map.other_heap = heap_beside;
+    map.other_at = position_beside.at;
+  }
+  asking.ask<HeapMapAnswer>(&Answers::heap_map, {position.source, map, position.at},
+                            [moment, pinned, heap, coloring, beside, heap_beside,
+                             colors = asking.state().line_colors](Work& work) -> Result<Computed<HeapMapAnswer>> {
+                              auto answer = std::make_shared<HeapMapAnswer>();
+                              answer->moment = moment;
+                              answer->pinned = pinned;
+                              answer->heap = heap;
+                              ColoringFacts facts;
+                              if (pinned) facts.pinned = &pinned->state_of(heap);
+                              if (coloring == HeapColoring::lifetime) {
+                                auto live = collect_live_rows(*moment->trace, moment->states, true, &work);
+                                if (!live) return Failure(cancelled_error());
+                                facts.live = std::move(live->rows);
+                                facts.stream = heap.stream;
+                              }
+                              const HeapColoring chosen =
+                                  heap_beside.empty() ? coloring
+                                                      : coloring_of_both(moment->state_of(heap), heap,
+                                                                         beside->state_of(heap_beside), heap_beside);
+                              answer->pieces = compute_heap_pieces(moment->stream(heap), moment->state_of(heap),
+                                                                   heap.heap, chosen, colors, facts);
+                              const std::size_t bytes = answer->pieces.memory_bytes();
+                              return Computed<HeapMapAnswer>{std::move(answer), bytes};
+                            });
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,154 @@
+#include "app/gui/core/attached_jobs.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr const char* seconds_between_lists = "1";
+
+std::string name_of_observer(std::int64_t observer) {
+  return "live:" + std::to_string(observer);
+}
+
+// Of what a command said.
+std::string without_name(std::string text) {
+  constexpr std::string_view program = "hbmscope: ";
+  if (text.starts_with(program)) text.erase(0, program.size());
+  return text;
+}
+
+}  // namespace
+
+AttachedJobs::AttachedJobs(AppState& state, OpenSources& sources, WorkerPool& pool)
+    : state_(state), sources_(sources), pool_(pool) {}
+
+void AttachedJobs::stop() {
+  job_list_.reset();
+  attached_.clear();
+}
+
+// While somebody looks: with the first page, or the window of its own.
+void AttachedJobs::watch() {
+  const bool is_wanted = state_.jobs.is_open || (lists_on_first_page && state_.sources.empty());
+  if (!is_wanted) job_list_.reset();
+  if (!is_wanted || job_list_ != nullptr) return;
+  const std::string host = state_.jobs.host;
+  std::vector<std::string> words{"ps", "--json", "--every", seconds_between_lists};
+  if (!host.empty()) words.insert(words.begin() + 1, {"--on", host});
+  if (state_.jobs.is_copying) words.emplace_back("--yes");
+  job_list_ = view::CommandLines::start(
+      words,
+      [this, host](const std::string& line) {
+        auto listing = std::make_shared<const Result<JobListing>>(job_listing_from(line));
+        pool_.post([this, listing, host]() -> WorkerPool::Finish {
+          return [this, listing, host] {
+            if (host != state_.jobs.host) return;
+            state_.jobs.wrong = *listing ? "" : without_name(listing->error().what);
+            if (*listing) state_.jobs.listing = **listing;
+            state_.jobs.is_copying = false;
+          };
+        });
+      },
+      state_.jobs.wrong);
+}
+
+void AttachedJobs::list_host(const std::string& host, bool is_copying) {
+  job_list_.reset();
+  JobsState& jobs = state_.jobs;
+  if (host != jobs.host) jobs.listing.reset();
+  jobs.host = host;
+  jobs.wrong.clear();
+  jobs.is_copying = is_copying;
+  jobs.is_asking = false;
+  jobs.chosen = 0;
+}
+
+// The recording stays when the job is let go: it has what was seen.
+void AttachedJobs::attach_to(std::int64_t process, Attaching how) {
+  std::error_code error;
+  const std::filesystem::path folder = state_folder() / "recordings";
+  std::filesystem::create_directories(folder, error);
+  const std::string host = state_.jobs.host;
+  std::string recording;
+  for (int number = 1; number == 1 || std::filesystem::exists(recording, error); ++number)
+    recording = (folder / fmt::format("attached-{}-{}.hbm", process, number)).string();
+  auto said = std::make_shared<Said>();
+  std::string wrong;
+  std::vector<std::string> words{"attach", std::to_string(process), "--no-window", "--record", recording};
+  if (how == Attaching::totals_only)
+    words.emplace_back("--totals");
+  else if (state_.jobs.leaves_cupti)
+    words.emplace_back("--no-cupti");
+  if (how == Attaching::to_all) words.emplace_back("--all");
+  if (!host.empty()) words.insert(words.begin() + 1, {"--on", host});
+  auto command = view::CommandLines::start(
+      words,
+      [said](const std::string& line) {
+        const std::lock_guard lock(said->mutex);
+        said->text += (said->text.empty() ? "" : "\n") + line;
+      },
+      wrong);
+  if (command == nullptr) {
+    state_.window.notice = "Attaching can't be started: " + wrong + ".";
+    return;
+  }
+  // Elsewhere the observer has another number, and is found by the job's.
+  const std::string name = host.empty() ? name_of_observer(command->pid()) : fmt::format("live:{}:{}", host, process);
+  attached_.push_back({name, std::move(command), std::move(said)});
+  sources_.open_file(name, OpenSources::As::source);
+}
+
+// What the command said where it found nothing to show.
+std::optional<Error> AttachedJobs::attach_error(const std::string& name) {
+  const auto found =
+      std::find_if(attached_.begin(), attached_.end(), [&](const Attached& one) { return one.name == name; });
+  if (found == attached_.end()) return std::nullopt;
+  const std::lock_guard lock(found->said->mutex);
+  const std::string text = without_name(found->said->text);
+  return Error{text.empty() ? "nothing came from it" : text, {}, {}, std::nullopt, false};
+}
+
+bool AttachedJobs::apply(const Command& command) {
+  using enum CommandId;
+  JobsState& jobs = state_.jobs;
+  switch (command.id) {
+    case show_jobs:
+      jobs.is_open = !jobs.is_open;
+      jobs.is_asking = false;
+      return true;
+    case CommandId::list_host: this->list_host(command.as<std::string>(), false); return true;
+    case copy_to_host: this->list_host(jobs.host, true); return true;
+    case set_job_filter:
+      jobs.filter = command.as<std::string>();
+      jobs.chosen = 0;
+      jobs.is_asking = false;
+      return true;
+    case choose_job:
+      jobs.chosen = command.as<ProcessNumber>().value;
+      jobs.is_asking = false;
+      return true;
+    case ask_to_attach:
+      jobs.chosen = command.as<ProcessNumber>().value;
+      jobs.is_asking = true;
+      return true;
+    case leave_cupti: jobs.leaves_cupti = !jobs.leaves_cupti; return true;
+    case CommandId::attach_to:
+    case attach_to_all:
+    case attach_totals:
+      jobs.is_open = jobs.is_asking = false;
+      this->attach_to(command.as<ProcessNumber>().value, command.id == attach_to_all   ? Attaching::to_all
+                                                         : command.id == attach_totals ? Attaching::totals_only
+                                                                                       : Attaching::to_one);
+      return true;
+    case stop_recording: sources_.ask_observer(link::RequestKind::stop_recording); return true;
+    case skip_to_now: sources_.ask_observer(link::RequestKind::skip_to_now); return true;
+    case detach: sources_.ask_observer(link::RequestKind::detach); return true;
+    default: return false;
+  }
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,107 @@
+#include "app/gui/core/command_table.h"
+
+#include "app/gui/core/app_state.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr CommandInfo table[] = {
+#define X(name, title, shortcut, menu, needs, help) {#name, title, shortcut, menu, help, CommandId::name, Needs::needs},
+    HBMSCOPE_MENU_COMMANDS(X)
+#undef X
+#define X(name, help) {#name, "", "", "", help, CommandId::name, Needs::hidden},
+        HBMSCOPE_COMMANDS_OF_VIEWS(X)
+#undef X
+#define X(name, type, help) {#name, "", "", "", help, CommandId::name, Needs::hidden},
+            HBMSCOPE_COMMANDS_WITH_ARGUMENT(X)
+#undef X
+};
+
+}  // namespace
+
+std::span<const CommandInfo> command_table() {
+  return table;
+}
+
+const CommandInfo& info_of(CommandId id) {
+  return table[static_cast<std::size_t>(id)];
+}
+
+std::string_view why_not(const AppState& state, CommandId id) {
+  const Source* source = state.source();
+  const bool ready = source != nullptr && source->state == AnswerState::ready;
+  switch (info_of(id).needs) {
+    case Needs::nothing:
+      if (id == CommandId::back && state.context().back.empty()) return "There is nothing to go back to.";
+      if (id == CommandId::forward && state.context().forward.empty()) return "There is nothing to go forward to.";
+      if (id == CommandId::open_sample && state.sample.empty()) return "The sample was not installed with the program.";
+      return {};
+    case Needs::hidden: return {};
+    case Needs::profile:
+      if (id == CommandId::close_file && source != nullptr) return {};  // Also one that could not be read.
+      if (id == CommandId::reload_file && source != nullptr) return {};
+      return ready ? std::string_view{} : "Open a profile first.";
+    case Needs::trace:
+      if (!ready) return "Open a snapshot, a recording or a log first.";
+      if (!source->trace) return "This file has no addresses and times.";
+      if (id == CommandId::show_failure && !has_failures(*source->trace)) return "No request failed in this file.";
+      return {};
+    case Needs::live:
+      if (source == nullptr || !source->live) return "This is not a running job.";
+      if ((source->live->told.flags & link::status_flag::is_recording) == 0) return "Its recording has stopped.";
+      return {};
+    case Needs::behind:
+      if (source == nullptr || !source->live) return "This is not a running job.";
+      if ((source->live->told.flags & link::status_flag::can_skip) == 0)
+        return "The hbmscope that observes the job is older and can't skip events.";
+      return source->live->is_far_behind() ? std::string_view{} : "The picture is up to date.";
+    case Needs::attached:
+      if (source == nullptr || !source->live) return "This is not a running job.";
+      if ((source->live->told.flags & link::status_flag::is_attached) == 0) return "The job was started by hbmscope.";
+      return {};
+    case Needs::demo: return state.demo ? std::string_view{} : "No demo is running.";
+    case Needs::workload:
+      return ready && source->workload ? std::string_view{} : "This is not a TPU workload (examples: samples/tpu).";
+    case Needs::baseline:
+      return state.baseline() != nullptr ? std::string_view{} : "Choose a baseline first (menu Compare).";
+    case Needs::selection:
+      if (!ready) return "Open a profile first.";
+      return state.position().selection.empty() && !state.position().address ? "Select a frame or a block first."
+                                                                             : std::string_view{};
+    case Needs::pinned:
+      if (!ready || !source->trace) return "Open a snapshot, a recording or a log first.";
+      return state.position().pin.empty() ? "Pin a time first (B)." : std::string_view{};
+    case Needs::two_sides:
+      if (!state.is_split()) return "Only one side is shown (Ctrl+B).";
+      if (id == CommandId::show_beside && !view_exists(state, ViewKind::beside)) return "Both sides need a trace.";
+      return {};
+    case Needs::two_files: return state.ready_sources() >= 2 ? std::string_view{} : "Open a second profile first.";
+  }
+  return {};
+}
+
+bool is_checked(const AppState& state, CommandId id) {
+  const ViewPosition& position = state.position();
+  switch (id) {
+    case CommandId::by_function: return position.request.by == FrameBy::function;
+    case CommandId::by_line: return position.request.by == FrameBy::line;
+    case CommandId::by_file: return position.request.by == FrameBy::file;
+    case CommandId::by_package: return position.request.by == FrameBy::package;
+    case CommandId::toggle_regions: return position.by_region;
+    case CommandId::play: return state.context().is_playing;
+    case CommandId::toggle_fold: return position.fold_library;
+    case CommandId::toggle_dropped: return position.request.keep_dropped_frames;
+    case CommandId::split: return state.is_split();
+    case CommandId::split_demo: return state.demo && state.demo->runs.size() > 1;
+    case CommandId::lock_time: return state.lock == SameMoment::time;
+    case CommandId::lock_requests: return state.lock == SameMoment::requests;
+    case CommandId::lock_nothing: return state.is_split() && !state.lock;
+    case CommandId::toggle_match_line: return position.match == StackMatch::line;
+    case CommandId::maximise: return state.window.maximised;
+    case CommandId::set_baseline_here:
+      return position.baseline != SourceId::none && position.baseline == position.source;
+    default: return false;
+  }
+}
+
+}  // namespace hbmscope::gui

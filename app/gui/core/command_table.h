@@ -1,0 +1,271 @@
+// Everything that a person can do, in one table: it makes the menus, the palette, the help window and the keys, so that
+// they always agree. Below it are the commands that only a view, the command line or a dialog gives.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace hbmscope::gui {
+
+struct AppState;
+
+// What a command needs to make sense; why_not() says in words what is missing.
+enum class Needs {
+  nothing,
+  profile,
+  trace,
+  live,
+  behind,
+  attached,
+  demo,
+  workload,
+  baseline,
+  selection,
+  two_files,
+  two_sides,
+  pinned,
+  hidden  // Neither in the menus nor in the palette.
+};
+
+// X(name, title, keys, menu, needs, help). Single letters act only while no text is being typed.
+#define HBMSCOPE_MENU_COMMANDS(X)                                                                                      \
+  X(open_file, "Open file...", "Ctrl+O", "File", nothing, "Opens a profile next to those that are open.")              \
+  X(open_folder, "Open folder...", "", "File", nothing, "Opens all profiles of a folder: ranks, or a series.")         \
+  X(show_jobs, "Attach to a running job...", "Ctrl+Shift+O", "File", nothing,                                          \
+    "Lists the jobs of this machine, or of one that you can reach by ssh, and says what attaching does.")              \
+  X(open_sample, "Open the sample profile", "", "File", nothing, "A small profile of a JAX training loop.")            \
+  X(close_file, "Close file", "Ctrl+W", "File", profile, "Closes the file in front.")                                  \
+  X(reload_file, "Reload the file", "F5", "File", profile, "Reads the file again, for one that was rewritten.")        \
+  X(export_picture, "Export picture...", "Ctrl+E", "File", profile, "The view in front as a PNG.")                     \
+  X(export_figures, "Export figures as CSV...", "", "File", profile,                                                   \
+    "What the view in front shows, as exact numbers.")                                                                 \
+  X(export_blocks, "Export all blocks as CSV...", "", "File", trace,                                                   \
+    "Every block with the time of its allocation and its release: export --what.")                                     \
+  X(export_events, "Export all events as CSV...", "", "File", trace,                                                   \
+    "One event a row, up to the current time: export --what.")                                                         \
+  X(export_svg, "Export flame graph as SVG...", "", "File", profile, "A picture with titles, no script.")              \
+  X(export_html, "Export report as HTML...", "", "File", profile, "Summary, top and flame graph in one page.")         \
+  X(export_csv, "Export top table as CSV...", "", "File", profile, "All frames, exact figures.")                       \
+  X(export_folded, "Export folded stacks...", "", "File", profile, "One stack a line, for other flame graph tools.")   \
+  X(export_pprof, "Export filtered profile as pprof...", "", "File", profile, "What the filter keeps, as a profile.")  \
+  X(quit, "Quit", "Ctrl+Q", "File", nothing, "Closes the window.")                                                     \
+  X(copy, "Copy table", "Ctrl+C", "Edit", profile, "The view in front as text with tabs and exact numbers.")           \
+  X(copy_as_text, "Copy as text", "", "Edit", profile, "The view in front as aligned text, as it is shown.")           \
+  X(copy_as_command, "Copy as command", "Ctrl+Shift+C", "Edit", profile,                                               \
+    "A command line that opens the window in this state.")                                                             \
+  X(copy_report_command, "Copy as report command", "", "Edit", profile, "A command line that prints this view.")       \
+  X(copy_workload_command, "Copy as tpu run command", "", "Edit", workload,                                            \
+    "A command line that emulates the workload with the same changes and prints the result.")                          \
+  X(reset_workload, "Undo all changes of the TPU workload", "", "Edit", workload,                                      \
+    "Emulates the workload unmodified, as its file says.")                                                             \
+  X(stop_emulating, "Stop emulating", "", "Edit", workload,                                                            \
+    "Keeps what the TPU panel shows and cancels the emulation that is running.")                                       \
+  X(find, "Find", "Ctrl+F", "Edit", profile, "Highlights frames by function or file and shows their share.")           \
+  X(find_next, "Find next", "F3", "Edit", profile, "Selects the next hit in the flame graph.")                         \
+  X(find_previous, "Find previous", "Shift+F3", "Edit", profile, "Selects the previous hit.")                          \
+  X(edit_filter, "Filter...", "Ctrl+L", "Edit", profile, "Edits the filter: size>1GiB device:0 -file:site-packages.")  \
+  X(filter_to_selection, "Filter to the selected function", "", "Edit", selection,                                     \
+    "Keeps only stacks that pass through it.")                                                                         \
+  X(clear_filter, "Clear filter", "", "Edit", profile, "Shows the whole profile again.")                               \
+  X(escape, "Clear selection, then filter", "Escape", "Edit", nothing, "Closes what is open first.")                   \
+  X(back, "Back", "Alt+Left", "Go", nothing, "Undoes the last change of view, selection or filter.")                   \
+  X(forward, "Forward", "Alt+Right", "Go", nothing, "Redoes what Back undid.")                                         \
+  X(show_summary, "Show summary", "Ctrl+1", "View", profile, "What this file is, and its totals.")                     \
+  X(show_flame, "Show flame graph", "Ctrl+2", "View", profile, "Stacks from the outermost frame down.")                \
+  X(show_top, "Show top", "Ctrl+3", "View", profile, "The frames that hold the most.")                                 \
+  X(show_tree, "Show call tree", "Ctrl+4", "View", profile, "Stacks as a tree, from either end.")                      \
+  X(show_diff, "Show diff", "Ctrl+5", "View", two_files, "What changed since the baseline.")                           \
+  X(show_source, "Show source", "Ctrl+6", "View", profile, "The source code of the selected frame.")                   \
+  X(show_totals, "Show totals over files", "Ctrl+7", "View", two_files, "One point a file.")                           \
+  X(show_import, "Show import statistics", "Ctrl+8", "View", profile,                                                  \
+    "What was found, repaired or lost while the file was read.")                                                       \
+  X(show_heap_map, "Show heap map", "Ctrl+9", "View", trace, "Every block and every free block by address.")           \
+  X(show_timeline, "Show timeline", "", "View", trace, "In use, pool size and largest free block over time.")          \
+  X(show_address_time, "Show address x time", "", "View", trace,                                                       \
+    "Every block as a box of its addresses and its lifetime.")                                                         \
+  X(show_failure, "Show why it failed", "", "View", trace,                                                             \
+    "What was requested, what was free, and which blocks were in the way.")                                            \
+  X(show_fragmentation, "Show fragmentation", "", "View", trace, "How much is free, and in how many blocks.")          \
+  X(show_sizes, "Show sizes", "", "View", trace, "Sizes, gaps, ages and lifetimes as histograms.")                     \
+  X(show_compare, "Show compare", "", "View", pinned, "What changed since the pinned time.")                           \
+  X(show_tpu, "Show TPU workload", "", "View", workload,                                                               \
+    "Whether it fits, and what changes with another generation, mesh, buffers or blocks.")                             \
+  X(go_to, "Go to...", "Ctrl+P", "Go", trace, "An address, a size, code, a tag or a time, typed in the palette.")      \
+  X(show_blocks, "Show blocks", "", "View", trace, "The live blocks one by one, sorted and filtered.")                 \
+  X(show_events, "Show events", "", "View", trace, "The events around the current time, one a row.")                   \
+  X(go_to_largest_free, "Largest free block", "L", "Go", trace, "Selects it; press again for the next smaller one.")   \
+  X(go_to_peak, "Go to the peak", "P", "Go", trace, "The time at which the most memory was in use.")                   \
+  X(go_to_end, "Go to the end", "End", "Go", trace, "The time after the last event.")                                  \
+  X(next_failure, "Next failure", "]", "Go", trace, "The next out-of-memory.")                                         \
+  X(previous_failure, "Previous failure", "[", "Go", trace, "The previous out-of-memory.")                             \
+  X(next_event, "Next event", ".", "Go", trace, "One event later.")                                                    \
+  X(previous_event, "Previous event", ",", "Go", trace, "One event earlier.")                                          \
+  X(next_event_here, "Next event of this address", "Shift+.", "Go", trace,                                             \
+    "The next time a block is allocated or released at the selected address.")                                         \
+  X(previous_event_here, "Previous event of this address", "Shift+,", "Go", trace,                                     \
+    "The previous time a block was allocated or released there.")                                                      \
+  X(play, "Play or pause", "Space", "Go", trace,                                                                       \
+    "Plays the trace in real time: in 10 s where it took longer, in 3 s where it took less. For a running job: holds " \
+    "the picture, or follows the job again.")                                                                          \
+  X(toggle_regions, "Rows by region", "R", "View", trace, "Starts a new row of the heap map at each region.")          \
+  X(by_function, "Group by function", "", "View", profile, "Two lines of one function are one frame.")                 \
+  X(by_line, "Group by line", "", "View", profile, "Two lines of one function are two frames.")                        \
+  X(by_file, "Group by file", "", "View", profile, "A source file is one frame.")                                      \
+  X(by_package, "Group by package", "", "View", profile, "jax, flax, optax, your own files.")                          \
+  X(toggle_value, "Bytes or count", "C", "View", profile,                                                              \
+    "Weighs frames by bytes, or by the number of things they hold.")                                                   \
+  X(toggle_fold, "Fold library frames", "F", "View", profile, "Joins runs of library frames in the flame graph.")      \
+  X(toggle_dropped, "Show dropped frames", "", "View", profile,                                                        \
+    "Shows the frames that the profile drops, and those of the Python interpreter.")                                   \
+  X(toggle_flame_direction, "Invert the flame graph", "I", "View", profile,                                            \
+    "From callers to callees, or from callees to callers.")                                                            \
+  X(toggle_tree_direction, "Invert the call tree", "", "View", profile, "Top-down, or bottom-up.")                     \
+  X(zoom_to_selection, "Zoom to the selection", "Z", "View", selection,                                                \
+    "Fills the flame graph with the selected frame.")                                                                  \
+  X(zoom_out, "Zoom out", "0", "View", profile, "The whole flame graph.")                                              \
+  X(next_view, "Next view", "F6", "View", profile, "Moves to the next tab.")                                           \
+  X(maximise, "Maximise the view", "F11", "View", profile, "Shows only the view in front, or all again.")              \
+  X(toggle_theme, "Dark or light theme", "", "View", nothing, "Switches the colours.")                                 \
+  X(text_larger, "Larger text", "Ctrl+=", "View", nothing, "Up to 200 %.")                                             \
+  X(text_smaller, "Smaller text", "Ctrl+-", "View", nothing, "Down to 75 %.")                                          \
+  X(text_normal, "Normal text", "Ctrl+0", "View", nothing, "100 %.")                                                   \
+  X(reset_layout, "Reset layout", "", "View", nothing, "Puts all views back in their first places.")                   \
+  X(pin_moment, "Pin this time", "B", "Compare", trace,                                                                \
+    "Colours the heap map by the changes since this time, and opens Compare. Press again to unpin.")                   \
+  X(swap_pin, "Swap this time and the pinned one", "", "Compare", pinned, "Reverses the sign of the change.")          \
+  X(unpin_moment, "Unpin", "", "Compare", pinned, "Stops comparing with the pinned time.")                             \
+  X(compare_with_file, "Compare with a file...", "", "Compare", profile, "Opens a file as the baseline.")              \
+  X(set_baseline_here, "Use this file as the baseline", "Shift+B", "Compare", profile,                                 \
+    "Then choose the file to compare.")                                                                                \
+  X(swap_baseline, "Swap baseline and now", "", "Compare", baseline, "Reverses the sign of the diff.")                 \
+  X(toggle_match_line, "Match stacks by line", "", "Compare", baseline, "Strict: a moved line is a new stack.")        \
+  X(stop_comparing, "Stop comparing", "", "Compare", baseline, "Forgets the baseline.")                                \
+  X(split, "Two side by side", "Ctrl+B", "Compare", profile,                                                           \
+    "Shows the other open file, or this one twice, side by side. Press again for one side only.")                      \
+  X(show_beside, "Show differences side by side", "", "Compare", two_sides,                                            \
+    "The figures of both heaps, and why they differ.")                                                                 \
+  X(other_side, "Go to the other side", "F7", "Compare", two_sides,                                                    \
+    "Sources, Inspector, filter and the tabs below show one side.")                                                    \
+  X(swap_sides, "Swap the sides", "", "Compare", two_sides, "A to the right, B to the left.")                          \
+  X(lock_time, "Lock sides by time", "", "Compare", two_sides,                                                         \
+    "Both sides show the same time since their first event.")                                                          \
+  X(lock_requests, "Lock sides by requests", "", "Compare", two_sides,                                                 \
+    "Both sides show the same number of requests: the same point of one program.")                                     \
+  X(lock_nothing, "Unlock sides", "", "Compare", two_sides, "Each side has its own time.")                             \
+  X(palette, "Command palette", "Ctrl+Shift+P", "Help", nothing, "Finds any command by a few letters.")                \
+  X(stop_recording, "Stop recording", "", "File", live, "Ends the recording; the job goes on and is still shown.")     \
+  X(skip_to_now, "Skip to now", "", "Go", behind,                                                                      \
+    "Continues with what happens now. What was skipped stays in the observer's recording.")                            \
+  X(detach, "Detach", "", "File", attached, "Lets the job run on without hbmscope; what was seen of it stays.")        \
+  X(stop_work, "Cancel computing", "", "View", nothing,                                                                \
+    "Keeps what is shown and cancels what is still being computed.")                                                   \
+  X(go_on_working, "Resume computing", "", "View", nothing, "Computes what was cancelled.")                            \
+  X(help, "Keys and commands", "F1", "Help", nothing, "All commands with their keys.")                                 \
+  X(start_demo, "Start the demo", "", "File", nothing, "A training step on an emulated device, live.")                 \
+  X(pause_demo, "Pause or resume the demo", "", "File", demo, "Holds its program.")                                    \
+  X(step_demo, "Step of the demo", "", "File", demo, "One allocation, while it is paused.")                            \
+  X(split_demo, "Compare another configuration with the demo", "", "File", demo,                                       \
+    "Runs the same workload twice, side by side, each with its own settings. Press again for one.")                    \
+  X(end_demo, "End the demo", "", "File", demo, "What was seen of it stays.")
+
+// X(name, help). Hidden commands without an argument.
+#define HBMSCOPE_COMMANDS_OF_VIEWS(X)                                                       \
+  X(copy_to_host, "Copies what is needed to the machine whose jobs are listed.")            \
+  X(leave_cupti, "Leaves CUPTI to the profilers of the jobs when attaching, or no longer.") \
+  X(close_this_side, "Closes the side that the command is meant for.")                      \
+  X(activate_side, "Makes the side that the command is meant for the active one.")          \
+  X(clear_selection, "Selects nothing.")                                                    \
+  X(draw_again, "Changes nothing; one more frame is drawn.")                                \
+  X(close_dialog, "Closes the file dialog without a choice.")
+
+// X(name, type of the argument, help). The types are those of commands.h.
+#define HBMSCOPE_COMMANDS_WITH_ARGUMENT(X)                                                                            \
+  X(set_job_filter, std::string, "Lists only jobs that contain these words.")                                         \
+  X(list_host, std::string, "Lists the jobs of this machine, by ssh. Empty: those of the local machine.")             \
+  X(choose_job, ProcessNumber, "Chooses the process in the list of jobs.")                                            \
+  X(ask_to_attach, ProcessNumber, "Says what attaching to the process does.")                                         \
+  X(attach_to, ProcessNumber, "Attaches to the process.")                                                             \
+  X(attach_to_all, ProcessNumber, "Attaches to all processes with the command of this one.")                          \
+  X(attach_totals, ProcessNumber, "Records what the driver reports about the process.")                               \
+  X(set_demo, DemoSettings, "Restarts the demo with these settings.")                                                 \
+  X(set_demo_beside, DemoSettings, "Restarts the demo with a second program that has these settings.")                \
+  X(set_demo_speed, double, "Sets the speed of the demo. 1 is some hundred allocations a second.")                    \
+  X(set_workload, std::vector<WorkloadChange>, "Emulates the workload in front with these changes, and no others.")   \
+  X(open_workload_path, FileWithChanges, "Opens a workload with changes.")                                            \
+  X(show_tiles, std::string, "Shows the tiles of a layout in the whole window. Empty: no longer.")                    \
+  X(open_paths, std::vector<std::string>, "Opens files; the last one comes to the front.")                            \
+  X(open_baseline_path, std::string, "Opens a file and compares with it.")                                            \
+  X(open_folder_path, std::string, "Opens all profiles of a folder.")                                                 \
+  X(open_beside_path, FileWithChanges, "Opens a file side by side with what is in front.")                            \
+  X(remove_recent, std::string, "Removes a path from the list of recent files.")                                      \
+  X(cancel_loading, SourceId, "Cancels reading.")                                                                     \
+  X(stop_reading, SourceId, "Stops reading and keeps what was read.")                                                 \
+  X(show_source_file, SourceId, "Brings the source to the front.")                                                    \
+  X(close_source, SourceId, "Closes the source.")                                                                     \
+  X(put_beside, SourceId, "Shows the source side by side with what is in front.")                                     \
+  X(compare_with, SourceId, "Makes the source the baseline.")                                                         \
+  X(set_lock, std::optional<SameMoment>, "Locks both sides by time or by requests, or unlocks them.")                 \
+  X(set_filter, std::string, "Replaces the filter.")                                                                  \
+  X(add_filter, std::string, "Adds a term to the filter, or removes it where it is there.")                           \
+  X(set_focus, std::string, "Keeps samples with a frame that matches the regular expression.")                        \
+  X(set_find, std::string, "Replaces the text that Find looks for.")                                                  \
+  X(set_view, ViewKind, "Brings the view to the front.")                                                              \
+  X(set_view_named, std::string, "Brings the view with this name to the front, as --view gives it.")                  \
+  X(note_view, ViewKind, "Remembers that the person went to this view; nothing moves.")                               \
+  X(set_by, FrameBy, "Groups frames.")                                                                                \
+  X(set_theme, Theme, "Sets the colours.")                                                                            \
+  X(select_frame, FrameKey, "Selects the frame in all views.")                                                        \
+  X(select_function, std::string, "Selects the function with this name.")                                             \
+  X(zoom_flame, std::vector<FrameKey>, "Shows what lies below this path in the flame graph.")                         \
+  X(set_moment, MomentName, "Shows this time of the trace.")                                                          \
+  X(set_pin, MomentName, "Pins this time. Empty: unpins.")                                                            \
+  X(move_moment, MomentName, "Like set_moment, as the next step of one drag: Back goes to the time before the drag.") \
+  X(show_addresses, AddressRange, "Shows these addresses in Address x time. Empty: all.")                             \
+  X(show_span, TimelineSpan, "Shows this span in the timeline. Empty: all of it. Back does not undo it.")             \
+  X(size_address_time, PixelSize, "Sets the size of the picture of addresses and time.")                              \
+  X(size_timeline, PixelSize, "Sets the size of the timeline, of which only the width matters.")                      \
+  X(set_range, TimeRange, "Selects the time between two moments.")                                                    \
+  X(move_range, TimeRange, "Like set_range, as the next step of one drag.")                                           \
+  X(choose_heap, HeapKey, "Shows this heap in the heap map and the timeline.")                                        \
+  X(choose_heap_named, std::string, "Shows the heap with this name, as --heap gives it.")                             \
+  X(set_coloring, HeapColoring, "Colours the heap map.")                                                              \
+  X(set_rows, MapRows, "Arranges the rows of the heap map.")                                                          \
+  X(set_lit, std::string, "Highlights one entry of the legend. Again: none.")                                         \
+  X(select_address, PlaceToSelect, "Selects what lies at an address.")                                                \
+  X(go_to_address, std::uint64_t, "Selects what lies at an address, in whichever heap it is.")                        \
+  X(set_block_filter, std::string, "Looks for blocks, in the filter language.")                                       \
+  X(set_block_order, BlockSorting, "Sorts the blocks.")                                                               \
+  X(set_clipboard, std::string, "Copies the text.")                                                                   \
+  X(write_figures, std::string, "Writes the figures of a view to the file of the export.")                            \
+  X(say, std::string, "Shows the text in the status line.")                                                           \
+  X(write_export, std::string, "Writes the export to this file.")                                                     \
+  X(list_folder, std::string, "Shows the folder in the file dialog.")
+
+enum class CommandId : std::uint8_t {
+#define X(name, ...) name,
+  HBMSCOPE_MENU_COMMANDS(X) HBMSCOPE_COMMANDS_OF_VIEWS(X) HBMSCOPE_COMMANDS_WITH_ARGUMENT(X)
+#undef X
+};
+
+struct CommandInfo {
+  std::string_view name;      // "open_file"
+  std::string_view title;     // "Open file..."
+  std::string_view shortcut;  // "Ctrl+Shift+P"; empty: none.
+  std::string_view menu;      // "File"; empty for hidden ones.
+  std::string_view help;
+  CommandId id;
+  Needs needs;
+};
+inline constexpr std::array menus = {"File", "Edit", "View", "Go", "Compare", "Help"};  // In their order.
+
+std::span<const CommandInfo> command_table();
+const CommandInfo& info_of(CommandId id);
+
+// Empty where the command can be given now; else the reason, a sentence: "Open a profile first."
+std::string_view why_not(const AppState& state, CommandId id);
+// For toggles and choices: whether the command's state holds now (fold, theme, by function).
+bool is_checked(const AppState& state, CommandId id);
+
+}  // namespace hbmscope::gui

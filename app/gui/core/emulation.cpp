@@ -1,0 +1,158 @@
+#include "app/gui/core/emulation.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "analysis/query/chosen_heap.h"
+#include "app/gui/core/copy_as_command.h"
+#include "app/gui/core/looking.h"
+#include "app/gui/sources/read_file.h"
+
+namespace hbmscope::gui {
+namespace {
+
+// The moment and the heap that were looked at, where the new trace has them too.
+void keep_place(ViewPosition& position, const Trace& before, const MomentName& opened_before, const Source& source) {
+  const Trace& trace = *source.trace;
+  if (position.at == opened_before || !position.at.find_in(trace)) position.at = source.opening_at;
+  if (!position.pin.empty() && !position.pin.find_in(trace)) {
+    position.pin.clear();
+    if (position.coloring == HeapColoring::change) position.coloring = HeapColoring::automatic;
+  }
+  if (!position.heap.empty()) position.heap = choose_alike(trace, before, position.heap);
+  position.span = {};
+  position.addresses = {};
+  position.cell.reset();
+  const TimeRange& range = position.range;
+  if (!range.empty() && (!range.from.find_in(trace) || !range.to.find_in(trace))) position.range = {};
+}
+
+bool has_same_heaps(const Trace& a, const Trace& b) {
+  if (a.streams.size() != b.streams.size()) return false;
+  for (std::size_t i = 0; i < a.streams.size(); ++i) {
+    const auto &of_a = a.streams[i].definitions().heaps(), &of_b = b.streams[i].definitions().heaps();
+    if (!std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
+                    [](const HeapInfo& x, const HeapInfo& y) { return x.id == y.id && x.name == y.name; }))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Emulation::Emulation(AppState& state, Answering& asking, SideBySide& sides, OpenSources& sources, WorkerPool& pool)
+    : state_(state), asking_(asking), sides_(sides), sources_(sources), pool_(pool) {}
+
+// Where both sides show one source, each has its own from the first change on: as written beside what if.
+Source& Emulation::source_of_this_side(Source& source) {
+  const bool is_shared = state_.is_split() && state_.contexts[0].position.source == source.id &&
+                         state_.contexts[1].position.source == source.id;
+  if (!is_shared) return source;
+  Source own = source;
+  own.id = sources_.new_id();
+  own.workload->emulating = nullptr;
+  ViewPosition& position = state_.context().position;
+  position.source = own.id;
+  state_.context().notes.answered_source = own.id;
+  sides_.forget_followed();
+  const auto after = std::find_if(state_.sources.begin(), state_.sources.end(),
+                                  [id = source.id](const Source& each) { return each.id == id; });
+  return *state_.sources.insert(std::next(after), std::move(own));
+}
+
+void Emulation::want_changes(std::vector<WorkloadChange> changes) {
+  Source* shown = state_.find_source(state_.position().source);
+  if (shown == nullptr || !shown->workload || shown->what_if == changes) return;
+  Source& source = source_of_this_side(*shown);
+  source.what_if = std::move(changes);
+  source.workload->error.reset();
+  const auto& running = source.workload->emulating;
+  // What is nearly done is shown on the way; what takes long is not waited for.
+  constexpr auto nearly_done = std::chrono::milliseconds(200);
+  if (running == nullptr)
+    start_emulating(source);
+  else if (std::chrono::steady_clock::now() - running->since > nearly_done)
+    running->cancelled = true;
+}
+
+// One at a time for each source: what was wanted meanwhile is begun when this one is done, the last of it only.
+void Emulation::start_emulating(Source& source) {
+  const auto run = std::make_shared<const Emulating>(source.what_if, std::chrono::steady_clock::now());
+  source.workload->emulating = run;
+  pool_.post([this, run, opened = source.workload->answer->opened]() -> WorkerPool::Finish {
+    auto changed = change_workload(*opened, run->changes, &run->cancelled);
+    auto read = changed ? source_of(std::make_shared<const OpenedWorkload>(std::move(*changed)), {})
+                        : Result<hbmscope::Source>(Failure(changed.error()));
+    auto file = read ? ReadFile::from(*read) : Result<ReadFile>(Failure(read.error()));
+    return [this, run, file = std::move(file)] { finish_emulating(run, file); };
+  });
+}
+
+void Emulation::finish_emulating(const std::shared_ptr<const Emulating>& run, const Result<ReadFile>& file) {
+  const auto found = std::find_if(state_.sources.begin(), state_.sources.end(), [&](const Source& source) {
+    return source.workload && source.workload->emulating == run;
+  });
+  if (found == state_.sources.end()) return;  // Closed, or read again.
+  found->workload->emulating = nullptr;
+  const auto is_shown = [&] { return found->what_if == found->workload->answer->opened->changes; };
+  if (run->cancelled && is_shown()) return;  // Stopped, whether or not it was done by then.
+  if (file) {
+    take_emulation(*found, *file);
+  } else if (found->what_if == run->changes && !run->cancelled) {
+    found->workload->error = file.error();
+    return;
+  }
+  if (!is_shown()) start_emulating(*found);
+}
+
+// What is shown is what is wanted then.
+void Emulation::stop_emulating() {
+  Source* source = state_.find_source(state_.position().source);
+  if (source == nullptr || !source->workload || source->workload->emulating == nullptr) return;
+  cancel_emulating(*source);
+  source->what_if = source->workload->answer->opened->changes;
+}
+
+void Emulation::take_emulation(Source& source, const ReadFile& file) {
+  const auto before = source.trace;
+  const MomentName opened_before = source.opening_at;
+  sources_.renew_id(source);
+  file.fill(source);
+  source.opening_at = file.opening_at;
+  for (std::size_t i = 0; i < state_.contexts.size(); ++i) {
+    Context& context = state_.contexts[i];
+    const auto keep = [&](ViewPosition& position) {
+      if (position.source == source.id) keep_place(position, *before, opened_before, source);
+    };
+    keep(context.position);
+    for (ViewPosition& position : context.back) keep(position);
+    for (ViewPosition& position : context.forward) keep(position);
+    // Figures of heaps that have other names now must not stand under these.
+    const ContextScope scope(state_, i);
+    if (context.position.source == source.id && !has_same_heaps(*before, *source.trace)) asking_.forget_all();
+  }
+  sides_.forget_followed();
+}
+
+bool Emulation::apply(const Command& command) {
+  using enum CommandId;
+  switch (command.id) {
+    case set_workload: want_changes(command.as<std::vector<WorkloadChange>>()); return true;
+    case reset_workload: want_changes({}); return true;
+    case stop_emulating: this->stop_emulating(); return true;
+    case copy_workload_command: {
+      const std::string line = workload_command(*state_.source());
+      copy_text(state_, line, "Copied: " + line);
+      return true;
+    }
+    case open_workload_path:
+      sources_.open_file(command.as<FileWithChanges>().path, OpenSources::As::source,
+                         command.as<FileWithChanges>().changes);
+      return true;
+    case show_tiles: state_.window.tiles = command.as<std::string>(); return true;
+    default: return false;
+  }
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,37 @@
+// Changes of a TPU workload: it is emulated again by a worker, and the new trace takes the place of the one before.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "app/gui/core/answering.h"
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+#include "app/gui/core/open_sources.h"
+#include "app/gui/core/side_by_side.h"
+#include "app/gui/core/worker_pool.h"
+
+namespace hbmscope::gui {
+
+class Emulation {
+ public:
+  Emulation(AppState& state, Answering& asking, SideBySide& sides, OpenSources& sources, WorkerPool& pool);
+
+  bool apply(const Command& command);  // False: it is not about a workload.
+
+ private:
+  Source& source_of_this_side(Source& source);
+  void want_changes(std::vector<WorkloadChange> changes);
+  void start_emulating(Source& source);
+  void stop_emulating();
+  void finish_emulating(const std::shared_ptr<const Emulating>& run, const Result<ReadFile>& file);
+  void take_emulation(Source& source, const ReadFile& file);
+
+  AppState& state_;
+  Answering& asking_;
+  SideBySide& sides_;
+  OpenSources& sources_;
+  WorkerPool& pool_;
+};
+
+}  // namespace hbmscope::gui

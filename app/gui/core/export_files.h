@@ -1,0 +1,15 @@
+// What the window writes apart from settings: a profile in another format, the rows of a trace, the figures of a view.
+#pragma once
+
+#include <string>
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/worker_pool.h"
+
+namespace hbmscope::gui {
+
+// In the format that the dialog was opened for. An open file is never written over.
+void start_export(AppState& state, WorkerPool& pool, const std::string& path);
+void write_text(AppState& state, WorkerPool& pool, const std::string& path, std::string text);
+
+}  // namespace hbmscope::gui

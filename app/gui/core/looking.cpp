@@ -1,0 +1,121 @@
+#include "app/gui/core/looking.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr std::size_t history_limit = 200;
+
+// Where the filter has the term, as a whole: "a device:0 b" has "device:0".
+std::size_t find_term(const std::string& where, const std::string& term) {
+  for (std::size_t at = where.find(term); at != std::string::npos; at = where.find(term, at + 1)) {
+    const bool begins = at == 0 || where[at - 1] == ' ';
+    const bool ends = at + term.size() == where.size() || where[at + term.size()] == ' ';
+    if (begins && ends) return at;
+  }
+  return std::string::npos;
+}
+
+}  // namespace
+
+void show_view(AppState& state, ViewKind kind) {
+  state.context().position.view = kind;
+  if (state.context_index() == state.active_context) ++state.window.view_serial;
+}
+
+void show_view_of_source(AppState& state, SourceId id, ViewKind kind) {
+  for (std::size_t i = 0; i < state.contexts.size(); ++i) {
+    const ContextScope scope(state, i);
+    if (state.position().source == id) show_view(state, kind);
+  }
+}
+
+// Choosing another tab is a step that Back undoes; going from one panel into the one next to it changes nothing that
+// anybody sees.
+void note_view(AppState& state, ViewKind kind) {
+  ViewPosition& position = state.context().position;
+  if (kind == position.view) return;
+  if (is_bottom_tab(kind) && is_bottom_tab(position.view)) remember(state, position);
+  position.view = kind;
+}
+
+// Only through views that exist now.
+void step_view(AppState& state) {
+  std::size_t next = static_cast<std::size_t>(state.position().view);
+  for (std::size_t i = 0; i < view_names.size(); ++i) {
+    next = (next + 1) % view_names.size();
+    if (view_exists(state, view_names[next].kind)) return show_view(state, view_names[next].kind);
+  }
+}
+
+void remember(AppState& state, const ViewPosition& before) {
+  if (before.source == SourceId::none) return;
+  Context& context = state.context();
+  context.back.push_back(before);
+  if (context.back.size() > history_limit) context.back.erase(context.back.begin());
+  context.forward.clear();
+}
+
+void go(AppState& state, std::vector<ViewPosition>& from, std::vector<ViewPosition>& to) {
+  Context& context = state.context();
+  to.push_back(context.position);
+  const ViewKind view = context.position.view;
+  context.position = from.back();
+  from.pop_back();
+  if (context.position.view != view) ++state.window.view_serial;
+}
+
+// Clicking a device once filters to it; a second click shows all again.
+void toggle_term(AppState& state, const std::string& term) {
+  std::string& where = state.context().position.request.where;
+  const std::size_t at = find_term(where, term);
+  if (at == std::string::npos) {
+    where += (where.empty() ? "" : " ") + term;
+    return;
+  }
+  where.erase(at, term.size());
+  while (!where.empty() && where.back() == ' ') where.pop_back();
+  while (!where.empty() && where.front() == ' ') where.erase(0, 1);
+  if (const std::size_t twice = where.find("  "); twice != std::string::npos) where.erase(twice, 1);
+}
+
+// There is one pinned moment at a time. Pinning colours the change, and unpinning gives the colours back.
+void pin(AppState& state, const MomentName& moment) {
+  ViewPosition& position = state.context().position;
+  position.pin = moment;
+  position.lit.clear();
+  if (!moment.empty())
+    position.coloring = HeapColoring::change;
+  else if (position.coloring == HeapColoring::change)
+    position.coloring = HeapColoring::automatic;
+}
+
+void show_heap(AppState& state, HeapKey heap) {
+  ViewPosition& position = state.context().position;
+  if (heap.stream != position.heap.stream) position.span = {};  // Each stream has its own axis.
+  position.heap = heap;
+  position.addresses = {};
+  position.address.reset();
+}
+
+bool show_heap_named(AppState& state, const std::string& name) {
+  const Source* source = state.source();
+  state.context().notes.wanted_heap.clear();
+  if (source == nullptr || !source->trace) {
+    state.context().notes.wanted_heap = name;
+    return false;
+  }
+  const Result<HeapKey> heap = find_heap(*source->trace, name);
+  if (heap)
+    show_heap(state, *heap);
+  else
+    state.window.notice = heap.error().text();
+  return heap.has_value();
+}
+
+void copy_text(AppState& state, std::string text, std::string notice) {
+  state.window.clipboard = std::move(text);
+  state.window.notice = std::move(notice);
+  ++state.window.clipboard_serial;
+}
+
+}  // namespace hbmscope::gui

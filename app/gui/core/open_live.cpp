@@ -1,0 +1,83 @@
+// Running jobs as sources: each version is shown like a part of a file that is being read.
+#include "app/gui/core/looking.h"
+#include "app/gui/core/open_sources.h"
+#include "app/gui/sources/read_file.h"
+
+namespace hbmscope::gui {
+namespace {
+
+Error lost_link(const std::string& name, const std::string& wrong) {
+  return {"no running job answers: " + wrong, "Is its hbmscope run still there? What it recorded is in its .hbm file.",
+          name, std::nullopt, false};
+}
+
+}  // namespace
+
+void OpenSources::start_live(const Source& source, const std::string& socket) {
+  const std::weak_ptr control = source.control;
+  LiveSource::Sinks sinks;
+  sinks.version = source.control->take_part;
+  sinks.status = [this, control](const LiveStatus& status) {
+    pool_.post([this, control, status]() -> WorkerPool::Finish {
+      return [this, control, status] {
+        Source* live = find_reading(control.lock());
+        // They come by way of several workers.
+        if (live != nullptr && (!live->live || live->live->told_at < status.told_at)) live->live = status;
+      };
+    });
+  };
+  sinks.news = [this](const std::string& news) {
+    pool_.post([this, news]() -> WorkerPool::Finish { return [this, news] { state_.window.notice = news; }; });
+  };
+  sinks.end = [this, control, name = source.path](const LiveSource::Version& trace, const std::string& wrong) {
+    pool_.post([this, control, name, trace, wrong] { return end_live(control.lock(), name, trace, wrong); });
+  };
+  live_.open(source, socket, live_options, std::move(sinks));
+}
+
+// What was shown stays; a link that never told anything leaves its error.
+WorkerPool::Finish OpenSources::end_live(const std::shared_ptr<ReadControl>& control, const std::string& name,
+                                         const LiveSource::Version& trace, const std::string& wrong) {
+  if (control == nullptr) return nullptr;
+  const auto read = trace ? source_at(trace, {}) : Result<hbmscope::Source>(Failure(lost_link(name, wrong)));
+  const auto file = read ? ReadFile::from(*read) : Result<ReadFile>(Failure(read.error()));
+  return [this, control, file, wrong] {
+    live_.erase(control.get());
+    finish_reading(control, [&](Source& source) {
+      const auto has_flag = [&](std::uint32_t flag) { return source.live && (source.live->told.flags & flag) != 0; };
+      const bool has_ended = has_flag(link::status_flag::job_has_ended);
+      const bool was_let_go = has_flag(link::status_flag::is_attached);
+      const std::uint64_t lost_events = source.live ? source.live->told.lost_events : 0;
+      source.live.reset();
+      if (!file) {
+        source.state = AnswerState::failed;
+        source.error = (why_nothing_came ? why_nothing_came(source.path) : std::nullopt).value_or(file.error());
+        return;
+      }
+      if (source.is_part()) renew_id(source);
+      file->fill(source);
+      source.ended = EndedLive{has_ended       ? "The job has ended."
+                               : was_let_go    ? "Let go: the job runs on, and what was seen of it stays here."
+                               : wrong.empty() ? "The observer has ended; the job may go on."
+                                               : "The connection was lost: " + wrong + ".",
+                               lost_events};
+      state_.window.notice = source.ended->words;
+    });
+  };
+}
+
+void OpenSources::note_version(const ReadControl* control) {
+  if (!live_.note_version(control)) return;
+  // It stays at the end, whatever happens there.
+  for (Context& context : state_.contexts) {
+    const Source* source = state_.find_source(context.position.source);
+    if (source != nullptr && source->control.get() == control) context.notes.unread_source = SourceId::none;
+  }
+}
+
+void OpenSources::ask_observer(link::RequestKind kind) {
+  const Source* source = state_.source();
+  if (source != nullptr && source->control) live_.ask(source->control.get(), kind);
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,70 @@
+// Files and running jobs: opened, read by workers, replaced as they grow, read again and closed.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/gui/core/answering.h"
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/live_links.h"
+#include "app/gui/core/recent_files.h"
+#include "app/gui/core/side_by_side.h"
+#include "app/gui/core/worker_pool.h"
+#include "app/gui/sources/live_options.h"
+
+namespace hbmscope::gui {
+
+struct ReadFile;
+
+class OpenSources {
+ public:
+  OpenSources(AppState& state, Answering& asking, SideBySide& sides, RecentFiles& recent, WorkerPool& pool);
+
+  enum class As { source, baseline, beside };
+  void open_paths(const std::vector<std::string>& paths);
+  void open_folder(const std::string& folder);
+  SourceId open_file(const std::string& path, As as, const std::vector<WorkloadChange>& what_if = {});
+  void close_source(SourceId id);
+  void reload_source(SourceId id);
+
+  SourceId new_id() { return static_cast<SourceId>(next_source_++); }
+  void renew_id(Source& source);
+
+  // Running jobs.
+  bool is_live(const Source& source) const { return live_.has(source.control.get()); }
+  void ask_observer(link::RequestKind kind);  // Of the job in front.
+  void want_versions() { live_.want_versions(state_); }
+  void close_all_links();
+
+  LiveOptions live_options;  // Of jobs that are opened from now on.
+  // Why a running job of this name sent nothing, where somebody knows.
+  std::function<std::optional<Error>(const std::string& name)> why_nothing_came;
+
+ private:
+  void start_reading(SourceId id);
+  WorkerPool::Finish read_to_end(const std::string& path, const std::vector<WorkloadChange>& what_if,
+                                 const std::shared_ptr<ReadControl>& control);
+  void show_part(const std::shared_ptr<ReadControl>& control, const ReadFile& part);
+  void show_wanted_heaps(const Source& source);
+  void finish_reading(const std::shared_ptr<ReadControl>& control, const std::function<void(Source&)>& fill);
+  Source* find_reading(const std::shared_ptr<ReadControl>& control);  // nullptr where nobody wants it any more.
+
+  // open_live.cpp
+  void start_live(const Source& source, const std::string& socket);
+  WorkerPool::Finish end_live(const std::shared_ptr<ReadControl>& control, const std::string& name,
+                              const LiveSource::Version& trace, const std::string& wrong);
+  void note_version(const ReadControl* control);
+
+  AppState& state_;
+  Answering& asking_;
+  SideBySide& sides_;
+  RecentFiles& recent_;
+  WorkerPool& pool_;
+  LiveLinks live_;
+  std::uint32_t next_source_ = 1;
+};
+
+}  // namespace hbmscope::gui

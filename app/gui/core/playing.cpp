@@ -1,0 +1,99 @@
+// The moment moves on by itself: in real time, a long stretch in ten seconds and a short one in three, because most
+// traces of one training step are over in less time than an eye needs.
+#include <algorithm>
+
+#include "app/gui/core/playing.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr double seconds_most = 10, seconds_least = 3;
+
+// On the axis of TimelineSpan.
+std::int64_t axis_of(const Stream& stream, std::uint64_t position, std::int64_t time_ns) {
+  return stream.has_times() ? std::max<std::int64_t>(0, time_ns - stream.first_time_ns())
+                            : static_cast<std::int64_t>(position);
+}
+
+double seconds_for(const Stream& stream, TimelineSpan span) {
+  if (!stream.has_times()) return seconds_most;
+  return std::clamp(static_cast<double>(span.length()) / 1e9, seconds_least, seconds_most);
+}
+
+// For a running job. Hold: the moment stands, the job and its recording go on. Again: the end is followed.
+// False where what is in front is not a running job.
+bool toggle_hold(AppState& state) {
+  const Source* source = state.source();
+  if (source == nullptr || !source->live) return false;
+  ViewPosition& position = state.context().position;
+  if (!position.is_at_end()) {
+    position.at.clear();
+    return true;
+  }
+  const auto moment = state.answers().moment.value;
+  if (moment == nullptr) return true;
+  const HeapKey heap = choose_heap(*moment->trace, position.heap);
+  if (heap.stream < moment->moment.positions.size())  // Also where no heap holds anything.
+    position.at = {*moment->trace, heap.stream, moment->position(heap)};
+  return true;
+}
+
+}  // namespace
+
+// Along the selected range, else what the timeline shows: from the moment on, or from the begin where the moment is not
+// within.
+void toggle_play(AppState& state) {
+  if (toggle_hold(state)) return;
+  Context& context = state.context();
+  if (context.is_playing) {
+    context.is_playing = false;
+    return;
+  }
+  const auto moment = ready_moment(state);
+  if (moment == nullptr) return;
+  const HeapKey heap = choose_heap(*moment->trace, context.position.heap);
+  if (heap.empty()) return;
+  const Stream& stream = moment->stream(heap);
+  TimelineSpan span = context.position.span.empty() ? whole_span_of(stream) : context.position.span;
+  const Answer<RangeAnswer>& range = context.answers.range;
+  if (range.state == AnswerState::ready && range.value->range == context.position.range)
+    span = {axis_of(stream, range.value->from.positions[heap.stream], range.value->from_ns[heap.stream]),
+            axis_of(stream, range.value->to.positions[heap.stream], range.value->to_ns[heap.stream])};
+  if (span.empty()) return;
+  const double speed = static_cast<double>(span.length()) / seconds_for(stream, span);
+  const std::int64_t at = axis_of(stream, moment->position(heap), moment->state_of(heap).time_ns());
+  if (at > span.begin && at < span.end) span.begin = at;
+  state.context().notes.play = {std::chrono::steady_clock::now(), span, heap, context.position.source,
+                                context.position.at};
+  context.is_playing = true;
+  context.play_speed = stream.has_times() ? speed / 1e9 : speed;
+}
+
+// One moment at a time: the next one is asked for when the picture of the one before is there, so that a trace that is
+// slow to answer skips pictures instead of falling behind.
+bool advance_play(AppState& state, std::chrono::steady_clock::time_point now) {
+  Context& context = state.context();
+  if (!context.is_playing) return false;
+  ContextNotes::Play& play = state.context().notes.play;
+  ViewPosition& position = context.position;
+  if (position.at != play.at || position.source != play.source || context.answers.moment.failed()) {
+    context.is_playing = false;
+    return true;
+  }
+  const auto moment = ready_moment(state);
+  if (moment == nullptr || context.answers.heap_map.pending()) return false;
+  const Stream& stream = moment->stream(play.heap);
+  const double unit = stream.has_times() ? 1e9 : 1;
+  const double passed = std::chrono::duration<double>(now - play.since).count() * context.play_speed * unit;
+  const std::int64_t at = passed >= static_cast<double>(play.span.length())
+                              ? play.span.end
+                              : play.span.begin + static_cast<std::int64_t>(passed);
+  if (at == play.span.end) context.is_playing = false;
+  const std::uint64_t next = stream.has_times() ? stream.position_of_time(stream.first_time_ns() + at)
+                                                : std::min(static_cast<std::uint64_t>(at), stream.end_position());
+  if (next == moment->position(play.heap)) return !context.is_playing;
+  play.at = position.at = MomentName(*moment->trace, play.heap.stream, next);
+  return true;
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,127 @@
+#include "app/gui/core/questions.h"
+
+#include <algorithm>
+#include <map>
+
+#include "app/gui/core/looking.h"
+
+namespace hbmscope::gui {
+namespace {
+
+void look_up_selection(Context& context) {
+  const auto& view = context.answers.view.value;
+  const FrameKey& selection = context.position.selection;
+  if (view.get() == context.selected_of && context.looked_up == selection) return;
+  context.selected_of = view.get();
+  context.looked_up = selection;
+  context.selected = view ? find_frame(*view, selection) : FrameIndex::none;
+}
+
+// The largest files of the person's own code get the hues, once.
+void give_hues(AppState& state) {
+  const auto& flame = state.answers().flame.value;
+  if (!flame || state.colors.files().size() == hue_count) return;
+  std::map<std::string, std::int64_t> held;
+  for (const TreeNode& node : flame->tree.nodes) {
+    if (node.frame == FrameIndex::none) continue;
+    const Frame& frame = flame->view->frames[static_cast<std::size_t>(node.frame)];
+    if (!frame.is_library && !frame.file.empty()) held[frame.file] = std::max(held[frame.file], node.cum.bytes);
+  }
+  std::vector<std::string> files;
+  files.reserve(held.size());
+  for (const auto& [file, bytes] : held) files.push_back(file);
+  std::stable_sort(files.begin(), files.end(),
+                   [&](const std::string& a, const std::string& b) { return held[a] > held[b]; });
+  state.colors.add(files);
+}
+
+using Ask = void (*)(Answering&);
+using AskAboutView = void (*)(Answering&, const AnswerKey&);
+
+// In the order in which answers need one another.
+constexpr std::pair<Question, Ask> of_trace[] = {
+    {Question::heap_map, ask_heap_map}, {Question::timeline, ask_timeline}, {Question::address_time, ask_address_time},
+    {Question::range, ask_range},       {Question::free, ask_free},         {Question::free_history, ask_free_history},
+    {Question::failure, ask_failure},   {Question::sizes, ask_sizes},       {Question::compare, ask_compare},
+    {Question::beside, ask_beside},     {Question::blocks, ask_blocks},     {Question::address, ask_address},
+    {Question::events, ask_events},
+};
+constexpr std::pair<Question, AskAboutView> of_stacks[] = {
+    {Question::summary, ask_summary}, {Question::top, ask_top},         {Question::flame, ask_flame},
+    {Question::flame, ask_search},    {Question::tree, ask_tree},       {Question::detail, ask_detail},
+    {Question::diff, ask_diff},       {Question::listing, ask_listing}, {Question::series, ask_series},
+};
+
+// False where there are no stacks yet.
+bool ask_views(Answering& asking) {
+  const Context& context = asking.state().context();
+  const ViewPosition& position = context.position;
+  const Source* source = asking.state().source();
+  if (source == nullptr || source->state != AnswerState::ready) return false;
+  // The figures of another file must not be taken for those of this one.
+  if (asking.notes().answered_source != source->id) asking.forget_all();
+  asking.notes().answered_source = source->id;
+
+  if (source->trace) {
+    ask_moment(asking);
+    ask_pinned(asking);
+  }
+  // Until the moment is there, the stacks are those of the moment before.
+  if (!source->trace || position.at.empty() || context.answers.moment.state == AnswerState::ready)
+    ask_stacks(asking, &Answers::view, *source, source->trace ? position.at : MomentName(),
+               position.at.empty() ? nullptr : context.answers.moment.value);
+  if (context.answers.view.state == AnswerState::ready) asking.notes().viewed_at = context.answers.view.key.at;
+  ask_baseline(asking);
+  return context.answers.view.value != nullptr;
+}
+
+void ask_about_stacks(Answering& asking) {
+  AppState& state = asking.state();
+  Context& context = state.context();
+  look_up_selection(context);
+  const AnswerKey base{context.position.source, {}, asking.notes().viewed_at, context.answers.view.value->request};
+  for (const auto& [question, ask] : of_stacks)
+    if (asking.asks(question)) ask(asking, base);
+  const FlameAnswer* flame = context.answers.flame.value.get();
+  if (flame != asking.notes().hued) give_hues(state);
+  asking.notes().hued = flame;
+}
+
+bool ask_for_context(Answering& asking) {
+  asking.notes().waits_for_rest = false;
+  AppState& state = asking.state();
+  bool changed = false;
+  // The view in front may be one that the file can't have. A file that is not read yet may have it.
+  const Source* source = state.source();
+  if (source != nullptr && source->state != AnswerState::pending && is_of_trace(state.position().view) &&
+      !view_exists(state, state.position().view)) {
+    show_view(state, source->trace ? ViewKind::heap_map : ViewKind::summary);
+    changed = true;
+  }
+  const bool has_stacks = ask_views(asking);
+  // The history of the selected address is that of a block in the heap map.
+  if (asking.asks(Question::address) && state.position().address) ask_heap_map(asking);
+  for (const auto& [question, ask] : of_trace)
+    if (asking.asks(question)) ask(asking);
+  if (has_stacks) {
+    ask_about_stacks(asking);
+  } else if (state.source() == nullptr && asking.notes().answered_source != SourceId::none) {
+    asking.forget_all();
+    asking.notes().answered_source = SourceId::none;
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+bool ask_what_is_missing(Answering& asking) {
+  bool changed = false;
+  for (std::size_t i = 0; i < asking.state().contexts.size(); ++i) {
+    const ContextScope scope(asking.state(), i);
+    changed = ask_for_context(asking) || changed;
+  }
+  return changed;
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,51 @@
+// What each question of the views depends on, and how its answer is computed. All are about the context that is bound,
+// and do nothing while something that they need is not there yet.
+#pragma once
+
+#include "app/gui/core/answering.h"
+
+namespace hbmscope::gui {
+
+// For all contexts: asks what the views of this frame ask. True where something visible changed at once.
+bool ask_what_is_missing(Answering& asking);
+
+// ask_profile.cpp: about stacks. `base` names the view that they are of.
+// The filtered samples themselves. `moment`: of a trace; null: what lives at the end, which was computed with reading.
+void ask_stacks(Answering& asking, Answer<ProfileView> Answers::*member, const Source& of, const MomentName& at,
+                const std::shared_ptr<const TraceMoment>& moment);
+void ask_summary(Answering& asking, const AnswerKey& base);
+void ask_top(Answering& asking, const AnswerKey& base);
+void ask_flame(Answering& asking, const AnswerKey& base);
+void ask_search(Answering& asking, const AnswerKey& base);
+void ask_tree(Answering& asking, const AnswerKey& base);
+void ask_detail(Answering& asking, const AnswerKey& base);
+void ask_listing(Answering& asking, const AnswerKey& base);
+
+// ask_files.cpp: about two files, or all of them.
+void ask_baseline(Answering& asking);
+void ask_diff(Answering& asking, const AnswerKey& base);
+void ask_series(Answering& asking, const AnswerKey& base);
+
+// ask_trace.cpp: what lives at the moment, and where it lies.
+void ask_moment(Answering& asking);
+void ask_pinned(Answering& asking);
+void ask_baseline_moment(Answering& asking, const Source& baseline, const MomentName& at);
+void ask_compare(Answering& asking);
+void ask_beside(Answering& asking);
+void ask_heap_map(Answering& asking);
+
+// ask_course.cpp: how it came to that.
+void ask_timeline(Answering& asking);
+void ask_address_time(Answering& asking);
+void ask_range(Answering& asking);
+void ask_free(Answering& asking);
+void ask_free_history(Answering& asking);
+void ask_failure(Answering& asking);
+void ask_sizes(Answering& asking);
+
+// ask_blocks.cpp: single blocks.
+void ask_blocks(Answering& asking);
+void ask_address(Answering& asking);
+void ask_events(Answering& asking);
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,59 @@
+#include "app/gui/core/recent_files.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include "app/gui/core/absolute_path.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::int64_t seconds_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+RecentFiles::RecentFiles(AppState& state, WorkerPool& pool, bool leaves_no_trace)
+    : state_(state), pool_(pool), leaves_no_trace_(leaves_no_trace) {}
+
+void RecentFiles::remember(const Source& source) {
+  if (source.path == "-") return;
+  add_recent(state_.recent,
+             {absolute_path(source.path), source.summary->headline, source.profile->file_bytes, seconds_now(), false});
+  is_changed_ = true;
+}
+
+// One writer at a time, so that an older list never lands on top of a newer one.
+void RecentFiles::keep() {
+  if (leaves_no_trace_ || !is_changed_ || is_being_written_) return;
+  is_changed_ = false;
+  is_being_written_ = true;
+  pool_.post([this, recent = state_.recent]() -> WorkerPool::Finish {
+    write_recent(state_folder() / "recent.json", recent);
+    return [this] { is_being_written_ = false; };
+  });
+}
+
+void RecentFiles::find_missing() {
+  pool_.post([this, recent = state_.recent]() -> WorkerPool::Finish {
+    std::vector<std::string> missing;
+    for (const RecentFile& one : recent) {
+      std::error_code error;
+      if (!std::filesystem::exists(one.path, error)) missing.push_back(one.path);
+    }
+    return [this, missing] {
+      for (RecentFile& one : state_.recent)
+        one.missing = std::find(missing.begin(), missing.end(), one.path) != missing.end();
+    };
+  });
+}
+
+void RecentFiles::remove(const std::string& path) {
+  std::erase_if(state_.recent, [&](const RecentFile& one) { return one.path == path; });
+  is_changed_ = true;
+}
+
+}  // namespace hbmscope::gui

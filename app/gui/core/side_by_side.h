@@ -1,0 +1,49 @@
+// Two contexts side by side: made, closed, swapped, and held at the same moment.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "app/gui/core/answering.h"
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+#include "app/gui/core/worker_pool.h"
+
+namespace hbmscope::gui {
+
+class SideBySide {
+ public:
+  SideBySide(AppState& state, Answering& asking, WorkerPool& pool);
+
+  bool apply(const Command& command);  // False: it is not about sides.
+  void enter_source(std::size_t context, SourceId id);
+  void split(SourceId beside);
+  void close_side(std::size_t context);
+  void set_lock(std::optional<SameMoment> lock);
+  bool follow_lock();  // True where a moment moved.
+  void forget_followed();
+  void cancel();
+
+ private:
+  // What one side shows, which the other one follows.
+  struct Followed {
+    SourceId source = SourceId::none;
+    HeapKey heap;
+    MomentName at;
+
+    // Another version of a running job shows the same where nobody moves.
+    bool is_alike(const Followed& other) const { return heap == other.heap && at == other.at; }
+    friend bool operator==(const Followed&, const Followed&) = default;
+  };
+  void swap_sides();
+  Followed followed_now(std::size_t context) const;
+
+  AppState& state_;
+  Answering& asking_;
+  WorkerPool& pool_;
+  std::shared_ptr<Work> follow_work_;                // The search for the moment of the other side.
+  std::optional<std::array<Followed, 2>> followed_;  // By context: the moments of both after the last search.
+};
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,54 @@
+#include "app/gui/look/diff_settings.h"
+
+#include <string>
+
+#include <imgui.h>
+
+#include "app/gui/look/drawing.h"
+
+namespace hbmscope::gui {
+namespace {
+
+// Without the figures in brackets.
+std::string name_of_moment(const Moment& moment) {
+  const std::string phrase = phrase_of(moment);
+  return phrase.substr(0, phrase.find(" ("));
+}
+
+}  // namespace
+
+std::string setting_line(const SettingChange& setting) {
+  return setting.key + ": " + text_from_setting(setting.baseline) + " > " + text_from_setting(setting.now);
+}
+
+void draw_diff_settings(const AppState& state, const Look& look) {
+  const auto &now = state.answers().moment.value, &baseline = state.answers().baseline_moment.value;
+  if (!now || !baseline) return;
+  const auto& settings = state.answers().settings.value;
+  if (settings && !settings->empty()) {
+    std::string lines, all;
+    for (const SettingChange& setting : *settings) {
+      lines += (lines.empty() ? "" : "\n") + setting_line(setting);
+      all += (all.empty() ? "" : ";   ") + setting_line(setting);
+    }
+    // As a list where there is room for it beside the table.
+    const float height = static_cast<float>(settings->size()) * ImGui::GetTextLineHeightWithSpacing();
+    const bool is_list = ImGui::GetContentRegionAvail().y - height > look.px(260);
+    dim_text("settings that differ, baseline > now:");
+    if (is_list) {
+      ImGui::Indent(look.px(10));
+      wrapped_text(lines);
+      ImGui::Unindent(look.px(10));
+    } else {
+      ImGui::SameLine();
+      text(shortened(all, ImGui::GetContentRegionAvail().x));
+      tooltip(lines);
+    }
+  }
+  const std::string moments = "now " + name_of_moment(now->moment) + ", baseline " + name_of_moment(baseline->moment);
+  dim_text(moments);
+  tooltip("now " + phrase_of(now->moment) + "\nbaseline " + phrase_of(baseline->moment) +
+          "\nA moment that both have by name is that of both; else the baseline is at its peak.");
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,35 @@
+// How ImGui looks, and the few sizes that views share. Colours come from the palette alone.
+#pragma once
+
+#include <imgui.h>
+
+#include "app/gui/core/app_state.h"
+
+namespace hbmscope::gui {
+
+// One look at the theme and the scale, taken at the begin of a view.
+struct Look {
+  Theme theme = Theme::dark;
+  float unit = 1;  // One pixel of a 96-dpi display at 100 % text.
+
+  explicit Look(const AppState& state);
+  ImU32 role(Role role, float opacity = 1) const;
+  ImVec4 vec(Role role, float opacity = 1) const;
+  ImU32 color(Color color, float opacity = 1) const;
+  Color rgb(Role role) const { return color_of(theme, role); }
+  ImU32 hue(std::size_t hue) const { return role(role_from_hue(hue)); }
+  // The bar behind a figure: the first category hue over the panel, quiet enough for text on it.
+  ImU32 bar() const;
+  float px(float size) const { return size * unit; }
+};
+
+ImFont* bold_font();
+ImFont* mono_font();
+
+// Colours, sizes and font scale of ImGui and ImPlot. `scale` is the display's (1 at 96 dpi); the person's own text
+// scale (settings) comes on top. To be called before the first frame and whenever theme, text scale or display change;
+// it sets everything anew, so that calling it each frame before NewFrame is fine too. Fonts are loaded by the platform,
+// the first one for text; sizes follow style.FontSizeBase (ImGui 1.92 and later bake glyphs at any size).
+void apply_theme(const AppState& state, float scale);
+
+}  // namespace hbmscope::gui

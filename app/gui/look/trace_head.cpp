@@ -1,0 +1,96 @@
+#include "app/gui/look/trace_head.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <imgui.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/look/answer_state.h"
+#include "app/gui/look/drawing.h"
+
+namespace hbmscope::gui {
+namespace {
+
+// Of several processes the one whose heap is shown.
+const AttachedFacts& facts_of_shown(const AppState& state, const Source& source) {
+  const HeapKey shown = choose_heap(*source.trace, state.position().heap);
+  const auto found = std::find_if(source.attached.begin(), source.attached.end(),
+                                  [&](const AttachedFacts& one) { return one.stream == shown.stream; });
+  return found == source.attached.end() ? source.attached.front() : *found;
+}
+
+std::string why_no_heap(const Source& source) {
+  const bool is_live = source.live.has_value();
+  const bool are_told = std::any_of(source.attached.begin(), source.attached.end(), [](const AttachedFacts& one) {
+    return one.are_calls_told || one.driver_calls.empty();
+  });
+  if (source.attached.empty() || are_told)
+    return is_live ? "No heap of this job has held anything yet: what it allocates from now on appears here."
+                   : "No heap of this trace ever held anything, so there is nothing to draw.";
+  const AttachedFacts& facts = source.attached.front();
+  if (facts.may_be_told_later)
+    return is_live
+               ? "No heap of this job has held anything yet. It has no CUDA driver loaded; what it allocates when it "
+                 "has one appears here."
+               : "There is no heap to draw: no CUDA driver was loaded in it, and no annotated allocator told of one.";
+  return "There is no heap to draw: " + facts.driver_calls +
+         ". What the driver tells of the whole stands in the timeline, where it does (NVML)." +
+         (is_live && !facts.is_left_alone ? " Only a heap of an annotated allocator would appear here." : "");
+}
+
+}  // namespace
+
+bool draw_heap_chooser(const AppState& state, const Trace& trace, HeapKey shown, CommandQueue& commands) {
+  const std::vector<NamedHeap> heaps = heaps_of(trace);
+  if (heaps.size() < 2) {
+    if (heaps.empty()) return false;
+    ImGui::AlignTextToFramePadding();
+    bold_text(heaps.front().name);
+    return true;
+  }
+  std::string name;
+  float width = 0;
+  for (const NamedHeap& heap : heaps) {
+    if (heap.key == shown) name = heap.name;
+    width = std::max(width, ImGui::CalcTextSize(heap.name.c_str()).x);
+  }
+  ImGui::SetNextItemWidth(width + 2 * ImGui::GetFrameHeight());
+  if (ImGui::BeginCombo("##heap", name.c_str())) {
+    for (const NamedHeap& heap : heaps)
+      if (ImGui::Selectable(heap.name.c_str(), heap.key == shown)) commands.push(command::choose_heap, heap.key);
+    ImGui::EndCombo();
+  }
+  const Look look(state);
+  tooltip("The heap that the heap map and the timeline show");
+  return true;
+}
+
+void draw_attached_line(const AppState& state) {
+  const Source* source = state.source();
+  if (source == nullptr || source->attached.empty()) return;
+  const AttachedFacts& facts = facts_of_shown(state, *source);
+  std::string words = text_from_attached(facts) + " " + text_from_driver_calls(facts);
+  if (const std::size_t others = source->attached.size() - 1; others > 0)
+    words += " " + text_from_count(others) + (others == 1 ? " more process was" : " more processes were") +
+             " attached to: choose a heap of one, or see the report.";
+  const float pad = ImGui::GetStyle().WindowPadding.x;
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + pad);
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - pad);
+  text(words);
+  ImGui::PopTextWrapPos();
+}
+
+void draw_no_heap(const AppState& state, AnswerState answer) {
+  if (answer != AnswerState::absent || state.answers().moment.state != AnswerState::ready) return;
+  const Source* source = state.source();
+  if (source != nullptr) wrapped_text(why_no_heap(*source));
+}
+
+void draw_moment_error(const AppState& state, CommandQueue& commands) {
+  draw_error(state, state.answers().moment.error);
+  if (ImGui::Button("Go to the end")) commands.push(CommandId::go_to_end);
+}
+
+}  // namespace hbmscope::gui

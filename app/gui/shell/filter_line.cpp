@@ -1,0 +1,142 @@
+#include "app/gui/shell/filter_line.h"
+
+#include <algorithm>
+#include <array>
+
+#include <imgui.h>
+
+#include "analysis/query/where.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/look/text_field.h"
+
+namespace hbmscope::gui {
+namespace {
+
+// The offset of a filter's error is a column, not a byte of a file.
+std::string words_of(const Error& error) {
+  std::string words = error.what;
+  if (error.offset) words += " (at character " + std::to_string(*error.offset + 1) + ")";
+  return words + ". " + error.remedy;
+}
+
+std::string error_of(const std::string& where) {
+  const auto parsed = parse_where(where, profile_where_fields());
+  if (parsed) return {};
+  return words_of(parsed.error());
+}
+
+void draw_language_help() {
+  if (!ImGui::BeginTooltip()) return;
+  bold_text("size>1GiB stack:adam device:0 -file:site-packages (kind:buffer or kind:executable)");
+  dim_text("Terms beside one another must all hold. : contains, = equals, /.../ a regular expression, - not.");
+  for (const WhereField& field : profile_where_fields()) {
+    if (!field.unavailable.empty()) continue;
+    text(field.name);
+    ImGui::SameLine(ImGui::GetFontSize() * 6);
+    dim_text(field.help);
+  }
+  ImGui::EndTooltip();
+}
+
+void draw_where(const AppState& state, FilterLineState& line, float width, CommandQueue& commands) {
+  const std::string& where = state.position().request.where;
+  if (line.where_seen != where) {  // Changed elsewhere: a click on a device, Alt+Left.
+    line.where = line.where_seen = where;
+    line.error = error_of(line.where);
+  }
+  const bool wrong = !line.error.empty();
+  if (wrong) {
+    ImGui::PushStyleColor(ImGuiCol_Border, Look(state).vec(Role::failure));
+    ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 2.0F);
+  }
+  if (line.filter_seen != state.window.filter_serial) {
+    line.filter_seen = state.window.filter_serial;
+    ImGui::SetKeyboardFocusHere();
+  }
+  ImGui::SetNextItemWidth(width);
+  if (text_field("##filter", "Filter: size>1GiB stack:adam device:0", line.where)) line.error = error_of(line.where);
+  const bool done = ImGui::IsItemDeactivatedAfterEdit();
+  const bool hovered = ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip), active = ImGui::IsItemActive();
+  if (wrong) {
+    ImGui::PopStyleVar();
+    ImGui::PopStyleColor();
+  }
+  if (done && line.error.empty() && line.where != where) commands.push(command::set_filter, line.where);
+  if (wrong && (active || hovered)) {
+    ImGui::SetTooltip("%s", line.error.c_str());
+  } else if (hovered && !active) {
+    draw_language_help();
+  }
+}
+
+void draw_find(const AppState& state, FilterLineState& line, float width, CommandQueue& commands) {
+  const std::string& find = state.position().find;
+  if (line.find_seen != find) line.find = line.find_seen = find;
+  if (line.find_serial_seen != state.window.find_serial) {
+    line.find_serial_seen = state.window.find_serial;
+    ImGui::SetKeyboardFocusHere();
+  }
+  ImGui::SetNextItemWidth(width);
+  text_field("##find", "Find a function or file", line.find);
+  if (ImGui::IsItemDeactivatedAfterEdit() && line.find != find) commands.push(command::set_find, line.find);
+  tooltip("Marks frames in the pictures and narrows the tables. Enter, then F3 for the next.");
+}
+
+void draw_by(const AppState& state, CommandQueue& commands) {
+  constexpr std::array<FrameBy, 5> choices{FrameBy::function, FrameBy::line, FrameBy::file, FrameBy::package,
+                                           FrameBy::address};
+  const std::string now = "By " + std::string(text_from_frame_by(state.position().request.by));
+  ImGui::SetNextItemWidth(ImGui::GetFontSize() * 7.5F);
+  if (!ImGui::BeginCombo("##by", now.c_str())) return tooltip("What is one frame in all views");
+  for (const FrameBy by : choices) {
+    const std::string name(text_from_frame_by(by));
+    if (ImGui::Selectable(name.c_str(), by == state.position().request.by)) commands.push(command::set_by, by);
+  }
+  ImGui::EndCombo();
+}
+
+}  // namespace
+
+void draw_filter_line(const AppState& state, FilterLineState& line, CommandQueue& commands) {
+  const ImGuiStyle& style = ImGui::GetStyle();
+  ImGui::SetCursorPos({style.WindowPadding.x, ImGui::GetCursorPosY() + style.ItemSpacing.y});
+  const bool can_go_back = !state.context().back.empty(), can_go_forward = !state.context().forward.empty();
+  const auto arrow = [&](const char* id, ImGuiDir direction, bool enabled, CommandId command, const char* help) {
+    ImGui::BeginDisabled(!enabled);
+    if (ImGui::ArrowButton(id, direction)) commands.push(command);
+    ImGui::EndDisabled();
+    tooltip(help);
+    ImGui::SameLine();
+  };
+  arrow("back", ImGuiDir_Left, can_go_back, CommandId::back, "Back (Alt+Left)");
+  arrow("forward", ImGuiDir_Right, can_go_forward, CommandId::forward, "Forward (Alt+Right)");
+
+  const float fixed = ImGui::GetFontSize() * 7.5F + ImGui::CalcTextSize("BytesCountClear").x +
+                      8 * style.FramePadding.x + 6 * style.ItemSpacing.x;
+  const float room = std::max(200.0F, ImGui::GetContentRegionAvail().x - fixed - style.WindowPadding.x);
+  draw_where(state, line, room * 0.62F, commands);
+  ImGui::SameLine();
+  draw_find(state, line, room * 0.38F - style.ItemSpacing.x, commands);
+  ImGui::SameLine();
+  const bool filtered = state.position().request != without_filters(state.position().request);
+  ImGui::BeginDisabled(!filtered);
+  if (ImGui::Button("Clear")) commands.push(CommandId::clear_filter);
+  ImGui::EndDisabled();
+  tooltip("Clears the filter");
+  ImGui::SameLine();
+  draw_by(state, commands);
+  ImGui::SameLine();
+  const bool bytes = state.position().value == FlameValue::bytes;
+  if (ImGui::Button(bytes ? "Bytes" : "Count")) commands.push(CommandId::toggle_value);
+  tooltip("What the flame graph's widths mean (C)");
+  if (state.answers().view.failed()) {
+    ImGui::SetCursorPosX(style.WindowPadding.x);
+    ImGui::PushStyleColor(ImGuiCol_Text, Look(state).vec(Role::failure));
+    text("! " + words_of(state.answers().view.error));
+    ImGui::PopStyleColor();
+    ImGui::SameLine();
+    dim_text("What is shown is what was there before.");
+  }
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,175 @@
+#include "app/gui/shell/first_launch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "analysis/units/format.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/views/jobs/draw_jobs.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string age_text(std::int64_t opened_s) {
+  const auto now =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const std::int64_t age = std::max<std::int64_t>(0, now - opened_s);
+  if (age < 120) return "just now";
+  if (age < 7200) return text_from_count(age / 60) + " min ago";
+  if (age < 172800) return text_from_count(age / 3600) + " h ago";
+  return text_from_count(age / 86400) + " d ago";
+}
+
+// The box with a dashed rim into which files are dropped.
+void draw_drop_target(const Look& look) {
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const ImVec2 size{ImGui::GetContentRegionAvail().x, look.px(110)};
+  ImGui::Dummy(size);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const ImVec2 to{from.x + size.x, from.y + size.y};
+  draw.AddRectFilled(from, to, look.role(Role::free), look.px(6));
+  const float dash = look.px(7);
+  const ImU32 rim = look.role(Role::dim_text, 0.7F);
+  const auto across = static_cast<int>(size.x / (2 * dash)) + 1, down = static_cast<int>(size.y / (2 * dash)) + 1;
+  for (int i = 0; i < across; ++i) {
+    const float x = from.x + static_cast<float>(2 * i) * dash, end = std::min(x + dash, to.x);
+    draw.AddLine({x, from.y}, {end, from.y}, rim, look.px(1.5F));
+    draw.AddLine({x, to.y}, {end, to.y}, rim, look.px(1.5F));
+  }
+  for (int i = 0; i < down; ++i) {
+    const float y = from.y + static_cast<float>(2 * i) * dash, end = std::min(y + dash, to.y);
+    draw.AddLine({from.x, y}, {from.x, end}, rim, look.px(1.5F));
+    draw.AddLine({to.x, y}, {to.x, end}, rim, look.px(1.5F));
+  }
+  const char* words = "Drop profiles here";
+  const ImVec2 extent = ImGui::CalcTextSize(words);
+  draw.AddText({(from.x + to.x - extent.x) / 2, (from.y + to.y - extent.y) / 2}, look.role(Role::dim_text), words);
+}
+
+void heading(const char* words) {
+  ImGui::PushFont(bold_font(), ImGui::GetStyle().FontSizeBase * 1.25F);
+  text(words);
+  ImGui::PopFont();
+  ImGui::Spacing();
+}
+
+void draw_open(const Look& look, CommandQueue& commands) {
+  heading("Open");
+  draw_drop_target(look);
+  ImGui::Spacing();
+  const ImVec2 wide{-1, look.px(32)};
+  if (ImGui::Button("Open file...", wide)) commands.push(CommandId::open_file);
+  if (ImGui::Button("Open folder...", wide)) commands.push(CommandId::open_folder);
+  tooltip("All profiles of a folder: the ranks of a job, or a series over time.");
+  ImGui::Spacing();
+  wrapped_text(
+      "JAX device memory profiles and any other pprof profile, PyTorch memory snapshots, RMM logs, recordings. To "
+      "write a "
+      "profile in a job:",
+      true);
+  ImGui::PushFont(mono_font(), ImGui::GetStyle().FontSizeBase * 0.9F);
+  wrapped_text("jax.profiler.save_device_memory_profile(\"memory.prof\")");
+  ImGui::PopFont();
+  if (ImGui::Button("Copy this line"))
+    commands.push(command::set_clipboard, "jax.profiler.save_device_memory_profile(\"memory.prof\")");
+}
+
+void draw_recent_file(const Look& look, const RecentFile& file, CommandQueue& commands) {
+  ImGui::PushID(file.path.c_str());
+  const float width = ImGui::GetContentRegionAvail().x;
+  const ImVec2 corner = ImGui::GetCursorPos();
+  const float height = 2 * ImGui::GetTextLineHeight() + look.px(12);
+  ImGui::BeginDisabled(file.missing);
+  if (ImGui::Selectable("##recent", false, ImGuiSelectableFlags_AllowOverlap, {width, height})) {
+    commands.push(command::open_paths, {file.path});
+  }
+  ImGui::EndDisabled();
+  tooltip(file.missing ? file.path + "\nThis file is not there any more." : file.path);
+  const ImVec2 after = ImGui::GetCursorPos();
+  ImGui::SetCursorPos({corner.x + look.px(6), corner.y + look.px(4)});
+  const std::string name = std::filesystem::path(file.path).filename().string();
+  if (file.missing) {
+    dim_text(name + "  missing");
+  } else {
+    bold_text(name);
+  }
+  ImGui::SameLine();
+  dim_text(text_from_bytes(static_cast<std::int64_t>(file.size_bytes)) + ", " + age_text(file.opened_s));
+  ImGui::SetCursorPosX(corner.x + look.px(6));
+  ImGui::SetCursorPosY(corner.y + look.px(6) + ImGui::GetTextLineHeight());
+  dim_text(shortened(file.headline, width - look.px(12)));
+  if (file.missing) {
+    const float button = ImGui::CalcTextSize("Remove").x + 2 * ImGui::GetStyle().FramePadding.x;
+    ImGui::SetCursorPos({corner.x + width - button, corner.y + look.px(6)});
+    if (ImGui::Button("Remove")) commands.push(command::remove_recent, file.path);
+  }
+  ImGui::SetCursorPos(after);
+  ImGui::Dummy({0, 0});
+  ImGui::PopID();
+}
+
+void draw_recent(const AppState& state, const Look& look, CommandQueue& commands) {
+  heading("Recent");
+  if (state.recent.empty()) dim_text("Files that you open will stand here.");
+  for (const RecentFile& file : state.recent) draw_recent_file(look, file, commands);
+}
+
+void draw_watch(const AppState& state, const Look& look, CommandQueue& commands) {
+  heading("Watch");
+  draw_job_list(state, commands, false);
+  ImGui::Dummy({0, look.px(10)});
+  wrapped_text("From its start, also on a server without a screen:", true);
+  ImGui::PushFont(mono_font(), ImGui::GetStyle().FontSizeBase * 0.9F);
+  wrapped_text("hbmscope run -- python train.py");
+  ImGui::PopFont();
+}
+
+void draw_learn(const AppState& state, const Look& look, CommandQueue& commands) {
+  heading("Learn");
+  if (ImGui::Button("Start the demo", {-1, look.px(32)})) commands.push(CommandId::start_demo);
+  wrapped_text("A training step on an emulated device: the heap map moves, and JAX's variables are yours to change.",
+               true);
+  ImGui::Spacing();
+  if (!state.sample.empty()) {
+    if (ImGui::Button("Open the sample profile", {-1, look.px(32)})) commands.push(CommandId::open_sample);
+    wrapped_text("A JAX training loop that keeps something from every step. Who holds the memory?", true);
+    ImGui::Spacing();
+  }
+  if (ImGui::Button("Keys and commands", {-1, look.px(32)})) commands.push(CommandId::help);
+  wrapped_text("F1 shows them at any time; Ctrl+Shift+P finds a command by a few letters.", true);
+}
+
+}  // namespace
+
+void draw_first_launch(const AppState& state, CommandQueue& commands) {
+  const Look look(state);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float width = std::min(room.x - look.px(40), look.px(1080));
+  ImGui::SetCursorPos({(room.x - width) / 2, ImGui::GetCursorPosY() + std::max(look.px(24), room.y * 0.1F)});
+  ImGui::BeginChild("first launch", {width, 0});
+  ImGui::PushFont(bold_font(), ImGui::GetStyle().FontSizeBase * 1.8F);
+  text("hbmscope");
+  ImGui::PopFont();
+  dim_text("What holds the device's memory, what changed, and where in the code it came from.");
+  ImGui::Dummy({0, look.px(16)});
+  const auto column = [&](const char* id, float share, const auto& draw) {
+    ImGui::BeginChild(id, {width * share - look.px(24), 0}, ImGuiChildFlags_AutoResizeY);
+    draw();
+    ImGui::EndChild();
+    ImGui::SameLine(0, look.px(24));
+  };
+  column("open", 0.34F, [&] {
+    draw_open(look, commands);
+    ImGui::Dummy({0, look.px(16)});
+    draw_recent(state, look, commands);
+  });
+  column("watch", 0.38F, [&] { draw_watch(state, look, commands); });
+  column("learn", 0.28F, [&] { draw_learn(state, look, commands); });
+  ImGui::NewLine();
+  if (!state.window.notice.empty()) wrapped_text(state.window.notice);
+  ImGui::EndChild();
+}
+
+}  // namespace hbmscope::gui

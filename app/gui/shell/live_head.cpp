@@ -1,0 +1,67 @@
+#include "app/gui/shell/live_head.h"
+
+#include <string>
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/look/source_state.h"
+
+namespace hbmscope::gui {
+
+void draw_live_head(const AppState& state, CommandQueue& commands) {
+  const Source* source = state.source();
+  if (source == nullptr || (!source->live && !source->ended)) return;
+  draw_state_mark(state, *source, ImGui::GetStyle().FramePadding.y);
+  if (source->ended) {
+    text(source->ended->words);
+    return;
+  }
+  const LiveStatus& live = *source->live;
+  const bool is_held = !state.position().is_at_end();
+  constexpr double lag_that_is_said = 1;
+  const bool is_recording = (live.told.flags & link::status_flag::is_recording) != 0;
+  std::string words = text_from_state(state, *source);
+  words += "  |  " + rate_text(live.events_per_second);
+  if (live.behind_seconds >= lag_that_is_said) words += fmt::format("  |  {:.0f} s behind", live.behind_seconds);
+  words += "  |  " + lost_text(live.told.lost_events);
+  if (live.told.pending_requests > 0) words += fmt::format("  |  {} refused, pending", live.told.pending_requests);
+  words += is_recording ? "  |  recording " + text_from_bytes(static_cast<std::int64_t>(live.told.recording_bytes))
+                        : std::string("  |  not recorded");
+  text(words);
+  tooltip(text_from_count(static_cast<std::int64_t>(live.told.events)) + " events of " +
+          text_from_count(live.told.processes) + (live.told.processes == 1 ? " process" : " processes") +
+          (live.told.lost_events == 0 ? "" : "\nLost: the job wrote faster than they were read.") +
+          (live.behind_seconds < lag_that_is_said
+               ? ""
+               : "\nBehind: more was recorded than has come here; it is on its way.") +
+          (live.told.pending_requests == 0
+               ? ""
+               : "\nPending: the driver refused" +
+                     (live.told.pending_bytes == 0
+                          ? std::string()
+                          : " " + text_from_bytes(static_cast<std::int64_t>(live.told.pending_bytes))) +
+                     ", and the allocator may still try again. Not failed yet.") +
+          (live.file_bytes == 0 ? ""
+                                : "\n" + text_from_bytes(static_cast<std::int64_t>(live.file_bytes)) +
+                                      " of the events are in a file, as memory is limited (--max-memory).") +
+          (is_held ? "\nThe view stands; the job and its recording go on. End follows again." : ""));
+  ImGui::SameLine();
+  if (ImGui::SmallButton(is_held ? "Follow" : "Hold")) commands.push(is_held ? CommandId::go_to_end : CommandId::play);
+  tooltip(is_held ? "Shows the newest again (End)." : "The view stands; the job and its recording go on (Space).");
+  if (why_not(state, CommandId::skip_to_now).empty()) {
+    ImGui::SameLine();
+    if (ImGui::SmallButton("Skip to now")) commands.push(CommandId::skip_to_now);
+    tooltip(fmt::format("{} have not come yet. Goes on with what is there now; they stay in the recording.",
+                        text_from_bytes(static_cast<std::int64_t>(live.waiting_bytes))));
+  }
+  if ((live.told.flags & link::status_flag::is_attached) != 0) {
+    ImGui::SameLine();
+    if (ImGui::SmallButton("Detach")) commands.push(CommandId::detach);
+    tooltip("The job is let go, and runs on; what was seen of it stays.");
+  }
+}
+
+}  // namespace hbmscope::gui

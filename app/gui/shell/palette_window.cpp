@@ -1,0 +1,165 @@
+#include "app/gui/shell/palette_window.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <imcmd_fuzzy_search.h>
+#include <imgui.h>
+
+#include "analysis/query/block_find.h"
+#include "analysis/query/block_list.h"
+#include "app/gui/core/place_text.h"
+#include "app/gui/sources/trace_moment.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/look/text_field.h"
+
+namespace hbmscope::gui {
+namespace {
+
+struct Found {
+  const CommandInfo* info;
+  int score;
+};
+
+std::vector<Found> find_commands(const std::string& typed) {
+  std::vector<Found> found;
+  for (const CommandInfo& info : command_table()) {
+    if (info.needs == Needs::hidden) continue;
+    const std::string words = std::string(info.title) + " " + std::string(info.menu);
+    int score = 0;
+    if (typed.empty() || ImCmd::FuzzySearch(typed.c_str(), words.c_str(), score)) found.push_back({&info, score});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.score > b.score; });
+  return found;
+}
+
+// A place in the trace in front that what was typed may name.
+struct Place {
+  std::string title, help;
+  std::vector<Command> commands;
+};
+
+std::vector<Place> find_places(const AppState& state, const std::string& typed) {
+  std::vector<Place> places;
+  if (typed.empty() || state.source() == nullptr || !state.source()->trace) return places;
+  const Trace& trace = *state.source()->trace;
+  const std::string where = where_from_find(typed);
+  constexpr std::string_view address = "address=";
+  if (where.starts_with(address)) {
+    const std::string number = where.substr(address.size());
+    if (const auto parsed = parse_address(number))
+      places.push_back({"Go to the address " + number,
+                        "Selects what lies there, in whichever heap it is.",
+                        {{command::go_to_address, *parsed}}});
+  }
+  if (const auto moment = find_moment(trace, typed); moment && typed.find_first_of("#0123456789") == 0)
+    places.push_back({"Go to the moment " + moment->text, "All views show it.", {{command::set_moment, typed}}});
+  // A plain word is a command's name first; as code it is found in the field of Find.
+  const bool is_word = where == typed && typed.find_first_of(":<>=0123456789") == std::string::npos;
+  if (!is_word && parse_where(where, block_where_fields(trace)))
+    places.push_back({"Find blocks: " + typed,
+                      "Marks them in the heap map and lists them in Blocks; F3 goes on.",
+                      {CommandId::show_heap_map, {command::set_block_filter, typed}}});
+  return places;
+}
+
+void go(const Place& place, CommandQueue& commands) {
+  commands.push(CommandId::palette);  // Closes it.
+  for (const Command& command : place.commands) commands.push(command);
+}
+
+void draw_places(const PaletteState& palette, const std::vector<Place>& places, bool moved, CommandQueue& commands) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    ImGui::PushID(static_cast<int>(i));
+    if (ImGui::Selectable(places[i].title.c_str(), i == palette.chosen)) go(places[i], commands);
+    if (i == palette.chosen && moved) ImGui::SetScrollHereY();
+    tooltip(places[i].help);
+    ImGui::PopID();
+  }
+}
+
+void give(const AppState& state, CommandId id, CommandQueue& commands) {
+  commands.push(CommandId::palette);  // Closes it.
+  if (why_not(state, id).empty() && id != CommandId::palette) commands.push(id);
+}
+
+void draw_rows(const AppState& state, PaletteState& palette, const std::vector<Found>& found, std::size_t places,
+               bool moved, CommandQueue& commands) {
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const bool is_chosen = places + i == palette.chosen;
+    const CommandInfo& info = *found[i].info;
+    const std::string_view reason = why_not(state, info.id);
+    ImGui::PushID(static_cast<int>(info.id));
+    const std::string title(info.title);
+    if (!reason.empty()) ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyle().Colors[ImGuiCol_TextDisabled]);
+    if (ImGui::Selectable(title.c_str(), is_chosen, ImGuiSelectableFlags_AllowOverlap)) give(state, info.id, commands);
+    if (!reason.empty()) ImGui::PopStyleColor();
+    if (is_chosen && moved) ImGui::SetScrollHereY();
+    tooltip(reason.empty() ? info.help : reason);
+    const std::string right =
+        reason.empty() ? std::string(info.menu) + "   " + std::string(info.shortcut) : std::string(reason);
+    ImGui::SameLine();
+    right_text(right, true);
+    ImGui::PopID();
+  }
+}
+
+}  // namespace
+
+void draw_palette(const AppState& state, PaletteState& palette, CommandQueue& commands) {
+  if (!state.window.palette_open) {
+    palette.was_open = false;
+    return;
+  }
+  const Look look(state);
+  const ImGuiViewport& viewport = *ImGui::GetMainViewport();
+  const bool appeared = !palette.was_open;
+  palette.was_open = true;
+  if (appeared) palette = {{}, 0, true};
+  const float width = std::min(look.px(620), viewport.WorkSize.x * 0.9F);
+  ImGui::SetNextWindowPos({viewport.WorkPos.x + (viewport.WorkSize.x - width) / 2, viewport.WorkPos.y + look.px(60)});
+  ImGui::SetNextWindowSize({width, std::min(look.px(430), viewport.WorkSize.y * 0.7F)});
+  if (appeared) ImGui::SetNextWindowFocus();
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, ImGui::GetStyle().Colors[ImGuiCol_PopupBg]);
+  constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                     ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings;
+  if (ImGui::Begin("Command palette", nullptr, flags)) {
+    if (appeared) ImGui::SetKeyboardFocusHere();
+    ImGui::SetNextItemWidth(-1);
+    const bool has_trace = state.source() != nullptr && state.source()->trace;
+    const char* const hint = has_trace
+                                 ? "A few letters of a command; an address, size>1GiB, tag:opt, a moment such as 1.2s"
+                                 : "Type a few letters of a command";
+    if (text_field("##command", hint, palette.typed)) palette.chosen = 0;
+    const std::vector<Found> found = find_commands(palette.typed);
+    const std::vector<Place> places = find_places(state, palette.typed);
+    const std::size_t rows = places.size() + found.size();
+    bool moved = false;
+    if (rows > 0) {
+      if (ImGui::IsKeyPressed(ImGuiKey_DownArrow)) palette.chosen = (palette.chosen + 1) % rows, moved = true;
+      if (ImGui::IsKeyPressed(ImGuiKey_UpArrow)) palette.chosen = (palette.chosen + rows - 1) % rows, moved = true;
+      palette.chosen = std::min(palette.chosen, rows - 1);
+      if (ImGui::IsKeyPressed(ImGuiKey_Enter, false)) {
+        if (palette.chosen < places.size())
+          go(places[palette.chosen], commands);
+        else
+          give(state, found[palette.chosen - places.size()].info->id, commands);
+      }
+    } else {
+      dim_text("No command is like \"" + palette.typed + "\".");
+    }
+    if (ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) commands.push(CommandId::palette);
+    ImGui::BeginChild("found");
+    draw_places(palette, places, moved, commands);
+    draw_rows(state, palette, found, places.size(), moved, commands);
+    ImGui::EndChild();
+    // A click elsewhere closes it.
+    if (!appeared && !ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) &&
+        ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+      commands.push(CommandId::palette);
+  }
+  ImGui::End();
+  ImGui::PopStyleColor();
+}
+
+}  // namespace hbmscope::gui

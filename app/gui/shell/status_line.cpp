@@ -1,0 +1,126 @@
+#include "app/gui/shell/status_line.h"
+
+#include <string>
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/core/amounts.h"
+#include "app/gui/core/running_work.h"
+#include "app/gui/core/taken_in.h"
+#include "app/gui/look/drawing.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string seen_text(const ProfileView& view) {
+  return text_from_count(static_cast<std::int64_t>(view.sample_count())) + " of " +
+         text_from_count(static_cast<std::int64_t>(view.profile->sample_count())) + " samples, " +
+         amount_text(view, view.selected.bytes) + " of " + amount_text(view, view.total.bytes) + " (" +
+         text_from_share(view.selected.bytes, view.total.bytes) + " of the profile)";
+}
+
+void divide() {
+  ImGui::SameLine(0, ImGui::GetFontSize());
+  dim_text("|");
+  ImGui::SameLine(0, ImGui::GetFontSize());
+}
+
+// What all views of a trace have in common: how much there is, and how the heap in front stands at the moment.
+void draw_trace(const AppState& state, const Source& source, CommandQueue& commands) {
+  const Trace& trace = *source.trace;
+  const TakenIn taken = taken_in(source);
+  const Look look(state);
+  ImGui::PushStyleColor(ImGuiCol_Button, ImVec4(0, 0, 0, 0));
+  ImGui::PushStyleColor(ImGuiCol_Text,
+                        taken.is_whole ? ImGui::GetStyleColorVec4(ImGuiCol_Text) : look.vec(Role::failure));
+  if (ImGui::SmallButton(((taken.is_whole ? "" : "! ") + taken.words + "###taken in").c_str()))
+    commands.push(command::set_view, ViewKind::import);
+  ImGui::PopStyleColor(2);
+  tooltip(
+      "What was read of what the file holds; a click opens Import, which says what is missing and why. Other entries "
+      "are marks, counters, attributes and frees that were worked out.");
+  const auto& map = state.answers().heap_map;
+  // Of a running job the figures before stay until the next ones are there.
+  const bool is_newest = map.state == AnswerState::ready && map.value->moment->trace.get() == &trace;
+  if (!map.value || (!is_newest && !source.live)) return;
+  const HeapMapAnswer& answer = *map.value;
+  const HeapState& heap = answer.moment->heap(answer.heap);
+  const auto external = external_fragmentation(heap);
+  const auto largest = heap.space.largest_free();
+  if (external && largest) {
+    divide();
+    text("external fragmentation " + fmt::format("{:.1f} %", *external * 100) + ", fits up to " +
+         text_from_bytes(static_cast<std::int64_t>(*largest)));
+    tooltip("1 - largest free block / all free bytes, " + phrase_of(answer.moment->moment) + ".");
+  }
+}
+
+// What is there sooner needs no words.
+constexpr auto patience = std::chrono::milliseconds(300);
+
+// One line for all that workers do: the longest running is named, and Stop gives up all of it.
+void draw_work(const AppState& state, CommandQueue& commands) {
+  const std::vector<RunningWork> running = running_work(state.contexts);
+  if (!running.empty() && std::chrono::steady_clock::now() - running.front().since > patience) {
+    const RunningWork& first = running.front();
+    divide();
+    std::string words = "working out " + std::string(first.what);
+    if (first.total_events > 0)
+      words += ": " + text_from_share(static_cast<std::int64_t>(first.done_events),
+                                      static_cast<std::int64_t>(first.total_events));
+    if (running.size() > 1)
+      words += ", and " + text_from_count(static_cast<std::int64_t>(running.size() - 1)) + " more";
+    dim_text(words);
+    ImGui::SameLine();
+    if (ImGui::SmallButton("Stop")) commands.push(CommandId::stop_work);
+    tooltip(info_of(CommandId::stop_work).help);
+  } else if (running.empty() && has_stopped_work(state.contexts)) {
+    divide();
+    dim_text("stopped");
+    ImGui::SameLine();
+    if (ImGui::SmallButton("Go on")) commands.push(CommandId::go_on_working);
+    tooltip(info_of(CommandId::go_on_working).help);
+  }
+}
+
+}  // namespace
+
+void draw_status_line(const AppState& state, CommandQueue& commands) {
+  ImGui::SetCursorPosX(ImGui::GetStyle().WindowPadding.x + 2);
+  ImGui::AlignTextToFramePadding();
+  const Source* source = state.source();
+  const auto& view = state.answers().view;
+  if (source != nullptr && source->trace) {
+    draw_trace(state, *source, commands);
+  } else if (!view.value) {
+    dim_text(source == nullptr ? "" : source->name());
+  } else {
+    text(seen_text(*view.value));
+    tooltip(exact_amount_text(*view.value, view.value->selected.bytes) + " of " +
+            exact_amount_text(*view.value, view.value->total.bytes));
+    if (view.value->total.unknown > 0) {
+      divide();
+      text("? " + text_from_count(view.value->total.unknown) + " of unknown size");
+      tooltip("Counted, never summed.");
+    }
+    if (source != nullptr && source->profile && is_device_memory_profile(*source->profile)) {
+      divide();
+      dim_text("array sizes, before rounding and padding");
+    }
+  }
+  if (source != nullptr && source->trace && view.value && view.value->selected.bytes != view.value->total.bytes) {
+    divide();
+    text("filtered to " + amount_text(*view.value, view.value->selected.bytes) + " of " +
+         amount_text(*view.value, view.value->total.bytes));
+  }
+  draw_work(state, commands);
+  if (state.window.notice.empty()) return;
+  divide();
+  const float space = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().WindowPadding.x;
+  text(shortened(state.window.notice, space));
+  tooltip(state.window.notice);
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,17 @@
+#include "app/gui/sources/sample.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace hbmscope::gui {
+
+std::string find_sample() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (const char* named = std::getenv("HBMSCOPE_SAMPLE"); named != nullptr && *named != '\0') return named;
+  for (const char* candidate : {HBMSCOPE_SAMPLE_INSTALLED, HBMSCOPE_SAMPLE_IN_SOURCES})
+    if (fs::is_regular_file(candidate, error)) return candidate;
+  return {};
+}
+
+}  // namespace hbmscope::gui

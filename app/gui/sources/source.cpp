@@ -1,0 +1,47 @@
+#include "app/gui/sources/source.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string_view>
+
+namespace hbmscope::gui {
+namespace {
+
+// What runs, and its process: "train.py (4711)", "train.py (8 processes)". Empty where the trace does not say.
+std::string name_of_job(const Trace& trace) {
+  if (trace.streams.empty()) return {};
+  const Definitions& definitions = trace.streams.front().definitions();
+  const std::string command(definitions.job_fact("command"));
+  std::string name;
+  // The script and not its interpreter: the program, or the last word that names a Python file.
+  for (std::size_t begin = 0; begin < command.size();) {
+    const std::size_t end = std::min(command.find(' ', begin), command.size());
+    const std::string word = std::filesystem::path(command.substr(begin, end - begin)).filename().string();
+    if (begin == 0 || word.ends_with(".py")) name = word;
+    begin = end + 1;
+  }
+  if (name.empty()) return name;
+  std::set<std::string_view> processes;
+  for (const Stream& stream : trace.streams) processes.insert(stream.definitions().job_fact("process"));
+  return name + " (" +
+         (processes.size() == 1 ? std::string(*processes.begin()) : std::to_string(processes.size()) + " processes") +
+         ")";
+}
+
+}  // namespace
+
+std::string Source::name() const {
+  if (trace && (path.starts_with("live:") || path.starts_with("tcp:")))
+    if (std::string job = name_of_job(*trace); !job.empty()) return job;
+  const std::string last = std::filesystem::path(path).filename().string();
+  // The changes that are shown: the wanted ones may still be on their way, or not be possible.
+  const std::vector<WorkloadChange>& changes = workload ? workload->answer->opened->changes : what_if;
+  return (last.empty() ? path : last) + (changes.empty() ? std::string() : " (" + text_from_changes(changes) + ")");
+}
+
+void cancel_emulating(const Source& source) {
+  if (source.workload && source.workload->emulating) source.workload->emulating->cancelled = true;
+}
+
+}  // namespace hbmscope::gui

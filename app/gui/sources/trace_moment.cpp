@@ -1,0 +1,146 @@
+#include "app/gui/sources/trace_moment.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "analysis/trace/layers.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope::gui {
+
+std::string text_from_heap_key(HeapKey key) {
+  return fmt::format("{}:{}", key.stream + 1, key.heap);
+}
+
+std::optional<HeapKey> parse_heap_key(std::string_view text) {
+  HeapKey key;
+  const char* end = text.data() + text.size();
+  const auto stream = std::from_chars(text.data(), end, key.stream);
+  if (stream.ec != std::errc() || stream.ptr == end || *stream.ptr != ':' || key.stream == 0) return std::nullopt;
+  const auto heap = std::from_chars(stream.ptr + 1, end, key.heap);
+  if (heap.ec != std::errc() || heap.ptr != end) return std::nullopt;
+  --key.stream;
+  return key;
+}
+
+namespace {
+
+// "after 9999998 of 10000000 events" with the thousands set apart.
+std::string with_thousands(std::string_view text) {
+  std::string grouped;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view before = text.substr(0, at), rest = text.substr(at);
+    const bool is_count = before.ends_with("after ") || before.ends_with(" of ");
+    const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    std::uint64_t count = 0;
+    const bool is_number = std::from_chars(rest.data(), rest.data() + digits, count).ec == std::errc();
+    if (is_count && is_number && rest.substr(digits).starts_with(' ')) {
+      grouped += exact_text_from_count(static_cast<std::int64_t>(count));
+      at += digits;
+    } else {
+      grouped += text[at++];
+    }
+  }
+  return grouped;
+}
+
+}  // namespace
+
+std::string phrase_of(const Moment& moment) {
+  const std::string text = with_thousands(moment.text);
+  return text.starts_with("after ") ? text : "at " + text;
+}
+
+namespace {
+
+// Two streams are of one process where both say which one it is.
+bool is_same_process(const Trace& trace, std::size_t a, std::size_t b) {
+  if (a == b) return true;
+  const Definitions &one = trace.streams[a].definitions(), &other = trace.streams[b].definitions();
+  const std::string_view pid = one.job_fact("pid");
+  return !pid.empty() && pid == other.job_fact("pid") && one.job_fact("host") == other.job_fact("host");
+}
+
+}  // namespace
+
+std::vector<LayerChoice> layers_of(const Trace& trace, HeapKey shown) {
+  const HeapInfo& of = trace.streams[shown.stream].definitions().heap(shown.heap);
+  std::vector<LayerChoice> layers;
+  const auto peak_of = [&](HeapKey key) { return trace.streams[key.stream].peak(key.heap).in_use_bytes; };
+  for (const NamedHeap& heap : heaps_of(trace)) {
+    const HeapInfo& info = trace.streams[heap.key.stream].definitions().heap(heap.key.heap);
+    if (info.device != of.device || !is_same_process(trace, shown.stream, heap.key.stream)) continue;
+    const auto known =
+        std::find_if(layers.begin(), layers.end(), [&](const LayerChoice& one) { return one.layer == info.layer; });
+    if (known == layers.end())
+      layers.push_back({info.layer, heap.key});
+    else if (heap.key == shown || (known->heap != shown && peak_of(heap.key) > peak_of(known->heap)))
+      known->heap = heap.key;
+  }
+  std::sort(layers.begin(), layers.end(), [](const LayerChoice& a, const LayerChoice& b) { return a.layer < b.layer; });
+  return layers;
+}
+
+std::string_view title_of(wire::Layer layer) {
+  switch (layer) {
+    case wire::Layer::physical: return "Driver";
+    case wire::Layer::pool: return "Pool";
+    case wire::Layer::chunk: return "Chunks";
+    case wire::Layer::framework: return "Framework";
+    case wire::Layer::program: return "Program";
+  }
+  return "?";
+}
+
+bool has_failures(const Trace& trace) {
+  for (const Stream& stream : trace.streams)
+    if (stream.counts().out_of_memory > 0) return true;
+  return false;
+}
+
+MomentName opening_moment(const Trace& trace) {
+  if (has_failures(trace)) {
+    // The one that an earlier stream's clock tells first; there is seldom more than one stream with any.
+    std::size_t stream = trace.streams.size();
+    const FailureEvent* first = nullptr;
+    for (std::size_t i = 0; i < trace.streams.size(); ++i)
+      for (const FailureEvent& failure : trace.streams[i].failures()) {
+        if (!failure.is_out_of_memory || is_of_one_beside(trace.streams[i], failure)) continue;
+        if (first == nullptr || failure.time_ns < first->time_ns) {
+          first = &failure;
+          stream = i;
+        }
+        break;
+      }
+    if (first != nullptr) {
+      const auto last = find_moment(trace, "oom");
+      if (last && last->positions[stream] == first->event) return MomentName("oom");
+      return {trace, stream, first->event};
+    }
+  }
+  return find_moment(trace, "peak") ? MomentName("peak") : MomentName();
+}
+
+std::size_t failures_until(const Stream& stream, std::uint64_t position) {
+  const auto& failures = stream.failures();
+  const auto after = std::upper_bound(failures.begin(), failures.end(), position,
+                                      [](std::uint64_t at, const FailureEvent& one) { return at < one.event; });
+  return static_cast<std::size_t>(after - failures.begin());
+}
+
+std::optional<std::uint64_t> next_failure(const Stream& stream, std::uint64_t position) {
+  for (const FailureEvent& failure : stream.failures())
+    if (failure.is_out_of_memory && failure.event > position) return failure.event;
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> previous_failure(const Stream& stream, std::uint64_t position) {
+  std::optional<std::uint64_t> found;
+  for (const FailureEvent& failure : stream.failures())
+    if (failure.is_out_of_memory && failure.event < position) found = failure.event;
+  return found;
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,105 @@
+#include "app/gui/views/beside/draw_beside.h"
+
+#include <algorithm>
+#include <string>
+
+#include <imgui.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/look/answer_state.h"
+#include "app/gui/look/diff_settings.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/look/frame_menu.h"
+#include "app/gui/look/side_by_side.h"
+#include "app/gui/views/beside/beside_table.h"
+
+namespace hbmscope::gui {
+namespace {
+
+void draw_heads(const AppState& state, CommandQueue& commands) {
+  const float room = std::min(ImGui::GetFontSize() * 22, ImGui::GetContentRegionAvail().x * 0.4F);
+  for (std::size_t side = 0; side < state.contexts.size(); ++side) {
+    const ContextScope scope(state, side);
+    if (side > 0) ImGui::SameLine(0, ImGui::GetFontSize());
+    ImGui::AlignTextToFramePadding();
+    bold_text(side_name(side));
+    ImGui::SameLine();
+    const Source* source = state.source();
+    text(source == nullptr ? std::string() : shortened(source->name(), room));
+    if (source != nullptr) tooltip(source->path);
+  }
+  flow(button_width("moments by requests") + 2 * ImGui::GetFrameHeight(), ImGui::GetFontSize());
+  ImGui::AlignTextToFramePadding();
+  dim_text("moments");
+  ImGui::SameLine();
+  draw_lock(state, commands);
+  draw_copy_menu(ViewKind::beside, commands);
+}
+
+std::string exact_words(const BesideRow& row) {
+  std::string words(row.meaning);
+  if (row.unit != BesideRow::Unit::bytes) return words;
+  if (row.a) words += "\nA: " + exact_text_from_bytes(*row.a);
+  if (row.b) words += "\nB: " + exact_text_from_bytes(*row.b);
+  return words;
+}
+
+void draw_figures(const HeapsBeside& heaps) {
+  constexpr ImGuiTableFlags flags = ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit;
+  if (!ImGui::BeginTable("figures", 4, flags)) return;
+  const float figure = ImGui::CalcTextSize("+1,023.9 points").x;
+  ImGui::TableSetupColumn("Figure");
+  ImGui::TableSetupColumn("A", 0, figure);
+  ImGui::TableSetupColumn("B", 0, figure);
+  ImGui::TableSetupColumn("B - A", 0, figure);
+  table_headers(1, 4);
+  for (const BesideRow& row : heaps.rows) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    text(row.name);
+    tooltip(exact_words(row));
+    ImGui::TableNextColumn();
+    right_text(text_from_figure(row, row.a));
+    ImGui::TableNextColumn();
+    right_text(text_from_figure(row, row.b));
+    ImGui::TableNextColumn();
+    right_text(text_from_difference(row), row.a == row.b);
+  }
+  ImGui::EndTable();
+}
+
+// Words on the left, figures on the right; below one another where there is no room for that.
+void draw_answer(const BesideAnswer& answer) {
+  const HeapsBeside& heaps = answer.heaps;
+  const float all = ImGui::GetContentRegionAvail().x, least = ImGui::GetFontSize() * 30;
+  const bool has_room = all >= 2 * least;
+  ImGui::BeginChild("words", {has_room ? all - least - ImGui::GetStyle().ItemSpacing.x : 0, 0},
+                    has_room ? 0 : ImGuiChildFlags_AutoResizeY);
+  for (const std::string& sentence : heaps.sentences) {
+    ImGui::Bullet();
+    wrapped_text(sentence);
+  }
+  if (!answer.settings.empty()) {
+    ImGui::Spacing();
+    dim_text("settings that differ, A > B:");
+    for (const SettingChange& setting : answer.settings) wrapped_text(setting_line(setting));
+  }
+  ImGui::EndChild();
+  if (has_room) ImGui::SameLine();
+  ImGui::BeginChild("figures", {0, 0});
+  draw_figures(heaps);
+  ImGui::EndChild();
+}
+
+}  // namespace
+
+void draw_beside(const AppState& state, BesideState& view, CommandQueue& commands) {
+  commands.ask(Question::beside);
+  draw_heads(state, commands);
+  if (!draw_answer_state(state, state.answers().beside, "what differs")) return;
+  draw_answer(*state.answers().beside.value);
+  if (take_copy(state, ViewKind::beside, view.copy_seen))
+    copy_table(state, table_from_beside(*state.answers().beside.value), commands);
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,113 @@
+#include "app/gui/views/device_cards/draw_device_cards.h"
+
+#include <algorithm>
+#include <string>
+
+#include <imgui.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/look/theme.h"
+#include "app/gui/views/device_cards/device_cards.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr std::size_t cards_max = 16;
+
+double share_of(const DeviceCard& card) {
+  if (card.whole_bytes == 0) return 0;
+  return std::min(1.0, static_cast<double>(card.in_use_bytes) / static_cast<double>(card.whole_bytes));
+}
+
+std::string words_of(const DeviceCard& card) {
+  std::string words = card.name + "\nin use " + text_from_bytes(card.in_use_bytes);
+  if (card.knows_whole && card.free_bytes)
+    words += " of " + text_from_bytes(card.whole_bytes) + "\nfree " + text_from_bytes(*card.free_bytes) +
+             ", the largest piece " + text_from_bytes(card.largest_free_bytes.value_or(0));
+  else
+    words += "\nThis source does not tell the pool size. The full width is the highest peak of all devices.";
+  if (card.failures > 0)
+    words += "\n! " + text_from_count(card.failures) + (card.failures == 1 ? " request" : " requests") + " failed";
+  return words;
+}
+
+// "free 12.4 GiB, largest 2.10 GiB", as much of it as there is room for.
+std::string figure_of(const DeviceCard& card, float width) {
+  if (!card.free_bytes) return text_from_bytes(card.in_use_bytes);
+  const std::string free = "free " + text_from_bytes(*card.free_bytes);
+  const std::string both = free + ", largest " + text_from_bytes(card.largest_free_bytes.value_or(0));
+  return ImGui::CalcTextSize(both.c_str()).x <= width ? both : free;
+}
+
+void draw_fill(ImDrawList& draw, const Look& look, const DeviceCard& card, ImVec2 from, ImVec2 to) {
+  draw.AddRectFilled(from, to, look.role(Role::free), look.px(2));
+  const float width = static_cast<float>(share_of(card)) * (to.x - from.x);
+  if (card.in_use_bytes > 0)
+    draw.AddRectFilled(from, {from.x + std::max(1.0F, width), to.y}, look.role(Role::parameters), look.px(2));
+}
+
+void draw_card(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 size, CommandQueue& commands) {
+  const ImVec2 from = ImGui::GetCursorScreenPos(), to{from.x + size.x, from.y + size.y};
+  if (ImGui::InvisibleButton("card", size)) commands.push(command::choose_heap, card.heap);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const ImGuiCol fill = ImGui::IsItemHovered() ? ImGuiCol_FrameBgHovered : ImGuiCol_FrameBg;
+  draw.AddRectFilled(from, to, ImGui::GetColorU32(fill), look.px(3));
+  if (is_shown) draw.AddRect(from, to, look.role(Role::text), look.px(3), look.px(2));
+  const float pad = look.px(6), line = ImGui::GetTextLineHeight(), width = size.x - 2 * pad;
+  const std::string flag = card.failures > 0 ? "!" : "";
+  draw.AddText({from.x + pad, from.y + look.px(3)}, look.role(Role::text),
+               shortened(card.name, width - line, true).c_str());
+  if (!flag.empty())
+    draw.AddText({to.x - pad - ImGui::CalcTextSize("!").x, from.y + look.px(3)}, look.role(Role::failure), "!");
+  const float bar = from.y + look.px(5) + line;
+  draw_fill(draw, look, card, {from.x + pad, bar}, {to.x - pad, bar + look.px(6)});
+  draw.AddText({from.x + pad, bar + look.px(8)}, ImGui::GetColorU32(ImGuiCol_TextDisabled),
+               shortened(figure_of(card, width), width).c_str());
+  tooltip(words_of(card));
+}
+
+// Sixteen and more: a cell each, filled from below, and a mark where a request failed.
+void draw_cell(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 size, CommandQueue& commands) {
+  const ImVec2 from = ImGui::GetCursorScreenPos(), to{from.x + size.x, from.y + size.y};
+  if (ImGui::InvisibleButton("card", size)) commands.push(command::choose_heap, card.heap);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(from, to, look.role(Role::free));
+  const float height = static_cast<float>(share_of(card)) * size.y;
+  draw.AddRectFilled({from.x, to.y - height}, to, look.role(Role::parameters));
+  if (card.failures > 0) draw.AddRectFilled(from, {to.x, from.y + look.px(4)}, look.role(Role::failure));
+  if (is_shown || ImGui::IsItemHovered()) draw.AddRect(from, to, look.role(Role::text), 0, look.px(2));
+  tooltip(words_of(card));
+}
+
+}  // namespace
+
+void draw_device_cards(const AppState& state, CommandQueue& commands) {
+  const Source* source = state.source();
+  const auto& moment = state.answers().moment.value;
+  if (source == nullptr || !source->trace || !moment || source->devices.size() < 2) return;
+  if (!source->is_source_of(*moment)) return;
+  const std::vector<DeviceCard> cards = find_device_cards(source->devices, *moment);
+  if (cards.empty()) return;
+  const Look look(state);
+  const HeapKey shown = choose_heap(*moment->trace, state.position().heap);
+  const auto is_of = [&](const DeviceCard& card) {
+    const std::vector<DeviceHeap>& heaps = source->devices[card.device].heaps;
+    return std::any_of(heaps.begin(), heaps.end(), [&](const DeviceHeap& heap) { return heap.key == shown; });
+  };
+  const float gap = look.px(4), pad = ImGui::GetStyle().WindowPadding.x;
+  const auto count = static_cast<float>(cards.size());
+  const float room = ImGui::GetContentRegionAvail().x - 2 * pad - (count - 1) * gap;
+  const bool as_cells = cards.size() > cards_max || room / count < ImGui::GetFontSize() * 5;
+  const ImVec2 size{as_cells ? std::clamp(room / count, look.px(6), look.px(24)) : std::min(room / count, look.px(220)),
+                    as_cells ? look.px(30) : 2 * ImGui::GetTextLineHeight() + look.px(16)};
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + pad);
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    ImGui::PushID(static_cast<int>(i));
+    if (i > 0) ImGui::SameLine(0, gap);
+    (as_cells ? draw_cell : draw_card)(look, cards[i], is_of(cards[i]), size, commands);
+    ImGui::PopID();
+  }
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,223 @@
+#include "app/gui/views/diff/draw_diff.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/model/device_name.h"
+#include "analysis/units/format.h"
+#include "app/gui/core/amounts.h"
+#include "app/gui/core/tables.h"
+#include "app/gui/look/answer_state.h"
+#include "app/gui/look/diff_settings.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/look/frame_menu.h"
+#include "app/gui/look/table_columns.h"
+#include "app/gui/views/diff/draw_diff_rows.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string name_of_source(const Source* source) {
+  return source == nullptr ? "" : source->name();
+}
+
+// Which file to compare with, while none is chosen.
+void draw_choice(const AppState& state, CommandQueue& commands) {
+  const Source* front = state.source();
+  wrapped_text("Compare " + name_of_source(front) + " with which baseline?");
+  for (const Source& source : state.sources) {
+    if (source.id == state.position().source || source.state != AnswerState::ready) continue;
+    ImGui::PushID(static_cast<int>(source.id));
+    if (ImGui::Button(source.name().c_str())) commands.push(command::compare_with, source.id);
+    tooltip(source.path);
+    ImGui::PopID();
+    ImGui::SameLine();
+    dim_text(source.summary ? source.summary->headline : "");
+  }
+  if (ImGui::Button("Another file...")) commands.push(CommandId::compare_with_file);
+}
+
+void draw_side(const Look& look, const char* role, const std::string& name, const std::string& amount, bool is_now) {
+  ImGui::PushStyleColor(ImGuiCol_Text, look.role(Role::dim_text));
+  ImGui::TextUnformatted(role);
+  ImGui::PopStyleColor();
+  ImGui::SameLine(0, look.px(6));
+  if (is_now) {
+    bold_text(name);
+  } else {
+    text(name);
+  }
+  ImGui::SameLine(0, look.px(6));
+  dim_text(amount);
+}
+
+void draw_head(const AppState& state, const Look& look, const ProfileDiff& diff, const ProfileView& view,
+               DiffState& local, CommandQueue& commands) {
+  const TextPair totals = view.columns.bytes
+                              ? texts_from_bytes(diff.now.bytes, diff.baseline.bytes)
+                              : TextPair{amount_text(view, diff.now.bytes), amount_text(view, diff.baseline.bytes)};
+  ImGui::AlignTextToFramePadding();
+  draw_side(look, "now:", name_of_source(state.source()), totals.first, true);
+  const std::string baseline = name_of_source(state.baseline());
+  flow(ImGui::CalcTextSize(("against baseline: " + baseline + totals.second).c_str()).x + look.px(12));
+  draw_side(look, "against baseline:", baseline, totals.second, false);
+  flow(button_width("Swap"));
+  if (ImGui::Button("Swap")) commands.push(CommandId::swap_baseline);
+  tooltip("Turns the sign round. Sign = now - baseline.");
+  draw_copy_menu(ViewKind::diff, commands);
+
+  const std::int64_t change = diff.now.bytes - diff.baseline.bytes;
+  ImGui::PushFont(bold_font(), ImGui::GetStyle().FontSizeBase * 1.15F);
+  ImGui::PushStyleColor(ImGuiCol_Text, look.role(change > 0 ? Role::grown : change < 0 ? Role::shrunk : Role::text));
+  text(delta_amount_text(view, change) + " (" + delta_text_from_share(diff.baseline.bytes, diff.now.bytes) + ")");
+  ImGui::PopStyleColor();
+  ImGui::PopFont();
+  tooltip("now - baseline: " + exact_amount_text(view, diff.now.bytes) + " - " +
+          exact_amount_text(view, diff.baseline.bytes));
+  ImGui::SameLine();
+  dim_text("count " + delta_text_from_count(diff.now.count - diff.baseline.count) + ";  " +
+           text_from_share(diff.unmatched_bytes, diff.compared_bytes) + " of the bytes of both have no partner");
+  tooltip(std::string("Bytes of stacks that are in one of the two files only, of all bytes of both. Stacks match by "
+                      "function and ") +
+          (diff.is_by_file_name ? "the file's name, because a side was stripped of its folders" : "the file's tail") +
+          "; with \"match by line\" a moved line is a new stack.");
+
+  if (ImGui::RadioButton("Stacks", !local.by_function)) local.by_function = false;
+  ImGui::SameLine();
+  if (ImGui::RadioButton("Functions", local.by_function)) local.by_function = true;
+  flow(button_width("Match by line") + ImGui::GetFrameHeight());
+  bool by_line = state.position().match == StackMatch::line;
+  if (ImGui::Checkbox("Match by line", &by_line)) commands.push(CommandId::toggle_match_line);
+  tooltip("Strict: a stack whose line moved is gone and new.");
+  flow(button_width("Stop comparing"));
+  if (ImGui::Button("Stop comparing")) commands.push(CommandId::stop_comparing);
+}
+
+// Only what changed: "TPU 3 +1.20 GiB   TPU 4 −12.0 MiB". `any`: something stands in the line already.
+void draw_groups(const Look& look, const std::vector<GroupDiffRow>& rows, bool devices, const ProfileView& view,
+                 bool& any) {
+  for (const GroupDiffRow& row : rows) {
+    const std::int64_t change = row.now.bytes - row.baseline.bytes;
+    if (change == 0) continue;
+    std::string name = row.name ? (devices ? parse_device_name(*row.name).short_text() : *row.name) : "not named";
+    const std::string words = delta_amount_text(view, change);
+    if (any) flow(ImGui::CalcTextSize((name + words).c_str()).x + look.px(5), look.px(18));
+    any = true;
+    dim_text(name);
+    ImGui::SameLine(0, look.px(5));
+    ImGui::PushStyleColor(ImGuiCol_Text, look.role(change > 0 ? Role::grown : Role::shrunk));
+    text(words);
+    ImGui::PopStyleColor();
+    tooltip(amount_text(view, row.baseline.bytes) + " before, " + amount_text(view, row.now.bytes) + " now");
+  }
+}
+
+void draw_row(const AppState& state, const Look& look, const ProfileDiff& diff, const ProfileView& view,
+              const DiffRowShown& row, std::int64_t largest, CommandQueue& commands) {
+  ImGui::TableNextColumn();
+  const ImVec2 corner = ImGui::GetCursorPos();
+  const bool selected = row.key.function == state.position().selection.function && !row.key.empty() &&
+                        (state.position().selection.file.empty() || state.position().selection.file == row.key.file);
+  if (ImGui::Selectable("##row", selected, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap))
+    commands.select(row.key);
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) draw_diff_tooltip(diff, view, row);
+  draw_frame_menu(row.frame, commands);
+  ImGui::SetCursorPos(corner);
+  const std::int64_t change = row.now.bytes - row.baseline.bytes;
+  delta_cell(look, largest == 0 ? 0 : static_cast<double>(change) / static_cast<double>(largest),
+             delta_amount_text(view, change), row.change == Change::gone);
+  ImGui::TableNextColumn();
+  right_text(amount_text(view, row.baseline.bytes), row.baseline.bytes == 0);
+  ImGui::TableNextColumn();
+  right_text(amount_text(view, row.now.bytes), row.now.bytes == 0);
+  ImGui::TableNextColumn();
+  right_text(delta_text_from_count(row.now.count - row.baseline.count), row.now.count == row.baseline.count);
+  ImGui::TableNextColumn();
+  dim_text(text_from_change(row.change));
+  ImGui::TableNextColumn();
+  text(row.frame.function);
+  ImGui::SameLine();
+  dim_text(location_text(row.frame));
+  if (!row.rest.empty()) {
+    ImGui::SameLine();
+    dim_text(row.rest);
+  }
+}
+
+void draw_table(const AppState& state, const Look& look, const ProfileDiff& diff, const ProfileView& view,
+                DiffState& local, CommandQueue& commands) {
+  constexpr ImGuiTableFlags flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate | ImGuiTableFlags_ScrollY |
+                                    ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable | ImGuiTableFlags_BordersInnerV |
+                                    ImGuiTableFlags_NoBordersInBodyUntilResize;
+  if (!ImGui::BeginTable("diff", 6, flags, size_of_last_table(look))) return;
+  ImGui::TableSetupScrollFreeze(0, 1);
+  constexpr ImGuiTableColumnFlags number = ImGuiTableColumnFlags_PreferSortDescending;
+  const ColumnSetup columns[] = {{"Change", 132, 0, number},
+                                 {"Baseline", 84, 2, number},
+                                 {"Now", 84, 1, number},
+                                 {"Count", 72, 3, number},
+                                 {"What", 60, 4},
+                                 {local.by_function ? "Function" : "Stack, innermost own frame first", 170, 0,
+                                  ImGuiTableColumnFlags_WidthStretch | ImGuiTableColumnFlags_NoSort}};
+  set_up_table_columns(look, columns);
+  table_headers(0, 4);
+  sort_diff_rows(state.answers().diff.value, state.position().find, local);
+  const std::int64_t largest = largest_change(diff, local.by_function);
+  ImGuiListClipper clipper;
+  clipper.Begin(static_cast<int>(local.rows.size()));
+  while (clipper.Step())
+    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+      ImGui::TableNextRow(0, look.px(24));
+      ImGui::PushID(i);
+      const std::uint32_t index = local.rows[static_cast<std::size_t>(i)];
+      draw_row(state, look, diff, view, shown_diff_row(diff, index, local.by_function), largest, commands);
+      ImGui::PopID();
+    }
+  ImGui::EndTable();
+}
+
+}  // namespace
+
+void draw_diff(const AppState& state, DiffState& local, CommandQueue& commands) {
+  commands.ask(Question::diff);
+  if (!draw_source_state(state)) return;
+  const Source* baseline = state.baseline();
+  if (baseline == nullptr) return draw_choice(state, commands);
+  if (baseline->state == AnswerState::failed) {
+    draw_error(state, baseline->error);
+    if (ImGui::Button("Another file...")) commands.push(CommandId::compare_with_file);
+    return;
+  }
+  if (baseline->state == AnswerState::pending) return draw_reading(*baseline, commands);
+  if (baseline->id == state.position().source) {
+    wrapped_text(baseline->name() + " is the baseline. Choose the file to compare with it:");
+    for (const Source& source : state.sources) {
+      if (source.id == baseline->id || source.state != AnswerState::ready) continue;
+      ImGui::PushID(static_cast<int>(source.id));
+      if (ImGui::Button(source.name().c_str())) commands.push(command::show_source_file, source.id);
+      ImGui::PopID();
+    }
+    if (ImGui::Button("Open a file...")) commands.push(CommandId::open_file);
+    return;
+  }
+  if (!draw_answer_state(state, state.answers().diff, "the diff")) return;
+  const auto& view = state.answers().view.value;
+  if (!view) return;
+  const ProfileDiff& diff = *state.answers().diff.value;
+  const Look look(state);
+  draw_diff_settings(state, look);
+  draw_head(state, look, diff, *view, local, commands);
+  bool any = false;
+  draw_groups(look, diff.devices, true, *view, any);
+  draw_groups(look, diff.kinds, false, *view, any);
+  draw_table(state, look, diff, *view, local, commands);
+  if (!take_copy(state, ViewKind::diff, local.copy_seen)) return;
+  if (local.rows_of != state.answers().diff.value)
+    return;  // The table was out of sight: its rows are of another answer.
+  copy_table(state,
+             local.by_function ? table_from_diff_frames(diff, *view, local.rows)
+                               : table_from_diff_stacks(diff, *view, local.rows),
+             commands);
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,31 @@
+#include "app/gui/views/flame_graph/draw_flame_legend.h"
+
+#include <string>
+#include <vector>
+
+#include "app/gui/core/copy_as_command.h"
+#include "app/gui/look/legend_line.h"
+
+namespace hbmscope::gui {
+
+std::size_t draw_flame_legend(const AppState& state, CommandQueue& commands) {
+  const Look look(state);
+  const std::vector<std::string>& files = state.colors.files();
+  std::vector<LegendEntry> entries;
+  // Hues go to the files that held most when they were given: these stay where there is no room for all.
+  double weight = static_cast<double>(files.size()) + 2;
+  const auto add = [&](std::string name, std::string tip, ImU32 color) {
+    entries.push_back(
+        {name + "##" + std::to_string(entries.size()), name, std::move(tip), color, weight--, false, false});
+  };
+  for (std::size_t hue = 0; hue < files.size(); ++hue)
+    add(file_title(files[hue]), files[hue] + "\nClick: filter to this file, click again: show all.", look.hue(hue));
+  if (files.size() == hue_count) add("other files", "Files that hold less share a colour.", look.role(Role::several));
+  add("libraries", "Frames of libraries", look.role(Role::same));
+  const LegendPick pick = draw_legend_line(look, entries);
+  if (pick.clicked && *pick.clicked < files.size())
+    commands.push(command::add_filter, "file=" + where_quote(files[*pick.clicked]));
+  return pick.hovered && *pick.hovered < files.size() ? *pick.hovered : hue_count + 1;
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,152 @@
+#include "app/gui/views/fragmentation/draw_fragmentation.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/core/piece_text.h"
+#include "app/gui/core/trace_tables.h"
+#include "app/gui/look/answer_state.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/look/fragmentation_ruler.h"
+#include "app/gui/look/frame_menu.h"
+#include "app/gui/look/step_table.h"
+#include "app/gui/look/table_columns.h"
+#include "app/gui/look/trace_head.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+  return text_from_share(static_cast<std::int64_t>(part), static_cast<std::int64_t>(whole));
+}
+
+// The request that fails at this very moment, else the largest one so far.
+std::optional<RulerRequest> find_request(const FreeAnswer& answer, const FreeHistory* history) {
+  const std::uint64_t position = answer.moment->position(answer.heap);
+  const auto& failures = answer.moment->stream(answer.heap).failures();
+  auto failure = std::lower_bound(failures.begin(), failures.end(), position,
+                                  [](const FailureEvent& one, std::uint64_t at) { return one.event < at; });
+  for (; failure != failures.end() && (*failure).event == position; ++failure)
+    if ((*failure).is_out_of_memory && (*failure).heap == answer.heap.heap)
+      return RulerRequest{(*failure).asked_bytes, true, true, "the request"};
+  const LargestRequest* largest = history == nullptr ? nullptr : history->largest_request_at(position);
+  if (largest == nullptr) return std::nullopt;
+  return RulerRequest{largest->bytes, largest->has_failed, false, "largest request so far"};
+}
+
+void draw_figures(const FreePieces& free, const std::optional<RulerRequest>& request, const FreeHistory* history,
+                  std::uint64_t position) {
+  text("external fragmentation " + percent(free.scattered_bytes(), free.bytes));
+  tooltip("1 - largest free block / all free bytes: how much of what is free is not in the largest piece");
+  const auto figure = [](const std::string& words) {
+    flow(ImGui::CalcTextSize(words.c_str()).x, ImGui::GetFontSize() * 2);
+    text(words);
+  };
+  figure("fits up to " + text_from_bytes(free.largest_bytes()));
+  tooltip(
+      "A request of that size fits into a free piece. Whether the pool could still grow is not told, so that a "
+      "larger one may succeed.");
+  const std::string largest =
+      largest_request_text(free, history == nullptr ? nullptr : history->largest_request_at(position),
+                           request && request->is_now ? std::optional(request->bytes) : std::nullopt);
+  if (!largest.empty()) figure(largest);
+}
+
+std::string text_from_step(const Stream& stream, const ScatterStep& step) {
+  const std::string what = step.what == HeapChange::What::allocated ? "allocation"
+                           : step.what == HeapChange::What::freed   ? "free"
+                                                                    : "regions";
+  return what + (step.what == HeapChange::What::other ? "" : ", " + own_line_text(stream.definitions(), step.stack));
+}
+
+void draw_step(const Look& look, const FreeAnswer& answer, const ScatterStep& step, std::uint64_t most,
+               CommandQueue& commands) {
+  const Stream& stream = answer.moment->stream(answer.heap);
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  ImGui::PushID(static_cast<int>(step.position));
+  const std::string at = step.since_start_ns ? text_from_moment_ns(*step.since_start_ns)
+                                             : "event " + text_from_count(static_cast<std::int64_t>(step.position));
+  const bool is_here = step.position == answer.moment->position(answer.heap);
+  if (ImGui::Selectable(at.c_str(), is_here, ImGuiSelectableFlags_SpanAllColumns))
+    commands.push(command::set_moment, {*answer.moment->trace, answer.heap.stream, step.position});
+  tooltip("Shows the moment after it, event " + text_from_count(static_cast<std::int64_t>(step.position)));
+  ImGui::PopID();
+  ImGui::TableNextColumn();
+  const std::int64_t delta = step.scattered_after > step.scattered_before ? static_cast<std::int64_t>(step.change())
+                                                                          : -static_cast<std::int64_t>(step.change());
+  bar_cell(look, static_cast<double>(step.change()) / static_cast<double>(most), delta_text_from_bytes(delta),
+           look.bar());
+  ImGui::TableNextColumn();
+  right_text(percent(step.scattered_before, step.free_before) + " > " + percent(step.scattered_after, step.free_after));
+  ImGui::TableNextColumn();
+  cell_text(text_from_step(stream, step));
+}
+
+void draw_steps(const AppState& state, const Look& look, const FreeAnswer& answer, CommandQueue& commands) {
+  bold_text("What moved it most, in the whole trace");
+  tooltip("By how many of the free bytes an event put outside of the largest piece, or brought back into it");
+  const auto& history = state.answers().free_history;
+  if (history.pending()) draw_pending("what moved it most", history.asked, history.work.get());
+  if (history.failed()) draw_error(state, history.error);
+  if (!history.value) return;
+  if (history.value->steps.empty()) return dim_text("nothing did");
+  if (!ImGui::BeginTable("steps", 4, ImGuiTableFlags_RowBg)) return;
+  constexpr ColumnSetup columns[] = {
+      {"When", 90}, {"Scattered", 100}, {"Fragmentation", 130, 1}, {"By", 120, 0, ImGuiTableColumnFlags_WidthStretch}};
+  set_up_table_columns(look, columns);
+  table_headers(1, 3);
+  const std::uint64_t most = std::max<std::uint64_t>(1, history.value->steps.front().change());
+  for (const ScatterStep& step : history.value->steps) draw_step(look, answer, step, most, commands);
+  ImGui::EndTable();
+}
+
+}  // namespace
+
+void draw_fragmentation(const AppState& state, FragmentationState& view, CommandQueue& commands) {
+  commands.ask(Question::free);
+  commands.ask(Question::free_history);
+  if (state.answers().moment.failed()) draw_moment_error(state, commands);
+  if (!draw_answer_state(state, state.answers().free, "what is free"))
+    return draw_no_heap(state, state.answers().free.state);
+  const auto answer = state.answers().free.value;
+  const Look look(state);
+  if (!answer->free) {
+    wrapped_text("What is free in this heap is not known: its source does not tell the pool's regions.");
+    return;
+  }
+  // The history of another heap says nothing about this one.
+  const auto& history = state.answers().free_history;
+  const FreeHistory* known = history.state == AnswerState::ready ? history.value.get() : nullptr;
+  const auto request = find_request(*answer, known);
+  if (draw_heap_chooser(state, *answer->moment->trace, answer->heap, commands))
+    ImGui::SameLine(0, ImGui::GetFontSize());
+  ImGui::AlignTextToFramePadding();
+  const std::string sentence =
+      sentence_of(*answer->free, request && request->has_failed ? std::optional(request->bytes) : std::nullopt);
+  bold_text(shortened(sentence, ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
+  tooltip(sentence + " This is " + phrase_of(answer->moment->moment) + ".");
+  draw_copy_menu(ViewKind::fragmentation, commands);
+  ImGui::BeginChild("body");
+  draw_ruler(look, *answer->free, request);
+  draw_figures(*answer->free, request, known, answer->moment->position(answer->heap));
+  ImGui::Spacing();
+  const int beside = count_beside(look, 350, 2);  // Else one below the other.
+  if (ImGui::BeginTable("parts", beside)) {
+    ImGui::TableSetupColumn("pieces", ImGuiTableColumnFlags_WidthStretch, 1);
+    if (beside > 1) ImGui::TableSetupColumn("steps", ImGuiTableColumnFlags_WidthStretch, 1.5F);
+    ImGui::TableNextColumn();
+    draw_step_table(look, "by size", "Free pieces, by size", answer->free->by_size, StepUnit::bytes);
+    ImGui::TableNextColumn();
+    draw_steps(state, look, *answer, commands);
+    ImGui::EndTable();
+  }
+  ImGui::EndChild();
+  if (take_copy(state, ViewKind::fragmentation, view.copy_seen)) copy_table(state, table_from_free(*answer), commands);
+}
+
+}  // namespace hbmscope::gui

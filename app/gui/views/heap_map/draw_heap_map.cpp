@@ -1,0 +1,380 @@
+#include "app/gui/views/heap_map/draw_heap_map.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <imgui.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/core/block_table.h"
+#include "app/gui/core/piece_text.h"
+#include "app/gui/core/tables.h"
+#include "app/gui/look/answer_state.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/look/frame_menu.h"
+#include "app/gui/look/map_legend.h"
+#include "app/gui/look/trace_head.h"
+#include "app/gui/views/heap_map/draw_map_head.h"
+#include "app/gui/views/heap_map/draw_map_marks.h"
+#include "app/gui/views/heap_map/draw_minimap.h"
+#include "app/gui/views/heap_map/legend_filter.h"
+
+namespace hbmscope::gui {
+namespace {
+
+// Opens with Ctrl+F, and stays while something is looked for.
+void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands) {
+  const bool is_in_front = state.is_active_side() && state.position().view != ViewKind::blocks;
+  if (map.find_seen != state.window.find_blocks_serial) {
+    map.find_seen = state.window.find_blocks_serial;
+    map.finds |= is_in_front;
+  }
+  const bool looks_for = !state.position().blocks.where.empty();
+  if (!looks_for && !map.finds) {
+    map.filter.focus_seen = state.window.find_blocks_serial;
+    return;
+  }
+  commands.ask(Question::blocks);
+  draw_block_filter(state, map.filter, ImGui::GetContentRegionAvail().x * 0.45F, is_in_front, commands);
+  const auto& answer = state.answers().blocks;
+  const auto& found = answer.value;
+  ImGui::SameLine();
+  if (looks_for && found) {  // The arrows stay where they are while what is new is looked for.
+    ImGui::BeginDisabled(found->list.rows.empty() || answer.state != AnswerState::ready);
+    if (ImGui::ArrowButton("previous hit", ImGuiDir_Left)) commands.push(CommandId::find_previous);
+    tooltip("The hit before (Shift+F3)");
+    ImGui::SameLine();
+    if (ImGui::ArrowButton("next hit", ImGuiDir_Right)) commands.push(CommandId::find_next);
+    tooltip("The next hit (F3)");
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+  }
+  if (ImGui::Button("Close")) {
+    map.finds = false;
+    if (looks_for) commands.push(command::set_block_filter, "");
+  }
+  if (!looks_for) return;
+  ImGui::SameLine();
+  ImGui::AlignTextToFramePadding();
+  const std::string words = answer.failed()            ? answer.error.what
+                            : !found                   ? "Looking for them ..."
+                            : found->list.rows.empty() ? "Nothing among them matches."
+                                                       : blocks_sentence(*found);
+  dim_text(shortened(words, ImGui::GetContentRegionAvail().x));
+}
+
+// The picture stays at its addresses when another moment is shown.
+void follow_answer(HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>& answer, int width, int height) {
+  const bool is_other_heap = map.shown && map.shown->heap != answer->heap;
+  const bool has_new_size = width != map.width || height != map.height;
+  map.width = width;
+  map.height = height;
+  if (map.is_fit || !map.shown || is_other_heap || answer->pieces.regions.empty()) {
+    map.is_fit = true;
+    map.view = fit_heap_map(answer->pieces, width, height, map.by_region);
+    return;
+  }
+  if (map.shown == answer && !has_new_size && map.view.by_region == map.by_region) return;
+  const auto anchor = HeapLine(map.shown->pieces, map.view).address_at(std::max<std::int64_t>(0, map.view.origin));
+  map.view.by_region = map.by_region;
+  map.view.width = width;
+  map.view.rows = std::max(1, (height + map.view.pitch - 1) / map.view.pitch);
+  if (anchor) map.view.origin = static_cast<std::int64_t>(HeapLine(answer->pieces, map.view).px_of(*anchor));
+  if (map.by_region && map.view.origin > 0) map.view.origin -= map.view.origin % map.view.width;
+}
+
+// What keeps its colour: the legend's entry under the pointer, or the one that was clicked; and of that what is found.
+// Adjacent pieces are one range.
+void light(HeapMapState& map, Shade shade, std::span<const AddressRange> found, bool looks_for) {
+  const HeapPieces& pieces = map.shown->pieces;
+  map.lit_ranges.clear();
+  if (pieces.coloring == HeapColoring::change && shade == change_shade::gone) {
+    map.lit_ranges = pieces.gone;
+    return;
+  }
+  const auto add = [&](const HeapPiece& piece) {
+    if (piece.kind != PieceKind::block || piece.shade != shade) return;
+    if (!map.lit_ranges.empty() && map.lit_ranges.back().end == piece.begin)
+      map.lit_ranges.back().end = piece.end();
+    else
+      map.lit_ranges.push_back({piece.begin, piece.end()});
+  };
+  if (!looks_for) {
+    for (const HeapPiece& piece : pieces.pieces) add(piece);
+    return;
+  }
+  for (const AddressRange& range : found)
+    if (const HeapPiece* piece = pieces.find(range.begin)) add(*piece);
+}
+
+void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>& answer,
+            std::optional<Shade> lit) {
+  const Theme theme = state.settings.theme;
+  const bool finds = !state.position().blocks.where.empty();
+  const auto found = finds ? state.answers().blocks.value : nullptr;
+  if (map.shown == answer && map.drawn == map.view && map.theme == theme && map.found == found && map.lit == lit)
+    return;
+  map.shown = answer;
+  map.found = found;
+  map.drawn = map.view;
+  map.theme = theme;
+  map.lit = lit;
+  // Of the same moment only: at another one other blocks lie there.
+  const HeapHits* hits = found && found->of->moment == answer->moment ? found->hits_of(answer->heap) : nullptr;
+  auto ranges = hits != nullptr ? std::span<const AddressRange>(hits->ranges) : std::span<const AddressRange>();
+  if (lit) {
+    light(map, *lit, ranges, finds);
+    ranges = map.lit_ranges;
+  }
+  map.texture.set(map.raster.draw(answer->pieces, map.view, theme, ranges, !lit), map.view.width, map.view.height());
+}
+
+// Zoomed in, the minimap takes its place on the right: the picture gets narrower, and what is at (x, y) stays there.
+void set_view(HeapMapState& map, const HeapMapView& view, int x, int y) {
+  const bool was_fit = map.is_fit;
+  map.view = view;
+  map.is_fit = view == fit_heap_map(map.shown->pieces, map.width, map.height, map.by_region);
+  if (!was_fit || map.is_fit || map.is_longer) return;
+  const std::int64_t row = y / view.pitch;
+  std::int64_t px = view.origin + row * view.width + x;
+  const auto address = HeapLine(map.shown->pieces, view).address_at(px);
+  map.width = std::max(16, map.width - map.minimap_width);
+  map.view.width = map.width;
+  // Where rows begin with regions, everything lies elsewhere on a line of other rows.
+  if (map.by_region && address) px = static_cast<std::int64_t>(HeapLine(map.shown->pieces, map.view).px_of(*address));
+  map.view.origin = px - row * map.width - std::min(x, map.width - 1);
+  map.view = pan_heap_map(map.shown->pieces, map.view, 0);
+}
+void set_view(HeapMapState& map, const HeapMapView& view) {
+  set_view(map, view, map.width / 2, map.height / 2);
+}
+
+void zoom_to_piece(HeapMapState& map, const HeapPiece& piece) {
+  const int width = map.is_fit && !map.is_longer ? std::max(16, map.width - map.minimap_width) : map.width;
+  const HeapMapView fit = fit_heap_map(map.shown->pieces, width, map.height, map.by_region);
+  const HeapMapView near = zoom_to_range(map.shown->pieces, fit, map.height, {piece.begin, piece.end()});
+  if (near == fit) {
+    map.is_fit = true;
+    return;
+  }
+  map.view = near;
+  map.width = width;
+  map.is_fit = false;
+}
+
+// Chosen elsewhere: brought into sight here, once.
+void follow_selection(const AppState& state, HeapMapState& map) {
+  const auto& address = state.position().address;
+  const HeapPieces& pieces = map.shown->pieces;
+  if (map.fit_selection_seen != state.window.fit_selection_serial) {
+    map.fit_selection_seen = state.window.fit_selection_serial;
+    map.followed = address;
+    const HeapPiece* piece = address && state.is_active_side() ? pieces.find(*address) : nullptr;
+    if (piece != nullptr) zoom_to_piece(map, *piece);
+    return;
+  }
+  if (map.followed == address) return;
+  map.followed = address;
+  const HeapPiece* piece = address ? pieces.find(*address) : nullptr;
+  if (piece == nullptr || map.is_fit) return;
+  const HeapLine line(pieces, map.view);
+  const auto begin = static_cast<std::int64_t>(line.px_of(piece->begin)),
+             end = static_cast<std::int64_t>(line.px_of_end(piece->end()));
+  const std::int64_t shown = static_cast<std::int64_t>(map.view.width) * (map.height / map.view.pitch);
+  if (end >= map.view.origin && begin < map.view.origin + shown) return;
+  map.view.origin = begin - static_cast<std::int64_t>(map.view.rows / 2) * map.view.width - map.view.width / 2;
+  map.view = pan_heap_map(pieces, map.view, 0);
+}
+
+void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const int x = static_cast<int>(io.MousePos.x - origin.x), y = static_cast<int>(io.MousePos.y - origin.y);
+  const HeapPieces& pieces = map.shown->pieces;
+  if (io.MouseWheel != 0 && x >= 0 && y >= 0 && x < map.view.width) {
+    const double step = std::pow(io.KeyCtrl ? 4.0 : 1.25, static_cast<double>(io.MouseWheel));
+    set_view(map, zoom_heap_map(pieces, map.view, map.height, step, x, y), x, y);
+  }
+  if (io.MouseWheelH != 0)
+    set_view(map, pan_heap_map(pieces, map.view, std::lround(io.MouseWheelH * 3) * map.view.width));
+  const bool drags =
+      ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) || ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 4);
+  if (!drags || !ImGui::IsItemActive()) {
+    map.dragged_y = 0;
+    return;
+  }
+  // Where regions begin at the left they stay there: whole rows only.
+  if (map.view.by_region && map.view.origin % map.view.width == 0) {
+    map.dragged_y += io.MouseDelta.y;
+    const int rows = static_cast<int>(map.dragged_y) / map.view.pitch;
+    if (rows == 0 || (map.is_fit && !map.is_longer)) return;
+    map.dragged_y -= static_cast<float>(rows * map.view.pitch);
+    return set_view(map, pan_heap_map(pieces, map.view, static_cast<std::int64_t>(rows) * map.view.width));
+  }
+  if (!map.is_fit && (io.MouseDelta.x != 0 || io.MouseDelta.y != 0)) {
+    const auto rows = static_cast<std::int64_t>(
+        std::lround(io.MouseDelta.y / static_cast<float>(map.view.pitch) * static_cast<float>(map.view.width)));
+    set_view(map, pan_heap_map(pieces, map.view, rows + static_cast<std::int64_t>(io.MouseDelta.x)));
+  }
+}
+
+void zoom_with_keys(const AppState& state, HeapMapState& map) {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (map.zoom_seen != state.window.zoom_serial) {  // 0 fits all.
+    map.zoom_seen = state.window.zoom_serial;
+    if (state.is_in_front(ViewKind::heap_map)) map.is_fit = true;
+  }
+  if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) || io.WantTextInput || io.KeyCtrl || io.KeyAlt) return;
+  const HeapPieces& pieces = map.shown->pieces;
+  const int x = map.view.width / 2, y = map.height / 2;
+  if (ImGui::IsKeyPressed(ImGuiKey_W)) set_view(map, zoom_heap_map(pieces, map.view, map.height, 1.25, x, y));
+  if (ImGui::IsKeyPressed(ImGuiKey_S)) set_view(map, zoom_heap_map(pieces, map.view, map.height, 0.8, x, y));
+  if (map.is_fit && !map.is_longer) return;
+  if (ImGui::IsKeyPressed(ImGuiKey_A)) set_view(map, pan_heap_map(pieces, map.view, map.view.width));
+  if (ImGui::IsKeyPressed(ImGuiKey_D)) set_view(map, pan_heap_map(pieces, map.view, -map.view.width));
+}
+
+void select(const HeapMapAnswer& answer, const HeapPiece* piece, std::optional<AddressRange> cell,
+            CommandQueue& commands) {
+  if (piece == nullptr) return commands.push(CommandId::clear_selection);
+  commands.push(command::select_address, {piece->begin, frame_of_piece(answer, *piece), {}, cell});
+}
+
+void draw_piece_tooltip(const HeapMapAnswer& answer, const HeapPiece& piece, std::size_t in_cell) {
+  const PieceText words = text_from_piece(answer, piece);
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(ImGui::GetFontSize() * 42);
+  bold_text(words.title);
+  for (const std::string& line : words.lines) text(line);
+  if (in_cell > 1)
+    dim_text("the largest of " + text_from_count(static_cast<std::int64_t>(in_cell)) + " pieces in this pixel");
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
+void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origin, const MapMarks& marks,
+                    CommandQueue& commands) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const int x = static_cast<int>(std::floor(io.MousePos.x - origin.x)),
+            y = static_cast<int>(std::floor(io.MousePos.y - origin.y));
+  if (x < 0 || x >= map.view.width || y < 0 || y >= map.view.height()) return;
+  const std::int64_t px = map.view.origin + static_cast<std::int64_t>(y / map.view.pitch) * map.view.width + x;
+  const HeapLine line(answer.pieces, map.view);
+  std::size_t in_cell = 0;
+  const HeapPiece* piece = piece_in_cell(answer.pieces, line, px, in_cell);
+  if (piece != nullptr) marks.outline(*piece, Role::text, 1);
+  const bool clicked = ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseDragMaxDistanceSqr[0] <= 16;
+  if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+    if (map.is_fit && piece != nullptr)
+      zoom_to_piece(map, *piece);
+    else
+      map.is_fit = true;
+  } else if (clicked && io.MouseClickedLastCount[0] == 1) {
+    select(answer, piece, in_cell > 1 ? cell_range(answer.pieces, line, px) : std::nullopt, commands);
+    if (piece != nullptr) map.followed = piece->begin;
+  }
+  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) return;
+  if (piece != nullptr) {
+    draw_piece_tooltip(answer, *piece, in_cell);
+  } else if (const auto behind = line.region_after_notch(px)) {
+    const std::uint64_t hole =
+        answer.pieces.regions[*behind].range.begin - answer.pieces.regions[*behind - 1].range.end;
+    ImGui::SetTooltip("%s", hole == 0 ? "Two regions that touch; no block crosses."
+                                      : (text_from_bytes(hole) + " of addresses without memory").c_str());
+  }
+}
+
+// Which colour stands out. A click filters the blocks of every view; where the filter language has no words for an
+// entry, it only stands out here.
+std::optional<Shade> draw_legend(const AppState& state, const Look& look, const HeapMapAnswer& answer,
+                                 CommandQueue& commands) {
+  const HeapPieces& pieces = answer.pieces;
+  const std::string& where = state.position().blocks.where;
+  const std::vector<std::string> parts = parts_of_legend(*answer.moment->trace, answer.heap, pieces);
+  const auto is_lit = [&](const ShadeEntry& entry) { return entry.name == state.position().lit; };
+  const LegendPick pick =
+      draw_map_legend(look, pieces.knows_regions, pieces.coloring, pieces.legend, [&](std::size_t i) -> LegendMark {
+        return {is_lit(pieces.legend[i]) || has_part(where, parts[i]), parts[i]};
+      });
+  if (pick.clicked && parts[*pick.clicked].empty())
+    commands.push(command::set_lit, pieces.legend[*pick.clicked].name);
+  else if (pick.clicked)
+    commands.push(command::set_block_filter, toggle_part(where, parts, parts[*pick.clicked]));
+  if (pick.hovered) return pieces.legend[*pick.hovered].shade;
+  const auto lit = std::find_if(pieces.legend.begin(), pieces.legend.end(), is_lit);
+  return lit == pieces.legend.end() ? std::nullopt : std::optional<Shade>(lit->shade);
+}
+
+}  // namespace
+
+void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& commands) {
+  commands.ask(Question::heap_map);
+  if (state.answers().moment.failed()) draw_moment_error(state, commands);
+  if (!draw_answer_state(state, state.answers().heap_map, "the heap map")) {
+    if (!state.answers().pinned.pending()) draw_no_heap(state, state.answers().heap_map.state);
+    return;
+  }
+  const std::shared_ptr<const HeapMapAnswer> answer = state.answers().heap_map.value;
+  const Look look(state);
+  draw_map_head(state, map, *answer, commands);
+  if (answer->pieces.pieces.empty()) {
+    wrapped_text("This heap holds no memory " + phrase_of(answer->moment->moment) + ".");
+    if (ImGui::Button("Go to the peak")) commands.push(CommandId::go_to_peak);
+    return;
+  }
+  const std::optional<Shade> lit = draw_legend(state, look, *answer, commands);
+  draw_find(state, map, commands);
+
+  ImGui::BeginChild("map", {0, 0}, 0, ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
+  const float gutter = ImGui::CalcTextSize("+1023.9 GiB").x + look.px(6);
+  const ImVec2 corner = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
+  const ImVec2 origin{std::floor(corner.x + gutter), std::floor(corner.y)};
+  map.minimap_width = static_cast<int>(look.px(64));  // 56, and a gap.
+  const int all_width = std::max(16, static_cast<int>(room.x - gutter)), height = std::max(8, static_cast<int>(room.y));
+  map.by_region = state.position().by_region;
+  map.is_longer =
+      map.by_region && goes_on_below(answer->pieces, fit_heap_map(answer->pieces, all_width, height, map.by_region));
+  const bool has_minimap = map.is_longer || !map.is_fit;
+  const int width = has_minimap ? std::max(16, all_width - map.minimap_width) : all_width;
+  if (!map.shown) map.shown = answer;
+  follow_answer(map, answer, width, height);
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::InvisibleButton("pieces", {static_cast<float>(width), static_cast<float>(height)},
+                         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);
+  ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
+  const bool hovered = ImGui::IsItemHovered();
+  if (map.shown != answer) map.drawn = {};
+  map.shown = answer;
+  if (hovered || ImGui::IsItemActive()) zoom_with_pointer(map, origin);
+  zoom_with_keys(state, map);
+  follow_selection(state, map);
+  const int fit_width = map.is_longer ? std::max(16, all_width - map.minimap_width) : all_width;
+  if (map.is_fit) map.view = fit_heap_map(answer->pieces, fit_width, height, map.by_region);
+  redraw(state, map, answer, lit);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.PushClipRect(corner, {corner.x + room.x, corner.y + room.y}, true);
+  map.texture.draw(draw, origin);
+  const MapMarks marks{draw, look, answer->pieces, map.view, origin};
+  marks.offsets(corner.x, gutter - look.px(6));
+  marks.names(*answer);
+  marks.ends(corner.x);
+  marks.largest_free();
+  const HeapPiece* selected = state.position().address ? answer->pieces.find(*state.position().address) : nullptr;
+  if (selected != nullptr) marks.select(*selected);
+  marks.ticks(map.raster.hit_rows(), selected);
+  if (hovered) handle_pointer(map, *answer, origin, marks, commands);
+  draw.PopClipRect();
+  if (map.is_longer || !map.is_fit) {
+    const ImVec2 strip{origin.x + static_cast<float>(map.view.width) + look.px(8), origin.y};
+    if (const auto address = draw_minimap(look, map, strip, {look.px(56), static_cast<float>(height)}, selected)) {
+      const HeapLine line(answer->pieces, map.view);
+      map.view.origin = static_cast<std::int64_t>(line.px_of(*address)) -
+                        static_cast<std::int64_t>(height / map.view.pitch / 2) * map.view.width;
+      map.view = pan_heap_map(answer->pieces, map.view, 0);
+    }
+  }
+  ImGui::EndChild();
+  if (take_copy(state, ViewKind::heap_map, map.copy_seen)) copy_table(state, table_from_heap(*answer), commands);
+}
+
+}  // namespace hbmscope::gui

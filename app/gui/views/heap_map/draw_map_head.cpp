@@ -1,0 +1,110 @@
+#include "app/gui/views/heap_map/draw_map_head.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <imgui.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/core/piece_text.h"
+#include "app/gui/look/answer_state.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/look/trace_head.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string bytes(double bytes) {
+  return text_from_bytes(std::llround(bytes));
+}
+
+// In a low place, as of large text, the picture needs the lines: one for the choices and the answer, keys for the rest.
+bool is_low() {
+  return ImGui::GetContentRegionAvail().y < 12 * ImGui::GetTextLineHeight();
+}
+
+// `shown`: what an automatic choice has come to.
+void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring shown, bool in_one_line,
+                   CommandQueue& commands) {
+  const HeapColoring now = state.position().coloring;
+  std::string title(title_of(now));
+  if (now == HeapColoring::automatic) title += ": " + std::string(title_of(shown));
+  float width = ImGui::CalcTextSize(title.c_str()).x + 2 * ImGui::GetFrameHeight();
+  if (in_one_line) {
+    ImGui::SameLine();
+    width = std::min(width, ImGui::GetContentRegionAvail().x);
+  } else if (ImGui::GetContentRegionAvail().x > 34 * ImGui::GetFontSize()) {  // Not one of two side by side.
+    flow(ImGui::CalcTextSize("colour by").x + width, ImGui::GetFontSize());
+    ImGui::AlignTextToFramePadding();
+    dim_text("colour by");
+    ImGui::SameLine();
+  } else {
+    flow(width, ImGui::GetFontSize());
+  }
+  ImGui::SetNextItemWidth(width);
+  if (!ImGui::BeginCombo("##color", title.c_str())) return;
+  for (std::size_t i = 0; i < coloring_count; ++i) {
+    const auto one = static_cast<HeapColoring>(i);
+    const std::string_view reason = why_no_coloring(heap, one, !state.position().pin.empty());
+    ImGui::BeginDisabled(!reason.empty());
+    if (ImGui::Selectable(std::string(title_of(one)).c_str(), one == now)) commands.push(command::set_coloring, one);
+    ImGui::EndDisabled();
+    tooltip(reason);
+  }
+  ImGui::EndCombo();
+}
+
+// One chip for each view of the device's bytes, where there are several.
+void draw_layers(const Trace& trace, HeapKey shown, CommandQueue& commands) {
+  const std::vector<LayerChoice> layers = layers_of(trace, shown);
+  if (layers.size() < 2) return;
+  for (const LayerChoice& one : layers) {
+    flow(button_width(std::string(title_of(one.layer)).c_str()));
+    const bool is_shown = one.heap == shown;
+    if (is_shown) ImGui::PushStyleColor(ImGuiCol_Button, ImGui::GetStyleColorVec4(ImGuiCol_Header));
+    if (ImGui::Button(std::string(title_of(one.layer)).c_str()) && !is_shown)
+      commands.push(command::choose_heap, one.heap);
+    if (is_shown) ImGui::PopStyleColor();
+    tooltip("The same bytes as this layer sees them");
+  }
+}
+
+std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
+  std::string words =
+      "1 row = " + bytes(map.view.bytes_per_px * map.view.width) + ", 1 px = " + bytes(map.view.bytes_per_px);
+  if (answer.pieces.regions.size() > 1)
+    words += ", " + text_from_count(static_cast<std::int64_t>(answer.pieces.regions.size())) + " regions";
+  return words + (map.is_fit ? "   (wheel zooms, double click zooms to a block)" : "   (drag pans, 0 shows all)");
+}
+
+}  // namespace
+
+void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMapAnswer& answer,
+                   CommandQueue& commands) {
+  const bool in_one_line = is_low();
+  draw_heap_chooser(state, *answer.moment->trace, answer.heap, commands);
+  if (!in_one_line) draw_layers(*answer.moment->trace, answer.heap, commands);
+  draw_coloring(state, answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap), answer.pieces.coloring,
+                in_one_line, commands);
+  std::string sentence = heap_sentence(answer);
+  if (answer.pinned) sentence += " The change is since the pinned moment: " + answer.pinned->moment.text + ".";
+  if (in_one_line) {
+    draw_rest_of_line(sentence, button_width("Copy"));
+    tooltip("This is " + phrase_of(answer.moment->moment) + ". " + sentence + " " + scale_text(map, answer));
+    if (has_room_behind(button_width("Copy"))) draw_copy_menu(ViewKind::heap_map, commands);
+    return;
+  }
+  if (answer.pieces.regions.size() > 1) {
+    bool by_region = state.position().by_region;
+    flow(button_width("by region") + ImGui::GetFrameHeight(), ImGui::GetFontSize());
+    if (ImGui::Checkbox("by region", &by_region)) commands.push(CommandId::toggle_regions);
+    tooltip("Each region begins a row of its own (R)");
+  }
+  draw_rest_of_line(scale_text(map, answer), button_width("Copy"));
+  draw_copy_menu(ViewKind::heap_map, commands);
+  text(shortened(sentence, ImGui::GetContentRegionAvail().x));
+  tooltip("This is " + phrase_of(answer.moment->moment) + ". " + sentence);
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,11 @@
+// The lines over a heap map: which heap and which view of its bytes, what the colours are, how large a pixel is, and
+// the state of the heap in a sentence.
+#pragma once
+
+#include "app/gui/views/heap_map/draw_heap_map.h"
+
+namespace hbmscope::gui {
+
+void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMapAnswer& answer, CommandQueue& commands);
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,241 @@
+#include "app/gui/views/heap_map/draw_map_marks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "analysis/query/trace_own_code.h"
+#include "analysis/units/format.h"
+#include "app/gui/core/heap_raster.h"
+#include "app/gui/core/piece_text.h"
+#include "app/gui/look/drawing.h"
+
+namespace hbmscope::gui {
+namespace {
+
+// Where a piece lies on the line, in whole pixels from the picture's corner on.
+struct Span {
+  std::int64_t begin = 0, end = 0;
+};
+
+Span span_of(const HeapLine& line, const HeapMapView& view, const HeapPiece& piece) {
+  const auto begin = static_cast<std::int64_t>(std::lround(line.px_of(piece.begin))) - view.origin;
+  const auto end = static_cast<std::int64_t>(std::lround(line.px_of_end(piece.end()))) - view.origin;
+  return {begin, std::max(end, begin + 3)};
+}
+
+struct RowBox {
+  std::int64_t row = 0, begin = 0, end = 0;  // In pixels of the row.
+};
+
+std::int64_t row_of(std::int64_t px, int width) {
+  return px >= 0 ? px / width : (px - width + 1) / width;
+}
+
+template <class Visit>
+void for_each_row(const Span& span, const HeapMapView& view, const Visit& visit) {
+  const std::int64_t width = view.width;
+  const std::int64_t first = std::max<std::int64_t>(-1, row_of(span.begin, view.width));
+  const std::int64_t last = std::min<std::int64_t>(view.rows, row_of(span.end - 1, view.width));
+  for (std::int64_t row = first; row <= last; ++row)
+    visit(RowBox{row, std::max<std::int64_t>(0, span.begin - row * width), std::min(width, span.end - row * width)});
+}
+
+}  // namespace
+
+std::optional<AddressRange> cell_range(const HeapPieces& pieces, const HeapLine& line, std::int64_t px) {
+  if (!line.address_at(px)) return std::nullopt;
+  const std::size_t region = line.region_at_or_after(px);
+  const AddressRange range = pieces.regions[region].range;
+  const double offset = static_cast<double>(px - line.begin_px(region)) * line.bytes_per_px();
+  return AddressRange{range.begin + static_cast<std::uint64_t>(offset),
+                      range.begin + static_cast<std::uint64_t>(std::ceil(offset + line.bytes_per_px()))};
+}
+
+const HeapPiece* piece_in_cell(const HeapPieces& pieces, const HeapLine& line, std::int64_t px, std::size_t& count) {
+  count = 0;
+  const auto found = cell_range(pieces, line, px);
+  if (!found) return nullptr;
+  const AddressRange cell = *found;
+  const std::size_t region = line.region_at_or_after(px);
+  const HeapPiece* best = pieces.find(cell.begin);
+  std::uint64_t most = 0;
+  for (const HeapPiece* piece = best;
+       piece != nullptr && piece < pieces.pieces.data() + pieces.regions[region].last && piece->begin < cell.end;
+       ++piece) {
+    ++count;
+    const std::uint64_t inside = AddressRange{piece->begin, piece->end()}.intersection(cell).size();
+    if (inside <= most) continue;
+    best = piece;
+    most = inside;
+  }
+  return best;
+}
+
+void MapMarks::offsets(float left, float width) const {
+  const HeapLine line(pieces, view);
+  const auto every = static_cast<int>(std::ceil(look.px(30) / static_cast<float>(view.pitch)));
+  const float lowest = ImGui::GetWindowPos().y + ImGui::GetWindowHeight() - ImGui::GetTextLineHeight();
+  for (int row = 0; row < view.rows; row += std::max(1, every)) {
+    std::int64_t px = view.origin + static_cast<std::int64_t>(row) * view.width;
+    if (px >= line.length_px()) break;
+    px = std::max<std::int64_t>(0, px);
+    const std::size_t region = line.region_at_or_after(px);
+    if (region == pieces.regions.size()) break;
+    const auto inside = static_cast<double>(std::max<std::int64_t>(0, px - line.begin_px(region)));
+    const std::string words = offset_text(
+        pieces, pieces.regions[region].range.begin + static_cast<std::uint64_t>(inside * view.bytes_per_px));
+    const float y = origin.y + static_cast<float>(row * view.pitch) +
+                    (static_cast<float>(view.pitch - 1) - ImGui::GetTextLineHeight()) / 2;
+    draw.AddText({left + width - ImGui::CalcTextSize(words.c_str()).x,
+                  std::clamp(y, origin.y - look.px(2), std::max(origin.y, lowest))},
+                 look.role(Role::dim_text), words.c_str());
+  }
+}
+
+void MapMarks::names(const HeapMapAnswer& answer) const {
+  if (static_cast<float>(view.pitch) < ImGui::GetTextLineHeight()) return;
+  const HeapLine line(pieces, view);
+  const Stream& stream = answer.moment->stream(answer.heap);
+  const StreamState& state = answer.moment->state_of(answer.heap);
+  // Only what begins in the picture, and only as many as can be wide enough.
+  const std::size_t region = line.region_at_or_after(std::max<std::int64_t>(0, view.origin));
+  if (region == pieces.regions.size()) return;
+  const auto from = line.address_at(std::max(view.origin, line.begin_px(region)));
+  const HeapPiece* piece = from ? pieces.find(*from) : nullptr;
+  if (piece == nullptr) return;
+  const HeapPiece* const last = pieces.pieces.data() + pieces.pieces.size();
+  const std::int64_t cells = static_cast<std::int64_t>(view.width) * view.rows;
+  constexpr int looked_at_most = 20'000;
+  const float least = look.px(60);
+  for (int looked_at = 0; piece != last && looked_at < looked_at_most; ++piece, ++looked_at) {
+    if (static_cast<double>(piece->size) < static_cast<double>(least) * view.bytes_per_px) continue;
+    const Span span = span_of(line, view, *piece);
+    if (span.begin >= cells) break;
+    if (piece->kind != PieceKind::block) continue;
+    const LiveBlock block = state.slots()[piece->slot];
+    const std::string size = text_from_bytes(static_cast<std::int64_t>(piece->size));
+    const std::string name = own_code_text(stream.definitions(), block.stack);
+    // In its first row that is wide enough.
+    bool is_named = false;
+    for_each_row(span, view, [&](const RowBox& box) {
+      const auto room = static_cast<float>(box.end - box.begin) - look.px(8);
+      if (is_named || box.row < 0 || box.row >= view.rows || room < least - look.px(8)) return;
+      is_named = true;
+      std::string words = name + ", " + size;
+      if (name.starts_with('(') || ImGui::CalcTextSize(words.c_str()).x > room)
+        words = name.starts_with('(') ? size : shortened(words, room);
+      if (ImGui::CalcTextSize(words.c_str()).x > room) return;
+      const Color fill = color_of_shade(look.theme, pieces.coloring, piece->shade);
+      const float y = origin.y + static_cast<float>(box.row * view.pitch) +
+                      (static_cast<float>(view.pitch - 1) - ImGui::GetTextLineHeight()) / 2;
+      draw.AddText({origin.x + static_cast<float>(box.begin) + look.px(4), std::floor(y)}, look.color(text_on(fill)),
+                   words.c_str());
+    });
+  }
+}
+
+void MapMarks::ends(float left) const {
+  if (!pieces.has_two_ends) return;
+  const float line = ImGui::GetTextLineHeight();
+  const auto put = [&](float y, const char* words) {
+    const ImVec2 size = ImGui::CalcTextSize(words);
+    draw.AddRectFilled({left, y}, {origin.x - look.px(5), y + size.y}, look.role(Role::panel));
+    draw.AddText({left, y}, look.role(Role::text), words);
+  };
+  const auto length = HeapLine(pieces, view).length_px();
+  if (view.origin <= 0) put(origin.y + line, "lower end");
+  const std::int64_t last = (length - 1 - view.origin) / view.width;
+  if (last < view.rows && last > 1) put(origin.y + static_cast<float>((last + 1) * view.pitch) - line, "upper end");
+}
+
+void MapMarks::largest_free() const {
+  const auto size_of = [&](std::size_t piece) { return text_from_bytes(pieces.pieces[piece].size); };
+  if (!pieces.has_two_ends) {
+    if (pieces.largest_free) flag(pieces.pieces[*pieces.largest_free], "largest free " + size_of(*pieces.largest_free));
+    return;
+  }
+  const auto &lower = pieces.largest_lower, &upper = pieces.largest_upper;
+  if (lower && lower == upper) return flag(pieces.pieces[*lower], "largest free, either end " + size_of(*lower));
+  if (lower) flag(pieces.pieces[*lower], "largest free, lower end " + size_of(*lower));
+  if (upper) flag(pieces.pieces[*upper], "largest free, upper end " + size_of(*upper));
+}
+
+// Above the piece, or below it, with a line to it.
+void MapMarks::flag(const HeapPiece& piece, const std::string& words) const {
+  const HeapLine line(pieces, view);
+  const Span span = span_of(line, view, piece);
+  const ImVec2 size = ImGui::CalcTextSize(words.c_str());
+  const float width = size.x + look.px(8), height = size.y + look.px(2);
+  RowBox first;
+  bool is_seen = false;
+  for_each_row(span, view, [&](const RowBox& box) {
+    if (box.row < 0 || box.row >= view.rows || (is_seen && box.end - box.begin <= first.end - first.begin)) return;
+    first = box;
+    is_seen = true;
+  });
+  if (!is_seen) return;
+  const float left = origin.x + static_cast<float>(first.begin),
+              top = origin.y + static_cast<float>(first.row * view.pitch);
+  const float right_most = origin.x + static_cast<float>(view.width) - width;
+  const bool fits_above = top - height - look.px(6) >= origin.y;
+  const ImVec2 at{std::clamp(left, origin.x, std::max(origin.x, right_most)),
+                  fits_above ? top - height - look.px(6) : top + static_cast<float>(view.pitch) + look.px(6)};
+  const ImU32 ink = look.role(Role::largest_free);
+  const float middle = std::min(left + look.px(6), origin.x + static_cast<float>(first.end) - 1);
+  draw.AddLine({middle, fits_above ? at.y + height : at.y},
+               {middle, fits_above ? top : top + static_cast<float>(view.pitch)}, ink, look.px(2));
+  draw.AddRectFilled(at, {at.x + width, at.y + height}, ink, look.px(2));
+  draw.AddText({at.x + look.px(4), at.y + look.px(1)}, look.color(text_on(look.rgb(Role::largest_free))),
+               words.c_str());
+}
+
+void MapMarks::outline(const HeapPiece& piece, Role role, float thickness, float inset) const {
+  const HeapLine line(pieces, view);
+  const Span span = span_of(line, view, piece);
+  const ImU32 ink = look.role(role);
+  const std::int64_t width = view.width;
+  const auto inside = [&](std::int64_t px) { return px >= span.begin && px < span.end; };
+  const auto fill = [&](float x0, float y0, float x1, float y1) {
+    if (x1 > x0) draw.AddRectFilled({origin.x + x0, origin.y + y0}, {origin.x + x1, origin.y + y1}, ink);
+  };
+  for_each_row(span, view, [&](const RowBox& box) {
+    if (box.row < 0 || box.row >= view.rows || box.begin >= box.end) return;
+    const float top = static_cast<float>(box.row * view.pitch) + inset;
+    const float bottom = static_cast<float>((box.row + 1) * view.pitch - 1) - inset;
+    const bool is_first = inside(box.row * width + box.begin) && !inside(box.row * width + box.begin - 1);
+    const bool is_last = !inside(box.row * width + box.end);
+    const float left = static_cast<float>(box.begin) + (is_first ? inset : 0);
+    const float right = static_cast<float>(box.end) - (is_last ? inset : 0);
+    // Where the row above is the same piece, and where it is not.
+    const auto above = std::clamp(span.begin - (box.row - 1) * width, box.begin, box.end);
+    const auto below = std::clamp(span.end - (box.row + 1) * width, box.begin, box.end);
+    fill(left, top, std::min(right, static_cast<float>(above)), top + thickness);
+    fill(std::max(left, static_cast<float>(below)), bottom - thickness, right, bottom);
+    if (is_first) fill(left, top, left + thickness, bottom);
+    if (is_last) fill(right - thickness, top, right, bottom);
+  });
+}
+
+void MapMarks::ticks(const std::vector<bool>& hit_rows, const HeapPiece* selected) const {
+  const auto tick = [&](std::int64_t row, Role role) {
+    const float top = origin.y + static_cast<float>(row * view.pitch), width = look.px(4);
+    draw.AddRectFilled({origin.x - width, top}, {origin.x - 1, top + static_cast<float>(view.pitch - 1)},
+                       look.role(role));
+  };
+  for (std::size_t row = 0; row < hit_rows.size(); ++row)
+    if (hit_rows[row]) tick(static_cast<std::int64_t>(row), Role::dim_text);
+  if (selected == nullptr) return;
+  const HeapLine line(pieces, view);
+  for_each_row(span_of(line, view, *selected), view, [&](const RowBox& box) {
+    if (box.row >= 0 && box.row < view.rows && box.begin < box.end) tick(box.row, Role::selection);
+  });
+}
+
+void MapMarks::select(const HeapPiece& piece) const {
+  const float outer = std::max(2.0F, std::round(look.px(2)));
+  outline(piece, Role::selection, outer);
+  outline(piece, Role::selection_inner, 1, outer);
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,120 @@
+#include "app/gui/views/import/draw_import.h"
+
+#include <algorithm>
+
+#include "analysis/units/format.h"
+#include "app/gui/core/tables.h"
+#include "app/gui/look/answer_state.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/look/frame_menu.h"
+
+namespace hbmscope::gui {
+namespace {
+
+Role role_of(Severity severity) {
+  switch (severity) {
+    case Severity::loss: return Role::failure;
+    case Severity::warning: return Role::grown;
+    case Severity::notice: return Role::text;  // Hues of categories are too pale for text in light.
+    case Severity::info: break;
+  }
+  return Role::dim_text;
+}
+
+struct Meaning {
+  std::string_view name, words;
+};
+constexpr Meaning meanings[] = {
+    {"allocations", "Pieces of memory that the compiler planned; several buffers may share one."},
+    {"blocks_before_the_first_event", "Blocks that lived when the history begins; when they were taken is not known."},
+    {"buffers", "Arrays of the program, each with its place in an allocation."},
+    {"events", "Allocations, frees, regions and failures that the source recorded; marks and counters are not in it."},
+    {"frames", "Different lines of code in the stacks."},
+    {"functions", "Different functions in the stacks."},
+    {"gzip_members", "Compressed parts that lie one after the other in the file; all were read."},
+    {"locations", "Different places in code in the stacks."},
+    {"reports", "Reports of a failed allocation or compilation in the text, each a heap here."},
+    {"samples", "Different stacks with what they hold."},
+    {"segments", "Regions that the pool took from the driver, as they were when the file was written."},
+    {"spans", "Named stretches of time, shown as markers."},
+    {"stacks", "Different stacks of calls."},
+    {"sums_checked", "Totals of the text that were added up again from its rows."},
+    {"threads", "Threads that allocated or freed."},
+    {"trace_entries", "Lines of the allocator's history in the file."},
+    {"trace_events", "Events of all kinds in the profiler's trace."},
+};
+
+void draw_row(const Look& look, const ImportStatistics& import, const ImportStatistic& row) {
+  ImGui::TableNextRow(0, look.px(24));
+  ImGui::TableNextColumn();
+  ImGui::PushStyleColor(ImGuiCol_Text, look.role(role_of(row.severity)));
+  text(text_from_severity(row.severity));
+  ImGui::PopStyleColor();
+  ImGui::TableNextColumn();
+  // As words; the name that `check --json` has is in the tooltip.
+  std::string words = row.name;
+  std::replace(words.begin(), words.end(), '_', ' ');
+  text(words);
+  tooltip(row.name);
+  ImGui::TableNextColumn();
+  right_text(text_from_count(row.count));
+  tooltip(exact_text_from_count(row.count));
+  ImGui::TableNextColumn();
+  if (!row.remedy.empty()) wrapped_text(row.remedy);
+  if (!row.example.empty()) wrapped_text("First: " + row.example, true);
+  if (const auto meaning = meaning_of(import, row); !meaning.empty()) wrapped_text(meaning, true);
+}
+
+}  // namespace
+
+std::size_t count_of_import_notes(const AppState& state) {
+  const Source* source = state.source();
+  if (source == nullptr || !source->profile) return 0;
+  const auto& rows = source->profile->import.rows();
+  return static_cast<std::size_t>(std::count_if(
+      rows.begin(), rows.end(), [](const ImportStatistic& row) { return row.severity != Severity::info; }));
+}
+
+std::string_view meaning_of(const ImportStatistics& import, const ImportStatistic& row) {
+  if (!row.remedy.empty() || !row.example.empty()) return {};
+  if (row.name == "blocks")
+    return import.count_of("segments") > 0 ? "Pieces of the segments, in use or free."
+                                           : "Parts in which the file stores its events, each with a checksum.";
+  for (const Meaning& one : meanings)
+    if (one.name == row.name) return one.words;
+  return {};
+}
+
+void draw_import(const AppState& state, ImportState& import, CommandQueue& commands) {
+  if (!draw_source_state(state)) return;
+  const Source& source = *state.source();
+  const Look look(state);
+  const std::size_t notes = count_of_import_notes(state);
+  ImGui::AlignTextToFramePadding();
+  text(source.name());
+  ImGui::SameLine();
+  dim_text(notes == 0
+               ? "read completely, nothing to report"
+               : text_from_count(static_cast<std::int64_t>(notes)) + (notes == 1 ? " thing" : " things") + " to know");
+  draw_copy_menu(ViewKind::import, commands);
+  constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable |
+                                    ImGuiTableFlags_NoBordersInBodyUntilResize;
+  if (ImGui::BeginTable("import", 4, flags)) {
+    ImGui::TableSetupScrollFreeze(0, 1);
+    ImGui::TableSetupColumn("Severity", ImGuiTableColumnFlags_WidthFixed, look.px(64));
+    ImGui::TableSetupColumn("Statistic", ImGuiTableColumnFlags_WidthFixed,
+                            std::min(look.px(190), ImGui::GetContentRegionAvail().x * 0.3F));
+    ImGui::TableSetupColumn("Count", ImGuiTableColumnFlags_WidthFixed, look.px(76));
+    ImGui::TableSetupColumn("What it means", ImGuiTableColumnFlags_WidthStretch);
+    table_headers(2, 3);
+    // What needs attention stands on top; how much was read below.
+    for (const Severity severity : {Severity::loss, Severity::warning, Severity::notice, Severity::info})
+      for (const ImportStatistic& row : source.profile->import.rows())
+        if (row.severity == severity) draw_row(look, source.profile->import, row);
+    ImGui::EndTable();
+  }
+  if (take_copy(state, ViewKind::import, import.copy_seen))
+    copy_table(state, table_from_import(source.profile->import), commands);
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,258 @@
+#include "app/gui/views/jobs/draw_jobs.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/look/text_field.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string bytes(std::uint64_t count) {
+  return text_from_bytes(static_cast<std::int64_t>(count));
+}
+
+void draw_device(std::size_t number, const JobListing::Device& device, const Look& look) {
+  text(fmt::format("GPU {}  {}", number, device.name));
+  ImGui::SameLine();
+  right_text(bytes(device.used_bytes) + " of " + bytes(device.total_bytes), true);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = look.px(4);
+  ImGui::Dummy({width, height});
+  const double share =
+      device.total_bytes == 0 ? 0 : static_cast<double>(device.used_bytes) / static_cast<double>(device.total_bytes);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(from, {from.x + width, from.y + height}, look.role(Role::free), look.px(2));
+  draw.AddRectFilled(from, {from.x + width * static_cast<float>(share), from.y + height}, look.role(Role::largest_free),
+                     look.px(2));
+}
+
+// The heads of devices from `next` up to this one, and behind the last one, once, that of the jobs of none.
+void draw_heads(const JobListing& listing, std::uint32_t device, std::size_t& next, const Look& look) {
+  const std::size_t count = listing.devices.size();
+  for (; next < count && next <= device; ++next) draw_device(next, listing.devices[next], look);
+  if (count == 0 || next != count || device < count) return;
+  ++next;
+  dim_text("No device memory that the driver tells of");
+}
+
+std::string empty_words(const JobListing& listing) {
+  return fmt::format(
+      "No process {} a CUDA driver, a PJRT plugin or an annotated allocator loaded. Jobs appear here when they start.",
+      listing.not_looked_at == 0 ? "here has" : "that may be looked at has");
+}
+
+void draw_not_looked_at(const JobListing& listing) {
+  if (listing.not_looked_at > 0)
+    wrapped_text(text_from_count(listing.not_looked_at) +
+                     (listing.not_looked_at == 1 ? " more process could not be looked at, as it is another user's"
+                                                 : " more processes could not be looked at, as they are other users'") +
+                     " or protected: an administrator sees all.",
+                 true);
+}
+
+constexpr const char* totals_words =
+    "Records what the driver tells of it (NVML), once a second: what it holds of each device in all. Nothing is loaded "
+    "into it, and no right over it is needed.";
+
+// What attaching does, before it is done.
+void draw_question(const JobRow& job, std::size_t ranks, bool leaves_cupti, CommandQueue& commands) {
+  ImGui::Indent();
+  wrapped_text(
+      fmt::format("A library is loaded into process {}: one of its threads stands still for less than a "
+                  "millisecond, and the job runs on. What happened before now can't be seen, nor what processes do "
+                  "that it starts; what lives is listed where its allocator can tell. Detach, or closing this window, "
+                  "undoes it.",
+                  job.process));
+  wrapped_text(
+      fmt::format("{}CUPTI, if it is free, tells of its calls of the driver: until it is let go, "
+                  "torch.profiler, jax.profiler and nsys can't be started in it.",
+                  job.has_cuda ? "" : "When it loads a CUDA driver, "));
+  if (ImGui::Checkbox("Leave CUPTI to them (--no-cupti)", &leaves_cupti)) commands.push(CommandId::leave_cupti);
+  tooltip("Then nobody tells of the driver's calls; what the job holds of each device in all is still told (NVML).");
+  if (ImGui::Button("Attach")) commands.push(command::attach_to, {job.process});
+  if (ranks > 1) {
+    ImGui::SameLine();
+    if (ImGui::Button(fmt::format("Attach to all {}", ranks).c_str()))
+      commands.push(command::attach_to_all, {job.process});
+    tooltip("All processes with this command, as one recording: the ranks of one job.");
+  }
+  if (!job.devices.empty()) {
+    ImGui::SameLine();
+    if (ImGui::Button("Totals only")) commands.push(command::attach_totals, {job.process});
+    tooltip(totals_words);
+  }
+  ImGui::SameLine();
+  if (ImGui::Button("Cancel")) commands.push(command::choose_job, {job.process});
+  ImGui::Unindent();
+  ImGui::Spacing();
+}
+
+// Without the folder of the program.
+std::string short_command(const std::string& command) {
+  const std::size_t end = std::min(command.find(' '), command.size());
+  const std::size_t slash = command.rfind('/', end);
+  return slash == std::string::npos ? command : command.substr(slash + 1);
+}
+
+std::string second_line_of(const JobRow& job) {
+  if (job.observer) return fmt::format("watched by hbmscope {}", *job.observer);
+  if (!job.refusal.empty()) return "can't be attached to: " + job.refusal;
+  return job.user + (job.loaded.empty() ? "" : "  |  " + job.loaded);
+}
+
+// What its button, or Enter, does.
+void act_on(const JobRow& job, const std::string& host, bool is_asking, CommandQueue& commands) {
+  const std::string there = host.empty() ? "" : host + ":";
+  if (job.observer)
+    commands.push(command::open_paths, {fmt::format("live:{}{}", there, *job.observer)});
+  else if (job.can_be_attached())
+    commands.push(is_asking ? command::attach_to : command::ask_to_attach, {job.process});
+  else if (job.has_totals_alone())
+    commands.push(command::attach_totals, {job.process});
+}
+
+void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_asked, const Look& look,
+              CommandQueue& commands) {
+  ImGui::PushID(static_cast<int>(job.process));
+  const float width = ImGui::GetContentRegionAvail().x;
+  const ImVec2 corner = ImGui::GetCursorPos();
+  const float line = ImGui::GetTextLineHeight(), height = 2 * line + look.px(12);
+  if (ImGui::Selectable("##job", is_chosen, ImGuiSelectableFlags_AllowOverlap, {width, height}))
+    commands.push(command::choose_job, {job.process});
+  tooltip(job.command + (job.refusal.empty() ? "" : "\n\n" + job.refusal + "\n" + job.remedy));
+  const ImVec2 after = ImGui::GetCursorPos();
+  const char* label = job.observer ? "Watch" : job.can_be_attached() ? "Attach..." : "Totals";
+  const bool has_button = job.observer || job.can_be_attached() || job.has_totals_alone();
+  const float button = has_button ? ImGui::CalcTextSize(label).x + 3 * ImGui::GetStyle().FramePadding.x : 0;
+  if (has_button) {
+    ImGui::SetCursorPos({corner.x + width - button, corner.y + look.px(6)});
+    if (ImGui::Button(label)) act_on(job, jobs.host, false, commands);
+    if (job.has_totals_alone()) tooltip(totals_words);
+  }
+  ImGui::SetCursorPos({corner.x + look.px(6), corner.y + look.px(4)});
+  const std::string number = std::to_string(job.process);
+  bold_text(number);
+  ImGui::SameLine();
+  std::string held = job.bytes ? bytes(*job.bytes) : "";
+  if (job.devices.size() > 1) held += fmt::format(" on GPU {}", fmt::join(job.devices, ", "));
+  if (!held.empty()) held += "  ";
+  const float room = width - button - look.px(18) - ImGui::CalcTextSize(number.c_str()).x;
+  text(shortened(held + short_command(job.command), room));
+  ImGui::SetCursorPos({corner.x + look.px(6), corner.y + look.px(6) + line});
+  dim_text(shortened(second_line_of(job), width - button - look.px(12)));
+  ImGui::SetCursorPos(after);
+  ImGui::Dummy({0, 0});
+  if (is_asked) draw_question(job, count_ranks(*jobs.listing, job), jobs.leaves_cupti, commands);
+  ImGui::PopID();
+}
+
+// The machine whose jobs are listed. True: somebody types there.
+bool draw_host(const JobsState& jobs, CommandQueue& commands) {
+  std::string host = jobs.host;
+  ImGui::SetNextItemWidth(-1);
+  const bool is_given =
+      text_field("##host", "This machine; or type one that your ssh knows", host, ImGuiInputTextFlags_EnterReturnsTrue);
+  const bool is_typing = ImGui::IsItemActive();
+  tooltip("Jobs of another machine, by your own ssh and its configuration. Empty: of this one. Enter lists them.");
+  if (is_given) commands.push(command::list_host, host);
+  return is_typing || is_given;
+}
+
+void draw_trouble(const JobsState& jobs, CommandQueue& commands) {
+  const std::string where = jobs.host.empty() ? "" : " of " + jobs.host;
+  if (jobs.is_copying) {
+    wrapped_text("Copying to " + jobs.host + "...", true);
+  } else if (jobs.wrong.empty()) {
+    wrapped_text("Looking for jobs" + where + "...", true);
+  } else {
+    wrapped_text(
+        fmt::format("The list of jobs{} {}: {}", where, jobs.listing ? "is not renewed" : "can't be had", jobs.wrong),
+        true);
+    if (jobs.needs_copy() && ImGui::Button("Copy it there")) commands.push(CommandId::copy_to_host);
+    if (!jobs.needs_copy() && ImGui::Button("Try again")) commands.push(command::list_host, jobs.host);
+  }
+}
+
+}  // namespace
+
+void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys, bool focuses_filter) {
+  const Look look(state);
+  const JobsState& jobs = state.jobs;
+  const bool takes_keys = !draw_host(jobs, commands) && has_keys;
+  if (!jobs.listing || !jobs.wrong.empty()) draw_trouble(jobs, commands);
+  if (!jobs.listing) return;
+  std::string filter = jobs.filter;
+  constexpr std::size_t filter_from = 6;  // Fewer are seen at once.
+  if (has_keys || jobs.listing->jobs.size() >= filter_from || !filter.empty()) {
+    ImGui::SetNextItemWidth(-1);
+    if (focuses_filter) ImGui::SetKeyboardFocusHere();
+    if (text_field("##jobs", "Number, user or command", filter)) commands.push(command::set_job_filter, filter);
+  }
+  const std::vector<const JobRow*> rows = filter_jobs(*jobs.listing, jobs.filter);
+  if (rows.empty()) {
+    for (std::size_t i = 0; i < jobs.listing->devices.size(); ++i) draw_device(i, jobs.listing->devices[i], look);
+    wrapped_text(jobs.listing->jobs.empty() ? empty_words(*jobs.listing) : "No job matches.", true);
+    draw_not_looked_at(*jobs.listing);
+    return;
+  }
+  const auto chosen =
+      std::find_if(rows.begin(), rows.end(), [&](const JobRow* row) { return row->process == jobs.chosen; });
+  const auto at = static_cast<std::size_t>(chosen == rows.end() ? 0 : chosen - rows.begin());
+  // What was agreed to is about one job: where that has ended, no other one takes its place.
+  const bool is_asking = jobs.is_asking && chosen != rows.end();
+  if (takes_keys) {
+    if (ImGui::IsKeyPressed(ImGuiKey_DownArrow))
+      commands.push(command::choose_job, {rows[std::min(at + 1, rows.size() - 1)]->process});
+    if (ImGui::IsKeyPressed(ImGuiKey_UpArrow))
+      commands.push(command::choose_job, {rows[at == 0 ? 0 : at - 1]->process});
+    if (ImGui::IsKeyPressed(ImGuiKey_Enter, false)) act_on(*rows[at], jobs.host, is_asking, commands);
+  }
+  // Arrows and Enter are the list's, so the toolkit's own moving about stays out of it.
+  if (has_keys) ImGui::BeginChild("rows", {0, 0}, ImGuiChildFlags_None, ImGuiWindowFlags_NoNav);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    draw_heads(*jobs.listing, device_of(*rows[i]), next, look);
+    draw_job(jobs, *rows[i], (has_keys || is_asking) && i == at, is_asking && i == at, look, commands);
+  }
+  if (const std::size_t count = jobs.listing->devices.size(); count > 0)
+    draw_heads(*jobs.listing, static_cast<std::uint32_t>(count - 1), next, look);
+  draw_not_looked_at(*jobs.listing);
+  if (has_keys) ImGui::EndChild();
+}
+
+void draw_jobs_window(const AppState& state, JobsWindowState& window, CommandQueue& commands) {
+  if (!state.jobs.is_open) {
+    window.was_open = window.has_focused = false;
+    return;
+  }
+  const Look look(state);
+  const ImGuiViewport& viewport = *ImGui::GetMainViewport();
+  const bool appeared = !window.was_open;
+  window.was_open = true;
+  const float width = std::min(look.px(720), viewport.WorkSize.x * 0.9F);
+  ImGui::SetNextWindowPos({viewport.WorkPos.x + (viewport.WorkSize.x - width) / 2, viewport.WorkPos.y + look.px(60)});
+  ImGui::SetNextWindowSize({width, std::min(look.px(520), viewport.WorkSize.y * 0.8F)});
+  if (appeared) ImGui::SetNextWindowFocus();
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, ImGui::GetStyle().Colors[ImGuiCol_PopupBg]);
+  constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize |
+                                     ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings;
+  bool stays = true;
+  if (ImGui::Begin("Attach to a running job", &stays, flags)) {
+    const bool focuses_filter = state.jobs.listing && !std::exchange(window.has_focused, true);
+    draw_job_list(state, commands, true, focuses_filter);
+    if (ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) commands.push(CommandId::escape);
+  }
+  ImGui::End();
+  ImGui::PopStyleColor();
+  if (!stays) commands.push(CommandId::show_jobs);
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,99 @@
+#include "app/gui/views/source/draw_source.h"
+
+#include <algorithm>
+#include <string>
+
+#include "analysis/units/format.h"
+#include "app/gui/core/amounts.h"
+#include "app/gui/core/tables.h"
+#include "app/gui/look/answer_state.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/look/frame_menu.h"
+
+namespace hbmscope::gui {
+namespace {
+
+void draw_line(const Look& look, const SourceListing& listing, const ProfileView& view, std::int64_t number) {
+  const auto amount = listing.amounts.find(number);
+  const bool held = amount != listing.amounts.end();
+  ImGui::TableNextRow(0, look.px(20));
+  if (number == listing.focus) ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg1, look.role(Role::parameters, 0.22F));
+  ImGui::TableNextColumn();
+  if (held && amount->second.flat.bytes != 0) {
+    const double share = static_cast<double>(amount->second.flat.bytes) /
+                         static_cast<double>(std::max<std::int64_t>(1, listing.total.bytes));
+    bar_cell(look, share, amount_text(view, amount->second.flat.bytes), look.bar());
+    tooltip(exact_amount_text(view, amount->second.flat.bytes) + " allocated by this line itself, " +
+            text_from_share(amount->second.flat.bytes, listing.total.bytes) + " " + base_text(view));
+  }
+  ImGui::TableNextColumn();
+  if (held) {
+    right_text(amount_text(view, amount->second.cum.bytes));
+    tooltip(exact_amount_text(view, amount->second.cum.bytes) + " by this line and what it calls, " +
+            text_from_share(amount->second.cum.bytes, listing.total.bytes) + " " + base_text(view));
+  }
+  ImGui::PushFont(mono_font(), 0.0F);
+  ImGui::TableNextColumn();
+  right_text(std::to_string(number), true);
+  ImGui::TableNextColumn();
+  text(listing.lines[static_cast<std::size_t>(number) - 1]);
+  ImGui::PopFont();
+}
+
+}  // namespace
+
+void draw_source(const AppState& state, SourceViewState& source, CommandQueue& commands) {
+  commands.ask(Question::listing);
+  if (!draw_source_state(state)) return;
+  if (state.position().selection.empty()) {
+    wrapped_text("Select a frame in any view: its source stands here, with what each line holds.", true);
+    return;
+  }
+  const Answer<SourceListing>& answer = state.answers().listing;
+  const auto& view = state.answers().view.value;
+  if (answer.failed()) {
+    draw_error(state, answer.error);
+    return;
+  }
+  if (answer.pending()) draw_pending("the source", answer.asked);
+  if (!answer.value || !view) {
+    if (!answer.pending())
+      wrapped_text("\"" + state.position().selection.function + "\" is not among the frames that the filter leaves.",
+                   true);
+    return;
+  }
+  const SourceListing& listing = *answer.value;
+  const Look look(state);
+  ImGui::AlignTextToFramePadding();
+  text(shortened(listing.path, ImGui::GetContentRegionAvail().x * 0.6F, true));
+  tooltip(listing.path + "\nThe profile names it " + listing.named);
+  if (!listing.exact) {
+    ImGui::SameLine();
+    dim_text("found by its name; it may be another version");
+  }
+  draw_copy_menu(ViewKind::source, commands);
+  constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_ScrollX | ImGuiTableFlags_SizingFixedFit;
+  if (ImGui::BeginTable("source", 4, flags)) {
+    ImGui::TableSetupScrollFreeze(0, 1);
+    ImGui::TableSetupColumn("Flat", ImGuiTableColumnFlags_WidthFixed, look.px(92));
+    ImGui::TableSetupColumn("Cumulative", ImGuiTableColumnFlags_WidthFixed, look.px(84));
+    ImGui::TableSetupColumn("Line", ImGuiTableColumnFlags_WidthFixed, look.px(44));
+    ImGui::TableSetupColumn("Source");
+    table_headers(0, 3);
+    const float row_height = look.px(20) + 0.0F;
+    if (source.shown != answer.value) {
+      source.shown = answer.value;
+      ImGui::SetScrollY(
+          std::max(0.0F, (static_cast<float>(listing.focus) - 1) * row_height - ImGui::GetWindowHeight() * 0.4F));
+    }
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(listing.lines.size()));
+    while (clipper.Step())
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_line(look, listing, *view, i + 1);
+    ImGui::EndTable();
+  }
+  if (take_copy(state, ViewKind::source, source.copy_seen))
+    copy_table(state, table_from_listing(listing, *view), commands);
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,115 @@
+#include "app/gui/views/sources_panel/draw_heap_tree.h"
+
+#include <algorithm>
+#include <string>
+
+#include <imgui.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/look/theme.h"
+
+namespace hbmscope::gui {
+namespace {
+
+// A line with a figure at its right end; what is left of it for the name.
+float room_for_name(const std::string& figure) {
+  return ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(figure.c_str()).x - ImGui::GetFontSize() / 2;
+}
+bool has_room(const std::string& name, const std::string& figure) {
+  return ImGui::CalcTextSize(name.c_str()).x <= room_for_name(figure);
+}
+void put_figure(const std::string& figure, float right, bool on_same_line = true) {
+  if (on_same_line) ImGui::SameLine();
+  ImGui::SetCursorPosX(right - ImGui::CalcTextSize(figure.c_str()).x);
+  text(figure);
+}
+
+// In use as a part of the pool; where its size is not told, of the heap's peak.
+void draw_bar(const Look& look, std::uint64_t in_use, std::uint64_t whole) {
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = look.px(8);
+  ImGui::Dummy({std::max(1.0F, width), height});
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(from, {from.x + width, from.y + height}, look.role(Role::free), look.px(2));
+  const double share = whole == 0 ? 0 : std::min(1.0, static_cast<double>(in_use) / static_cast<double>(whole));
+  if (share > 0)
+    draw.AddRectFilled(from, {from.x + std::max(1.0F, static_cast<float>(share) * width), from.y + height},
+                       look.role(Role::parameters), look.px(2));
+}
+
+std::string words_of(const DeviceHeap& heap, const HeapState& state, std::uint64_t in_use) {
+  std::string words = heap.name + (heap.layer.empty() ? std::string() : ", " + std::string(heap.layer)) + "\nin use " +
+                      text_from_bytes(in_use) + ", at its peak " + text_from_bytes(heap.peak_bytes);
+  if (const auto pool = state.space.region_bytes())
+    words += "\npool size " + text_from_bytes(*pool) + ", free " +
+             text_from_bytes(state.space.free_bytes().value_or(0)) + ", the largest piece " +
+             text_from_bytes(state.space.largest_free().value_or(0)) + "\nThe bar's full width is the pool size.";
+  else
+    words += "\nThis source does not tell the pool size. The bar's full width is the peak.";
+  if (!heap.is_counted) words += "\nIn no total: the same bytes seen by another source, or memory of the host.";
+  return words;
+}
+
+void draw_heap(const Look& look, const DeviceHeap& heap, const TraceMoment& moment, bool is_shown,
+               CommandQueue& commands) {
+  const HeapState& state = moment.heap(heap.key);
+  const std::uint64_t in_use = moment.state_of(heap.key).in_use_bytes(heap.key.heap);
+  const auto pool = state.space.region_bytes();
+  const TextPair sizes =
+      texts_from_bytes(static_cast<std::int64_t>(in_use), static_cast<std::int64_t>(pool.value_or(0)));
+  std::string figure = pool ? sizes.first + " of " + sizes.second : text_from_bytes(in_use);
+  // With large text or a long name the figure is shorter, then goes below: a heap without its name is no answer.
+  if (!has_room(heap.name, figure) && has_room(heap.name, text_from_bytes(in_use))) figure = text_from_bytes(in_use);
+  const bool is_beside = has_room(heap.name, figure);
+  const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
+  const std::string words = heap.name + (heap.layer.empty() ? std::string() : "  " + std::string(heap.layer));
+  const float room = is_beside ? room_for_name(figure) : ImGui::GetContentRegionAvail().x;
+  const std::string label = shortened(words, room) + "###heap " + text_from_heap_key(heap.key);
+  if (ImGui::Selectable(label.c_str(), is_shown, ImGuiSelectableFlags_AllowOverlap) && !is_shown)
+    commands.push(command::choose_heap, heap.key);
+  tooltip(words_of(heap, state, in_use));
+  put_figure(figure, right, is_beside);
+  draw_bar(look, in_use, pool.value_or(heap.peak_bytes));
+}
+
+void draw_device(const Look& look, const DeviceHeaps& device, const TraceMoment& moment, HeapKey shown,
+                 CommandQueue& commands) {
+  const std::string figure = text_from_bytes(total_of(device, moment));
+  const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
+  const bool is_beside = has_room(device.name, figure);  // Else its heaps' figures have to do, and the tooltip.
+  bold_text(shortened(device.name, is_beside ? room_for_name(figure) : ImGui::GetContentRegionAvail().x));
+  tooltip(device.name + ": " + figure + " in use");
+  if (is_beside) put_figure(figure, right);
+  ImGui::Indent(look.px(8));
+  for (const DeviceHeap& heap : device.heaps) draw_heap(look, heap, moment, heap.key == shown, commands);
+  ImGui::Unindent(look.px(8));
+}
+
+// Of a running job a version may be there whose moment is on its way: the tree stays, less what is new in it.
+DeviceHeaps known_by(const TraceMoment& moment, DeviceHeaps device) {
+  std::erase_if(device.heaps, [&](const DeviceHeap& heap) { return !has_heap(*moment.trace, heap.key); });
+  return device;
+}
+
+}  // namespace
+
+void draw_heap_tree(const AppState& state, CommandQueue& commands) {
+  const Source* source = state.source();
+  const auto& moment = state.answers().moment.value;
+  if (source == nullptr || !source->trace || !moment || !source->is_source_of(*moment)) return;
+  const Look look(state);
+  const HeapKey shown = choose_heap(*source->trace, state.position().heap);
+  if (source->devices.empty()) return;
+  const std::string head = "Heaps " + phrase_of(moment->moment);
+  dim_text(shortened(head.substr(0, head.find(" (")), ImGui::GetContentRegionAvail().x));
+  tooltip(head);
+  for (const DeviceHeaps& all : source->devices) {
+    if (moment->trace == source->trace)
+      draw_device(look, all, *moment, shown, commands);
+    else
+      draw_device(look, known_by(*moment, all), *moment, shown, commands);
+  }
+}
+
+}  // namespace hbmscope::gui

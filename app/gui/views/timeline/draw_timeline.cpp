@@ -1,0 +1,368 @@
+#include "app/gui/views/timeline/draw_timeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/core/piece_text.h"
+#include "app/gui/core/tables.h"
+#include "app/gui/look/answer_state.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/look/frame_menu.h"
+#include "app/gui/look/trace_head.h"
+#include "app/gui/views/timeline/draw_timeline_marks.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string band_text(const Band& band) {
+  if (band.least == band.most) return text_from_bytes(band.most);
+  const TextPair pair = texts_from_bytes(static_cast<std::int64_t>(band.least), static_cast<std::int64_t>(band.most));
+  return pair.first + " to " + pair.second;
+}
+std::string share_text(const ShareBand& band) {
+  if (!band.is_defined()) return "–, nothing is free";
+  const auto percent = [](float share) { return fmt::format("{:.1f}", static_cast<double>(share) * 100); };
+  return percent(band.least) == percent(band.most) ? percent(band.most) + " %"
+                                                   : percent(band.least) + " to " + percent(band.most) + " %";
+}
+
+// Everything that the parts of one frame need.
+struct Frame {
+  const AppState& state;
+  TimelineState& view;
+  CommandQueue& commands;
+  const Look& look;
+  const TimelineColumns& whole;
+  const TimelinePicture& picture;
+
+  MomentName moment_at(std::uint64_t position) const { return {*state.source()->trace, whole.heap.stream, position}; }
+  int pixel_of(float x) const {
+    return static_cast<int>(std::clamp(std::floor(x - picture.left), 0.0F, static_cast<float>(picture.width - 1)));
+  }
+  void show(double begin, double end) const { show_span(state, whole, begin, end, commands); }
+  void zoom(double factor, double at) const { zoom_span(state, picture, whole, factor, at, commands); }
+  void pan(double by) const { pan_span(state, picture, whole, by, commands); }
+};
+
+// The time of day is in the tooltip, and what is cut; where no words would be left they take a line of their own. Of
+// two sides the head of each says it too.
+void draw_moment(const AppState& state, const std::string& phrase) {
+  std::string words = phrase;
+  if (const std::size_t day = words.find(", 20"); day != std::string::npos && words.ends_with(" UTC)"))
+    words = words.substr(0, day) + ")";
+  const float behind = button_width("Copy") + 2 * ImGui::GetFontSize();
+  const float least = 5 * ImGui::GetFontSize();
+  const float needed = std::min(ImGui::CalcTextSize(words.c_str()).x, least) + behind;
+  if (state.is_split() && !has_room_behind(needed, ImGui::GetFontSize())) return;
+  flow(needed, ImGui::GetFontSize());
+  ImGui::AlignTextToFramePadding();
+  dim_text(shortened(words, ImGui::GetContentRegionAvail().x - behind));
+  tooltip(phrase);
+}
+
+void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQueue& commands) {
+  const bool is_narrow = ImGui::GetContentRegionAvail().x < 46 * ImGui::GetFontSize();  // One of two side by side.
+  bool is_first = !draw_heap_chooser(state, *state.source()->trace, timeline.heap, commands);
+  const auto button = [&](const char* label, CommandId id, const char* words) {
+    if (!is_first) flow(button_width(label));
+    is_first = false;
+    if (ImGui::Button(label)) commands.push(id);
+    tooltip(words);
+  };
+  button("<", CommandId::previous_event, "One event earlier (Left, ,)");
+  button(">", CommandId::next_event, "One event later (Right, .)");
+  if (!state.source()->live)  // It plays by itself: Hold stands in the head of the window.
+    button(state.context().is_playing ? "Pause" : "Play", CommandId::play,
+           "Moves the moment on: in real time, more than 10 s in 10 s, less than 3 s in 3 s (Space)");
+  button("Peak", CommandId::go_to_peak, "The moment with the most in use (P)");
+  if (!timeline.failures.empty()) {
+    button(is_narrow ? "[" : "< Failure", CommandId::previous_failure, "The out-of-memory before ([)");
+    button(is_narrow ? "]" : "Failure >", CommandId::next_failure, "The next out-of-memory (])");
+  }
+  button(state.position().pin.empty() ? "Pin" : "Pin here", CommandId::pin_moment,
+         "Colours the heap map by what changes against this moment (B); once more: no longer");
+  button("End", CommandId::go_to_end, "After the last event (End)");
+  if (state.context().is_playing) {
+    const double speed = state.context().play_speed;
+    const std::string words = "1 s shows " + (timeline.has_times ? text_from_moment_ns(std::llround(speed * 1e9))
+                                                                 : text_from_count(std::llround(speed)) + " events");
+    flow(ImGui::CalcTextSize(words.c_str()).x);
+    text(words);
+  }
+  const auto& moment = state.answers().moment;
+  if (moment.value) draw_moment(state, phrase_of(moment.value->moment));
+  draw_copy_menu(ViewKind::timeline, commands);
+}
+
+void draw_column_tooltip(const Frame& frame, float x) {
+  const int pixel = frame.pixel_of(x);
+  const TimelineColumn& column = frame.picture.pixels[static_cast<std::size_t>(pixel)];
+  const std::uint64_t before = frame.picture.position_before(pixel), after = frame.picture.position_after(pixel);
+  ImGui::BeginTooltip();
+  TimelineColumns axis;
+  axis.has_times = frame.whole.has_times;
+  axis.span = {std::llround(frame.picture.begin), std::llround(frame.picture.end)};
+  const std::uint64_t events = after > before ? after - before : 0;
+  const bool has_heap = !frame.whole.heap.empty();
+  bold_text(axis.text_at((static_cast<double>(x) - static_cast<double>(frame.picture.left) + 0.5) /
+                         static_cast<double>(frame.picture.width)) +
+            ", " + text_from_count(events) + (events == 1 ? " event" : " events") +
+            (has_heap ? ", in use " + band_text(column.in_use) : std::string()));
+  const auto target = find_snap_target(frame.picture, frame.look, x);
+  if (target) text("near " + target->words);
+  if (frame.whole.knows_requested) text("requested " + band_text(column.requested));
+  if (frame.whole.knows_regions) {
+    text("pool size " + band_text(column.pool));
+    text("fits up to " + band_text(column.largest_free) + " without growing the pool");
+    text("external fragmentation " + share_text(column.fragmentation));
+  }
+  for (std::size_t i = 0; i < frame.picture.heaps.size(); ++i) {
+    const TimelineHeap& heap = frame.picture.source.heaps[i];
+    text(heap.name + " " + band_text(frame.picture.under(heap.columns, pixel)));
+  }
+  for (std::size_t i = 0; !has_heap && i < frame.picture.counters.size(); ++i) {
+    const TimelineCounter& counter = frame.picture.source.counters[i];
+    const CounterBand told = frame.picture.under(counter.columns, pixel);
+    text(counter.name + ": " + (told.is_defined ? text_from_counter(counter, told.most) : "not told yet"));
+  }
+  if (column.is_skipped)
+    text("Skipped: what happened here was not fetched; the figures are those from before.");
+  else if (column.is_inexact)
+    text("Events were lost before this, or contradict each other: the figures are inexact.");
+  dim_text("up to event " + text_from_count(after) +
+           (target     ? "; a click goes to the mark, with Alt to the last event here"
+            : has_heap ? "; a click goes to the most in use here, a drag selects"
+                       : "; a drag selects"));
+  ImGui::EndTooltip();
+}
+
+void set_moment(const Frame& frame, std::uint64_t position) {
+  const MomentName at = frame.moment_at(position);
+  if (frame.view.is_scrubbing && frame.view.pushed == at) return;
+  frame.commands.push(frame.view.is_scrubbing ? command::move_moment : command::set_moment, at);
+  frame.view.pushed = at;
+}
+
+// What a click there means: a mark within some pixels, else the most in use of the column; with Alt its last event.
+std::uint64_t clicked_position(const Frame& frame, float x) {
+  const TimelineColumn& column = frame.picture.pixels[static_cast<std::size_t>(frame.pixel_of(x))];
+  if (ImGui::GetIO().KeyAlt) return column.position;
+  if (const auto target = find_snap_target(frame.picture, frame.look, x)) return target->position;
+  return column.most_position;
+}
+
+void select_range(const Frame& frame, float x) {
+  TimelineState& view = frame.view;
+  const float pressed = frame.picture.x_of_axis(view.pressed_at);
+  const int first = frame.pixel_of(std::min(pressed, x)), last = frame.pixel_of(std::max(pressed, x));
+  view.selected[0] = frame.picture.axis_of(frame.picture.left + static_cast<float>(first));
+  view.selected[1] = frame.picture.axis_of(frame.picture.left + static_cast<float>(last + 1));
+  const std::uint64_t from = frame.picture.position_before(first);
+  const TimeRange range{frame.moment_at(from), frame.moment_at(std::max(from, frame.picture.position_after(last)))};
+  view.selected_as = range;
+  view.selected_in = frame.state.source()->trace;
+  if (view.is_selecting && view.pushed_range == range) return;
+  frame.commands.push(view.is_selecting ? command::move_range : command::set_range, range);
+  view.is_selecting = true;
+  view.pushed_range = range;
+}
+
+// `at`: of the pointer, on the axis.
+void handle_wheel(const Frame& frame, double at) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const double length = frame.picture.end - frame.picture.begin;
+  const float sideways = io.MouseWheelH + (io.KeyShift ? io.MouseWheel : 0);
+  if (sideways != 0) {
+    frame.pan(-static_cast<double>(sideways) * length / 8);
+  } else if (io.MouseWheel != 0) {
+    frame.zoom(std::pow(io.KeyCtrl ? 4.0 : 1.25, static_cast<double>(io.MouseWheel)), at);
+  }
+}
+
+// Over the lanes: click, drag, wheel, hover.
+void handle_lanes(const Frame& frame, bool hovered, bool active) {
+  const ImGuiIO& io = ImGui::GetIO();
+  TimelineState& view = frame.view;
+  const float x = std::clamp(io.MousePos.x, frame.picture.left, frame.picture.right() - 1);
+  if (hovered) handle_wheel(frame, frame.picture.axis_of(x));
+  if (active &&
+      (ImGui::IsMouseDragging(ImGuiMouseButton_Right, 4) || ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 4)))
+    frame.pan(-static_cast<double>(io.MouseDelta.x) / frame.picture.width * (frame.picture.end - frame.picture.begin));
+  if (hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) view.pressed_at = frame.picture.axis_of(x);
+  if (active && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) select_range(frame, x);
+  if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+    const bool in_range = !frame.state.position().range.empty() && view.pressed_at >= view.selected[0] &&
+                          view.pressed_at <= view.selected[1];
+    in_range ? frame.show(view.selected[0], view.selected[1])
+             : frame.show(0, static_cast<double>(frame.whole.whole.end));
+  } else if (hovered && ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseDragMaxDistanceSqr[0] <= 16 &&
+             io.MouseClickedLastCount[0] == 1) {
+    set_moment(frame, clicked_position(frame, x));
+  }
+  if (!active) view.is_selecting = false;
+  if (!hovered || active) return;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float middle = std::floor(x) + 0.5F;
+  draw.AddLine({middle, frame.picture.top}, {middle, frame.picture.bottom}, frame.look.role(Role::text, 0.4F));
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) draw_column_tooltip(frame, x);
+}
+
+// The band with the moment's handle: dragging there moves the moment.
+void handle_scrubber(const Frame& frame, bool active) {
+  if (!active) {
+    frame.view.is_scrubbing = false;
+    return;
+  }
+  const float x = std::clamp(ImGui::GetMousePos().x, frame.picture.left, frame.picture.right() - 1);
+  const auto target = ImGui::GetIO().KeyAlt ? std::nullopt : find_snap_target(frame.picture, frame.look, x);
+  set_moment(frame, target ? target->position : frame.picture.position_after(frame.pixel_of(x)));
+  frame.view.is_scrubbing = true;
+}
+
+void handle_strip(const Frame& frame, bool active, bool hovered) {
+  const double at = frame.whole.axis_at(
+      std::clamp(static_cast<double>(ImGui::GetMousePos().x - frame.picture.left) / frame.picture.width, 0.0, 1.0));
+  if (hovered) handle_wheel(frame, std::clamp(at, frame.picture.begin, frame.picture.end));
+  if (!active) return;
+  const double length = frame.picture.end - frame.picture.begin;
+  if (ImGui::IsItemActivated()) {
+    const bool holds = at >= frame.picture.begin && at <= frame.picture.end;
+    frame.view.grip = holds ? at - frame.picture.begin : length / 2;  // Elsewhere: the window comes there.
+  }
+  frame.pan(at - frame.view.grip - frame.picture.begin);
+}
+
+void handle_keys(const Frame& frame) {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (frame.view.zoom_seen != frame.state.window.zoom_serial) {  // 0 shows all.
+    frame.view.zoom_seen = frame.state.window.zoom_serial;
+    if (frame.state.is_in_front(ViewKind::timeline)) frame.show(0, static_cast<double>(frame.whole.whole.end));
+  }
+  if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows) || io.WantTextInput || io.KeyAlt || io.KeyCtrl)
+    return;
+  const double middle = (frame.picture.begin + frame.picture.end) / 2, length = frame.picture.end - frame.picture.begin;
+  if (ImGui::IsKeyPressed(ImGuiKey_LeftArrow)) frame.commands.push(CommandId::previous_event);
+  if (ImGui::IsKeyPressed(ImGuiKey_RightArrow)) frame.commands.push(CommandId::next_event);
+  if (ImGui::IsKeyPressed(ImGuiKey_W)) frame.zoom(1.25, middle);
+  if (ImGui::IsKeyPressed(ImGuiKey_S)) frame.zoom(0.8, middle);
+  if (ImGui::IsKeyPressed(ImGuiKey_A)) frame.pan(-length / 8);
+  if (ImGui::IsKeyPressed(ImGuiKey_D)) frame.pan(length / 8);
+  if (ImGui::IsKeyPressed(ImGuiKey_Y)) frame.view.fits_y = !frame.view.fits_y;
+}
+
+// Where the selected range lies on the axis, as far as it is known by now.
+void follow_range(const Frame& frame) {
+  const TimeRange& range = frame.state.position().range;
+  const auto& answer = frame.state.answers().range;
+  if (range.empty() || answer.state != AnswerState::ready || answer.value->range != range) return;
+  if (range == frame.view.selected_as && frame.view.selected_in.lock() == answer.value->trace) return;
+  const auto axis_of = [&](const Moment& moment, std::int64_t time_ns) {
+    const std::uint64_t position = moment.positions[frame.whole.heap.stream];
+    return frame.whole.axis_at(frame.whole.share_of(position, time_ns));
+  };
+  const std::size_t stream = frame.whole.heap.stream;
+  frame.view.selected[0] = axis_of(answer.value->from, answer.value->from_ns[stream]);
+  frame.view.selected[1] = axis_of(answer.value->to, answer.value->to_ns[stream]);
+  frame.view.selected_as = range;
+  frame.view.selected_in = answer.value->trace;
+}
+
+void draw_picture(const Frame& frame, float scrubber) {
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw_lanes(draw, frame.look, frame.picture, frame.view.fits_y);
+  follow_range(frame);
+  const TimeRange& range = frame.state.position().range;
+  if (!range.empty() && range == frame.view.selected_as)
+    draw_selected_range(draw, frame.look, frame.picture, frame.view.selected[0], frame.view.selected[1]);
+  draw_marks(draw, frame.look, frame.picture);
+  draw_time_axis(draw, frame.state, frame.picture, frame.whole, frame.picture.bottom);
+  const auto& moment = frame.state.answers().moment;
+  if (!moment.value || moment.value->trace != frame.state.source()->trace) return;
+  const auto axis_of = [&](const TraceMoment& one) {
+    const HeapKey heap = frame.whole.heap;
+    return frame.whole.axis_at(frame.whole.share_of(one.position(heap), one.state_of(heap).time_ns()));
+  };
+  const auto& pinned = frame.state.answers().pinned;
+  if (pinned.value && pinned.value->trace == moment.value->trace)
+    draw_pin_line(draw, frame.look, frame.picture, axis_of(*pinned.value), scrubber);
+  draw_moment_line(draw, frame.look, frame.picture, axis_of(*moment.value), scrubber);
+}
+
+}  // namespace
+
+void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& commands) {
+  commands.ask(Question::timeline);
+  if (!state.position().range.empty()) commands.ask(Question::range);  // Where it lies.
+  if (!draw_answer_state(state, state.answers().timeline, "the timeline"))
+    return draw_no_heap(state, state.answers().timeline.state);
+  const auto whole = state.answers().timeline.value, part = state.answers().timeline_part.value;
+  const Look look(state);
+  draw_head(state, *whole, commands);
+
+  ImGui::BeginChild("time", {0, 0}, 0,
+                    ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
+  ImVec2 corner = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
+  const float gutter = ImGui::CalcTextSize("1023.9 GiB").x + look.px(6), scrubber = look.px(10);
+  const float axis = ImGui::GetTextLineHeight() + look.px(8);
+  bool has_strip = false;
+  float strip = 0;
+  ImVec2 from, to;
+  const auto place = [&] {
+    has_strip = room.y > look.px(130);
+    strip = has_strip ? look.px(16) : 0;
+    from = {std::floor(corner.x + gutter), std::floor(corner.y + scrubber)};
+    to = {std::floor(corner.x + room.x - look.px(6)),
+          std::floor(corner.y + room.y - axis - strip - (has_strip ? look.px(3) : 0))};
+    return to.x - from.x >= 16 && to.y - from.y >= look.px(24);
+  };
+  const auto make = [&] {
+    return make_picture(*whole, part.get(), state.position().span, from, to, look, view.fits_y);
+  };
+  if (!place()) return ImGui::EndChild();
+  // The line that says so takes room too, which a lane may have needed: not for the strip alone, where the wheel does.
+  if (!words_not_drawn(make(), true).empty()) {
+    const ImVec2 line = corner;
+    const float taken = ImGui::GetTextLineHeight() + look.px(2);
+    corner.y += taken;
+    room.y -= taken;
+    if (!place()) return ImGui::EndChild();
+    const std::string words = words_not_drawn(make(), has_strip);
+    ImGui::SetCursorScreenPos({line.x + gutter, line.y});
+    dim_text(shortened(words, to.x - from.x));
+    tooltip(words);
+  }
+  const int width = static_cast<int>(to.x - from.x);
+  if (state.context().timeline_width != static_cast<std::size_t>(width))
+    commands.push(command::size_timeline, {width, 0});
+
+  const TimelinePicture picture = make();
+  const Frame frame{state, view, commands, look, *whole, picture};
+  ImGui::SetCursorScreenPos({from.x, from.y - scrubber});
+  ImGui::InvisibleButton("scrubber", {static_cast<float>(width), scrubber});
+  if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  handle_scrubber(frame, ImGui::IsItemActive());
+  draw_picture(frame, scrubber);
+  ImGui::SetCursorScreenPos(from);
+  ImGui::InvisibleButton(
+      "columns", {static_cast<float>(width), to.y - from.y},
+      ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight | ImGuiButtonFlags_MouseButtonMiddle);
+  ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
+  handle_lanes(frame, ImGui::IsItemHovered(), ImGui::IsItemActive());
+  if (has_strip) {
+    const ImVec2 strip_from{from.x, std::floor(corner.y + room.y - strip)}, strip_to{to.x, corner.y + room.y - 1};
+    ImGui::SetCursorScreenPos(strip_from);
+    ImGui::InvisibleButton("strip", {static_cast<float>(width), strip_to.y - strip_from.y});
+    ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
+    handle_strip(frame, ImGui::IsItemActive(), ImGui::IsItemHovered());
+    draw_strip(*ImGui::GetWindowDrawList(), look, *whole, state.position().span, strip_from, strip_to);
+  }
+  handle_keys(frame);
+  ImGui::EndChild();
+  if (take_copy(state, ViewKind::timeline, view.copy_seen))
+    copy_table(state, table_from_timeline(picture.source), commands);
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,402 @@
+#include "app/gui/views/timeline/draw_timeline_lanes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/core/timeline_markers.h"
+#include "app/gui/look/drawing.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string bytes(double bytes) {
+  return text_from_bytes(std::llround(bytes));
+}
+// So little of the pool is in use that its course is hardly seen.
+bool is_low(const TimelineColumns& timeline) {
+  return timeline.in_use_most < timeline.pool_most / 4;
+}
+
+std::uint64_t most_of(const TimelineHeap& heap, bool fits_y) {
+  if (!fits_y) return heap.peak;
+  std::uint64_t most = 0;
+  for (const Band& column : heap.columns) most = std::max(most, column.most);
+  return most;
+}
+std::string words_of_heap(const TimelineHeap& heap) {
+  std::string words = heap.name + ", " + text_from_bytes(static_cast<std::int64_t>(heap.peak)) + " at most";
+  if (heap.pool > 0) words += " of " + text_from_bytes(static_cast<std::int64_t>(heap.pool));
+  return words;
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.0f} %", share * 100);
+}
+
+// Calls draw(left, right, pixel) for runs of pixels that are the same: most of a trace is flat.
+template <class Same, class Draw>
+void for_runs(const TimelinePicture& picture, const Same& same, const Draw& draw) {
+  for (std::size_t x = 0; x < picture.pixels.size();) {
+    std::size_t end = x + 1;
+    while (end < picture.pixels.size() && same(picture.pixels[end], picture.pixels[x])) ++end;
+    draw(picture.left + static_cast<float>(x), picture.left + static_cast<float>(end), picture.pixels[x]);
+    x = end;
+  }
+}
+
+// Solid up to the least, then weaker to the most: a spike of one event stays visible.
+void draw_band(ImDrawList& draw, const Lane& lane, float left, float right, const Band& here, ImU32 solid,
+               ImU32 spread) {
+  const float least = lane.y_of(static_cast<double>(here.least)), most = lane.y_of(static_cast<double>(here.most));
+  if (here.least > 0) draw.AddRectFilled({left, std::min(least, lane.to.y - 1)}, {right, lane.to.y}, solid);
+  if (here.most > here.least) draw.AddRectFilled({left, std::min(most, least - 1)}, {right, least}, spread);
+}
+void draw_area(ImDrawList& draw, const TimelinePicture& picture, const Lane& lane, Band TimelineColumn::*band,
+               ImU32 solid, ImU32 spread) {
+  const auto same = [band](const TimelineColumn& a, const TimelineColumn& b) { return a.*band == b.*band; };
+  for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
+    draw_band(draw, lane, left, right, pixel.*band, solid, spread);
+  });
+}
+
+void draw_line(ImDrawList& draw, const TimelinePicture& picture, Band TimelineColumn::*band, ImU32 ink) {
+  const Lane& lane = picture.memory;
+  const auto same = [band](const TimelineColumn& a, const TimelineColumn& b) { return a.*band == b.*band; };
+  for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
+    const float top = lane.y_of(static_cast<double>((pixel.*band).most));
+    const float bottom = std::max(lane.y_of(static_cast<double>((pixel.*band).least)), top + 1);
+    draw.AddRectFilled({left, top - 0.5F}, {right, bottom + 0.5F}, ink);
+  });
+}
+
+// The same over columns that are not the heap's own.
+template <class Value, class Draw>
+void for_runs_of(const TimelinePicture& picture, const std::vector<Value>& columns, const Draw& draw) {
+  for (int x = 0; x < picture.width;) {
+    const Value here = picture.under(columns, x);
+    int end = x + 1;
+    while (end < picture.width && picture.under(columns, end) == here) ++end;
+    draw(picture.left + static_cast<float>(x), picture.left + static_cast<float>(end), here);
+    x = end;
+  }
+}
+
+// A step from one sample to the next; a pixel has what it covers, like everything here.
+void draw_counter(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineCounter& counter,
+                  const Lane& lane) {
+  draw.AddRectFilled(lane.from, lane.to, look.role(Role::free));
+  for_runs_of(picture, counter.columns, [&](float left, float right, const CounterBand& band) {
+    if (!band.is_defined) return;
+    const float top = lane.y_of(static_cast<double>(band.most)), foot = lane.y_of(static_cast<double>(band.least));
+    draw.AddRectFilled({left, std::min(foot, lane.to.y - 1)}, {right, lane.to.y}, look.role(Role::several, 0.45F));
+    draw.AddRectFilled({left, top - 0.5F}, {right, std::max(foot, top + 1) + 0.5F}, look.role(Role::text, 0.85F));
+  });
+  const CounterBand last = picture.under(counter.columns, picture.width - 1);
+  draw_words(draw, look, {lane.from.x + look.px(6), lane.from.y + look.px(2)},
+             counter.name + (last.is_defined ? ": " + text_from_counter(counter, last.most) : std::string()),
+             Role::text);
+}
+
+// A break where nothing was free: there is no fragmentation then.
+void draw_fragmentation(ImDrawList& draw, const TimelinePicture& picture, ImU32 solid, ImU32 spread) {
+  const Lane& lane = *picture.fragmentation;
+  const auto same = [](const TimelineColumn& a, const TimelineColumn& b) { return a.fragmentation == b.fragmentation; };
+  for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
+    if (!pixel.fragmentation.is_defined()) return;
+    const float least = lane.y_of(static_cast<double>(pixel.fragmentation.least)),
+                most = lane.y_of(static_cast<double>(pixel.fragmentation.most));
+    draw.AddRectFilled({left, std::min(least, lane.to.y - 1)}, {right, lane.to.y}, spread);
+    draw.AddRectFilled({left, most - 0.5F}, {right, std::max(least, most + 1) + 0.5F}, solid);
+  });
+}
+
+template <class Words>
+void draw_scale(ImDrawList& draw, const Look& look, const Lane& lane, double step, const Words& words_of) {
+  float last = lane.to.y + ImGui::GetTextLineHeight();  // In a low lane two words would lie over one another.
+  for (double value = 0; value <= lane.most * 1.0001; value += step) {
+    const float y = lane.y_of(value);
+    if (value > 0) draw.AddLine({lane.from.x, y}, {lane.to.x, y}, look.role(Role::text, 0.10F));
+    const std::string words = words_of(value);
+    const ImVec2 size = ImGui::CalcTextSize(words.c_str());
+    const float at = std::max(y - size.y / 2, lane.from.y - look.px(5));
+    if (last - at < size.y * 0.9F) continue;
+    last = at;
+    draw.AddText({lane.from.x - look.px(6) - size.x, at}, look.role(Role::dim_text), words.c_str());
+  }
+}
+void draw_bytes_scale(ImDrawList& draw, const Look& look, const Lane& lane) {
+  double step = 1;
+  while (lane.most / step > std::max(2.0F, lane.height() / look.px(30))) step *= 2;
+  draw_scale(draw, look, lane, step, bytes);
+}
+
+void draw_title(ImDrawList& draw, const Look& look, const Lane& lane, const char* title) {
+  draw_words(draw, look, {lane.from.x + look.px(6), lane.from.y + look.px(2)},
+             shortened(title, lane.to.x - lane.from.x - look.px(12)), Role::text);
+}
+
+// Its scale is its own, from nothing to its peak: of 128 MiB of VMEM not a pixel would be seen beside HBM.
+void draw_heap(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineHeap& heap,
+               const Lane& lane) {
+  draw.AddRectFilled(lane.from, lane.to, look.role(Role::free));
+  for_runs_of(picture, heap.columns, [&](float left, float right, const Band& band) {
+    draw_band(draw, lane, left, right, band, look.role(Role::parameters), look.role(Role::parameters, 0.45F));
+  });
+  draw_bytes_scale(draw, look, lane);
+  draw_title(draw, look, lane, words_of_heap(heap).c_str());
+}
+
+void draw_loss(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
+  const auto is_missing = [](const TimelineColumn& pixel) { return pixel.is_inexact || pixel.is_skipped; };
+  const auto same = [&](const TimelineColumn& a, const TimelineColumn& b) { return is_missing(a) == is_missing(b); };
+  for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
+    if (is_missing(pixel))
+      draw_hatch(draw, look, {left, picture.top}, {right, picture.bottom}, look.role(Role::dim_text, 0.4F));
+  });
+}
+
+void draw_markers(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
+  const Lane& lane = *picture.markers;
+  const float row = ImGui::GetTextLineHeight() + look.px(2);
+  const bool has_instants = !picture.source.instants.empty();
+  for (const TimelineMarker& one : picture.source.stretches) {
+    const float from = std::max(picture.left, picture.x_of(one.begin));
+    const float to = std::max(from + 1, std::min(picture.right(), picture.x_of(one.end)));
+    if (from > picture.right() || to < picture.left) continue;
+    const float top = lane.from.y + static_cast<float>(one.depth + (has_instants ? 1 : 0)) * row;
+    const Role role = one.count > 1 ? Role::several : role_from_hue(static_cast<std::size_t>(one.depth));
+    draw.AddRectFilled({from, top}, {to - (to - from > 2 ? 1 : 0), top + row - look.px(2)}, look.role(role, 0.8F),
+                       look.px(1));
+    const std::string words = one.count > 1 ? text_from_count(static_cast<std::int64_t>(one.count)) : one.name;
+    if (to - from > look.px(24))
+      draw.AddText({from + look.px(3), top - look.px(1)}, look.color(text_on(look.rgb(role))),
+                   shortened(words, to - from - look.px(6)).c_str());
+  }
+  for (const TimelineMarker& one : picture.source.instants) {
+    const float x = std::floor(picture.x_of(one.begin)) + 0.5F;
+    if (x < picture.left || x > picture.right()) continue;
+    draw.AddLine({x, picture.memory.from.y}, {x, picture.memory.to.y}, look.role(Role::text, 0.12F));
+    draw.AddTriangleFilled({x, lane.from.y}, {x - look.px(4), lane.from.y + look.px(7)},
+                           {x + look.px(4), lane.from.y + look.px(7)}, look.role(Role::dim_text));
+  }
+  for (const TimelineMark& one : picture.source.refusals) {
+    const float x = std::floor(picture.x_of(one.at)) + 0.5F;
+    if (x < picture.left || x > picture.right()) continue;
+    draw.AddLine({x, lane.from.y}, {x, lane.from.y + row - look.px(2)}, look.role(Role::failure), look.px(1));
+  }
+}
+
+}  // namespace
+
+float Lane::y_of(double value) const {
+  return to.y - static_cast<float>(std::clamp(value / most, 0.0, 1.0)) * (to.y - from.y);
+}
+
+float TimelinePicture::x_of_axis(double at) const {
+  if (!(end > begin)) return left;
+  return left + static_cast<float>((at - begin) / (end - begin) * static_cast<double>(width));
+}
+double TimelinePicture::axis_of(float x) const {
+  return begin + static_cast<double>(x - left) / static_cast<double>(width) * (end - begin);
+}
+std::uint64_t TimelinePicture::position_before(int pixel) const {
+  if (pixel > 0) return pixels[static_cast<std::size_t>(pixel - 1)].position;
+  const double column = source.share_of_axis(begin) * static_cast<double>(source.columns.size());
+  const auto first = static_cast<std::size_t>(std::max(0.0, column + 1e-6));
+  return first == 0 ? source.begin_position : source.columns[std::min(first, source.columns.size()) - 1].position;
+}
+std::uint64_t TimelinePicture::position_after(int pixel) const {
+  return pixels[static_cast<std::size_t>(pixel)].position;
+}
+
+TimelinePicture::ColumnRange TimelinePicture::columns_under(int pixel) const {
+  const float x = left + static_cast<float>(pixel);
+  const auto count = static_cast<std::int64_t>(source.columns.size());
+  const auto at = [&](float place) { return source.share_of_axis(axis_of(place)) * static_cast<double>(count); };
+  // What is a rounding error over the border is not in it.
+  const auto first = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(at(x) + 1e-6)), 0, count - 1);
+  const auto behind =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(at(x + 1) - 1e-6)), first + 1, count);
+  return {static_cast<std::size_t>(first), static_cast<std::size_t>(behind)};
+}
+
+TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, TimelineSpan seen, ImVec2 from,
+                             ImVec2 to, const Look& look, bool fits_y) {
+  if (seen.empty()) seen = whole.whole;
+  const bool has_all = part != nullptr && part->heap == whole.heap && part->whole == whole.whole &&
+                       part->span.begin <= seen.begin && part->span.end >= seen.end;
+  TimelinePicture picture{has_all ? *part : whole};
+  picture.begin = static_cast<double>(seen.begin);
+  picture.end = static_cast<double>(seen.end);
+  picture.left = from.x;
+  picture.width = static_cast<int>(to.x - from.x);
+  picture.top = from.y;
+  picture.bottom = to.y;
+  picture.pixels.reserve(static_cast<std::size_t>(picture.width));
+  for (int x = 0; x < picture.width; ++x) picture.pixels.push_back(picture.under(picture.source.columns, x));
+
+  // Lanes, as many as there is room for; the memory's first.
+  const TimelineColumns& scale = fits_y ? picture.source : whole;
+  const float gap = look.px(8), row = ImGui::GetTextLineHeight() + look.px(2);
+  int marker_rows = picture.source.instants.empty() && picture.source.refusals.empty() ? 0 : 1;
+  int depth = 0;
+  for (const TimelineMarker& one : picture.source.stretches) depth = std::max(depth, one.depth + 1);
+  marker_rows += depth;
+  float room = to.y - from.y, foot = to.y;
+  if (marker_rows > 0 && room > look.px(60) + static_cast<float>(marker_rows) * row) {
+    picture.markers = Lane{{from.x, to.y - static_cast<float>(marker_rows) * row}, to, 1};
+    foot = picture.markers->from.y - look.px(4);
+    room = foot - from.y;
+  }
+  const float lane_height = ImGui::GetTextLineHeight() * 2;
+  const bool has_heap = !whole.heap.empty();
+  const float room_of_heap = has_heap ? look.px(whole.knows_regions ? 130 : 60) : 0;
+  // Other kinds of memory before what still fits in this one: they are what a TPU's program is about.
+  const auto& heaps = picture.source.heaps;
+  const auto kinds = static_cast<std::size_t>(
+      std::count_if(heaps.begin(), heaps.end(), [](const TimelineHeap& heap) { return heap.is_other_kind; }));
+  const auto as_many = [&](std::size_t wanted, float least) {
+    std::size_t count = 0;
+    for (; count < wanted && room > least + lane_height; ++count) room -= lane_height + gap;
+    return count;
+  };
+  std::size_t heap_lanes = as_many(kinds, look.px(60));
+  const std::size_t counter_lanes = as_many(picture.source.counters.size(), room_of_heap);
+  if (heap_lanes == kinds) heap_lanes += as_many(heaps.size() - kinds, room_of_heap);
+  // Where there is no heap they share what it would have.
+  const float counter_height =
+      has_heap || counter_lanes == 0 ? lane_height : (foot - from.y + gap) / static_cast<float>(counter_lanes) - gap;
+  const auto add_lanes = [&](std::vector<Lane>& lanes, std::size_t count, float height) {
+    for (std::size_t i = 0; i < count; ++i, foot -= height + gap)
+      lanes.insert(lanes.begin(), Lane{{from.x, foot - height}, {to.x, foot}, 1});
+  };
+  const float last_foot = foot;
+  add_lanes(picture.counters, counter_lanes, counter_height);
+  add_lanes(picture.heaps, heap_lanes, lane_height);
+  room = foot - from.y;
+  for (std::size_t i = 0; i < picture.counters.size(); ++i)
+    picture.counters[i].most = std::max(1.0, static_cast<double>(picture.source.counters[i].most) * 1.1);
+  for (std::size_t i = 0; i < picture.heaps.size(); ++i)
+    picture.heaps[i].most = std::max(1.0, static_cast<double>(most_of(heaps[i], fits_y)) * 1.1);
+  const bool has_fits = whole.knows_regions && room > look.px(56);
+  const bool has_fragmentation = whole.knows_regions && room > look.px(88);
+  const float split = has_fits ? std::floor(from.y + room * (has_fragmentation ? 0.52F : 0.62F)) : foot;
+  const float second = has_fragmentation ? std::floor(from.y + room * 0.79F) : foot;
+  const bool leaves_pool = fits_y && is_low(scale);
+  picture.memory = {
+      from,
+      {to.x, has_heap ? split : last_foot},
+      std::max(1.0, static_cast<double>(std::max(scale.in_use_most, leaves_pool ? 0 : scale.pool_most)) * 1.1)};
+  if (has_fits)
+    picture.fits = Lane{{from.x, split + gap},
+                        {to.x, second},
+                        std::max(1.0, static_cast<double>(std::max(scale.largest_free_most, scale.asked_most)) * 1.15)};
+  if (has_fragmentation) picture.fragmentation = Lane{{from.x, second + gap}, {to.x, foot}, 1};
+  return picture;
+}
+
+std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
+  const TimelineColumns& source = picture.source;
+  std::vector<std::string> without_room;
+  const auto add = [&](std::size_t count, const char* what) {
+    if (count > 0)
+      without_room.push_back(text_from_count(static_cast<std::int64_t>(count)) + " " + what + (count == 1 ? "" : "s"));
+  };
+  if (source.knows_regions && !source.heap.empty()) {
+    if (!picture.fits) without_room.emplace_back("what still fits");
+    if (!picture.fragmentation) without_room.emplace_back("fragmentation");
+  }
+  add(source.counters.size() - picture.counters.size(), "counter");
+  // Other devices have their cards above; other tiers are what the picture lacks.
+  const bool has_other_kinds = !source.heaps.empty() && source.heaps.front().is_other_kind;
+  if (!picture.heaps.empty() || has_other_kinds)
+    add(source.heaps.size() - picture.heaps.size() + source.heaps_left_out, "heap");
+  const bool has_markers = !source.instants.empty() || !source.refusals.empty() || !source.stretches.empty();
+  if (has_markers && !picture.markers) without_room.emplace_back("markers");
+  if (!has_strip) without_room.emplace_back("the strip of the whole time");
+  std::string words;
+  for (const std::string& one : without_room) words += (words.empty() ? "No room for " : ", ") + one;
+  if (!words.empty()) words += " (F11: all of the window)";
+  if (source.counters_left_out > 0)
+    words += (words.empty() ? "" : "; ") + text_from_count(static_cast<std::int64_t>(source.counters_left_out)) +
+             " more counter" + (source.counters_left_out == 1 ? "" : "s") + " in the report";
+  return words;
+}
+
+void show_span(const AppState& state, const TimelineColumns& whole, double begin, double end, CommandQueue& commands) {
+  const TimelineSpan span = possible_span(whole, begin, end);
+  if (span != state.position().span) commands.push(command::show_span, span);
+}
+
+void zoom_span(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole, double factor,
+               double at, CommandQueue& commands) {
+  show_span(state, whole, at - (at - picture.begin) / factor, at + (picture.end - at) / factor, commands);
+}
+
+void pan_span(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole, double by,
+              CommandQueue& commands) {
+  const double length = picture.end - picture.begin;
+  const double begin =
+      std::clamp(picture.begin + by, 0.0, std::max(0.0, static_cast<double>(whole.whole.end) - length));
+  show_span(state, whole, begin, begin + length, commands);
+}
+
+void draw_words(ImDrawList& draw, const Look& look, ImVec2 at, const std::string& words, Role role) {
+  const ImVec2 size = ImGui::CalcTextSize(words.c_str());
+  draw.AddRectFilled({at.x - look.px(3), at.y}, {at.x + size.x + look.px(3), at.y + size.y},
+                     look.role(Role::free, 0.8F), look.px(2));
+  draw.AddText(at, look.role(role), words.c_str());
+}
+
+namespace {
+
+void draw_memory(ImDrawList& draw, const Look& look, const TimelinePicture& picture, bool fits_y) {
+  const bool knows_regions = picture.source.knows_regions;
+  draw.AddRectFilled(picture.memory.from, picture.memory.to, look.role(Role::free));
+  draw_area(draw, picture, picture.memory, &TimelineColumn::in_use, look.role(Role::parameters),
+            look.role(Role::parameters, 0.45F));
+  if (picture.source.knows_requested) draw_line(draw, picture, &TimelineColumn::requested, look.role(Role::rounding));
+  const bool has_pool_line = knows_regions && static_cast<double>(picture.source.pool_most) <= picture.memory.most;
+  if (has_pool_line) draw_line(draw, picture, &TimelineColumn::pool, look.role(Role::text, 0.8F));
+  draw_bytes_scale(draw, look, picture.memory);
+  std::string title = has_pool_line   ? "in use, below the line of the pool's size"
+                      : knows_regions ? "in use; the pool's size is far above"
+                                      : "in use; the pool's regions are not told";
+  if (picture.source.knows_requested) title += "; the line in it: what was asked for";
+  if (fits_y) title += "; y fits what is seen (Y)";
+  if (!fits_y && knows_regions && is_low(picture.source)) title += "; Y fits it";
+  draw_title(draw, look, picture.memory, title.c_str());
+}
+
+}  // namespace
+
+void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& picture, bool fits_y) {
+  if (!picture.source.heap.empty()) draw_memory(draw, look, picture, fits_y);
+  if (picture.fits) {
+    draw.AddRectFilled(picture.fits->from, picture.fits->to, look.role(Role::free));
+    draw_area(draw, picture, *picture.fits, &TimelineColumn::largest_free, look.role(Role::largest_free, 0.75F),
+              look.role(Role::largest_free, 0.35F));
+    draw_bytes_scale(draw, look, *picture.fits);
+    draw_title(draw, look, *picture.fits, "what still fits");
+  }
+  if (picture.fragmentation) {
+    draw.AddRectFilled(picture.fragmentation->from, picture.fragmentation->to, look.role(Role::free));
+    draw_fragmentation(draw, picture, look.role(Role::text, 0.85F), look.role(Role::several, 0.45F));
+    draw_scale(draw, look, *picture.fragmentation, picture.fragmentation->height() > look.px(70) ? 0.25 : 0.5, percent);
+    draw_title(draw, look, *picture.fragmentation, "fragmentation");
+  }
+  for (std::size_t i = 0; i < picture.counters.size(); ++i) {
+    draw_counter(draw, look, picture, picture.source.counters[i], picture.counters[i]);
+    if (picture.source.heap.empty() && picture.source.counters[i].is_bytes)  // Beside a heap they are too low for it.
+      draw_bytes_scale(draw, look, picture.counters[i]);
+  }
+  for (std::size_t i = 0; i < picture.heaps.size(); ++i)
+    draw_heap(draw, look, picture, picture.source.heaps[i], picture.heaps[i]);
+  if (picture.markers) draw_markers(draw, look, picture);
+  draw_loss(draw, look, picture);
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,216 @@
+#include "app/gui/views/timeline/draw_timeline_marks.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/units/format.h"
+#include "app/gui/look/drawing.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr float snap_px = 4;
+
+// A flag with a word: state is never colour alone.
+void draw_flag(ImDrawList& draw, const Look& look, float x, float y, float right, const std::string& words, Role role) {
+  const ImVec2 size = ImGui::CalcTextSize(words.c_str());
+  const float left = x + size.x + look.px(8) > right ? x - size.x - look.px(14) : x;
+  draw.AddRectFilled({left, y}, {left + size.x + look.px(8), y + size.y + look.px(2)}, look.role(role), look.px(2));
+  draw.AddText({left + look.px(4), y + look.px(1)}, look.color(text_on(look.rgb(role))), words.c_str());
+}
+
+void draw_peak(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineMark& peak) {
+  const float x = picture.x_of(peak.at), y = picture.memory.y_of(static_cast<double>(peak.bytes));
+  if (x < picture.left || x > picture.right()) return;
+  draw.AddTriangleFilled({x, y}, {x - look.px(5), y - look.px(8)}, {x + look.px(5), y - look.px(8)},
+                         look.role(Role::text));
+  const std::string words = "peak " + text_from_bytes(peak.bytes);
+  const float width = ImGui::CalcTextSize(words.c_str()).x;
+  const float left = x + look.px(8) + width > picture.right() ? x - look.px(8) - width : x + look.px(8);
+  // Below the lane's title, where they would meet.
+  const float below_title = picture.memory.from.y + ImGui::GetTextLineHeight() + look.px(4);
+  const float top = std::max(picture.memory.from.y, y - ImGui::GetTextLineHeight() - look.px(1));
+  draw_words(draw, look, {left, left < picture.left + look.px(380) ? std::max(top, below_title) : top}, words,
+             Role::text);
+}
+
+// One flag for failures that lie close to one another: the words of each would lie over those of the next.
+void draw_failure_flags(ImDrawList& draw, const Look& look, const TimelinePicture& picture,
+                        const std::vector<FailureColumn>& columns) {
+  const Lane& lane = picture.fits ? *picture.fits : picture.memory;
+  for (std::size_t first = 0, next = 0; first < columns.size(); first = next) {
+    FailureColumn group = columns[first];
+    const auto is_near = [&](const FailureColumn& one) {
+      const float words = look.px(group.count + one.count > 1 ? 190 : 110);
+      // What has no room for a flag of its own at the right end belongs to the one before.
+      return one.x - group.x < words || (group.x > picture.right() - 2 * words && one.x > picture.right() - words);
+    };
+    for (next = first + 1; next < columns.size() && is_near(columns[next]); ++next) {
+      group.count += columns[next].count;
+      group.bytes = std::max(group.bytes, columns[next].bytes);
+    }
+    const std::string asked = text_from_bytes(group.bytes);
+    const float y = std::min(lane.y_of(picture.fits ? static_cast<double>(group.bytes) : 0), lane.to.y - look.px(20));
+    draw_flag(
+        draw, look, group.x + look.px(3), std::max(lane.from.y, y), picture.right(),
+        group.count == 1 ? "! asked " + asked : "! " + text_from_count(group.count) + " failures, asked up to " + asked,
+        Role::failure);
+  }
+}
+
+void draw_failures(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
+  const Lane& memory = picture.memory;
+  const std::vector<FailureColumn> columns = failure_columns(picture, picture.source.failures);
+  const bool is_crowded = columns.size() > failure_lines_max;
+  const float top = is_crowded ? std::max(memory.from.y, memory.to.y - look.px(8)) : memory.from.y;
+  for (const FailureColumn& column : columns) {
+    const float x = column.x + 0.5F;
+    for (float y = top; y < memory.to.y; y += look.px(6))
+      draw.AddLine({x, y}, {x, std::min(memory.to.y, y + look.px(4))}, look.role(Role::failure));
+    // As high as what was asked, beside what was there.
+    if (picture.fits)
+      draw.AddLine({x, picture.fits->to.y}, {x, picture.fits->y_of(static_cast<double>(column.bytes))},
+                   look.role(Role::failure), is_crowded ? 1 : look.px(3));
+  }
+  draw_failure_flags(draw, look, picture, columns);
+}
+
+// What of a compiled program, or a workload, happens before what.
+const char* order_words(const AppState& state, const TimelineColumns& whole) {
+  const Source* source = state.source();
+  const bool is_program = source != nullptr && source->trace && whole.heap.stream < source->trace->streams.size() &&
+                          !source->trace->streams[whole.heap.stream].definitions().job_fact("hlo_module").empty();
+  return is_program ? "program order, by event number" : "event number (this file has no times)";
+}
+
+}  // namespace
+
+std::vector<FailureColumn> failure_columns(const TimelinePicture& picture, const std::vector<TimelineMark>& failures) {
+  std::vector<FailureColumn> columns;
+  for (const TimelineMark& failure : failures) {
+    const float x = std::floor(picture.x_of(failure.at));
+    if (x < picture.left || x > picture.right()) continue;
+    if (columns.empty() || columns.back().x != x) columns.push_back({x, 0, 0});
+    ++columns.back().count;
+    columns.back().bytes = std::max(columns.back().bytes, failure.bytes);
+  }
+  return columns;
+}
+
+// Where the file has no times, the axis says so at its right end, and ticks leave it the room.
+void draw_time_axis(ImDrawList& draw, const AppState& state, const TimelinePicture& picture,
+                    const TimelineColumns& whole, float y) {
+  const Look look(state);
+  float right = picture.right() + look.px(8);
+  if (!whole.has_times) {
+    const char* const words = order_words(state, whole);
+    const float left = picture.right() - ImGui::CalcTextSize(words).x;
+    draw.AddText({left, y + look.px(4)}, look.role(Role::dim_text), words);
+    right = left - look.px(8);
+  }
+  TimelineColumns axis;
+  axis.has_times = whole.has_times;
+  axis.span = {std::llround(picture.begin), std::llround(picture.end)};
+  const int most = std::max(1, static_cast<int>(static_cast<float>(picture.width) / look.px(110)));
+  for (const AxisTick& tick : ticks_of(axis, most)) {
+    const float x = picture.left + static_cast<float>(tick.at * static_cast<double>(picture.width));
+    draw.AddLine({x, y}, {x, y + look.px(4)}, look.role(Role::dim_text));
+    const float width = ImGui::CalcTextSize(tick.text.c_str()).x;
+    if (x + width / 2 > right) continue;
+    draw.AddText({std::max(picture.left - look.px(2), x - width / 2), y + look.px(4)}, look.role(Role::dim_text),
+                 tick.text.c_str());
+  }
+}
+
+void draw_marks(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
+  if (picture.source.peak) draw_peak(draw, look, picture, *picture.source.peak);
+  draw_failures(draw, look, picture);
+}
+
+void draw_selected_range(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double from, double to) {
+  const float left = std::clamp(picture.x_of_axis(from), picture.left, picture.right());
+  const float right = std::max(left + 1, std::clamp(picture.x_of_axis(to), picture.left, picture.right()));
+  if (picture.x_of_axis(to) < picture.left || picture.x_of_axis(from) > picture.right()) return;
+  // What is not in it steps back: the colours inside stay those of the legend.
+  draw.AddRectFilled({picture.left, picture.top}, {left, picture.bottom}, look.role(Role::panel, 0.55F));
+  draw.AddRectFilled({right, picture.top}, {picture.right(), picture.bottom}, look.role(Role::panel, 0.55F));
+  draw.AddLine({left, picture.top}, {left, picture.bottom}, look.role(Role::text), look.px(1));
+  draw.AddLine({right, picture.top}, {right, picture.bottom}, look.role(Role::text), look.px(1));
+}
+
+void draw_moment_line(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double at, float scrubber) {
+  const float exact = picture.x_of_axis(at);
+  if (exact < picture.left - 1 || exact > picture.right() + 1) return;
+  const float x = std::floor(std::clamp(exact, picture.left, picture.right() - 1));
+  draw.AddRectFilled({x - 1, picture.top - scrubber / 2}, {x + 1, picture.bottom}, look.role(Role::selection));
+  draw.AddTriangleFilled({x, picture.top}, {x - look.px(6), picture.top - scrubber},
+                         {x + look.px(6), picture.top - scrubber}, look.role(Role::selection));
+}
+
+void draw_pin_line(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double at, float scrubber) {
+  const float exact = picture.x_of_axis(at);
+  if (exact < picture.left - 1 || exact > picture.right() + 1) return;
+  const float x = std::floor(std::clamp(exact, picture.left, picture.right() - 1));
+  for (float y = picture.top - scrubber; y < picture.bottom; y += look.px(6))
+    draw.AddRectFilled({x, y}, {x + 1, std::min(picture.bottom, y + look.px(3))}, look.role(Role::text));
+  draw_flag(draw, look, x, picture.bottom - ImGui::GetTextLineHeight() - look.px(4), picture.right(), "pinned",
+            Role::text);
+}
+
+void draw_strip(ImDrawList& draw, const Look& look, const TimelineColumns& whole, TimelineSpan seen, ImVec2 from,
+                ImVec2 to) {
+  draw.AddRectFilled(from, to, look.role(Role::free));
+  const float width = to.x - from.x;
+  const auto most = static_cast<double>(std::max<std::uint64_t>(1, whole.in_use_most));
+  const std::size_t pixels = static_cast<std::size_t>(std::max(1.0F, width));
+  for (std::size_t x = 0; x < pixels; ++x) {
+    const std::size_t first = x * whole.columns.size() / pixels,
+                      last = std::max(first + 1, (x + 1) * whole.columns.size() / pixels);
+    std::uint64_t in_use = 0;
+    for (std::size_t i = first; i < last; ++i) in_use = std::max(in_use, whole.columns[i].in_use.most);
+    const float height = static_cast<float>(static_cast<double>(in_use) / most) * (to.y - from.y);
+    const float left = from.x + static_cast<float>(x);
+    draw.AddRectFilled({left, to.y - height}, {left + 1, to.y}, look.role(Role::parameters, 0.7F));
+  }
+  float last = from.x - 1;
+  for (const TimelineMark& failure : whole.failures) {
+    const float x = std::floor(from.x + static_cast<float>(failure.at) * width) + 0.5F;
+    if (x != last) draw.AddLine({x, from.y}, {x, to.y}, look.role(Role::failure));
+    last = x;
+  }
+  if (seen.empty()) seen = whole.whole;
+  const float left = from.x + static_cast<float>(whole.share_of_axis(static_cast<double>(seen.begin))) * width;
+  const float right = std::max(left + look.px(3),
+                               from.x + static_cast<float>(whole.share_of_axis(static_cast<double>(seen.end))) * width);
+  draw.AddRectFilled(from, {left, to.y}, look.role(Role::panel, 0.6F));
+  draw.AddRectFilled({right, from.y}, to, look.role(Role::panel, 0.6F));
+  draw.AddRect({left, from.y - 1}, {right, to.y + 1}, look.role(Role::text));
+}
+
+std::optional<SnapTarget> find_snap_target(const TimelinePicture& picture, const Look& look, float x) {
+  std::optional<SnapTarget> best;
+  float nearest = look.px(snap_px) + 0.5F;
+  const auto offer = [&](double at, std::uint64_t position, const auto& words) {
+    const float distance = std::abs(picture.x_of(at) - x);
+    if (distance >= nearest) return;
+    nearest = distance;
+    best = {position, words()};
+  };
+  // At equal distance the first one wins.
+  for (const TimelineMark& one : picture.source.failures)
+    offer(one.at, one.position, [&] { return "out of memory, asked " + text_from_bytes(one.bytes); });
+  if (const auto& peak = picture.source.peak)
+    offer(peak->at, peak->position, [&] { return "the peak, " + text_from_bytes(peak->bytes); });
+  const auto marker = [](const TimelineMarker& one) {
+    return one.count > 1 ? one.name + " and " + text_from_count(static_cast<std::int64_t>(one.count - 1)) + " more"
+                         : one.name;
+  };
+  for (const TimelineMarker& one : picture.source.instants) offer(one.begin, one.position, [&] { return marker(one); });
+  for (const TimelineMarker& one : picture.source.stretches)
+    offer(one.begin, one.position, [&] { return "begin of " + marker(one); });
+  for (const TimelineMark& one : picture.source.refusals)
+    offer(one.at, one.position, [&] { return "refused by the driver, asked " + text_from_bytes(one.bytes); });
+  return best;
+}
+
+}  // namespace hbmscope::gui

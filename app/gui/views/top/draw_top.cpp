@@ -1,0 +1,216 @@
+#include "app/gui/views/top/draw_top.h"
+
+#include <algorithm>
+
+#include "analysis/units/format.h"
+#include "app/gui/core/amounts.h"
+#include "app/gui/core/tables.h"
+#include "app/gui/look/answer_state.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/look/frame_menu.h"
+#include "app/gui/look/table_columns.h"
+
+namespace hbmscope::gui {
+namespace {
+
+enum Column { flat, flat_share, cum, cum_share, count, cum_count, name, place, column_count };
+
+const Frame& frame_of(const TopAnswer& answer, std::uint32_t index) {
+  return answer.view->frames[static_cast<std::size_t>(answer.rows[index].frame)];
+}
+
+int compare_text(std::string_view a, std::string_view b) {
+  return a.compare(b);
+}
+
+template <class T>
+int compare_number(T a, T b) {
+  return a < b ? -1 : (b < a ? 1 : 0);
+}
+
+int compare(const TopAnswer& answer, std::uint32_t a, std::uint32_t b, int column) {
+  const TopRow &first = answer.rows[a], &second = answer.rows[b];
+  switch (column) {
+    case flat:
+    case flat_share: return compare_number(first.flat.bytes, second.flat.bytes);
+    case cum:
+    case cum_share: return compare_number(first.cum.bytes, second.cum.bytes);
+    case count: return compare_number(first.flat.count, second.flat.count);
+    case cum_count: return compare_number(first.cum.count, second.cum.count);
+    case name: return compare_text(frame_of(answer, a).function, frame_of(answer, b).function);
+    default: break;
+  }
+  const int file = compare_text(frame_of(answer, a).file, frame_of(answer, b).file);
+  return file != 0 ? file : compare_number(frame_of(answer, a).line, frame_of(answer, b).line);
+}
+
+void sort_rows(const TopAnswer& answer, const std::string& find, TopState& top) {
+  top.rows.clear();
+  top.rows_flat = {};
+  for (std::uint32_t i = 0; i < answer.rows.size(); ++i) {
+    if (!found_by(find, frame_of(answer, i))) continue;
+    top.rows.push_back(i);
+    top.rows_flat += answer.rows[i].flat;
+  }
+  std::stable_sort(top.rows.begin(), top.rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const int order = compare(answer, a, b, top.column);
+    return top.ascending ? order < 0 : order > 0;
+  });
+}
+
+// Rows are numbers into an answer: before anything is read through them, they must be those of this answer.
+void renew_rows(const AppState& state, const std::shared_ptr<const TopAnswer>& answer, TopState& top) {
+  const std::string& find = state.position().find;
+  if (top.rows_of == answer && top.rows_find == find) return;
+  top.rows_of = answer;
+  top.rows_find = find;
+  sort_rows(*answer, find, top);
+}
+
+// Inside of the table, which knows what its headers were clicked for.
+void apply_sorting(const TopAnswer& answer, TopState& top) {
+  ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
+  if (specs == nullptr || !specs->SpecsDirty || specs->SpecsCount == 0) return;
+  top.column = specs->Specs[0].ColumnIndex;
+  top.ascending = specs->Specs[0].SortDirection == ImGuiSortDirection_Ascending;
+  specs->SpecsDirty = false;
+  sort_rows(answer, top.rows_find, top);
+}
+
+void set_up_columns(const Look& look, const ProfileView& view) {
+  constexpr ImGuiTableColumnFlags number = ImGuiTableColumnFlags_PreferSortDescending;
+  constexpr ImGuiTableColumnFlags name_flags = ImGuiTableColumnFlags_WidthStretch;
+  ImGui::TableSetupScrollFreeze(0, 1);
+  const char* title = view.request.by == FrameBy::file      ? "File"
+                      : view.request.by == FrameBy::package ? "Package"
+                                                            : "Function";
+  const ColumnSetup columns[column_count] = {{"Flat", 92, 0, number | ImGuiTableColumnFlags_DefaultSort},
+                                             {"Flat %", 66, 4, number},
+                                             {"Cumulative", 104, 0, number},
+                                             {"Cum. %", 66, 3, number},
+                                             {"Count", 66, 2, number},
+                                             {"Cum. count", 86, 5, number | ImGuiTableColumnFlags_DefaultHide},
+                                             {title, 110, 0, name_flags, 3},
+                                             {"Where", 76, 1, name_flags, 2}};
+  set_up_table_columns(look, columns);
+}
+
+// Titles of numbers stand over the numbers, on the right.
+void draw_headers() {
+  ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+  for (int column = 0; column < column_count; ++column) {
+    table_header(column, column < name);
+    if ((ImGui::TableGetColumnFlags(column) & ImGuiTableColumnFlags_IsEnabled) == 0) continue;
+    switch (column) {
+      case flat: tooltip("What the frame itself allocated: it is the innermost one."); break;
+      case cum: tooltip("What the frame and everything that it called allocated."); break;
+      case count: tooltip("How many arrays or allocations the flat bytes are."); break;
+      default: break;
+    }
+  }
+}
+
+double share_of(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void draw_row(const AppState& state, const Look& look, const TopAnswer& answer, std::uint32_t index,
+              CommandQueue& commands) {
+  const ProfileView& view = *answer.view;
+  const TopRow& row = answer.rows[index];
+  const Frame& frame = frame_of(answer, index);
+  ImGui::TableNextRow(0, look.px(24));
+  ImGui::PushID(static_cast<int>(row.frame));
+  ImGui::TableSetColumnIndex(flat);
+  const ImVec2 at = ImGui::GetCursorPos();
+  const bool selected = state.selected_frame(answer.view) == row.frame;
+  if (ImGui::Selectable("##row", selected, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap))
+    select_frame(state, frame, commands);
+  draw_frame_menu(frame, commands);
+  ImGui::SetCursorPos(at);
+  bar_cell(look, share_of(row.flat.bytes, view.total.bytes), amount_text(view, row.flat.bytes), look.bar());
+  tooltip(exact_amount_text(view, row.flat.bytes));
+  ImGui::TableSetColumnIndex(flat_share);
+  right_text(text_from_share(row.flat.bytes, view.total.bytes), true);
+  ImGui::TableSetColumnIndex(cum);
+  bar_cell(look, share_of(row.cum.bytes, view.total.bytes), amount_text(view, row.cum.bytes), look.bar());
+  tooltip(exact_amount_text(view, row.cum.bytes));
+  ImGui::TableSetColumnIndex(cum_share);
+  right_text(text_from_share(row.cum.bytes, view.total.bytes), true);
+  if (ImGui::TableSetColumnIndex(count)) right_text(text_from_count(row.flat.count));
+  if (ImGui::TableSetColumnIndex(cum_count)) right_text(text_from_count(row.cum.count));
+  ImGui::TableSetColumnIndex(name);
+  cell_text(frame.function, frame.is_library);
+  ImGui::TableSetColumnIndex(place);
+  dim_text(shortened(location_text(frame), ImGui::GetContentRegionAvail().x, true));
+  if (!frame.file.empty()) tooltip(frame.file);
+  ImGui::PopID();
+}
+
+// Chosen elsewhere: brought into sight here.
+void follow_selection(const AppState& state, const TopAnswer& answer, TopState& top, float row_height) {
+  if (state.position().selection == top.shown) return;
+  top.shown = state.position().selection;
+  const FrameIndex selected = state.selected_frame(answer.view);
+  const auto found = std::find_if(top.rows.begin(), top.rows.end(),
+                                  [&](std::uint32_t index) { return answer.rows[index].frame == selected; });
+  if (selected == FrameIndex::none || found == top.rows.end()) return;
+  const float y = static_cast<float>(found - top.rows.begin()) * row_height;
+  const float height = ImGui::GetWindowHeight() - 2 * row_height;
+  if (y < ImGui::GetScrollY() || y > ImGui::GetScrollY() + height) ImGui::SetScrollY(std::max(0.0F, y - height / 3));
+}
+
+void draw_head(const AppState& state, const TopAnswer& answer, const TopState& top, CommandQueue& commands) {
+  const ProfileView& view = *answer.view;
+  ImGui::AlignTextToFramePadding();
+  dim_text(text_from_count(static_cast<std::int64_t>(top.rows.size())) + " of " +
+           text_from_count(static_cast<std::int64_t>(answer.rows.size())) + " frames, " +
+           amount_text(view, top.rows_flat.bytes) + " flat; % " + base_text(view));
+  if (state.answers().view.pending()) {
+    ImGui::SameLine();
+    draw_pending("the new filter", state.answers().view.asked);
+  }
+  draw_copy_menu(ViewKind::top, commands);
+}
+
+}  // namespace
+
+void draw_top(const AppState& state, TopState& top, CommandQueue& commands) {
+  commands.ask(Question::top);
+  if (!draw_answer_state(state, state.answers().top, "the top frames")) return;
+  const auto answer = state.answers().top.value;
+  const Look look(state);
+  renew_rows(state, answer, top);
+  draw_head(state, *answer, top, commands);
+  if (top.rows.empty()) {
+    const std::string& find = state.position().find;
+    wrapped_text("Nothing among " + text_from_count(static_cast<std::int64_t>(answer->rows.size())) +
+                 " frames matches " + (find.empty() ? "the filter." : "\"" + find + "\"."));
+    if (ImGui::Button(find.empty() ? "Clear filter" : "Clear search")) {
+      if (find.empty()) {
+        commands.push(CommandId::clear_filter);
+      } else {
+        commands.push(command::set_find, "");
+      }
+    }
+  }
+  constexpr ImGuiTableFlags flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
+                                    ImGuiTableFlags_Resizable | ImGuiTableFlags_Hideable |
+                                    ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_NoBordersInBodyUntilResize;
+  if (ImGui::BeginTable("top", column_count, flags)) {
+    set_up_columns(look, *answer->view);
+    apply_sorting(*answer, top);
+    draw_headers();
+    const float row_height = look.px(24);
+    follow_selection(state, *answer, top, row_height);
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(top.rows.size()));
+    while (clipper.Step())
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
+        draw_row(state, look, *answer, top.rows[static_cast<std::size_t>(i)], commands);
+    ImGui::EndTable();
+  }
+  if (take_copy(state, ViewKind::top, top.copy_seen)) copy_table(state, table_from_top(*answer, top.rows), commands);
+}
+
+}  // namespace hbmscope::gui
