@@ -71,11 +71,11 @@ class Observer {
   Totals totals() const;  // Of all of them, for who asks with every round.
   // Failures of all processes since the last call, in the order in which they were found.
   std::vector<Failure> take_failures() { return std::exchange(failures_, {}); }
-  // Who tells of a process' calls of the CUDA driver, of those that were attached to.
+  // How the CUDA driver calls of a process that was attached to are recorded.
   struct DriverCalls {
     std::int64_t pid = 0;
     bool are_told = false, may_be_told_later = false;
-    std::string sentence;  // "the driver's calls are told by CUPTI (...)"; without its full stop.
+    std::string sentence;  // "CUDA driver calls are recorded with CUPTI (...)"; without its full stop.
   };
   // Where that is other than at the last call.
   std::vector<DriverCalls> take_driver_calls();
