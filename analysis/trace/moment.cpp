@@ -44,11 +44,11 @@ std::string time_of_day(const Stream& stream, std::int64_t time_ns) {
   return realtime_ns ? ", " + text_from_realtime(*realtime_ns) : std::string();
 }
 
-// "6488 events and marks": positions count all that stands among the events, a marker or a counter too.
+// "6488 events and markers": positions count all that stands among the events, a marker or a counter too.
 std::string text_from_places(const Stream& stream) {
   const bool has_others =
       stream.end_position() > stream.counts().total + stream.counts().lost + stream.counts().skipped;
-  return fmt::format("{} {}", stream.end_position(), has_others ? "events and marks" : "events");
+  return fmt::format("{} {}", stream.end_position(), has_others ? "events and markers" : "events");
 }
 
 // Where one stream's event stands, the others are where their clocks say; with a single stream, which most traces have,
@@ -156,8 +156,8 @@ Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::ui
   const Stream& stream = trace.streams[stream_index];
   if (position > stream.end_position())
     return moment_refusal(
-        fmt::format("there is no event {}: the trace has {}, marks included", position, stream.end_position()),
-        "Name one of them, or a time.");
+        fmt::format("there is no event {}: the trace has {}, including markers", position, stream.end_position()),
+        "Use one of them, or a time.");
   if (trace.streams.size() > 1)
     return moment_of_event(trace, stream_index, position, time_at(stream, position),
                            fmt::format("stream {}", stream_index + 1));
