@@ -81,7 +81,7 @@ Result<Moment> find_peak(const Trace& trace) {
       best_stream = i;
     }
   if (best.in_use_bytes == 0)
-    return moment_refusal("there is no peak: no heap of this trace ever held anything", "Leave --at out for the end.");
+    return moment_refusal("there is no peak: no heap of this trace ever had memory in use", "Leave --at out for the end.");
   return moment_of_event(trace, best_stream, best.position, best.time_ns, "the peak");
 }
 
@@ -104,7 +104,7 @@ Result<Moment> find_out_of_memory(const Trace& trace, bool of_those_beside = fal
   }
   if (last == nullptr && !of_those_beside) return find_out_of_memory(trace, true);
   if (last == nullptr)
-    return moment_refusal("no out-of-memory is in this trace", "Ask for --at peak, or leave --at out for the end.");
+    return moment_refusal("this trace has no out-of-memory error", "Use --at peak, or remove --at for the end.");
   return moment_of_event(trace, last_stream, last->event, last->time_ns, "the last out-of-memory");
 }
 

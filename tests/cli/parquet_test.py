@@ -43,7 +43,7 @@ def test_words(folder):
     check("needs --to parquet" in export(SAMPLES[0], "--to", "csv", "--python", "x").stderr, "--python elsewhere")
     check("no events" in export(ROOT / "samples" / "arrays.pprof.gz", "--to", "parquet", "-o", out).stderr, "a profile")
     done = export(SAMPLES[0], "--to", "parquet", "-o", out, "--python", "/no/python")
-    check(done.returncode != 0 and "can't be started" in done.stderr, f"no Python: {done.stderr}")
+    check(done.returncode != 0 and "cannot start" in done.stderr, f"no Python: {done.stderr}")
     # One in the way of a real pyarrow.
     (folder / "pyarrow.py").write_text("raise ImportError('none here')")
     done = export(SAMPLES[0], "--to", "parquet", "-o", out, "--python", sys.executable, PYTHONPATH=str(folder))
