@@ -32,6 +32,8 @@ WORDS = {
 # (File, what it says) -> why that is right there.
 ALLOWED = {
     ("app/cli/parser/file_commands.cpp", "beside"): "the name of a view of the window, which scripts use",
+    ("analysis/query/file_names.cpp", "told"): "what recordings of before say",
+    ("analysis/read/pickle/machine.cpp", "marks"): "an opcode of Python's pickles",
     ("analysis/query/attached_facts.cpp", "told"): "what recordings of before say, which is read and not printed",
 }
 FOLDERS = ["app", "analysis", "allocator", "collector"]

@@ -124,7 +124,7 @@ class TraceMaker {
     while (seen_.find(block.heap, block.address));  // No event may mean this one.
     block.size = bytes;
     block.requested = wire::unknown_bytes;
-    block.stack = writer_.define_stack(0, writer_.define_frame(unnamed_block, "<not told>", 0));
+    block.stack = writer_.define_stack(0, writer_.define_frame(unnamed_block, "<unknown>", 0));
     block.tag = writer_.define_string(unnamed_block);
     block.flags = wire::block_flag::has_no_address;
     writer_.live(block);
