@@ -32,7 +32,7 @@ class EventSink final : public Sink {
 std::string text_from_event(const RegionEvent& event) {
   switch (event.kind) {
     case RegionEvent::Kind::claimed:
-      return fmt::format("region {} of {} B at {:#x}, {} B asked", event.region, event.bytes, event.base,
+      return fmt::format("region {} of {} B at {:#x}, {} B requested", event.region, event.bytes, event.base,
                          event.asked_bytes);
     case RegionEvent::Kind::refused: return fmt::format("{} B refused by the driver", event.bytes);
     case RegionEvent::Kind::released: return fmt::format("region {} of {} B given back", event.region, event.bytes);

@@ -82,13 +82,13 @@ class Injector {
     return serve::read_proc_file("/proc/" + std::to_string(injection_.process) + "/auxv");
   }
 
-  static Refusal has_ended() { return {"it has ended meanwhile", "hbmscope ps lists jobs."}; }
+  static Refusal has_ended() { return {"it has ended in the meantime", "hbmscope ps lists jobs."}; }
 
   std::optional<Refusal> prepare() {
     const auto functions = find_functions(memory_, modules_);
     if (!functions && !read_status(injection_.process).exists) return has_ended();
     if (!functions)
-      return Refusal{"it has no threads' library loaded, in which a thread could be made",
+      return Refusal{"it has no thread library loaded, so no thread can be created in it",
                      "Start the job with hbmscope run."};
     call_.region = find_free_range(injection_.process, wire::attach_region_bytes);
     const std::uint64_t code_bytes = injected_code_bytes();
@@ -109,7 +109,7 @@ class Injector {
       text_at_ = code_at_ == 0 ? 0 : fitting(text_room, code_at_);
     }
     if (call_.region == 0 || code_at_ == 0 || text_at_ == 0)
-      return Refusal{"there is no room in its code for the few hundred bytes that load the collector",
+      return Refusal{"its code has no room for the few hundred bytes that load the collector",
                      "Start the job with hbmscope run."};
     call_.errno_location = functions->errno_location;
     call_.pthread_create = functions->pthread_create;
@@ -154,8 +154,8 @@ class Injector {
       std::this_thread::sleep_for(microseconds(round < 1000 ? 200 : 5000));
     }
     return Refusal{
-        "in ten seconds no thread of it was where it could be borrowed: all were in the C library or an "
-        "allocator, or in calls that would be cut short",
+        "no thread could be interrupted safely within ten seconds: all were in the C library or an "
+        "allocator, or in system calls that must not be interrupted",
         "Try again, or start the job with hbmscope run."};
   }
 
@@ -163,14 +163,14 @@ class Injector {
     step("chosen");
     const StoppedThread stopped(thread);
     if (stopped.is_stuck())
-      return Refusal{"a thread of it does not stop: it waits in the kernel, or gets no time on a processor",
-                     "Try again in a while."};
+      return Refusal{"one of its threads does not stop: it waits in the kernel or gets no CPU time",
+                     "Try again later."};
     if (stopped.is_forbidden() && read_status(injection_.process).exists)
-      return Refusal{"the kernel does not let us trace it", "Attach with sudo, or start the job with hbmscope run."};
+      return Refusal{"the kernel does not allow tracing it", "Attach with sudo, or start the job with hbmscope run."};
     if (!stopped.is_stopped()) return std::nullopt;
     step("stopped");
-    if (stopped.is_group_stop()) return Refusal{"it is stopped", "Let it go on (kill -CONT), then attach."};
-    if (read_start() != start_) return Refusal{"it has become another program meanwhile (exec)", "Attach again."};
+    if (stopped.is_group_stop()) return Refusal{"it is stopped", "Continue it (kill -CONT), then attach."};
+    if (read_start() != start_) return Refusal{"it has become another program in the meantime (exec)", "Attach again."};
     user_regs_struct registers{};
     if (!stopped.get_registers(registers)) return std::nullopt;
     const auto resume = safe_points.find_resume(thread, registers);
@@ -187,7 +187,7 @@ class Injector {
     std::memcpy(address.data(), &resume->address, address_bytes);
     if (!stopped.write_code(registers.rsp, address)) return std::nullopt;  // At the end of its stack.
     if (!stopped.write_code(text_at_, texts) || !stopped.write_code(code_at_, code.bytes))
-      return Refusal{std::string("its code can't be written to: ") + std::strerror(errno),
+      return Refusal{std::string("cannot write to its code: ") + std::strerror(errno),
                      "Start the job with hbmscope run."};
     step("written");
     registers.rip = code_at_ + code.entry;
@@ -210,19 +210,19 @@ class Injector {
     }
     step("answered");
     if (!control)
-      return Refusal{"the thread that was to load the collector has not come that far, or got no memory",
-                     "Try again. What was begun in it ends by itself."};
+      return Refusal{"the thread that loads the collector did not start, or got no memory",
+                     "Try again. The attempt ends by itself."};
     if (control->create_error != 0)
-      return Refusal{std::string("no thread can be made in it: ") + std::strerror(control->create_error),
-                     "It may be at a limit of threads or memory (ulimit -u, the container's limits)."};
+      return Refusal{std::string("cannot create a thread in it: ") + std::strerror(control->create_error),
+                     "It may have reached a limit of threads or memory (ulimit -u, or the container's)."};
     if (control->state < wire::attach_state::is_attached)
       return Refusal{"its loader is busy, so the collector was not loaded in time",
-                     "Try again in a while. What was begun in it ends by itself."};
+                     "Try again later. The attempt ends by itself."};
     const std::uint32_t read = 1;
     memory_.write(call_.region + offsetof(wire::AttachControl, is_read), &read, sizeof(read));
     if (control->state == wire::attach_state::is_attached) return std::nullopt;
     const std::string why(control->words, std::min<std::size_t>(control->words_bytes, sizeof(control->words)));
-    return Refusal{"the collector can't be used in it: " + why, "The job runs on as it was."};
+    return Refusal{"the collector does not work in it: " + why, "The job keeps running."};
   }
 
   const Injection& injection_;
@@ -254,7 +254,7 @@ InjectionProcess::InjectionProcess(const Injection& injection) {
   int ends[2] = {-1, -1};
   const pid_t parent = getpid();
   if (pipe2(ends, O_CLOEXEC) != 0 || (child_ = fork()) < 0) {
-    refusal_ = Refusal{std::string("no process can be made: ") + std::strerror(errno), ""};
+    refusal_ = Refusal{std::string("cannot create a process: ") + std::strerror(errno), ""};
     is_over_ = true;
     if (ends[0] >= 0) close(ends[0]), close(ends[1]);
     return;
@@ -291,7 +291,7 @@ bool InjectionProcess::is_over() {
   is_over_ = true;
   const std::size_t middle = said_.find('\0');
   if (middle == std::string::npos)
-    refusal_ = Refusal{"what was to bring the collector into it was ended", "The job runs on as it was; try again."};
+    refusal_ = Refusal{"the process that loads the collector was killed", "The job keeps running. Try again."};
   else if (middle > 0)
     refusal_ = Refusal{said_.substr(0, middle), said_.substr(middle + 1)};
   return true;

@@ -94,8 +94,8 @@ std::optional<Refusal> find_way_in(pid_t process, const std::string& collector, 
   const std::string name = fmt::format("hbmscope-attach-{}", geteuid());
   way.folder_in_job = "/tmp/" + name;
   const auto refuse = [&](const std::string& why) {
-    return Refusal{fmt::format("{} can't be used in its file system: {}", way.folder_in_job, why),
-                   "The collector has to be where the job can read it; hbmscope run needs no such place."};
+    return Refusal{fmt::format("cannot place the collector in its file system: {}: {}", way.folder_in_job, why),
+                   "The job must be able to read the collector; hbmscope run does not need this."};
   };
   const int root = open(fmt::format("/proc/{}/root", process).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   const int temporary = root < 0 ? -1 : openat(root, "tmp", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -117,9 +117,9 @@ class DriverCalls {
     Line how;
     is_decided_ = find_function("cuInit") != nullptr;
     if (!is_decided_)
-      how.add(wire::not_told_yet.data()).add("it has no CUDA driver loaded");
+      how.add(wire::not_recorded_yet.data()).add("no CUDA driver is loaded");
     else if (!are_wanted_)
-      how.add(wire::not_told.data()).add("CUPTI is left alone, as was asked for");
+      how.add(wire::not_recorded.data()).add("CUPTI is left to the job (--no-cupti)");
     else
       start(how);
     if (is_decided_ || is_first_) tell_who_tells(how.text, !is_first_);
@@ -129,7 +129,7 @@ class DriverCalls {
  private:
   static void start(Line& how) {
     Line words;
-    how.add(start_cupti(words) ? wire::told_by.data() : wire::not_told.data()).add(words.text);
+    how.add(start_cupti(words) ? wire::recorded_with.data() : wire::not_recorded.data()).add(words.text);
   }
 
   bool are_wanted_, is_decided_ = false, is_first_ = true;
@@ -139,7 +139,7 @@ class DriverCalls {
 const char* serve_observer(wire::AttachControl* control, const char* observer) {
   const char* asked = observer + std::strlen(observer) + 1;
   if (rings.is_open()) return "it was started by hbmscope run";
-  if (is_another_listening()) return "it serves itself (hbmscope_serve), to the user whose job it is";
+  if (is_another_listening()) return "it observes itself (hbmscope_serve)";
   int descriptor = -1;
   watch_forks();
   if (const char* wrong = rings.open(observer, &descriptor)) return wrong;

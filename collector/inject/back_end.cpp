@@ -53,9 +53,9 @@ void decide_back_end_now() {
   if (back_end.load(std::memory_order_acquire) == BackEnd::cupti_when_used) {
     Line words;
     if (start_cupti(words)) {
-      say(Line().add(wire::driver_calls_are.data()).add(wire::told_by.data()).add(words.text));
+      say(Line().add(wire::driver_calls_are.data()).add(wire::recorded_with.data()).add(words.text));
     } else {
-      say(words.add(", so the driver's calls are told by interposition"));
+      say(words.add(", so CUDA driver calls are recorded by interposition"));
       back_end.store(BackEnd::interposition, std::memory_order_release);
     }
   }

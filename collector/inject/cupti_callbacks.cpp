@@ -71,8 +71,8 @@ void go_on_without(Line& why) {
   session.store(0, std::memory_order_release);
   back_end.store(BackEnd::interposition, std::memory_order_release);
   // In a job that was attached to late, callers hold the driver's own entry points, so interposition would see nothing.
-  if (came_late()) tell_who_tells(Line().add(wire::not_told.data()).add(why.text).text, true);
-  say(why.add(", so the driver's calls are told by interposition from here on"));
+  if (came_late()) tell_who_tells(Line().add(wire::not_recorded.data()).add(why.text).text, true);
+  say(why.add(", so CUDA driver calls are recorded by interposition from now on"));
 }
 
 void be_told(void*, Domain domain, CallbackId id, const void* told) {
@@ -89,7 +89,7 @@ void be_told(void*, Domain domain, CallbackId id, const void* told) {
   } else if (domain == Domain::state && id == fatal_error) {
     const char* message = static_cast<const StateData*>(told)->message;
     Line why;
-    why.add("CUPTI has ended itself (").add(message != nullptr ? message : "it does not say why").add(")");
+    why.add("CUPTI has shut down (").add(message != nullptr ? message : "no reason given").add(")");
     go_on_without(why);
   }
   errno = errno_of_job;
@@ -119,10 +119,10 @@ void add_reason(Line& words, Result result, const char* old_name) {
       add_likely_holder(words);
     return;
   }
-  words.add("CUPTI (").add(library.path).add(") can't be used, error ").add_number(static_cast<unsigned>(result));
+  words.add("CUPTI (").add(library.path).add(") failed with error ").add_number(static_cast<unsigned>(result));
   if (result == not_initialized || result == not_compatible)
     words.add(": it is newer than the driver, or a folder with a stub of the driver is on LD_LIBRARY_PATH");
-  if (result == no_privileges) words.add(": this user may not use it");
+  if (result == no_privileges) words.add(": this user has no permission to use it");
 }
 
 // Calls that free are enabled first: a block whose free is missed would stay forever. Returns how many were enabled.
@@ -160,7 +160,7 @@ bool start(Line& words) {
     session.store(0, std::memory_order_release);
     back_end.store(before, std::memory_order_release);
     library.unsubscribe(subscriber);
-    words.add(library.path).add(" knows none of the driver's calls");
+    words.add(library.path).add(" does not support the driver's calls");
     return false;
   }
   words.add("CUPTI (").add(library.path).add(")");
@@ -199,7 +199,7 @@ bool is_cupti_gone(Entry entry) {
   if (is_there) is_enabled = false;  // CUPTI does not report this one; it is not tried again.
   if (was_there && !is_there) {
     Line why;
-    cupti::go_on_without(why.add("somebody has ended CUPTI"));
+    cupti::go_on_without(why.add("another tool has shut CUPTI down"));
   }
   cupti::changing.unlock();
   return is_interposing();

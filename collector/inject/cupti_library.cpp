@@ -118,7 +118,7 @@ void* open_library(const Loader& loader, Library& library, Line& words) {
     return nullptr;
   }
   words.add("no libcupti.so.").add_number(of_runtime != 0 ? of_runtime : of_driver);
-  words.add(" is loaded, beside the CUDA runtime, in its wheels or on the loader's path");
+  words.add(" is loaded, next to the CUDA runtime, in its wheels or on the loader's path");
   return nullptr;
 }
 
@@ -144,7 +144,7 @@ bool is_of_holder(const char* path, void* holder) {
 bool load(Library& library, Line& words) {
   Loader loader{};
   if (!find_loader(loader)) {
-    words.add("the loader's dlopen was not found, so CUPTI can't be loaded");
+    words.add("cannot load CUPTI: the loader's dlopen was not found");
     return false;
   }
   void* handle = open_library(loader, library, words);
@@ -162,7 +162,7 @@ bool load(Library& library, Line& words) {
   find_path(is_cupti, nullptr, library.path, sizeof(library.path));
   if (library.subscribe == nullptr || library.unsubscribe == nullptr || library.enable_callback == nullptr ||
       library.get_callback_state == nullptr || library.get_device_id == nullptr) {
-    words.add(library.path).add(" is no CUPTI that is known here");
+    words.add(library.path).add(" is an unknown version of CUPTI");
     return false;
   }
   if (library.get_version == nullptr || library.get_version(&library.version) != success) library.version = 0;

@@ -56,7 +56,7 @@ const char* hand_over(int memory, const char* observer_path, int& observer, int*
   if (std::strlen(observer_path) >= sizeof(address.sun_path)) return "the path of its socket is too long";
   std::strcpy(address.sun_path, observer_path);
   const int socket_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  if (socket_fd < 0) return "no socket can be made";
+  if (socket_fd < 0) return "cannot create a socket";
   const timeval second{1, 0};
   setsockopt(socket_fd, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
   wire::Hello hello;
@@ -94,7 +94,7 @@ const char* hand_over(int memory, const char* observer_path, int& observer, int*
     return nullptr;
   }
   close(socket_fd);
-  return "hbmscope turned it away";
+  return "hbmscope rejected it";
 }
 
 }  // namespace hbmscope::inject

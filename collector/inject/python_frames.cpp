@@ -154,7 +154,7 @@ void say_of_version(const PythonInterpreter& found) {
         .add_number(static_cast<unsigned>(found.version >> 24))
         .add(".")
         .add_number(static_cast<unsigned>(found.version >> 16 & 255));
-  say(words.add("'s frames can't be read, only those of 3.11 to 3.13: stacks are of native code alone"));
+  say(words.add("'s frames can't be read (3.11 to 3.13 are supported), so stacks have native frames only"));
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ int listen_at(const std::string& path, int type, std::string& wrong) {
       chmod(before.c_str(), 0600) == 0 && listen(listening, 128) == 0 && rename(before.c_str(), path.c_str()) == 0)
     return listening;
   wrong =
-      "no socket can be made at " + path + ": " + (address.is_good() ? std::strerror(errno) : "the path is too long");
+      "cannot create a socket at " + path + ": " + (address.is_good() ? std::strerror(errno) : "the path is too long");
   if (listening >= 0) close(listening);
   return -1;
 }
@@ -128,7 +128,7 @@ std::optional<Peer> trusted_peer(int connection, std::string& wrong) {
     return std::nullopt;
   }
   if (peer.uid != getuid() && peer.uid != 0 && getuid() != 0) {
-    wrong = "process " + std::to_string(peer.pid) + ": it is another user's";
+    wrong = "process " + std::to_string(peer.pid) + ": it belongs to another user";
     return std::nullopt;
   }
   return Peer{peer.pid, peer.uid};

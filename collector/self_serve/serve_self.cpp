@@ -84,7 +84,7 @@ class Server {
     if (auto wrong = observer_.open()) return wrong;
     if (auto wrong = port_.open()) return wrong;
     if (auto wrong = recording.empty() ? recorder_.open_without_name() : recorder_.open(recording))
-      return "no recording can be written" + (recording.empty() ? "" : " to " + recording) + ": " + *wrong;
+      return "cannot write a recording" + (recording.empty() ? "" : " to " + recording) + ": " + *wrong;
     if (const char* wrong = inject::rings.open(observer_.socket_path().c_str())) return wrong;
     inject::tell_process_facts();
     observer_.serve(0);  // The process is noted as observed before anybody hears of it.
@@ -216,10 +216,10 @@ void take_monotonic_clock() {
 const char* start(const hbmscope_serving& how) {
   join_ended();
   const Locked locked;
-  if (shared.state != State::idle) return "it serves already";
+  if (shared.state != State::idle) return "it already serves";
   const char* observer = getenv(wire::observer_variable);
   if ((observer != nullptr && *observer != 0) || inject::is_another_listening())
-    return "another hbmscope observes this process already";
+    return "another hbmscope already observes this process";
   const char* path = how.recording == nullptr ? "" : how.recording;
   if (std::strlen(path) >= sizeof(shared.recording)) return "the path of the recording is too long";
   std::strcpy(shared.recording, path);
@@ -232,7 +232,7 @@ const char* start(const hbmscope_serving& how) {
   shared.state = State::starting;
   if (const int failed = start_thread(); failed != 0) {
     shared.state = State::idle;
-    return refuse(std::string("no thread can be had: ") + std::strerror(failed));
+    return refuse(std::string("cannot create a thread: ") + std::strerror(failed));
   }
   while (shared.session == session && shared.state == State::starting) pthread_cond_wait(&shared.changed, &shared.lock);
   return shared.wrong[0] == 0 ? nullptr : shared.wrong;
@@ -269,14 +269,14 @@ extern "C" {
 __attribute__((visibility("default"))) const char* hbmscope_serve(const hbmscope_serving* how) {
   constexpr std::uint32_t first_version_bytes = 24;
   if (how != nullptr && how->bytes < first_version_bytes)
-    return "hbmscope_serving.bytes is too small: it has to be sizeof(hbmscope_serving)";
+    return "hbmscope_serving.bytes is too small: it must be sizeof(hbmscope_serving)";
   hbmscope_serving known{};
   known.bytes = sizeof(known);
   if (how != nullptr) std::memcpy(&known, how, how->bytes < sizeof(known) ? how->bytes : sizeof(known));
   try {
     return hbmscope::self_serve::start(known);
   } catch (const std::exception&) {
-    return "there is no memory left";
+    return "out of host memory";
   }
 }
 

@@ -89,7 +89,7 @@ Observer::~Observer() {
 
 std::optional<std::string> Observer::open() {
   const std::string folder = link::private_folder();
-  if (folder.empty()) return "there is no folder that only this user may enter, neither in XDG_RUNTIME_DIR nor in /tmp";
+  if (folder.empty()) return "found no private folder, neither in XDG_RUNTIME_DIR nor in /tmp";
   return open_in(folder, geteuid());
 }
 
@@ -102,7 +102,7 @@ std::optional<std::string> Observer::open_in(const std::string& folder, std::uin
   if (listening_ < 0) return wrong;
   path_ = path;
   if (uid != geteuid() && lchown(path.c_str(), uid, static_cast<gid_t>(-1)) != 0)
-    return "its socket can't be given to the job's user: " + std::string(std::strerror(errno));
+    return "cannot give its socket to the job's user: " + std::string(std::strerror(errno));
   return std::nullopt;
 }
 
@@ -186,7 +186,7 @@ Observer::Job Observer::begin_job(std::int64_t pid, std::unique_ptr<RingMemory> 
 std::optional<std::string> Observer::watch_totals_of(std::int64_t pid) {
   if (jobs_.size() == processes_max) return "there are too many processes";
   std::unique_ptr<RingMemory> nothing = RingMemory::of_nothing();
-  if (!nothing) return "there is no memory left";
+  if (!nothing) return "out of host memory";
   Job job = begin_job(pid, std::move(nothing));
   tell_how_it_was_started(*job.drain, pid);
   job.drain->note_left_alone();
@@ -287,7 +287,7 @@ void Observer::hear() {
 }
 
 std::vector<Observer::Silent>::iterator Observer::give_up(std::vector<Silent>::iterator one) {
-  refuse("process " + std::to_string(one->pid) + ": it connected and said nothing");
+  refuse("process " + std::to_string(one->pid) + ": it connected and sent nothing");
   close(one->connection);
   return silent_.erase(one);
 }
@@ -311,7 +311,7 @@ Observer::Heard Observer::take_in(int connection, std::int64_t pid) {
   const bool was_attached = says(wire::hello_when_attached);
   if (received != static_cast<ssize_t>(sizeof(hello)) || memory < 0 || (!was_attached && !says(wire::Hello{}.magic))) {
     if (memory >= 0) close(memory);
-    return turn_away("it is no collector");
+    return turn_away("it is not a collector");
   }
   if (jobs_.size() == processes_max) {
     close(memory);
@@ -322,7 +322,7 @@ Observer::Heard Observer::take_in(int connection, std::int64_t pid) {
   if (!rings) return turn_away(wrong);
   Job job = begin_job(pid, std::move(rings));
   if (was_attached) {
-    if (send(connection, &wire::attach_taken, 1, MSG_NOSIGNAL) != 1) return turn_away("it has gone again");
+    if (send(connection, &wire::attach_taken, 1, MSG_NOSIGNAL) != 1) return turn_away("it has already ended");
     job.link = connection;
     job.drain->note_attached(read_proc_file("/proc/" + std::to_string(pid) + "/maps").find("/libcuda.so") !=
                              std::string::npos);
@@ -351,7 +351,7 @@ std::vector<Observer::DriverCalls> Observer::take_driver_calls() {
   std::vector<DriverCalls> all;
   for (const Job& job : jobs_)
     if (const auto now = job.drain ? job.drain->take_driver_calls() : std::nullopt)
-      all.push_back({job.process.pid, now->starts_with(wire::told_by), now->starts_with(wire::not_told_yet),
+      all.push_back({job.process.pid, now->starts_with(wire::recorded_with), now->starts_with(wire::not_recorded_yet),
                      std::string(wire::driver_calls_are) + *now});
   return all;
 }

@@ -71,11 +71,11 @@ class Observer {
   Totals totals() const;  // Of all of them; cheap enough for every round.
   // Failures of all processes since the last call, in the order in which they were found.
   std::vector<Failure> take_failures() { return std::exchange(failures_, {}); }
-  // The back end that reports a process' calls of the CUDA driver, for processes that were attached to.
+  // How the CUDA driver calls of a process that was attached to are recorded.
   struct DriverCalls {
     std::int64_t pid = 0;
     bool are_told = false, may_be_told_later = false;
-    std::string sentence;  // "the driver's calls are reported by CUPTI (...)"; without its full stop.
+    std::string sentence;  // "CUDA driver calls are recorded with CUPTI (...)"; without its full stop.
   };
   // Those that changed since the last call.
   std::vector<DriverCalls> take_driver_calls();

@@ -65,7 +65,7 @@ void ProcessDrain::note_left_alone() {
   may_hold_memory_ = is_left_alone_ = true;
   add_job_fact(wire::attached_fact, wire::left_alone);
   add_job_fact(wire::driver_calls_fact,
-               std::string(wire::not_told) + "only its totals were asked for, and nothing is loaded into it");
+               std::string(wire::not_recorded) + "nothing is loaded into the job (--totals)");
   mark(wire::left_alone_mark);
 }
 
@@ -193,7 +193,7 @@ void ProcessDrain::note_fact(const Row& row) {
     add_job_fact(key, texts_[record.value]);
   if (key != wire::driver_calls_fact) return;
   driver_calls_ = texts_[record.value];
-  may_hold_memory_ = may_hold_memory_ || !driver_calls_->starts_with(wire::not_told_yet);
+  may_hold_memory_ = may_hold_memory_ || !driver_calls_->starts_with(wire::not_recorded_yet);
   add_job_fact(wire::driver_calls_fact, *driver_calls_);
 }
 

@@ -251,7 +251,7 @@ ViewerPort::~ViewerPort() {
 
 std::optional<std::string> ViewerPort::open() {
   const std::string folder = link::private_folder();
-  if (folder.empty()) return "there is no folder that only this user may enter, neither in XDG_RUNTIME_DIR nor in /tmp";
+  if (folder.empty()) return "found no private folder, neither in XDG_RUNTIME_DIR nor in /tmp";
   session_ = (static_cast<std::uint64_t>(now_ns()) << 22 ^ static_cast<std::uint64_t>(getpid())) | 1;
   link::forget_dead_observers();
   const std::string path = link::viewer_socket(folder, getpid());
@@ -340,7 +340,7 @@ bool ViewerPort::serve_viewer(Viewer& viewer, const link::Status& status) {
   if (!viewer.is_stranger() && viewers() <= viewers_max) return stays;
   if (viewer.is_stranger() && stays) return true;
   refuse(link::peer_text(viewer.connection()) +
-         (viewer.is_stranger() ? ": it had no token, or a wrong one" : ": there are too many viewers"));
+         (viewer.is_stranger() ? ": its token is missing or wrong" : ": there are too many viewers"));
   return false;
 }
 

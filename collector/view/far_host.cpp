@@ -43,12 +43,12 @@ std::optional<Bundle> bundle_in(const std::filesystem::path& folder) {
 }  // namespace
 
 std::string find_host_fault(std::string_view host) {
-  if (host.empty()) return "no host is named";
-  if (host.front() == '-') return "a host's name does not begin with a dash";
+  if (host.empty()) return "the host is empty";
+  if (host.front() == '-') return "a host name must not begin with a dash";
   for (const char one : host)
     if (!is_plain(one) && std::string_view("_@%[]+").find(one) == std::string_view::npos)
-      return "a host's name has no such character as in '" + std::string(host) + "'";
-  if (host.find('/') != std::string_view::npos) return "a host's name has no slash";
+      return "a host name must not have a character as in '" + std::string(host) + "'";
+  if (host.find('/') != std::string_view::npos) return "a host name must not have a slash";
   return {};
 }
 
@@ -146,7 +146,7 @@ pid_t start_ssh(const std::string& host, const std::string& command, int input, 
   for (const int signal : {SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
   for (const int signal : {SIGINT, SIGQUIT}) std::signal(signal, ignores_interrupt ? SIG_IGN : SIG_DFL);
   execvp(arguments.front(), arguments.data());
-  dprintf(STDERR_FILENO, "%s can't be started: %s\n", arguments.front(), std::strerror(errno));
+  dprintf(STDERR_FILENO, "cannot start %s: %s\n", arguments.front(), std::strerror(errno));
   _exit(ssh_failed);
 }
 

@@ -32,7 +32,7 @@ std::string words_of(std::string said) {
 std::unique_ptr<FarLine> FarLine::start(const FarJob& job, const std::vector<std::string>& words, std::string& wrong) {
   const auto bundle = find_bundle();
   if (!bundle) {
-    wrong = "this hbmscope has nothing to carry to " + job.host + ": make bundle makes it";
+    wrong = "this hbmscope has no server bundle to copy to " + job.host + "; build it with make bundle";
     return nullptr;
   }
   int ends[2] = {-1, -1}, errors[2] = {-1, -1};
@@ -100,8 +100,8 @@ FarLine::End FarLine::finish() {
   end.words = words_of(said_);
   if (!end.words.empty()) return end;
   end.words = WIFEXITED(status)
-                  ? "ssh ended with exit code " + std::to_string(WEXITSTATUS(status)) + " and said nothing"
-                  : "ssh was ended by signal " + std::to_string(WTERMSIG(status));
+                  ? "ssh ended with exit code " + std::to_string(WEXITSTATUS(status)) + " and printed no reason"
+                  : "ssh was killed by signal " + std::to_string(WTERMSIG(status));
   return end;
 }
 

@@ -15,12 +15,12 @@ inline constexpr std::string_view attached_fact = "hbmscope.attached", attached_
 // launcher gave it, in decimals.
 inline constexpr std::string_view command_fact = "command", variable_facts = "variable.", rank_fact = "rank";
 
-// A fact about a job that was attached to, each time that it changes: who tells of its calls of the CUDA driver, as the
-// rest of a sentence that begins with "the driver's calls are ", and begins itself with one of these. When it changes
-// later than at the attaching there is a mark, whose name is that sentence.
+// A fact about a job that was attached to, each time that it changes: how its CUDA driver calls are recorded, as the rest
+// of a sentence that begins with "CUDA driver calls are ", and begins itself with one of these. When it changes later
+// than at the attaching there is a mark, whose name is that sentence.
 inline constexpr std::string_view driver_calls_fact = "hbmscope.driver_calls",
-                                  driver_calls_are = "the driver's calls are ", told_by = "told by ",
-                                  not_told = "not told: ", not_told_yet = "not told yet: ";
+                                  driver_calls_are = "CUDA driver calls are ", recorded_with = "recorded with ",
+                                  not_recorded = "not recorded: ", not_recorded_yet = "not recorded yet: ";
 
 // How the names of counters end that begin with a device, "GPU 0": what the driver (NVML) says.
 inline constexpr std::string_view held_by_process_ending = " bytes held by this process (NVML)",

@@ -80,18 +80,23 @@ TEST(AttachedFacts, WhoTellsOfTheDriversCallsIsTheLastWordOfIt) {
   EXPECT_EQ(text_from_driver_calls(silent.facts()), "") << "a recording from before it was told";
   Attached busy;
   busy.attach(second);
-  busy.tell_who_tells("not told: CUPTI is in use");
-  EXPECT_EQ(text_from_driver_calls(busy.facts()), "The driver's calls are not told: CUPTI is in use.");
+  busy.tell_who_tells("not recorded: CUPTI is in use");
+  EXPECT_EQ(text_from_driver_calls(busy.facts()), "CUDA driver calls are not recorded: CUPTI is in use.");
   EXPECT_FALSE(busy.facts().are_calls_told || busy.facts().may_be_told_later);
   Attached late;
   late.attach(second);
-  late.tell_who_tells("not told yet: it has no CUDA driver loaded");
+  late.tell_who_tells("not recorded yet: no CUDA driver is loaded");
   EXPECT_TRUE(late.facts().may_be_told_later);
-  late.tell_who_tells_later("told by CUPTI (libcupti.so)", 3 * second);
+  late.tell_who_tells_later("recorded with CUPTI (libcupti.so)", 3 * second);
   EXPECT_TRUE(late.facts().are_calls_told);
   EXPECT_EQ(
       text_from_driver_calls(late.facts()),
-      "The driver's calls are told by CUPTI (libcupti.so), since 2.0 s after that; what it took before is not known.");
+      "CUDA driver calls are recorded with CUPTI (libcupti.so), since 2.0 s after that; earlier allocations are unknown.");
+  Attached earlier;
+  earlier.attach(second);
+  earlier.tell_who_tells("told by CUPTI (libcupti.so)");
+  EXPECT_TRUE(earlier.facts().are_calls_told);
+  EXPECT_EQ(text_from_driver_calls(earlier.facts()), "CUDA driver calls are recorded with CUPTI (libcupti.so).");
 }
 
 // A file may say any time.

@@ -49,9 +49,9 @@ std::size_t find_history(Bytes bytes) {
 Failure not_a_pickle(Bytes bytes, const std::string& name) {
   const std::string_view other = find_other_format(bytes);
   return Failure(Error{other.empty()
-                           ? "this is no PyTorch memory snapshot: a pickle begins with the bytes 80 02 to 80 05"
+                           ? "this is not a PyTorch memory snapshot: a pickle begins with the bytes 80 02 to 80 05"
                            : fmt::format("this looks like {}, not like a PyTorch memory snapshot", other),
-                       "Give the file that torch.cuda.memory._dump_snapshot() wrote.",
+                       "Use the file that torch.cuda.memory._dump_snapshot() wrote.",
                        name,
                        {},
                        false});
@@ -71,7 +71,7 @@ Result<TorchSnapshot> read_snapshot(const TorchSnapshot& begun, Place place, Rea
       if (document.end_offset() < snapshot.pickle_bytes)
         snapshot.import.add("bytes_after_pickle", Severity::warning,
                             static_cast<std::int64_t>(snapshot.pickle_bytes - document.end_offset()),
-                            "Bytes behind the end of the pickle were left out. Two files pasted together?",
+                            "Bytes after the end of the pickle were ignored; two files may have been concatenated.",
                             fmt::format("at byte {}", place.offset + document.end_offset()));
       error = builder.build();
     } else {
@@ -180,7 +180,7 @@ Result<TorchSnapshot> read_torch(Bytes bytes, const std::string& name, const Tor
                                  ReadControl* control) {
   if (bytes.empty())
     return Failure(Error{
-        "the file is empty", "Was the job stopped while it was writing? Save the snapshot again.", name, {}, false});
+        "the file is empty", "The job may have been stopped while it was writing; save the snapshot again.", name, {}, false});
   return with_enough_memory(name, [&] { return read_container(bytes, name, options, control); });
 }
 

@@ -42,7 +42,7 @@ Result<EmulatedWorkload> emulate_workload(std::span<const std::uint8_t> bytes, c
   if (work.is_cancelled()) return Failure(Error{"emulating was cancelled", {}, name, {}, false});
   if (!work.is_over()) return run;
   const std::uint64_t events = run.emulation.events.size();
-  return Failure(Error{fmt::format("the workload is too large to be emulated; after {} events it is not done",
+  return Failure(Error{fmt::format("the workload is too large to emulate; it is not done after {} events",
                                    text_from_count(static_cast<std::int64_t>(events))),
                        "Fewer runs, fewer operations or a coarser grid show the same.",
                        name,
