@@ -48,8 +48,8 @@ TEST(FailureFacts, enough_in_pieces_is_scattered) {
   EXPECT_EQ(5U, facts.free_pieces);
   EXPECT_EQ(10 * mib, facts.largest_free_bytes);
   EXPECT_EQ(
-      "15.0 MiB was requested; 50.0 MiB was free in the pool, in 5 blocks, the largest 10.0 MiB. Fragmented: enough is "
-      "free in total, but no free block is large enough.",
+      "Fragmented: requested 15.0 MiB; 50.0 MiB is free in total, but the largest free block is 10.0 MiB. 50.0 MiB was "
+      "free in the pool, in 5 blocks.",
       sentence_of(facts));
   // Between two free pieces stands one block of 10 MiB.
   ASSERT_TRUE(facts.place);
@@ -85,7 +85,7 @@ TEST(FailureFacts, heap_without_regions_is_unknown_and_says_why) {
   EXPECT_EQ(FailureVerdict::unknown, facts.verdict);
   EXPECT_FALSE(facts.free_bytes);
   EXPECT_FALSE(facts.place);
-  EXPECT_NE(std::string::npos, unknowns_of(facts).find("regions of this heap are unknown"));
+  EXPECT_NE(std::string::npos, unknowns_of(facts).find("because its regions are not reported"));
 }
 
 // What the other events make of a heap that lost some is no ground for a verdict.
@@ -98,10 +98,9 @@ TEST(FailureFacts, after_a_loss_nothing_is_concluded) {
   EXPECT_EQ(FailureVerdict::unknown, facts.verdict);
   EXPECT_FALSE(facts.place || facts.last_fit);
   EXPECT_EQ(
-      "10.0 MiB was requested; how much was free is unknown: earlier events of this heap were lost, or contradict each "
-      "other.",
+      "Requested 10.0 MiB; how much was free is unknown, because events of this heap were lost or contradict each other.",
       sentence_of(facts));
-  EXPECT_NE(std::string::npos, unknowns_of(facts).find("the largest free block 10.0 MiB: neither is exact"));
+  EXPECT_NE(std::string::npos, unknowns_of(facts).find("the largest free block 10.0 MiB; neither is exact"));
   const FailureRow row = compute_failure_rows(comb.builder.trace).front();
   EXPECT_TRUE(row.is_inexact);
   const auto unknowns = json_from_failure_rows({row})[0]["unknowns"];

@@ -108,7 +108,7 @@ TEST_F(LiveRanges, are_found_beside_the_assignment_and_the_other_way_round) {
   std::filesystem::remove(text);
   const auto alone = read_source(times, {});
   ASSERT_FALSE(alone);
-  EXPECT_NE(alone.error().what.find("not where they lie"), std::string::npos) << alone.error().what;
+  EXPECT_NE(alone.error().what.find("not their addresses"), std::string::npos) << alone.error().what;
 }
 
 TEST_F(LiveRanges, give_the_programs_of_the_compiler_the_course_that_their_messages_have) {

@@ -270,7 +270,7 @@ TEST(KinetoReader, refuses_with_the_byte_and_what_to_do) {
   broken[broken.find("\"args\"")] = '\'';
   EXPECT_NE(std::string::npos, error_of(broken).find("invalid literal")) << error_of(broken);
   EXPECT_NE(std::string::npos, error_of(file_of({})).find("has no memory events. Record one with"));
-  EXPECT_NE(std::string::npos, error_of(R"({"a": 1})").find("it is no Chrome trace"));
+  EXPECT_NE(std::string::npos, error_of(R"({"a": 1})").find("it is not a Chrome trace"));
   ReadControl control;
   control.cancelled = true;
   EXPECT_FALSE(read_kineto(bytes_of(whole), "trace.json", &control).has_value());
