@@ -25,7 +25,7 @@ struct AttachedFacts {
   // How its CUDA driver calls are recorded, in the end: "CUDA driver calls are recorded with CUPTI (...)", "... not
   // recorded: CUPTI is in use". Empty: the recording does not say.
   std::string driver_calls;
-  bool are_calls_reported = false, may_be_reported_later = false;  // Later: it has no driver loaded yet.
+  bool are_calls_recorded = false, may_be_recorded_later = false;  // Later: it has no driver loaded yet.
   std::optional<std::int64_t> calls_since_ns;  // So long after attaching that has been so; absent: at once.
 };
 

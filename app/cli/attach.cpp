@@ -222,9 +222,9 @@ class AttachedJob {
     const serve::Observer::DriverCalls calls = std::move(*found);
     driver_calls_.erase(found);
     std::string words = printable(calls.sentence);
-    if (calls.may_be_reported_later && !options_.no_cupti)
+    if (calls.may_be_recorded_later && !options_.no_cupti)
       words += " (when it loads the driver, hbmscope uses CUPTI if it is free; --no-cupti prevents that)";
-    if (!calls.are_told && !calls.may_be_reported_later) words += std::string("; ") + totals_remain;
+    if (!calls.are_recorded && !calls.may_be_recorded_later) words += std::string("; ") + totals_remain;
     return words;
   }
 
@@ -232,7 +232,7 @@ class AttachedJob {
     for (auto& calls : observation_.observer().take_driver_calls()) driver_calls_.push_back(std::move(calls));
     for (const serve::Observer::DriverCalls& calls : std::exchange(driver_calls_, {})) {
       const std::string words = fmt::format("{}: {}", calls.pid, printable(calls.sentence));
-      if (calls.are_told)
+      if (calls.are_recorded)
         say(fmt::format(
             "{} from now on; earlier allocations are unknown. {} can't start there until hbmscope detaches.", words,
             profilers));
