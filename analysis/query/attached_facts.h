@@ -1,6 +1,6 @@
 // A process that was attached to in the middle of its life: how much device memory it held just after, as the driver
-// told, and how much of that the recording knows block by block. The rest was taken before anybody looked. Or one of
-// which only what the driver tells was watched.
+// told, and how much of that the recording knows block by block. The rest was allocated before attaching. Or a process
+// of which only the totals were watched that the driver reports.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@ struct AttachedFacts {
   bool is_left_alone = false;               // Nothing was loaded into it.
   std::int64_t since_start_ns = 0;          // When: since the stream's first event.
   std::optional<std::int64_t> realtime_ns;  // Since 1970.
-  std::optional<std::uint64_t> held_bytes;  // On all devices, the driver's own for the process too; absent: not told.
+  std::optional<std::uint64_t> held_bytes;  // On all devices, the driver's own for the process too; absent: unknown.
   std::int64_t reported_after_ns = 0;       // So long after attaching the driver was asked.
   std::uint64_t identified_bytes = 0;       // In use in heaps of devices at that moment.
-  // Who tells of its calls of the CUDA driver, in the end: "the driver's calls are reported by CUPTI (...)", "... not
+  // Who reports its calls of the CUDA driver, at the end: "the driver's calls are reported by CUPTI (...)", "... not
   // told: CUPTI is in use". Empty: the recording does not say.
   std::string driver_calls;
   bool are_calls_reported = false, may_be_reported_later = false;  // Later: it has no driver loaded yet.

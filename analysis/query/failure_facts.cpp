@@ -165,7 +165,7 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
 
 namespace {
 
-// Where the source tells figures of the heap, and not its pieces.
+// For a source that reports figures of the heap, but not its blocks.
 std::string sentence_from_figures(const FailureFacts& facts) {
   const auto bytes = [](std::uint64_t value) { return text_from_bytes(value); };
   if (!facts.free_bytes) {

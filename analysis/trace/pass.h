@@ -76,7 +76,7 @@ struct HeapChange {
   // Blocks that went with the heap, or are missing in a new listing of it, which is no event: freed before, unseen. As
   // they were.
   std::vector<LiveBlock> went;
-  // Handles of any heap that ended with the event, told once, with `place`.
+  // Handles of any heap that ended with the event, reported once, with `place`.
   std::span<const PhysicalHandle> ended;
 };
 
@@ -91,7 +91,7 @@ class ClearedBlocks {
   std::vector<LiveBlock> blocks_;
 };
 
-// What StreamState::apply tells while it goes through a block.
+// What StreamState::apply reports while it goes through a block.
 template <class Visit, class Skipped>
 class HeapChangeObserver {
  public:
