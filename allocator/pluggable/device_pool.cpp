@@ -66,9 +66,8 @@ std::string DevicePool::out_of_memory_text(std::uint64_t bytes, const Allocation
     return fmt::format("device {}: {}; so it would with the original", device_, text_from_fault(answer.fault));
   const Statistics now = pool_.allocator().statistics();
   return fmt::format(
-      "out of memory: {} B ({:.2f} GiB) requested from {} on device {}; its pool has {:.2f} GiB, {:.2f} GiB of it free, "
-      "the "
-      "largest free block {:.2f} GiB{}",
+      "out of memory: requested {} B ({:.2f} GiB) of {} on device {}; its pool has {:.2f} GiB, {:.2f} GiB of it free "
+      "(largest free block {:.2f} GiB){}",
       bytes, gib_of(bytes), heap_.name(), device_, gib_of(now.pool_bytes), gib_of(now.pool_bytes - now.in_use_bytes),
       gib_of(now.largest_free_bytes),
       now.limit_bytes == no_limit ? std::string()

@@ -48,26 +48,38 @@ std::uint64_t in_use_on_devices(const Stream& stream, const std::vector<bool>& c
   return bytes;
 }
 
-// The last word about it, and when that was said, where it was later than at the attaching.
+// Recordings from before 2026-11-25 say it in other words.
+constexpr std::string_view earlier_calls_are = "the driver's calls are ";
+constexpr std::pair<std::string_view, std::string_view> earlier_words[] = {
+    {"told by ", wire::recorded_with}, {"not told yet: ", wire::not_recorded_yet}, {"not told: ", wire::not_recorded}};
+
+std::string in_todays_words(std::string_view how) {
+  for (const auto& [earlier, today] : earlier_words)
+    if (how.starts_with(earlier)) return std::string(today) + std::string(how.substr(earlier.size()));
+  return std::string(how);
+}
+
+// The last state, and its time if that was later than at the attaching.
 void add_driver_calls(const Stream& stream, const Mark& attached, AttachedFacts& facts) {
-  std::string_view how;
-  std::size_t words = 0;
+  std::string_view last;
+  std::size_t changes = 0;
   for (const JobFact& fact : stream.definitions().job()) {
     if (fact.key != wire::driver_calls_fact) continue;
-    how = fact.value;
-    ++words;
+    last = fact.value;
+    ++changes;
   }
-  if (how.empty()) return;
-  std::string written = std::string(wire::driver_calls_are) + std::string(how), renewed;
-  for (const auto& [before, now] : wire::renamed_driver_calls)
-    if (how.starts_with(before)) how = renewed = std::string(now) + std::string(how.substr(before.size()));
-  facts.driver_calls = std::string(wire::driver_calls_are) + std::string(how);
-  facts.are_calls_reported = how.starts_with(wire::reported_by);
-  facts.may_be_reported_later = how.starts_with(wire::not_reported_yet);
-  if (words < 2) return;  // There may be millions of marks.
-  for (const Mark& mark : stream.marks())
-    if (mark.event > attached.event && stream.definitions().text(mark.name) == written)
+  if (last.empty()) return;
+  const std::string how = in_todays_words(last);
+  facts.driver_calls = std::string(wire::driver_calls_are) + how;
+  facts.are_calls_recorded = how.starts_with(wire::recorded_with);
+  facts.may_be_recorded_later = how.starts_with(wire::not_recorded_yet);
+  if (changes < 2) return;  // There may be millions of marks.
+  const std::string earlier_sentence = std::string(earlier_calls_are) + std::string(last);
+  for (const Mark& mark : stream.marks()) {
+    const std::string_view name = stream.definitions().text(mark.name);
+    if (mark.event > attached.event && (name == facts.driver_calls || name == earlier_sentence))
       facts.calls_since_ns = clamped_difference(mark.time_ns, attached.time_ns);
+  }
 }
 
 }  // namespace
@@ -102,11 +114,11 @@ std::vector<AttachedFacts> find_attached(const Trace& trace) {
 
 std::string text_from_attached(const AttachedFacts& facts) {
   const auto bytes = [](std::uint64_t count) { return text_from_bytes(static_cast<std::int64_t>(count)); };
-  std::string text = facts.is_left_alone ? "Its totals are watched" : "Attached";
+  std::string text = facts.is_left_alone ? "Watched by its totals" : "Attached";
   if (facts.realtime_ns) text += (facts.is_left_alone ? " since " : " at ") + text_from_realtime(*facts.realtime_ns);
   text += ".";
   if (!facts.held_bytes)
-    return text + " How much it held then is unknown" +
+    return text + " The memory that it held then is unknown" +
            (facts.is_left_alone ? "." : fmt::format("; {} is identified.", bytes(facts.identified_bytes)));
   const std::uint64_t identified = std::min(facts.identified_bytes, *facts.held_bytes);
   text += fmt::format(" {:.1f} s later the process held {} on its devices",
@@ -121,10 +133,9 @@ std::string text_from_attached(const AttachedFacts& facts) {
 std::string text_from_driver_calls(const AttachedFacts& facts) {
   if (facts.driver_calls.empty()) return {};
   std::string text = facts.driver_calls;
-  text[0] = static_cast<char>(text[0] - 'a' + 'A');
   if (facts.calls_since_ns)
     text += fmt::format(", since {:.1f} s after that{}", static_cast<double>(*facts.calls_since_ns) / 1e9,
-                        facts.are_calls_reported ? "; what it took before is not known" : "");
+                        facts.are_calls_recorded ? "; earlier allocations are unknown" : "");
   return text + ".";
 }
 

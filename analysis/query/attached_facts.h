@@ -1,6 +1,6 @@
 // A process that was attached to in the middle of its life: how much device memory it held just after, as the driver
-// told, and how much of that the recording knows block by block. The rest was allocated before attaching. Or a process
-// of which only the totals were watched that the driver reports.
+// told, and how much of that the recording knows block by block. The rest was taken before anybody looked. Or one of
+// which only what the driver tells was watched.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@ struct AttachedFacts {
   std::int64_t since_start_ns = 0;          // When: since the stream's first event.
   std::optional<std::int64_t> realtime_ns;  // Since 1970.
   std::optional<std::uint64_t> held_bytes;  // On all devices, the driver's own for the process too; absent: unknown.
-  std::int64_t reported_after_ns = 0;       // So long after attaching the driver was asked.
+  std::int64_t reported_after_ns = 0;       // The driver was read so long after attaching.
   std::uint64_t identified_bytes = 0;       // In use in heaps of devices at that moment.
-  // Who reports its calls of the CUDA driver, at the end: "the driver's calls are reported by CUPTI (...)", "... not
-  // told: CUPTI is in use". Empty: the recording does not say.
+  // How its CUDA driver calls are recorded, in the end: "CUDA driver calls are recorded with CUPTI (...)", "... not
+  // recorded: CUPTI is in use". Empty: the recording does not say.
   std::string driver_calls;
-  bool are_calls_reported = false, may_be_reported_later = false;  // Later: it has no driver loaded yet.
+  bool are_calls_recorded = false, may_be_recorded_later = false;  // Later: it has no driver loaded yet.
   std::optional<std::int64_t> calls_since_ns;  // So long after attaching that has been so; absent: at once.
 };
 
@@ -34,7 +34,7 @@ std::vector<AttachedFacts> find_attached(const Trace& trace);
 
 // "Attached at 14:03:22. 0.1 s later the process held 41.2 GiB; 38.9 GiB of it is identified, 2.30 GiB is not."
 std::string text_from_attached(const AttachedFacts& facts);
-// "The driver's calls are reported by CUPTI (...), since 1.4 s after that; what it took before is not known." Empty:
+// "CUDA driver calls are recorded with CUPTI (...), since 1.4 s after that; earlier allocations are unknown." Empty:
 // not said.
 std::string text_from_driver_calls(const AttachedFacts& facts);
 

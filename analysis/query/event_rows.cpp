@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/trace/event_fields.h"
+#include "analysis/trace/pass.h"
 
 namespace hbmscope {
 namespace {
@@ -67,8 +68,8 @@ std::string_view words_for_event(const EventRow& row) {
     case RecordKind::alloc: return "allocated";
     case RecordKind::free: return row.is_derived ? "freed, not recorded" : "freed";
     case RecordKind::free_requested: return "free requested";
-    case RecordKind::free_at: return "freed, unknown block";
-    case RecordKind::free_requested_at: return "free requested, unknown block";
+    case RecordKind::free_at: return "freed, unknown";
+    case RecordKind::free_requested_at: return "free requested, unknown";
     case RecordKind::move: return "moved";
     case RecordKind::attribute: return "named";
     case RecordKind::region_grow: return "pool grew";

@@ -69,16 +69,15 @@ std::vector<ComparisonRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
   const auto count_of = [](std::uint64_t HeapFacts::*member) {
     return [member](const HeapFacts& facts) { return as_signed(facts.*member); };
   };
-  add("requests", "Allocations and out-of-memory errors so far.", Unit::count, count_of(&HeapFacts::requests));
-  add("out of memory", "How many of these requests failed.", Unit::count, count_of(&HeapFacts::failures));
-  add("in use", "Bytes of live blocks, rounding included.", Unit::bytes,
+  add("requests", "Allocated blocks and out-of-memory errors, up to this time.", Unit::count, count_of(&HeapFacts::requests));
+  add("out-of-memories", "Of these requests.", Unit::count, count_of(&HeapFacts::failures));
+  add("in use", "Bytes of live blocks, including rounding.", Unit::bytes,
       [](const HeapFacts& facts) { return as_signed(facts.row.in_use_bytes); });
-  add("requested", "Bytes that the program requested; the rest of what is in use is rounding.", Unit::bytes,
+  add("requested", "Bytes that the program requested; the rest of the bytes in use is rounding.", Unit::bytes,
       bytes_of(&HeapRow::requested_bytes));
-  add("pool size", "Bytes that the pool has reserved from the device, in use or not.", Unit::bytes,
-      bytes_of(&HeapRow::pool_bytes));
-  add("free in the pool", "Pool size less what is in use.", Unit::bytes, bytes_of(&HeapRow::free_bytes));
-  add("largest free", "The largest request that fits without growing the pool.", Unit::bytes,
+  add("pool size", "Memory that the pool reserved on the device, in use or not.", Unit::bytes, bytes_of(&HeapRow::pool_bytes));
+  add("free in the pool", "Pool size - in use.", Unit::bytes, bytes_of(&HeapRow::free_bytes));
+  add("largest free", "The largest free block: larger requests need more memory from the device.", Unit::bytes,
       bytes_of(&HeapRow::largest_free_bytes));
   add("external fragmentation", "1 - largest free / free.", Unit::percent,
       [](const HeapFacts& facts) { return hundredths(facts.row.external_fragmentation); });
@@ -99,8 +98,8 @@ std::string failures_of(const char* name, const HeapAt& at, const HeapFacts& fac
   if (facts.failures == 0) return fmt::format("{} served every request up to here.", name);
   const std::string times = facts.failures == 1
                                 ? "one request"
-                                : fmt::format("{} requests, the last time so", text_from_count(facts.failures));
-  return fmt::format("{} failed at {}: {}", name, times,
+                                : fmt::format("{} requests, the last one", text_from_count(facts.failures));
+  return fmt::format("{} failed at {}. {}", name, times,
                      sentence_of(compute_failure_facts(at.trace.streams[at.heap.stream], *facts.last_failure)));
 }
 
@@ -120,8 +119,8 @@ void say_next_failure(const HeapAt& at_a, const HeapFacts& a, const HeapAt& at_b
   const auto of = [](const HeapAt& at, const HeapFacts& facts) {
     return sentence_of(compute_failure_facts(at.trace.streams[at.heap.stream], *facts.next_failure));
   };
-  if (a.next_failure) sentences.push_back("A fails at the next request: " + of(at_a, a));
-  if (b.next_failure) sentences.push_back("B fails at the next request: " + of(at_b, b));
+  if (a.next_failure) sentences.push_back("A fails at the next request. " + of(at_a, a));
+  if (b.next_failure) sentences.push_back("B fails at the next request. " + of(at_b, b));
   if (a.requests != b.requests || (a.next_failure && b.next_failure)) return;
   const bool is_b = a.next_failure.has_value();
   const HeapAt& other = is_b ? at_b : at_a;
@@ -133,12 +132,12 @@ void say_next_failure(const HeapAt& at_a, const HeapFacts& a, const HeapAt& at_b
 
 void say_progress(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
   if (a.requests == b.requests) {
-    sentences.push_back(fmt::format("Both are after {}.", count_text(a.requests, "request")));
+    sentences.push_back(fmt::format("Both have handled {}.", count_text(a.requests, "request")));
     return;
   }
   const bool is_a_behind = a.requests < b.requests;
   const HeapFacts& behind = is_a_behind ? a : b;
-  sentences.push_back(fmt::format("A is after {}, B after {}{}.", count_text(a.requests, "request"),
+  sentences.push_back(fmt::format("A has handled {}, B {}{}.", count_text(a.requests, "request"),
                                   text_from_count(b.requests),
                                   behind.ends_here ? fmt::format(", where {} ends", is_a_behind ? "A" : "B") : ""));
 }
@@ -148,29 +147,29 @@ std::string more_of(std::string_view what, std::uint64_t a, std::uint64_t b) {
   const TextPair both = texts_from_bytes(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b));
   if (a == b) return fmt::format("{}: {} in both.", what, both.first);
   const std::string apart = text_from_bytes(static_cast<std::int64_t>(std::max(a, b) - std::min(a, b)));
-  return fmt::format("{}: A {}, B {}, which is {} {}.", what, both.first, both.second, apart, b > a ? "more" : "less");
+  return fmt::format("{}: A {}, B {} ({} {} in B).", what, both.first, both.second, apart, b > a ? "more" : "less");
 }
 
 void say_bytes(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
   if (a.row.pool_bytes && b.row.pool_bytes)
-    sentences.push_back(more_of("Reserved from the device", *a.row.pool_bytes, *b.row.pool_bytes));
+    sentences.push_back(more_of("Reserved by the pool", *a.row.pool_bytes, *b.row.pool_bytes));
   sentences.push_back(more_of("In use", a.row.in_use_bytes, b.row.in_use_bytes));
   if (a.row.requested_bytes && a.row.requested_bytes == b.row.requested_bytes &&
       a.row.in_use_bytes != b.row.in_use_bytes)
-    sentences.push_back("The program requests the same in both; the difference is rounding.");
+    sentences.push_back("The program requested the same in both; the difference is rounding.");
 }
 
 void say_inexact(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
   const auto is_peak_alone = [](const HeapFacts& facts) { return facts.row.is_peak_inexact && !facts.row.is_inexact; };
   if (is_peak_alone(a) || is_peak_alone(b))
-    sentences.push_back(fmt::format("{} inexact: events were lost, or contradict each other.",
+    sentences.push_back(fmt::format("{} inexact: events were lost or contradict each other.",
                                     is_peak_alone(a) && is_peak_alone(b) ? "Both peaks are"
                                     : is_peak_alone(a)                   ? "The peak of A is"
                                                                          : "The peak of B is"));
   if (!a.row.is_inexact && !b.row.is_inexact) return;
   const bool is_both = a.row.is_inexact && b.row.is_inexact;
   sentences.push_back(fmt::format(
-      "Events of {} were lost: {} requests, memory in use and free memory are estimates from the remaining events.",
+      "Events of {} were lost: {} requests, memory in use and free memory are computed from the remaining events.",
       is_both            ? "both"
       : a.row.is_inexact ? "A"
                          : "B",
@@ -178,21 +177,20 @@ void say_inexact(const HeapFacts& a, const HeapFacts& b, std::vector<std::string
 }
 
 std::string fit_of(const char* name, const HeapFacts& facts) {
-  if (facts.row.is_inexact) return fmt::format("{}: unknown", name);
-  if (!facts.row.largest_free_bytes) return fmt::format("{}: unknown", name);
-  if (*facts.row.largest_free_bytes == 0) return fmt::format("{} nothing", name);
+  if (facts.row.is_inexact) return fmt::format("{} unknown", name);
+  if (!facts.row.largest_free_bytes) return fmt::format("{} unknown", name);
+  if (*facts.row.largest_free_bytes == 0) return fmt::format("{} none", name);
   return fmt::format("{} {}", name, text_from_bytes(*facts.row.largest_free_bytes));
 }
 
 void say_what_fits(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
   if (!a.row.largest_free_bytes && !b.row.largest_free_bytes) return;
-  std::string words =
-      fmt::format("Largest request that fits without growing the pool: {}; {}.", fit_of("A", a), fit_of("B", b));
+  std::string words = fmt::format("Largest free block: {}; {}.", fit_of("A", a), fit_of("B", b));
   const auto share = [](const HeapFacts& facts) { return facts.row.external_fragmentation; };
   const bool is_exact = !a.row.is_inexact && !b.row.is_inexact;
   if (is_exact && share(a) && share(b) && std::abs(*share(a) - *share(b)) >= 0.05)
     words += fmt::format(
-        " {} is more fragmented: {:.0f} % of its free bytes lie outside the largest free block, of {}'s {:.0f} %.",
+        " {} is more fragmented: {:.0f} % of its free bytes are outside its largest free block; {} has {:.0f} %.",
         *share(a) > *share(b) ? "A" : "B", 100 * std::max(*share(a), *share(b)), *share(a) > *share(b) ? "B" : "A",
         100 * std::min(*share(a), *share(b)));
   sentences.push_back(std::move(words));

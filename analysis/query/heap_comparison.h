@@ -10,7 +10,8 @@
 
 #include "analysis/query/chosen_heap.h"
 #include "analysis/query/heap_rows.h"
-#include "analysis/trace/pass.h"
+#include "analysis/trace/pass_control.h"
+#include "analysis/trace/stream.h"
 
 namespace hbmscope {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/model/clamped.h"
+#include "analysis/trace/pass.h"
 
 namespace hbmscope {
 namespace {

@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "analysis/query/chosen_heap.h"
-#include "analysis/trace/pass.h"
+#include "analysis/trace/pass_control.h"
+#include "analysis/trace/stream.h"
 
 namespace hbmscope {
 

@@ -203,7 +203,7 @@ class Parser {
     const auto field =
         std::find_if(fields_.begin(), fields_.end(), [&](const WhereField& f) { return f.name == name; });
     if (field == fields_.end())
-      return fail(begin, fmt::format("'{}' is no field here", name), fmt::format("Known: {}.", known_fields()));
+      return fail(begin, fmt::format("'{}' is not a field here", name), fmt::format("Known: {}.", known_fields()));
     if (!field->unavailable.empty())
       return fail(begin, fmt::format("'{}' can't be used here", name), std::string(field->unavailable));
     WhereNode node{WhereNode::Kind::term, {}, {}};

@@ -44,11 +44,11 @@ std::string time_of_day(const Stream& stream, std::int64_t time_ns) {
   return realtime_ns ? ", " + text_from_realtime(*realtime_ns) : std::string();
 }
 
-// "6488 events and marks": positions count all that stands among the events, a marker or a counter too.
+// "6488 events and markers": positions count all that stands among the events, a marker or a counter too.
 std::string text_from_places(const Stream& stream) {
   const bool has_others =
       stream.end_position() > stream.counts().total + stream.counts().lost + stream.counts().skipped;
-  return fmt::format("{} {}", stream.end_position(), has_others ? "events and marks" : "events");
+  return fmt::format("{} {}", stream.end_position(), has_others ? "events and markers" : "events");
 }
 
 // Where one stream's event stands, the others are where their clocks say; with a single stream, which most traces have,
@@ -81,7 +81,7 @@ Result<Moment> find_peak(const Trace& trace) {
       best_stream = i;
     }
   if (best.in_use_bytes == 0)
-    return moment_refusal("there is no peak: no heap of this trace ever held anything", "Leave --at out for the end.");
+    return moment_refusal("there is no peak: no heap of this trace ever had memory in use", "Leave --at out for the end.");
   return moment_of_event(trace, best_stream, best.position, best.time_ns, "the peak");
 }
 
@@ -104,7 +104,7 @@ Result<Moment> find_out_of_memory(const Trace& trace, bool of_those_beside = fal
   }
   if (last == nullptr && !of_those_beside) return find_out_of_memory(trace, true);
   if (last == nullptr)
-    return moment_refusal("no out-of-memory is in this trace", "Ask for --at peak, or leave --at out for the end.");
+    return moment_refusal("this trace has no out-of-memory error", "Use --at peak, or remove --at for the end.");
   return moment_of_event(trace, last_stream, last->event, last->time_ns, "the last out-of-memory");
 }
 
@@ -156,8 +156,8 @@ Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::ui
   const Stream& stream = trace.streams[stream_index];
   if (position > stream.end_position())
     return moment_refusal(
-        fmt::format("there is no event {}: the trace has {}, marks included", position, stream.end_position()),
-        "Name one of them, or a time.");
+        fmt::format("there is no event {}: the trace has {}, including markers", position, stream.end_position()),
+        "Use one of them, or a time.");
   if (trace.streams.size() > 1)
     return moment_of_event(trace, stream_index, position, time_at(stream, position),
                            fmt::format("stream {}", stream_index + 1));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/query/profile_view.h"
+#include "analysis/trace/pass.h"
 #include "collector/wire/block_encoder.h"
 
 namespace hbmscope {

@@ -222,9 +222,9 @@ class AttachedJob {
     const serve::Observer::DriverCalls calls = std::move(*found);
     driver_calls_.erase(found);
     std::string words = printable(calls.sentence);
-    if (calls.may_be_reported_later && !options_.no_cupti)
+    if (calls.may_be_recorded_later && !options_.no_cupti)
       words += " (when it loads the driver, hbmscope uses CUPTI if it is free; --no-cupti prevents that)";
-    if (!calls.are_told && !calls.may_be_reported_later) words += std::string("; ") + totals_remain;
+    if (!calls.are_told && !calls.may_be_recorded_later) words += std::string("; ") + totals_remain;
     return words;
   }
 

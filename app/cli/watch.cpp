@@ -125,7 +125,7 @@ class Watch {
       if (row.name.ends_with("(NVML)") && row.value)
         add(fmt::format("{}: {}", printable(row.name), text_from_bytes(*row.value)));
     for (const AttachedFacts& facts : attached)
-      if (!facts.driver_calls.empty() && !facts.are_calls_reported) add(printable(facts.driver_calls));
+      if (!facts.driver_calls.empty() && !facts.are_calls_recorded) add(printable(facts.driver_calls));
     return words.empty() ? words : fmt::format("{:>8.1f} s  {}", seconds_, words);
   }
 

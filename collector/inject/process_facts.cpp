@@ -14,7 +14,7 @@
 namespace hbmscope::inject {
 namespace {
 
-// A file of /proc, and a zero behind it.
+// A file of /proc, with a zero after it.
 class ProcFile {
  public:
   explicit ProcFile(const char* path) {
@@ -39,8 +39,8 @@ class ProcFile {
   char* end() { return text_ + bytes_; }
 
  private:
-  // Arguments and environment together are less: six MiB at most (Linux, fs/exec.c, bprm_set_stack_limit). What a
-  // process has put in their place may be longer, and is cut.
+  // Arguments and environment together are smaller: six MiB at most (Linux, fs/exec.c, bprm_set_stack_limit). A process
+  // may have replaced them with something longer, which is cut off.
   static constexpr std::size_t bytes_max = std::size_t{7} << 20;
 
   char* text_ = nullptr;

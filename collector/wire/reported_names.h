@@ -16,18 +16,12 @@ inline constexpr std::string_view attached_fact = "hbmscope.attached", attached_
 // launcher gave it, in decimals.
 inline constexpr std::string_view command_fact = "command", variable_facts = "variable.", rank_fact = "rank";
 
-// A fact about a job that was attached to, each time that it changes: who reports its calls of the CUDA driver. It is
-// the rest of a sentence that begins with "the driver's calls are ", and itself begins with one of these. If it changes
-// later than at attaching, there is a marker with that sentence as its name.
+// A fact about a job that was attached to, each time that it changes: how its CUDA driver calls are recorded, as the rest
+// of a sentence that begins with "CUDA driver calls are ", and begins itself with one of these. When it changes later
+// than at the attaching there is a mark, whose name is that sentence.
 inline constexpr std::string_view driver_calls_fact = "hbmscope.driver_calls",
-                                  driver_calls_are = "the driver's calls are ", reported_by = "reported by ",
-                                  not_reported = "not reported: ", not_reported_yet = "not reported yet: ";
-// The same words in recordings of versions before 0.2.
-struct RenamedWords {
-  std::string_view before, now;
-};
-inline constexpr RenamedWords renamed_driver_calls[] = {
-    {"told by ", reported_by}, {"not told: ", not_reported}, {"not told yet: ", not_reported_yet}};
+                                  driver_calls_are = "CUDA driver calls are ", recorded_with = "recorded with ",
+                                  not_recorded = "not recorded: ", not_recorded_yet = "not recorded yet: ";
 
 // How the names of counters end that begin with a device, "GPU 0": as the driver (NVML) reports it.
 inline constexpr std::string_view held_by_process_ending = " bytes held by this process (NVML)",

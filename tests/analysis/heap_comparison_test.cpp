@@ -207,23 +207,23 @@ TEST(HeapComparison, before_the_failure_the_words_tell_who_fails) {
   EXPECT_EQ(3333, row_of(heaps, "external fragmentation").a) << "20 of 30 MiB free are in one piece";
   EXPECT_EQ(std::nullopt, row_of(heaps, "external fragmentation").b) << "nothing is free";
   EXPECT_EQ("–", text_from_figure(row_of(heaps, "external fragmentation"), std::nullopt));
-  EXPECT_TRUE(heaps.sentences.front().starts_with("A fails at the next request: 25.0 MiB was requested"))
+  EXPECT_TRUE(heaps.sentences.front().starts_with("A fails at the next request. Fragmented: requested 25.0 MiB"))
       << heaps.sentences.front();
   EXPECT_TRUE(says(heaps, "B serves its next request."));
-  EXPECT_TRUE(says(heaps, "Both are after 3 requests."));
+  EXPECT_TRUE(says(heaps, "Both have handled 3 requests."));
   EXPECT_TRUE(says(heaps, "In use: 10.0 MiB in both."));
-  EXPECT_TRUE(says(heaps, "Reserved from the device: A 40.0 MiB, B 10.0 MiB, which is 30.0 MiB less."));
-  EXPECT_TRUE(says(heaps, "A up to 20.0 MiB; B has nothing free now."));
+  EXPECT_TRUE(says(heaps, "Reserved by the pool: A 40.0 MiB, B 10.0 MiB (30.0 MiB less in B)."));
+  EXPECT_TRUE(says(heaps, "Largest free block: A 20.0 MiB; B none."));
 }
 
 TEST(HeapComparison, after_it_they_tell_that_one_failed_and_one_served_all) {
   Both both;
-  const HeapComparison heaps = both.compare(7, 12);
-  EXPECT_EQ(1, row_of(heaps, "out of memory").a);
-  EXPECT_EQ(0, row_of(heaps, "out of memory").b);
-  EXPECT_TRUE(heaps.sentences.front().starts_with("A failed at one request: 25.0 MiB was requested"));
+  const HeapsBeside heaps = both.compare(7, 12);
+  EXPECT_EQ(1, row_of(heaps, "out-of-memories").a);
+  EXPECT_EQ(0, row_of(heaps, "out-of-memories").b);
+  EXPECT_TRUE(heaps.sentences.front().starts_with("A failed at one request. Fragmented: requested 25.0 MiB"));
   EXPECT_EQ("B served every request up to here.", heaps.sentences[1]);
-  EXPECT_TRUE(says(heaps, "In use: A 10.0 MiB, B 35.0 MiB, which is 25.0 MiB more."));
+  EXPECT_TRUE(says(heaps, "In use: A 10.0 MiB, B 35.0 MiB (25.0 MiB more in B)."));
 }
 
 }  // namespace

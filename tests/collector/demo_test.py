@@ -160,7 +160,7 @@ class Demo(OwnFolderTest):
     def test_nobody_to_watch(self):
         done = self.run_it("watch", "1")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("process 1 is not observed by a hbmscope of yours", done.stderr)
+        self.assertIn("none of your hbmscope processes observes process 1", done.stderr)
 
 
 if __name__ == "__main__":

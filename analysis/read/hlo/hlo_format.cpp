@@ -53,9 +53,9 @@ Result<FileContent> read_assignment(InputFile& file, const FileOptions& options,
 Result<FileContent> read_live_ranges(InputFile& file, const FileOptions& options, ReadControl* control) {
   const auto neighbour = find_neighbour(file.name(), live_range_text, assignment_text, options.max_inflated_bytes);
   if (!neighbour || !looks_like_hlo(neighbour->text.bytes))
-    return Failure(refusal(
-        "this text says when the values of a program live, but not where they lie",
-        "Put the -buffer-assignment.txt of the same module in the same folder, or open the HloProto.", file.name()));
+    return Failure(refusal("this text has the live ranges of values, but not their addresses",
+                           "Put the -buffer-assignment.txt of the same module in the same folder, or open the HloProto.",
+                           file.name()));
   return read_unzipped(file, options, [&](Bytes text) {
     return read_hlo(neighbour->text.bytes, neighbour->name, control, {text, std::nullopt});
   });
@@ -76,7 +76,7 @@ constinit const Format live_range_format = {
     .looks_like = [](InputFile& file) { return looks_like_live_ranges(file.beginning()); },
     .read = read_live_ranges,
     .beginning = "one begins with HloLiveRange",
-    .hint = "XLA writes one with --xla_dump_to, with the text of the buffer assignment.",
+    .hint = "XLA writes one with --xla_dump_to, in the same folder as the text of the buffer assignment.",
 };
 
 }  // namespace hbmscope

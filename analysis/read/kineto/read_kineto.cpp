@@ -129,8 +129,7 @@ class TraceMaker {
     block.flags = wire::block_flag::has_no_address;
     writer_.live(block);
     out_.trace().import.add("bytes_before_profile", Severity::notice, static_cast<std::int64_t>(bytes),
-                            "Bytes that lived before the profile began and that no event of it names: PyTorch's total "
-                            "has them. They stand as one block without an address, \"in use before the profile\".",
+                            "Bytes that were live before the profile began and that no event names; PyTorch's total includes them. They are shown as one block without an address, \"in use before the profile\".",
                             name_of(events_.devices[device]));
   }
 
@@ -183,18 +182,17 @@ class TraceMaker {
     import.add("spans", Severity::info, static_cast<std::int64_t>(events_.spans.size()));
     if (older_blocks_ > 0)
       import.add("older_blocks", Severity::notice, static_cast<std::int64_t>(older_blocks_),
-                 "Blocks allocated before the profile began; only their frees were recorded. They have no stack.");
+                 "Blocks that were live before the profile began, known from their frees. They have no stack.");
     if (writer_.missed_frees() > 0)
       import.add("missing_frees", Severity::warning, static_cast<std::int64_t>(writer_.missed_frees()),
-                 "An address was given out again without a free, which is taken to have happened just before.");
+                 "An address was allocated again without a free; the free is assumed to be just before.");
     if (empty_ > 0)
       import.add("empty_events", Severity::notice, static_cast<std::int64_t>(empty_),
                  "Events of 0 bytes are neither allocations nor frees.");
     report_finding("without_address", events_.without_address,
-                   "Events without an address were left out: old versions of PyTorch (1.9 for one) wrote none. "
-                   "Profile with a newer one.");
-    report_finding("bad_times", events_.bad_times, "Events whose time is none were left out.");
-    report_finding("bad_fields", events_.bad_fields, "Events whose bytes or device make no sense were left out.");
+                   "Events without an address were ignored; old versions of PyTorch (such as 1.9) write none. Profile with a newer version.");
+    report_finding("bad_times", events_.bad_times, "Events without a valid time were ignored.");
+    report_finding("bad_fields", events_.bad_fields, "Events with invalid bytes or an invalid device were ignored.");
   }
 
   kineto::Events& events_;
@@ -233,12 +231,13 @@ Result<Trace> read_kineto(std::span<const std::uint8_t> bytes, const std::string
   auto events = kineto::read_events(bytes, name, control);
   if (!events) return Failure(std::move(events.error()));
   if (events->memory.empty())
-    return Failure(refusal(events->without_address.count > 0
-                               ? "the memory events of this Chrome trace have no addresses"
-                               : "this Chrome trace has no memory events",
-                           "Record one with torch.profiler.profile(profile_memory=True, with_stack=True) of a "
-                           "newer PyTorch, and export_chrome_trace.",
-                           name));
+    return Failure(Error{events->without_address.count > 0 ? "the memory events of this Chrome trace have no addresses"
+                                                           : "this Chrome trace has no memory events",
+                         "Record one with torch.profiler.profile(profile_memory=True, with_stack=True) of a "
+                         "newer PyTorch, and export_chrome_trace.",
+                         name,
+                         {},
+                         false});
   return TraceMaker(*events, name, bytes.size()).make();
 }
 

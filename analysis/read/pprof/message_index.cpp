@@ -52,13 +52,13 @@ void add_sample(MessageIndex& index, const std::uint8_t* begin, const std::uint8
 Error wire_error(WireProblem problem, const std::uint8_t* at, ByteRange message, const char* part,
                  const std::string& name) {
   Error error{{}, {}, name, static_cast<std::uint64_t>(at - message.begin), true};
-  const char* damaged = "This is no pprof profile, or it is damaged; save it again.";
+  const char* damaged = "This is not a pprof profile, or it is damaged; save it again.";
   switch (problem) {
     case WireProblem::none: break;
     case WireProblem::cut_off:
       error.what = fmt::format("the data ends inside a {}", part);
       error.remedy =
-          "The file was cut off, while it was written or copied, or this is no pprof profile; save it again.";
+          "The file was cut off while it was written or copied, or is not a pprof profile; save it again.";
       break;
     case WireProblem::long_varint:
       error.what = fmt::format("a number in a {} is longer than ten bytes", part);

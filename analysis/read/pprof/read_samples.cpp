@@ -318,8 +318,7 @@ class SampleReader {
     if (value_mismatches > 0)
       profile_.import.add(
           "value_mismatch", Severity::loss, static_cast<std::int64_t>(value_mismatches),
-          "Samples have more or fewer values than the profile has value types; missing ones count as 0, "
-          "surplus ones are left out. Save the profile again.");
+          "Samples have more or fewer values than the profile has value types; missing ones count as 0, extra ones are ignored. Save the profile again.");
   }
 
   MessageIndex& index_;

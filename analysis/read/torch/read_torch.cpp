@@ -48,10 +48,13 @@ std::size_t find_history(Bytes bytes) {
 
 Failure not_a_pickle(Bytes bytes, const std::string& name) {
   const std::string_view other = find_other_format(bytes);
-  return Failure(refusal(other.empty()
-                             ? "this is no PyTorch memory snapshot: a pickle begins with the bytes 80 02 to 80 05"
-                             : fmt::format("this looks like {}, not like a PyTorch memory snapshot", other),
-                         "Give the file that torch.cuda.memory._dump_snapshot() wrote.", name));
+  return Failure(Error{other.empty()
+                           ? "this is not a PyTorch memory snapshot: a pickle begins with the bytes 80 02 to 80 05"
+                           : fmt::format("this looks like {}, not like a PyTorch memory snapshot", other),
+                       "Use the file that torch.cuda.memory._dump_snapshot() wrote.",
+                       name,
+                       {},
+                       false});
 }
 
 // `read(document, taker)` reads the pickle. Entries are taken while it is read; where its lists are in another order
@@ -68,7 +71,7 @@ Result<TorchSnapshot> read_snapshot(const TorchSnapshot& begun, Place place, Rea
       if (document.end_offset() < snapshot.pickle_bytes)
         snapshot.import.add("bytes_after_pickle", Severity::warning,
                             static_cast<std::int64_t>(snapshot.pickle_bytes - document.end_offset()),
-                            "Bytes behind the end of the pickle were left out. Two files pasted together?",
+                            "Bytes after the end of the pickle were ignored; two files may have been concatenated.",
                             fmt::format("at byte {}", place.offset + document.end_offset()));
       error = builder.build();
     } else {
@@ -172,8 +175,8 @@ std::optional<TorchSnapshot> read_torch_state(Bytes bytes, const std::string& na
 Result<TorchSnapshot> read_torch(Bytes bytes, const std::string& name, const TorchReadOptions& options,
                                  ReadControl* control) {
   if (bytes.empty())
-    return Failure(
-        refusal("the file is empty", "Was the job stopped while it was writing? Save the snapshot again.", name));
+    return Failure(Error{
+        "the file is empty", "The job may have been stopped while it was writing; save the snapshot again.", name, {}, false});
   return with_enough_memory(name, [&] { return read_container(bytes, name, options, control); });
 }
 

@@ -12,7 +12,7 @@ const Part* find_part(const std::vector<Part>& parts, std::string_view name) {
   return found == parts.end() ? nullptr : &*found;
 }
 
-// A sum of printed sizes, if all of them are there.
+// A sum of printed sizes, as far as all of them are told.
 class Sum {
  public:
   void add(const MaybeBytes& size) {
@@ -63,8 +63,7 @@ class Checker {
     if (!sum.is_known() || !told) return;
     ++check_.identities;
     if (!sum.is(*told))
-      check_.differences.push_back(
-          fmt::format("{}: {} bytes where the report says {}", what, sum.bytes(), told->bytes));
+      check_.differences.push_back(fmt::format("{}: {} bytes instead of {}", what, sum.bytes(), told->bytes));
   }
 
   void check_excess() {

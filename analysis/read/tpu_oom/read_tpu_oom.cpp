@@ -80,11 +80,11 @@ class TraceMaker {
     if (check.identities > 0) import.add("sums_checked", Severity::info, static_cast<std::int64_t>(check.identities));
     for (const std::string& difference : check.differences)
       import.add("sums_differ", Severity::warning, 1,
-                 "Figures of a report do not add up beyond their rounding; they are shown as they are printed.",
+                 "Figures of a report do not add up, beyond rounding; they are shown as printed.",
                  difference);
     for (const std::string& cut : check.cuts)
       import.add("text_cut", Severity::notice, 1,
-                 "The report is not whole: what is missing is unknown. The log of the job may have all of it.",
+                 "The report is incomplete, and the rest is unknown. The log of the job may have all of it.",
                  fmt::format("byte {}: {}", report.begin, cut));
   }
 
@@ -223,7 +223,7 @@ Result<Trace> read_tpu_oom(std::span<const std::uint8_t> bytes, const std::strin
   if (control != nullptr) control->total_bytes = bytes.size();
   const std::vector<Report> reports = find_reports(text_from_bytes(bytes), reports_max + 1);
   if (reports.empty())
-    return Failure(Error{"there is no report of a TPU that ran out of memory in it",
+    return Failure(Error{"it has no report of a TPU that ran out of memory",
                          "It holds a line with RESOURCE_EXHAUSTED, or Ran out of memory in memory space hbm.", name, 0,
                          false});
   TraceMaker maker(name, bytes.size());

@@ -42,9 +42,12 @@ Result<EmulatedWorkload> emulate_workload(std::span<const std::uint8_t> bytes, c
   if (work.is_cancelled()) return Failure(refusal("emulating was cancelled", {}, name));
   if (!work.is_over()) return run;
   const std::uint64_t events = run.emulation.events.size();
-  return Failure(refusal(fmt::format("the workload is too large to be emulated; after {} events it is not done",
-                                     text_from_count(static_cast<std::int64_t>(events))),
-                         "Fewer runs, fewer operations or a coarser grid show the same.", name));
+  return Failure(Error{fmt::format("the workload is too large to emulate; it is not done after {} events",
+                                   text_from_count(static_cast<std::int64_t>(events))),
+                       "Fewer runs, fewer operations or a coarser grid show the same.",
+                       name,
+                       {},
+                       false});
 }
 
 Result<OpenedWorkload> open_workload(std::span<const std::uint8_t> bytes, const std::string& name,

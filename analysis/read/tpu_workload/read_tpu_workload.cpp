@@ -304,7 +304,7 @@ Result<tpu::Workload> read_tpu_workload(std::span<const std::uint8_t> bytes, con
     const std::size_t at = std::min<std::size_t>(error.byte, text.size());
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
     return Failure(Error{fmt::format("line {}: this is no JSON", line),
-                         "A comma too many or too few, a quote that is not closed? " + std::string(how_to_write_one),
+                         "Check for a missing or extra comma or quote. " + std::string(how_to_write_one),
                          name, at, false});
   } catch (const Fault& fault) {
     const std::string way = text_from_path(fault.path);

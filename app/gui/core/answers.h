@@ -66,7 +66,7 @@ struct HeapMapAnswer {
 };
 
 struct RangeAnswer {
-  TimeRange range;  // As it was asked for.
+  TimeRange range;  // As it was selected.
   std::shared_ptr<const Trace> trace;
   Moment from, to;
   std::vector<std::int64_t> from_ns, to_ns;  // By stream: the time of the last event before.
@@ -77,7 +77,7 @@ struct RangeAnswer {
 struct FreeAnswer {
   std::shared_ptr<const TraceMoment> moment;
   HeapKey heap;
-  std::optional<FreePieces> free;  // Nothing where the heap's regions are not told.
+  std::optional<FreePieces> free;  // Nothing where the source does not report the heap's regions.
 };
 struct FailureAnswer {
   std::shared_ptr<const Trace> trace;

@@ -12,6 +12,7 @@
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/side_by_side.h"
 #include "app/gui/views/beside/beside_table.h"
+#include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -94,12 +95,15 @@ void draw_answer(const BesideAnswer& answer) {
 }  // namespace
 
 void draw_beside(const AppState& state, BesideState& view, CommandQueue& commands) {
-  commands.ask(Question::beside);
   draw_heads(state, commands);
   if (!draw_answer_state(state, state.answers().beside, "what differs")) return;
   draw_answer(*state.answers().beside.value);
   if (take_copy(state, ViewKind::beside, view.copy_seen))
     copy_table(state, table_from_beside(*state.answers().beside.value), commands);
+}
+
+std::unique_ptr<DrawnView> make_beside() {
+  return make_view(draw_beside);
 }
 
 }  // namespace hbmscope::gui
