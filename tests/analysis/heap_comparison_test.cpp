@@ -218,7 +218,7 @@ TEST(HeapComparison, before_the_failure_the_words_tell_who_fails) {
 
 TEST(HeapComparison, after_it_they_tell_that_one_failed_and_one_served_all) {
   Both both;
-  const HeapsBeside heaps = both.compare(7, 12);
+  const HeapComparison heaps = both.compare(7, 12);
   EXPECT_EQ(1, row_of(heaps, "out-of-memories").a);
   EXPECT_EQ(0, row_of(heaps, "out-of-memories").b);
   EXPECT_TRUE(heaps.sentences.front().starts_with("A failed at one request. Fragmented: requested 25.0 MiB"));

@@ -80,7 +80,7 @@ class RecordingReader {
     if (missing > 0)
       import.add("lost_events", Severity::loss, static_cast<std::int64_t>(missing),
                  "Events that were lost while recording, or in damaged blocks; heaps are inexact from there until they are listed again.");
-    add_told_caveats(trace);
+    add_reported_caveats(trace);
     return trace;
   }
 
