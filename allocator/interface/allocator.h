@@ -97,7 +97,7 @@ struct Piece {
   bool in_use = false;
 };
 
-// What happens, as it happens. By default nobody is told.
+// Receives what happens, as it happens. By default there is none.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -127,7 +127,9 @@ class Allocator {
   virtual std::size_t chunks() const = 0;                              // As many pieces.
 
   Fault fault() const { return fault_; }
-  void set_sink(Sink* sink) { sink_ = sink; }  // Null: nobody is told. It must outlive the allocator, or be replaced.
+  void set_sink(Sink* sink) {
+    sink_ = sink;
+  }  // Null: nobody is notified. It must outlive the allocator, or be replaced.
 
  protected:
   Upstream& upstream_;

@@ -1,5 +1,5 @@
-// The pool of one GPU: an allocator over the driver's memory, in the order of its streams, told to hbmscope. Safe to be
-// called from any thread.
+// The pool of one GPU: an allocator over the driver's memory, in the order of its streams, reported to hbmscope. Safe
+// to be called from any thread.
 #pragma once
 
 #include <memory>

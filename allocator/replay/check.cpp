@@ -137,7 +137,7 @@ class Checker {
     return true;
   }
 
-  // All that are told after as many operations as have happened.
+  // All states that were recorded after this number of operations.
   bool check_states() {
     for (; next_state_ < stream_.states.size() && stream_.states[next_state_].operations == at_; ++next_state_) {
       if (!check_state(stream_.states[next_state_])) return false;

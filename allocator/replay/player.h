@@ -71,7 +71,7 @@ struct ReplayBlock {
 };
 
 // Sees the allocator behind each operation that had an effect, and its regions as they come and go: in the order in
-// which they could have happened, so regions that a free gave back are told behind it.
+// which they could have happened, so regions that a free gave back come after it.
 class Watcher {
  public:
   virtual ~Watcher() = default;

@@ -26,7 +26,7 @@ struct Operation {
   Request request;
 };
 
-// When and where a program asked, in the numbers of the trace that the operation was taken from; 0: not told.
+// When and where a program asked, in the numbers of the trace that the operation was taken from; 0: unknown.
 struct Origin {
   std::int64_t time_ns = 0;
   std::uint32_t stack = 0, tag = 0;
@@ -65,7 +65,7 @@ struct ChunkRow {
   friend bool operator==(const ChunkRow&, const ChunkRow&) = default;
 };
 
-// The state after so many operations, as far as the file tells it.
+// The state after so many operations, as far as the file says it.
 struct RecordedState {
   std::uint64_t operations = 0;         // That stand before it in the file.
   std::uint64_t operations_before = 0;  // That it says there were.
@@ -83,7 +83,7 @@ struct RecordedState {
   std::optional<std::vector<ChunkRow>> chunk_list;
 };
 
-// Where blocks and regions lay, as a trace tells it that the requests were taken from.
+// Where blocks and regions were, according to the trace from which the requests were taken.
 struct RecordedPlaces {
   struct Region {
     std::uint64_t operation = 0;  // During which it came or went, from 0; before the first that follows it.

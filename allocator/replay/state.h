@@ -1,4 +1,4 @@
-// The state of an allocator as a request stream tells it: statistics by their names, a hash over all chunks, lists.
+// The state of an allocator as a request stream has it: statistics by their names, a hash over all chunks, lists.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Why a request failed, told from what was free and what was left to claim.
+// Why a request failed: decided by the free memory and by what was left to claim.
 #pragma once
 
 #include <cstdint>

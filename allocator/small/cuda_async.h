@@ -3,8 +3,8 @@
 // grows by pieces larger than a request, and that free memory is given back before a request fails. Assumed here are
 // the numbers and the choice: 512 B, 32 MiB (what cudaMemPoolAttrReservedMemCurrent is seen to grow by; where that is
 // refused, multiples of 2 MiB), and best fit.
-// The driver gives memory back when the program synchronises; a trace does not tell of that, so here it is at the free.
-// Blocks of one stream only: what is freed can be taken at once.
+// The driver gives memory back when the program synchronises; a trace does not record that, so here it happens at the
+// free. Blocks of one stream only: what is freed can be taken at once.
 #pragma once
 
 #include <map>

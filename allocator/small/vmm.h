@@ -6,7 +6,7 @@
 // (the fraction of the device, what is queued included). Where it does not, or the driver refuses, the queue goes back
 // to the driver and the request is tried again. So nothing is ever split, and what is free serves one size only.
 //
-// Assumed is what a trace does not tell: that the device is done with everything in the queue when it is needed. The
+// Assumed, because no trace records it: that the device is done with everything in the queue when it is needed. The
 // original then gives all of it back, as here; else it waits for so many of the oldest as add up to 1.1 of the request.
 #pragma once
 

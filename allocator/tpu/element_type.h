@@ -15,7 +15,7 @@ struct ElementType {
   std::uint64_t bytes() const { return (bits + 7) / 8; }
 };
 
-// All that is known, by name; not s1 and u1, whose tiles nobody has seen. Source: xla/xla_data.proto and
+// All known types, by name; not s1 and u1, whose tiles are unknown. Source: xla/xla_data.proto and
 // xla/primitive_util.h.
 std::span<const ElementType> all_element_types();
 // Null: there is no such type. Tokens and opaque values have no size and are none.

@@ -6,7 +6,7 @@
 // a block is given back), a hash table knows where free pieces begin (no search when a block is taken at the lower end
 // of one, which is what most allocators do), and a tree of maxima knows the largest. A block that begins elsewhere, at
 // the upper end of a free piece or aligned inside of it, is found in an ordered index, which is made when the first
-// such block comes, costs the events after it some more, and goes again when nobody has asked for a while.
+// such block comes, costs the events after it some more, and goes again when it has not been needed for a while.
 //
 // Regions are what the source took from below: a PyTorch segment, an XLA region. Blocks belong into regions. What
 // arrives otherwise (outside of all regions, over another block, of a size that can't be) is kept as a loose block:
@@ -37,7 +37,7 @@ enum class BlockIndex : std::uint32_t { none = 0xffffffff };
 // maps they may; two cudaMallocs stay apart even where their addresses touch.
 enum class Joining : std::uint8_t { never, with_neighbours };
 
-// Does the source tell the regions of this heap? Where it does not, all blocks are loose and what is free is unknown.
+// Whether the source reports the regions of this heap. If not, all blocks are loose and the free memory is unknown.
 enum class RegionsAre : std::uint8_t { told, unknown };
 
 // What was not as it should be; counts of events, except where it says blocks.

@@ -139,7 +139,7 @@ void AddressSpace::cut_region(TagIndex region, AddressRange cut) {
   regions_.insert(cut.begin, lower);
 }
 
-// Returns a taken tag that is exactly what the chunk has in the cut; nobody's block any more. The rest of the chunk, on
+// Returns a taken tag that is exactly what the chunk has in the cut; no block's any more. The rest of the chunk, on
 // either side, is free.
 AddressSpace::TagIndex AddressSpace::empty_chunk(TagIndex index, AddressRange cut) {
   const AddressRange whole = range_of_tag(index), part = whole.intersection(cut);

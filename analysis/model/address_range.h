@@ -1,5 +1,5 @@
-// Device addresses are plain numbers here: nobody ever follows them. A range is half open, so that two neighbours share
-// one number; the very last byte of the 64-bit space can't be in any range, which no device minds.
+// Device addresses are plain numbers here: they are never dereferenced. A range is half open, so that two neighbours
+// share one number; the very last byte of the 64-bit space can't be in any range, which no device minds.
 #pragma once
 
 #include <algorithm>

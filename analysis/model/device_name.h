@@ -1,5 +1,5 @@
 // Devices name themselves in words of their back end; the profile's label `device` is that text (XLA's
-// PjRtDevice::DebugString). What it tells is taken apart here; the whole text stays the device's identity.
+// PjRtDevice::DebugString). It is taken apart here; the whole text stays the device's identity.
 //
 //   TPU_3(process=0,(1,0,0,1))               kind "TPU", id 3, process 0, coordinates "1,0,0" core 1
 //   NVIDIA A100-SXM4-40GB_0(process=1,(0,))  kind "NVIDIA A100-SXM4-40GB", id 0, process 1
@@ -19,11 +19,11 @@ namespace hbmscope {
 
 struct DeviceName {
   std::string text;                     // As the source printed it.
-  std::string kind;                     // "TPU"; equal to `text` where nothing else could be told apart.
-  std::string host;                     // Empty: not told.
+  std::string kind;                     // "TPU"; equal to `text` if nothing else was recognised.
+  std::string host;                     // Empty: unknown.
   std::optional<std::int64_t> process;  // JAX process (host) index.
   std::optional<std::int64_t> id;       // Global device id.
-  std::string coordinates;              // "1,0,0,1"; empty: not told.
+  std::string coordinates;              // "1,0,0,1"; empty: unknown.
   std::string part;                     // Of several files or ranks: "rank 3". Empty: there is one.
 
   // "TPU 3", "NVIDIA A100-SXM4-40GB 0"; with the process where it isn't 0: "TPU 3 (process 1)".

@@ -61,7 +61,7 @@ struct Profile {
   std::uint64_t file_bytes = 0;      // On disk.
   std::uint64_t inflated_bytes = 0;  // After gzip; equal to file_bytes for raw files.
 
-  std::string producer;  // "PyTorch memory snapshot"; empty where the value types tell what it is.
+  std::string producer;  // "PyTorch memory snapshot"; empty if the value types say it.
 
   StringTable strings;
   std::vector<ValueType> value_types;
@@ -133,9 +133,8 @@ std::string label_text(const Profile& profile, const Label& label);
 // The text of the first label of that key in a set; nothing where the set has no such label.
 std::optional<std::string> find_label_text(const Profile& profile, LabelSetIndex set, std::string_view key);
 
-// True for what jax.profiler.device_memory_profile() writes: exactly allocations/count and space/bytes, and nobody says
-// that it is something else.
-// Source: jaxlib/pprof_profile_builder.cc.
+// True for what jax.profiler.device_memory_profile() writes: exactly allocations/count and space/bytes, and nothing
+// says that it is something else. Source: jaxlib/pprof_profile_builder.cc.
 bool is_device_memory_profile(const Profile& profile);
 
 }  // namespace hbmscope

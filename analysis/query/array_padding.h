@@ -18,7 +18,7 @@ struct ArrayPadding {
   std::uint64_t least_bytes = 0;
 
   // A layout with E(32) for a type of 8 bits takes more than its values, and one with E(4) less: what is padding is
-  // told in bytes as the layout stores an element.
+  // in bytes, as the layout stores an element.
   std::uint64_t padding_bytes() const { return bytes > unpadded_bytes ? bytes - unpadded_bytes : 0; }
   std::uint64_t saved_bytes() const { return bytes - least_bytes; }
 };

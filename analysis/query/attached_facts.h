@@ -20,7 +20,7 @@ struct AttachedFacts {
   std::int64_t since_start_ns = 0;          // When: since the stream's first event.
   std::optional<std::int64_t> realtime_ns;  // Since 1970.
   std::optional<std::uint64_t> held_bytes;  // On all devices, the driver's own for the process too; absent: unknown.
-  std::int64_t reported_after_ns = 0;           // The driver was read so long after attaching.
+  std::int64_t reported_after_ns = 0;       // The driver was read so long after attaching.
   std::uint64_t identified_bytes = 0;       // In use in heaps of devices at that moment.
   // How its CUDA driver calls are recorded, in the end: "CUDA driver calls are recorded with CUPTI (...)", "... not
   // recorded: CUPTI is in use". Empty: the recording does not say.
@@ -34,8 +34,8 @@ std::vector<AttachedFacts> find_attached(const Trace& trace);
 
 // "Attached at 14:03:22. 0.1 s later the process held 41.2 GiB; 38.9 GiB of it is identified, 2.30 GiB is not."
 std::string text_from_attached(const AttachedFacts& facts);
-// "CUDA driver calls are recorded with CUPTI (...), since 1.4 s after that; earlier allocations are unknown." Empty: not
-// said.
+// "CUDA driver calls are recorded with CUPTI (...), since 1.4 s after that; earlier allocations are unknown." Empty:
+// not said.
 std::string text_from_driver_calls(const AttachedFacts& facts);
 
 // By the name of a counter: what the driver says that the process itself holds of a device.

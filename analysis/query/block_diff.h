@@ -1,6 +1,6 @@
 // Which blocks came, went, grew or moved between two moments: of one trace by their allocation id, which is exact; of
-// two traces by stack and size, which is the best that can be said, because nobody numbers the blocks of two jobs
-// alike.
+// two traces by stack and size, which is the best that can be said, because the blocks of two jobs have no common
+// numbers alike.
 //
 // A handle of physical memory (physical_state.h) is a block here, without an address and never the same as one that has
 // an address.

@@ -32,7 +32,7 @@ struct HeldRow {
   HeldEnd how = HeldEnd::lives;
   std::uint64_t end_event = no_event;
   std::optional<std::int64_t> end_ns;
-  std::uint32_t end_stack = 0;  // Who freed it; 0: not told.
+  std::uint32_t end_stack = 0;  // Who freed it; 0: unknown.
 };
 
 // The last change before the moment that made a part of the range free.
@@ -61,7 +61,7 @@ struct PlaceAt {
   enum class What : std::uint8_t {
     block,
     free,            // In a region, in no block.
-    not_identified,  // In no block of a heap whose regions are not told; `range` is absent, as are its bounds.
+    not_identified,  // In no block of a heap whose regions are unknown; `range` is absent, as are its bounds.
     no_memory,       // Outside of all regions.
   };
   What what = What::no_memory;

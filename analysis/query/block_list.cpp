@@ -96,7 +96,7 @@ class Sorter {
       case BlockOrder::requested: return facts.requested;
       case BlockOrder::waste: return facts.waste;
       case BlockOrder::age:
-        // Without times the allocation's number tells who is older, within one stream.
+        // Without times, the number of the allocation decides which is older, within one stream.
         return facts.age_ns ? number_key(facts.age_ns) : facts.age_events;
       case BlockOrder::lifetime:
         if (facts.lifetime_ns) return number_key(facts.lifetime_ns);

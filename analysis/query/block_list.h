@@ -33,12 +33,12 @@ struct BlockQuery {
 
 struct BlockList {
   std::vector<std::uint32_t> rows;           // Of LiveRows::rows, in the order asked for; unknown values come last.
-  std::uint64_t bytes = 0, waste_bytes = 0;  // Of `rows`; requests that are not told waste nothing known.
+  std::uint64_t bytes = 0, waste_bytes = 0;  // Of `rows`; unknown requests count as no waste.
   std::uint64_t all_blocks = 0, all_bytes = 0;
 };
 
 // size, requested, waste, rounding, age, lifetime, address, offset, stack, function, file, own, tag, heap, layer,
-// device, stream, state, event. What no heap of the trace tells is refused with the reason.
+// device, stream, state, event. A field that no heap of the trace has is refused with the reason.
 std::vector<WhereField> block_where_fields(const Trace& trace);
 
 // Does the query need LiveRows with ends?

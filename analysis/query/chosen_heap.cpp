@@ -10,7 +10,7 @@
 namespace hbmscope {
 namespace {
 
-// A text may tell that a request failed on a heap, and nothing of what it held. Views ask in every frame, and a job
+// A text may say that a request failed on a heap, but nothing of its content. Views ask in every frame, and a job
 // that catches its failures may have a million: from the last one back, a few.
 bool has_failed(const Stream& stream, std::uint32_t heap) {
   constexpr std::size_t looked_at = 64;

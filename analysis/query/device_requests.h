@@ -14,7 +14,7 @@ namespace hbmscope {
 struct DeviceRequests {
   allocator::RequestStream stream;      // Without a configuration; lines are 0. With origins, of this stream:
   std::size_t trace_stream = 0;         // Its number in the trace.
-  std::optional<std::uint32_t> device;  // Absent: not told.
+  std::optional<std::uint32_t> device;  // Absent: unknown.
   std::string file;                     // Of a trace of several; else empty.
   allocator::RecordedPlaces places;     // Where the trace says that they were served.
   std::size_t heaps = 0;                // Of the device, that had any.

@@ -16,7 +16,7 @@ struct EventRow {
   std::uint64_t event = 0;
   std::int64_t time_ns = 0;
   wire::RecordKind kind{};
-  std::uint32_t heap = 0, stack = 0;  // 0: not told.
+  std::uint32_t heap = 0, stack = 0;  // 0: unknown.
   std::uint32_t text = 0;             // String: tag, mark, counter, reason.
   // Of the block or region that it is about. `requested`: also what a failed request asked for.
   std::optional<std::uint64_t> address, size, requested;

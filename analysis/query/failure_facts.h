@@ -1,6 +1,6 @@
 // Why a request failed, as far as it can be derived exactly: what was asked, what was free and in how many pieces,
 // since when no piece was large enough, and which blocks stand in the cheapest place for it. What would need to be
-// known and is not told is absent, and said.
+// unknown is absent, and said.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 namespace hbmscope {
 
 enum class FailureVerdict : std::uint8_t {
-  unknown,    // What was free is not told, or not known any more: events of the heap were lost before.
-  too_big,    // More than all that was free in the pool, and all that the driver had left where that is told; or all
+  unknown,    // The free memory is unknown, or not known any more: earlier events of the heap were lost.
+  too_big,    // More than all free memory of the pool and, where known, of the device; or all
               // of the limit and more, as it is printed.
   scattered,  // Enough was free in the pool, in pieces that are each too small.
   split,      // Enough only together: some free in the pool, some left at the driver, neither large enough.
@@ -33,7 +33,7 @@ struct CheapestPlace {
   std::uint64_t in_use_bytes = 0;
   std::vector<LiveBlock> blocks;  // In the order of addresses. Empty where nothing stands in the way.
 };
-// Nothing where no region is that large, or regions are not told. `bytes` > 0.
+// Nothing if no region is that large, or regions are unknown. `bytes` > 0.
 std::optional<CheapestPlace> find_cheapest_place(const StreamState& state, std::uint32_t heap, std::uint64_t bytes);
 
 // The last position before `before` at which a free block of the heap was that large; `bytes` > 0.
@@ -49,8 +49,8 @@ struct FailureFacts {
   bool is_inexact = false;  // Events of the heap were lost before: what was free is only what the others make of it.
   std::uint64_t needed_bytes = 0;  // Rounded as the allocator would have, where its rule is known; else what was asked.
   std::optional<std::uint64_t> free_bytes, free_pieces, largest_free_bytes;
-  std::optional<std::uint64_t> driver_bytes;  // What the driver had left, where that is told.
-  std::optional<std::uint64_t> limit_bytes;   // The most that there may be, where that is told.
+  std::optional<std::uint64_t> driver_bytes;  // Free on the device, outside the pool; absent: unknown.
+  std::optional<std::uint64_t> limit_bytes;   // The limit of the pool; absent: unknown.
   FailureVerdict verdict = FailureVerdict::unknown;
   std::optional<std::uint64_t> last_fit;  // So many events had happened then.
   std::optional<std::int64_t> last_fit_since_start_ns;
@@ -62,7 +62,7 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index);
 
 // "3.00 GiB was asked for and 12.4 GiB is free, but in 1,203 pieces: fragmented. The largest is 2.10 GiB ..."
 std::string sentence_of(const FailureFacts& facts);
-// What the source does not tell and the verdict would need; empty where there is nothing.
+// Unknown figures that the verdict would need; empty if there are none.
 std::string unknowns_of(const FailureFacts& facts);
 
 }  // namespace hbmscope

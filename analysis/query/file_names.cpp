@@ -65,7 +65,7 @@ bool is_frozen(std::string_view file) {
 }
 
 // PyTorch's profiler cuts every folder of sys.path off its files (torch/profiler/python_tracer.py), a package's as well
-// as a person's own: "torch/nn/functional.py", "typing.py". What is left of the common ones is told by name.
+// as a person's own: "torch/nn/functional.py", "typing.py". The remaining common ones are recognised by name.
 bool is_trimmed_library(std::string_view file) {
   constexpr std::array<std::string_view, 22> packages = {
       "torch/",      "torchvision/",    "torchaudio/",  "numpy/",      "transformers/",

@@ -24,7 +24,7 @@ struct FreePieces {
   // Free, but not in the largest piece: free bytes x external fragmentation.
   std::uint64_t scattered_bytes() const { return bytes - largest_bytes(); }
 };
-// Nothing where the heap's regions are not told. Costs a walk over blocks and free pieces.
+// Nothing if the heap's regions are unknown. Walks over all blocks and free blocks.
 std::optional<FreePieces> find_free_pieces(const AddressSpace& space, std::size_t pieces_max);
 
 // "12.4 GiB is free, in 1,203 pieces. The largest is 2.10 GiB; the request was 3.00 GiB."
@@ -33,7 +33,7 @@ std::string sentence_of(const FreePieces& free, std::optional<std::uint64_t> req
 // A request larger than any before it.
 struct LargestRequest {
   std::uint64_t position = 0;  // After so many events it has happened.
-  std::uint64_t bytes = 0;     // What was asked; where that is not told, what was taken.
+  std::uint64_t bytes = 0;     // What was asked; where that is unknown, what was taken.
   bool has_failed = false;     // Out of memory.
 };
 
@@ -57,7 +57,7 @@ struct FreeHistory {
   // So far, failed ones too; nullptr where nothing was requested yet.
   const LargestRequest* largest_request_at(std::uint64_t position) const;
 };
-// Of one heap over the whole stream: one pass. Nothing where it was cancelled. Steps only where regions are told.
+// Of one heap over the whole stream, in one pass. Nothing if cancelled. Steps only if the regions are known.
 std::optional<FreeHistory> compute_free_history(const Stream& stream, std::uint32_t heap, std::size_t steps_max,
                                                 PassControl* control = nullptr);
 

@@ -117,7 +117,7 @@ class StreamMeter {
     const HeapInfo& info = stream_.definitions().heap(id);
     const auto requested =
         info.has(wire::heap_flag::has_requested) ? heap.known_requested_bytes() : std::optional<std::uint64_t>();
-    // A source may tell a request that is larger than its block; nothing is wasted then.
+    // A source may report a request that is larger than its block: no waste then.
     if (requested && !info.has(wire::heap_flag::sizes_are_requests))
       metrics.rounding_waste_bytes = heap.in_use_bytes - std::min(*requested, heap.in_use_bytes);
     metrics.fit = find_largest_fit(info, state_);

@@ -27,7 +27,7 @@ struct MetricsOptions {
 // The largest request that fits into what is free. What the allocator would round it up to, and what it keeps for
 // others, is not known; neither is whether the pool could still grow, so a larger request may well succeed.
 struct LargestFit {
-  std::optional<std::uint64_t> bytes;  // The largest free block. Absent where regions are not told.
+  std::optional<std::uint64_t> bytes;  // The largest free block. Absent where regions are unknown.
   // Of a heap with two ends: the largest free block with no block of the other end between it and this end. The gap in
   // the middle counts for both. Absent of other heaps.
   std::optional<std::uint64_t> lower_end_bytes, upper_end_bytes;
@@ -44,15 +44,15 @@ struct HighWater {
 struct LifetimeHistograms {
   PowerHistogram by_events;
   std::optional<PowerHistogram> by_ns;  // Absent where the source has no times.
-  // From before the first event: older than the trace, nobody knows by how much; in no histogram.
+  // From before the first event: older than the trace, by an unknown time; in no histogram.
   std::uint64_t unknown_count = 0, unknown_bytes = 0;
 };
 
 struct HeapMetrics {
   // At the moment.
-  std::optional<std::uint64_t> rounding_waste_bytes;  // In use - requested; absent where requests are not told.
+  std::optional<std::uint64_t> rounding_waste_bytes;  // In use - requested; absent where requests are unknown.
   LargestFit fit;
-  std::optional<PowerHistogram> free_gaps;  // By size; absent where regions are not told. Sums are free_bytes.
+  std::optional<PowerHistogram> free_gaps;  // By size; absent where regions are unknown. Sums are free_bytes.
   PowerHistogram live_sizes;                // By size, rounding included. Sums are in_use_bytes.
   LifetimeHistograms ages;                  // Of live blocks, pending ones too.
   // From the first event to the moment.

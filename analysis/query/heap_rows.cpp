@@ -35,7 +35,7 @@ void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> bytes) 
 // Where the heap itself does not know.
 void take_reported_figures(const Stream& stream, const FailureEvent& failure, FailureRow& row) {
   const auto told = [&](std::string_view name) { return find_told(stream, name, failure.heap, failure.event); };
-  // A heap that tells no blocks, and has none, is not empty: nobody knows what was in it.
+  // A heap without reported blocks is not empty: its content is unknown.
   const bool is_untold = !stream.definitions().heap(failure.heap).has(wire::heap_flag::has_addresses) &&
                          stream.peak(failure.heap).in_use_bytes == 0;
   if (is_untold) row.used_bytes.reset();
@@ -46,7 +46,7 @@ void take_reported_figures(const Stream& stream, const FailureEvent& failure, Fa
   if (!row.pool_bytes) row.pool_bytes = told(reported_figure::pool);
 }
 
-// Of a source that tells how large the pool is, and not where.
+// For a source that reports the size of the pool, but not its regions.
 void take_reported_pool(const Stream& stream, std::uint32_t heap, std::uint64_t position, HeapRow& row) {
   row.pool_bytes = find_told(stream, reported_figure::pool, heap, position);
   if (row.pool_bytes && *row.pool_bytes >= row.in_use_bytes) row.free_bytes = *row.pool_bytes - row.in_use_bytes;

@@ -41,17 +41,18 @@ struct FailureRow {
   std::optional<std::int64_t> since_start_ns;  // Absent where the source has no times.
   std::uint64_t asked_bytes = 0;
   std::optional<std::uint64_t> rounded_bytes;    // What the allocator would have taken.
-  std::optional<std::uint64_t> available_bytes;  // What the driver had left, as told.
-  // Of all heaps of that layer on the device, just before it; or as the source told of the one that was asked.
+  std::optional<std::uint64_t> available_bytes;  // Free on the device, outside the pool, as reported.
+  // Of all heaps of that layer on the device, just before it; or as the source reported it for the heap of the request.
   std::optional<std::uint64_t> used_bytes, total_free_bytes, largest_free_bytes, pool_bytes, limit_bytes;
   std::string memory_space;
   std::optional<std::uint32_t> device;
-  std::string allocator, reason;  // Empty: not told.
+  std::string allocator, reason;  // Empty: unknown.
   bool is_inexact = false;        // Events were lost before: what was used and free is not exact.
   bool is_pending = false;        // A refusal that may be tried again still (query/pending_requests.h).
   std::string own_line;           // "forward model.py:54", the innermost line of the person's own code; may be empty.
 };
-// What the source told last of a heap among the first `position` events (trace/reported_figures.h); absent: nothing.
+// The last value that the source reported for a heap among the first `position` events (trace/reported_figures.h);
+// absent: nothing.
 std::optional<std::uint64_t> find_told(const Stream& stream, std::string_view name, std::uint32_t heap,
                                        std::uint64_t position);
 // What the job's allocator would have taken for a request; nothing where its rule is not known.

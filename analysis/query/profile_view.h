@@ -10,7 +10,7 @@
 //   hide    removes matching frames from stacks;   show    removes all other frames.
 // A sample whose frames are all hidden is left out. A profile's own drop_frames / keep_frames are obeyed unless
 // `keep_dropped_frames`; so is what was made of a trace not to have: frames of the Python interpreter's own functions
-// (interpreter_frame.h), which are nobody's frames then, but can be filtered by. Percentages are of the whole profile,
+// (interpreter_frame.h), which are no frames then, but can be filtered by. Percentages are of the whole profile,
 // not of what a filter leaves (`--relative` changes it).
 #pragma once
 
@@ -118,7 +118,7 @@ Result<ProfileView> make_view(std::shared_ptr<const Profile> profile, const View
 // "site-packages/jax/_src/api.py" -> the path after site-packages; "~/work/proj/train.py" -> "train.py";
 // "/tmp/ipykernel_35137/19917.py" -> "<notebook>". What two runs on two machines have in common of a path.
 std::string_view file_tail(std::string_view file);
-// The tail; cells of a notebook, which share one, are told apart by the number in their name: "<notebook> 19917".
+// The tail; cells of a notebook, which share one, are distinguished by the number in their name: "<notebook> 19917".
 std::string file_title(std::string_view file);
 bool is_library_file(std::string_view file);
 

@@ -16,7 +16,7 @@
 
 namespace hbmscope {
 
-// Told in the order of the stream. Blocks are told as they lie in the heap: one of an impossible size has none.
+// In the order of the stream. Blocks are reported as they lie in the heap: one of an impossible size has no place.
 struct RangeEvent {
   enum class What : std::uint8_t { allocated, freed, region_grew, heap_gone, listed };
   What what = What::allocated;

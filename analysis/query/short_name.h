@@ -1,5 +1,5 @@
 // Names of C++ functions have all their arguments in them, and those of their templates: four hundred letters where
-// forty tell which function it is.
+// forty are enough to recognise the function.
 #pragma once
 
 #include <cstddef>

@@ -72,7 +72,7 @@ ProfileSummary compute_summary(const ProfileView& view) {
   if (!profile.value_types.empty()) summary.unit = profile.text(profile.value_types[view.columns.primary].unit);
   const auto samples = static_cast<std::int64_t>(view.sample_count());
   if (view.columns.bytes) {
-    // Of a trace; what Go calls alloc_space is told by its own name.
+    // Of a trace; what Go calls alloc_space is recognised by its own name.
     const bool is_live = profile.text(profile.value_types[*view.columns.bytes].type) != "allocated_space";
     summary.headline = fmt::format("{}: {}.", summary.producer,
                                    memory_headline(summary, view.columns.count.has_value(), samples, is_live));

@@ -1,5 +1,5 @@
 // The first thing a person reads: one sentence that says what this file is and how much is held, then totals by
-// device and kind, and what the file cannot tell.
+// device and kind, and what the file does not know.
 #pragma once
 
 #include <cstdint>

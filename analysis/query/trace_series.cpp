@@ -11,7 +11,7 @@
 namespace hbmscope {
 namespace {
 
-// Of all streams together, whose clocks are one (trace/clock_table.h tells where they are not; a picture of a few
+// Of all streams together, whose clocks are one (trace/clock_table.h says where they are not; a picture of a few
 // characters does not show the difference).
 struct Span {
   std::int64_t begin = 0, end = 0;

@@ -26,7 +26,7 @@ struct SeriesHeap {
 
 struct TraceSeriesPoint {
   std::string file;
-  std::uint64_t begun_ms = 0;               // Since 1970; 0: not told.
+  std::uint64_t begun_ms = 0;               // Since 1970; 0: unknown.
   std::optional<std::int64_t> duration_ns;  // From the first event to the last one.
   EventCounts events;
   bool is_finished = true;        // Else its writer was stopped, and it has what was written by then.
@@ -36,7 +36,7 @@ struct TraceSeriesPoint {
 // With curves of so many stretches.
 TraceSeriesPoint compute_trace_series_point(const Trace& trace, std::size_t curve_stretches);
 
-// By when they began, or as they are where one does not tell.
+// By when they began, or as they are where one is unknown.
 void sort_trace_series(std::vector<TraceSeriesPoint>& points);
 
 }  // namespace hbmscope

@@ -1,4 +1,4 @@
-// What people hand over by mistake, told from how it begins: said in the error instead of "byte 3: bad field".
+// Files that people open by mistake, recognised by their beginning: named in the error instead of "byte 3: bad field".
 #pragma once
 
 #include <cstdint>

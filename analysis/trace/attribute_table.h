@@ -11,7 +11,7 @@ namespace hbmscope {
 
 struct Attribute {
   std::uint64_t allocation = 0;      // Its id.
-  std::uint64_t event = 0;           // When it was told: the number of the event that told it.
+  std::uint64_t event = 0;           // The number of the event that reported it.
   std::uint32_t key = 0, value = 0;  // Strings.
 
   friend bool operator==(const Attribute&, const Attribute&) = default;
@@ -22,8 +22,8 @@ class AttributeTable {
  public:
   void add(const Attribute& attribute) { rows_.push_back(attribute); }  // Events ascend.
 
-  // All of an allocation, in the order in which they were told: of two with one key the later one counts. A walk over
-  // what was told since it was made: five milliseconds for a million.
+  // All of an allocation, in the order of the events: of two with one key the later one counts. A walk over
+  // all attributes since it was made: five milliseconds for a million.
   std::vector<Attribute> find(std::uint64_t allocation) const;
   const SharedLog<Attribute>& rows() const { return rows_; }
   std::uint64_t size() const { return rows_.size(); }

@@ -14,9 +14,9 @@
 namespace hbmscope {
 
 struct ClockReading {
-  std::int64_t time_ns = 0;       // The stream's own clock, in which its events are told.
-  std::uint64_t realtime_ns = 0;  // Since 1970; 0: not told.
-  std::uint64_t tsc = 0;          // 0: not told.
+  std::int64_t time_ns = 0;       // The stream's own clock, which its events use.
+  std::uint64_t realtime_ns = 0;  // Since 1970; 0: unknown.
+  std::uint64_t tsc = 0;          // 0: unknown.
 };
 
 class ClockTable {
@@ -25,9 +25,9 @@ class ClockTable {
 
   // As they came; of more than a week's at most every second one.
   const std::vector<ClockReading>& readings() const { return readings_; }
-  std::optional<std::int64_t> realtime_of(std::int64_t time_ns) const;  // Since 1970; nothing where it was never told.
+  std::optional<std::int64_t> realtime_of(std::int64_t time_ns) const;  // Since 1970; nothing if it was never reported.
 
-  // The same instant on another stream's clock: by the time of day where both tell it, else by the counter where both
+  // The same instant on another stream's clock: by the time of day if both report it, else by the counter if both
   // have two readings of it, else nothing.
   std::optional<std::int64_t> time_on(const ClockTable& other, std::int64_t time_ns) const;
 

@@ -1,5 +1,5 @@
-// Figures that somebody else told over time (counter records: memory_stats, cuMemGetInfo), one series for each name and
-// heap. A sample takes about six bytes: differences to the one before it, with a place to begin at every 64.
+// Figures that another program reported over time (counter records: memory_stats, cuMemGetInfo), one series for each
+// name and heap. A sample takes about six bytes: differences to the one before it, with a place to begin at every 64.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class CounterSeries {
 
   std::uint64_t size() const { return size_; }
   const CounterSample& last() const { return last_; }  // Of a series that is not empty.
-  // The last sample among the first `position` events of the stream; nothing where it was not told yet.
+  // The last sample among the first `position` events of the stream; nothing if it was not reported yet.
   std::optional<CounterSample> at(std::uint64_t position) const;
   // In their order: `visit(sample)`.
   template <class Visit>

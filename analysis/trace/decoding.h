@@ -20,7 +20,7 @@ class Decoding {
   const wire::DecodedBlock& rows() const { return rows_; }
 
   // Some megabytes; anew after larger blocks than there usually are. While a function has it, it calls nothing that
-  // decodes on this thread, and nobody's callback.
+  // decodes on this thread, and no callback.
   static Decoding& of_this_thread() {
     thread_local Decoding decoding;
     if (decoding.is_large_) decoding = Decoding();

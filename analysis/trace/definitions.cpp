@@ -49,7 +49,7 @@ void Definitions::define(SharedLog<Row>& rows, std::uint32_t id, const Row& row)
 }
 
 void Definitions::add(const wire::DecodedBlock& block) {
-  // It tells again what was told: names that are missing by then stay so, and contradict nothing.
+  // It repeats definitions: names that are missing by then stay so, and contradict nothing.
   const bool is_keyframe = block.header().type == wire::BlockType::keyframe;
   const std::uint64_t bad_before = bad_definitions_;
   const auto strings = block.rows<wire::StringRecord>();

@@ -11,7 +11,7 @@
 namespace hbmscope {
 
 // By stream and heap id: whether the heap counts. Of the heaps of one process, device and kind of memory those of the
-// lowest layer count, of which the others are parts; of two streams that tell that layer the first one; and never a
+// lowest layer count, of which the others are parts; of two streams that have that layer the first one; and never a
 // heap whose parent counts. Host and managed memory counts only in a trace that knows no other, and so does a pool that
 // stands beside. A process is what the job's fact "pid" (and "host") says; a stream without is one of its own.
 std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace);

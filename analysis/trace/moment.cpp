@@ -25,7 +25,7 @@ std::vector<std::uint64_t> end_positions(const Trace& trace) {
   return positions;
 }
 
-// A time of one stream on another's clock. Streams that do not tell how their clocks lie have one in common, or none.
+// A time of one stream on another's clock. Streams whose clocks are unknown have one in common, or none.
 std::int64_t time_on(const Stream& from, std::int64_t time_ns, const Stream& to) {
   return &from == &to ? time_ns : from.clocks().time_on(to.clocks(), time_ns).value_or(time_ns);
 }
@@ -38,7 +38,7 @@ std::vector<std::uint64_t> positions_at_time(const Trace& trace, const Stream& r
   return positions;
 }
 
-// ", 2026-11-21 13:20:11.123456 UTC", or nothing where the stream does not tell the time of day.
+// ", 2026-11-21 13:20:11.123456 UTC", or nothing if the stream does not report the time of day.
 std::string time_of_day(const Stream& stream, std::int64_t time_ns) {
   const auto realtime_ns = stream.clocks().realtime_of(time_ns);
   return realtime_ns ? ", " + text_from_realtime(*realtime_ns) : std::string();

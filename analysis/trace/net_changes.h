@@ -42,9 +42,9 @@ class NetChanges {
   std::int64_t time_ns() const { return time_ns_; }
   std::size_t next_record() const { return next_record_; }
 
-  // What lives now, when all is finished: what lived before, without those that are gone, and merged into it what was added.
-  // visit(heap, const LiveColumns&, std::span<const std::uint16_t> rows), some hundred of one heap at a time, sorted by
-  // heap, not loose, address.
+  // What lives now, when all is finished: what lived before, without those that are gone, and merged into it what was
+  // added. visit(heap, const LiveColumns&, std::span<const std::uint16_t> rows), some hundred of one heap at a time,
+  // sorted by heap, not loose, address.
   template <class Visit>
   void for_each_live(const PackedBlocks& before, const Visit& visit) const {
     const auto merge = std::make_unique_for_overwrite<Merge>();
@@ -112,7 +112,7 @@ class NetChanges {
   std::vector<std::uint32_t> free_slots_;
   std::vector<wire::AllocRecord> records_;  // By number of the allocation, as the next.
   std::vector<Taken> taken_;
-  std::vector<std::uint32_t> pending_;  // Allocations that the program has freed, and nobody else yet.
+  std::vector<std::uint32_t> pending_;  // Allocations that the program has freed, but whose memory is not free yet.
   std::unique_ptr<Added[]> added_memory_;
   std::span<Added> added_;  // By heap, then by address; the last is behind all heaps.
   std::uint64_t first_event_ = 0, position_ = 0;

@@ -7,8 +7,8 @@
 namespace hbmscope {
 
 // Carries `state` on to the position `end`, with the observer that make_observer(decoded block) returns for each block;
-// an observer that has skip_rest() is told when its block is done. go_on(events of a block) is asked after each block;
-// false ends the pass. False where it was ended so.
+// skip_rest() of an observer that has one is called when its block is done. go_on(events of a block) is called after
+// each block; false ends the pass. False where it was ended so.
 template <class MakeObserver, class GoOn>
 bool pass_from(const Stream& stream, StreamState& state, std::uint64_t end, const GoOn& go_on,
                const MakeObserver& make_observer) {

@@ -89,7 +89,7 @@ class PhysicalState {
   // The heap is gone: its handles, mappings and reservations too.
   void drop_heap(std::uint32_t heap);
   void note_loss(std::uint32_t heap, std::size_t heap_count);  // 0: all heaps.
-  // Of a keyframe that told all of it.
+  // Of a keyframe that had all of it.
   void note_whole(std::uint32_t heap) { sums(heap).is_inexact = false; }
 
   const PhysicalBytes& heap(std::uint32_t id) const { return id < heaps_.size() ? heaps_[id] : none_; }

@@ -26,7 +26,7 @@ std::string_view text_from_kind(SampleKind kind) {
   return "block";
 }
 
-// What samples are told apart by. Sizes are among it, so that a filter by size is a filter of blocks.
+// What distinguishes samples. Sizes are part of it, so that a filter by size is a filter of blocks.
 struct SampleKey {
   std::uint32_t stack = 0, heap = 0, tag = 0;
   SampleKind kind = SampleKind::block;

@@ -19,7 +19,7 @@ enum class ProfileValues : std::uint8_t {
   live_and_allocated,  // And allocated_blocks, allocated_space: all that was allocated from the first event to then.
 };
 
-// What samples are labelled with, where it is told.
+// What samples are labelled with, where it is known.
 inline constexpr std::array<std::string_view, 4> trace_label_keys = {"kind", "device", "heap", "tag"};
 
 // Bytes are what blocks take, rounding included, of the heaps that count (layers.h): nothing is in it twice. Labels:

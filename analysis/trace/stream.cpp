@@ -265,7 +265,7 @@ void Stream::note_records(const wire::DecodedBlock& block) {
       }
       case RecordKind::clock: {
         const auto& record = block.rows<wire::ClockRecord>()[place.row];
-        // One that a keyframe tells again is there.
+        // One that a keyframe repeats is there.
         const auto& known = growth_->clocks.readings();
         if (block.header().type != wire::BlockType::keyframe || known.empty() || known.back().time_ns < place.time_ns)
           growth_->clocks.add({place.time_ns, record.realtime_ns, record.tsc});

@@ -61,12 +61,12 @@ struct HeapPeak {
   bool is_inexact = false;
 };
 
-// An out-of-memory, or a driver's refusal, as the source told it, and where in the stream it stands.
+// An out-of-memory, or a driver's refusal, as the source reported it, and where in the stream it stands.
 struct FailureEvent {
   std::uint64_t event = 0;
   std::int64_t time_ns = 0;
   std::uint64_t asked_bytes = 0;
-  std::optional<std::uint64_t> available_bytes;  // On the device, if told.
+  std::optional<std::uint64_t> available_bytes;  // On the device, if reported.
   std::uint32_t heap = 0, stack = 0, reason = 0;
   bool is_out_of_memory = true;  // Else: the driver refused, and the framework may have tried again.
 };
@@ -78,7 +78,8 @@ struct Mark {
   std::uint8_t phase = 0;  // 0 instant, 1 begins, 2 ends.
 };
 
-// Of this time no events came in, as the source told when it went on. A heap's figures are as they were before it.
+// No events came in during this time, as the source reported when it went on. A heap's figures are as they were before
+// it.
 struct LossStretch {
   std::int64_t since_ns = 0, until_ns = 0;
   std::uint32_t heap = 0;  // 0: all.
@@ -97,7 +98,7 @@ class Stream {
   // What lies between two blocks: events that are lost, or that somebody wished to skip (collector/link/link.h).
   enum class Gap { lost, skipped };
   // Takes in the next block; a damaged one is refused with its fault, and the stream has a loss there. One of a
-  // keyframe tells the state behind a gap, and changes nothing where there is none.
+  // keyframe has the state behind a gap, and changes nothing where there is none.
   std::optional<std::string> append(wire::SharedBlock block, Gap gap = Gap::lost);
   // Keyframes lie farther apart from now on, so that they take a thirtieth of the memory; what is between them takes
   // longer to be found.

@@ -12,13 +12,13 @@
 
 namespace hbmscope {
 
-// What the job's launcher calls its process (the fact "rank", collector/serve/process_facts.h). Absent: nothing told.
+// What the job's launcher calls its process (the fact "rank", collector/serve/process_facts.h). Absent: unknown.
 std::optional<std::uint32_t> rank_of_stream(const Trace& trace, std::size_t stream);
 
 // Of a stream of a joined trace: its file without folders, where no other file has that name. Empty: of one file.
 std::string short_file_of_stream(const Trace& trace, std::size_t stream);
 
-// What stands for itself among several streams: "rank_1.pickle" of joined files, "rank 3". Empty: neither is told.
+// What stands for itself among several streams: "rank_1.pickle" of joined files, "rank 3". Empty: neither is known.
 std::string part_of_stream(const Trace& trace, std::size_t stream);
 
 // By stream, no two alike: its part, else "process 531", else "stream 2". One that is alone has none.

@@ -31,7 +31,7 @@ struct LiveBlock {
   std::uint64_t event = wire::before_the_stream;  // Its allocation id.
   std::uint64_t address = 0;
   std::uint64_t size = 0;                         // What it takes, rounding included.
-  std::uint64_t requested = wire::unknown_bytes;  // What was asked.
+  std::uint64_t requested = wire::unknown_bytes;  // The requested size.
   std::uint32_t slot = 0;
   std::uint32_t heap = 0;  // 0: the slot is empty.
   std::uint32_t stack = 0, stream = 0, tag = 0;
@@ -58,7 +58,7 @@ struct HeapState : HeapSums {
   std::int64_t inexact_since_ns = 0;  // The time of that loss.
   bool is_listed = false;             // Something was listed of it since the last event.
 
-  // Nothing where the source does not tell.
+  // Nothing if the source does not report it.
   std::optional<std::uint64_t> known_requested_bytes() const {
     return unknown_requests > 0 ? std::nullopt : std::optional(requested_bytes);
   }
@@ -98,7 +98,7 @@ class StreamState {
   void apply(const wire::DecodedBlock& block, std::size_t number, const Definitions& definitions, std::uint64_t end,
              const After& after);
 
-  // This block of a keyframe, or the keyframe that it is of, tells more than is known: something is missing before it.
+  // This block of a keyframe, or the keyframe that it is of, has more than is known: something is missing before it.
   bool takes_keyframe(const wire::BlockHeader& header) const;
 
   // Events are missing up to here: slots may no longer be what the writer meant.
@@ -200,7 +200,7 @@ class StreamState {
     listed_heaps_.clear();
   }
   void apply_listing(const wire::ListingRecord& record, const Definitions& definitions);
-  // False: all that it tells is known.
+  // False: all that it has is known.
   bool begin_block_of_keyframe(const wire::BlockHeader& header);
   // What a keyframe counts.
   static constexpr bool is_state(wire::RecordKind kind) {
@@ -231,7 +231,7 @@ class StreamState {
   static Details details_of(const Record& record, std::uint64_t event) {
     return {event, record.stack, record.stream, record.tag, record.flags & ~elsewhere_flags};
   }
-  // A size that can't be counts as none, as in the space; a request that can't be is not told.
+  // A size that can't be counts as none, as in the space; a request that can't be is unknown.
   static void fill_slot(Slot& slot, std::uint32_t heap, std::uint64_t requested, bool is_pending, BlockIndex place,
                         std::uint64_t size, HeapSums& sums) {
     const bool is_told = requested <= AddressSpace::bytes_max;
@@ -267,7 +267,7 @@ class StreamState {
   std::vector<HeapState> heaps_;               // By id.
   std::vector<std::vector<Details>> details_;  // By heap, then by place.
   HeapState none_;
-  std::vector<std::uint32_t> listed_heaps_;  // Of which nobody was told yet.
+  std::vector<std::uint32_t> listed_heaps_;  // Not reported to an observer yet.
   bool is_listing_ = false;                  // A new listing has begun and not ended.
   // Inside of a keyframe of the source's that is taken in; until the next block of events.
   bool is_in_keyframe_ = false;

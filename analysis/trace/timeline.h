@@ -15,7 +15,7 @@
 
 namespace hbmscope {
 
-// A heap's figures after an event. Bytes; what the source does not tell is as `known` of the bucket says.
+// A heap's figures after an event. Bytes; what the source does not report is as `known` of the bucket says.
 struct TimelineFigures {
   std::uint64_t in_use = 0, requested = 0;
   std::uint64_t pool = 0, largest_free = 0;  // Known where the heap's regions are.
@@ -74,7 +74,7 @@ class Timeline {
   std::uint64_t memory_bytes() const;
 
   // The buckets from one position to another (of the stream), as few as cover it with about `wanted` of them; the last
-  // one before `begin` comes first, because it tells what was the case at `begin`.
+  // one before `begin` comes first, because it has the figures at `begin`.
   std::vector<TimelineBucket> buckets(std::uint64_t begin, std::uint64_t end, std::size_t wanted) const;
 
  private:

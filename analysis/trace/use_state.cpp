@@ -13,7 +13,7 @@ const wire::FieldChoice& UseState::fields() {
   return choice;
 }
 
-// Before the stream's first event each comes once. A hole is a slot that nobody holds; StreamState takes larger ones,
+// Before the stream's first event each comes once. A hole is a slot that no block holds; StreamState takes larger ones,
 // and any order.
 bool UseState::take_live(const wire::LiveRecord& record) {
   constexpr std::uint32_t slot_behind_hole_max = 4096;

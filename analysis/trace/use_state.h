@@ -79,7 +79,7 @@ class UseState {
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;    // The last one is taken first.
   std::vector<std::uint64_t> in_use_;        // Of blocks, by heap.
-  std::vector<std::uint32_t> listed_heaps_;  // Of which nobody was told yet.
+  std::vector<std::uint32_t> listed_heaps_;  // Not reported to an observer yet.
   std::vector<bool> is_listed_;              // By heap: is in them.
   PhysicalState physical_;
   std::uint64_t position_ = 0;
@@ -89,7 +89,7 @@ class UseState {
 template <class After>
 bool UseState::apply(const wire::DecodedBlock& block, const Definitions& definitions, const After& after) {
   using wire::RecordKind;
-  // A keyframe tells nothing new where nothing is missing.
+  // A keyframe has nothing new if nothing is missing.
   if (block.header().type == wire::BlockType::keyframe)
     return block.header().first_event <= position_ && block.header().sequence <= next_sequence_;
   if (!follows(block.header())) return false;

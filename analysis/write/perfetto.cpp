@@ -165,7 +165,7 @@ class StreamExport {
     add_line("i", name, place, {{"s", "p"}, {"args", std::move(args)}});
   }
 
-  // Ranges may overlap, so they are asynchronous ones, told apart by their name and device.
+  // Ranges may overlap, so they are asynchronous ones, distinguished by their name and device.
   void add_mark(const wire::MarkerRecord& mark, const RecordPlace& place) {
     if (mark.phase != 1 && mark.phase != 2) return add_line("i", text(mark.name), place, {{"s", "p"}});
     add_line(mark.phase == 1 ? "b" : "e", text(mark.name), place,

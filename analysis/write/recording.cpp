@@ -21,13 +21,13 @@ Failure write_refusal(const std::string& path, const std::string& why) {
       refusal(fmt::format("the recording can't be written: {}", why), "Is there room, and may you write there?", path));
 }
 
-// As its blocks tell it; without any, as the trace counts.
+// As its blocks have it; without any, as the trace counts.
 std::uint32_t number_of(const Trace& trace, const Stream& stream) {
   return stream.blocks().empty() ? static_cast<std::uint32_t>(&stream - trace.streams.data())
                                  : stream.blocks().front()->header.stream;
 }
 
-// A last block for a stream: facts about the recording itself that the stream does not tell yet. Null where it tells
+// A last block for a stream: facts about the recording itself that the stream does not have yet. Null if it has
 // all.
 wire::SharedBlock make_last_facts(const Trace& trace, const Stream& stream, Paths paths) {
   wire::BlockEncoder encoder(number_of(trace, stream), wire::BlockType::events, stream.end_position());

@@ -33,7 +33,7 @@ std::string stripped_words(std::string_view text);
 std::string stripped_text(std::string_view text);
 
 // Hands each block of the stream to `visit`, stripped; `visit` returns false to stop, and so does a cancelled pass.
-// Error: records of a newer version, of which nobody knows whether they hold paths.
+// Error: records of a newer version, of which it is unknown whether they hold paths.
 Result<void> for_each_stripped_block(const Stream& stream, PassControl* control,
                                      const std::function<bool(const wire::SharedBlock&)>& visit);
 

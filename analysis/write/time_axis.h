@@ -33,7 +33,7 @@ class StreamAxis {
   std::int64_t zero_ns_ = 0;
 };
 
-// By stream. The shared axis goes by the clock of the stream that tells most of how its clock lies.
+// By stream. The shared axis goes by the clock of the stream that knows the most about its clock.
 std::vector<StreamAxis> find_stream_axes(const Trace& trace);
 
 }  // namespace hbmscope

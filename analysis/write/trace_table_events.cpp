@@ -28,7 +28,7 @@ class EventLines {
     end(fields);
   }
 
-  // Events that a damaged or missing block had: as many as their numbers tell, no source told of the loss.
+  // Events that a damaged or missing block had: as many as their numbers say; no source reported the loss.
   void write_gap(std::uint64_t count, std::optional<std::int64_t> time_ns) {
     EventFields fields;
     fields.value = signed_from(count);

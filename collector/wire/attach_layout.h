@@ -1,5 +1,5 @@
 // A page of memory in a job that hbmscope attaches to, through which the code that was put there, the library that it
-// loads, and the hbmscope that attaches tell each other how far they are. Offsets are fixed: some of it is written by
+// loads, and the hbmscope that attaches exchange how far they are. Offsets are fixed: some of it is written by
 // assembly (collector/attach/injected_code.cpp). Each field has one writer.
 #pragma once
 
@@ -44,10 +44,10 @@ constexpr std::uint32_t failed = 4;  // And `words` say why; nothing of us runs 
 constexpr std::uint64_t attach_registers_offset = 4096;
 constexpr std::uint64_t attach_region_bytes = std::uint64_t{128} << 10;
 
-// What the library exports for it: void hbmscope_attach_1(AttachControl*, const char* observer_socket). Behind the path's
-// zero byte stands one more text, what is asked for: empty, or `no-cupti`, which leaves CUPTI alone.
+// What the library exports for it: void hbmscope_attach_1(AttachControl*, const char* observer_socket). Behind the
+// path's zero byte stands one more text, what is asked for: empty, or `no-cupti`, which leaves CUPTI alone.
 constexpr const char* attach_without_cupti = "no-cupti";
-// The number changes with this layout: a library of another version is told apart by its lack.
+// The number changes with this layout: a library of another version lacks it.
 constexpr const char* attach_function = "hbmscope_attach_1";
 
 }  // namespace hbmscope::wire

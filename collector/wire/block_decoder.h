@@ -39,7 +39,7 @@ class DecodedBlock {
     return reinterpret_cast<const std::uint8_t*>(rows.structs.data()) + row * record.struct_bytes;
   }
   std::uint64_t unknown_records() const { return unknown_records_; }
-  // Of known records, in columns and rows: what a newer writer tells and this version can't.
+  // Of known records, in columns and rows: what a newer writer wrote and this version does not know.
   std::uint64_t unknown_fields() const { return unknown_fields_; }
 
  private:

@@ -16,7 +16,7 @@ enum class ColumnForm : std::uint8_t { constant = 0, varints = 1, planes = 2 };
 constexpr std::size_t plane_rows_min = 512;  // Fewer are varints: a plane under zstd has a header of its own.
 
 void append_varint(std::vector<std::uint8_t>& out, std::uint64_t value);
-// Room for a length that is told later, as a varint of five bytes.
+// Room for a length that is written later, as a varint of five bytes.
 std::size_t begin_length(std::vector<std::uint8_t>& out);
 void end_length(std::vector<std::uint8_t>& out, std::size_t begin);
 

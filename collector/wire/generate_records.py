@@ -41,7 +41,7 @@ def read_table(text):
             if kind not in SIZES or unit not in UNITS or coding not in CODINGS:
                 sys.exit(f"records.txt:{number}: no such type, unit or coding")
             if unknown:
-                says += f" {(1 << 8 * SIZES[kind]) - 1}: not told."
+                says += f" {(1 << 8 * SIZES[kind]) - 1}: unknown."
             records[-1]["fields"].append(
                 dict(name=name, type=kind, unit=unit, coding=coding, says=says, is_unknown=bool(unknown))
             )

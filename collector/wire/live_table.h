@@ -23,7 +23,7 @@ class LiveTable {
     bool was_live = false;  // A block lives there already: its free was missed, and its slot is used on.
   };
   Taken take(std::uint32_t heap, std::uint64_t address) { return take(heap, address, free_slots_); }
-  // For a block that a listing tells: its row names the slot, and no reader takes a free one for it. So it gets one
+  // For a block of a listing: its row names the slot, and no reader takes a free one for it. So it gets one
   // that a heap had before it was listed anew, else the next new one.
   Taken take_listed(std::uint32_t heap, std::uint64_t address) { return take(heap, address, retired_slots_); }
 

@@ -99,7 +99,7 @@ struct HeapRecord {
   std::uint32_t parent = 0;                  // Heap below it, from which its regions come; 0: none.
   std::uint32_t name = 0;                    // String: what a person calls it.
   std::uint32_t memory_kind = 0;             // String: device, host_pinned, managed, hbm, vmem, smem, accumulator, ...
-  std::uint32_t device = ~std::uint32_t{0};  // Device ordinal. 4294967295: not told.
+  std::uint32_t device = ~std::uint32_t{0};  // Device ordinal. 4294967295: unknown.
   std::uint32_t flags = 0;                   // What its source knows: heap_flag in wire.h.
   std::uint8_t layer = 0;                    // physical 0, pool 1, chunk 2, framework 3, program 4.
   std::uint8_t unused[7] = {};
@@ -146,11 +146,11 @@ struct LiveRecord {
   static constexpr RecordKind kind = RecordKind::live;
   std::uint64_t address = 0;                    // Where it begins.
   std::uint64_t size = 0;                       // What it takes, rounding included.
-  std::uint64_t requested = ~std::uint64_t{0};  // What was asked. 18446744073709551615: not told.
-  std::uint64_t event = ~std::uint64_t{0};      // Its allocation id, unless it is from before the stream. 18446744073709551615: not told.
+  std::uint64_t requested = ~std::uint64_t{0};  // The requested size. 18446744073709551615: unknown.
+  std::uint64_t event = ~std::uint64_t{0};      // Its allocation id, unless it is from before the stream. 18446744073709551615: unknown.
   std::uint32_t heap = 0;                       // Heap.
   std::uint32_t slot = 0;                       // Its slot in the live table.
-  std::uint32_t stack = 0;                      // Stack; 0: not told.
+  std::uint32_t stack = 0;                      // Stack; 0: unknown.
   std::uint32_t stream = 0;                     // Device stream, as a small number; 0: the default one.
   std::uint32_t tag = 0;                        // String; 0: none.
   std::uint32_t flags = 0;                      // block_flag in wire.h.
@@ -192,7 +192,7 @@ struct HandleLiveRecord {
   std::uint64_t size = 0;        // Its bytes.
   std::uint64_t event = 0;       // Its allocation id.
   std::uint32_t heap = 0;        // Heap.
-  std::uint32_t stack = 0;       // Stack; 0: not told.
+  std::uint32_t stack = 0;       // Stack; 0: unknown.
   std::uint32_t references = 0;  // Creation and imports that were not released yet; 0: only mappings keep it.
   std::uint32_t flags = 0;       // handle_flag in wire.h.
 };
@@ -203,7 +203,7 @@ struct MappingLiveRecord {
   static constexpr RecordKind kind = RecordKind::mapping_live;
   std::uint64_t address = 0;                // Where.
   std::uint64_t size = 0;                   // How much.
-  std::uint64_t event = ~std::uint64_t{0};  // The handle's allocation id. 18446744073709551615: not told.
+  std::uint64_t event = ~std::uint64_t{0};  // The handle's allocation id. 18446744073709551615: unknown.
   std::uint64_t offset = 0;                 // Where in the handle.
   std::uint32_t heap = 0;                   // Heap.
   std::uint8_t unused[4] = {};
@@ -215,9 +215,9 @@ struct AllocRecord {
   static constexpr RecordKind kind = RecordKind::alloc;
   std::uint64_t address = 0;                    // Where it begins.
   std::uint64_t size = 0;                       // What it takes, rounding included.
-  std::uint64_t requested = ~std::uint64_t{0};  // What was asked. 18446744073709551615: not told.
+  std::uint64_t requested = ~std::uint64_t{0};  // The requested size. 18446744073709551615: unknown.
   std::uint32_t heap = 0;                       // Heap.
-  std::uint32_t stack = 0;                      // Stack; 0: not told.
+  std::uint32_t stack = 0;                      // Stack; 0: unknown.
   std::uint32_t stream = 0;                     // Device stream, as a small number; 0: the default one.
   std::uint32_t tag = 0;                        // String; 0: none.
   std::uint32_t flags = 0;                      // block_flag in wire.h.
@@ -229,7 +229,7 @@ static_assert(sizeof(AllocRecord) == 48);
 struct FreeRecord {
   static constexpr RecordKind kind = RecordKind::free;
   std::uint32_t slot = 0;   // Its slot.
-  std::uint32_t stack = 0;  // Stack; 0: not told; 4294967295: its source recorded no such free, the address was given out again.
+  std::uint32_t stack = 0;  // Stack; 0: unknown; 4294967295: its source recorded no such free, the address was given out again.
 };
 static_assert(sizeof(FreeRecord) == 8);
 
@@ -237,7 +237,7 @@ static_assert(sizeof(FreeRecord) == 8);
 struct FreeRequestedRecord {
   static constexpr RecordKind kind = RecordKind::free_requested;
   std::uint32_t slot = 0;   // Its slot.
-  std::uint32_t stack = 0;  // Stack; 0: not told.
+  std::uint32_t stack = 0;  // Stack; 0: unknown.
 };
 static_assert(sizeof(FreeRequestedRecord) == 8);
 
@@ -245,9 +245,9 @@ static_assert(sizeof(FreeRequestedRecord) == 8);
 struct FreeAtRecord {
   static constexpr RecordKind kind = RecordKind::free_at;
   std::uint64_t address = 0;  // Where it begins.
-  std::uint64_t size = 0;     // Its size as its source told it; 0: not told.
+  std::uint64_t size = 0;     // Its size as its source reported it; 0: unknown.
   std::uint32_t heap = 0;     // Heap.
-  std::uint32_t stack = 0;    // Stack; 0: not told.
+  std::uint32_t stack = 0;    // Stack; 0: unknown.
 };
 static_assert(sizeof(FreeAtRecord) == 24);
 
@@ -255,9 +255,9 @@ static_assert(sizeof(FreeAtRecord) == 24);
 struct FreeRequestedAtRecord {
   static constexpr RecordKind kind = RecordKind::free_requested_at;
   std::uint64_t address = 0;  // Where it begins.
-  std::uint64_t size = 0;     // Its size as its source told it; 0: not told.
+  std::uint64_t size = 0;     // Its size as its source reported it; 0: unknown.
   std::uint32_t heap = 0;     // Heap.
-  std::uint32_t stack = 0;    // Stack; 0: not told.
+  std::uint32_t stack = 0;    // Stack; 0: unknown.
 };
 static_assert(sizeof(FreeRequestedAtRecord) == 24);
 
@@ -295,7 +295,7 @@ struct RegionGrowRecord {
   std::uint64_t address = 0;  // Where it begins.
   std::uint64_t size = 0;     // How long it is.
   std::uint32_t heap = 0;     // Heap.
-  std::uint32_t stack = 0;    // Stack; 0: not told.
+  std::uint32_t stack = 0;    // Stack; 0: unknown.
   std::uint32_t flags = 0;    // region_flag in wire.h.
   std::uint8_t unused[4] = {};
 };
@@ -307,7 +307,7 @@ struct RegionShrinkRecord {
   std::uint64_t address = 0;  // Where it begins.
   std::uint64_t size = 0;     // How long it is.
   std::uint32_t heap = 0;     // Heap.
-  std::uint32_t stack = 0;    // Stack; 0: not told.
+  std::uint32_t stack = 0;    // Stack; 0: unknown.
 };
 static_assert(sizeof(RegionShrinkRecord) == 24);
 
@@ -325,7 +325,7 @@ struct PhysicalCreateRecord {
   std::uint64_t handle = 0;  // The handle.
   std::uint64_t size = 0;    // Its bytes.
   std::uint32_t heap = 0;    // Heap.
-  std::uint32_t stack = 0;   // Stack; 0: not told.
+  std::uint32_t stack = 0;   // Stack; 0: unknown.
 };
 static_assert(sizeof(PhysicalCreateRecord) == 24);
 
@@ -335,7 +335,7 @@ struct PhysicalImportRecord {
   std::uint64_t handle = 0;  // The handle.
   std::uint64_t size = 0;    // Its bytes.
   std::uint32_t heap = 0;    // Heap.
-  std::uint32_t stack = 0;   // Stack; 0: not told.
+  std::uint32_t stack = 0;   // Stack; 0: unknown.
 };
 static_assert(sizeof(PhysicalImportRecord) == 24);
 
@@ -398,10 +398,10 @@ static_assert(sizeof(UnmapRecord) == 24);
 // The driver refused a request. Not yet an out-of-memory: the framework may try again.
 struct DriverRefusalRecord {
   static constexpr RecordKind kind = RecordKind::driver_refusal;
-  std::uint64_t asked = 0;                      // What was asked.
-  std::uint64_t available = ~std::uint64_t{0};  // What the driver says was free on the device. 18446744073709551615: not told.
-  std::uint32_t heap = 0;                       // Heap; 0: not told.
-  std::uint32_t stack = 0;                      // Stack; 0: not told.
+  std::uint64_t asked = 0;                      // The requested size.
+  std::uint64_t available = ~std::uint64_t{0};  // What the driver says was free on the device. 18446744073709551615: unknown.
+  std::uint32_t heap = 0;                       // Heap; 0: unknown.
+  std::uint32_t stack = 0;                      // Stack; 0: unknown.
   std::uint32_t call = 0;                       // String: the call.
   std::uint32_t error = 0;                      // The driver's error number.
 };
@@ -410,11 +410,11 @@ static_assert(sizeof(DriverRefusalRecord) == 32);
 // A framework gave up.
 struct OutOfMemoryRecord {
   static constexpr RecordKind kind = RecordKind::out_of_memory;
-  std::uint64_t asked = 0;                      // What was asked.
-  std::uint64_t available = ~std::uint64_t{0};  // What its source says was free on the device. 18446744073709551615: not told.
-  std::uint32_t heap = 0;                       // Heap; 0: not told.
-  std::uint32_t stack = 0;                      // Stack; 0: not told.
-  std::uint32_t reason = 0;                     // String: why, if told.
+  std::uint64_t asked = 0;                      // The requested size.
+  std::uint64_t available = ~std::uint64_t{0};  // What its source says was free on the device. 18446744073709551615: unknown.
+  std::uint32_t heap = 0;                       // Heap; 0: unknown.
+  std::uint32_t stack = 0;                      // Stack; 0: unknown.
+  std::uint32_t reason = 0;                     // String: why, if reported.
   std::uint8_t unused[4] = {};
 };
 static_assert(sizeof(OutOfMemoryRecord) == 32);
@@ -423,13 +423,13 @@ static_assert(sizeof(OutOfMemoryRecord) == 32);
 struct MarkerRecord {
   static constexpr RecordKind kind = RecordKind::marker;
   std::uint32_t name = 0;                    // String.
-  std::uint32_t device = ~std::uint32_t{0};  // Device ordinal. 4294967295: not told.
+  std::uint32_t device = ~std::uint32_t{0};  // Device ordinal. 4294967295: unknown.
   std::uint8_t phase = 0;                    // 0 instant, 1 begins, 2 ends.
   std::uint8_t unused[7] = {};
 };
 static_assert(sizeof(MarkerRecord) == 16);
 
-// A figure of somebody else's, as they told it: memory_stats, cuMemGetInfo.
+// A figure of somebody else's, as they reported it: memory_stats, cuMemGetInfo.
 struct CounterRecord {
   static constexpr RecordKind kind = RecordKind::counter;
   std::int64_t value = 0;  // The value.

@@ -60,7 +60,7 @@ struct RingHeader {
   std::uint64_t lost = 0;              // Events that did not fit.
   std::uint64_t thread = 0;            // That writes; 0: free to be taken.
   std::uint64_t tail_seen = 0;         // Where the tail was when the thread last looked.
-  std::uint64_t reported_lost = 0;     // Of `lost`, those that a row of kind loss has told of.
+  std::uint64_t reported_lost = 0;     // Of `lost`, those that a row of kind loss has reported.
   std::uint64_t lost_since = 0;        // Ticks of the first that none has.
   std::uint64_t giving_since = 0;      // Ticks when the thread's call began that gives memory back; 0: it is in none.
   std::uint64_t gave_up_at = 0;        // One more than the tail at which the thread waited in vain; 0: it never did.
@@ -99,14 +99,14 @@ struct Hello {
 };
 static_assert(sizeof(Hello) == 8);
 // The magic of one that was attached to. It waits for this byte, listens from then on, and stops when the observer
-// closes the connection; it closes its end when all that it told is in the rings.
+// closes the connection; it closes its end when all that it reported is in the rings.
 constexpr char hello_when_attached[8] = {'h', 'b', 'm', 'a', 't', 't', 'c', 'h'};
 constexpr char attach_taken = 'y';
 
 constexpr const char* observer_variable = "HBMSCOPE_OBSERVER";  // The path of the observer's socket.
 // The number of the only process that is observed, whatever program it executes; not set: and all that it starts.
 constexpr const char* no_follow_variable = "HBMSCOPE_NO_FOLLOW";
-// Set: CUPTI tells of the driver's calls, where there is one to be had.
+// Set: CUPTI reports the driver's calls, if it is available.
 constexpr const char* cupti_variable = "HBMSCOPE_CUPTI";
 // Which stacks calls of the driver have, and how deep: "python:64", "native:20". Not set, or anything else: none.
 constexpr const char* stacks_variable = "HBMSCOPE_STACKS";

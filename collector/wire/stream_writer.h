@@ -32,8 +32,8 @@ class StreamWriter {
   // Before anything is written: for make_keyframe().
   void keep_state() { state_ = std::make_unique<WrittenState>(); }
   // All that a reader needs that has seen nothing and goes on with the blocks from here on; closes the block at hand.
-  // What was told of single allocations later (attributes), failures, marks and counters are not in it. Empty where no
-  // state is kept.
+  // What was reported about single allocations later (attributes), failures, marks and counters are not in it. Empty
+  // where no state is kept.
   std::vector<SharedBlock> make_keyframe();
   // Hands one out between two blocks, wherever keyframes take a quarter of a byte an event then, and not where so much
   // lives that it would take its time. To be called now and then.
@@ -45,13 +45,13 @@ class StreamWriter {
   std::uint32_t define_stack(std::uint32_t parent, std::uint32_t frame);
   std::uint32_t define_module(ModuleRecord module, std::string_view path, std::string_view build_id);
   // A frame of the process' code, `code.address` in `code.module`: a new one each time. `name` is what it is called
-  // until name_frame() tells the function's; `file` is the module's.
+  // until name_frame() gives the function's; `file` is the module's.
   std::uint32_t define_code_frame(CodeRecord code, std::string_view name, std::string_view file);
   void name_frame(std::uint32_t frame, std::string_view function, std::string_view file, std::uint32_t line);
   std::uint32_t define_heap(HeapRecord heap, std::string_view name, std::string_view memory_kind);
   void add_job_fact(std::string_view key, std::string_view value);
 
-  // For who has the events at hand: a block of this address is taken or given back some events from now. To tell it
+  // For who has the events at hand: a block of this address is taken or given back some events from now. To say so
   // about eight events ahead takes a third off the time of a stream, most of which waits for the table of live blocks.
   [[gnu::always_inline]] void expect(std::uint32_t heap, std::uint64_t address) const {
     table_.prefetch(heap, address);

@@ -89,13 +89,13 @@ enum class Layer : std::uint8_t { physical, pool, chunk, framework, program };
 
 // What a heap's source knows (HeapRecord::flags). What it doesn't is absent in every answer, never 0.
 namespace heap_flag {
-constexpr std::uint32_t has_regions = 1;    // Where its memory is: free and "no memory there" can be told apart.
+constexpr std::uint32_t has_regions = 1;    // Where its memory is: free and "no memory there" can be distinguished.
 constexpr std::uint32_t has_requested = 2;  // What was asked, beside what blocks take.
 constexpr std::uint32_t has_two_ends = 4;   // Blocks grow from both ends.
 constexpr std::uint32_t has_addresses = 8;  // Else addresses are made up to name blocks, and no map is drawn.
 constexpr std::uint32_t is_complete_at_start = 16;  // What lived when the stream began is listed in full.
 constexpr std::uint32_t sizes_are_requests = 32;    // What blocks take is not reported: their sizes are what was asked.
-// What its source tells does not fit together: figures are inexact until it is listed anew.
+// The reports of its source contradict each other: figures are inexact until it is listed anew.
 constexpr std::uint32_t contradicts_itself = 64;
 }  // namespace heap_flag
 
@@ -104,11 +104,12 @@ constexpr std::uint32_t joins_neighbours = 1;  // Blocks may span regions that t
 }
 
 namespace block_flag {
-constexpr std::uint32_t upper_end = 1;        // Taken from the upper end of a two-ended pool.
-constexpr std::uint32_t is_pending = 2;       // Freed by the program, its memory not yet free (LiveRecord).
-constexpr std::uint32_t is_size_derived = 4;  // The source tells what was asked; the size was worked out from the rest.
-constexpr std::uint32_t is_loose = 8;         // In keyframes: lies over another block or outside of all regions.
-// Where it lies is not told, though the heap has addresses: its own is made up and names it alone.
+constexpr std::uint32_t upper_end = 1;   // Taken from the upper end of a two-ended pool.
+constexpr std::uint32_t is_pending = 2;  // Freed by the program, its memory not yet free (LiveRecord).
+constexpr std::uint32_t is_size_derived =
+    4;  // The source reports the requested size; the size of the block was computed from the rest.
+constexpr std::uint32_t is_loose = 8;  // In keyframes: lies over another block or outside of all regions.
+// Its address is unknown, though the heap has addresses: this one is made up and only names it.
 constexpr std::uint32_t has_no_address = 16;
 }  // namespace block_flag
 

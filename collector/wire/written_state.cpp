@@ -20,7 +20,7 @@ Record record_of(const Place& place, const Range& range) {
 
 }  // namespace
 
-// One that is told again has got its name.
+// One that is defined again has got its name.
 void WrittenState::note(const FrameRecord& frame, std::uint64_t) {
   if (frame.id == 0) return;
   if (frame.id > frames_.size()) frames_.resize(frame.id);

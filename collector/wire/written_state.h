@@ -1,9 +1,9 @@
-// What a stream has told so far, kept beside its writer, so that a keyframe can tell all of it to a reader that has not
-// seen what came before: all definitions, every live block, regions, handles of physical memory and where they are
+// What a stream has written so far, kept with its writer, so that a keyframe can repeat all of it for a reader that has
+// not seen what came before: all definitions, every live block, regions, handles of physical memory and where they are
 // mapped. Costs the writer some nanoseconds an event and 56 bytes a slot.
 //
-// It takes what was told as true: records that contradict each other (a region in another one) are kept as the last of
-// them says. What readers refuse (ranges and handles of no bytes, of no heap, beyond the last address) is left out.
+// It takes what was written as true: records that contradict each other (a region in another one) are kept as the last
+// of them says. What readers refuse (ranges and handles of no bytes, of no heap, beyond the last address) is left out.
 #pragma once
 
 #include <cstdint>

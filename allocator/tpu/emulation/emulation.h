@@ -49,7 +49,7 @@ struct Event {
   std::int64_t time_ns = 0;  // 0 where the workload has no times.
   std::uint64_t address = 0, bytes = 0;
   std::uint64_t to = 0;                    // move: where it begins now.
-  std::optional<std::uint64_t> requested;  // Without padding; nothing: nobody asked for it in bytes.
+  std::optional<std::uint64_t> requested;  // Without padding; nothing: it was not requested in bytes.
   std::string name;                        // Of the block or the mark; failure: the whole text.
   const Array* array = nullptr;            // alloc: what it is.
   std::size_t number = 0;                  // failure: in Emulation::failures.

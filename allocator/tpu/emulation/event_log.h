@@ -13,13 +13,13 @@ class EventLog {
  public:
   EventLog(Emulation& out, bool is_timed, Work* work) : out_(out), is_timed_(is_timed), work_(work) {}
 
-  // There were so many events, or so much else to do, that it ends here; or nobody wants it any more.
+  // There were so many events, or so much else to do, that it ends here; or it was cancelled.
   bool is_over() const { return work_ != nullptr && work_->is_over(); }
   bool spend(std::uint64_t steps) { return work_ == nullptr || work_->spend(steps); }
 
   std::uint64_t now_ns() const { return now_ns_; }
   void pass(std::uint64_t ns) { now_ns_ += ns; }
-  // Kernels tell their own times.
+  // Kernels have times of their own.
   void set_now(std::uint64_t ns) { now_ns_ = ns; }
 
   void alloc(Tier tier, std::uint64_t address, std::uint64_t bytes, std::optional<std::uint64_t> requested,

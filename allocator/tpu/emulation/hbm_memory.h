@@ -7,7 +7,7 @@
 //
 // That programs are at the bottom, buffers above, and that a failed request defragments is what the runtime's own texts
 // and openxla.org/xla/errors/error_0100 say. How a gap is chosen (the smallest that fits, of equals the highest, at its
-// upper end) and how buffers are slid (up, the highest first) nobody has published: assumed.
+// upper end) and how buffers are slid (up, the highest first) is not published: assumed.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ class VmemPlayer {
  public:
   VmemPlayer(const Workload& workload, EventLog& log, Emulation& out) : workload_(workload), log_(log), out_(out) {}
 
-  // `buffers`: by value, of arguments a number that tells whether they are the same as in the run before.
+  // `buffers`: by value, of arguments a number, equal if they are the same as in the previous run.
   void begin(std::size_t program, const std::vector<std::uint64_t>& buffers);
   void before(std::size_t operation);           // Waits for what has to be there.
   void begin_operation(std::size_t operation);  // With what it makes in VMEM, and the copies that begin beside it.

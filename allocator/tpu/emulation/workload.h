@@ -17,7 +17,7 @@ namespace hbmscope::allocator::tpu {
 // Where the figures of an emulation come from.
 enum class FigureKind : std::uint8_t {
   emulated,  // By rules that are public, or that show in what the compiler says.
-  assumed,   // By a parameter that the workload states, or a rule that nobody has published.
+  assumed,   // By a parameter that the workload states, or a rule that is not published.
   modelled,  // A time: bytes by the generation's bandwidth, and the times that the workload states.
 };
 
@@ -52,7 +52,7 @@ struct Program {
   std::string name;
   std::vector<Value> values;
   std::vector<Operation> operations;        // In the order in which they run.
-  std::optional<std::uint64_t> code_bytes;  // Nothing: not stated. No rule tells it.
+  std::optional<std::uint64_t> code_bytes;  // Nothing: not stated. No rule gives it.
 };
 
 // A block of an operand in a kernel's grid.

@@ -1,4 +1,4 @@
-// The rows of XLA's dumps. The text of a module's buffer assignment tells where its values lie, that of the live ranges
+// The rows of XLA's dumps. The text of a module's buffer assignment says where its values lie, that of the live ranges
 // when they live: whichever is opened, the other one is looked for in the same folder.
 #include <filesystem>
 #include <optional>

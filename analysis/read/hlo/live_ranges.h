@@ -1,5 +1,5 @@
 // XLA's *-live-range.txt: from when to when each value of a program lives, in the order of its instructions. Where the
-// values lie is in the buffer assignment of the same module, which as a text does not tell when they live.
+// values lie is in the buffer assignment of the same module, whose text does not say when they live.
 #pragma once
 
 #include <cstdint>

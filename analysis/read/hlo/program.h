@@ -14,10 +14,10 @@ namespace hbmscope::hlo {
 struct LogicalBuffer {
   std::uint64_t id = 0, size = 0, color = 0;
   std::string instruction, index;  // "fusion.3", "{1}"; the index is empty where the instruction has one value.
-  std::string shape;               // As XLA writes it; empty: not told.
+  std::string shape;               // As XLA writes it; empty: unknown.
   std::string op_name, source_file;
   std::uint32_t source_line = 0;
-  std::uint32_t source_frame = 0;  // The innermost one that made it, of Program::frames from 1; 0: not told.
+  std::uint32_t source_frame = 0;  // The innermost one that made it, of Program::frames from 1; 0: unknown.
   std::uint64_t position = 0;      // Of the instruction in the program's order.
   bool is_tuple = false;           // A table of pointers.
 };
@@ -50,7 +50,7 @@ struct HeapTrace {
 
 // A line of the program's source, and the one that called it.
 struct SourceFrame {
-  std::uint32_t file = 0, function = 0;  // Texts of SourceFrames from 1; 0: not told.
+  std::uint32_t file = 0, function = 0;  // Texts of SourceFrames from 1; 0: unknown.
   std::uint32_t line = 0;
   std::uint32_t caller = 0;  // Of SourceFrames::frames from 1; 0: none.
 };
@@ -60,18 +60,18 @@ struct SourceFrames {
 };
 
 struct Program {
-  std::string name;  // "jit_step"; empty: not told.
+  std::string name;  // "jit_step"; empty: unknown.
   std::vector<LogicalBuffer> buffers;
   std::vector<Allocation> allocations;
   std::vector<HeapTrace> traces;
   bool knows_kinds = true;                                      // What is an argument, an output, a temporary.
-  std::map<std::uint64_t, std::uint64_t> reported_space_bytes;  // By color, where the dump tells a total.
+  std::map<std::uint64_t, std::uint64_t> reported_space_bytes;  // By color, where the dump has a total.
   SourceFrames source;                                          // Of dumps since jax 0.5 or so.
-  std::optional<std::uint64_t> code_bytes;                      // No dump tells it; the compiler does.
-  std::uint64_t without_ranges = 0;                             // Values of arenas with times of which none is told.
-  bool is_tpu = false;                                          // Its layouts have tiles.
-  std::uint64_t unknown_buffers = 0;                            // Named, and defined nowhere: left out.
-  std::uint64_t impossible = 0;                                 // leave_out_impossible.
+  std::optional<std::uint64_t> code_bytes;                      // No dump has it; the compiler does.
+  std::uint64_t without_ranges = 0;   // Values in arenas with times, but without a time of their own.
+  bool is_tpu = false;                // Its layouts have tiles.
+  std::uint64_t unknown_buffers = 0;  // Named, and defined nowhere: left out.
+  std::uint64_t impossible = 0;       // leave_out_impossible.
 };
 
 // Sizes that no memory holds become 0, and what lies outside of its allocation is left out: both are counted, so that

@@ -21,7 +21,7 @@ struct ProgramMemory {
 };
 ProgramMemory compute_program_memory(const Program& program);
 
-// The temporaries of device memory packed anew, from the compiler's order of events; nothing where that is not told.
+// The temporaries of device memory packed anew, from the compiler's order of events; nothing where that is unknown.
 std::optional<std::uint64_t> replay_temp_bytes(const Program& program);
 
 }  // namespace hbmscope::hlo

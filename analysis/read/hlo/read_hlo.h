@@ -19,7 +19,7 @@ bool looks_like_hlo(std::span<const std::uint8_t> bytes);
 // Of a -live-range.txt, which alone is no trace.
 bool looks_like_live_ranges(std::span<const std::uint8_t> bytes);
 
-// What is told beside a dump.
+// Facts about the program that are not in the dump.
 struct HloExtras {
   std::span<const std::uint8_t> live_ranges;  // The -live-range.txt of a buffer-assignment.txt; empty: there is none.
   std::optional<std::uint64_t> code_bytes;    // Of the generated code, from the compiler.

@@ -1,4 +1,4 @@
-// HloProto, or a BufferAssignmentProto alone: xla/service/hlo.proto and xla/xla_data.proto of openxla. Only what tells
+// HloProto, or a BufferAssignmentProto alone: xla/service/hlo.proto and xla/xla_data.proto of openxla. Only what says
 // of memory is read; everything else is skipped.
 #pragma once
 

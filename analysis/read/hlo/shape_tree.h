@@ -21,7 +21,7 @@ class ShapeTree {
   // The part that an index names; null: there is none.
   const ShapeTree* find(const std::vector<std::uint64_t>& index) const;
   bool is_tuple() const { return is_tuple_; }
-  // "f32[8,128]{1,0:T(8,128)}", "(f32[8], u32[])"; of a longer one the beginning and "...". Empty: it can't be told.
+  // "f32[8,128]{1,0:T(8,128)}", "(f32[8], u32[])"; of a longer one the beginning and "...". Empty: unknown.
   const std::string& text() const;
 
  private:

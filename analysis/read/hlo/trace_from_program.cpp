@@ -159,7 +159,7 @@ class TraceMaker {
     return stack;
   }
 
-  // What the values themselves take: what is beyond that is padding. Unknown where no layout tells it.
+  // What the values themselves take: what is beyond that is padding. Unknown if there is no layout.
   static std::uint64_t data_bytes(const LogicalBuffer* buffer, std::uint64_t size) {
     if (buffer == nullptr) return wire::unknown_bytes;
     if (buffer->is_tuple) return size;
@@ -177,7 +177,7 @@ class TraceMaker {
     writer_.add(record, 0);
   }
 
-  // `buffer`: null where none is told.
+  // `buffer`: null if there is none.
   void add_block(const Allocation& allocation, const LogicalBuffer* buffer, std::uint64_t offset, std::uint64_t size) {
     wire::AllocRecord block;
     block.address = bases_[&allocation] + offset;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t devices_max = 1024, name_bytes_max = 4096;
 
-// Bytes that tell how far the parser is, every megabyte: it asks for one after the other.
+// Counts the bytes as the parser asks for them, to report progress every megabyte.
 class WatchedBytes {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -54,7 +54,7 @@ std::optional<std::int64_t> ns_from_text(const std::string& text) {
     std::int64_t place = 100;
     for (++at; at != end && *at >= '0' && *at <= '9'; ++at, place /= 10) ns += (*at - '0') * place;
   }
-  if (at != end) return std::nullopt;  // An exponent: nobody writes times like that.
+  if (at != end) return std::nullopt;  // An exponent: times are never written like that.
   return whole * 1000 + (text.front() == '-' ? -ns : ns);
 }
 
@@ -97,7 +97,7 @@ Field find_field(const FieldName (&names)[count], std::string_view text) {
   return Field::other;
 }
 
-// One event as it is read; what is not told stays empty.
+// One event as it is read; unknown fields stay empty.
 struct Row {
   std::string name, category, pid, tid;
   char phase = 0;

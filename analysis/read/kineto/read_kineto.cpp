@@ -100,8 +100,8 @@ class TraceMaker {
     }
   }
 
-  // PyTorch's own total, less what happened up to where it is told, is what was in use when the profile began. What no
-  // event names of that is one block, which lies nobody knows where.
+  // PyTorch's own total, less what happened up to where it is known, is what was in use when the profile began. What no
+  // event names of that is one block, at an unknown address.
   void add_unnamed_bytes() {
     std::vector<std::uint64_t> change(heaps_.size());  // Since the start; wraps.
     std::vector<bool> is_known(heaps_.size());
@@ -200,7 +200,7 @@ class TraceMaker {
   wire::StreamWriter& writer_ = out_.events();
   kineto::Stacks stacks_;
   std::vector<std::uint32_t> heaps_;                           // By device.
-  std::vector<std::pair<std::int64_t, std::int64_t>> totals_;  // By device: allocated, reserved, as last told.
+  std::vector<std::pair<std::int64_t, std::int64_t>> totals_;  // By device: allocated, reserved, as last reported.
   wire::LiveTable seen_;                                       // Addresses that events name: never given back.
   std::vector<std::uint64_t> older_bytes_;  // By device: of blocks from before the profile that a free names.
   std::uint32_t allocated_ = 0, reserved_ = 0;

@@ -10,7 +10,7 @@
 // events are in no order of time) and PyTorch's torch/csrc/profiler. Bytes above 0 is an allocation, below a free. They
 // are what the caching allocator took, rounding included; what was asked, and where its segments lie, stands nowhere.
 // The profile begins in the middle of a job: a free of what was not seen to be made says that it lived already.
-// Old versions (PyTorch 1.9 for one) told no addresses; such events can't be paired.
+// Old versions (PyTorch 1.9 for one) wrote no addresses; such events can't be paired.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Is this a pickle of protocol 0 or 1? Those say so nowhere: they begin with their first opcode, and protocol 0 is all
-// letters. They are not read (no snapshot was ever written so), but a person who gives one is told what it is, and
+// letters. They are not read (no snapshot was ever written so), but the error for one says what it is, and
 // whether it would run code in Python.
 #pragma once
 

@@ -39,7 +39,7 @@ Result<Document> read_pickle(std::span<const std::uint8_t> bytes, const std::str
 
 // Wants what some lists hold as soon as it is there, so that a history of a million dicts need not lie in the document
 // first. What it has taken the document forgets. A pickle may come back to such an item, or change what is in one, or
-// fill lists in an order in which nobody can say yet what they are: then the taker gives up, and whoever reads does so
+// fill lists in an order in which their meaning is not known yet: then the taker gives up, and whoever reads does so
 // again without it.
 class ItemTaker {
  public:

@@ -94,7 +94,7 @@ class RecordingReader {
 }  // namespace
 
 bool looks_like_recording(std::span<const std::uint8_t> bytes) {
-  // A stump of less than the first word is one too: it is told what it is, and that it was cut off.
+  // A stump of less than the first word is one too: the error says what it is, and that it was cut off.
   const wire::FileHeader good;
   const std::size_t known = std::min(bytes.size(), sizeof(good.magic));
   return known > 0 && std::memcmp(bytes.data(), good.magic, known) == 0;

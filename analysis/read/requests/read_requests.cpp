@@ -107,7 +107,7 @@ class StreamReader {
     Id& id = found->second;
     if (id.slot == not_live) return refuse(fmt::format("id {} is freed twice", free.id));
     result_.stream.operations.push_back({true, id.slot, line_number(), {}});
-    // Whether a free did anything follows from the request's answer; where that is not told, neither is this.
+    // Whether a free did anything follows from the request's answer; where that is unknown, neither is this.
     const bool is_told = id.is_answered || free.answer.outcome == allocator::RecordedOutcome::nothing_freed;
     result_.stream.answers.push_back(is_told ? free.answer : allocator::RecordedAnswer{});
     unused_.push_back(id.slot);

@@ -98,7 +98,7 @@ void ReplayRecorder::on_refused(const Allocator& allocator, const allocator::Req
   record.asked = request.bytes;
   record.heap = heap_;
   record.stack = stack_of(origin_.stack);
-  // What could still be claimed, up to the limit and of the device; a pool above it claims on, and nobody knows how
+  // What could still be claimed, up to the limit and of the device; a pool above it claims on, and it is unknown how
   // much.
   const allocator::Statistics statistics = allocator.statistics();
   const std::uint64_t most =

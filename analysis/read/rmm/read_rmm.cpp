@@ -62,7 +62,7 @@ class RmmReader {
     wire::HeapRecord heap;
     heap.device = device.value_or(wire::no_device);
     heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
-    // What blocks take is not told, so that there is nothing to hold requests against: no internal fragmentation.
+    // The sizes of blocks are unknown, so requests can't be compared with them: no internal fragmentation.
     heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_requested | wire::heap_flag::sizes_are_requests;
     heap_ = writer_.define_heap(heap, device ? fmt::format("RMM on device {}", *device) : "RMM", "device");
     begin_clock();

@@ -6,7 +6,7 @@
 //   140202,11:04:51.311500,free,0x7f0a2c000000,1048576,0x0
 //
 // Source: RMM's cpp/src/mr/detail/logging_resource_adaptor_impl.cpp (before 2025 the header of that class), which sets
-// the pattern "%t,%H:%M:%S.%f": local time of day with microseconds, the date is told nowhere. Its user guide shows
+// the pattern "%t,%H:%M:%S.%f": local time of day with microseconds, without the date. Its user guide shows
 // seconds since 1970 and "deallocate" instead, and both are read too; RMM's own benchmarks/utilities/log_parser.hpp
 // knows "(nil)" as address 0. An allocation is logged when it has succeeded and a free before it happens, so that an
 // address is never given out in a row above the one that frees it, whatever the threads do. Sizes are those of the

@@ -17,7 +17,7 @@ std::optional<TimeText> find_time(std::string_view text);
 
 class Clock {
  public:
-  // The first time of the log: rows above it that tell none have it too.
+  // The first time of the log: rows above it without one have it too.
   void begin_at(const TimeText& time) {
     first_ = time;
     now_ns_ = time.ns;

@@ -13,7 +13,7 @@ std::span<const Format* const> all_formats();
 
 // By its content. Null: it is none.
 const Format* find_format(InputFile& file);
-// By what its name ends with, also behind .gz. Null: no format has that ending, or it is nobody's alone.
+// By what its name ends with, also behind .gz. Null: no format has that ending.
 const Format* find_format_of_name(std::string_view name);
 
 std::string text_from_folder_endings();  // "*.prof, *.pprof, *.pb, *.pickle, *.pkl, *.hbm or *.trace.json"

@@ -28,7 +28,7 @@ bool looks_like_torch(std::span<const std::uint8_t> bytes);
 
 // What a large snapshot says before its history begins, the heap as it stood when the snapshot was taken, in a fraction
 // of the time that all of it takes. Nothing where the history comes first, is missing, or is not the most of it; where
-// the bytes are in gzip; and where they are damaged, which reading all of it tells.
+// the bytes are in gzip; and where they are damaged, which reading all of it shows.
 std::optional<TorchSnapshot> read_torch_state(std::span<const std::uint8_t> bytes, const std::string& name,
                                               const TorchReadOptions& options = {});
 

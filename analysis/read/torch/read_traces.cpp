@@ -36,7 +36,7 @@ void reserve(TorchTrace& trace, std::size_t entries) {
 
 // {"device_traces": [[entry, ...], [entry, ...]], ...}: what waits is the outermost dict, keys and values of it, then
 // the key, then the list of devices and those of their lists that are begun. That it is the outermost dict of all, the
-// end tells.
+// end says.
 bool SnapshotBuilder::wants(std::span<const Value> stack) {
   std::size_t key = stack.size();
   while (key > 0 && stack[key - 1].is(Value::Tag::list)) --key;

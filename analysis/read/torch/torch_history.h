@@ -1,14 +1,14 @@
 // What a snapshot's allocator held before its first recorded entry, and what every block took: worked out backwards
 // from the state at the end, which the snapshot lists in full.
 //
-// A trace entry tells what was asked, not what the block took. Blocks that live at the end have their size in the
+// A trace entry has the requested size, not the size of the block. Blocks that live at the end have their size in the
 // snapshot; of those that were freed it follows from the allocator's own rules (c10/cuda/CUDACachingAllocator.cpp,
 // round_size and should_split, PyTorch 2.x): requests are rounded up to 512 bytes; what remains of the free piece is
 // split off from 512 bytes on where the request is at most 1 MiB or segments are expandable, and otherwise only if it
 // is more than 1 MiB. The pieces are known, because the addresses are; of blocks from before the first entry, too: a
 // piece behind one that is too small to have been split off is its own.
 //
-// Before March 2026 an entry does not tell its pool either, and addresses are used again: a range that the main pool
+// Before March 2026 an entry does not name its pool either, and addresses are used again: a range that the main pool
 // gave back may belong to a graph's private pool at the end. So regions are followed too. One that is there at the end
 // has its pool from the segment it lies in; one that was given back meanwhile is taken for the main pool's, unless it
 // was mapped next to a region that stayed. Blocks are where the region is that holds them at the time.

@@ -148,7 +148,7 @@ struct TorchTrace {
   std::vector<std::int64_t> time_us;  // Or absent_time.
   std::vector<TorchStackId> stack;
   TorchColumn<StringId> user_metadata, compile_context;
-  TorchColumn<TorchPoolId> pool;           // pool_id; told since March 2026 (pytorch/pytorch pull request 177717).
+  TorchColumn<TorchPoolId> pool;           // pool_id; written since March 2026 (pytorch/pytorch pull request 177717).
   std::vector<OutOfMemory> out_of_memory;  // For each entry oom, in order.
   std::vector<OtherAction> other_actions;  // For each entry unknown, in order.
   std::size_t size() const { return action.size(); }

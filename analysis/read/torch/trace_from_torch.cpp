@@ -144,7 +144,7 @@ class TorchConverter {
   std::uint32_t heap_of_entry(const Device& device, std::size_t entry) {
     return heap_of(device, device.history.entry_segment[entry], device.trace->pool[entry]);
   }
-  // Where it lies; where that is gone at the end, as is told.
+  // Its address; where that is gone at the end, the recorded one.
   std::uint32_t heap_of(const Device& device, std::uint32_t segment, const TorchPoolId& pool) {
     if (pool.is_told && segment == TorchHistory::no_segment)
       return heap_of_pool(device.trace->device, pool.first, pool.second);
@@ -204,7 +204,7 @@ class TorchConverter {
     }
   }
 
-  // What has no time before the first entry that has one happened then, as far as the file tells. 0 without any.
+  // What has no time before the first entry that has one happened then, as far as the file says. 0 without any.
   std::int64_t find_first_time_ns() const {
     std::int64_t first_us = latest_time_us + 1;
     const auto look_at = [&](const auto& rows, const auto& time_of) {
@@ -393,7 +393,7 @@ class TorchConverter {
   }
 
   // The snapshot lists the allocator's own tables: where entries do not arrive at them, the tables are right. A mark is
-  // before them, so that the moment behind the last entry stays as the entries tell it.
+  // before them, so that the moment behind the last entry stays as the entries have it.
   void list_the_tables() {
     wire::MarkerRecord mark;
     mark.name = writer_.define_string("what the snapshot lists");
@@ -415,7 +415,7 @@ class TorchConverter {
       for (std::uint32_t i = segments.block_begin[segment]; i < segments.block_begin[segment + 1]; ++i) {
         if (!snapshot_.blocks.is_active(i)) continue;
         wire::LiveRecord& block = blocks.emplace_back(listed_block(segment, i));
-        // The same allocation as far as the entries tell: its id says when it was made.
+        // The same allocation as far as the entries say: its id says when it was made.
         const auto was = told.find({block.heap, block.address});
         if (was != told.end() && was->second.size == block.size && was->second.stack == block.stack)
           block.event = was->second.event;

@@ -243,7 +243,7 @@ bool read_sparse(WordCursor& cursor, Report& report) {
   return true;
 }
 
-// Lines of "Key: value"; they tell a device's state, and of no failure.
+// Lines of "Key: value"; they describe a device's state, not a failure.
 bool read_statistics(WordCursor& cursor, Report& report) {
   report.form = Form::statistics;
   report.memory_space = "hbm";

@@ -180,7 +180,7 @@ class TraceMaker {
              "arguments and outputs, not listed");
   }
 
-  // What a device tells of itself: the loaded programs at the bottom, the buffers, and what is free.
+  // What a device reports of itself: the loaded programs at the bottom, the buffers, and what is free.
   void add_statistics(const Report& report) {
     if (report.reserved) add_block(report.reserved->bytes, {}, 0, "reserved for programs");
     add_block(report.used->bytes, {}, 0, "buffers");

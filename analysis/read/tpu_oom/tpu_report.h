@@ -15,7 +15,7 @@
 //               possible. There are 7.48G free, 0B reserved, and 7.48G reservable.
 //   sparse      'memref.alloca' op current allocation offset upper bound (140704 words) exceeds the legitimate user
 //               allocatable offset upper bound (131071 words) in memory space 201 when allocating 23440 words
-//   statistics  Num Allocs: 44, In Use: 2.648 GiB, ..., Limit: 31.246 GiB: what a device tells of itself; no failure
+//   statistics  Num Allocs: 44, In Use: 2.648 GiB, ..., Limit: 31.246 GiB: what a device reports of itself; no failure
 //
 // Sources: openxla.org/xla/errors, and what libtpu 0.0.51 and older ones printed.
 #pragma once
@@ -61,7 +61,7 @@ struct Allocation {
 struct Report {
   Form form = Form::compile;
   std::string memory_space;  // In lower case: "hbm", "vmem", "smem", "sflag", "cmem".
-  std::string program;       // Empty: not told.
+  std::string program;       // Empty: unknown.
   std::string headline;      // In one line.
   MaybeBytes asked, available, used, free, largest_free, limit, reserved;
   MaybeBytes exceeded;

@@ -1,4 +1,4 @@
-// A place in a JSON text, which knows its way there: so that what is wrong can be told with its line.
+// A place in a JSON text, which knows its way there: so that errors can name the line.
 #pragma once
 
 #include <cstdint>

@@ -159,7 +159,7 @@ class PipelineReader {
     if (scratch.place == tpu::ScratchPlace::tile_spmem) scratch.shape.layout->tiles.clear();  // It has no tiles.
     scratch.bytes = padded_bytes(node, scratch.shape);
     if (scratch.place != tpu::ScratchPlace::accumulator) return scratch;
-    // What finds no room there is in VMEM, as on generations whose accumulators nobody has published.
+    // What finds no room there is in VMEM, as on generations whose accumulators is not published.
     if (scratch.bytes > generation().accumulators.value - accumulator_bytes_)
       scratch.place = tpu::ScratchPlace::vmem;
     else
