@@ -17,7 +17,7 @@ ImVec2 size_of(std::string_view words) {
   return ImGui::CalcTextSize(begin_of(words), end_of(words));
 }
 
-// The cell's box from the cursor on: as wide as what is left, as high as a line.
+// The box of the cell from the cursor on: the rest of its width, the height of a line.
 struct Box {
   ImVec2 from, to;
 };

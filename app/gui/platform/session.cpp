@@ -137,7 +137,7 @@ class Session::Impl {
   void export_picture() {
     if (!target_) {
       app_->commands().push(command::say,
-                            "The picture can't be taken: the graphics driver refuses to draw into memory.");
+                            "The picture can't be exported: the graphics driver can't draw into memory.");
       return;
     }
     const AppState& state = app_->state();

@@ -105,7 +105,7 @@ void draw_entries(const Look& look, FileDialogState& dialog, const FolderListing
   ImGui::SameLine();
   if (left_out > 0) {
     dim_text(text_from_count(static_cast<std::int64_t>(left_out)) +
-             " others are not shown: they have no profile's ending");
+             " others are hidden: their names end differently");
   } else {
     dim_text(text_from_count(static_cast<std::int64_t>(listing.entries.size())) + " entries");
   }

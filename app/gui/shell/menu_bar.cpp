@@ -88,7 +88,7 @@ void draw_menu_bar(const AppState& state, CommandQueue& commands) {
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + space);
     if (ImGui::SmallButton(palette.c_str())) commands.push(CommandId::palette);
     if (ImGui::SmallButton(theme.c_str())) commands.push(CommandId::toggle_theme);
-    tooltip("The other theme");
+    tooltip("Switches the theme");
   }
   ImGui::EndMenuBar();
 }

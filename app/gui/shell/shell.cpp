@@ -32,7 +32,7 @@ void draw_view_inside(const AppState& state, ViewStates& views, const ViewRow& r
   draw_sides(state, row, views.side_focus, commands, [&] { draw_one_side(state, views, row, commands); });
 }
 
-// A view is in front because a command said so, or because the person clicked it; the second is told to the App.
+// A view is in front because of a command, or because the person clicked it; the App has to know the second.
 void note_focus(const AppState& state, ViewStates& views, ViewKind kind, CommandQueue& commands) {
   if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows)) return;
   if (views.focused == kind || views.settling > 0) return;
@@ -151,7 +151,7 @@ void draw_shell(const AppState& state, ShellState& shell, CommandQueue& commands
   draw_help(state, views.help, commands);
   draw_jobs_window(state, views.jobs, commands);
   if (views.settling > 0) --views.settling;
-  // A question that was not asked before, or docks that have not found their places yet, want one more frame.
+  // A new question, or docks that have not found their places yet, need one more frame.
   if (commands.asked() != views.asked || views.settling > 0 || views.reorder > 0) commands.push(CommandId::draw_again);
   views.asked = commands.asked();
 }

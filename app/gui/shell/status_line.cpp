@@ -27,7 +27,7 @@ void divide() {
   ImGui::SameLine(0, ImGui::GetFontSize());
 }
 
-// What all views of a trace have in common: how much there is, and how the heap in front stands at the moment.
+// What all views of a trace have in common: how much of it was read, and the heap in front at the current time.
 void draw_trace(const AppState& state, const Source& source, CommandQueue& commands) {
   const Trace& trace = *source.trace;
   const TakenIn taken = taken_in(source);
@@ -39,8 +39,8 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
     commands.push(command::set_view, ViewKind::import);
   ImGui::PopStyleColor(2);
   tooltip(
-      "What was read of what the file holds; a click opens Import, which says what is missing and why. Other entries "
-      "are marks, counters, attributes and frees that were worked out.");
+      "How much of the file was read. Click to open Import, which lists what is missing and why. Other entries are "
+      "markers, counters, attributes and computed frees.");
   const auto& map = state.answers().heap_map;
   // Of a running job the figures before stay until the next ones are there.
   const bool is_newest = map.state == AnswerState::ready && map.value->moment->trace.get() == &trace;
@@ -51,7 +51,7 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
   const auto largest = heap.space.largest_free();
   if (external && largest) {
     divide();
-    text("external fragmentation " + fmt::format("{:.1f} %", *external * 100) + ", fits up to " +
+    text("external fragmentation " + fmt::format("{:.1f} %", *external * 100) + ", largest free block " +
          text_from_bytes(static_cast<std::int64_t>(*largest)));
     tooltip("1 - largest free block / all free bytes, " + phrase_of(answer.moment->moment) + ".");
   }
@@ -66,7 +66,7 @@ void draw_work(const AppState& state, CommandQueue& commands) {
   if (!running.empty() && std::chrono::steady_clock::now() - running.front().since > patience) {
     const RunningWork& first = running.front();
     divide();
-    std::string words = "working out " + std::string(first.what);
+    std::string words = "computing " + std::string(first.what);
     if (first.total_events > 0)
       words += ": " + text_from_share(static_cast<std::int64_t>(first.done_events),
                                       static_cast<std::int64_t>(first.total_events));
@@ -103,7 +103,7 @@ void draw_status_line(const AppState& state, CommandQueue& commands) {
     if (view.value->total.unknown > 0) {
       divide();
       text("? " + text_from_count(view.value->total.unknown) + " of unknown size");
-      tooltip("Counted, never summed.");
+      tooltip("Counted, but not in the sum.");
     }
     if (source != nullptr && source->profile && is_device_memory_profile(*source->profile)) {
       divide();

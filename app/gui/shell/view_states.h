@@ -1,4 +1,4 @@
-// What every view keeps for itself, in one place that lives as long as the window.
+// What all parts of the window keep for themselves; it lives as long as the window.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ struct ViewStates {
   FileDialogState dialog;
 
   // The docks.
-  std::uint64_t layout_seen = 0;  // The last Reset layout that was followed,
+  std::uint64_t layout_seen = 0;  // The last Reset layout that was applied,
   bool layout_made = false;       // or the first layout.
   std::uint64_t view_seen = 0;    // The last command that brought a view to the front.
   std::optional<bool> of_trace;   // What the layout was made for.

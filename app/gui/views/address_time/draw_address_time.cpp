@@ -117,7 +117,7 @@ struct ShareLegend {
     }
     ImGui::SetCursorScreenPos({at.x + 4 * side() + look.px(5), at.y});
     dim_text(words);
-    tooltip("A pixel has the colour that is there most, as strong as the share of it that is in use, in four steps.");
+    tooltip("A pixel has the colour of most bytes in it. The more of it is in use, the stronger the colour, in four steps.");
   }
 };
 
@@ -162,7 +162,7 @@ void draw_offsets(const DrawnBoxes& frame, float left) {
   }
 }
 
-// As high as what was asked for, from the foot up: beside it, no empty stretch is as high.
+// As high as the request, from the bottom up: no empty stretch next to it is as high.
 void draw_failures(const DrawnBoxes& frame) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImU32 ink = frame.look.role(Role::failure);
@@ -202,7 +202,7 @@ void draw_tooltip(const DrawnBoxes& frame, float x, float y) {
                        : cell.quarters == 3 ? "about three quarters in use"
                        : cell.quarters == 2 ? "about half in use"
                                             : "a quarter in use, or less") +
-           (shade == boxes.legend.end() ? "" : ", most of it by " + shade->name));
+           (shade == boxes.legend.end() ? "" : ", most of it " + shade->name));
     }
   }
   ImGui::EndTooltip();

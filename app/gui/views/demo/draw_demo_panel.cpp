@@ -42,7 +42,7 @@ void draw_pace(const DemoState& demo, CommandQueue& commands) {
   const std::string shown = fmt::format("{:.3g} x", speed);
   if (ImGui::SliderFloat("##speed", &exponent, -4, 8, shown.c_str()))
     commands.push(command::set_demo_speed, std::exp2(exponent));
-  tooltip("How fast the program goes; 1 x is some hundred allocations a second.");
+  tooltip("Speed of the program; 1 x is a few hundred allocations a second.");
 }
 
 void draw_variables(const DemoState& demo, std::size_t run, CommandQueue& commands) {
@@ -84,7 +84,7 @@ void draw_device(const DemoState& demo, CommandQueue& commands) {
   });
 }
 
-// One after the other: A's variables, then B's where it runs beside it.
+// A's variables, then those of B where it runs too.
 void draw_runs(const DemoState& demo, CommandQueue& commands) {
   const bool is_split = demo.runs.size() > 1;
   std::string change;
@@ -97,10 +97,10 @@ void draw_runs(const DemoState& demo, CommandQueue& commands) {
   }
   draw_device(demo, commands);
   wrapped_text(change.empty()
-                   ? "All three are read once, at the first use of the device. A change here starts the program anew."
+                   ? "JAX reads all three once, when it first uses the device. A change here restarts the program."
                    : change,
                true);
-  if (ImGui::Button(is_split ? "Only A" : "Another configuration beside it")) commands.push(CommandId::split_demo);
+  if (ImGui::Button(is_split ? "Only A" : "Compare another configuration")) commands.push(CommandId::split_demo);
   tooltip(info_of(CommandId::split_demo).help);
 }
 

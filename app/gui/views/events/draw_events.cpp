@@ -39,7 +39,7 @@ void draw_head(const AppState& state, const EventsAnswer& answer, std::uint64_t 
   ImGui::AlignTextToFramePadding();
   const std::uint64_t last = answer.rows.empty() ? 0 : answer.rows.back().event;
   dim_text("events " + count(answer.rows.empty() ? 0 : answer.rows.front().event) + " to " + count(last) + " of " +
-           count(end) + "; after " + count(position) + " of them");
+           count(end) + "; current: " + count(position));
   const Answer<EventsAnswer>& pending = state.answers().events;
   if (pending.pending()) {
     ImGui::SameLine();

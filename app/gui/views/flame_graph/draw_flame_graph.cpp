@@ -152,7 +152,7 @@ void draw_crumbs(const AppState& state, CommandQueue& commands) {
   ImGui::PopID();
 }
 
-// What the widths are: "bytes in use at the peak (...)", "bytes held" of a profile, which is one moment.
+// What the widths mean: "bytes in use at the peak (...)", or "bytes held" for a profile, which has no times.
 std::string value_words(const AppState& state, const FlameAnswer& answer) {
   const bool is_count = state.position().value != FlameValue::bytes;
   const auto& moment = state.answers().moment.value;
@@ -167,11 +167,11 @@ bool draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& c
   const bool down = answer.tree.direction == TreeDirection::callees;
   const char* const turn = down ? "Callers on top" : "Leaves on top";
   if (ImGui::Button(turn)) commands.push(CommandId::toggle_flame_direction);
-  tooltip("From the outermost frame down, or from the innermost frame up to its callers (I)");
+  tooltip("Inverts the flame graph: from the outermost frame to its callees, or from the innermost frame to its callers (I)");
   flow(button_width("Fold libraries") + ImGui::GetFrameHeight());
   bool fold = position.fold_library;
   if (ImGui::Checkbox("Fold libraries", &fold)) commands.push(CommandId::toggle_fold);
-  tooltip("Joins runs of library frames to one grey frame (F)");
+  tooltip("Joins consecutive library frames into one grey frame (F)");
   if (state.answers().search.value && !position.find.empty()) {
     const SearchAnswer& search = *state.answers().search.value;
     ImGui::SameLine();
@@ -216,7 +216,7 @@ void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& co
   draw_crumbs(state, commands);
   if (is_narrow) draw_copy_menu(ViewKind::flame, commands);
   if (answer->layout.rows.size() <= 1) {
-    wrapped_text("Nothing is left to draw: the filter leaves no stack.");
+    wrapped_text("The filter hides all stacks.");
     if (ImGui::Button("Clear filter")) commands.push(CommandId::clear_filter);
     return;
   }

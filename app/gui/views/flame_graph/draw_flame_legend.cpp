@@ -19,8 +19,8 @@ std::size_t draw_flame_legend(const AppState& state, CommandQueue& commands) {
         {name + "##" + std::to_string(entries.size()), name, std::move(tip), color, weight--, false, false});
   };
   for (std::size_t hue = 0; hue < files.size(); ++hue)
-    add(file_title(files[hue]), files[hue] + "\nClick: filter to this file, click again: show all.", look.hue(hue));
-  if (files.size() == hue_count) add("other files", "Files that hold less share a colour.", look.role(Role::several));
+    add(file_title(files[hue]), files[hue] + "\nClick to filter to this file, click again to show all.", look.hue(hue));
+  if (files.size() == hue_count) add("other files", "Files that hold less share one colour.", look.role(Role::several));
   add("libraries", "Frames of libraries", look.role(Role::same));
   const LegendPick pick = draw_legend_line(look, entries);
   if (pick.clicked && *pick.clicked < files.size())

@@ -41,13 +41,13 @@ void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands)
   const auto& answer = state.answers().blocks;
   const auto& found = answer.value;
   ImGui::SameLine();
-  if (looks_for && found) {  // The arrows stay where they are while what is new is looked for.
+  if (looks_for && found) {  // The arrows stay in place during a search.
     ImGui::BeginDisabled(found->list.rows.empty() || answer.state != AnswerState::ready);
     if (ImGui::ArrowButton("previous hit", ImGuiDir_Left)) commands.push(CommandId::find_previous);
-    tooltip("The hit before (Shift+F3)");
+    tooltip("Previous hit (Shift+F3)");
     ImGui::SameLine();
     if (ImGui::ArrowButton("next hit", ImGuiDir_Right)) commands.push(CommandId::find_next);
-    tooltip("The next hit (F3)");
+    tooltip("Next hit (F3)");
     ImGui::EndDisabled();
     ImGui::SameLine();
   }
@@ -59,13 +59,13 @@ void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands)
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
   const std::string words = answer.failed()            ? answer.error.what
-                            : !found                   ? "Looking for them ..."
-                            : found->list.rows.empty() ? "Nothing among them matches."
+                            : !found                   ? "Searching ..."
+                            : found->list.rows.empty() ? "No block matches."
                                                        : blocks_sentence(*found);
   dim_text(shortened(words, ImGui::GetContentRegionAvail().x));
 }
 
-// The picture stays at its addresses when another moment is shown.
+// The picture stays at its addresses when the time changes.
 void follow_answer(HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>& answer, int width, int height) {
   const bool is_other_heap = map.shown && map.shown->heap != answer->heap;
   const bool has_new_size = width != map.width || height != map.height;
@@ -85,8 +85,8 @@ void follow_answer(HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>
   if (map.by_region && map.view.origin > 0) map.view.origin -= map.view.origin % map.view.width;
 }
 
-// What keeps its colour: the legend's entry under the pointer, or the one that was clicked; and of that what is found.
-// Adjacent pieces are one range.
+// What keeps its colour: the entry of the legend under the pointer, or the one that was clicked, limited to hits.
+// Adjacent blocks are one range.
 void light(HeapMapState& map, Shade shade, std::span<const AddressRange> found, bool looks_for) {
   const HeapPieces& pieces = map.shown->pieces;
   map.lit_ranges.clear();
@@ -121,7 +121,7 @@ void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<cons
   map.drawn = map.view;
   map.theme = theme;
   map.lit = lit;
-  // Of the same moment only: at another one other blocks lie there.
+  // Only at the same time: at another one, other blocks are there.
   const HeapHits* hits = found && found->of->moment == answer->moment ? found->hits_of(answer->heap) : nullptr;
   auto ranges = hits != nullptr ? std::span<const AddressRange>(hits->ranges) : std::span<const AddressRange>();
   if (lit) {
@@ -248,7 +248,7 @@ void draw_piece_tooltip(const HeapMapAnswer& answer, const HeapPiece& piece, std
   bold_text(words.title);
   for (const std::string& line : words.lines) text(line);
   if (in_cell > 1)
-    dim_text("the largest of " + text_from_count(static_cast<std::int64_t>(in_cell)) + " pieces in this pixel");
+    dim_text("the largest of " + text_from_count(static_cast<std::int64_t>(in_cell)) + " blocks in this pixel");
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
 }
@@ -280,7 +280,7 @@ void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origi
   } else if (const auto behind = line.region_after_notch(px)) {
     const std::uint64_t hole =
         answer.pieces.regions[*behind].range.begin - answer.pieces.regions[*behind - 1].range.end;
-    ImGui::SetTooltip("%s", hole == 0 ? "Two regions that touch; no block crosses."
+    ImGui::SetTooltip("%s", hole == 0 ? "Two adjacent regions; no block spans both."
                                       : (text_from_bytes(hole) + " of addresses without memory").c_str());
   }
 }

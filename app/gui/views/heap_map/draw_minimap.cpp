@@ -74,7 +74,7 @@ std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, I
   draw_selection(draw, look, {at.x, top}, {end.x, std::min(end.y, bottom)});
   ImGui::SetCursorScreenPos(at);
   ImGui::InvisibleButton("minimap", size);
-  tooltip("All of the heap, in use from the left. A click shows what lies there.");
+  tooltip("The whole heap, memory in use from the left. Click to show the addresses there.");
   if (!ImGui::IsItemActive()) return std::nullopt;
   return address_of_minimap(pieces, static_cast<double>((ImGui::GetIO().MousePos.y - at.y) / size.y));
 }

@@ -74,7 +74,7 @@ void draw_tiles_alone(const AppState& state, TilePictureState& tiles, CommandQue
     if (grid)
       draw_tiles(state, tiles, *grid, std::max(16.0F, ImGui::GetContentRegionAvail().y - ImGui::GetFontSize() * 8));
     else
-      wrapped_text("This is no array with a layout, or it is empty: " + state.window.tiles);
+      wrapped_text("This is not an array with a layout, or it is empty: " + state.window.tiles);
   }
   ImGui::EndChild();
 }

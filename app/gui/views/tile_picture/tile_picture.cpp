@@ -32,7 +32,7 @@ int data_pixels(int pixels, std::uint64_t values, std::uint64_t all) {
 
 TileInk tile_ink(Theme theme) {
   const auto pixel = [&](Role role) { return pixel_from_color(color_of(theme, role)); };
-  // Lines are of either, so that areas add up: dark in data, and light in what is hatched.
+  // Lines belong to data or padding, so that areas add up: dark in data, light in padding.
   const auto line = [&](Role role, Role of, double share) {
     return pixel_from_color(mix(color_of(theme, role), color_of(theme, of), share));
   };

@@ -138,7 +138,7 @@ void draw_title(ImDrawList& draw, const Look& look, const Lane& lane, const char
              shortened(title, lane.to.x - lane.from.x - look.px(12)), Role::text);
 }
 
-// Its scale is its own, from nothing to its peak: of 128 MiB of VMEM not a pixel would be seen beside HBM.
+// It has its own scale, from 0 to its peak: on the scale of HBM, 128 MiB of VMEM would be less than a pixel.
 void draw_heap(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineHeap& heap,
                const Lane& lane) {
   draw.AddRectFilled(lane.from, lane.to, look.role(Role::free));
@@ -306,7 +306,7 @@ std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
       without_room.push_back(text_from_count(static_cast<std::int64_t>(count)) + " " + what + (count == 1 ? "" : "s"));
   };
   if (source.knows_regions && !source.heap.empty()) {
-    if (!picture.fits) without_room.emplace_back("what still fits");
+    if (!picture.fits) without_room.emplace_back("largest free block");
     if (!picture.fragmentation) without_room.emplace_back("fragmentation");
   }
   add(source.counters.size() - picture.counters.size(), "counter");
@@ -316,10 +316,10 @@ std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
     add(source.heaps.size() - picture.heaps.size() + source.heaps_left_out, "heap");
   const bool has_markers = !source.instants.empty() || !source.refusals.empty() || !source.stretches.empty();
   if (has_markers && !picture.markers) without_room.emplace_back("markers");
-  if (!has_strip) without_room.emplace_back("the strip of the whole time");
+  if (!has_strip) without_room.emplace_back("the overview of the whole trace");
   std::string words;
   for (const std::string& one : without_room) words += (words.empty() ? "No room for " : ", ") + one;
-  if (!words.empty()) words += " (F11: all of the window)";
+  if (!words.empty()) words += " (F11 maximises the view)";
   if (source.counters_left_out > 0)
     words += (words.empty() ? "" : "; ") + text_from_count(static_cast<std::int64_t>(source.counters_left_out)) +
              " more counter" + (source.counters_left_out == 1 ? "" : "s") + " in the report";
@@ -362,12 +362,12 @@ void draw_memory(ImDrawList& draw, const Look& look, const TimelinePicture& pict
   const bool has_pool_line = knows_regions && static_cast<double>(picture.source.pool_most) <= picture.memory.most;
   if (has_pool_line) draw_line(draw, picture, &TimelineColumn::pool, look.role(Role::text, 0.8F));
   draw_bytes_scale(draw, look, picture.memory);
-  std::string title = has_pool_line   ? "in use, below the line of the pool's size"
-                      : knows_regions ? "in use; the pool's size is far above"
-                                      : "in use; the pool's regions are not told";
-  if (picture.source.knows_requested) title += "; the line in it: what was asked for";
-  if (fits_y) title += "; y fits what is seen (Y)";
-  if (!fits_y && knows_regions && is_low(picture.source)) title += "; Y fits it";
+  std::string title = has_pool_line   ? "in use; the line above: pool size"
+                      : knows_regions ? "in use; the pool size is far above"
+                                      : "in use; the pool size is unknown";
+  if (picture.source.knows_requested) title += "; the line in it: requested";
+  if (fits_y) title += "; y axis fitted to the visible data (Y)";
+  if (!fits_y && knows_regions && is_low(picture.source)) title += "; Y fits the y axis";
   draw_title(draw, look, picture.memory, title.c_str());
 }
 
@@ -380,7 +380,7 @@ void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
     draw_area(draw, picture, *picture.fits, &TimelineColumn::largest_free, look.role(Role::largest_free, 0.75F),
               look.role(Role::largest_free, 0.35F));
     draw_bytes_scale(draw, look, *picture.fits);
-    draw_title(draw, look, *picture.fits, "what still fits");
+    draw_title(draw, look, *picture.fits, "largest free block");
   }
   if (picture.fragmentation) {
     draw.AddRectFilled(picture.fragmentation->from, picture.fragmentation->to, look.role(Role::free));

@@ -53,7 +53,7 @@ void draw_failure_flags(ImDrawList& draw, const Look& look, const TimelinePictur
     const float y = std::min(lane.y_of(picture.fits ? static_cast<double>(group.bytes) : 0), lane.to.y - look.px(20));
     draw_flag(
         draw, look, group.x + look.px(3), std::max(lane.from.y, y), picture.right(),
-        group.count == 1 ? "! asked " + asked : "! " + text_from_count(group.count) + " failures, asked up to " + asked,
+        group.count == 1 ? "! requested " + asked : "! " + text_from_count(group.count) + " failures, requested up to " + asked,
         Role::failure);
   }
 }
@@ -67,7 +67,7 @@ void draw_failures(ImDrawList& draw, const Look& look, const TimelinePicture& pi
     const float x = column.x + 0.5F;
     for (float y = top; y < memory.to.y; y += look.px(6))
       draw.AddLine({x, y}, {x, std::min(memory.to.y, y + look.px(4))}, look.role(Role::failure));
-    // As high as what was asked, beside what was there.
+    // As high as the request.
     if (picture.fits)
       draw.AddLine({x, picture.fits->to.y}, {x, picture.fits->y_of(static_cast<double>(column.bytes))},
                    look.role(Role::failure), is_crowded ? 1 : look.px(3));
@@ -198,7 +198,7 @@ std::optional<SnapTarget> find_snap_target(const TimelinePicture& picture, const
   };
   // At equal distance the first one wins.
   for (const TimelineMark& one : picture.source.failures)
-    offer(one.at, one.position, [&] { return "out of memory, asked " + text_from_bytes(one.bytes); });
+    offer(one.at, one.position, [&] { return "out of memory, requested " + text_from_bytes(one.bytes); });
   if (const auto& peak = picture.source.peak)
     offer(peak->at, peak->position, [&] { return "the peak, " + text_from_bytes(peak->bytes); });
   const auto marker = [](const TimelineMarker& one) {
@@ -207,9 +207,9 @@ std::optional<SnapTarget> find_snap_target(const TimelinePicture& picture, const
   };
   for (const TimelineMarker& one : picture.source.instants) offer(one.begin, one.position, [&] { return marker(one); });
   for (const TimelineMarker& one : picture.source.stretches)
-    offer(one.begin, one.position, [&] { return "begin of " + marker(one); });
+    offer(one.begin, one.position, [&] { return "start of " + marker(one); });
   for (const TimelineMark& one : picture.source.refusals)
-    offer(one.at, one.position, [&] { return "refused by the driver, asked " + text_from_bytes(one.bytes); });
+    offer(one.at, one.position, [&] { return "refused by the driver, requested " + text_from_bytes(one.bytes); });
   return best;
 }
 

@@ -103,9 +103,9 @@ void draw_headers() {
     table_header(column, column < name);
     if ((ImGui::TableGetColumnFlags(column) & ImGuiTableColumnFlags_IsEnabled) == 0) continue;
     switch (column) {
-      case flat: tooltip("What the frame itself allocated: it is the innermost one."); break;
-      case cum: tooltip("What the frame and everything that it called allocated."); break;
-      case count: tooltip("How many arrays or allocations the flat bytes are."); break;
+      case flat: tooltip("Allocated by the frame itself: the stacks in which it is the innermost frame."); break;
+      case cum: tooltip("Allocated by the frame and everything that it calls."); break;
+      case count: tooltip("Number of arrays or allocations in the flat bytes."); break;
       default: break;
     }
   }
@@ -184,8 +184,7 @@ void draw_top(const AppState& state, TopState& top, CommandQueue& commands) {
   draw_head(state, *answer, top, commands);
   if (top.rows.empty()) {
     const std::string& find = state.position().find;
-    wrapped_text("Nothing among " + text_from_count(static_cast<std::int64_t>(answer->rows.size())) +
-                 " frames matches " + (find.empty() ? "the filter." : "\"" + find + "\"."));
+    wrapped_text("None of " + text_from_count(static_cast<std::int64_t>(answer->rows.size())) + " frames matches " + (find.empty() ? "the filter." : "\"" + find + "\"."));
     if (ImGui::Button(find.empty() ? "Clear filter" : "Clear search")) {
       if (find.empty()) {
         commands.push(CommandId::clear_filter);

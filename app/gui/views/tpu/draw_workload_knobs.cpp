@@ -27,7 +27,7 @@ bool is_of_assignment(const WorkloadKnob& knob) {
 
 // What holds where the file says nothing.
 const char* unwritten(const WorkloadKnob& knob) {
-  return is_of_assignment(knob) ? "default" : "as written";
+  return is_of_assignment(knob) ? "default" : "unmodified";
 }
 
 // What is shown, and how one value of it is taken.
@@ -91,7 +91,7 @@ void draw_number(const Look& look, const Knob& of) {
   if (ImGui::InputText("##number", typed.data(), typed.size(),
                        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CharsDecimal))
     of.take(typed.data());
-  tooltip("Any number; Enter takes it.");
+  tooltip("Type any number and press Enter.");
 }
 
 void draw_knob(const Look& look, const WorkloadKnob& knob, const Source& source, CommandQueue& commands) {
@@ -104,9 +104,9 @@ void draw_knob(const Look& look, const WorkloadKnob& knob, const Source& source,
   is_changed ? bold_text(knob.key) : text(knob.key);
   const std::string written = !knob.written.empty()    ? knob.written
                               : is_of_assignment(knob) ? "its default"
-                                                       : "each has its own";
-  tooltip((is_changed ? "as written: " : "as it is written: ") + written +
-          (knob.is_worked_out ? ", worked out of others" : ""));
+                                                       : "one value each";
+  tooltip((is_changed ? "in the file: " : "as in the file: ") + written +
+          (knob.is_worked_out ? ", computed from other values" : ""));
   ImGui::TableNextColumn();
   if (knob.kind == KnobKind::choice)
     draw_choice(shown);
@@ -114,7 +114,7 @@ void draw_knob(const Look& look, const WorkloadKnob& knob, const Source& source,
     draw_switch(shown);
   else
     draw_number(look, shown);
-  if (is_changed && knob.is_worked_out && ImGui::SmallButton("as its formula gives it")) shown.take({});
+  if (is_changed && knob.is_worked_out && ImGui::SmallButton("use the formula")) shown.take({});
   ImGui::PopID();
 }
 
