@@ -50,7 +50,7 @@ tl::expected<std::unique_ptr<DevicePool>, std::string> DevicePool::open(int devi
   if (kind == Kind::collective || kind == Kind::pinned_host)
     return Refusal(fmt::format("{} is no pool for the arrays of a program", name_of(setup->options)));
   if (!setup->upstream.device_bytes)
-    return Refusal("TF_FORCE_UNIFIED_MEMORY asks for managed memory, which this pool does not have");
+    return Refusal("TF_FORCE_UNIFIED_MEMORY requests managed memory, which this pool does not support");
   return std::unique_ptr<DevicePool>(new DevicePool(*opened, *setup));
 }
 
@@ -66,9 +66,8 @@ std::string DevicePool::out_of_memory_text(std::uint64_t bytes, const Allocation
     return fmt::format("device {}: {}; so it would with the original", device_, text_from_fault(answer.fault));
   const Statistics now = pool_.allocator().statistics();
   return fmt::format(
-      "out of memory: {} B ({:.2f} GiB) asked of {} on device {}; its pool has {:.2f} GiB, {:.2f} GiB of them free, "
-      "the "
-      "largest piece {:.2f} GiB{}",
+      "out of memory: requested {} B ({:.2f} GiB) of {} on device {}; its pool has {:.2f} GiB, {:.2f} GiB of it free "
+      "(largest free block {:.2f} GiB){}",
       bytes, gib_of(bytes), heap_.name(), device_, gib_of(now.pool_bytes), gib_of(now.pool_bytes - now.in_use_bytes),
       gib_of(now.largest_free_bytes),
       now.limit_bytes == no_limit ? std::string()

@@ -32,7 +32,7 @@ class EventSink final : public Sink {
 std::string text_from_event(const RegionEvent& event) {
   switch (event.kind) {
     case RegionEvent::Kind::claimed:
-      return fmt::format("region {} of {} B at {:#x}, {} B asked", event.region, event.bytes, event.base,
+      return fmt::format("region {} of {} B at {:#x}, {} B requested", event.region, event.bytes, event.base,
                          event.asked_bytes);
     case RegionEvent::Kind::refused: return fmt::format("{} B refused by the driver", event.bytes);
     case RegionEvent::Kind::released: return fmt::format("region {} of {} B given back", event.region, event.bytes);
@@ -147,8 +147,8 @@ class Checker {
   }
 
   bool check_state(const RecordedState& recorded) {
-    if (recorded.told_operations != at_)
-      return differ(recorded.line, "the number of operations so far", fmt::to_string(recorded.told_operations),
+    if (recorded.operations_before != at_)
+      return differ(recorded.line, "the number of operations so far", fmt::to_string(recorded.operations_before),
                     fmt::to_string(at_));
     const WalkedState state = compute_state(allocator_, recorded.chunk_list.has_value());
     for (const RecordedState::Number& number : recorded.numbers) {

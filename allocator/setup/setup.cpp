@@ -43,7 +43,7 @@ tl::expected<Setup, std::string> set_up_jax(const SetupWords& words, std::option
   if (!memory) return Refusal(memory.error());
   if (kind && *kind != kind_of(memory->options))
     return Refusal(
-        fmt::format("the settings choose {}, and {} was asked for by name", name_of(memory->options), words.allocator));
+        fmt::format("the settings choose {}, but --allocator names {}", name_of(memory->options), words.allocator));
   Setup setup;
   setup.options = std::move(memory->options);
   setup.upstream.granularity = memory->granularity;

@@ -246,14 +246,14 @@ class Fragments final : public Workload {
 
 constexpr Description descriptions[] = {
     {"training", "A training step, with Adam",
-     "Activations grow through the forward pass and go in the backward pass."},
-    {"checkpointing", "The same with gradient checkpointing",
-     "Activations are made twice, and the peak is half as high."},
-    {"growing", "Batches that grow until one fails", "How near the limit is, and what is asked when it is reached."},
-    {"inference", "A server with requests of all lengths", "Caches of all sizes leave holes: fragmentation rises."},
-    {"two-models", "Two models by turns", "What stays of one model cuts up the room of the other."},
-    {"leak", "Training that keeps too much", "A line of code whose bytes never fall; at last a step fails."},
-    {"fragments", "Why 3 GiB fail with 12 GiB free", "Enough is free, in eight pieces that indices keep apart."},
+     "Activations grow in the forward pass and are freed in the backward pass."},
+    {"checkpointing", "A training step with gradient checkpointing",
+     "Activations are computed twice, and the peak is half as high."},
+    {"growing", "Batches that grow until one fails", "How close the limit is, and which request fails at it."},
+    {"inference", "A server with requests of all lengths", "Caches of all sizes leave gaps, so fragmentation rises."},
+    {"two-models", "Two models in turn", "What remains of one model fragments the memory of the other."},
+    {"leak", "Training that keeps too much", "A line of code whose bytes never fall, until a step fails."},
+    {"fragments", "Why 3 GiB fail with 12 GiB free", "Enough is free, but in eight blocks that indices keep apart."},
 };
 
 }  // namespace

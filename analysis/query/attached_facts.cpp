@@ -7,13 +7,13 @@
 #include "analysis/model/clamped.h"
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
-#include "collector/wire/told_names.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope {
 namespace {
 
 // The driver is asked once a second.
-constexpr std::int64_t told_within_ns = 5'000'000'000;
+constexpr std::int64_t reported_within_ns = 5'000'000'000;
 
 struct Told {
   std::uint64_t bytes = 0, position = 0;
@@ -28,7 +28,7 @@ std::optional<Told> find_told(const Stream& stream, const Mark& mark) {
     std::optional<CounterSample> first;
     series.for_each([&](const CounterSample& sample) {
       if (first || sample.event < mark.event) return;
-      if (clamped_difference(sample.time_ns, mark.time_ns) <= told_within_ns) first = sample;
+      if (clamped_difference(sample.time_ns, mark.time_ns) <= reported_within_ns) first = sample;
     });
     if (!first || first->value < 0) continue;
     if (!told) told = Told{};
@@ -48,23 +48,38 @@ std::uint64_t in_use_on_devices(const Stream& stream, const std::vector<bool>& c
   return bytes;
 }
 
-// The last word about it, and when that was said, where it was later than at the attaching.
+// Recordings from before 2026-11-25 say it in other words.
+constexpr std::string_view earlier_calls_are = "the driver's calls are ";
+constexpr std::pair<std::string_view, std::string_view> earlier_words[] = {
+    {"told by ", wire::recorded_with}, {"not told yet: ", wire::not_recorded_yet}, {"not told: ", wire::not_recorded}};
+
+std::string in_todays_words(std::string_view how) {
+  for (const auto& [earlier, today] : earlier_words)
+    if (how.starts_with(earlier)) return std::string(today) + std::string(how.substr(earlier.size()));
+  return std::string(how);
+}
+
+// The last state, and its time if that was later than at the attaching.
 void add_driver_calls(const Stream& stream, const Mark& attached, AttachedFacts& facts) {
-  std::string_view how;
-  std::size_t words = 0;
+  std::string_view last;
+  std::size_t changes = 0;
   for (const JobFact& fact : stream.definitions().job()) {
     if (fact.key != wire::driver_calls_fact) continue;
-    how = fact.value;
-    ++words;
+    last = fact.value;
+    ++changes;
   }
-  if (how.empty()) return;
-  facts.driver_calls = std::string(wire::driver_calls_are) + std::string(how);
-  facts.are_calls_told = how.starts_with(wire::told_by);
-  facts.may_be_told_later = how.starts_with(wire::not_told_yet);
-  if (words < 2) return;  // There may be millions of marks.
-  for (const Mark& mark : stream.marks())
-    if (mark.event > attached.event && stream.definitions().text(mark.name) == facts.driver_calls)
+  if (last.empty()) return;
+  const std::string how = in_todays_words(last);
+  facts.driver_calls = std::string(wire::driver_calls_are) + how;
+  facts.are_calls_recorded = how.starts_with(wire::recorded_with);
+  facts.may_be_recorded_later = how.starts_with(wire::not_recorded_yet);
+  if (changes < 2) return;  // There may be millions of marks.
+  const std::string earlier_sentence = std::string(earlier_calls_are) + std::string(last);
+  for (const Mark& mark : stream.marks()) {
+    const std::string_view name = stream.definitions().text(mark.name);
+    if (mark.event > attached.event && (name == facts.driver_calls || name == earlier_sentence))
       facts.calls_since_ns = clamped_difference(mark.time_ns, attached.time_ns);
+  }
 }
 
 }  // namespace
@@ -90,7 +105,7 @@ std::vector<AttachedFacts> find_attached(const Trace& trace) {
     facts.realtime_ns = stream.clocks().realtime_of((*mark).time_ns);
     const auto told = find_told(stream, *mark);
     if (told) facts.held_bytes = told->bytes;
-    if (told) facts.told_after_ns = told->after_ns;
+    if (told) facts.reported_after_ns = told->after_ns;
     add_driver_calls(stream, *mark, facts);
     facts.identified_bytes = in_use_on_devices(stream, counted[i], told ? told->position : (*mark).event + 1);
   }
@@ -99,15 +114,15 @@ std::vector<AttachedFacts> find_attached(const Trace& trace) {
 
 std::string text_from_attached(const AttachedFacts& facts) {
   const auto bytes = [](std::uint64_t count) { return text_from_bytes(static_cast<std::int64_t>(count)); };
-  std::string text = facts.is_left_alone ? "Its totals are watched" : "Attached";
+  std::string text = facts.is_left_alone ? "Watched by its totals" : "Attached";
   if (facts.realtime_ns) text += (facts.is_left_alone ? " since " : " at ") + text_from_realtime(*facts.realtime_ns);
   text += ".";
   if (!facts.held_bytes)
-    return text + " What it held then is not told" +
+    return text + " The memory that it held then is unknown" +
            (facts.is_left_alone ? "." : fmt::format("; {} is identified.", bytes(facts.identified_bytes)));
   const std::uint64_t identified = std::min(facts.identified_bytes, *facts.held_bytes);
   text += fmt::format(" {:.1f} s later the process held {} on its devices",
-                      static_cast<double>(facts.told_after_ns) / 1e9, bytes(*facts.held_bytes));
+                      static_cast<double>(facts.reported_after_ns) / 1e9, bytes(*facts.held_bytes));
   if (facts.is_left_alone) return text + ".";
   text += "; ";
   if (identified == *facts.held_bytes) return text + "all of it is identified.";
@@ -118,10 +133,9 @@ std::string text_from_attached(const AttachedFacts& facts) {
 std::string text_from_driver_calls(const AttachedFacts& facts) {
   if (facts.driver_calls.empty()) return {};
   std::string text = facts.driver_calls;
-  text[0] = static_cast<char>(text[0] - 'a' + 'A');
   if (facts.calls_since_ns)
     text += fmt::format(", since {:.1f} s after that{}", static_cast<double>(*facts.calls_since_ns) / 1e9,
-                        facts.are_calls_told ? "; what it took before is not known" : "");
+                        facts.are_calls_recorded ? "; earlier allocations are unknown" : "");
   return text + ".";
 }
 

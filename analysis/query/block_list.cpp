@@ -127,7 +127,7 @@ class Sorter {
   std::unordered_map<std::uint64_t, Key> own_code_;
 };
 
-constexpr std::string_view no_times = "This file has no times; event>N asks for when a block was taken.";
+constexpr std::string_view no_times = "This file has no times; event>N selects blocks by when they were allocated.";
 
 }  // namespace
 
@@ -152,33 +152,33 @@ std::vector<WhereField> block_where_fields(const Trace& trace) {
   }
   const auto if_there = [](bool is_there, std::string_view reason) { return is_there ? std::string_view() : reason; };
   const std::string_view times = if_there(has_times, no_times);
-  const std::string_view requests = if_there(has_requested, "This file does not tell what was asked for.");
+  const std::string_view requests = if_there(has_requested, "This file does not report requested sizes.");
   const std::string_view addresses = if_there(has_addresses, "This file has no addresses.");
-  constexpr std::string_view one_block = "A row is one block: size>1GiB asks for its bytes.";
-  return {{"size", FieldKind::bytes, "bytes that the block takes, rounding included", {}},
-          {"requested", FieldKind::bytes, "bytes that were asked for", requests},
+  constexpr std::string_view one_block = "A row is one block: use size>1GiB.";
+  return {{"size", FieldKind::bytes, "bytes of the block, including rounding", {}},
+          {"requested", FieldKind::bytes, "requested bytes", requests},
           {"waste", FieldKind::bytes, "bytes that rounding added", requests},
           {"rounding", FieldKind::percent, "waste as a share of the block", requests},
-          {"age", FieldKind::time, "how long ago it was taken", times},
-          {"lifetime", FieldKind::time, "from when it was taken to when it will be gone; not of what stays", times},
-          {"event", FieldKind::count, "number of the event that took it", {}},
+          {"age", FieldKind::time, "time since it was allocated", times},
+          {"lifetime", FieldKind::time, "time from allocation to free; unknown for blocks that are not freed", times},
+          {"event", FieldKind::count, "number of the event that allocated it", {}},
           {"stack", FieldKind::text, "function or file of any frame", {}},
           {"function", FieldKind::text, "function of any frame", {}},
           {"file", FieldKind::text, "file of any frame", {}},
-          {"own", FieldKind::text, "own code: the innermost line that is no library's, as function  file:line", {}},
-          {"tag", FieldKind::text, "what the allocator was told that it is for", {}},
+          {"own", FieldKind::text, "your code: the innermost line outside libraries, as function  file:line", {}},
+          {"tag", FieldKind::text, "tag that the allocator got for it", {}},
           {"heap", FieldKind::text, "name of the heap", {}},
           {"layer", FieldKind::text, "physical, pool, chunk, framework or program", {}},
           {"device", FieldKind::text, "device: its number, or a part of the heap's name", {}},
           {"address", FieldKind::bytes, "=: the block that holds it; < and >: where it begins", addresses},
           {"offset", FieldKind::bytes, "as address, from the heap's lowest address", addresses},
           {"stream", FieldKind::count, "number of the device stream", {}},
-          {"state", FieldKind::text, "live, or pending: freed, and a device stream still may use it", {}},
+          {"state", FieldKind::text, "live, or pending: freed, but a device stream may still use it", {}},
           {"bytes", FieldKind::bytes, {}, one_block},
           {"count", FieldKind::count, {}, one_block},
-          {"kind", FieldKind::text, {}, "Blocks are not told apart by kind; heap: and layer: say where they lie."},
-          {"label", FieldKind::text, {}, "Blocks have no labels; tag: asks for their tag."},
-          {"time", FieldKind::time, {}, "A block is asked for by age or event; the moment is chosen with --at."}};
+          {"kind", FieldKind::text, {}, "Blocks have no kind; use heap: or layer:."},
+          {"label", FieldKind::text, {}, "Blocks have no labels; use tag:."},
+          {"time", FieldKind::time, {}, "Use age: or event:; --at chooses the time."}};
 }
 
 bool needs_ends(const Trace& trace, const BlockQuery& query) {

@@ -191,7 +191,7 @@ Result<DeviceRequests> find_device_requests(const Trace& trace, std::optional<st
     }
   }
   if (all.empty())
-    return Failure(Error{"nothing in it asked for memory", "Open a trace with allocations.", {}, {}, {}});
+    return Failure(Error{"it has no requests for memory", "Open a trace with allocations.", {}, {}, {}});
   const auto chosen = std::max_element(all.begin(), all.end(), [&](const DeviceRequests& a, const DeviceRequests& b) {
     const auto rank = [&](const DeviceRequests& requests) {
       return std::pair(!device || requests.device == device, requests.stream.operations.size());

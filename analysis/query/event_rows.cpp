@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/trace/event_fields.h"
+#include "analysis/trace/pass.h"
 
 namespace hbmscope {
 namespace {
@@ -66,9 +67,9 @@ std::string_view words_for_event(const EventRow& row) {
   switch (row.kind) {
     case RecordKind::alloc: return "allocated";
     case RecordKind::free: return row.is_derived ? "freed, not recorded" : "freed";
-    case RecordKind::free_requested: return "free asked for";
+    case RecordKind::free_requested: return "free requested";
     case RecordKind::free_at: return "freed, unknown";
-    case RecordKind::free_requested_at: return "free asked for, unknown";
+    case RecordKind::free_requested_at: return "free requested, unknown";
     case RecordKind::move: return "moved";
     case RecordKind::attribute: return "named";
     case RecordKind::region_grow: return "pool grew";

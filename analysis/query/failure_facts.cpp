@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "analysis/model/clamped.h"
 #include "analysis/trace/pass_from.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -149,9 +150,9 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
   facts.largest_free_bytes = space.largest_free();
   if (facts.free_bytes) facts.free_pieces = space.free_chunks();
   const auto told = [&](std::string_view name) { return find_told(stream, name, failure.heap, failure.event); };
-  if (!facts.free_bytes) facts.free_bytes = told(told_figure::free);
-  if (!facts.largest_free_bytes) facts.largest_free_bytes = told(told_figure::largest_free);
-  facts.limit_bytes = told(told_figure::limit);
+  if (!facts.free_bytes) facts.free_bytes = told(reported_figure::free);
+  if (!facts.largest_free_bytes) facts.largest_free_bytes = told(reported_figure::largest_free);
+  facts.limit_bytes = told(reported_figure::limit);
   facts.driver_bytes = failure.available_bytes;
   facts.stack = failure.stack;
   facts.verdict = verdict_of(facts);
@@ -165,57 +166,57 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
 
 namespace {
 
-// Where the source tells figures of the heap, and not its pieces.
-std::string sentence_of_told(const FailureFacts& facts) {
-  const auto bytes = [](std::uint64_t value) { return text_from_bytes(value); };
+// ", 6.00 GiB on the device outside the pool"; nothing where that is unknown.
+std::string device_text(const FailureFacts& facts) {
+  return facts.driver_bytes ? ", and " + text_from_bytes(*facts.driver_bytes) + " on the device, outside the pool"
+                            : std::string();
+}
+
+// "12.0 GiB was free in the pool, in 8 blocks": how many blocks a source may not report.
+std::string free_text(const FailureFacts& facts) {
+  std::string text = *facts.free_bytes == 0 ? "Nothing" : text_from_bytes(*facts.free_bytes);
+  text += " was free in the pool";
+  if (*facts.free_bytes > 0 && facts.free_pieces)
+    text += *facts.free_pieces == 1 ? ", in one block"
+                                    : ", in " + text_from_count(signed_from(*facts.free_pieces)) + " blocks";
+  return text + device_text(facts) + ".";
+}
+
+std::string not_enough_text(const FailureFacts& facts) {
   if (!facts.free_bytes) {
     const TextPair pair = texts_from_bytes(signed_from(facts.asked_bytes), signed_from(*facts.limit_bytes));
-    return pair.first + " was asked for, and there may be " + pair.second + ": too big.";
+    return "Not enough memory: requested " + pair.first + ", and the limit is " + pair.second + ".";
   }
-  std::string text = bytes(facts.asked_bytes) + " was asked for; " + bytes(*facts.free_bytes) + " was free";
-  if (facts.largest_free_bytes) text += ", the largest piece " + bytes(*facts.largest_free_bytes);
-  switch (facts.verdict) {
-    case FailureVerdict::too_big: return text + ": too big, all of it together would not have held it.";
-    case FailureVerdict::scattered: return text + ": fragmented, it is enough, and no piece is large enough.";
-    case FailureVerdict::had_room: return text + ": a free piece would have held it, and it was not used.";
-    default: return text + ".";
-  }
+  const std::uint64_t all = clamped_sum(*facts.free_bytes, facts.driver_bytes.value_or(0));
+  const TextPair pair = texts_from_bytes(signed_from(facts.asked_bytes), signed_from(all));
+  return "Not enough memory: requested " + pair.first + ", and even all free memory together (" + pair.second +
+         ") is less. " + free_text(facts);
 }
 
 }  // namespace
 
 std::string sentence_of(const FailureFacts& facts) {
-  const std::string asked = text_from_bytes(facts.asked_bytes) + " was asked for";
-  const bool is_told = facts.free_bytes || facts.verdict == FailureVerdict::too_big;
-  if (!facts.free_pieces && is_told) return sentence_of_told(facts);
+  const std::string requested = "Requested " + text_from_bytes(facts.asked_bytes);
+  if (facts.verdict == FailureVerdict::too_big) return not_enough_text(facts);
   if (facts.verdict == FailureVerdict::unknown && facts.is_inexact)
-    return asked + "; events of this heap were lost before, or contradict each other, so what was free is not known.";
-  if (facts.verdict == FailureVerdict::unknown) return asked + "; what was free is not told.";
-  const std::uint64_t free = *facts.free_bytes, pieces = *facts.free_pieces;
-  const TextPair pair = texts_from_bytes(signed_from(facts.asked_bytes), signed_from(*facts.largest_free_bytes));
-  const std::string asked_exact = pair.first + " was asked for";
-  const std::string in_pieces = pieces == 0 ? "nothing was free in the pool"
-                                : pieces == 1
-                                    ? text_from_bytes(free) + " was free in the pool, in one piece"
-                                    : text_from_bytes(free) + " was free in the pool, in " +
-                                          text_from_count(signed_from(pieces)) + " pieces, the largest " + pair.second;
-  const std::string driver =
-      facts.driver_bytes ? ", and the driver had " + text_from_bytes(*facts.driver_bytes) + " left" : std::string();
+    return requested + "; how much was free is unknown, because events of this heap were lost or contradict each other.";
+  if (!facts.free_bytes) return requested + "; how much was free is unknown.";
+  const TextPair pair =
+      texts_from_bytes(signed_from(facts.asked_bytes), signed_from(facts.largest_free_bytes.value_or(0)));
+  const std::string largest =
+      facts.largest_free_bytes ? "the largest free block is " + pair.second : std::string("no free block is large enough");
   switch (facts.verdict) {
-    case FailureVerdict::too_big:
-      return asked_exact + "; " + in_pieces + driver + ": too big, all of it together would not have held it.";
     case FailureVerdict::scattered:
-      return asked_exact + "; " + in_pieces + driver + ": fragmented, it is enough, and no piece is large enough.";
+      return "Fragmented: requested " + pair.first + "; " + text_from_bytes(*facts.free_bytes) +
+             " is free in total, but " + largest + ". " + free_text(facts);
     case FailureVerdict::split:
-      return asked_exact + "; " + in_pieces + driver +
-             ": enough together, and neither a free piece nor what the driver had is large enough.";
+      return "Free memory is split between the pool and the device: requested " + pair.first + ", but " + largest +
+             ". " + free_text(facts);
     case FailureVerdict::limit:
-      return asked_exact + "; " + in_pieces + driver +
-             ", more than that: a limit of the process or of the allocator kept it from being taken.";
+      return "A limit of the process or the allocator was reached: requested " + pair.first + ". " + free_text(facts);
     case FailureVerdict::had_room:
-      return asked_exact + "; " + in_pieces + driver +
-             ": a free piece would have held it, and the allocator did not use it.";
-    default: return asked + ".";
+      return "Requested " + pair.first + ", and " + largest + ", but the allocator did not use it. " + free_text(facts);
+    default: return requested + ". " + free_text(facts);
   }
 }
 
@@ -223,14 +224,15 @@ std::string unknowns_of(const FailureFacts& facts) {
   std::string text;
   const auto add = [&](std::string_view words) { text += (text.empty() ? "" : " ") + std::string(words); };
   if (facts.is_inexact && facts.free_pieces)
-    add("By the events that are left, " + text_from_bytes(*facts.free_bytes) + " was free, the largest piece " +
-        text_from_bytes(facts.largest_free_bytes.value_or(0)) + ": neither is exact.");
+    add("According to the remaining events, " + text_from_bytes(*facts.free_bytes) +
+        " was free, the largest free block " + text_from_bytes(facts.largest_free_bytes.value_or(0)) +
+        "; neither is exact.");
   else if (facts.verdict == FailureVerdict::unknown)
-    add("The regions of this heap are not told, so neither is what was free in it.");
-  if (!facts.driver_bytes) add("How much the driver had left is not told.");
+    add("The free memory of this heap is unknown, because its regions are not reported.");
+  if (!facts.driver_bytes) add("The free memory on the device outside the pool is unknown.");
   if (facts.verdict == FailureVerdict::had_room)
-    add("Which pieces the request may use is not told: one of another stream, or of a private pool, is not given out.");
-  if (facts.verdict == FailureVerdict::limit) add("Which limit was set is not told.");
+    add("Which free blocks the request may use is unknown: not those of another stream or of a private pool.");
+  if (facts.verdict == FailureVerdict::limit) add("The limit is unknown.");
   return text;
 }
 

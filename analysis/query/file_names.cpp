@@ -109,9 +109,9 @@ bool is_library_binary(std::string_view file) {
   return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == std::string_view::npos;
 }
 
-// Told by PyTorch's profiler in the place of a file.
+// What PyTorch's profiler, or the reader of its traces, has in place of a file; "<not told>" in earlier recordings.
 bool is_no_file(std::string_view file) {
-  return file == "<operator>" || file == "<built-in>" || file == "<module>" || file == "<not told>";
+  return file == "<operator>" || file == "<built-in>" || file == "<module>" || file == "<unknown>" || file == "<not told>";
 }
 
 // "/tmp/ipykernel_35137/199179691.py": the numbers change with every start of the notebook.

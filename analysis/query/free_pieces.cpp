@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analysis/trace/pass.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -122,9 +123,9 @@ std::string sentence_of(const FreePieces& free, std::optional<std::uint64_t> req
     largest = std::move(pair.first);
     request = "; the request was " + pair.second;
   }
-  if (free.count == 1) return largest + " is free, in one piece" + request + ".";
+  if (free.count == 1) return largest + " is free, in one block" + request + ".";
   return text_from_bytes(signed_from(free.bytes)) + " is free, in " + text_from_count(signed_from(free.count)) +
-         " pieces. The largest is " + largest + request + ".";
+         " blocks. The largest is " + largest + request + ".";
 }
 
 const LargestRequest* FreeHistory::largest_request_at(std::uint64_t position) const {

@@ -61,7 +61,7 @@ std::vector<JobFactRow> find_job_facts(const Trace& trace) {
 }
 
 std::string text_from_setting(const std::optional<std::string>& value) {
-  if (!value) return "(not told)";
+  if (!value) return "(unknown)";
   return value->empty() ? "(empty)" : *value;
 }
 

@@ -203,9 +203,9 @@ class Parser {
     const auto field =
         std::find_if(fields_.begin(), fields_.end(), [&](const WhereField& f) { return f.name == name; });
     if (field == fields_.end())
-      return fail(begin, fmt::format("'{}' is no field here", name), fmt::format("Known: {}.", known_fields()));
+      return fail(begin, fmt::format("'{}' is not a field here", name), fmt::format("Known: {}.", known_fields()));
     if (!field->unavailable.empty())
-      return fail(begin, fmt::format("'{}' can't be asked here", name), std::string(field->unavailable));
+      return fail(begin, fmt::format("'{}' can't be used here", name), std::string(field->unavailable));
     WhereNode node{WhereNode::Kind::term, {}, {}};
     node.term.field = static_cast<std::size_t>(field - fields_.begin());
     node.term.op = op.op;

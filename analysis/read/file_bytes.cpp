@@ -22,7 +22,7 @@ Result<ByteBuffer> ByteBuffer::allocate(std::uint64_t bytes, const std::string& 
 
 Error reading_failed(const std::string& file, std::uint64_t at_byte, int system_error) {
   return refusal(fmt::format("reading failed at byte {}: {}", at_byte, std::strerror(system_error)),
-                 "Is the disk or the network still there?", file);
+                 "Check the disk or the network.", file);
 }
 
 Result<ByteBuffer> read_file(const std::string& file, std::uint64_t max_bytes, ReadControl* control) {

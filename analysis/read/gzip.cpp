@@ -63,7 +63,7 @@ Error locate_damage(std::span<const std::uint8_t> bytes, const std::string& name
   if (state == Z_OK) {
     error.what = fmt::format("the gzip data ends too early: {} came out of it and more was to follow",
                              text_from_bytes(static_cast<std::int64_t>(produced)));
-    error.remedy = "The file was cut off, while it was written or copied; copy or save it again.";
+    error.remedy = "The file was cut off while it was written or copied; copy or save it again.";
   } else if (stream.msg != nullptr) {
     error.what = fmt::format("the gzip data is damaged ({})", stream.msg);
   }
@@ -107,7 +107,7 @@ Result<ByteBuffer> inflate_gzip(std::span<const std::uint8_t> bytes, const std::
     const auto rest = bytes.subspan(consumed);
     if (members > 0 && !is_gzip(rest)) {
       import.add("bytes_after_gzip", Severity::warning, static_cast<std::int64_t>(rest.size()),
-                 "Bytes behind the end of the gzip data were left out. Two files pasted together, or padding.",
+                 "Bytes after the end of the gzip data were ignored; two files may have been concatenated.",
                  fmt::format("at byte {}", consumed));
       break;
     }

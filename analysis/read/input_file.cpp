@@ -51,7 +51,7 @@ Result<InputFile> InputFile::open(const std::string& path, std::uint64_t max_byt
     file.stream_.reset(std::fopen(path.c_str(), "rb"));
     if (file.stream_ == nullptr)
       return Failure(refusal(fmt::format("the file can't be opened: {}", std::strerror(errno)),
-                             "Check who owns it and who may read it.", path));
+                             "Check its owner and permissions.", path));
     std::setvbuf(file.stream_.get(), nullptr, _IONBF, 0);  // All reads are large.
     const std::uintmax_t size = fs::file_size(path, error);
     if (!error) {
@@ -69,7 +69,7 @@ Result<InputFile> InputFile::open(const std::string& path, std::uint64_t max_byt
   if (*got == 0)
     return Failure(is_stdin ? refusal("nothing came", "Pipe a profile into it.", file.name_)
                             : refusal("the file is empty",
-                                      "Was the job stopped while it was writing? Save the profile again.", path));
+                                      "The job may have been stopped while it was writing; save the profile again.", path));
   file.is_gzip_ = hbmscope::is_gzip(file.first_.bytes());
   if (file.is_gzip_) file.inside_ = inflate_beginning(file.first_.bytes());
   return file;

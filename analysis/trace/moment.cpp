@@ -16,7 +16,7 @@ namespace hbmscope {
 namespace {
 
 Failure moment_refusal(std::string what, std::string remedy) {
-  return Failure(Error{std::move(what), std::move(remedy), {}, {}, false});
+  return Failure(refusal(std::move(what), std::move(remedy)));
 }
 
 std::vector<std::uint64_t> end_positions(const Trace& trace) {
@@ -44,11 +44,11 @@ std::string time_of_day(const Stream& stream, std::int64_t time_ns) {
   return realtime_ns ? ", " + text_from_realtime(*realtime_ns) : std::string();
 }
 
-// "6488 events and marks": positions count all that stands among the events, a marker or a counter too.
+// "6488 events and markers": positions count all that stands among the events, a marker or a counter too.
 std::string text_from_places(const Stream& stream) {
   const bool has_others =
       stream.end_position() > stream.counts().total + stream.counts().lost + stream.counts().skipped;
-  return fmt::format("{} {}", stream.end_position(), has_others ? "events and marks" : "events");
+  return fmt::format("{} {}", stream.end_position(), has_others ? "events and markers" : "events");
 }
 
 // Where one stream's event stands, the others are where their clocks say; with a single stream, which most traces have,
@@ -81,7 +81,7 @@ Result<Moment> find_peak(const Trace& trace) {
       best_stream = i;
     }
   if (best.in_use_bytes == 0)
-    return moment_refusal("there is no peak: no heap of this trace ever held anything", "Leave --at out for the end.");
+    return moment_refusal("there is no peak: no heap of this trace ever had memory in use", "Leave --at out for the end.");
   return moment_of_event(trace, best_stream, best.position, best.time_ns, "the peak");
 }
 
@@ -104,7 +104,7 @@ Result<Moment> find_out_of_memory(const Trace& trace, bool of_those_beside = fal
   }
   if (last == nullptr && !of_those_beside) return find_out_of_memory(trace, true);
   if (last == nullptr)
-    return moment_refusal("no out-of-memory is in this trace", "Ask for --at peak, or leave --at out for the end.");
+    return moment_refusal("this trace has no out-of-memory error", "Use --at peak, or remove --at for the end.");
   return moment_of_event(trace, last_stream, last->event, last->time_ns, "the last out-of-memory");
 }
 
@@ -138,11 +138,11 @@ Result<Moment> find_event(const Trace& trace, std::string_view stream_number, st
   if (!position) return moment_refusal(fmt::format("'#{}' is no number of an event", number), "Write --at '#4711'.");
   if (stream_number.empty() && trace.streams.size() != 1)
     return moment_refusal("this trace has several streams, each with its own numbers",
-                   "Name the stream too, as in --at '2#4711', or a time, peak, oom or end.");
+                          "Name the stream too, as in --at '2#4711', or a time, peak, oom or end.");
   const auto named = stream_number.empty() ? std::optional<std::uint64_t>(1) : parse_whole(stream_number);
   if (!named || *named == 0 || *named > trace.streams.size())
     return moment_refusal(fmt::format("there is no stream '{}': the trace has {}", stream_number, trace.streams.size()),
-                   "Streams count from 1.");
+                          "Streams count from 1.");
   return find_moment(trace, *named - 1, *position);
 }
 
@@ -156,8 +156,8 @@ Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::ui
   const Stream& stream = trace.streams[stream_index];
   if (position > stream.end_position())
     return moment_refusal(
-        fmt::format("there is no event {}: the trace has {}, marks included", position, stream.end_position()),
-        "Name one of them, or a time.");
+        fmt::format("there is no event {}: the trace has {}, including markers", position, stream.end_position()),
+        "Use one of them, or a time.");
   if (trace.streams.size() > 1)
     return moment_of_event(trace, stream_index, position, time_at(stream, position),
                            fmt::format("stream {}", stream_index + 1));
@@ -186,8 +186,9 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
     return find_event(trace, text.substr(0, mark), text.substr(mark + 1));
   const auto since = parse_time_ns(text);
   if (!since)
-    return moment_refusal(fmt::format("'{}' is no moment", text),
-                   "Write start, end, peak, oom, a time since the first event such as 12.5s or 300ms, or #EVENT.");
+    return moment_refusal(
+        fmt::format("'{}' is no moment", text),
+        "Write start, end, peak, oom, a time since the first event such as 12.5s or 300ms, or #EVENT.");
   if (std::none_of(trace.streams.begin(), trace.streams.end(), [](const Stream& s) { return s.has_times(); }))
     return moment_refusal("this file has no times", "Name an event: --at '#4711'.");
   // The clock of the stream that began first is the one that a person means.

@@ -10,6 +10,7 @@
 
 #include "analysis/model/clamped.h"
 #include "analysis/trace/layers.h"
+#include "analysis/trace/pass.h"
 #include "analysis/trace/stream_names.h"
 
 namespace hbmscope {
@@ -165,8 +166,7 @@ class ProfileMaker {
     for (std::size_t column = 0; column < values.size(); ++column) {
       if (values[column] > std::numeric_limits<std::int64_t>::max() - totals_[column]) {
         profile_.import.add("sum_over_2_63", Severity::loss, 1,
-                            "Blocks add up to 2^63 bytes or more, which no device holds; those beyond count as 0. The "
-                            "producer wrote nonsense, or the file is damaged.");
+                            "Blocks add up to 2^63 bytes or more, which no device has; those beyond count as 0. The producer wrote wrong values, or the file is damaged.");
         values[column] = 0;
       }
       totals_[column] += values[column];

@@ -24,23 +24,23 @@ AddressProblems& operator+=(AddressProblems& sum, const AddressProblems& more) {
 template <class Add>
 void add_physical(const PhysicalProblems& problems, const Add& add) {
   add("handle_release_unknown", Severity::notice, problems.unknown_releases,
-      "Physical handles were released or exported that are not there: twice, or they are older than the recording.");
+      "Unknown physical handles were released or exported: released twice, or created before the recording.");
   add("handle_release_missed", Severity::warning, problems.missed_releases,
-      "The driver gave a handle's number out again without a release, which is taken to have happened just before.");
+      "The driver reused the number of a handle without a release; the release is assumed to be just before.");
   add("map_of_unknown_handle", Severity::notice, problems.unknown_handles,
-      "Mappings of handles that are not there, as they are older than the recording; who owns their bytes is unknown.");
+      "Mappings of handles that were created before the recording; the owner of their bytes is unknown.");
   add("map_beyond_handle", Severity::warning, problems.beyond_handle,
-      "Mappings reach behind the end of their handle; counted as told.");
+      "Mappings that extend past the end of their handle; counted as reported.");
   add("unmap_missed", Severity::warning, problems.missed_unmaps,
-      "Mappings over mappings, which CUDA refuses: the source lost an unmap. The older ones are taken as unmapped.");
+      "Overlapping mappings, which CUDA refuses: the source lost an unmap. The older ones count as unmapped.");
   add("unmap_unknown", Severity::notice, problems.unknown_unmaps,
-      "Addresses were unmapped where nothing was mapped: the mapping is older than the recording.");
+      "Addresses were unmapped where nothing was mapped: the mapping was made before the recording.");
   add("unmap_partial", Severity::notice, problems.partial_unmaps,
-      "Parts of mappings were unmapped, which CUDA refuses; the rest of them stays.");
+      "Parts of mappings were unmapped, which CUDA refuses; the rest stays mapped.");
   add("reservation_contradicts", Severity::warning, problems.bad_reservations,
-      "Addresses were reserved twice, or given back without having been reserved: the source lost an event.");
+      "Addresses were reserved twice, or released without being reserved: the source lost an event.");
   add("physical_size_impossible", Severity::loss, problems.impossible_sizes,
-      "Handles, mappings or reservations without a byte, or larger than any device; left out.");
+      "Handles, mappings or reservations that are empty or larger than any device; ignored.");
 }
 
 }  // namespace
@@ -76,41 +76,39 @@ void add_problem_statistics(Trace& trace) {
       trace.import.add(name, severity, static_cast<std::int64_t>(std::min<std::uint64_t>(count, 1ULL << 62)), remedy);
   };
   add("unknown_free", Severity::notice, problems.unknown_frees,
-      "Frees of addresses where nothing lived: the blocks are older than the recording, or were taken while events "
-      "were lost.");
+      "Frees of addresses without a live block: the blocks were allocated before the recording, or while events were lost.");
   add("block_overlap", Severity::warning, space.overlaps,
-      "Blocks that begin or reach into a live block: the source lost a free. Both count as in use.");
+      "Blocks that overlap a live block: the source lost a free. Both count as in use.");
   add("block_outside", Severity::warning, space.outside,
-      "Blocks outside of all regions of their heap: the source did not tell a region. They count as in use.");
-  add("block_size_zero", Severity::notice, space.zero_sizes, "Blocks of no bytes; they are counted and take nothing.");
+      "Blocks outside all regions of their heap: the source did not report a region. They count as in use.");
+  add("block_size_zero", Severity::notice, space.zero_sizes, "Blocks of 0 bytes; they are counted, but use no memory.");
   add("block_size_impossible", Severity::loss, space.impossible_sizes,
-      "Blocks larger than any device; they are counted and their bytes are not.");
+      "Blocks larger than any device; they are counted, but their bytes are not.");
   add("blocks_without_region", Severity::warning, space.blocks_removed,
-      "Live blocks whose region was given back under them; they still count as in use.");
+      "Live blocks whose region was released; they still count as in use.");
   add("region_overlap", Severity::warning, space.region_overlaps,
-      "Regions over other regions; what was new of them counts.");
+      "Overlapping regions; only the new part counts.");
   add("region_missing", Severity::warning, space.region_missing,
-      "Regions were given back that the heap never took: the source lost an event.");
+      "Regions were released that the heap never reserved: the source lost an event.");
   add("region_size_impossible", Severity::loss, space.region_sizes,
-      "Regions without a byte, or larger than any device; left out.");
+      "Regions that are empty or larger than any device; ignored.");
   add("bad_slot", Severity::loss, problems.bad_slots,
-      "Frees that name a block which is not there: parts of the stream are missing; heaps are inexact from there until "
-      "they are listed anew.");
+      "Frees of an unknown block: parts of the stream are missing; heaps are inexact from there until they are listed again.");
   add_physical(physical, add);
   add("undefined_heap", Severity::loss, problems.undefined_heaps + physical.undefined_heaps,
-      "Records of heaps that were never defined; left out.");
-  add("bad_definition", Severity::loss, bad, "Definitions that contradict others or make no sense; left out.");
+      "Records of heaps that were never defined; ignored.");
+  add("bad_definition", Severity::loss, bad, "Definitions that are invalid or contradict others; ignored.");
   add("missing_definition", Severity::loss, missing,
       "Names, frames or stacks whose definition is missing; they are shown as unknown.");
   add("missing_block", Severity::loss, missing_blocks,
-      "Blocks of the recording are missing; heaps are inexact from there until they are listed anew.");
-  add("damaged_block", Severity::loss, damaged, "Blocks that can't be read were left out.");
+      "Blocks of the recording are missing; heaps are inexact from there until they are listed again.");
+  add("damaged_block", Severity::loss, damaged, "Blocks that can't be read were ignored.");
   add("counters_left_out", Severity::notice, counters_left_out,
       "Samples of more counters than any source has; the stream is damaged.");
   for (const auto& [kind, count] : passed_over) {
     const wire::RecordDescription* known = wire::find_record(kind);
     add(known != nullptr ? fmt::format("passed_over_{}", known->name) : fmt::format("passed_over_record_{}", kind),
-        Severity::notice, count, "Records of a kind that this version does not hold; a newer hbmscope reads them.");
+        Severity::notice, count, "Unknown kinds of records; a newer hbmscope reads them.");
   }
 }
 

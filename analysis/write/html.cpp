@@ -74,7 +74,7 @@ std::string group_table(const std::vector<GroupRow>& rows, const char* head, con
     html += fmt::format(
         "<tr><td>{}</td><td class=n title=\"{}\">{}</td><td class=n>{}</td><td class=n>{}{}</td><td><span class=share "
         "style=\"width:{:.1f}%\"></span></td></tr>",
-        group.name ? xml_escaped(*group.name) : "<span class=dim>not told</span>",
+        group.name ? xml_escaped(*group.name) : "<span class=dim>unknown</span>",
         exact_text_from_count(group.weight.bytes), value_html(group.weight.bytes, unit),
         text_from_share(group.weight.bytes, whole), text_from_count(group.weight.count),
         group.weight.unknown > 0 ? fmt::format(" + {} of unknown size", text_from_count(group.weight.unknown)) : "",
@@ -86,8 +86,8 @@ std::string group_table(const std::vector<GroupRow>& rows, const char* head, con
 std::string top_table(const ProfileView& view, const std::string& unit) {
   const std::vector<TopRow> rows = compute_top(view);
   std::string html = fmt::format(
-      "<h2>Top functions</h2><p class=dim>{} of {} functions; flat: what a function allocated itself, cum: with all it "
-      "called. Shares are of {}.</p>",
+      "<h2>Top functions</h2><p class=dim>{} of {} functions. flat: allocated by the function itself; cum: including everything it "
+      "called. Percentages are of {}.</p>",
       text_from_count(static_cast<std::int64_t>(std::min(rows.size(), top_rows))),
       text_from_count(static_cast<std::int64_t>(rows.size())), value_html(view.total.bytes, unit));
   html +=
@@ -129,13 +129,13 @@ std::string write_html(const ProfileView& view) {
   html += fmt::format("<h1>{}</h1><p class=dim>{}</p>", xml_escaped(summary.headline), xml_escaped(files));
   for (const std::string& note : summary.notes) html += fmt::format("<p class=dim>{}</p>", xml_escaped(note));
   if (view.is_filtered)
-    html += fmt::format("<p>Filtered: {} of {} are shown.</p>", value_html(view.selected.bytes, summary.unit),
+    html += fmt::format("<p>Filtered: showing {} of {}.</p>", value_html(view.selected.bytes, summary.unit),
                         value_html(view.total.bytes, summary.unit));
   html += "<h2>By device</h2>" + group_table(summary.by_device, "device", summary.unit, view.selected.bytes);
   html += "<h2>By kind</h2>" + group_table(summary.by_kind, "kind", summary.unit, view.selected.bytes);
   html +=
       "<h2>Flame graph</h2><p><input id=find placeholder=\"Find a function or file\"></p><p class=dim>From the "
-      "outermost frame down; the width is what is held. Click zooms, a click on the topmost box leads back.</p>";
+      "outermost frame down; the width is the memory held. Click a box to zoom in, the topmost box to zoom out.</p>";
   html += write_flame_svg(view, {1200, false, 1e-4});
   html += top_table(view, summary.unit) + import_table(view.profile->import);
   return html + std::string(script) + "</body></html>\n";

@@ -80,9 +80,14 @@ std::string failure_text(const FailureRow& row, bool is_emulated_gpu, const Term
   if (row.largest_free_bytes) text += fmt::format(" (largest free block {})", text_from_bytes(*row.largest_free_bytes));
   text += ".\n";
   if (!row.own_line.empty()) text += "  Requested by " + printable(row.own_line) + "\n";
-  text += fmt::format("  At that time: in use {}, pool {}, free on the device outside the pool {}\n",
-                      text_from_known_bytes(row.used_bytes), text_from_known_bytes(row.pool_bytes),
-                      text_from_known_bytes(row.available_bytes));
+  std::string then;
+  const auto add = [&](const char* name, const std::optional<std::uint64_t>& bytes) {
+    if (bytes) then += fmt::format("{}{} {}", then.empty() ? "" : ", ", name, text_from_bytes(*bytes));
+  };
+  add("in use", row.used_bytes);
+  add("pool", row.pool_bytes);
+  add("free on the device outside the pool", row.available_bytes);
+  if (!then.empty()) text += "  At that time: " + then + "\n";
   return text;
 }
 

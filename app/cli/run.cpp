@@ -68,9 +68,9 @@ int run_job(const RunOptions& options, bool has_window) {
   if (const auto failed = job.start(options.command, path, settings)) return *failed;
   report_far_start();
   if (!settings.wants_cupti)
-    say("recording calls of the CUDA driver by interposition, which leaves CUPTI to the job" + text_from_stacks(options));
+    say("CUDA driver calls are recorded by interposition, which leaves CUPTI to the job" + text_from_stacks(options));
   else  // The job's processes report whether that works.
-    say("recording calls of the CUDA driver" + text_from_stacks(options));
+    say("CUDA driver calls are recorded" + text_from_stacks(options));
   WindowProcess window;
   if (has_window && !options.no_window && has_display()) window.open(job.viewer_socket());
   for (bool is_running = true; is_running;) {

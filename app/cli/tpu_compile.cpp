@@ -31,6 +31,7 @@
 #include "analysis/write/json_trace.h"
 #include "analysis/write/recording.h"
 #include "app/cli/cli.h"
+#include "app/cli/figure_text.h"
 #include "app/cli/load.h"
 #include "app/cli/output_file.h"
 #include "app/cli/tpu.h"
@@ -121,24 +122,24 @@ Result<int> run_command(std::vector<std::string> words) {
   const int failed = posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0)
-    return Failure(refusal(fmt::format("'{}' can't be started: {}", printable(words[0]), strerror(failed)),
-                            "--python names the Python that has jax and libtpu."));
+    return Failure(refusal(fmt::format("cannot start '{}': {}", printable(words[0]), strerror(failed)),
+                            "Name a Python that has jax and libtpu with --python."));
   const int status = wait_for(pid);
   if (cancelling_signal != 0) return Failure(refusal("cancelled", {}));
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// What the driver says of one topology.
+// What the driver answers for one topology.
 Result<Json> ask_compiler(const TpuCompileOptions& options, const std::string& topology, const std::string& dump,
                           const std::string& answer) {
   const std::size_t colon = options.target.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == options.target.size())
-    return Failure(refusal(fmt::format("'{}' names no function of a script", printable(options.target)),
-                            "Write SCRIPT.py:name."));
+    return Failure(refusal(fmt::format("'{}' is not a function of a script", printable(options.target)),
+                            "Write SCRIPT.py:NAME."));
   const std::string script = options.target.substr(0, colon);
   std::error_code error;
   if (!std::filesystem::is_regular_file(script, error))
-    return Failure(Error{"there is no such script", "Write SCRIPT.py:name.", script, {}, false});
+    return Failure(Error{"there is no such script", "Write SCRIPT.py:NAME.", script, {}, false});
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "compiling for {} ...\n", printable(topology));
   const auto code = run_command(
       {options.python, "-c", tpu_compile_driver, script, options.target.substr(colon + 1), topology, dump, answer});
@@ -147,8 +148,8 @@ Result<Json> ask_compiler(const TpuCompileOptions& options, const std::string& t
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   auto json = Json::parse(text, nullptr, false);
   if (*code != 0 || json.is_discarded() || !json.is_object())
-    return Failure(refusal(fmt::format("the compiler ended with code {} and without an answer", *code),
-                            "What it printed stands above."));
+    return Failure(refusal(fmt::format("the compiler exited with code {} and without a result", *code),
+                            "Its messages are above."));
   return json;
 }
 
@@ -168,8 +169,8 @@ Error refusal_of(const Json& answer, const std::string& topology) {
   const std::string text = answer.value("text", ""), what = answer.value("refused", "compile");
   if (answer.contains("missing"))
     return refusal(fmt::format("this Python has no {} ({})", answer["missing"].get<std::string>(), printable(text)),
-                    "pip install \"jax==0.10.2\" \"libtpu==0.0.51\" on x86-64 Linux, no TPU needed; --python names "
-                    "another Python.");
+                    "pip install \"jax==0.10.2\" \"libtpu==0.0.51\" on x86-64 Linux (no TPU is needed), or use another "
+                    "Python with --python.");
   if (what == "topology")
     return refusal(fmt::format("there is no topology '{}': {}", printable(topology), printable(text)),
                    fmt::format("Known: {} and larger ones.", allocator::tpu::text_from_topologies()));
@@ -205,7 +206,7 @@ Result<Compiled> read_compiled(const std::string& topology, const Json& answer, 
     auto fit = fit_of(file, options.max_size);
     if (fit && (!compiled.fit || fit->needed > compiled.fit->needed)) compiled.fit = std::move(*fit);
   }
-  if (!compiled.fit) return Failure(refusal("the compiler's dump tells no program's memory", "Is this libtpu newer?"));
+  if (!compiled.fit) return Failure(refusal("the compiler's dump does not have the memory of a program", "This libtpu may be too new."));
   const auto bytes = [&](const char* key) { return compiled.memory.value(key, std::uint64_t{0}); };
   compiled.fit->program.argument_bytes = bytes("argument");
   compiled.fit->program.output_bytes = bytes("output");
@@ -222,7 +223,7 @@ Result<Compiled> read_compiled(const std::string& topology, const Json& answer, 
   return compiled;
 }
 
-// Refused: what its text and the arguments of the function tell.
+// Refused: what its text and the arguments of the function say.
 Compiled read_refusal(const std::string& topology, const Json& answer) {
   Compiled compiled{topology, std::nullopt, answer.value("text", ""), {}, Json::array(), {}};
   FitRow& row = compiled.row;
@@ -267,7 +268,7 @@ std::string text_of(const std::vector<Compiled>& all, const Terminal& terminal) 
     if (compiled.fit && name.empty()) name = compiled.fit->program.name;
   }
   std::string text =
-      terminal.paint(printable(name.empty() ? "the program" : name), Ink::bold) + ", as the compiler has it\n";
+      terminal.paint(printable(name.empty() ? "the program" : name), Ink::bold) + ", according to the compiler\n";
   const auto line = [&](const std::string& first, const std::vector<std::string>& cells) {
     std::string row = pad_right(first, width);
     for (const std::string& cell : cells) row += " " + pad_left(cell, 10);
@@ -278,9 +279,9 @@ std::string text_of(const std::vector<Compiled>& all, const Terminal& terminal) 
   for (const Compiled& compiled : all) {
     std::vector<std::string> cells;
     for (const char* key : {"argument", "output", "alias", "temp", "generated_code"})
-      cells.push_back(compiled.fit ? text_from_bytes(compiled.memory.value(key, std::uint64_t{0})) : "-");
+      cells.push_back(compiled.fit ? text_from_bytes(compiled.memory.value(key, std::uint64_t{0})) : "–");
     for (const auto& bytes : {compiled.row.needed_bytes, compiled.row.usable_bytes})
-      cells.push_back(bytes ? text_from_bytes(*bytes) : "?");
+      cells.push_back(text_or_dash(bytes));
     text += line(printable(compiled.topology), cells) + "  " +
             terminal.paint(compiled.row.room, compiled.fit ? Ink::good : Ink::bad) + "\n";
   }
@@ -288,7 +289,7 @@ std::string text_of(const std::vector<Compiled>& all, const Terminal& terminal) 
   for (const Compiled& compiled : all)
     if (!compiled.fit)
       text +=
-          fmt::format("{} does not fit because\n{}", printable(compiled.topology), lines_of(compiled.failure, "  "));
+          fmt::format("{} does not fit:\n{}", printable(compiled.topology), lines_of(compiled.failure, "  "));
   return text;
 }
 
@@ -307,7 +308,7 @@ Json json_of(const Compiled& compiled) {
   return json;
 }
 
-// With the size of the code, which the dump does not tell.
+// With the size of the code, which the dump does not have.
 Result<void> record(const Fit& fit, const TpuCompileOptions& options) {
   const auto dump = read_file(fit.file, SourceOptions{}.max_inflated_bytes);
   if (!dump) return Failure(dump.error());
@@ -321,7 +322,7 @@ Result<void> record(const Fit& fit, const TpuCompileOptions& options) {
 Result<Compiled> compile_for(const TpuCompileOptions& options, const std::string& topology) {
   const Workplace workplace;
   if (workplace.path().empty())
-    return Failure(refusal("there is no folder for the compiler's dump", "Set TMPDIR to one with some space."));
+    return Failure(refusal("cannot create a folder for the compiler's dump", "Set TMPDIR to a folder with free space."));
   const std::string dump = workplace.path() + "/dump", answer_file = workplace.path() + "/answer.json";
   const auto answer = ask_compiler(options, topology, dump, answer_file);
   if (!answer) return Failure(answer.error());
@@ -337,7 +338,7 @@ Result<Compiled> compile_for(const TpuCompileOptions& options, const std::string
 
 int run_tpu_compile(const TpuCompileOptions& options) {
   if (options.topologies.size() > 1 && !options.record.empty())
-    return fail(refusal("one recording of several topologies", "Name one --topology with --record."));
+    return fail(refusal("--record takes one topology", "Use one --topology."));
   const std::string script = options.target.substr(0, options.target.rfind(':'));
   if (auto allowed = check_output({script}, options.record); !allowed) return fail(allowed.error());
   const CancelBySignal cancel;

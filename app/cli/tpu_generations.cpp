@@ -25,7 +25,7 @@ struct Column {
 constexpr std::array columns = {
     Column{"hbm_total_bytes", "HBM", &tpu::Generation::hbm_total, true},
     Column{"hbm_usable_bytes", "usable", &tpu::Generation::hbm_usable, true},
-    Column{"hbm_bytes_per_second", "HBM a second", &tpu::Generation::hbm_bytes_per_second, true},
+    Column{"hbm_bytes_per_second", "HBM per second", &tpu::Generation::hbm_bytes_per_second, true},
     Column{"vmem_bytes", "VMEM", &tpu::Generation::vmem, true},
     Column{"vmem_scoped_limit_bytes", "scoped limit", &tpu::Generation::vmem_scoped_limit, true},
     Column{"smem_bytes", "SMEM", &tpu::Generation::smem, true},
@@ -36,11 +36,11 @@ constexpr std::array columns = {
     Column{"sublanes", "sublanes", &tpu::Generation::sublanes, false},
     Column{"sparse_cores", "SparseCores", &tpu::Generation::sparse_cores, false},
     Column{"sparse_subcores", "subcores each", &tpu::Generation::sparse_subcores, false},
-    Column{"sparse_subcore_vmem_bytes", "VMEM of a subcore", &tpu::Generation::sparse_subcore_vmem, true},
+    Column{"sparse_subcore_vmem_bytes", "VMEM per subcore", &tpu::Generation::sparse_subcore_vmem, true},
 };
 
 std::string text_of(const tpu::Figure& figure, bool is_bytes) {
-  if (!figure.known()) return "?";
+  if (!figure.known()) return "–";
   return is_bytes ? text_from_bytes(figure.value) : text_from_count(figure.value);
 }
 
@@ -55,9 +55,9 @@ std::string table_text(const Terminal& terminal) {
     text += "  " + terminal.paint(source, Ink::dim) + "\n";
   };
   row(
-      "devices a chip", [](const tpu::Generation& g) { return fmt::to_string(g.devices_per_chip); }, "jax docs");
+      "devices per chip", [](const tpu::Generation& g) { return fmt::to_string(g.devices_per_chip); }, "jax docs");
   row(
-      "cores a device", [](const tpu::Generation& g) { return fmt::to_string(g.cores_per_device); }, "jax docs");
+      "cores per device", [](const tpu::Generation& g) { return fmt::to_string(g.cores_per_device); }, "jax docs");
   for (const Column& column : columns) {
     std::string source;
     for (const tpu::Generation& generation : tpu::listed_generations()) {
@@ -69,7 +69,7 @@ std::string table_text(const Terminal& terminal) {
     row(
         column.title, [&](const tpu::Generation& g) { return text_of(g.*column.figure, column.is_bytes); }, source);
   }
-  return text + "HBM of a device, its bandwidth of a chip, all else of a core; ? is published nowhere.\n";
+  return text + "HBM is per device, its bandwidth per chip, everything else per core; – is not published.\n";
 }
 
 nlohmann::ordered_json json_of(const tpu::Generation& generation) {

@@ -66,10 +66,10 @@ Result<std::vector<std::string>> find_dumps_in_folder(const std::string& folder)
         best.try_emplace(is_kept ? std::string() : name.substr(0, at), *rank, each->path().string());
     if (!is_new && *rank < found->second.first) found->second = {*rank, each->path().string()};
   }
-  if (error) return Failure(Error{"the folder can't be read: " + error.message(), "Is it there?", folder, {}, false});
+  if (error) return Failure(Error{"cannot read the folder: " + error.message(), "Check the path.", folder, {}, false});
   if (best.empty())
-    return Failure(Error{"there is no dump of a compiled program in it",
-                         "XLA writes them there with XLA_FLAGS=\"--xla_dump_to=FOLDER --xla_dump_hlo_as_proto\".",
+    return Failure(Error{"it has no dump of a compiled program",
+                         "XLA writes one with XLA_FLAGS=\"--xla_dump_to=FOLDER --xla_dump_hlo_as_proto\".",
                          folder,
                          {},
                          false});
@@ -88,11 +88,11 @@ int run_tpu_import(const TpuImportOptions& options) {
   nlohmann::ordered_json json = {{"schema", json_schema}, {"programs", nlohmann::ordered_json::array()}};
   std::string text;
   std::optional<Fit> largest;
-  std::optional<Error> passed_over;  // JAX on a machine with no TPU compiles small programs for its CPU too.
+  std::optional<Error> skipped;  // JAX on a machine with no TPU compiles small programs for its CPU too.
   for (const std::string& file : *files) {
     auto fit = fit_of(file, options.max_size);
     if (!fit && fit.error().what == compiled_for_no_tpu) {
-      passed_over = fit.error();
+      skipped = fit.error();
       continue;
     }
     if (!fit) return fail(fit.error());
@@ -100,8 +100,8 @@ int run_tpu_import(const TpuImportOptions& options) {
     json["programs"].push_back(json_of(*fit, *targets));
     if (!largest || fit->needed > largest->needed) largest = std::move(*fit);
   }
-  if (!largest) return fail(*passed_over);
-  if (passed_over) say("passed over what was compiled for a CPU or a GPU");
+  if (!largest) return fail(*skipped);
+  if (skipped) say("skipped programs that were compiled for a CPU or a GPU");
   if (!options.record.empty())
     if (auto recorded = record(*largest, options.record, options.max_size); !recorded) return fail(recorded.error());
   text += fit_caveat;

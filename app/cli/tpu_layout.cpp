@@ -29,7 +29,7 @@ namespace tpu = allocator::tpu;
 
 constexpr std::uint64_t batch_bytes_max = std::uint64_t{1} << 30;
 
-struct Asked {
+struct ArrayQuery {
   std::string layout, generation, dtype, shape;
 };
 
@@ -39,27 +39,27 @@ Error error_at(const std::string& text, const tpu::TextFault& fault, const char*
       fmt::format("'{}', at byte {}: {}", printable(text), fault.offset, printable(fault.what)), remedy, {}, {}, false};
 }
 
-Result<tpu::Shape> shape_asked(const Asked& asked, const tpu::Generation& generation, tpu::SecondMinor mode) {
-  if (!asked.layout.empty()) {
-    auto shape = tpu::parse_shape(asked.layout);
+Result<tpu::Shape> shape_from_query(const ArrayQuery& query, const tpu::Generation& generation, tpu::SecondMinor mode) {
+  if (!query.layout.empty()) {
+    auto shape = tpu::parse_shape(query.layout);
     if (!shape)
-      return Failure(error_at(asked.layout, shape.error(),
-                              "An array is written as bf16[100,200]{1,0:T(8,128)(2,1)}: type, sizes, order, tiles."));
+      return Failure(error_at(query.layout, shape.error(),
+                              "Write an array as bf16[100,200]{1,0:T(8,128)(2,1)}: type, sizes, order, tiles."));
     return std::move(*shape);
   }
-  const tpu::ElementType* type = find_array_type(asked.dtype);
+  const tpu::ElementType* type = find_array_type(query.dtype);
   if (type == nullptr)
-    return Failure(refusal(fmt::format("there is no element type '{}'", printable(asked.dtype)),
+    return Failure(refusal(fmt::format("there is no element type '{}'", printable(query.dtype)),
                             "Write it as XLA does: f32, bf16, s8, pred, ..."));
-  auto dimensions = tpu::parse_dimensions(asked.shape);
-  if (!dimensions) return Failure(error_at(asked.shape, dimensions.error(), "Write sizes as 100x200, or scalar."));
+  auto dimensions = tpu::parse_dimensions(query.shape);
+  if (!dimensions) return Failure(error_at(query.shape, dimensions.error(), "Write sizes as 100x200, or scalar."));
   return tpu::default_shape(generation, *type, std::move(*dimensions), mode);
 }
 
-Result<ArrayPadding> answer_to(const Asked& asked, tpu::SecondMinor mode) {
-  const auto generation = generation_or_default(asked.generation);
+Result<ArrayPadding> answer_to(const ArrayQuery& query, tpu::SecondMinor mode) {
+  const auto generation = generation_or_default(query.generation);
   if (!generation) return Failure(generation.error());
-  auto shape = shape_asked(asked, **generation, mode);
+  auto shape = shape_from_query(query, **generation, mode);
   if (!shape) return Failure(shape.error());
   return padding_of(std::move(*shape), **generation, mode);
 }
@@ -72,10 +72,10 @@ std::string text_of(const ArrayPadding& answer, const std::string& on) {
   std::string text = tpu::text_from_shape(answer.shape) + "\n";
   text += fmt::format("  in memory  {}\n", exact(answer.bytes));
   text += fmt::format("  values     {}\n", exact(answer.unpadded_bytes));
-  text += fmt::format("  padding    {}, {} of what it takes\n", exact(answer.padding_bytes()),
+  text += fmt::format("  padding    {}, {} of its memory\n", exact(answer.padding_bytes()),
                       text_from_share(signed_from(answer.padding_bytes()), signed_from(answer.bytes)));
   if (answer.saved_bytes() > 0)
-    text += fmt::format("  least      {}, as {} on {} (emulated): {} less\n", exact(answer.least_bytes),
+    text += fmt::format("  best       {}, as {} on {} (emulated): {} less\n", exact(answer.least_bytes),
                         tpu::text_from_shape(answer.least), on, text_from_bytes(answer.saved_bytes()));
   return text;
 }
@@ -110,11 +110,11 @@ class BatchAnswers {
     std::size_t offset = 0;
     std::uint64_t line = 0;
     auto head = next_row(text, offset, line);
-    if (!head) return Failure(Error{"the file is empty", "It begins with a line of column names.", name_, {}, false});
+    if (!head) return Failure(Error{"the file is empty", "Begin it with a line of column names.", name_, {}, false});
     const Columns columns(head->cells);
     if (!columns.layout && !columns.has_parts(!options_.generation.empty()))
-      return fault(*head, "the head line names neither layout, nor generation, dtype and shape",
-                   "Begin the file with a line of column names, with tabs between them.");
+      return fault(*head, "the header line has neither layout, nor generation, dtype and shape",
+                   "Begin the file with a line of column names, separated by tabs.");
     if (!columns.layout) head->cells.push_back("layout");
     if (!columns.bytes) head->cells.push_back("bytes");
     add(head->cells);
@@ -132,21 +132,21 @@ class BatchAnswers {
   Result<void> answer_row(TextRow row, const Columns& columns) {
     std::vector<std::string>& cells = row.cells;
     if (cells.size() != columns.count)
-      return fault(row, fmt::format("{} columns where the head line has {}", cells.size(), columns.count),
-                   "Columns are separated by one tab each.");
+      return fault(row, fmt::format("{} columns, but the header line has {}", cells.size(), columns.count),
+                   "Separate columns with one tab each.");
     const auto cell = [&](std::optional<std::size_t> column) { return column ? cells[*column] : std::string(); };
-    Asked asked{cell(columns.layout), cell(columns.generation), {}, {}};
-    if (!columns.generation) asked.generation = options_.generation;
-    if (asked.layout.empty()) {
-      if (!columns.has_parts(!options_.generation.empty())) return fault(row, "there is no layout", "Fill it in.");
-      if (asked.generation.empty()) return fault(row, "there is no generation", "Fill it in, or a layout.");
-      asked.dtype = cell(columns.dtype);
-      asked.shape = cell(columns.shape);
+    ArrayQuery query{cell(columns.layout), cell(columns.generation), {}, {}};
+    if (!columns.generation) query.generation = options_.generation;
+    if (query.layout.empty()) {
+      if (!columns.has_parts(!options_.generation.empty())) return fault(row, "the layout is missing", "Fill it in.");
+      if (query.generation.empty()) return fault(row, "the generation is missing", "Fill it in, or the layout.");
+      query.dtype = cell(columns.dtype);
+      query.shape = cell(columns.shape);
     }
-    const auto answer = answer_to(asked, mode_);
+    const auto answer = answer_to(query, mode_);
     if (!answer) return fault(row, answer.error().what, answer.error().remedy);
     batch_.totals.add(*answer);
-    put(cells, columns.layout, asked.layout.empty() ? tpu::text_from_shape(answer->shape) : asked.layout);
+    put(cells, columns.layout, query.layout.empty() ? tpu::text_from_shape(answer->shape) : query.layout);
     put(cells, columns.bytes, fmt::to_string(answer->bytes));
     add(cells);
     return {};
@@ -192,21 +192,21 @@ std::optional<Error> find_misuse(const TpuLayoutOptions& options) {
   const bool has_parts = !options.dtype.empty() || !options.shape.empty();
   const bool has_all_parts = !options.generation.empty() && !options.dtype.empty() && !options.shape.empty();
   const bool is_many = !options.batch.empty() || !options.listings.empty();
-  const int asked = (options.layout.empty() ? 0 : 1) + (has_parts ? 1 : 0) + (options.batch.empty() ? 0 : 1) +
+  const int arrays = (options.layout.empty() ? 0 : 1) + (has_parts ? 1 : 0) + (options.batch.empty() ? 0 : 1) +
                     (options.listings.empty() ? 0 : 1);
   if (has_parts && !has_all_parts)
-    return refusal("--generation, --dtype and --shape belong together", "Give all three.");
-  if (asked != 1)
-    return refusal(asked == 0 ? "there is no array" : "these are several questions at once",
-                    "Give a layout, or --generation, --dtype and --shape, or --batch, or --listing.");
+    return refusal("--generation, --dtype and --shape belong together", "Use all three.");
+  if (arrays != 1)
+    return refusal(arrays == 0 ? "the array is missing" : "these options can't be combined",
+                    "Use a layout, or --generation, --dtype and --shape, or --batch, or --listing.");
   if (!options.batch.empty() && options.json)
-    return refusal("--batch prints rows, not JSON", "Leave out --json, or give a --listing.");
+    return refusal("--batch prints rows, not JSON", "Remove --json, or use --listing.");
   if (is_many && !options.picture.empty())
-    return refusal("--picture is of one array", "Give a layout, or leave out --batch and --listing.");
+    return refusal("--picture draws one array", "Use a layout, or remove --batch and --listing.");
   if (options.picture == "-" && options.json)
-    return refusal("--json prints no picture", "Write it to a file: --picture OUT.png.");
+    return refusal("--json can't print a picture", "Write it to a file: --picture OUT.png.");
   if (!options.layout.empty() && options.second_minor != "compiled")
-    return refusal("--second-minor does not apply to a layout, which names its tiles", "Leave it out.");
+    return refusal("--second-minor does not apply to a layout, which has its own tiles", "Remove --second-minor.");
   return std::nullopt;
 }
 
@@ -228,7 +228,7 @@ int run_tpu_layout(const TpuLayoutOptions& options, const OpenWindow& open_windo
     const auto grid = compute_tile_grid(tpu::text_from_shape(answer->shape));
     if (!grid)
       return fail(refusal(fmt::format("there is no picture of {}", tpu::text_from_shape(answer->shape)),
-                           "It needs a layout in braces, and at least one value."));
+                           "A picture needs a layout in braces and at least one value."));
     if (options.picture == "-")
       text += fmt::format("  {}\n{}", text_from_tiles(*grid), picture_from_tiles(*grid));
     else if (const int code = write_picture(*grid, options, open_window); code != exit_ok)

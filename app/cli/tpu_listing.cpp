@@ -35,7 +35,7 @@ Result<ArrayPadding> padding_of(tpu::Shape shape, const tpu::Generation& generat
   auto padding = compute_array_padding(std::move(shape), generation, mode);
   if (!padding)
     return Failure(
-        Error{fmt::format("'{}' has 2^63 bytes or more", text), "Are the sizes those of the array?", {}, {}, false});
+        Error{fmt::format("'{}' has 2^63 bytes or more", text), "Check the sizes of the array.", {}, {}, false});
   return std::move(*padding);
 }
 
@@ -102,7 +102,7 @@ Result<Listing> read_listing(const TpuLayoutOptions& options) {
 
 std::string text_of(const Listing& listing, const Terminal& terminal) {
   std::string text =
-      fmt::format("On {}, each array whole on one device; emulated, by the compiler's rules for arguments.\n",
+      fmt::format("On {}, with each array whole on one device; emulated with the compiler's rules for arguments.\n",
                   listing.generation->name);
   const std::size_t shown = std::min(listing.arrays.size(), rows_shown);
   std::size_t width = 4;

@@ -30,15 +30,15 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr milliseconds search_limit{10'000};  // For a thread at a place where it may be borrowed.
-constexpr milliseconds load_limit{20'000};    // For the library: the job's loader may be busy.
+constexpr milliseconds search_limit{10'000};  // To find a thread at a place where it may be borrowed.
+constexpr milliseconds load_limit{20'000};    // To load the library: the job's loader may be busy.
 
 struct Functions {
   std::uint64_t errno_location = 0, pthread_create = 0, dlopen = 0, dlsym = 0, dlerror = 0;
 };
 
-// As the job's own calls would find them: a sanitizer stands in front of pthread_create. Before glibc 2.34 a program
-// without libdl has the C library's private ones.
+// The functions that the job's own calls would find: a sanitizer puts its own in front of pthread_create. Before glibc
+// 2.34 a program without libdl has the C library's private ones.
 std::optional<Functions> find_functions(const JobMemory& memory, const Modules& modules) {
   const auto find = [&](std::initializer_list<const char*> names) {
     for (const char* name : names)
@@ -77,18 +77,18 @@ class Injector {
     if (injection_.at_step != nullptr) injection_.at_step(name);
   }
 
-  // Where the kernel put things when the program was started, at random: another one after exec.
+  // Where the kernel mapped things when the program was started, at random: it differs after exec.
   std::string read_start() const {
     return serve::read_proc_file("/proc/" + std::to_string(injection_.process) + "/auxv");
   }
 
-  static Refusal has_ended() { return {"it has ended meanwhile", "hbmscope ps lists jobs."}; }
+  static Refusal has_ended() { return {"it has ended in the meantime", "hbmscope ps lists jobs."}; }
 
   std::optional<Refusal> prepare() {
     const auto functions = find_functions(memory_, modules_);
     if (!functions && !read_status(injection_.process).exists) return has_ended();
     if (!functions)
-      return Refusal{"it has no threads' library loaded, in which a thread could be made",
+      return Refusal{"it has no thread library loaded, so no thread can be created in it",
                      "Start the job with hbmscope run."};
     call_.region = find_free_range(injection_.process, wire::attach_region_bytes);
     const std::uint64_t code_bytes = injected_code_bytes();
@@ -109,7 +109,7 @@ class Injector {
       text_at_ = code_at_ == 0 ? 0 : fitting(text_room, code_at_);
     }
     if (call_.region == 0 || code_at_ == 0 || text_at_ == 0)
-      return Refusal{"there is no room in its code for the few hundred bytes that load the collector",
+      return Refusal{"its code has no room for the few hundred bytes that load the collector",
                      "Start the job with hbmscope run."};
     call_.errno_location = functions->errno_location;
     call_.pthread_create = functions->pthread_create;
@@ -123,7 +123,7 @@ class Injector {
     return std::nullopt;
   }
 
-  // x87, SSE, AVX and AVX-512 where the system saves them: what the C library may use. In a page they need 2688 bytes.
+  // x87, SSE, AVX and AVX-512, if the system saves them: the C library may use them. They need 2688 bytes of a page.
   static std::uint64_t vector_registers() {
     constexpr std::uint32_t wanted = 0xe7;
     std::uint32_t low = 0, high = 0;
@@ -131,8 +131,8 @@ class Injector {
     return low & wanted;
   }
 
-  // Sleeping threads first: they are stopped without being kept from anything. Then those that run, again and again,
-  // until one is outside of the C library.
+  // Sleeping threads first: stopping them interrupts no work. Then running ones, again and again, until one is outside
+  // the C library.
   std::optional<Refusal> borrow_a_thread() {
     SafePoints safe_points(memory_, mappings_, modules_);
     for (const Gap& gap : gaps_) safe_points.add_unsafe(gap.begin, gap.begin + gap.bytes);
@@ -141,7 +141,7 @@ class Injector {
       const std::vector<pid_t> threads =
           serve::list_proc_numbers("/proc/" + std::to_string(injection_.process) + "/task");
       if (threads.empty()) return has_ended();
-      // Each is looked at right before it is stopped, not once for all: it may have gone into another call.
+      // Each thread is checked right before it is stopped, not all of them once: it may have entered another call.
       for (const SafePoints::Worth wanted : {SafePoints::Worth::sleeps, SafePoints::Worth::runs}) {
         for (const pid_t thread : threads) {
           if (safe_points.look_at(thread) != wanted) continue;
@@ -150,12 +150,12 @@ class Injector {
           if (is_done) return std::nullopt;
         }
       }
-      // Busy ones are somewhere else a moment later.
+      // Busy threads are somewhere else a moment later.
       std::this_thread::sleep_for(microseconds(round < 1000 ? 200 : 5000));
     }
     return Refusal{
-        "in ten seconds no thread of it was where it could be borrowed: all were in the C library or an "
-        "allocator, or in calls that would be cut short",
+        "no thread could be interrupted safely within ten seconds: all were in the C library or an "
+        "allocator, or in system calls that must not be interrupted",
         "Try again, or start the job with hbmscope run."};
   }
 
@@ -163,14 +163,14 @@ class Injector {
     step("chosen");
     const StoppedThread stopped(thread);
     if (stopped.is_stuck())
-      return Refusal{"a thread of it does not stop: it waits in the kernel, or gets no time on a processor",
-                     "Try again in a while."};
+      return Refusal{"one of its threads does not stop: it waits in the kernel or gets no CPU time",
+                     "Try again later."};
     if (stopped.is_forbidden() && read_status(injection_.process).exists)
-      return Refusal{"the kernel does not let us trace it", "Attach with sudo, or start the job with hbmscope run."};
+      return Refusal{"the kernel does not allow tracing it", "Attach with sudo, or start the job with hbmscope run."};
     if (!stopped.is_stopped()) return std::nullopt;
     step("stopped");
-    if (stopped.is_group_stop()) return Refusal{"it is stopped", "Let it go on (kill -CONT), then attach."};
-    if (read_start() != start_) return Refusal{"it has become another program meanwhile (exec)", "Attach again."};
+    if (stopped.is_group_stop()) return Refusal{"it is stopped", "Continue it (kill -CONT), then attach."};
+    if (read_start() != start_) return Refusal{"it has become another program in the meantime (exec)", "Attach again."};
     user_regs_struct registers{};
     if (!stopped.get_registers(registers)) return std::nullopt;
     const auto resume = safe_points.find_resume(thread, registers);
@@ -187,12 +187,12 @@ class Injector {
     std::memcpy(address.data(), &resume->address, address_bytes);
     if (!stopped.write_code(registers.rsp, address)) return std::nullopt;  // At the end of its stack.
     if (!stopped.write_code(text_at_, texts) || !stopped.write_code(code_at_, code.bytes))
-      return Refusal{std::string("its code can't be written to: ") + std::strerror(errno),
+      return Refusal{std::string("cannot write to its code: ") + std::strerror(errno),
                      "Start the job with hbmscope run."};
     step("written");
     registers.rip = code_at_ + code.entry;
     registers.rax = resume->rax;
-    registers.orig_rax = ~std::uint64_t{0};  // It is in no system call any more; the code takes that up again.
+    registers.orig_rax = ~std::uint64_t{0};  // It is no longer in a system call; the code restarts that.
     if (!stopped.set_registers(registers)) return std::nullopt;
     step("set on its way");
     is_done = true;
@@ -210,19 +210,19 @@ class Injector {
     }
     step("answered");
     if (!control)
-      return Refusal{"the thread that was to load the collector has not come that far, or got no memory",
-                     "Try again. What was begun in it ends by itself."};
+      return Refusal{"the thread that loads the collector did not start, or got no memory",
+                     "Try again. The attempt ends by itself."};
     if (control->create_error != 0)
-      return Refusal{std::string("no thread can be made in it: ") + std::strerror(control->create_error),
-                     "It may be at a limit of threads or memory (ulimit -u, the container's limits)."};
+      return Refusal{std::string("cannot create a thread in it: ") + std::strerror(control->create_error),
+                     "It may have reached a limit of threads or memory (ulimit -u, or the container's)."};
     if (control->state < wire::attach_state::is_attached)
       return Refusal{"its loader is busy, so the collector was not loaded in time",
-                     "Try again in a while. What was begun in it ends by itself."};
+                     "Try again later. The attempt ends by itself."};
     const std::uint32_t read = 1;
     memory_.write(call_.region + offsetof(wire::AttachControl, is_read), &read, sizeof(read));
     if (control->state == wire::attach_state::is_attached) return std::nullopt;
     const std::string why(control->words, std::min<std::size_t>(control->words_bytes, sizeof(control->words)));
-    return Refusal{"the collector can't be used in it: " + why, "The job runs on as it was."};
+    return Refusal{"the collector does not work in it: " + why, "The job keeps running."};
   }
 
   const Injection& injection_;
@@ -239,7 +239,7 @@ class Injector {
 }  // namespace
 
 std::optional<Refusal> inject(const Injection& injection) {
-  // One at a time, whoever they are: the place for the code is the same for all.
+  // One attach at a time, whoever attaches: the place for the code is the same for all.
   const int lock = open(("/proc/" + std::to_string(injection.process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
   std::optional<Refusal> refusal;
   if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -254,7 +254,7 @@ InjectionProcess::InjectionProcess(const Injection& injection) {
   int ends[2] = {-1, -1};
   const pid_t parent = getpid();
   if (pipe2(ends, O_CLOEXEC) != 0 || (child_ = fork()) < 0) {
-    refusal_ = Refusal{std::string("no process can be made: ") + std::strerror(errno), ""};
+    refusal_ = Refusal{std::string("cannot create a process: ") + std::strerror(errno), ""};
     is_over_ = true;
     if (ends[0] >= 0) close(ends[0]), close(ends[1]);
     return;
@@ -291,7 +291,7 @@ bool InjectionProcess::is_over() {
   is_over_ = true;
   const std::size_t middle = said_.find('\0');
   if (middle == std::string::npos)
-    refusal_ = Refusal{"what was to bring the collector into it was ended", "The job runs on as it was; try again."};
+    refusal_ = Refusal{"the process that loads the collector was killed", "The job keeps running. Try again."};
   else if (middle > 0)
     refusal_ = Refusal{said_.substr(0, middle), said_.substr(middle + 1)};
   return true;

@@ -25,7 +25,7 @@ int number_of(const std::string& text) {
   return static_cast<int>(std::strtol(text.c_str(), nullptr, 10));
 }
 
-// Whether we may trace whom we like (capability 19, CAP_SYS_PTRACE).
+// Whether we may trace every process (capability 19, CAP_SYS_PTRACE).
 bool may_trace_all() {
   const std::string capabilities = value_of_line(read_proc_file("/proc/self/status"), "CapEff");
   return (std::strtoull(capabilities.c_str(), nullptr, 16) >> 19 & 1) != 0;
@@ -42,17 +42,17 @@ bool is_descendant(pid_t process) {
 }
 
 std::optional<Refusal> find_state_refusal(pid_t process, const ProcessStatus& status) {
-  if (!status.exists) return Refusal{"there is no such process", "hbmscope ps lists those that can be attached to."};
+  if (!status.exists) return Refusal{"there is no such process", "hbmscope ps lists jobs."};
   if (process == getpid()) return Refusal{"it is this hbmscope", "hbmscope ps lists jobs."};
   if (status.state == 'Z' || status.state == 'X') return Refusal{"it has ended", "hbmscope ps lists jobs."};
   if (!status.has_memory)
-    return Refusal{"it has no program: it is a kernel thread, or ending", "hbmscope ps lists jobs."};
+    return Refusal{"it has no program: it is a kernel thread, or is ending", "hbmscope ps lists jobs."};
   if (status.tracer != 0)
     return Refusal{"it is being debugged by process " + std::to_string(status.tracer) + " (" +
                        value_of_line(read_proc_file(folder_of(status.tracer) + "/status"), "Name") + ")",
-                   "A process has one debugger at a time: detach that one first."};
+                   "Only one debugger can be attached at a time; detach the other one first."};
   if (status.state == 'T')
-    return Refusal{"it is stopped", "Let it go on (kill -CONT " + std::to_string(process) + "), then attach."};
+    return Refusal{"it is stopped", "Continue it (kill -CONT " + std::to_string(process) + "), then attach."};
   return std::nullopt;
 }
 
@@ -64,7 +64,7 @@ std::optional<Refusal> find_rights_refusal(pid_t process, const ProcessStatus& s
     const std::string yama = read_proc_file(files.yama);
     const int scope = number_of(yama);
     if (scope == 1 && !is_descendant(process))
-      return Refusal{"this system lets only a parent attach (yama ptrace_scope = 1)",
+      return Refusal{"this system lets only parent processes attach (yama ptrace_scope = 1)",
                      "Start the job with hbmscope run, attach with sudo, or ask an administrator for "
                      "sysctl kernel.yama.ptrace_scope=0."};
     if (scope == 2)
@@ -72,27 +72,27 @@ std::optional<Refusal> find_rights_refusal(pid_t process, const ProcessStatus& s
                      "Start the job with hbmscope run, or attach with sudo."};
   }
   if (number_of(read_proc_file(files.yama)) == 3)
-    return Refusal{"this system lets nobody attach until it is started anew (yama ptrace_scope = 3)",
+    return Refusal{"this system lets nobody attach until the next reboot (yama ptrace_scope = 3)",
                    "Start the job with hbmscope run."};
   const int memory = open((folder_of(process) + "/mem").c_str(), O_RDWR | O_CLOEXEC);
   if (memory < 0)
-    return Refusal{std::string("the kernel does not let us into its memory (") + std::strerror(errno) +
-                       "): it is not dumpable, or in a container or user namespace that we have no rights in",
-                   "Attach with sudo; from inside of a container, start that with --cap-add SYS_PTRACE."};
+    return Refusal{std::string("the kernel does not allow access to its memory (") + std::strerror(errno) +
+                       "): it is not dumpable, or in a container or user namespace without the rights",
+                   "Attach with sudo; inside a container, start the container with --cap-add SYS_PTRACE."};
   close(memory);
   return std::nullopt;
 }
 
-// Filters that it shares with the first process of its container are the container's, and let through what any program
-// does; those it has of its own are a sandbox that may kill it for a call.
+// Filters that it shares with the first process of its container are the container's, and allow what ordinary programs
+// do; its own filters are a sandbox that may kill it for a system call.
 bool has_own_filters(pid_t process, const ProcessStatus& status) {
   const std::string first = read_proc_file(folder_of(process) + "/root/proc/1/status");
   return status.seccomp_filters > number_of(value_of_line(first, "Seccomp_filters"));
 }
 
 std::optional<Refusal> find_program_refusal(pid_t process, const ProcessStatus& status) {
-  const Refusal other_machine{"it is no program of 64 bits for x86-64",
-                              "Attaching is made for x86-64 Linux; hbmscope run works where the collector is built."};
+  const Refusal other_machine{"it is not a 64-bit x86-64 program",
+                              "Attaching needs x86-64 Linux; hbmscope run works wherever the collector is built."};
 #if !defined(__x86_64__)
   return other_machine;
 #endif
@@ -100,23 +100,23 @@ std::optional<Refusal> find_program_refusal(pid_t process, const ProcessStatus& 
   const int program = open((folder_of(process) + "/exe").c_str(), O_RDONLY | O_CLOEXEC);
   const bool is_read = program >= 0 && pread(program, &header, sizeof(header), 0) == ssize_t{sizeof(header)};
   if (program >= 0) close(program);
-  if (!is_read) return Refusal{"its program can't be read", "Is it still being started, or ending? Try again."};
+  if (!is_read) return Refusal{"cannot read its program", "It may be starting or ending. Try again."};
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) return other_machine;
   const JobMemory memory(process);
   const Modules modules = read_modules(memory);
   if (modules.interpreter.empty())
     return Refusal{
         "it is linked statically, so no library can be loaded into it",
-        "A program annotated with collector/annotate/hbmscope.h can be linked dynamically; device totals are "
-        "what is left."};
+        "Link a program annotated with collector/annotate/hbmscope.h dynamically; only device totals (--totals) work "
+        "now."};
   if (modules.interpreter.find("ld-musl") != std::string::npos)
-    return Refusal{"its C library is musl, the collector is made for glibc", "Use an image with glibc."};
-  if (modules.all.empty()) return Refusal{"it is still being started, or ending", "Try again."};
+    return Refusal{"its C library is musl, and the collector needs glibc", "Use an image with glibc."};
+  if (modules.all.empty()) return Refusal{"it is starting or ending", "Try again."};
   if (status.seccomp == 1 || (status.seccomp == 2 && has_own_filters(process, status)))
-    return Refusal{"it is in a sandbox of its own (seccomp), which could kill it for what attaching does",
+    return Refusal{"it is in a sandbox (seccomp), which could kill it when hbmscope attaches",
                    "Start the job without the sandbox, or with hbmscope run."};
   if (status.has_shadow_stack)
-    return Refusal{"it runs with a shadow stack", "Start it without (GLIBC_TUNABLES=glibc.cpu.x86_shstk=off)."};
+    return Refusal{"it runs with a shadow stack", "Start it without one (GLIBC_TUNABLES=glibc.cpu.x86_shstk=off)."};
   return std::nullopt;
 }
 
@@ -125,7 +125,7 @@ std::optional<Refusal> find_program_refusal(pid_t process, const ProcessStatus& 
 ProcessStatus read_status(pid_t process) {
   const std::string text = read_proc_file(folder_of(process) + "/status");
   ProcessStatus status;
-  // A thread's number is no process, though it has such a file too.
+  // A thread's number is not a process, although it has such a file too.
   status.exists = !text.empty() && number_of(value_of_line(text, "Tgid")) == process;
   if (!status.exists) return status;
   status.has_memory = !value_of_line(text, "VmSize").empty();

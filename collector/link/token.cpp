@@ -26,15 +26,15 @@ std::optional<Token> read_token(const std::string& path, std::string& wrong) {
   if (file < 0 || fstat(file, &found) != 0) {
     wrong = path + ": " + std::strerror(errno);
   } else if (!S_ISREG(found.st_mode)) {
-    wrong = path + " is no regular file, so no token is taken from it";
+    wrong = path + " is not a regular file, so its token is not used";
   } else if (found.st_uid != geteuid()) {
-    wrong = path + " is another user's, so its token is not taken: copy it to a file of yours";
+    wrong = path + " belongs to another user, so its token is not used; copy it to a file of your own";
   } else if ((found.st_mode & 077) != 0) {
-    wrong = path + " may be read or written by others than you, so its token is not taken: chmod 600 " + path;
+    wrong = path + " can be read or written by others, so its token is not used; run chmod 600 " + path;
   } else {
     const ssize_t bytes = read(file, text, sizeof(text));
     token = token_from_text({text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0});
-    if (!token) wrong = path + " holds no token: it is 64 digits of 0 to 9 and a to f";
+    if (!token) wrong = path + " has no token (64 digits of 0 to 9 and a to f)";
   }
   if (file >= 0) close(file);
   return token;
@@ -82,8 +82,8 @@ bool is_same(const Token& a, const Token& b) {
 std::optional<std::string> write_token(const std::string& path, const Token& token) {
   struct stat found {};
   if (lstat(path.c_str(), &found) == 0) {
-    if (!S_ISREG(found.st_mode)) return "it is no regular file, and only such a one is replaced";
-    unlink(path.c_str());  // It may be open to others.
+    if (!S_ISREG(found.st_mode)) return "it is not a regular file, so it is not replaced";
+    unlink(path.c_str());  // It may be readable by others.
   }
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   const std::string text = text_from_token(token) + "\n";
@@ -97,7 +97,7 @@ std::optional<std::string> write_token(const std::string& path, const Token& tok
 std::optional<Token> find_token(std::string& wrong) {
   if (const char* text = std::getenv(token_variable); text != nullptr && *text != 0) {
     const auto token = token_from_text(text);
-    if (!token) wrong = std::string(token_variable) + " is no token: it is 64 digits of 0 to 9 and a to f";
+    if (!token) wrong = std::string(token_variable) + " is not a token (64 digits of 0 to 9 and a to f)";
     return token;
   }
   if (const char* path = std::getenv(token_file_variable); path != nullptr && *path != 0)

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t rings_max = 4096;
 constexpr std::uint64_t ring_bytes_min = 4096, ring_bytes_max = std::uint64_t{1} << 32;
-// What a job may make us remember.
+// Limits of what a job can make us store.
 constexpr std::uint64_t definitions_bytes_max = std::uint64_t{256} << 20, listing_bytes_max = std::uint64_t{1} << 30;
 
 std::uint64_t load(const std::uint64_t& number) {
@@ -26,7 +26,7 @@ bool lies_within(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) 
   return offset <= size && bytes <= size - offset && offset % 64 == 0;
 }
 
-// The row whose first byte is at `at`, of which at most `room` bytes may be looked at. Its length, or 0: no row.
+// The row whose first byte is at `at`, of which at most `room` bytes may be read. Its length, or 0: no row.
 std::uint64_t read_row(const std::uint8_t* at, std::uint64_t room, Row& row) {
   wire::RowHeader header;
   if (room < sizeof(header)) return 0;
@@ -55,14 +55,14 @@ std::unique_ptr<RingMemory> RingMemory::map(int memory, std::string& wrong) {
   if (fstat(memory, &file) != 0 || file.st_size < static_cast<off_t>(sizeof(wire::RingsHeader))) {
     wrong = "its shared memory is too small";
   } else if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
-    wrong = "its shared memory could be made smaller while it is read";
+    wrong = "its shared memory could shrink while it is read";
   } else {
     const auto size = static_cast<std::uint64_t>(file.st_size);
     void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
     if (at == MAP_FAILED) {
-      wrong = "its shared memory can't be mapped";
+      wrong = "cannot map its shared memory";
     } else {
-      // The observer may be in the job itself, whose children and core file want none of it.
+      // The observer may run in the job itself, whose children and core file must not get this memory.
       madvise(at, size, MADV_DONTFORK);
       madvise(at, size, MADV_DONTDUMP);
       mapped.reset(new RingMemory(static_cast<std::uint8_t*>(at), size));
@@ -88,7 +88,7 @@ bool RingMemory::read_layout(std::string& wrong) {
   std::memcpy(static_cast<void*>(&copy), bytes_, sizeof(copy));
   if (std::memcmp(copy.magic, wire::RingsHeader{}.magic, sizeof(copy.magic)) != 0 ||
       copy.version != wire::rings_version) {
-    wrong = "its collector is of another version";
+    wrong = "its collector has another version";
     return false;
   }
   rings_ = copy.rings;
@@ -105,7 +105,7 @@ bool RingMemory::read_layout(std::string& wrong) {
                            definitions_bytes_ <= definitions_bytes_max && listing_bytes_ <= listing_bytes_max &&
                            lies_within(definitions_offset_, definitions_bytes_, size_) &&
                            lies_within(listing_offset_, listing_bytes_, size_);
-  if (!is_possible) wrong = "its shared memory makes no sense";
+  if (!is_possible) wrong = "its shared memory is invalid";
   return is_possible;
 }
 

@@ -43,12 +43,12 @@ std::optional<Bundle> bundle_in(const std::filesystem::path& folder) {
 }  // namespace
 
 std::string find_host_fault(std::string_view host) {
-  if (host.empty()) return "no host is named";
-  if (host.front() == '-') return "a host's name does not begin with a dash";
+  if (host.empty()) return "the host is empty";
+  if (host.front() == '-') return "a host name must not begin with a dash";
   for (const char one : host)
     if (!is_plain(one) && std::string_view("_@%[]+").find(one) == std::string_view::npos)
-      return "a host's name has no such character as in '" + std::string(host) + "'";
-  if (host.find('/') != std::string_view::npos) return "a host's name has no slash";
+      return "a host name must not have a character as in '" + std::string(host) + "'";
+  if (host.find('/') != std::string_view::npos) return "a host name must not have a slash";
   return {};
 }
 
@@ -59,7 +59,7 @@ std::optional<FarJob> far_job_from(std::string_view text) {
   if (colon == std::string_view::npos || colon + 1 == text.size()) return std::nullopt;
   const std::string_view host = text.substr(0, colon), process = text.substr(colon + 1);
   if (!std::all_of(process.begin(), process.end(), is_digit) || !find_host_fault(host).empty()) return std::nullopt;
-  // An address with colons stands in brackets, as ssh has it.
+  // An address with colons is in brackets, as for ssh.
   if (host.find(':') != std::string_view::npos && host.find('[') == std::string_view::npos) return std::nullopt;
   return FarJob{std::string(host), std::string(process)};
 }
@@ -115,9 +115,9 @@ std::optional<Bundle> find_bundle() {
 
 pid_t start_ssh(const std::string& host, const std::string& command, int input, int output, int errors,
                 bool ignores_interrupt, std::string& wrong) {
-  // A line that is dead is noticed. A master connection of the user's is used where one is open; none is made, as it
-  // would carry other terminals of his and end with us. What he forwards elsewhere is not forwarded again. Nobody can
-  // be asked for a password where there is no terminal.
+  // ssh must notice a dead connection. An open master connection of the user is used; none is made, because it would
+  // also carry the user's other terminals and end with us. The user's port forwardings are not repeated. Without a
+  // terminal nobody can be asked for a password.
   std::vector<std::string> words{"-T"};
   for (const char* option :
        {"ServerAliveInterval=10", "ServerAliveCountMax=3", "ControlMaster=no", "ClearAllForwardings=yes"})
@@ -146,7 +146,7 @@ pid_t start_ssh(const std::string& host, const std::string& command, int input, 
   for (const int signal : {SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
   for (const int signal : {SIGINT, SIGQUIT}) std::signal(signal, ignores_interrupt ? SIG_IGN : SIG_DFL);
   execvp(arguments.front(), arguments.data());
-  dprintf(STDERR_FILENO, "%s can't be started: %s\n", arguments.front(), std::strerror(errno));
+  dprintf(STDERR_FILENO, "cannot start %s: %s\n", arguments.front(), std::strerror(errno));
   _exit(ssh_failed);
 }
 

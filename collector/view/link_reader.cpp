@@ -38,7 +38,7 @@ std::optional<std::string> LinkReader::feed(std::span<const std::uint8_t> bytes)
     const std::size_t wanted = is_in_frame ? frame_left_ : head_bytes - part_.size();
     const auto now = bytes.first(std::min(bytes.size(), wanted));
     bytes = bytes.subspan(now.size());
-    // What a newer observer tells beyond this much is passed over.
+    // What a newer observer sends beyond this much is ignored.
     const std::size_t kept = std::min(now.size(), status_bytes_max - std::min(part_.size(), status_bytes_max));
     part_.insert(part_.end(), now.begin(), now.begin() + static_cast<std::ptrdiff_t>(kept));
     if (is_in_frame) frame_left_ -= now.size();
@@ -60,11 +60,11 @@ std::optional<std::string> LinkReader::take_welcome() {
   link::Welcome welcome;
   std::memcpy(&welcome, part_.data(), sizeof(welcome));
   if (std::memcmp(welcome.magic, link::Welcome{}.magic, sizeof(welcome.magic)) != 0)
-    return "what answers there is no hbmscope";
+    return "the program that answered is not hbmscope";
   if (welcome.version == 0)
-    return "the hbmscope there speaks version " + std::to_string(welcome.newest_version) +
+    return "the hbmscope there uses version " + std::to_string(welcome.newest_version) +
            " of the link, this one version " + std::to_string(link::version);
-  if (welcome.place != place_) return "the observer there is another one by now";
+  if (welcome.place != place_) return "the observer there is a different one now";
   session_ = welcome.session;
   is_welcome_ = true;
   return std::nullopt;
@@ -73,7 +73,7 @@ std::optional<std::string> LinkReader::take_welcome() {
 std::optional<std::string> LinkReader::begin_frame() {
   std::memcpy(&frame_, part_.data(), sizeof(frame_));
   if (frame_.magic != link::FrameHeader{}.magic || frame_.bytes > link::frame_bytes_max)
-    return "its bytes make no sense: no frame begins where one should";
+    return "invalid data: no frame begins where one should";
   frame_left_ = frame_.bytes;
   return std::nullopt;
 }
@@ -93,13 +93,13 @@ std::optional<std::string> LinkReader::take_blocks(std::span<const std::uint8_t>
     if (block_.size() < wanted) break;
     if (!has_header) {
       std::memcpy(&header, block_.data(), sizeof(header));
-      if (auto fault = wire::find_header_fault(header)) return "its bytes make no sense: " + *fault;
+      if (auto fault = wire::find_header_fault(header)) return "invalid data: " + *fault;
       if (header.stored_bytes > 0) continue;
     }
     constexpr std::size_t keyframes_max = 1U << 16;
     const bool is_skip = skip_left_ > 0;
-    if (keyframes_.size() > keyframes_max) return "its bytes make no sense: a keyframe is of too many blocks";
-    if (is_skip && block_.size() > skip_left_) return "its bytes make no sense: a keyframe is longer than it should be";
+    if (keyframes_.size() > keyframes_max) return "invalid data: a keyframe has too many blocks";
+    if (is_skip && block_.size() > skip_left_) return "invalid data: a keyframe is too long";
     if (wire::is_known(header) && header.type == (is_skip ? wire::BlockType::keyframe : wire::BlockType::events)) {
       auto block = std::make_shared<wire::Block>();
       block->header = header;
@@ -124,7 +124,7 @@ std::optional<std::string> LinkReader::begin_skip() {
   std::memcpy(&skip, part_.data(), std::min(part_.size(), sizeof(skip)));
   if (part_.size() < sizeof(skip) || skip.keyframe_bytes > link::skip_bytes_max || skip.place < place_ ||
       skip_left_ > 0)
-    return "its bytes make no sense: nothing can be skipped so";
+    return "invalid data: nothing can be skipped here";
   block_.clear();
   skip_to_ = skip.place;
   skip_left_ = skip.keyframe_bytes;

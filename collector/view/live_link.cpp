@@ -18,11 +18,11 @@
 namespace hbmscope::view {
 namespace {
 
-constexpr std::string_view far_prefix = "ssh:";  // No path begins so: theirs begin with a slash.
+constexpr std::string_view far_prefix = "ssh:";  // No path begins like this: paths begin with a slash.
 constexpr std::string_view tcp_prefix = "tcp:";
 constexpr std::chrono::seconds tcp_patience{10};
 constexpr std::chrono::milliseconds first_pause{250}, longest_pause{15'000};
-constexpr std::chrono::seconds answer_patience{60};  // A password may be asked for.
+constexpr std::chrono::seconds answer_patience{60};  // ssh may ask for a password.
 
 }  // namespace
 
@@ -72,10 +72,10 @@ std::optional<std::string> LiveLink::open(const std::string& socket) {
   std::string wrong;
   if (socket.starts_with(far_prefix)) {
     far_ = far_job_from(std::string_view(socket).substr(far_prefix.size()));
-    if (!far_) return "no job is named so: " + socket;
+    if (!far_) return "there is no such job: " + socket;
     was_welcome_ = false;
     if (!open_line(wrong)) return wrong;
-    return wait_for_answer(answer_patience, "it was hung up there before it answered");
+    return wait_for_answer(answer_patience, "it closed the connection before it answered");
   }
   if (socket.starts_with(tcp_prefix)) return open_tcp(socket.substr(tcp_prefix.size()));
   connection_ = link::connect_to(socket, SOCK_STREAM, wrong);
@@ -87,7 +87,7 @@ std::optional<std::string> LiveLink::open(const std::string& socket) {
   return std::nullopt;
 }
 
-// Whether it can be had at all is known when it answers.
+// Whether the observer can be reached at all is known when it answers.
 std::optional<std::string> LiveLink::wait_for_answer(std::chrono::seconds patience, const std::string& when_hung_up) {
   for (const auto until = Clock::now() + patience; !reader_.is_welcome();) {
     if (!read(100)) return why_.empty() ? when_hung_up : why_;
@@ -109,7 +109,7 @@ std::optional<std::string> LiveLink::open_tcp(const std::string& address) {
     end("nobody waits for it any more");
     return why_;
   }
-  if (connection_ < 0) return wrong + "; was hbmscope run --listen started there, at this port?";
+  if (connection_ < 0) return wrong + "; check that hbmscope run --listen uses this port there";
   link::TokenGreeting greeting;
   std::memcpy(greeting.token, token->data(), token->size());
   if (send(connection_, &greeting, sizeof(greeting), MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof(greeting)) ||
@@ -117,11 +117,11 @@ std::optional<std::string> LiveLink::open_tcp(const std::string& address) {
     end(std::strerror(errno));
     return why_;
   }
-  // Who hangs up with our bytes unread resets the connection.
+  // A peer that hangs up with our bytes unread resets the connection.
   const std::string hung_up =
-      "it hung up: the token is of another run, or the run has ended, or it has 64 viewers already, or too many came "
+      "it closed the connection: the token is of another run, the run has ended, it already has 64 viewers, or too many came "
       "at "
-      "once; its hbmscope says which at its end";
+      "once. Its hbmscope prints the reason when it ends";
   auto failed = wait_for_answer(tcp_patience, hung_up);
   return failed == std::strerror(ECONNRESET) || failed == std::strerror(EPIPE) ? hung_up : failed;
 }
@@ -149,10 +149,10 @@ bool LiveLink::greet(std::string& wrong) {
   if (send(connection_, &greeting, sizeof(greeting), MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(greeting)))
     return true;
   wrong = std::strerror(errno);
-  return far_.has_value();  // Its line has ended, which reading tells in better words.
+  return far_.has_value();  // The connection has ended; reading reports it in better words.
 }
 
-// Of a far observer only an end that is one: a line that was lost is tried again.
+// For another machine only a real end counts: a lost connection is retried.
 bool LiveLink::end(std::string why) {
   if (line_ != nullptr) {
     const FarLine::End how = line_->finish();
@@ -162,7 +162,7 @@ bool LiveLink::end(std::string why) {
       if (!is_told_lost_) {
         lost_at_ = now;
         pause_ = first_pause;
-        if (news_) news_("the line to " + far_->host + " is lost (" + how.words + "); it is tried again");
+        if (news_) news_("the connection to " + far_->host + " is lost (" + how.words + "); trying again");
       }
       is_told_lost_ = true;
       next_try_ = now + pause_;
@@ -172,7 +172,7 @@ bool LiveLink::end(std::string why) {
     if (!how.words.empty()) why = how.words;
   }
   hang_up();
-  was_welcome_ = false;  // To try again would be in vain.
+  was_welcome_ = false;  // A retry would be useless.
   why_ = std::move(why);
   return false;
 }
@@ -208,7 +208,7 @@ bool LiveLink::receive() {
       return errno == EAGAIN || errno == EWOULDBLOCK || end(std::strerror(errno));
     }
     if (auto wrong = reader_.feed(std::span(bytes_).first(static_cast<std::size_t>(got)))) {
-      hang_up();  // Its own end would say nothing.
+      hang_up();  // Its own end would not say why.
       return end(*wrong);
     }
     if (!far_ || !reader_.is_welcome()) continue;
@@ -217,8 +217,8 @@ bool LiveLink::receive() {
     is_told_lost_ = false;
     const std::chrono::duration<double> gone = Clock::now() - lost_at_;
     if (news_)
-      news_("the line to " + far_->host + " is back after " + std::to_string(static_cast<int>(gone.count() + 0.5)) +
-            " s, and goes on where it was: nothing is missing");
+      news_("the connection to " + far_->host + " is back after " + std::to_string(static_cast<int>(gone.count() + 0.5)) +
+            " s and continues where it stopped; nothing is missing");
   }
   return true;
 }

@@ -150,7 +150,7 @@ class PytorchLibrary(unittest.TestCase):
         done = self.run_job(
             """
             assert malloc(1 << 34) is None
-            assert "out of memory: 17179869184 B (16.00 GiB) asked of GPU_0_bfc on device 0" in error(), error()
+            assert "out of memory: requested 17179869184 B (16.00 GiB) of GPU_0_bfc on device 0" in error(), error()
             assert malloc(1 << 34) is None
             assert malloc(1 << 20) is not None and error() == ""
             assert malloc(-5) is None and "less than 0" in error()

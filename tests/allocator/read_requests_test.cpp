@@ -130,7 +130,7 @@ TEST(ReadRequests, a_line_that_is_not_of_the_format_is_named) {
   expect_refused(head + "[\"a\",1,2,{\"align\":48}]\n", "line 2: align is no power of two");
   expect_refused(head + "[\"a\",1,2,{\"end\":\"x\"}]\n", "line 2: end is neither \"u\" nor \"l\"");
   expect_refused(head + "[\"a\",1,2,{\"colour\":1}]\n", "line 2: a request has no 'colour'");
-  expect_refused(head + "[\"f\",1]\n", "line 2: id 1 is freed and was never allocated");
+  expect_refused(head + "[\"f\",1]\n", "line 2: id 1 is freed but was never allocated");
   expect_refused(head + "[\"a\",1,2]\n[\"f\",1]\n[\"f\",1]\n", "line 4: id 1 is freed twice");
   expect_refused(head + "[\"a\",1,2]\n[\"a\",1,2]\n", "line 3: id 1 is allocated again before it was freed");
   expect_refused(head + "{\"moon\":1}\n",

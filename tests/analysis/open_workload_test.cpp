@@ -70,7 +70,7 @@ TEST(OpenWorkload, a_change_of_what_is_not_there_is_refused) {
   options.what_if = {{"layers", "3"}};
   const auto profile = read_source(HBMSCOPE_SAMPLES "/leak_step_010.pprof.gz", options);
   ASSERT_FALSE(profile);
-  EXPECT_EQ("only a workload file has something to change", profile.error().what);
+  EXPECT_EQ("only a workload file can be changed", profile.error().what);
 }
 
 TEST(OpenWorkload, knobs_are_all_that_the_file_has_with_what_it_says) {

@@ -63,14 +63,14 @@ TEST(ArrayListing, json_is_nested_as_the_pytree_is) {
             "w f32[1000,1]{1,0:T(8,128)}");
   EXPECT_EQ(told(R"({"w": {"dtype": "f32", "shape": [2], "layout": "f32[3]{0:T(128)}"}})"),
             "refused: w: the layout 'f32[3]{0:T(128)}' is not of f32[2]");
-  EXPECT_EQ(told(R"({"w": 7})"), "refused: w: it is no array, and holds none");
+  EXPECT_EQ(told(R"({"w": 7})"), "refused: w: it is not an array, and contains none");
   EXPECT_EQ(told(R"({"w": {"dtype": "f31", "shape": [2]}})"), "refused: w: there is no element type 'f31'");
   EXPECT_EQ(told(R"({"w": {"dtype": "f32", "shape": [-2]}})"),
-            "refused: w: its shape has a size that is no whole number");
+            "refused: w: its shape has a size that is not a whole number");
   EXPECT_EQ(told(R"({"weight_map": {"a": "model-1.safetensors"}})"),
-            "refused: the list: this is an index of shards, which tells no sizes");
+            "refused: the list: this is an index of shards, which has no sizes");
   EXPECT_EQ(told("{}"), "refused: the list: there is no array in it");
-  EXPECT_EQ(told("{\"w\": "), "refused: the list: it begins as JSON and is none");
+  EXPECT_EQ(told("{\"w\": "), "refused: the list: it begins like JSON but is not valid");
   const auto deep = told(std::string(100'000, '[') + std::string(100'000, ']'));
   EXPECT_NE(deep.find("nested too deeply"), std::string::npos);
 }
@@ -83,8 +83,8 @@ TEST(ArrayListing, rows_between_tabs) {
   EXPECT_EQ(told("dtype\tshape\nf32\n"), "refused: line 2: 1 columns where the head line has 2");
   EXPECT_EQ(told("dtype\tshape\nf32\t2y3\n"),
             "refused: line 2: the shape '2y3': 'x' is expected between dimensions, here is 'y'");
-  EXPECT_NE(told("a\tb\n").find("names no columns dtype and shape"), std::string::npos);
-  EXPECT_NE(told("").find("names no columns"), std::string::npos);
+  EXPECT_NE(told("a\tb\n").find("does not name columns dtype and shape"), std::string::npos);
+  EXPECT_NE(told("").find("does not name columns"), std::string::npos);
 }
 
 TEST(ArrayListing, types_have_the_names_of_many) {

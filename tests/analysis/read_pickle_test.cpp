@@ -280,7 +280,7 @@ TEST(Pickle, protocols_zero_and_one_are_told_what_they_are) {
       const std::string& harmless :
       {"(dp0\nVsegments\np1\n(lp2\n(dp3\nVdevice\np4\nI0\nsVaddress\np5\nL139637976727552L\nsas."s,
        "}q\0X\x08\0\0\0segmentsq\x01]q\x02}q\x03(X\x06\0\0\0deviceq\x04K\0X\x07\0\0\0addressq\x05L139637976727552L\nuas."s})
-    EXPECT_EQ("this is a Python pickle of protocol 0 or 1, which is not read", error_of(harmless).what);
+    EXPECT_EQ("this is a Python pickle of protocol 0 or 1, which hbmscope cannot read", error_of(harmless).what);
 }
 
 TEST(Pickle, what_is_no_old_pickle_is_not_called_one) {

@@ -140,7 +140,7 @@ TEST(Torch, pickles_that_hold_themselves_end) {
   EXPECT_TRUE(read(pickle_of("]q\x01h\x01"
                              "a"))
                   .error()
-                  .what.find("no memory snapshot") != std::string::npos);
+                  .what.find("not a memory snapshot") != std::string::npos);
   // Settings that hold themselves twice at every level are 2^depth rows.
   const auto snapshot = read(pickle_of("}(" + text("segments") + "]" + text("allocator_settings") + "}q\x01(" +
                                        text("a") + "h\x01" + text("b") + "h\x01uu"));
@@ -215,9 +215,9 @@ TEST(Torch, other_files_are_named) {
       "\x7f"
       "ELF",
       "a program");
-  expect_error("\x01\x02\x03", "no PyTorch memory snapshot");
+  expect_error("\x01\x02\x03", "not a PyTorch memory snapshot");
   expect_error(pickle_of(dict({{"state_dict", "N"}, {"epoch", integer(3)}})), "a dict with state_dict, epoch");
-  expect_error(pickle_of(integer(12)), "it holds 12");
+  expect_error(pickle_of(integer(12)), "it has 12");
   expect_error(pickle_of(list({dict({{"loss", "N"}}), "N"})), "it holds <list of 2>");
   expect_error(pickle_of("cos\nsystem\n"), "wants to run code: opcode GLOBAL (os.system) at byte 2");
   expect_error("\x80\x02K", "ends too early");
@@ -286,7 +286,7 @@ TEST(TorchZip, bombs_lies_and_locks_are_refused) {
   TorchReadOptions small;
   small.max_inflated_bytes = 1 << 16;
   expect_error(zip_of({{"data.pkl", std::string(1 << 20, 'N'), true}}), "64.0 KiB, the limit", small);
-  expect_error(zip_of({{"data.pkl", "x", true, 0, 0x7fffffff}}), "claims more than can come out");
+  expect_error(zip_of({{"data.pkl", "x", true, 0, 0x7fffffff}}), "claims more than it can contain");
   expect_error(zip_of({{"data.pkl", "x", true, 0, 50}}), "can't be inflated");
   expect_error(zip_of({{"data.pkl", "x", false, 1}}), "encrypted");
 }

@@ -118,7 +118,7 @@ TEST(WhereLanguage, brackets_inside_a_value_belong_to_it_if_they_pair) {
 
 TEST(WhereLanguage, errors_name_the_column) {
   expect_error("size>x", 5, "a size such as");
-  expect_error("adam siz>1", 5, "'siz' is no field");
+  expect_error("adam siz>1", 5, "'siz' is not a field");
   expect_error("(adam", 0, "not closed");
   expect_error("adam)", 4, "closes nothing");
   expect_error("stack:\"adam", 6, "quote is not closed");

@@ -89,7 +89,7 @@ TEST(WriteSvg, what_is_too_narrow_is_counted) {
   ProfileBuilder builder;
   builder.sample("main;big", 1'000'000);
   for (int i = 0; i < 10; ++i) builder.sample("main;small" + std::to_string(i), 1);
-  EXPECT_TRUE(has(write_svg(view_of(builder)), "10 boxes narrower than 0.01 % are left out"));
+  EXPECT_TRUE(has(write_svg(view_of(builder)), "10 boxes narrower than 0.01 % are hidden"));
 }
 
 TEST(WriteSvg, of_nothing_is_still_a_picture) {

@@ -87,7 +87,7 @@ class Attach(AttachTest):
         attaching = self.attached(target)
         again = self.run_it("attach", str(target.pid), "--record", str(self.folder / "other.hbm"))
         self.assertNotEqual(again.returncode, 0)
-        self.assertIn(f"{target.pid} is watched by hbmscope {attaching.pid} already", again.stderr)
+        self.assertIn(f"{target.pid} is already observed by hbmscope {attaching.pid}", again.stderr)
         self.assertFalse((self.folder / "other.hbm").exists())
         # By a part of its command it is the one that is observed, whoever else is called so.
         other = self.target()
@@ -95,7 +95,7 @@ class Attach(AttachTest):
         self.assertEqual(named.returncode, 0, named.stderr)
         advised = self.run_it("watch", str(other.pid))
         self.assertEqual(advised.returncode, 2)
-        self.assertIn(f"process {other.pid} is not observed by a hbmscope of yours. hbmscope attach {other.pid} does that", advised.stderr)
+        self.assertIn(f"none of your hbmscope processes observes process {other.pid}. Attach to it with hbmscope attach {other.pid}", advised.stderr)
         self.assertIn(f"hbmscope watch {other.pid} --totals", advised.stderr)
         self.end(other)
         watch = self.run_it("watch", str(target.pid), "--for", "1.2s", "--every", "500ms", "--json")
@@ -117,7 +117,7 @@ class Attach(AttachTest):
         detach = self.run_it("detach", str(job["pid"]))
         self.assertIn("was started by hbmscope", detach.stderr)
         attach = self.run_it("attach", str(job["pid"]))
-        self.assertIn("is watched by hbmscope", attach.stderr)
+        self.assertIn("is already observed by hbmscope", attach.stderr)
         os.kill(job["pid"], signal.SIGUSR2)
         run.communicate(timeout=30)
         self.assertEqual(run.returncode, 0)
@@ -143,7 +143,7 @@ class Attach(AttachTest):
         self.assertIn("attached to", held.stderr.readline())
         done = self.run_it("attach", str(ranks[1].pid), "--all", "--record", str(self.folder / "all.hbm"), "--for", "0.5")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(f"{ranks[0].pid} is watched by hbmscope {held.pid} already", done.stderr)
+        self.assertIn(f"{ranks[0].pid} is already observed by hbmscope {held.pid}", done.stderr)
         for rank in ranks[1:]:
             self.assertIn(f"attached to {rank.pid}", done.stderr)
         self.assertIn("events of 2 processes", done.stderr)
@@ -156,7 +156,7 @@ class Attach(AttachTest):
     def test_a_job_is_named_by_a_part_of_its_command(self):
         target = self.target()
         unknown = self.run_it("attach", "no-such-job-anywhere")
-        self.assertIn("no job's command contains", unknown.stderr)
+        self.assertIn("no job has a command that contains", unknown.stderr)
         # Another test of this kind may run at the same time.
         path = self.folder / "named-target"
         path.symlink_to(TARGET)
@@ -169,7 +169,7 @@ class Attach(AttachTest):
 
     def test_refusals_leave_no_recording(self):
         static = self.target(program=STATIC_TARGET)
-        jobs = [(static.pid, "linked statically"), (2**22 + 1, "no such process"), (99999999999, "can't attach to 99999999999: there is no such process")]
+        jobs = [(static.pid, "linked statically"), (2**22 + 1, "no such process"), (99999999999, "cannot attach to 99999999999: there is no such process")]
         # Not where only our own processes are seen.
         statuses = {path.parent.name: path.read_text() for path in Path("/proc").glob("[0-9]*/status")}
         kernels = [int(pid) for pid, text in statuses.items() if "VmSize" not in text and "State:\tZ" not in text]
@@ -216,7 +216,7 @@ class Attach(AttachTest):
             said: .ascii "begun\\n"
         """
         program = self.built("gcc", "-m32", "-nostdlib", "-static", name="pauses.S", source=source)
-        self.assert_is_refused(program, "it is no program of 64 bits for x86-64")
+        self.assert_is_refused(program, "it is not a 64-bit x86-64 program")
 
     @unittest.skipUnless(os.getuid() == 0, "only root can be somebody else")
     def test_ps_says_how_many_it_may_not_look_at(self):

@@ -95,8 +95,8 @@ class AttachDriver(AttachTest):
                     while self.report()["events"]["alloc"] <= 100 and seconds < 20:  # On a machine that has no time for the job.
                         seconds *= 4
                         said = self.attach(job, seconds=seconds)
-                    self.assertIn(f"CUPTI is taken in {job.pid}, if it is free", said)
-                    self.assertIn("the driver's calls are told by CUPTI (", said)
+                    self.assertIn(f"hbmscope uses CUPTI in {job.pid}, if it is free", said)
+                    self.assertIn("CUDA driver calls are recorded with CUPTI (", said)
                     events = self.report()["events"]
                     self.assertGreater(events["alloc"], 100)
                     self.assertLessEqual(abs(events["alloc"] - events["free"]), 1)
@@ -126,12 +126,12 @@ class AttachDriver(AttachTest):
     def test_cupti_that_somebody_holds_is_left_to_them(self):
         job = self.job(state="held")
         said = self.attach(job)
-        self.assertIn("the driver's calls are not told: CUPTI is in use", said)
-        self.assertIn("is told where the driver does (NVML)", said)
+        self.assertIn("CUDA driver calls are not recorded: CUPTI is in use", said)
+        self.assertIn("where the driver (NVML) reports it", said)
         self.assertNotIn("CUPTI is taken while", said)
-        self.assertEqual(self.attached()["driver_calls"], "the driver's calls are not told: CUPTI is in use")
+        self.assertEqual(self.attached()["driver_calls"], "CUDA driver calls are not recorded: CUPTI is in use")
         text = subprocess.run([HBMSCOPE, "report", self.recording], capture_output=True, text=True, check=True).stdout
-        self.assertIn("The driver's calls are not told: CUPTI is in use.", text)
+        self.assertIn("CUDA driver calls are not recorded: CUPTI is in use.", text)
         self.assertIn("nothing is in use that this trace knows of", text)
         self.assertNotIn("profile has no samples", text)
         self.end(job)
@@ -162,7 +162,7 @@ for _ in range({blocks}):
 time.sleep(60)
 """
         library = next(Path(FAKE_CUPTI, "12").glob("libcupti.so.*")).name
-        for state, how in (("free", "told by CUPTI ("), ("held", "not told: CUPTI is in use")):
+        for state, how in (("free", "recorded with CUPTI ("), ("held", "not recorded: CUPTI is in use")):
             with self.subTest(state):
                 job = subprocess.Popen([sys.executable, "-c", late, library, state], stdout=subprocess.PIPE, text=True,
                                        env=dict(os.environ, LD_LIBRARY_PATH=f"{FAKES}/bound:{FAKE_CUPTI}/12", FAKE_CUDA_VERSION=VERSIONS["12"]))
@@ -174,7 +174,7 @@ time.sleep(60)
                 for closed in (attaching.stderr.close, attaching.wait, attaching.kill):
                     self.addCleanup(closed)
                 first = attaching.stderr.readline()
-                self.assertIn("the driver's calls are not told yet: it has no CUDA driver loaded (when it loads one, CUPTI is taken", first)
+                self.assertIn("CUDA driver calls are not recorded yet: no CUDA driver is loaded (when it loads the driver, hbmscope uses CUPTI", first)
                 job.send_signal(signal.SIGUSR1)
                 self.assertIn(f"{job.pid}: the driver's calls are {how}", attaching.stderr.readline())
                 time.sleep(2)
@@ -186,20 +186,20 @@ time.sleep(60)
                 if state == "free":  # Twenty milliseconds pass unseen, and more on a busy machine.
                     self.assertGreater(self.report()["events"]["alloc"], blocks // 2)
                     text = subprocess.run([HBMSCOPE, "report", self.recording], capture_output=True, text=True, check=True).stdout
-                    self.assertIn("s after that; what it took before is not known.", text)
+                    self.assertIn("s after that; earlier allocations are unknown.", text)
                 job.kill()
 
     def test_cupti_is_left_alone_where_that_is_asked_for(self):
         job = self.job()
         said = self.attach(job, "--no-cupti")
-        self.assertNotIn("CUPTI is taken", said)
-        self.assertIn("the driver's calls are not told: CUPTI is left alone", said)
+        self.assertNotIn("uses CUPTI", said)
+        self.assertIn("CUDA driver calls are not recorded: CUPTI is left to the job", said)
         self.assertEqual(self.ask_profiler(job), "profiler 0")
         self.end(job)
 
     def test_no_cupti_at_all(self):
         job = self.job(is_there=False)
-        self.assertIn("the driver's calls are not told: no libcupti.so.12", self.attach(job))
+        self.assertIn("CUDA driver calls are not recorded: no libcupti.so.12", self.attach(job))
         self.end(job)
 
     def test_what_was_taken_before_is_not_held_for_nothing(self):

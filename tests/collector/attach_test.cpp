@@ -293,7 +293,7 @@ TEST(AttachPermission, of_users_and_yama) {
   set(3);
   Target target("sleep", "5");
   EXPECT_EQ(refusal_of(target.process(), {yama}),
-            "this system lets nobody attach until it is started anew (yama ptrace_scope = 3)");
+            "this system lets nobody attach until the next reboot (yama ptrace_scope = 3)");
   if (getuid() != 0) GTEST_SKIP() << "the rest needs another user to become";
   constexpr std::uint32_t nobody = 65534;
   std::filesystem::permissions(yama, std::filesystem::perms::all);
@@ -307,7 +307,7 @@ TEST(AttachPermission, of_users_and_yama) {
   for (int i = 0; i < 200 && read_status(other).uid != nobody; ++i) usleep(1000);
   set(1);
   EXPECT_EQ(refusal_without_rights(other, {yama}, nobody),
-            "this system lets only a parent attach (yama ptrace_scope = 1)");
+            "this system lets only parent processes attach (yama ptrace_scope = 1)");
   set(2);
   EXPECT_EQ(refusal_without_rights(other, {yama}, nobody),
             "this system lets only administrators attach (yama ptrace_scope = 2)");
@@ -326,7 +326,7 @@ TEST(AttachPermission, of_programs) {
   EXPECT_EQ(refusal_of(is_static.process()), "it is linked statically, so no library can be loaded into it");
   const Target is_sandboxed(ATTACH_TARGET, {"sandbox", "5"});
   EXPECT_EQ(refusal_of(is_sandboxed.process()),
-            "it is in a sandbox of its own (seccomp), which could kill it for what attaching does");
+            "it is in a sandbox (seccomp), which could kill it when hbmscope attaches");
 }
 
 TEST(JobMemory, finds_functions_as_the_loader_does) {

@@ -22,9 +22,9 @@ import own_children  # noqa: F401 - what a test leaves running is killed
 HBMSCOPE, ENTRIES, FAKES, FAKE_CUPTI, LINKED_JOB, JOB, EVERY_REFUSAL, NEXT_IN_LINE = sys.argv[1:9]
 HERE = Path(__file__).parent
 VERSIONS = {"12": "12090", "13.0": "13000", "13.3": "13030"}  # And the driver's.
-INTERPOSED = "hbmscope: the CUDA driver's calls are told by interposition, which leaves CUPTI to the job, with Python and native stacks, 64 frames at most (--stacks)"
-BY_CUPTI = "hbmscope: the driver's calls are told by CUPTI ("
-INSTEAD = ", so the driver's calls are told by interposition"
+INTERPOSED = "hbmscope: CUDA driver calls are recorded by interposition, which leaves CUPTI to the job, with Python and native stacks of at most 64 frames (--stacks)"
+BY_CUPTI = "hbmscope: CUDA driver calls are recorded with CUPTI ("
+INSTEAD = ", so CUDA driver calls are recorded by interposition"
 # Takes and gives memory, and then tries to use CUPTI itself, as a profiler does.
 PROFILED_JOB = """
 import ctypes as C, os, sys
@@ -72,7 +72,7 @@ class Matrix(unittest.TestCase):
                               capture_output=True, text=True, timeout=300, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
         # In one line, whichever it is; the other back end tells nothing.
-        said = [line for line in done.stderr.splitlines() if " told by " in line]
+        said = [line for line in done.stderr.splitlines() if " calls are recorded " in line]
         self.assertEqual(len(said), 1, done.stderr)
         return done.stdout, said[0]
 
@@ -145,7 +145,7 @@ class Matrix(unittest.TestCase):
                 if is_cupti_of_machine_there(major):  # NVIDIA's own does not take the pretend driver for one.
                     self.assertRegex(said, r"^hbmscope: CUPTI \(.*\) can't be used, error \d+.*" + INSTEAD)
                 else:
-                    self.assertEqual(said, f"hbmscope: no libcupti.so.{major} is loaded, beside the CUDA runtime, in its wheels or on the loader's path{INSTEAD}")
+                    self.assertEqual(said, f"hbmscope: no libcupti.so.{major} is loaded, next to the CUDA runtime, in its wheels or on the loader's path{INSTEAD}")
                 self.assertEqual(out, "absent\n")
                 self.assert_profiled_job_is_told()
                 out, said = self.run_it(*job, back_end="interpose", version=version, is_there=False)
@@ -203,13 +203,13 @@ class Matrix(unittest.TestCase):
         self.assertIn(BY_CUPTI, said)
         self.assertEqual([row["text"] for row in self.rows()], ["cuMemAlloc_v2"])
         out, said = self.run_it(LINKED_JOB, "linked", "1", "1000", "1", FAKE_CUPTI_UNKNOWN_FROM="0")
-        self.assertRegex(said, "knows none of the driver's calls" + INSTEAD)
+        self.assertRegex(said, "does not support the driver's calls" + INSTEAD)
         self.assertEqual(self.report()["events"]["alloc"], json.loads(out)["alloc"])
 
     def test_a_cupti_that_can_not_be_used(self):
-        for error, why in ((15, ": it is newer than the driver, or a folder with a stub of the driver is on LD_LIBRARY_PATH"), (35, ": this user may not use it"), (999, "")):
+        for error, why in ((15, ": it is newer than the driver, or a folder with a stub of the driver is on LD_LIBRARY_PATH"), (35, ": this user has no permission to use it"), (999, "")):
             out, said = self.run_it(LINKED_JOB, "linked", "1", "1000", "1", FAKE_CUPTI_ERROR=str(error))
-            self.assertEqual(said, f"hbmscope: CUPTI ({FAKE_CUPTI}/12/libcupti.so.12) can't be used, error {error}{why}{INSTEAD}")
+            self.assertEqual(said, f"hbmscope: CUPTI ({FAKE_CUPTI}/12/libcupti.so.12) failed with error {error}{why}{INSTEAD}")
             self.assertEqual(self.report()["events"]["alloc"], json.loads(out)["alloc"])
 
     def test_a_cupti_that_ends_itself(self):
@@ -223,7 +223,7 @@ class Matrix(unittest.TestCase):
         done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", "cupti", "--record", self.recording, "--", sys.executable, "-c", script],
                               capture_output=True, text=True, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("hbmscope: CUPTI has ended itself (as the test wants it), so the driver's calls are told by interposition from here on\n", done.stderr)
+        self.assertIn("hbmscope: CUPTI has shut down (as the test wants it), so CUDA driver calls are recorded by interposition from now on\n", done.stderr)
         self.assertEqual([int(row["size_bytes"]) for row in self.rows()], list(range(1, 21)))
 
     def test_a_cupti_that_somebody_ends_is_noticed_at_the_next_call(self):
@@ -241,7 +241,7 @@ class Matrix(unittest.TestCase):
                 done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", "cupti", "--record", self.recording, "--", sys.executable, "-c", script],
                                       capture_output=True, text=True, env=environment)
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertEqual(done.stderr.count("hbmscope: somebody has ended CUPTI, so the driver's calls are told by interposition from here on\n"), 1, done.stderr)
+                self.assertEqual(done.stderr.count("hbmscope: another tool has shut CUPTI down, so CUDA driver calls are recorded by interposition from now on\n"), 1, done.stderr)
                 rows = [(row["kind"], row["size_bytes"]) for row in self.rows()]
                 sizes = [str(size) for size in range(1, 13)]
                 self.assertEqual(rows[:24], [("alloc", size) for size in sizes] + [("free", size) for size in sizes])

@@ -58,7 +58,7 @@ class Nvtx(unittest.TestCase):
     def test_what_was_given_to_cupti_is_told_by_cupti(self):
         for version, major in (("12", "12"), ("13.3", "13")):
             given, err = self.run_it(options=("--backend", "cupti"), NVTX_INJECTION64_PATH=f"{FAKE_CUPTI}/{version}/libcupti.so.{major}")
-            self.assertIn(f"told by CUPTI ({FAKE_CUPTI}/{version}/", err)
+            self.assertIn(f"recorded with CUPTI ({FAKE_CUPTI}/{version}/", err)
             self.assertNotEqual(given["tsl"], None)  # CUPTI gives it out.
             self.assertEqual([marker[:2] for marker in self.markers()], TOLD)
             given, _ = self.run_it(NVTX_INJECTION64_PATH=f"{FAKE_CUPTI}/{version}/libcupti.so.{major}")

@@ -68,7 +68,7 @@ class Run(OwnFolderTest):
         self.assertEqual(found["events"]["oom"], 1)
         failure = found["failures"][0]
         self.assertEqual(failure["asked_bytes"], 3 << 30)
-        self.assertIn(", 0 lost, in ", done.stderr)
+        self.assertIn(" (0 lost) saved in ", done.stderr)
         by_line = subprocess.run([HBMSCOPE, "report", self.recording, "--by", "line"], capture_output=True, text=True, check=True).stdout
         self.assertIn("model.py:42", by_line)
 
@@ -110,14 +110,14 @@ class Run(OwnFolderTest):
     def test_a_command_that_tells_nothing_leaves_no_recording(self):
         done = self.run_it("sh", "-c", "exit 7")
         self.assertEqual(done.returncode, 7)
-        self.assertIn("no process of this command told of device memory", done.stderr)
+        self.assertIn("no process of this command allocated device memory", done.stderr)
         self.assertFalse(os.path.exists(self.recording))
 
     def test_a_command_that_tells_nothing_leaves_what_was_recorded_before(self):
         Path(self.recording).write_text("of yesterday")
         done = self.run_it("sh", "-c", "exit 7")
         self.assertEqual(done.returncode, 7)
-        self.assertIn("is what it was before this command", done.stderr)
+        self.assertIn("was not changed", done.stderr)
         self.assertEqual(Path(self.recording).read_text(), "of yesterday")
         self.assertEqual(self.run_it(PROGRAM, "--events", "10").returncode, 0)
         self.assertNotIn(b"of yesterday", Path(self.recording).read_bytes())

@@ -20,7 +20,7 @@ def find_wrong(hbmscope, fakes, fake_cupti, job, back_end):
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
         if done.returncode != 0 or "Sanitizer" in done.stderr:
             return [f"exit code {done.returncode}\n{done.stderr[:4000]}"]
-        if ("told by CUPTI (" in done.stderr) != (back_end == "cupti"):
+        if ("recorded with CUPTI (" in done.stderr) != (back_end == "cupti"):
             return [done.stderr]
         truth = json.loads(done.stdout)
         blocks = json.loads(subprocess.run([hbmscope, "report", recording, "--blocks", "0", "--json"], capture_output=True, text=True, check=True).stdout)["blocks"]["rows"]

@@ -90,7 +90,7 @@ class SelfServe(OwnFolderTest):
             process.stdout.readline()
         self.assertIsNone(process.poll())
         self.assertEqual(self.report()["events"]["total"], before)
-        self.assertIn("is not observed by a hbmscope of yours", self.hbmscope("watch", str(process.pid), code=2).stderr)
+        self.assertIn("none of your hbmscope processes observes process", self.hbmscope("watch", str(process.pid), code=2).stderr)
 
     def test_a_child_has_nothing_of_its_parents(self):
         process = self.start("--events", "20000", "--record", self.recording, "--fork")
@@ -120,7 +120,7 @@ class SelfServe(OwnFolderTest):
         process.stdin.write("it is another program\n")
         process.stdin.flush()
         self.assertEqual(process.stdout.readline(), "it is another program\n")
-        self.assertIn("is not observed by a hbmscope of yours", self.hbmscope("watch", str(process.pid), code=2).stderr)
+        self.assertIn("none of your hbmscope processes observes process", self.hbmscope("watch", str(process.pid), code=2).stderr)
         self.assertNotIn("serves itself", self.hbmscope("ps").stdout)
         self.assertEqual([path.name for path in (self.folder / "hbmscope").iterdir() if path.name != f"run-{process.pid}"], [])
 
@@ -135,10 +135,10 @@ class SelfServe(OwnFolderTest):
 
     def test_one_that_is_observed_says_so(self):
         done = self.hbmscope("run", "--record", self.recording, "--", PROGRAM, "--serve", "--events", "2000")
-        self.assertIn("another hbmscope observes this process already", done.stderr)
+        self.assertIn("another hbmscope already observes this process", done.stderr)
         self.assertEqual(self.report()["events"]["total"], 2001)
         done = self.hbmscope("run", "--no-follow", "--record", self.recording, "--", PROGRAM, "--serve", "--events", "2000")
-        self.assertIn("another hbmscope observes this process already", done.stderr)
+        self.assertIn("another hbmscope already observes this process", done.stderr)
 
     def test_a_viewer_that_is_slow_does_not_cost_the_recording_its_end(self):
         process = self.start("--events", "6000000", "--pace", "1000", "--record", self.recording)

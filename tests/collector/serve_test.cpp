@@ -379,8 +379,8 @@ TEST_F(Rings, what_is_no_collector_is_turned_away) {
   close(unsealed);
   EXPECT_TRUE(observer.processes().empty());
   ASSERT_EQ(observer.refused().size(), 3U);
-  EXPECT_NE(observer.refused()[1].find("it is no collector"), std::string::npos);
-  EXPECT_NE(observer.refused()[2].find("could be made smaller"), std::string::npos);
+  EXPECT_NE(observer.refused()[1].find("it is not a collector"), std::string::npos);
+  EXPECT_NE(observer.refused()[2].find("could shrink"), std::string::npos);
 }
 
 // As a machine that is busy does with a job.
@@ -394,7 +394,7 @@ TEST_F(Rings, who_pauses_between_coming_and_saying_is_heard) {
   say(peer, &hello, sizeof(hello), unsealed);
   observer.serve(0);
   ASSERT_EQ(observer.refused().size(), 1U);
-  EXPECT_NE(observer.refused()[0].find("could be made smaller"), std::string::npos) << "what it said was read";
+  EXPECT_NE(observer.refused()[0].find("could shrink"), std::string::npos) << "what it said was read";
   close(unsealed);
   close(peer);
 }
@@ -416,7 +416,7 @@ TEST_F(Rings, of_many_who_say_nothing_the_first_are_let_go_and_a_job_is_taken) {
     observer.serve(0);
   }
   ASSERT_GE(observer.refused().size(), 300U - 256U);
-  EXPECT_NE(observer.refused()[0].find("it connected and said nothing"), std::string::npos);
+  EXPECT_NE(observer.refused()[0].find("it connected and sent nothing"), std::string::npos);
   connect();
   EXPECT_EQ(observer.processes().size(), 1U);
   for (const int one : silent) close(one);

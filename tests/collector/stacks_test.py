@@ -63,7 +63,7 @@ class Stacks(unittest.TestCase):
 
     def test_functions_in_their_order(self):
         said = self.run_it(JOB, "plain")
-        self.assertIn("with Python and native stacks, 64 frames at most", said)
+        self.assertIn("with Python and native stacks of at most 64 frames", said)
         self.assertEqual(self.blocks(), [(10, [TAKE])])
         done = subprocess.run([HBMSCOPE, "export", self.recording, "--to", "folded"], capture_output=True, text=True, check=True)
         self.assertRegex(done.stdout, r"(?m)^(.*;)?main;job::take_some\(unsigned long\) 10$")
@@ -80,7 +80,7 @@ class Stacks(unittest.TestCase):
     def test_cupti_tells_of_the_same_callers(self):
         said = self.run_it(JOB, "killed", code=128 + signal.SIGKILL, options=("--backend", "cupti"), driver=f"{FAKES}/bound:{FAKE_CUPTI}/12",
                            FAKE_CUDA_VERSION="12090")
-        self.assertIn("told by CUPTI (", said)
+        self.assertIn("recorded with CUPTI (", said)
         self.assertEqual(self.blocks(), [(1000, [TAKE, "job::Model::load_weights(int)"])])
 
     def test_recursion_and_where_it_is_cut(self):

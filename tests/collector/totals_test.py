@@ -71,15 +71,15 @@ class Totals(unittest.TestCase):
         [device] = json.loads(done.stdout.splitlines()[0])["devices"]
         self.assertEqual((device["is_told"], device["bytes"]), (True, None))
         text = self.run_it("watch", str(self.job.pid), "--totals", "--for", "0.1").stdout
-        self.assertIn("not told how much of process", text)
+        self.assertIn("an unknown amount in process", text)
         self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA A100")
         text = self.run_it("watch", str(self.job.pid), "--totals", "--for", "0.1").stdout
-        self.assertIn("the driver tells of no device memory of process", text)
+        self.assertIn("the driver reports no device memory for process", text)
 
     def test_refusals(self):
         done = self.run_it("watch", str(self.job.pid), "--totals")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("no device tells of itself", done.stderr)
+        self.assertIn("--totals needs NVIDIA's driver", done.stderr)
         self.assertIn("there is no process", self.run_it("watch", str(2**22 + 1), "--totals").stderr)
 
     def test_ps_has_them_by_device(self):
@@ -90,7 +90,7 @@ class Totals(unittest.TestCase):
         self.assertEqual(job["devices"], [{"device": 0, "bytes": 3 * GIB}])
         text = self.run_it("ps").stdout
         self.assertIn("GPU 0  NVIDIA H200  10.0 GiB of 80.0 GiB in use", text)
-        self.assertIn("7.00 GiB  the driver and who is not told", text)
+        self.assertIn("7.00 GiB  the driver and unknown processes", text)
 
     def test_a_recording_has_what_the_driver_told_of_its_process(self):
         job = f"""
@@ -131,7 +131,7 @@ class Totals(unittest.TestCase):
         time.sleep(1)
         said, errors = watch.communicate(timeout=30)
         self.assertIn("GPU 0 bytes held by this process (NVML): 3.00 GiB", said, errors)
-        self.assertIn("the driver's calls are not told: CUPTI is left alone", said)
+        self.assertIn("CUDA driver calls are not recorded: CUPTI is left to the job", said)
         last = json.loads(beside.communicate(timeout=30)[0].splitlines()[-1])
         self.assertIn(3 * GIB, [row["value"] for row in last["counters"]])
         self.tell(f"device {80 * GIB} 5 NVIDIA H200")  # It has let go of it.
@@ -149,8 +149,8 @@ class Totals(unittest.TestCase):
         watching = self.start("attach", str(pid), "--totals", "--no-window", "--record", recording)
         self.assertIn("nothing is loaded into it", watching.stderr.readline())
         self.assertNotIn("hbmscope", Path(f"/proc/{pid}/maps").read_text())
-        self.assertIn(f"watched by hbmscope {watching.pid}", self.run_it("ps").stdout)
-        self.assertIn("is watched by hbmscope", self.run_it("attach", str(pid), "--totals").stderr)
+        self.assertIn(f"observed by hbmscope {watching.pid}", self.run_it("ps").stdout)
+        self.assertIn("is already observed by hbmscope", self.run_it("attach", str(pid), "--totals").stderr)
         lines = self.run_it("watch", str(pid), "--for", "0.5", "--every", "0.1").stdout
         self.assertIn("GPU 0 bytes held by this process (NVML): 3.00 GiB", lines)
         self.assertEqual(self.run_it("detach", str(pid)).returncode, 0)
@@ -158,8 +158,8 @@ class Totals(unittest.TestCase):
         self.assertNotIn("hbmscope", Path(f"/proc/{pid}/maps").read_text())
         self.assertRegex(watching.stderr.read(), "[1-9][0-9]* events of 1 process, 0 lost")
         text = self.run_it("report", recording).stdout
-        self.assertIn("Its totals are watched since 20", text)
-        self.assertIn("the process held 3.00 GiB on its devices.\nThe driver's calls are not told: only its totals were asked for, and nothing is loaded into it.", text)
+        self.assertIn("Watched by its totals since 20", text)
+        self.assertIn("the process held 3.00 GiB on its devices.\nCUDA driver calls are not recorded: nothing is loaded into the job (--totals).", text)
         self.assertIn("command sleep 60, variable.CUDA_VISIBLE_DEVICES 0, rank 3", text)
         [attached] = json.loads(self.run_it("report", recording, "--json").stdout)["attached"]
         self.assertEqual((attached["is_left_alone"], attached["held_bytes"], attached["identified_bytes"]), (True, 3 * GIB, 0))
@@ -176,7 +176,7 @@ class Totals(unittest.TestCase):
 
     def test_totals_alone_are_refused_where_there_are_none(self):
         pid = str(self.job.pid)
-        self.assertIn("no device tells of itself", self.run_it("attach", pid, "--totals").stderr)
+        self.assertIn("--totals needs NVIDIA's driver", self.run_it("attach", pid, "--totals").stderr)
         self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA H200")
         self.assertIn("there is no such process", self.run_it("attach", str(2**22 + 1), "--totals").stderr)
         self.assertIn("--no-cupti excludes --totals", self.run_it("attach", pid, "--totals", "--no-cupti").stderr)

@@ -236,7 +236,7 @@ TEST_F(Link, ALostLinkGoesOnWhereItWas) {
   next.serve({});
   next.serve({});
   while (viewer.read()) next.serve({});
-  EXPECT_NE(viewer.why().find("another one"), std::string::npos);
+  EXPECT_NE(viewer.why().find("different one"), std::string::npos);
 }
 
 TEST_F(Link, TenThousandConnectionsAreBounded) {

@@ -84,7 +84,7 @@ class JsonWalk {
       arrays.push_back({name, shape_of(node, name)});
     } else if (node.is_object()) {
       if (depth == 0 && node.contains("weight_map"))
-        refuse(name, "this is an index of shards, which tells no sizes", "Give the shards: --listing *.safetensors.");
+        refuse(name, "this is an index of shards, which has no sizes", "Give the shards: --listing *.safetensors.");
       for (const auto& [key, value] : node.items())
         if (depth > 0 || key != "__metadata__") visit(value, below(name, key), depth + 1);
     } else if (node.is_array()) {
@@ -93,7 +93,7 @@ class JsonWalk {
         visit(node[i], below(name, is_named ? node[i]["name"].get<std::string>() : fmt::to_string(i)), depth + 1);
       }
     } else {
-      refuse(name, "it is no array, and holds none", "An array has dtype and shape.");
+      refuse(name, "it is not an array, and contains none", "An array has dtype and shape.");
     }
   }
 
@@ -109,7 +109,7 @@ class JsonWalk {
   static tpu::Shape shape_of(const Json& node, const std::string& name) {
     tpu::Shape shape{&type_of(name, node["dtype"].get_ref<const std::string&>()), {}, {}};
     for (const Json& size : node["shape"]) {
-      if (!size.is_number_unsigned()) refuse(name, "its shape has a size that is no whole number", "Write [100, 200].");
+      if (!size.is_number_unsigned()) refuse(name, "its shape has a size that is not a whole number", "Write [100, 200].");
       shape.dimensions.push_back({size.get<std::uint64_t>(), false});
     }
     const bool has_layout = node.contains("layout") && node["layout"].is_string();
@@ -136,13 +136,13 @@ std::vector<ListedArray> arrays_of_rows(std::string_view text) {
   const auto find = [&](const char* name) { return head ? find_column(head->cells, name) : std::nullopt; };
   const auto name = find("name"), dtype = find("dtype"), shape = find("shape"), layout = find("layout");
   if (!dtype || !shape)
-    refuse({}, "it is neither safetensors nor JSON, and its first line names no columns dtype and shape",
-           "Rows have tabs between their cells, and a head line.");
+    refuse({}, "it is neither safetensors nor JSON, and its first line does not name columns dtype and shape",
+           "Separate cells with tabs, and begin with a header line.");
   while (const auto row = next_row(text, offset, line)) {
     const std::string at = fmt::format("line {}", row->line);
     if (row->cells.size() != head->cells.size())
       refuse(at, fmt::format("{} columns where the head line has {}", row->cells.size(), head->cells.size()),
-             "Columns are separated by one tab each.");
+             "Separate columns with one tab each.");
     const std::string called = name ? row->cells[*name] : fmt::format("row {}", arrays.size() + 1);
     auto sizes = tpu::parse_dimensions(sizes_from_cell(row->cells[*shape]));
     if (!sizes)
@@ -157,14 +157,14 @@ std::vector<ListedArray> arrays_of_rows(std::string_view text) {
 std::vector<ListedArray> arrays_of(std::span<const std::uint8_t> bytes) {
   if (const auto head = find_head_bytes(bytes)) {
     if (*head > bytes.size() - length_bytes)
-      refuse({}, fmt::format("its head of {} bytes is cut off", *head), "Copy the file again.");
+      refuse({}, fmt::format("its header of {} bytes is cut off", *head), "Copy the file again.");
     bytes = bytes.subspan(length_bytes, static_cast<std::size_t>(*head));
   }
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) return arrays_of_rows(text);
   const Json json = Json::parse(text, nullptr, false, true);
-  if (json.is_discarded()) refuse({}, "it begins as JSON and is none", "Was it cut off?");
+  if (json.is_discarded()) refuse({}, "it begins like JSON but is not valid", "Was it cut off?");
   JsonWalk walk;
   walk.visit(json, {});
   return std::move(walk.arrays);
@@ -178,7 +178,7 @@ Result<std::vector<ListedArray>> parse_array_listing(std::span<const std::uint8_
     if (arrays.empty()) refuse({}, "there is no array in it", "An array has dtype and shape.");
     return arrays;
   } catch (const Fault& fault) {
-    return Failure(Error{fault.what, fault.remedy, name, {}, false});
+    return Failure(refusal(fault.what, fault.remedy, name));
   }
 }
 

@@ -45,7 +45,7 @@ std::optional<Neighbour> find_neighbour(const std::string& file, std::string_vie
 
 Result<FileContent> read_assignment(InputFile& file, const FileOptions& options, ReadControl* control) {
   const auto neighbour = find_neighbour(file.name(), assignment_text, live_range_text, options.max_inflated_bytes);
-  HloBeside more;
+  HloExtras more;
   if (neighbour && looks_like_live_ranges(neighbour->text.bytes)) more.live_ranges = neighbour->text.bytes;
   return read_unzipped(file, options, [&](Bytes text) { return read_hlo(text, file.name(), control, more); });
 }
@@ -53,8 +53,8 @@ Result<FileContent> read_assignment(InputFile& file, const FileOptions& options,
 Result<FileContent> read_live_ranges(InputFile& file, const FileOptions& options, ReadControl* control) {
   const auto neighbour = find_neighbour(file.name(), live_range_text, assignment_text, options.max_inflated_bytes);
   if (!neighbour || !looks_like_hlo(neighbour->text.bytes))
-    return Failure(refusal("this text says when the values of a program live, but not where they lie",
-                           "Put the -buffer-assignment.txt of the same module beside it, or open the HloProto.",
+    return Failure(refusal("this text has the live ranges of values, but not their addresses",
+                           "Put the -buffer-assignment.txt of the same module in the same folder, or open the HloProto.",
                            file.name()));
   return read_unzipped(file, options, [&](Bytes text) {
     return read_hlo(neighbour->text.bytes, neighbour->name, control, {text, std::nullopt});
@@ -64,7 +64,7 @@ Result<FileContent> read_live_ranges(InputFile& file, const FileOptions& options
 }  // namespace
 
 constinit const Format hlo_format = {
-    .name = "dump of XLA's buffer assignment",
+    .name = "a dump of XLA's buffer assignment",
     .looks_like = [](InputFile& file) { return looks_like_hlo(file.beginning()); },
     .read = read_assignment,
     .beginning = "one is an HloProto, or a text of buffer assignment or memory usage",
@@ -72,11 +72,11 @@ constinit const Format hlo_format = {
 };
 
 constinit const Format live_range_format = {
-    .name = "text of XLA's live ranges",
+    .name = "a text of XLA's live ranges",
     .looks_like = [](InputFile& file) { return looks_like_live_ranges(file.beginning()); },
     .read = read_live_ranges,
     .beginning = "one begins with HloLiveRange",
-    .hint = "XLA writes one with --xla_dump_to, beside the text of the buffer assignment.",
+    .hint = "XLA writes one with --xla_dump_to, in the same folder as the text of the buffer assignment.",
 };
 
 }  // namespace hbmscope

@@ -18,10 +18,10 @@ bool looks_like_live_ranges(std::span<const std::uint8_t> bytes) {
 }
 
 Result<Trace> read_hlo(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control,
-                       const HloBeside& beside) {
+                       const HloExtras& beside) {
   if (control != nullptr) control->total_bytes = bytes.size();
   if (!looks_like_hlo(bytes))
-    return Failure(Error{"this is no dump of XLA's buffer assignment",
+    return Failure(Error{"this is not a dump of XLA's buffer assignment",
                          "XLA writes one with --xla_dump_to and --xla_dump_hlo_as_proto.", name, 0, false});
   auto program = hlo::looks_like_buffer_assignment(bytes)     ? hlo::read_buffer_assignment(bytes, name)
                  : hlo::looks_like_memory_usage_report(bytes) ? hlo::read_memory_usage_report(bytes, name)

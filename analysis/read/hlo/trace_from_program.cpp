@@ -11,7 +11,7 @@
 #include "allocator/tpu/shape.h"
 #include "analysis/read/hlo/program_memory.h"
 #include "analysis/read/op_name_stack.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
 
 namespace hbmscope::hlo {
@@ -79,17 +79,18 @@ class TraceMaker {
     for (const Allocation& allocation : program_.allocations)
       if (!allocation.is_thread_local) heap_of(allocation.color);
     if (program_.knows_kinds) {
-      add_figure(told_figure::program_argument, memory.argument_bytes);
-      add_figure(told_figure::program_output, memory.output_bytes);
-      add_figure(told_figure::program_alias, memory.alias_bytes);
-      add_figure(told_figure::program_temp, memory.temp_bytes);
-      add_figure(told_figure::program_donatable, memory.donatable_bytes);
-      if (program_.code_bytes) add_figure(told_figure::program_code, *program_.code_bytes);
-      if (const auto replayed = replay_temp_bytes(program_)) add_figure(told_figure::program_replayed_temp, *replayed);
+      add_figure(reported_figure::program_argument, memory.argument_bytes);
+      add_figure(reported_figure::program_output, memory.output_bytes);
+      add_figure(reported_figure::program_alias, memory.alias_bytes);
+      add_figure(reported_figure::program_temp, memory.temp_bytes);
+      add_figure(reported_figure::program_donatable, memory.donatable_bytes);
+      if (program_.code_bytes) add_figure(reported_figure::program_code, *program_.code_bytes);
+      if (const auto replayed = replay_temp_bytes(program_))
+        add_figure(reported_figure::program_replayed_temp, *replayed);
     }
     for (const auto& [color, heap] : heaps_) {
       const auto space = memory.by_space.find(space_name(program_, color));
-      if (space != memory.by_space.end()) add_figure(told_figure::program_space, space->second, heap);
+      if (space != memory.by_space.end()) add_figure(reported_figure::program_space, space->second, heap);
     }
   }
 
@@ -294,26 +295,24 @@ class TraceMaker {
     const auto is_local = [](const Allocation& each) { return each.is_thread_local; };
     note("thread_local_allocations", Severity::notice,
          static_cast<std::uint64_t>(std::count_if(program_.allocations.begin(), program_.allocations.end(), is_local)),
-         "Memory of a computation while it runs; they may lie over each other, and are in no sum.");
+         "Memory of a computation while it runs; these may overlap, and no sum includes them.");
     note("arenas_without_times", Severity::notice, untimed_,
-         "The dump does not tell when the values of these arenas live: each is one block. The HloProto "
-         "(--xla_dump_hlo_as_proto) does, and so does the -live-range.txt of the same module beside a "
-         "buffer-assignment.txt.");
+         "The dump does not have the live ranges of the values in these arenas, so each arena is one block. The HloProto (--xla_dump_hlo_as_proto) has them, and so has the -live-range.txt of the same module next to a buffer-assignment.txt.");
     note(
         "values_without_ranges", Severity::warning, program_.without_ranges,
-        "The text of live ranges beside it does not name these values: they were left out. Is it of the same compile?");
+        "The text of live ranges does not name these values, so they were ignored. Check that it is from the same compilation.");
     note(
         "written_in_place", Severity::notice, in_place_,
-        "Values whose memory the compiler gives to a value made from them before their own time ends: they end there.");
+        "Values whose memory the compiler reuses for a value made from them before their live range ends; they end there.");
     if (!program_.knows_kinds)
       note("kinds_not_told", Severity::notice, program_.allocations.size(),
            "A memory usage report does not say what is an argument, an output or a temporary: each allocation is one "
            "block. The HloProto and buffer-assignment.txt do.");
     note("unknown_buffers", Severity::warning, program_.unknown_buffers,
-         "Buffers that are named and described nowhere were left out.");
+         "Buffers that are named but not described were ignored.");
     note("unplaced_buffers", Severity::warning, unplaced_, "Events of buffers that have no place in their arena.");
     note("impossible_sizes", Severity::loss, program_.impossible,
-         "Sizes that no memory holds count as 0; values outside of their allocation were left out.");
+         "Impossible sizes count as 0; values outside their allocation were ignored.");
   }
 
   const Program& program_;

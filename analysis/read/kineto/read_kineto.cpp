@@ -11,7 +11,7 @@
 #include "analysis/read/kineto/kineto_events.h"
 #include "analysis/read/kineto/kineto_stacks.h"
 #include "analysis/read/trace_content.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
 #include "collector/wire/live_table.h"
 
@@ -52,7 +52,7 @@ class TraceMaker {
     totals_.resize(events_.devices.size());
     older_bytes_.resize(events_.devices.size());
     allocated_ = writer_.define_string("total_allocated");
-    reserved_ = writer_.define_string(told_figure::pool);
+    reserved_ = writer_.define_string(reported_figure::pool);
     add_clock();
     add_older_blocks();
     add_unnamed_bytes();
@@ -124,13 +124,12 @@ class TraceMaker {
     while (seen_.find(block.heap, block.address));  // No event may mean this one.
     block.size = bytes;
     block.requested = wire::unknown_bytes;
-    block.stack = writer_.define_stack(0, writer_.define_frame(unnamed_block, "<not told>", 0));
+    block.stack = writer_.define_stack(0, writer_.define_frame(unnamed_block, "<unknown>", 0));
     block.tag = writer_.define_string(unnamed_block);
     block.flags = wire::block_flag::has_no_address;
     writer_.live(block);
     out_.trace().import.add("bytes_before_profile", Severity::notice, static_cast<std::int64_t>(bytes),
-                            "Bytes that lived before the profile began and that no event of it names: PyTorch's total "
-                            "has them. They stand as one block without an address, \"in use before the profile\".",
+                            "Bytes that were live before the profile began and that no event names; PyTorch's total includes them. They are shown as one block without an address, \"in use before the profile\".",
                             name_of(events_.devices[device]));
   }
 
@@ -183,18 +182,17 @@ class TraceMaker {
     import.add("spans", Severity::info, static_cast<std::int64_t>(events_.spans.size()));
     if (older_blocks_ > 0)
       import.add("older_blocks", Severity::notice, static_cast<std::int64_t>(older_blocks_),
-                 "Blocks that lived before the profile began; their frees tell where. They have no stack.");
+                 "Blocks that were live before the profile began, known from their frees. They have no stack.");
     if (writer_.missed_frees() > 0)
       import.add("missing_frees", Severity::warning, static_cast<std::int64_t>(writer_.missed_frees()),
-                 "An address was given out again without a free, which is taken to have happened just before.");
+                 "An address was allocated again without a free; the free is assumed to be just before.");
     if (empty_ > 0)
       import.add("empty_events", Severity::notice, static_cast<std::int64_t>(empty_),
                  "Events of 0 bytes are neither allocations nor frees.");
     report_finding("without_address", events_.without_address,
-                   "Events that tell no address were left out: old versions of PyTorch (1.9 for one) wrote none. "
-                   "Profile with a newer one.");
-    report_finding("bad_times", events_.bad_times, "Events whose time is none were left out.");
-    report_finding("bad_fields", events_.bad_fields, "Events whose bytes or device make no sense were left out.");
+                   "Events without an address were ignored; old versions of PyTorch (such as 1.9) write none. Profile with a newer version.");
+    report_finding("bad_times", events_.bad_times, "Events without a valid time were ignored.");
+    report_finding("bad_fields", events_.bad_fields, "Events with invalid bytes or an invalid device were ignored.");
   }
 
   kineto::Events& events_;
@@ -233,7 +231,7 @@ Result<Trace> read_kineto(std::span<const std::uint8_t> bytes, const std::string
   auto events = kineto::read_events(bytes, name, control);
   if (!events) return Failure(std::move(events.error()));
   if (events->memory.empty())
-    return Failure(Error{events->without_address.count > 0 ? "the memory events of this Chrome trace tell no addresses"
+    return Failure(Error{events->without_address.count > 0 ? "the memory events of this Chrome trace have no addresses"
                                                            : "this Chrome trace has no memory events",
                          "Record one with torch.profiler.profile(profile_memory=True, with_stack=True) of a "
                          "newer PyTorch, and export_chrome_trace.",
@@ -244,7 +242,7 @@ Result<Trace> read_kineto(std::span<const std::uint8_t> bytes, const std::string
 }
 
 constinit const Format kineto_format = {
-    .name = "trace of PyTorch's profiler",
+    .name = "a trace of PyTorch's profiler",
     .endings = ".trace.json",
     .looks_like = [](InputFile& file) { return looks_like_kineto(file.beginning()); },
     .read =

@@ -276,7 +276,7 @@ bool Machine::step_other(Opcode opcode) {
 bool Machine::read_bytes(std::uint64_t size, std::string_view& bytes) {
   if (size > bytes_left())
     return fail(fmt::format("{} claims {} bytes and {} are left", opcode_name(), size, bytes_left()),
-                "The file was cut off, while it was written or copied, or is damaged; save or copy it again.");
+                "The file was cut off while it was written or copied, or is damaged; save or copy it again.");
   if (size > 0xffffffff) return fail_damaged(fmt::format("{} has more than 4 GiB", opcode_name()));
   if (size > static_cast<std::uint64_t>(end_ - at_) && !fill_window(size)) return fail_cut_off();
   bytes = {reinterpret_cast<const char*>(at_), static_cast<std::size_t>(size)};
@@ -357,7 +357,7 @@ bool Machine::check_frame() {
   // A frame is for whoever reads a stream; of a beginning it goes on behind the end.
   if (size <= bytes_left() || limits_.is_beginning) return true;
   return fail(fmt::format("FRAME claims {} bytes and {} are left", size, bytes_left()),
-              "The file was cut off, while it was written or copied; save or copy it again.");
+              "The file was cut off while it was written or copied; save or copy it again.");
 }
 
 bool Machine::find_mark(std::size_t& begin) {

@@ -36,7 +36,7 @@ bool Machine::fail_damaged(const std::string& what) {
 bool Machine::fail_cut_off() {
   opcode_at_ = end_;
   return fail("the pickle ends too early: no STOP at its end",
-              "The file was cut off, while it was written or copied; save or copy it again.");
+              "The file was cut off while it was written or copied; save or copy it again.");
 }
 
 bool Machine::fail_nothing_there() {
@@ -85,7 +85,7 @@ bool Machine::fail_refused(Opcode opcode) {
     case OpcodeUse::code: return fail_global(info.name);
     case OpcodeUse::reference:
       return fail(fmt::format("this pickle refers to data outside of it: opcode {} at byte {}", info.name, at),
-                  "It looks like a saved model or tensor. A memory snapshot is one piece: " + std::string(save_again));
+                  "It looks like a saved model or tensor. A memory snapshot is a single file: " + std::string(save_again));
     case OpcodeUse::text:
       return fail(fmt::format("opcode {} at byte {} is of pickle protocol 0 or 1", info.name, at),
                   "Save the snapshot again with pickle.dump(snapshot, file, protocol=4).");

@@ -15,7 +15,7 @@ namespace {
 
 Error refusal_of(const OldPickle& old, const std::string& name) {
   if (old.code.empty())
-    return {"this is a Python pickle of protocol 0 or 1, which is not read",
+    return {"this is a Python pickle of protocol 0 or 1, which hbmscope cannot read",
             "Save the snapshot again with torch.cuda.memory._dump_snapshot(), or with pickle.dump(snapshot, file, "
             "protocol=4).",
             name, 0, false};
@@ -42,14 +42,11 @@ std::optional<Error> run(Document& document, const Input& input, const std::stri
   try {
     return Machine(document, input, name, limits, control, taker).run();
   } catch (const std::bad_alloc&) {
-    return Error{"there is not enough memory for what is in this pickle",
-                 "Close other programs, or read the file on a larger machine.",
-                 name,
-                 {},
-                 false};
+    return refusal("there is not enough memory for what is in this pickle",
+                   "Close other programs, or read the file on a larger machine.", name);
   } catch (const std::length_error&) {
     return Error{"more than 2^31 values of one kind are in this pickle",
-                 "No snapshot is that large; is the file what you think it is?",
+                 "No snapshot is that large; check that this is the right file.",
                  name,
                  {},
                  false};
@@ -62,7 +59,7 @@ std::optional<Error> read_pickle(Document& document, std::span<const std::uint8_
                                  const Limits& limits, ReadControl* control, ItemTaker* taker) {
   if (const auto old = looks_like_pickle(bytes) ? std::nullopt : find_old_pickle(bytes)) return refusal_of(*old, name);
   if (!looks_like_pickle(bytes))
-    return Error{"this is no Python pickle of protocol 2 or later",
+    return Error{"this is not a Python pickle of protocol 2 or later",
                  "Save the snapshot with torch.cuda.memory._dump_snapshot().", name, 0, false};
   return run(document, {bytes, nullptr}, name, limits, control, taker);
 }

@@ -52,13 +52,13 @@ void add_sample(MessageIndex& index, const std::uint8_t* begin, const std::uint8
 Error wire_error(WireProblem problem, const std::uint8_t* at, ByteRange message, const char* part,
                  const std::string& name) {
   Error error{{}, {}, name, static_cast<std::uint64_t>(at - message.begin), true};
-  const char* damaged = "This is no pprof profile, or it is damaged; save it again.";
+  const char* damaged = "This is not a pprof profile, or it is damaged; save it again.";
   switch (problem) {
     case WireProblem::none: break;
     case WireProblem::cut_off:
       error.what = fmt::format("the data ends inside a {}", part);
       error.remedy =
-          "The file was cut off, while it was written or copied, or this is no pprof profile; save it again.";
+          "The file was cut off while it was written or copied, or is not a pprof profile; save it again.";
       break;
     case WireProblem::long_varint:
       error.what = fmt::format("a number in a {} is longer than ten bytes", part);
@@ -112,8 +112,8 @@ Result<MessageIndex> index_message(ByteRange message, const std::string& name) {
   if (cursor.problem() != WireProblem::none)
     return Failure(wire_error(cursor.problem(), cursor.field_begin(), message, "profile", name));
   if (index.samples >= 0xffffffff)
-    return Failure(Error{
-        "the profile has 2^32 samples or more", "Split it, or merge equal stacks with pprof -proto.", name, {}, false});
+    return Failure(
+        refusal("the profile has 2^32 samples or more", "Split it, or merge equal stacks with pprof -proto.", name));
   return index;
 }
 

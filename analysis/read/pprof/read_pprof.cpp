@@ -25,7 +25,7 @@ using Bytes = std::span<const std::uint8_t>;
 Failure not_a_profile(Bytes bytes, const std::string& name, Error error) {
   if (const std::string_view other = find_other_format(bytes); !other.empty()) {
     error.what = fmt::format("this looks like {}, not like a pprof profile", other);
-    error.remedy = "Give the file that jax.profiler.save_device_memory_profile() wrote.";
+    error.remedy = "Use the file that jax.profiler.save_device_memory_profile() wrote.";
     error.offset.reset();
   }
   error.file = name;
@@ -70,8 +70,7 @@ void keep_sums_exact(Profile& profile) {
     if (left_out > 0)
       profile.import.add(
           "sum_over_2_63", Severity::loss, left_out,
-          "The values add up to 2^63 or more, which no device holds; the samples that go beyond it count as "
-          "0. The producer wrote nonsense, or the file is damaged.",
+          "The values add up to 2^63 or more, which no device has; samples beyond that count as 0. The producer wrote wrong values, or the file is damaged.",
           fmt::format("value type {}", profile.text(profile.value_types[type].type)));
   }
 }
@@ -84,8 +83,7 @@ void count_unknown_sizes(Profile& profile) {
     executables += std::max<std::int64_t>(0, profile.values[0][sample]);
   profile.import.add(
       "unknown_size", Severity::notice, executables,
-      "Compiled programs whose size the runtime does not tell (it says -1, on TPU). They are counted and "
-      "listed, and no sum includes them.");
+      "Compiled programs whose size the runtime does not report (-1, on TPU). They are counted and listed, but no sum includes them.");
 }
 
 void check_texts(Profile& profile) {
@@ -95,7 +93,7 @@ void check_texts(Profile& profile) {
     if (!is_utf8(profile.text(static_cast<StringId>(i)))) ++bad;
   if (bad > 0)
     profile.import.add("text_not_utf8", Severity::warning, bad,
-                       "Names that are not UTF-8 are shown with replacement signs.");
+                       "Names that are not UTF-8 are shown with replacement characters.");
 }
 
 // What every profile has; without it, it is none.
@@ -103,7 +101,7 @@ std::optional<Error> find_missing_part(const pprof::MessageIndex& index, const s
   if (!index.value_types.empty()) return std::nullopt;
   if (index.strings.empty() && index.samples == 0)
     return Error{
-        "no part of a pprof profile is in this file", "Was it cut off? Save the profile again.", name, {}, false};
+        "no part of a pprof profile is in this file", "It may have been cut off; save the profile again.", name, {}, false};
   return Error{
       "the profile does not say what its values are (no sample types)", "Save the profile again.", name, {}, false};
 }
@@ -111,7 +109,7 @@ std::optional<Error> find_missing_part(const pprof::MessageIndex& index, const s
 void finish_profile(const pprof::MessageIndex& index, Profile& profile) {
   if (index.unknown_fields > 0)
     profile.import.add("unknown_fields", Severity::notice, static_cast<std::int64_t>(index.unknown_fields),
-                       "Fields that this version does not know were passed over; a newer hbmscope may read them.");
+                       "Unknown fields were skipped; a newer hbmscope may read them.");
   separate_unknown_sizes(profile);
   keep_sums_exact(profile);
   count_unknown_sizes(profile);
@@ -143,7 +141,7 @@ Result<Profile> read_message(Bytes message, Bytes file, const std::string& name,
   if (auto read = pprof::read_tables(*index, name, texts, profile, location_rows); !read)
     return not_a_profile(message, name, std::move(read.error()));
   if (index->strings.empty() && index->samples > 0)
-    return Failure(Error{"the profile has samples but no texts, which stand at its end",
+    return Failure(Error{"the profile has samples but no strings, which are at its end",
                          "The file was cut off; save or copy it again.", name, message.size(), true});
 
   const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, 8U);
@@ -162,7 +160,7 @@ Result<Profile> read_pprof_bytes(Bytes bytes, const std::string& name, const Rea
                                  ReadControl* control) {
   if (bytes.empty())
     return Failure(Error{
-        "the file is empty", "Was the job stopped while it was writing? Save the profile again.", name, {}, false});
+        "the file is empty", "The job may have been stopped while it was writing; save the profile again.", name, {}, false});
   ImportStatistics import;
   if (!is_gzip(bytes)) return read_message(bytes, bytes, name, options, control, std::move(import));
   auto inflated = inflate_gzip(bytes, name, options.max_inflated_bytes, import);
@@ -171,7 +169,7 @@ Result<Profile> read_pprof_bytes(Bytes bytes, const std::string& name, const Rea
     inflated = inflate_gzip(inflated->bytes(), name, options.max_inflated_bytes, import);
   if (!inflated) return Failure(std::move(inflated.error()));
   if (inflated->size() == 0)
-    return Failure(Error{"nothing is inside the gzip data", "Save the profile again.", name, {}, false});
+    return Failure(refusal("nothing is inside the gzip data", "Save the profile again.", name));
   return read_message(inflated->bytes(), bytes, name, options, control, std::move(import));
 }
 
@@ -183,7 +181,8 @@ Result<Profile> read_pprof(const std::string& file, const ReadOptions& options, 
 
 namespace {
 
-// The message has no magic number, but its first byte is the tag of one of its fields. What can't be inflated may be one.
+// The message has no magic number, but its first byte is the tag of one of its fields. What can't be inflated may be
+// one.
 bool looks_like_profile_message(InputFile& file) {
   using namespace std::string_view_literals;
   constexpr std::string_view tags =
@@ -196,7 +195,7 @@ bool looks_like_profile_message(InputFile& file) {
 }  // namespace
 
 constinit const Format pprof_format = {
-    .name = "pprof profile",
+    .name = "a pprof profile",
     .endings = ".prof .pprof .pb",
     .looks_like = looks_like_profile_message,
     .read = [](InputFile& file, const FileOptions& options, ReadControl* control) -> Result<FileContent> {
@@ -211,7 +210,7 @@ constinit const Format pprof_format = {
       return content;
     },
     .beginning = "one is a message of profile.proto, bare or in gzip",
-    .hint = "Give the file that jax.profiler.save_device_memory_profile() wrote.",
+    .hint = "Use the file that jax.profiler.save_device_memory_profile() wrote.",
 };
 
 }  // namespace hbmscope

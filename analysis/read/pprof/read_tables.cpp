@@ -188,7 +188,7 @@ class TableReader {
   void add_id(IdMap& rows, std::uint64_t id, std::size_t row, const char* what) {
     if (id == 0) {
       profile_.import.add(fmt::format("{}_without_id", what), Severity::warning, 1,
-                          "Nothing can refer to an entry without an id; it is kept and never shown.");
+                          "Nothing can refer to an entry without an id, so it is never shown.");
       return;
     }
     if (rows.add(id, static_cast<std::uint32_t>(row))) return;
@@ -212,7 +212,7 @@ class TableReader {
 Result<void> FileTexts::read(const MessageIndex& index, const std::string& name, Profile& profile) {
   profile_ = &profile;
   if (index.strings.size() >= 0xffffff00)
-    return Failure(Error{"the file has 2^32 texts or more", "Is this a pprof profile?", name, {}, false});
+    return Failure(refusal("the file has 2^32 texts or more", "Is this a pprof profile?", name));
   profile.strings.reserve(index.strings.size() + 2, index.string_bytes);
   for (std::size_t i = 0; i < index.strings.size(); ++i) {
     const std::string_view text = text_of(index.strings[i]);
@@ -220,7 +220,7 @@ Result<void> FileTexts::read(const MessageIndex& index, const std::string& name,
     if (i == 0) {
       offset_ = 1;
       profile.import.add("first_text_not_empty", Severity::warning, 1,
-                         "The format demands an empty text 0. Fields that were not set read as this text.",
+                         "The format requires string 0 to be empty. Fields that are not set show this string.",
                          fmt::format("'{}'", text));
     }
     profile.strings.append(text);
@@ -233,8 +233,7 @@ Result<void> FileTexts::read(const MessageIndex& index, const std::string& name,
 StringId FileTexts::missing(std::uint64_t number) {
   if (missing_text_ == StringId::empty) missing_text_ = profile_->strings.append("<missing text>");
   profile_->import.add("missing_text", Severity::warning, 1,
-                       "The file refers to texts that it does not have, perhaps because its end was cut off; they are "
-                       "shown as <missing text>. Save the profile again.",
+                       "The file refers to strings that it does not have, perhaps because it was cut off; they are shown as <missing text>. Save the profile again.",
                        fmt::format("text {} of {}", number, count_));
   return missing_text_;
 }

@@ -7,7 +7,7 @@
 
 #include "analysis/read/recording/growing_trace.h"
 #include "analysis/read/trace_content.h"
-#include "analysis/trace/told_losses.h"
+#include "analysis/trace/reported_losses.h"
 #include "collector/wire/recording_file.h"
 
 namespace hbmscope {
@@ -61,27 +61,25 @@ class RecordingReader {
     // What this file met, and the one that it was written from.
     const auto add_loss = [&](std::string_view name, Severity severity, std::uint64_t count, std::string_view remedy,
                               std::string_view example = {}) {
-      const ToldLoss told = find_told_loss(trace, name);
+      const ReportedLoss told = find_reported_loss(trace, name);
       const std::int64_t all = static_cast<std::int64_t>(count) + told.count;
       if (all > 0) import.add(name, severity, all, remedy, count > 0 ? example : std::string_view(told.example));
     };
     if (is_stopped())
       import.add("stopped_here", Severity::warning, 1,
-                 "Reading was stopped: what came later in the recording is not here.");
+                 "Reading was cancelled: the rest of the recording is missing.");
     add_loss("not_finished", Severity::warning, scan.has_index || is_stopped() ? 0 : 1,
-             "The recording was not finished: the job or hbmscope was stopped, or the disk was full. It is read to its "
-             "last whole block.");
+             "The recording is incomplete: the job or hbmscope was stopped, or the disk was full. It is read up to its last complete block.");
     add_loss("lost_bytes", Severity::loss, scan.lost_bytes,
-             "Bytes that belong to no whole block. What was recorded there is missing.",
+             "Bytes that do not belong to a complete block; the events in them are missing.",
              fmt::format("byte {}: {}", scan.first_fault_offset.value_or(0), scan.first_fault));
     add_loss("unknown_blocks", Severity::notice, scan.unknown_blocks,
-             "Blocks of a kind that this version does not know were passed over; a newer hbmscope reads them.");
-    add_loss("bad_blocks", Severity::loss, growing_.bad_blocks(), "Whole blocks that make no sense were left out.",
+             "Unknown kinds of blocks were skipped; a newer hbmscope reads them.");
+    add_loss("bad_blocks", Severity::loss, growing_.bad_blocks(), "Invalid blocks were ignored.",
              growing_.fault());
     if (missing > 0)
       import.add("lost_events", Severity::loss, static_cast<std::int64_t>(missing),
-                 "Events that were lost while recording, or with damaged blocks; heaps are inexact from there until "
-                 "they are listed anew.");
+                 "Events that were lost while recording, or in damaged blocks; heaps are inexact from there until they are listed again.");
     add_told_caveats(trace);
     return trace;
   }
@@ -109,9 +107,9 @@ Result<Trace> read_with(RecordingReader& reader, std::span<const std::uint8_t> b
   wire::FileHeader header;
   if (!looks_like_recording(bytes))
     return Failure(
-        Error{"this is no recording of hbmscope", "Convert it: hbmscope convert FILE -o OUT.hbm", name, 0, false});
+        Error{"this is not a recording of hbmscope", "Convert it: hbmscope convert FILE -o OUT.hbm", name, 0, false});
   if (bytes.size() < sizeof(header))
-    return Failure(Error{"the recording ends inside of its header", "Was the disk full? Record again.", name,
+    return Failure(Error{"the recording ends inside its header", "The disk may have been full; record again.", name,
                          bytes.size(), false});
   std::memcpy(&header, bytes.data(), sizeof(header));
   if (header.version > wire::format_version)
@@ -124,22 +122,19 @@ Result<Trace> read_with(RecordingReader& reader, std::span<const std::uint8_t> b
   }
   const auto scan = wire::scan_recording(bytes.data(), bytes.size(),
                                          [&](const wire::SharedBlock& block) { return reader.take(block); });
-  if (control != nullptr && control->cancelled) return Failure(Error{"reading was cancelled", {}, name, {}, false});
+  if (control != nullptr && control->cancelled) return Failure(refusal("reading was cancelled", {}, name));
   if (!scan) return Failure(Error{"the header of this recording is damaged", "Copy the file again.", name, 12, false});
   if (reader.is_too_large())
     return Failure(
-        Error{fmt::format("the blocks of this recording inflate to more than {}, the limit", max_inflated_bytes),
-              "If this file is really that large, raise the limit: --max-size 16GiB.",
-              name,
-              {},
-              false});
+        refusal(fmt::format("the blocks of this recording inflate to more than {}, the limit", max_inflated_bytes),
+                "If this file is really that large, raise the limit: --max-size 16GiB.", name));
   Trace trace = reader.finish(*scan, bytes.size());
   trace.begun_ms = header.begun_ms;
   if (trace.streams.empty())
     return Failure(Error{scan->first_fault.empty() ? "nothing was recorded in it"
-                                                   : fmt::format("no block of it is whole: {}", scan->first_fault),
-                         scan->damaged_blocks > 0 ? "Copy the file again; one that was converted, convert again."
-                                                  : "Was the job stopped at once? Record again.",
+                                                   : fmt::format("it has no complete block: {}", scan->first_fault),
+                         scan->damaged_blocks > 0 ? "Copy or convert the file again."
+                                                  : "The job may have been stopped right after its start; record again.",
                          name, scan->first_fault_offset, false});
   return trace;
 }
@@ -162,7 +157,7 @@ Result<Trace> read_recording_curves(std::span<const std::uint8_t> bytes, const s
 }
 
 constinit const Format recording_format = {
-    .name = "recording",
+    .name = "a recording",
     .endings = ".hbm",
     .looks_like = [](InputFile& file) { return looks_like_recording(file.beginning()); },
     .read =
@@ -178,7 +173,7 @@ constinit const Format recording_format = {
           });
         },
     .beginning = "one begins with the letters \"hbmscope\"",
-    .hint = "Its beginning is damaged, or it is another kind of file; copy it again from where it was made.",
+    .hint = "Its beginning is damaged, or it is another kind of file; copy it again.",
 };
 
 }  // namespace hbmscope

@@ -15,7 +15,7 @@ struct FreeStream {
 };
 
 Failure damaged(const std::string& name, std::uint64_t byte, std::string what) {
-  return Failure(Error{std::move(what), "Was the file cut off? Copy it anew.", name, byte, false});
+  return Failure(Error{std::move(what), "The file may be cut off; copy it again.", name, byte, false});
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ class StreamReader {
       return refuse(fmt::format("id {} is allocated again before it was freed", alloc.id));
     std::uint32_t slot = result_.stream.slots;
     if (unused_.empty()) {
-      if (slot == not_live) return refuse("more live ids than can be told apart");
+      if (slot == not_live) return refuse("too many live ids");
       ++result_.stream.slots;
     } else {
       slot = unused_.back();
@@ -103,7 +103,7 @@ class StreamReader {
 
   bool add_free(const FreeLine& free) {
     const auto found = ids_.find(free.id);
-    if (found == ids_.end()) return refuse(fmt::format("id {} is freed and was never allocated", free.id));
+    if (found == ids_.end()) return refuse(fmt::format("id {} is freed but was never allocated", free.id));
     Id& id = found->second;
     if (id.slot == not_live) return refuse(fmt::format("id {} is freed twice", free.id));
     result_.stream.operations.push_back({true, id.slot, line_number(), {}});

@@ -205,34 +205,30 @@ class RmmReader {
     import.add("threads", Severity::info, static_cast<std::int64_t>(threads_.size()));
     if (counts.alloc > 0)
       import.add("sizes_as_asked", Severity::notice, static_cast<std::int64_t>(counts.alloc),
-                 "RMM's log tells what was asked, not what its pool took for it: in use is the sum of requests, and "
-                 "what is free is not known.");
+                 "RMM's log has requested sizes, not block sizes: in use is the sum of requests, and free memory is unknown.");
     if (clock_.backward_times() > 0)
       import.add("times_backward", Severity::notice, static_cast<std::int64_t>(clock_.backward_times()),
                  "Threads wrote these rows a little late; they stay in the order of the log, at the time of the row "
                  "above.");
     report_finding("null_pointers", Severity::notice, null_pointers_,
-                   "Rows without an address, as of requests of 0 bytes, are no blocks.");
+                   "Rows without an address, such as requests of 0 bytes, are not blocks.");
     report_finding("other_size_freed", Severity::notice, other_sizes_,
-                   "The free tells another size than the allocation, which RMM's pools may not survive. The "
-                   "allocation's counts.");
+                   "The free has another size than the allocation, which can corrupt RMM's pools. The size of the allocation is used.");
     report_finding("unknown_frees", Severity::warning, unknown_frees_,
-                   "Nothing lived there: the allocation is missing, or was made before the log began.");
+                   "There was no live block: the allocation is missing, or was before the log began.");
     report_finding("missing_frees", Severity::warning, missing_frees_,
-                   "An address was given out again without a free, which is taken to have happened just before. Does "
-                   "more than one adaptor write to this file?");
+                   "An address was allocated again without a free; the free is assumed to be just before. More than one adaptor may write to this file.");
     report_finding("several_logs", Severity::warning, headers_,
-                   "The column names stand in the middle of the file too: these are several logs. Split it there, "
-                   "their addresses are not the same memory.");
+                   "The column names are repeated in the middle of the file: these are several logs with different memory. Split the file there.");
     report_finding("odd_times", Severity::warning, odd_times_,
                    "These rows have the time of the row above; RMM writes HH:MM:SS.ffffff.");
-    report_finding("bad_fields", Severity::loss, bad_fields_, "Lines that do not have six fields were left out.");
+    report_finding("bad_fields", Severity::loss, bad_fields_, "Lines without six fields were ignored.");
     report_finding("bad_numbers", Severity::loss, bad_numbers_,
-                   "Rows whose thread, pointer, size or stream is no number were left out.");
+                   "Rows whose thread, pointer, size or stream is not a number were ignored.");
     report_finding("unknown_actions", Severity::loss, unknown_actions_,
-                   "Rows that are not \"allocate\", \"free\" or \"allocate failure\" were left out.");
+                   "Rows other than \"allocate\", \"free\" or \"allocate failure\" were ignored.");
     report_finding("impossible_sizes", Severity::loss, impossible_sizes_,
-                   "Allocations that no memory can hold were left out.");
+                   "Allocations of an impossible size were ignored.");
     report_finding("cut_off", Severity::loss, cut_off_,
                    "The last row is cut off: the job was stopped, or did not flush its log (rmm.mr._flush_logs()).");
   }
@@ -265,15 +261,15 @@ bool looks_like_rmm(Bytes bytes) {
 
 Result<Trace> read_rmm(Bytes bytes, const std::string& name, ReadControl* control) {
   if (!looks_like_rmm(bytes))
-    return Failure(Error{"this is no log of RMM: it does not begin with Thread,Time,Action,Pointer,Size,Stream",
+    return Failure(Error{"this is not a log of RMM: it does not begin with Thread,Time,Action,Pointer,Size,Stream",
                          "RMM writes one with rmm.enable_logging or a logging_resource_adaptor.", name, 0, false});
   RmmReader reader(bytes, name);
-  if (!reader.read(control)) return Failure(Error{"reading was cancelled", {}, name, {}, false});
+  if (!reader.read(control)) return Failure(refusal("reading was cancelled", {}, name));
   return reader.finish();
 }
 
 constinit const Format rmm_format = {
-    .name = "RMM log",
+    .name = "an RMM log",
     .other_endings = ".csv",
     .looks_like = [](InputFile& file) { return looks_like_rmm(file.beginning()); },
     .read =
@@ -281,7 +277,7 @@ constinit const Format rmm_format = {
           return read_unzipped(file, options, [&](Bytes text) { return read_rmm(text, file.name(), control); });
         },
     .beginning = "one begins with the line Thread,Time,Action,Pointer,Size,Stream",
-    .hint = "Give the file that rmm.enable_logging() wrote.",
+    .hint = "Use the file that rmm.enable_logging() wrote.",
 };
 
 }  // namespace hbmscope

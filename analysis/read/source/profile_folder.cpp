@@ -48,11 +48,11 @@ Result<std::vector<std::string>> find_profiles_in_folder(const std::string& fold
       found.push_back(entry->path().string());
   }
   if (error)
-    return Failure(refusal("the folder can't be read: " + error.message(), "Check who owns it and who may read it.", folder));
+    return Failure(refusal("cannot read the folder: " + error.message(), "Check its owner and permissions.", folder));
   if (found.empty())
-    return Failure(refusal("no profiles are in this folder",
+    return Failure(refusal("this folder has no profiles or traces",
                            "Files named " + text_from_folder_endings() +
-                               ", each also .gz, are looked for. Name others themselves, such as FOLDER/*.json or "
+                               ", each also .gz, are found in a folder. Name other files, such as FOLDER/*.json or "
                                "FOLDER/*.csv.",
                            folder));
   std::sort(found.begin(), found.end(), natural_before);

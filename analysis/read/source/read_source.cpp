@@ -14,11 +14,11 @@ namespace {
 // Where the name promises a format, that one's words help the most.
 Error unknown_format(const InputFile& file) {
   if (const Format* named = find_format_of_name(file.name()))
-    return refusal(fmt::format("this is no {}: {}", named->name, named->beginning), std::string(named->hint),
+    return refusal(fmt::format("this is not {}: {}", named->name, named->beginning), std::string(named->hint),
                    file.name());
   const std::string_view other = find_other_format(file.beginning());
-  return refusal(other.empty() ? "this is no file that hbmscope reads"
-                               : fmt::format("this looks like {}, which is no file that hbmscope reads", other),
+  return refusal(other.empty() ? "hbmscope cannot read this file"
+                               : fmt::format("this looks like {}, which hbmscope cannot read", other),
                  fmt::format("It reads: {}.", text_from_formats()), file.name());
 }
 
@@ -28,7 +28,7 @@ Result<FileContent> read_content(const std::string& path, const FileOptions& opt
   if (!file) return Failure(std::move(file.error()));
   const Format* format = find_format(*file);
   if (!options.what_if.empty() && (format == nullptr || !format->is_workload))
-    return Failure(refusal("only a workload file has something to change", "Leave --what-if out.", file->name()));
+    return Failure(refusal("only a workload file can be changed", "Leave --what-if out.", file->name()));
   if (format == nullptr) return Failure(unknown_format(*file));
   const ReadContent read = curves_only && format->read_curves != nullptr ? format->read_curves : format->read;
   return read(*file, options, control);
@@ -59,7 +59,7 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
   if (content->workload) return source_of(std::move(content->workload), options);
   if (content->trace) return source_at(std::move(content->trace), options);
   if (!options.at.empty() && options.at != "end")
-    return Failure(refusal("a profile has one moment only", "Leave out --at and --from.",
+    return Failure(refusal("a profile has only one time", "Remove --at and --from.",
                            file == "-" ? "standard input" : file));
   Source source;
   source.profile = std::move(content->profile);

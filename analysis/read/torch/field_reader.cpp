@@ -31,13 +31,11 @@ void FieldReader::add_statistics(ImportStatistics& import) const {
   if (odd_numbers_ > 0)
     import.add(
         "odd_numbers", Severity::warning, odd_numbers_,
-        "Numbers that are none, or have more than 64 bits, were left out. Another program than PyTorch wrote them, "
-        "or the file is damaged.",
+        "Invalid numbers, or numbers of more than 64 bits, were ignored. A program other than PyTorch wrote them, or the file is damaged.",
         first_odd_number_);
   if (odd_sizes_ > 0)
     import.add("odd_sizes", Severity::loss, odd_sizes_,
-               "Sizes that are negative, or larger than any device (2^48 bytes), count as 0 or as not given. Another "
-               "program than PyTorch wrote them, or the file is damaged.",
+               "Sizes that are negative or larger than any device (2^48 bytes) count as 0 or as missing. A program other than PyTorch wrote them, or the file is damaged.",
                first_odd_size_);
 }
 

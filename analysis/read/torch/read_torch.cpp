@@ -49,9 +49,9 @@ std::size_t find_history(Bytes bytes) {
 Failure not_a_pickle(Bytes bytes, const std::string& name) {
   const std::string_view other = find_other_format(bytes);
   return Failure(Error{other.empty()
-                           ? "this is no PyTorch memory snapshot: a pickle begins with the bytes 80 02 to 80 05"
+                           ? "this is not a PyTorch memory snapshot: a pickle begins with the bytes 80 02 to 80 05"
                            : fmt::format("this looks like {}, not like a PyTorch memory snapshot", other),
-                       "Give the file that torch.cuda.memory._dump_snapshot() wrote.",
+                       "Use the file that torch.cuda.memory._dump_snapshot() wrote.",
                        name,
                        {},
                        false});
@@ -71,7 +71,7 @@ Result<TorchSnapshot> read_snapshot(const TorchSnapshot& begun, Place place, Rea
       if (document.end_offset() < snapshot.pickle_bytes)
         snapshot.import.add("bytes_after_pickle", Severity::warning,
                             static_cast<std::int64_t>(snapshot.pickle_bytes - document.end_offset()),
-                            "Bytes behind the end of the pickle were left out. Two files pasted together?",
+                            "Bytes after the end of the pickle were ignored; two files may have been concatenated.",
                             fmt::format("at byte {}", place.offset + document.end_offset()));
       error = builder.build();
     } else {
@@ -108,8 +108,7 @@ Result<TorchSnapshot> read_container(Bytes bytes, const std::string& name, const
     bytes = inflated.bytes();
     place.inflated = true;
   }
-  if (bytes.empty())
-    return Failure(Error{"nothing is inside the gzip data", "Save the snapshot again.", name, {}, false});
+  if (bytes.empty()) return Failure(refusal("nothing is inside the gzip data", "Save the snapshot again.", name));
   if (!is_zip(bytes)) return read_snapshot(bytes, place, std::move(snapshot), options, control);
   const auto entry = read_pickle_of_zip(bytes, name, options.max_inflated_bytes, snapshot.import);
   if (!entry) return Failure(entry.error());
@@ -124,11 +123,8 @@ Result<TorchSnapshot> with_enough_memory(const std::string& name, const Read& re
   } catch (const std::bad_alloc&) {
   } catch (const std::length_error&) {
   }
-  return Failure(Error{"there is not enough memory for what is in this snapshot",
-                       "Close other programs, or read the file on a larger machine.",
-                       name,
-                       {},
-                       false});
+  return Failure(refusal("there is not enough memory for what is in this snapshot",
+                         "Close other programs, or read the file on a larger machine.", name));
 }
 
 // A file of a known size, from its beginning.
@@ -180,7 +176,7 @@ Result<TorchSnapshot> read_torch(Bytes bytes, const std::string& name, const Tor
                                  ReadControl* control) {
   if (bytes.empty())
     return Failure(Error{
-        "the file is empty", "Was the job stopped while it was writing? Save the snapshot again.", name, {}, false});
+        "the file is empty", "The job may have been stopped while it was writing; save the snapshot again.", name, {}, false});
   return with_enough_memory(name, [&] { return read_container(bytes, name, options, control); });
 }
 

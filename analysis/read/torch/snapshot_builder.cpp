@@ -40,17 +40,15 @@ std::optional<Error> SnapshotBuilder::build() {
   add_segments(segments);
   if (!add_traces(traces)) {
     give_up();
-    return Error{"entries of the history were taken that are none", {}, snapshot_.file, {}, false};
+    return Error{"entries of the history are invalid", {}, snapshot_.file, {}, false};
   }
   add_annotations(document_.find(root, "external_annotations"));
   add_settings(document_.find(root, "allocator_settings"), {}, 0);
-  if (cancelled_) return Error{"reading was cancelled", {}, snapshot_.file, {}, false};
+  if (cancelled_) return refusal("reading was cancelled", {}, snapshot_.file);
   if (too_many_rows_)
-    return Error{"this pickle lists the same records again and again, more than it has bytes for",
-                 "No allocator writes that; save the snapshot again with torch.cuda.memory._dump_snapshot().",
-                 snapshot_.file,
-                 {},
-                 false};
+    return refusal("this pickle lists the same records again and again, more than it has bytes for",
+                   "No allocator writes that; save the snapshot again with torch.cuda.memory._dump_snapshot().",
+                   snapshot_.file);
   add_statistics();
   return std::nullopt;
 }
@@ -74,8 +72,8 @@ std::optional<Error> SnapshotBuilder::no_snapshot() const {
       keys += (keys.empty() ? "" : ", ") + python_text(document_, key).substr(0, 40);
     holds = keys.empty() ? "an empty dict" : "a dict with " + keys;
   }
-  return Error{fmt::format("this pickle is no memory snapshot: it holds {}, and no segments or device_traces", holds),
-               "Give the file that torch.cuda.memory._dump_snapshot() wrote.",
+  return Error{fmt::format("this pickle is not a memory snapshot: it has {}, but no segments or device_traces", holds),
+               "Use the file that torch.cuda.memory._dump_snapshot() wrote.",
                snapshot_.file,
                {},
                false};
@@ -88,7 +86,7 @@ void SnapshotBuilder::add_statistics() {
     if (count > 0) import.add(name, severity, count, remedy, example);
   };
   constexpr std::string_view left_out =
-      "They are not what PyTorch writes there, and were left out; is the file damaged?";
+      "They are not what PyTorch writes there and were ignored; the file may be damaged.";
   add("odd_segments", Severity::loss, odd_.segments, left_out);
   add("odd_blocks", Severity::loss, odd_.blocks, left_out);
   add("odd_traces", Severity::loss, odd_.traces, left_out);
@@ -97,23 +95,23 @@ void SnapshotBuilder::add_statistics() {
   add("odd_annotations", Severity::warning, odd_.annotations, left_out);
   add("settings_left_out", Severity::notice, odd_.settings, "More than 4,096 allocator settings.");
   add("cut_stacks", Severity::notice, stacks_.cut_stacks(),
-      "Stacks of more than 4,096 frames; the innermost frames were kept. Does the program recurse without end?");
+      "Stacks of more than 4,096 frames; the innermost frames were kept. The program may recurse without end.");
   numbers_.add_statistics(import);
   add("missing_size", Severity::loss, odd_.without_size, "Blocks or entries without a size count as 0 bytes.");
   add("missing_address", Severity::warning, odd_.entries_without_address,
       "Entries without an address can't be matched with their allocation.");
   add("unknown_action", Severity::warning, odd_.actions,
-      "Entries with an action that this version does not know are kept and count nowhere; a newer hbmscope may.",
+      "Entries with an unknown action are kept but not counted; a newer hbmscope may know them.",
       odd_.first_action);
   add("unknown_block_state", Severity::warning, odd_.block_states,
-      "Blocks in a state that this version does not know count as free; a newer hbmscope may know it.",
+      "Blocks in an unknown state count as free; a newer hbmscope may know it.",
       odd_.first_state);
   add("unknown_segment_type", Severity::notice, odd_.segment_types, "Segments that are neither small nor large.");
   add("segment_sum", Severity::warning, odd_.segment_sums,
       "Segments whose blocks do not add up to the segment's size.");
   if (!fields_.unknown_keys().empty())
     import.add("unknown_fields", Severity::notice, static_cast<std::int64_t>(fields_.unknown_keys().size()),
-               "Fields that this version does not know were passed over; a newer hbmscope may read them.",
+               "Unknown fields were skipped; a newer hbmscope may read them.",
                fields_.unknown_keys().front().substr(0, 100));
 
   std::int64_t entries = 0;

@@ -1,5 +1,5 @@
-// The row of PyTorch's snapshots. A large one is read piece by piece, or, for somebody who waits, the heap as the snapshot
-// found it first and its history afterwards.
+// The row of PyTorch's snapshots. A large one is read piece by piece, or, for somebody who waits, the heap as the
+// snapshot found it first and its history afterwards.
 #include <utility>
 
 #include "analysis/read/torch/read_torch.h"
@@ -28,19 +28,19 @@ Result<FileContent> read_snapshot_file(InputFile& file, const FileOptions& optio
   const auto snapshot = read_torch(*bytes, file.name(), torch, control);
   if (snapshot || !state || !control->stop_here || control->cancelled) return content_from_snapshot(snapshot);
   state->import.add("stopped_here", Severity::warning, 1,
-                    "Reading was stopped: the heap is as the snapshot found it, without its history.");
+                    "Reading was cancelled: the heap is shown at the time of the snapshot, without its history.");
   return content_from_trace(trace_from_torch(*state));
 }
 
 }  // namespace
 
 constinit const Format torch_format = {
-    .name = "PyTorch memory snapshot",
+    .name = "a PyTorch memory snapshot",
     .endings = ".pickle .pkl",
     .looks_like = [](InputFile& file) { return looks_like_torch(file.beginning()); },
     .read = read_snapshot_file,
     .beginning = "a pickle begins with the bytes 80 02 to 80 05",
-    .hint = "Give the file that torch.cuda.memory._dump_snapshot() wrote; if it was that, copy it again.",
+    .hint = "Use the file that torch.cuda.memory._dump_snapshot() wrote; if this is that file, copy it again.",
 };
 
 }  // namespace hbmscope

@@ -38,7 +38,7 @@ struct CentralEntry {
 // `offset` may be what the archive claims and lie outside of it.
 Failure damaged(Bytes archive, const std::string& name, std::string_view what, std::uint64_t offset) {
   return Failure(Error{fmt::format("the zip archive is damaged: {}", what),
-                       "The file was cut off, while it was written or copied; save or copy it again.", name,
+                       "The file was cut off while it was written or copied; save or copy it again.", name,
                        std::min<std::uint64_t>(offset, archive.size()), false});
 }
 
@@ -54,7 +54,7 @@ std::optional<std::size_t> find_end_record(Bytes archive) {
 // The 64-bit sizes that torch.save adds for files beyond 4 GiB are not needed: a snapshot's own entry is smaller.
 Result<std::vector<CentralEntry>> read_directory(Bytes archive, const std::string& name) {
   const auto end_record = find_end_record(archive);
-  if (!end_record) return damaged(archive, name, "its directory, which stands at its end, is missing", archive.size());
+  if (!end_record) return damaged(archive, name, "its directory, which is at its end, is missing", archive.size());
   std::uint32_t entries = word(archive, *end_record + 10, 2);
   std::size_t at = word(archive, *end_record + 16, 4);
   std::vector<CentralEntry> directory;
@@ -95,14 +95,11 @@ Result<CentralEntry> find_entry(const std::vector<CentralEntry>& directory, cons
     const auto count = std::count_if(directory.begin(), directory.end(), fits);
     if (count == 1) return *std::find_if(directory.begin(), directory.end(), fits);
     if (count > 1)
-      return Failure(Error{fmt::format("{} pickles are in this zip archive", count),
-                           "Unpack it and give the snapshot that you mean.",
-                           name,
-                           {},
-                           false});
+      return Failure(refusal(fmt::format("{} pickles are in this zip archive", count),
+                             "Unpack it and give the snapshot that you mean.", name));
   }
   return Failure(Error{fmt::format("none of the {} files in this zip archive is a pickle", directory.size()),
-                       "Give the file that torch.cuda.memory._dump_snapshot() wrote.",
+                       "Use the file that torch.cuda.memory._dump_snapshot() wrote.",
                        name,
                        {},
                        false});
@@ -114,7 +111,7 @@ struct FreeDecompressor {
 
 Result<ByteBuffer> inflate_entry(Bytes archive, Bytes packed, const CentralEntry& entry, const std::string& name) {
   if (entry.unpacked_bytes > (packed.size() + 1) * best_ratio)
-    return damaged(archive, name, "an entry claims more than can come out of it", entry.header_offset);
+    return damaged(archive, name, "an entry claims more than it can contain", entry.header_offset);
   auto buffer = ByteBuffer::allocate(entry.unpacked_bytes, name);
   if (!buffer) return buffer;
   const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(libdeflate_alloc_decompressor());
@@ -136,22 +133,17 @@ Result<Bytes> find_packed_bytes(Bytes archive, const CentralEntry& entry, const 
 
 std::optional<Error> find_refusal(const CentralEntry& entry, const std::string& name, std::uint64_t limit) {
   if ((entry.flags & 1) != 0)
-    return Error{"the zip archive is encrypted", "Unpack it with its password first.", name, {}, false};
+    return refusal("the zip archive is encrypted", "Unpack it with its password first.", name);
   if (entry.method != stored && entry.method != deflated)
-    return Error{fmt::format("the zip archive uses compression method {}, which hbmscope does not know", entry.method),
-                 "Unpack it first.",
-                 name,
-                 {},
-                 false};
+    return refusal(
+        fmt::format("the zip archive uses compression method {}, which hbmscope does not know", entry.method),
+        "Unpack it first.", name);
   if (entry.packed_bytes == 0xffffffff || entry.unpacked_bytes == 0xffffffff)
-    return Error{"the pickle in this zip archive has 4 GiB or more", "Unpack it first.", name, {}, false};
+    return refusal("the pickle in this zip archive has 4 GiB or more", "Unpack it first.", name);
   if (entry.unpacked_bytes > limit)
-    return Error{fmt::format("the pickle in this zip archive inflates to more than {}, the limit",
-                             text_from_bytes(static_cast<std::int64_t>(limit))),
-                 "If this file is really that large, raise the limit: --max-size 16GiB.",
-                 name,
-                 {},
-                 false};
+    return refusal(fmt::format("the pickle in this zip archive inflates to more than {}, the limit",
+                               text_from_bytes(static_cast<std::int64_t>(limit))),
+                   "If this file is really that large, raise the limit: --max-size 16GiB.", name);
   return std::nullopt;
 }
 
@@ -186,8 +178,7 @@ Result<ZipEntry> read_pickle_of_zip(Bytes archive, const std::string& name, std:
   if (libdeflate_crc32(0, result.bytes.data(), result.bytes.size()) != entry->crc)
     import.add(
         "zip_checksum", Severity::warning, 1,
-        "The checksum of the pickle in the zip archive does not fit: the file was changed or damaged. Figures may "
-        "be wrong; copy or save it again.");
+        "The checksum of the pickle in the zip archive does not match: the file was changed or damaged. Figures may be wrong; copy or save it again.");
   return result;
 }
 

@@ -63,7 +63,7 @@ class Checker {
     if (!sum.is_known() || !told) return;
     ++check_.identities;
     if (!sum.is(*told))
-      check_.differences.push_back(fmt::format("{}: {} bytes where {} are told", what, sum.bytes(), told->bytes));
+      check_.differences.push_back(fmt::format("{}: {} bytes instead of {}", what, sum.bytes(), told->bytes));
   }
 
   void check_excess() {

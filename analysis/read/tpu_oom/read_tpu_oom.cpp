@@ -10,7 +10,7 @@
 #include "analysis/read/op_name_stack.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
 #include "analysis/read/trace_content.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
 
 namespace hbmscope {
@@ -52,11 +52,11 @@ class TraceMaker {
       add_statistics(report);
     else
       add_listed(report);
-    tell(told_figure::used, report.used);
-    tell(told_figure::limit, report.limit);
-    tell(told_figure::free, report.free);
-    tell(told_figure::largest_free, report.largest_free);
-    if (report.form != Form::statistics) tell(told_figure::reserved, report.reserved);
+    tell(reported_figure::used, report.used);
+    tell(reported_figure::limit, report.limit);
+    tell(reported_figure::free, report.free);
+    tell(reported_figure::largest_free, report.largest_free);
+    if (report.form != Form::statistics) tell(reported_figure::reserved, report.reserved);
     if (report.form != Form::statistics) add_failure(report);
   }
 
@@ -68,7 +68,7 @@ class TraceMaker {
                  "Printed more than once with the same figures; counted once.");
     if (left_out > 0)
       import.add("reports_left_out", Severity::loss, static_cast<std::int64_t>(left_out),
-                 "There are more reports than can be told apart; the first ones are read.");
+                 "There are too many reports; the first ones are read.");
     out_.close();
     return std::move(out_.trace());
   }
@@ -80,11 +80,11 @@ class TraceMaker {
     if (check.identities > 0) import.add("sums_checked", Severity::info, static_cast<std::int64_t>(check.identities));
     for (const std::string& difference : check.differences)
       import.add("sums_differ", Severity::warning, 1,
-                 "Figures of a report do not add up beyond their rounding; they are shown as they are printed.",
+                 "Figures of a report do not add up, beyond rounding; they are shown as printed.",
                  difference);
     for (const std::string& cut : check.cuts)
       import.add("text_cut", Severity::notice, 1,
-                 "The report is not whole: what is missing is unknown. The log of the job may have all of it.",
+                 "The report is incomplete, and the rest is unknown. The log of the job may have all of it.",
                  fmt::format("byte {}: {}", report.begin, cut));
   }
 
@@ -223,13 +223,13 @@ Result<Trace> read_tpu_oom(std::span<const std::uint8_t> bytes, const std::strin
   if (control != nullptr) control->total_bytes = bytes.size();
   const std::vector<Report> reports = find_reports(text_from_bytes(bytes), reports_max + 1);
   if (reports.empty())
-    return Failure(Error{"there is no report of a TPU that ran out of memory in it",
+    return Failure(Error{"it has no report of a TPU that ran out of memory",
                          "It holds a line with RESOURCE_EXHAUSTED, or Ran out of memory in memory space hbm.", name, 0,
                          false});
   TraceMaker maker(name, bytes.size());
   std::size_t repeats = 0;
   for (std::size_t i = 0; i < std::min(reports.size(), reports_max); ++i) {
-    if (control != nullptr && control->cancelled) return Failure(Error{"reading was cancelled", {}, name, {}, false});
+    if (control != nullptr && control->cancelled) return Failure(refusal("reading was cancelled", {}, name));
     if (i > 0 && is_repeat(reports[i], reports[i - 1]))
       ++repeats;
     else
@@ -260,7 +260,7 @@ bool has_report(InputFile& file) {
 }  // namespace
 
 constinit const Format tpu_oom_format = {
-    .name = "log with a TPU's out-of-memory report",
+    .name = "a log with a TPU's out-of-memory report",
     .other_endings = ".log .txt",
     .looks_like = has_report,
     .read =

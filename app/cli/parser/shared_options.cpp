@@ -46,7 +46,7 @@ CLI::Option* add_seconds_option(CLI::App& command, const std::string& name, doub
 }
 
 void add_json_option(CLI::App& command, bool& json) {
-  command.add_flag("--json", json, "Print JSON; app/cli/README.md describes the schema");
+  command.add_flag("--json", json, "Print JSON; app/cli/JSON.md describes the schema");
 }
 
 void add_max_size_option(CLI::App& command, std::string& max_size) {

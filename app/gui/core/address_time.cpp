@@ -8,6 +8,7 @@
 
 #include "analysis/query/allocation_times.h"
 #include "analysis/query/trace_own_code.h"
+#include "analysis/trace/pass_from.h"
 #include "analysis/trace/range_table.h"
 
 namespace hbmscope::gui {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/query/moment_beside.h"
+#include "analysis/query/moment_comparison.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/color_keeper.h"
 #include "app/gui/core/settings.h"

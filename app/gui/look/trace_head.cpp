@@ -24,13 +24,13 @@ const AttachedFacts& facts_of_shown(const AppState& state, const Source& source)
 std::string why_no_heap(const Source& source) {
   const bool is_live = source.live.has_value();
   const bool are_told = std::any_of(source.attached.begin(), source.attached.end(), [](const AttachedFacts& one) {
-    return one.are_calls_told || one.driver_calls.empty();
+    return one.are_calls_reported || one.driver_calls.empty();
   });
   if (source.attached.empty() || are_told)
     return is_live ? "The job has allocated nothing yet. What it allocates from now on appears here."
                    : "Nothing was ever allocated in this trace.";
   const AttachedFacts& facts = source.attached.front();
-  if (facts.may_be_told_later)
+  if (facts.may_be_reported_later)
     return is_live
                ? "The job has allocated nothing yet: it has not loaded a CUDA driver. What it allocates then appears "
                  "here."

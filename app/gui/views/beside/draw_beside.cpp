@@ -37,15 +37,15 @@ void draw_heads(const AppState& state, CommandQueue& commands) {
   draw_copy_menu(ViewKind::beside, commands);
 }
 
-std::string exact_words(const BesideRow& row) {
+std::string exact_words(const ComparisonRow& row) {
   std::string words(row.meaning);
-  if (row.unit != BesideRow::Unit::bytes) return words;
+  if (row.unit != ComparisonRow::Unit::bytes) return words;
   if (row.a) words += "\nA: " + exact_text_from_bytes(*row.a);
   if (row.b) words += "\nB: " + exact_text_from_bytes(*row.b);
   return words;
 }
 
-void draw_figures(const HeapsBeside& heaps) {
+void draw_figures(const HeapComparison& heaps) {
   constexpr ImGuiTableFlags flags = ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit;
   if (!ImGui::BeginTable("figures", 4, flags)) return;
   const float figure = ImGui::CalcTextSize("+1,023.9 points").x;
@@ -54,7 +54,7 @@ void draw_figures(const HeapsBeside& heaps) {
   ImGui::TableSetupColumn("B", 0, figure);
   ImGui::TableSetupColumn("B - A", 0, figure);
   table_headers(1, 4);
-  for (const BesideRow& row : heaps.rows) {
+  for (const ComparisonRow& row : heaps.rows) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
     text(row.name);
@@ -71,7 +71,7 @@ void draw_figures(const HeapsBeside& heaps) {
 
 // Words on the left, figures on the right; below one another where there is no room for that.
 void draw_answer(const BesideAnswer& answer) {
-  const HeapsBeside& heaps = answer.heaps;
+  const HeapComparison& heaps = answer.heaps;
   const float all = ImGui::GetContentRegionAvail().x, least = ImGui::GetFontSize() * 30;
   const bool has_room = all >= 2 * least;
   ImGui::BeginChild("words", {has_room ? all - least - ImGui::GetStyle().ItemSpacing.x : 0, 0},

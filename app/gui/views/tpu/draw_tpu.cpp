@@ -6,7 +6,7 @@
 #include <imgui.h>
 
 #include "analysis/units/format.h"
-#include "app/gui/core/workload_table.h"
+#include "app/gui/views/tpu/workload_table.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"

@@ -1,4 +1,4 @@
-#include "analysis/query/heaps_beside.h"
+#include "analysis/query/heap_comparison.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_metrics.h"
-#include "analysis/query/moment_beside.h"
+#include "analysis/query/moment_comparison.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -56,11 +56,11 @@ std::optional<std::int64_t> hundredths(std::optional<double> share) {
   return share ? std::optional<std::int64_t>(std::llround(*share * 10'000)) : std::nullopt;
 }
 
-std::vector<BesideRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
-  using Unit = BesideRow::Unit;
-  std::vector<BesideRow> rows;
+std::vector<ComparisonRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
+  using Unit = ComparisonRow::Unit;
+  std::vector<ComparisonRow> rows;
   const auto add = [&](std::string_view name, std::string_view meaning, Unit unit, const auto& figure) {
-    const BesideRow row{name, meaning, unit, figure(a), figure(b)};
+    const ComparisonRow row{name, meaning, unit, figure(a), figure(b)};
     if (row.a || row.b) rows.push_back(row);
   };
   const auto bytes_of = [](Bytes HeapRow::*member) {
@@ -69,23 +69,23 @@ std::vector<BesideRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
   const auto count_of = [](std::uint64_t HeapFacts::*member) {
     return [member](const HeapFacts& facts) { return as_signed(facts.*member); };
   };
-  add("requests", "Blocks given and out-of-memories, up to the moment.", Unit::count, count_of(&HeapFacts::requests));
+  add("requests", "Allocated blocks and out-of-memory errors, up to this time.", Unit::count, count_of(&HeapFacts::requests));
   add("out-of-memories", "Of these requests.", Unit::count, count_of(&HeapFacts::failures));
-  add("in use", "Bytes of live blocks, rounding included.", Unit::bytes,
+  add("in use", "Bytes of live blocks, including rounding.", Unit::bytes,
       [](const HeapFacts& facts) { return as_signed(facts.row.in_use_bytes); });
-  add("requested", "What the program asked for; the rest of what is in use is rounding.", Unit::bytes,
+  add("requested", "Bytes that the program requested; the rest of the bytes in use is rounding.", Unit::bytes,
       bytes_of(&HeapRow::requested_bytes));
-  add("pool size", "What is taken from the device, in use or not.", Unit::bytes, bytes_of(&HeapRow::pool_bytes));
-  add("free in the pool", "Pool size less what is in use.", Unit::bytes, bytes_of(&HeapRow::free_bytes));
-  add("largest free", "The largest request that fits without more from the device.", Unit::bytes,
+  add("pool size", "Memory that the pool reserved on the device, in use or not.", Unit::bytes, bytes_of(&HeapRow::pool_bytes));
+  add("free in the pool", "Pool size - in use.", Unit::bytes, bytes_of(&HeapRow::free_bytes));
+  add("largest free", "The largest free block: larger requests need more memory from the device.", Unit::bytes,
       bytes_of(&HeapRow::largest_free_bytes));
   add("external fragmentation", "1 - largest free / free.", Unit::percent,
       [](const HeapFacts& facts) { return hundredths(facts.row.external_fragmentation); });
   add("internal fragmentation", "1 - requested / in use.", Unit::percent,
       [](const HeapFacts& facts) { return hundredths(facts.row.internal_fragmentation); });
-  add("live blocks", "Without handles.", Unit::count,
+  add("live blocks", "Handles of physical memory are not counted.", Unit::count,
       [](const HeapFacts& facts) { return as_signed(facts.row.live_blocks); });
-  add("peak in use", "Of the whole trace.", Unit::bytes,
+  add("peak in use", "Over the whole trace.", Unit::bytes,
       [](const HeapFacts& facts) { return as_signed(facts.row.peak_in_use_bytes); });
   return rows;
 }
@@ -98,8 +98,8 @@ std::string failures_of(const char* name, const HeapAt& at, const HeapFacts& fac
   if (facts.failures == 0) return fmt::format("{} served every request up to here.", name);
   const std::string times = facts.failures == 1
                                 ? "one request"
-                                : fmt::format("{} requests, the last time so", text_from_count(facts.failures));
-  return fmt::format("{} failed at {}: {}", name, times,
+                                : fmt::format("{} requests, the last one", text_from_count(facts.failures));
+  return fmt::format("{} failed at {}. {}", name, times,
                      sentence_of(compute_failure_facts(at.trace.streams[at.heap.stream], *facts.last_failure)));
 }
 
@@ -119,8 +119,8 @@ void say_next_failure(const HeapAt& at_a, const HeapFacts& a, const HeapAt& at_b
   const auto of = [](const HeapAt& at, const HeapFacts& facts) {
     return sentence_of(compute_failure_facts(at.trace.streams[at.heap.stream], *facts.next_failure));
   };
-  if (a.next_failure) sentences.push_back("A fails at the next request: " + of(at_a, a));
-  if (b.next_failure) sentences.push_back("B fails at the next request: " + of(at_b, b));
+  if (a.next_failure) sentences.push_back("A fails at the next request. " + of(at_a, a));
+  if (b.next_failure) sentences.push_back("B fails at the next request. " + of(at_b, b));
   if (a.requests != b.requests || (a.next_failure && b.next_failure)) return;
   const bool is_b = a.next_failure.has_value();
   const HeapAt& other = is_b ? at_b : at_a;
@@ -132,12 +132,12 @@ void say_next_failure(const HeapAt& at_a, const HeapFacts& a, const HeapAt& at_b
 
 void say_progress(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
   if (a.requests == b.requests) {
-    sentences.push_back(fmt::format("Both are after {}.", count_text(a.requests, "request")));
+    sentences.push_back(fmt::format("Both have handled {}.", count_text(a.requests, "request")));
     return;
   }
   const bool is_a_behind = a.requests < b.requests;
   const HeapFacts& behind = is_a_behind ? a : b;
-  sentences.push_back(fmt::format("A is after {}, B after {}{}.", count_text(a.requests, "request"),
+  sentences.push_back(fmt::format("A has handled {}, B {}{}.", count_text(a.requests, "request"),
                                   text_from_count(b.requests),
                                   behind.ends_here ? fmt::format(", where {} ends", is_a_behind ? "A" : "B") : ""));
 }
@@ -147,29 +147,29 @@ std::string more_of(std::string_view what, std::uint64_t a, std::uint64_t b) {
   const TextPair both = texts_from_bytes(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b));
   if (a == b) return fmt::format("{}: {} in both.", what, both.first);
   const std::string apart = text_from_bytes(static_cast<std::int64_t>(std::max(a, b) - std::min(a, b)));
-  return fmt::format("{}: A {}, B {}, which is {} {}.", what, both.first, both.second, apart, b > a ? "more" : "less");
+  return fmt::format("{}: A {}, B {} ({} {} in B).", what, both.first, both.second, apart, b > a ? "more" : "less");
 }
 
 void say_bytes(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
   if (a.row.pool_bytes && b.row.pool_bytes)
-    sentences.push_back(more_of("Taken from the device", *a.row.pool_bytes, *b.row.pool_bytes));
+    sentences.push_back(more_of("Reserved by the pool", *a.row.pool_bytes, *b.row.pool_bytes));
   sentences.push_back(more_of("In use", a.row.in_use_bytes, b.row.in_use_bytes));
   if (a.row.requested_bytes && a.row.requested_bytes == b.row.requested_bytes &&
       a.row.in_use_bytes != b.row.in_use_bytes)
-    sentences.push_back("The program asks for the same in both; the difference is rounding.");
+    sentences.push_back("The program requested the same in both; the difference is rounding.");
 }
 
 void say_inexact(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
   const auto is_peak_alone = [](const HeapFacts& facts) { return facts.row.is_peak_inexact && !facts.row.is_inexact; };
   if (is_peak_alone(a) || is_peak_alone(b))
-    sentences.push_back(fmt::format("{} inexact: events were lost, or contradict each other.",
+    sentences.push_back(fmt::format("{} inexact: events were lost or contradict each other.",
                                     is_peak_alone(a) && is_peak_alone(b) ? "Both peaks are"
                                     : is_peak_alone(a)                   ? "The peak of A is"
                                                                          : "The peak of B is"));
   if (!a.row.is_inexact && !b.row.is_inexact) return;
   const bool is_both = a.row.is_inexact && b.row.is_inexact;
   sentences.push_back(fmt::format(
-      "Events of {} were lost: {} requests, what is in use and what is free are only what the others make of it.",
+      "Events of {} were lost: {} requests, memory in use and free memory are computed from the remaining events.",
       is_both            ? "both"
       : a.row.is_inexact ? "A"
                          : "B",
@@ -177,20 +177,20 @@ void say_inexact(const HeapFacts& a, const HeapFacts& b, std::vector<std::string
 }
 
 std::string fit_of(const char* name, const HeapFacts& facts) {
-  if (facts.row.is_inexact) return fmt::format("{}: not known", name);
-  if (!facts.row.largest_free_bytes) return fmt::format("{}: not told", name);
-  if (*facts.row.largest_free_bytes == 0) return fmt::format("{} has nothing free now", name);
-  return fmt::format("{} up to {}", name, text_from_bytes(*facts.row.largest_free_bytes));
+  if (facts.row.is_inexact) return fmt::format("{} unknown", name);
+  if (!facts.row.largest_free_bytes) return fmt::format("{} unknown", name);
+  if (*facts.row.largest_free_bytes == 0) return fmt::format("{} none", name);
+  return fmt::format("{} {}", name, text_from_bytes(*facts.row.largest_free_bytes));
 }
 
 void say_what_fits(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
   if (!a.row.largest_free_bytes && !b.row.largest_free_bytes) return;
-  std::string words = fmt::format("What fits without more from the device: {}; {}.", fit_of("A", a), fit_of("B", b));
+  std::string words = fmt::format("Largest free block: {}; {}.", fit_of("A", a), fit_of("B", b));
   const auto share = [](const HeapFacts& facts) { return facts.row.external_fragmentation; };
   const bool is_exact = !a.row.is_inexact && !b.row.is_inexact;
   if (is_exact && share(a) && share(b) && std::abs(*share(a) - *share(b)) >= 0.05)
     words += fmt::format(
-        " {} is the more fragmented: {:.0f} % of its free bytes lie outside the largest piece, of {}'s {:.0f} %.",
+        " {} is more fragmented: {:.0f} % of its free bytes are outside its largest free block; {} has {:.0f} %.",
         *share(a) > *share(b) ? "A" : "B", 100 * std::max(*share(a), *share(b)), *share(a) > *share(b) ? "B" : "A",
         100 * std::min(*share(a), *share(b)));
   sentences.push_back(std::move(words));
@@ -198,23 +198,23 @@ void say_what_fits(const HeapFacts& a, const HeapFacts& b, std::vector<std::stri
 
 }  // namespace
 
-std::string text_from_figure(const BesideRow& row, std::optional<std::int64_t> figure) {
+std::string text_from_figure(const ComparisonRow& row, std::optional<std::int64_t> figure) {
   if (!figure) return "–";
   switch (row.unit) {
-    case BesideRow::Unit::bytes: return text_from_bytes(*figure);
-    case BesideRow::Unit::count: return text_from_count(*figure);
-    case BesideRow::Unit::percent: return fmt::format("{:.1f} %", static_cast<double>(*figure) / 100);
+    case ComparisonRow::Unit::bytes: return text_from_bytes(*figure);
+    case ComparisonRow::Unit::count: return text_from_count(*figure);
+    case ComparisonRow::Unit::percent: return fmt::format("{:.1f} %", static_cast<double>(*figure) / 100);
   }
   return {};
 }
 
-std::string text_from_difference(const BesideRow& row) {
+std::string text_from_difference(const ComparisonRow& row) {
   if (!row.a || !row.b) return "–";
   const std::int64_t difference = *row.b - *row.a;
   switch (row.unit) {
-    case BesideRow::Unit::bytes: return delta_text_from_bytes(difference);
-    case BesideRow::Unit::count: return delta_text_from_count(difference);
-    case BesideRow::Unit::percent:
+    case ComparisonRow::Unit::bytes: return delta_text_from_bytes(difference);
+    case ComparisonRow::Unit::count: return delta_text_from_count(difference);
+    case ComparisonRow::Unit::percent:
       if (std::abs(difference) < 5) return "0.0 points";  // Less than is shown.
       return fmt::format("{}{:.1f} points", difference < 0 ? "−" : "+",
                          std::abs(static_cast<double>(difference)) / 100);
@@ -222,10 +222,10 @@ std::string text_from_difference(const BesideRow& row) {
   return {};
 }
 
-std::optional<HeapsBeside> compare_heaps(const HeapAt& at_a, const HeapAt& at_b, PassControl* control) {
+std::optional<HeapComparison> compare_heaps(const HeapAt& at_a, const HeapAt& at_b, PassControl* control) {
   const auto a = facts_of(at_a, control), b = facts_of(at_b, control);
   if (!a || !b) return std::nullopt;
-  HeapsBeside answer{a->row, b->row, rows_of(*a, *b), {}};
+  HeapComparison answer{a->row, b->row, rows_of(*a, *b), {}};
   say_inexact(*a, *b, answer.sentences);
   say_next_failure(at_a, *a, at_b, *b, answer.sentences, control);
   say_failures(at_a, *a, at_b, *b, answer.sentences);
