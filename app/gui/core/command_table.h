@@ -35,7 +35,7 @@ enum class Needs {
 
 // X(name, title, keys, menu, needs, help). Single letters act only while no text is being typed. V(name): the command
 // show_NAME of each view, which view_row.h describes.
-#define HBMSCOPE_MENU_COMMANDS(X, V)                                                                                  \
+#define HBMSCOPE_MENU_COMMANDS(X, V)                                                                                   \
   X(open_file, "Open file...", "Ctrl+O", "File", nothing, "Opens a profile next to those that are open.")              \
   X(open_folder, "Open folder...", "", "File", nothing, "Opens all profiles of a folder: ranks, or a series.")         \
   X(show_jobs, "Attach to a running job...", "Ctrl+Shift+O", "File", nothing,                                          \

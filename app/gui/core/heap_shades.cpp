@@ -90,7 +90,8 @@ void shade_by_name(HeapPieces& map, const ColoringInput& input, const NamesOfBlo
     if (is_new) {
       const std::string name = names.name_of(definitions, key);
       found->second = known.try_emplace(name, known.size()).first->second;
-      if (found->second == shaded.size()) shaded.push_back({{several_shade, name, 0, 0, names.where_of(definitions, key)}, 0});
+      if (found->second == shaded.size())
+        shaded.push_back({{several_shade, name, 0, 0, names.where_of(definitions, key)}, 0});
     }
     name_of_piece[i] = found->second;
     ShadedName& name = shaded[found->second];

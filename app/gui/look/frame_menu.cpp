@@ -11,8 +11,10 @@ void draw_frame_menu(const Frame& frame, CommandQueue& commands) {
   ImGui::TextDisabled("%s", frame.function.c_str());
   ImGui::Separator();
   const auto item = [](const char* label) { return ImGui::MenuItem(label); };
-  if (item("Filter to stacks through this frame")) commands.push(command::add_filter, "stack:" + where_quote(frame.function));
-  if (item("Exclude stacks through this frame")) commands.push(command::add_filter, "-stack:" + where_quote(frame.function));
+  if (item("Filter to stacks through this frame"))
+    commands.push(command::add_filter, "stack:" + where_quote(frame.function));
+  if (item("Exclude stacks through this frame"))
+    commands.push(command::add_filter, "-stack:" + where_quote(frame.function));
   if (!frame.file.empty() && item("Filter to this file"))
     commands.push(command::add_filter, "file:" + where_quote(file_tail(frame.file)));
   ImGui::Separator();

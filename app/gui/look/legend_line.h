@@ -1,5 +1,5 @@
-// Coloured squares with names, in one line. Where there is no room for all, the weightiest are shown in their order, and
-// the end of the line says how many more there are, with their names in its tooltip.
+// Coloured squares with names, in one line. Where there is no room for all, the weightiest are shown in their order,
+// and the end of the line says how many more there are, with their names in its tooltip.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Pixels that a view drew itself, as a texture that is uploaded only when they change. ImGui's texture requests carry it
-// to the renderer, so views don't need OpenGL.
+// Pixels that a view drew itself, as a texture that is uploaded only when they change. ImGui's texture requests carry
+// it to the renderer, so views don't need OpenGL.
 #pragma once
 
 #include <memory>

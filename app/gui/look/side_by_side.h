@@ -1,5 +1,5 @@
-// A view drawn twice, for the left side (A) and the right side (B). Each half pushes commands and asks questions for its
-// own side; a click into one makes its side the active one.
+// A view drawn twice, for the left side (A) and the right side (B). Each half pushes commands and asks questions for
+// its own side; a click into one makes its side the active one.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
-// The columns of a table in little room: in a narrow window or with large text the least needed columns are hidden until
-// names are readable, instead of cutting all of them. Hidden figures are in tooltips, in the Inspector and in copied
-// tables, and come back with the room.
+// The columns of a table in little room: in a narrow window or with large text the least needed columns are hidden
+// until names are readable, instead of cutting all of them. Hidden figures are in tooltips, in the Inspector and in
+// copied tables, and come back with the room.
 #pragma once
 
 #include <span>

@@ -158,11 +158,13 @@ void bring_new_views_forward(const AppState& state, ViewStates& views) {
 void make_dock_space(const AppState& state, ViewStates& views) {
   const ImGuiID space = ImGui::GetID("dock space");
   const bool remembered = ImGui::DockBuilderGetNode(space) != nullptr;
-  // A trace and a profile have other views, so each begins with its own layout. While a file is read, its kind is unknown.
+  // A trace and a profile have other views, so each begins with its own layout. While a file is read, its kind is
+  // unknown.
   const Source* source = state.source();
   const bool is_known = source != nullptr && source->state == AnswerState::ready;
   const bool of_trace = is_known ? source->trace != nullptr : views.of_trace.value_or(false);
-  const bool has_place = !of_trace || ImGui::FindWindowSettingsByID(ImHashStr(row_of(ViewKind::heap_map).title)) != nullptr ||
+  const bool has_place = !of_trace ||
+                         ImGui::FindWindowSettingsByID(ImHashStr(row_of(ViewKind::heap_map).title)) != nullptr ||
                          ImGui::FindWindowByName(row_of(ViewKind::heap_map).title) != nullptr;
   const bool is_other_kind = views.layout_made && is_known && views.of_trace.value_or(false) != of_trace;
   const bool reset = views.layout_seen != state.window.layout_serial || !has_place || is_other_kind;

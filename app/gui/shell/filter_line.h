@@ -1,5 +1,5 @@
-// The line under the menu: the filter of all views (the language of --where, checked while typing), Find, and how frames
-// are grouped and weighed.
+// The line under the menu: the filter of all views (the language of --where, checked while typing), Find, and how
+// frames are grouped and weighed.
 #pragma once
 
 #include <cstdint>

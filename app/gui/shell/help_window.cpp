@@ -14,13 +14,11 @@ struct Gesture {
 };
 constexpr Gesture gestures[] = {
     {"click", "select the frame, block or gap in all views; click again to clear"},
-    {"double-click",
-     "zoom the flame graph to the frame; open a node of the call tree; zoom the heap map to the block"},
+    {"double-click", "zoom the flame graph to the frame; open a node of the call tree; zoom the heap map to the block"},
     {"wheel", "zoom at the pointer (Ctrl: in large steps); lists scroll"},
     {"Shift+wheel, drag", "pan"},
     {"W S A D", "zoom in and out, pan, in the flame graph, the heap map and the timeline"},
-    {"timeline: click",
-     "go to that time; snaps to a failure, a marker or the peak nearby (Alt: no snapping)"},
+    {"timeline: click", "go to that time; snaps to a failure, a marker or the peak nearby (Alt: no snapping)"},
     {"timeline: drag", "select a range; on the band above the lanes: move the current time; right button: pan"},
     {"timeline: Y", "fit the y axes to the visible data, or to the whole trace"},
     {"right click", "menu: filter, zoom, source, copy"},

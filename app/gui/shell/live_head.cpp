@@ -34,9 +34,7 @@ void draw_live_head(const AppState& state, CommandQueue& commands) {
   tooltip(text_from_count(static_cast<std::int64_t>(live.told.events)) + " events of " +
           text_from_count(live.told.processes) + (live.told.processes == 1 ? " process" : " processes") +
           (live.told.lost_events == 0 ? "" : "\nLost: the job wrote events faster than they were read.") +
-          (live.behind_seconds < lag_that_is_said
-               ? ""
-               : "\nBehind: more was recorded than has arrived here.") +
+          (live.behind_seconds < lag_that_is_said ? "" : "\nBehind: more was recorded than has arrived here.") +
           (live.told.pending_requests == 0
                ? ""
                : "\nPending: the driver refused" +

@@ -9,9 +9,9 @@
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
 #include "app/gui/core/place_text.h"
-#include "app/gui/sources/trace_moment.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/text_field.h"
+#include "app/gui/sources/trace_moment.h"
 
 namespace hbmscope::gui {
 namespace {

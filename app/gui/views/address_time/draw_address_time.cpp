@@ -82,8 +82,8 @@ std::string scale_text(const AddressTime& boxes) {
 std::string coloring_text(const AppState& state, const AddressTime& boxes) {
   const HeapColoring wanted = state.position().coloring;
   if (wanted == HeapColoring::automatic || wanted == boxes.query.coloring) return {};
-  return "by " + lower_title_of(boxes.query.coloring) + ", since " + lower_title_of(wanted) +
-         " " + std::string(row_of(wanted).why_not_of_a_box) + "; ";
+  return "by " + lower_title_of(boxes.query.coloring) + ", since " + lower_title_of(wanted) + " " +
+         std::string(row_of(wanted).why_not_of_a_box) + "; ";
 }
 
 void draw_head(const AppState& state, const TimelineColumns& whole, const AddressTime* boxes, CommandQueue& commands) {
@@ -117,7 +117,9 @@ struct ShareLegend {
     }
     ImGui::SetCursorScreenPos({at.x + 4 * side() + look.px(5), at.y});
     dim_text(words);
-    tooltip("A pixel has the colour of most bytes in it. The more of it is in use, the stronger the colour, in four steps.");
+    tooltip(
+        "A pixel has the colour of most bytes in it. The more of it is in use, the stronger the colour, in four "
+        "steps.");
   }
 };
 

@@ -1,5 +1,5 @@
-#include "app/gui/core/table_cells.h"
 #include "app/gui/views/compare/compare_table.h"
+#include "app/gui/core/table_cells.h"
 
 #include <fmt/format.h>
 
@@ -28,9 +28,8 @@ const std::array<NamedChange, 6> named_changes{{
 std::string compare_sentence(const CompareAnswer& answer) {
   const BlockChange total = answer.diff.changes.total();
   const TextPair sides = texts_from_bytes(total.now_bytes, total.baseline_bytes);
-  return fmt::format("now: {}, in use {}; pinned: {}, in use {}; change {} (now - pinned)",
-                     answer.now->moment.text, sides.first, answer.pinned->moment.text, sides.second,
-                     delta_text_from_bytes(total.delta_bytes()));
+  return fmt::format("now: {}, in use {}; pinned: {}, in use {}; change {} (now - pinned)", answer.now->moment.text,
+                     sides.first, answer.pinned->moment.text, sides.second, delta_text_from_bytes(total.delta_bytes()));
 }
 
 std::string own_line_text(const BlockDiffRow& row) {

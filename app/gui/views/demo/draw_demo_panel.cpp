@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include "app/gui/sources/demo_choices.h"
 #include "app/gui/look/drawing.h"
+#include "app/gui/sources/demo_choices.h"
 
 namespace hbmscope::gui {
 namespace {

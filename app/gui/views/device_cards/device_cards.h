@@ -1,5 +1,5 @@
-// The devices, or ranks, of a trace at the current time, a card each: how full, free memory, largest free block, and whether a
-// request failed there.
+// The devices, or ranks, of a trace at the current time, a card each: how full, free memory, largest free block, and
+// whether a request failed there.
 #pragma once
 
 #include <cstdint>

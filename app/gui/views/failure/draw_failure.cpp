@@ -102,9 +102,8 @@ void draw_place(const AppState& state, const Look& look, const FailureAnswer& an
   }
   const CheapestPlace& place = *facts.place;
   bold_text("Blocking allocations");
-  tooltip(
-      "The smallest set of blocks in one region whose release makes room for the request, from " +
-      address_text(place.range.begin) + " to " + address_text(place.range.end));
+  tooltip("The smallest set of blocks in one region whose release makes room for the request, from " +
+          address_text(place.range.begin) + " to " + address_text(place.range.end));
   ImGui::SameLine(0, ImGui::GetFontSize());
   dim_text(text_from_count(place.blocks.size()) + (place.blocks.size() == 1 ? " block, " : " blocks, ") +
            text_from_bytes(place.in_use_bytes));

@@ -167,7 +167,9 @@ bool draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& c
   const bool down = answer.tree.direction == TreeDirection::callees;
   const char* const turn = down ? "Callers on top" : "Leaves on top";
   if (ImGui::Button(turn)) commands.push(CommandId::toggle_flame_direction);
-  tooltip("Inverts the flame graph: from the outermost frame to its callees, or from the innermost frame to its callers (I)");
+  tooltip(
+      "Inverts the flame graph: from the outermost frame to its callees, or from the innermost frame to its callers "
+      "(I)");
   flow(button_width("Fold libraries") + ImGui::GetFrameHeight());
   bool fold = position.fold_library;
   if (ImGui::Checkbox("Fold libraries", &fold)) commands.push(CommandId::toggle_fold);

@@ -1,5 +1,5 @@
-// The strip next to a zoomed heap map: the whole heap, how full each part is, which part is in the picture, and where the
-// largest free block, the selection and the hits are.
+// The strip next to a zoomed heap map: the whole heap, how full each part is, which part is in the picture, and where
+// the largest free block, the selection and the hits are.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,8 @@ struct Meaning {
 };
 constexpr Meaning meanings[] = {
     {"allocations", "Ranges of memory that the compiler planned; several buffers can share one."},
-    {"blocks_before_the_first_event", "Blocks that were alive when the history begins; the time of their allocation is unknown."},
+    {"blocks_before_the_first_event",
+     "Blocks that were alive when the history begins; the time of their allocation is unknown."},
     {"buffers", "Arrays of the program, each with its place in an allocation."},
     {"events", "Allocations, frees, regions and failures in the recording, without markers and counters."},
     {"frames", "Different lines of code in the stacks."},
@@ -87,9 +88,8 @@ void draw_import(const AppState& state, ImportState& import, CommandQueue& comma
   ImGui::AlignTextToFramePadding();
   text(source.name());
   ImGui::SameLine();
-  dim_text(notes == 0
-               ? "read completely, no problems"
-               : text_from_count(static_cast<std::int64_t>(notes)) + (notes == 1 ? " note" : " notes"));
+  dim_text(notes == 0 ? "read completely, no problems"
+                      : text_from_count(static_cast<std::int64_t>(notes)) + (notes == 1 ? " note" : " notes"));
   draw_copy_menu(ViewKind::import, commands);
   constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable |
                                     ImGuiTableFlags_NoBordersInBodyUntilResize;

@@ -81,8 +81,7 @@ void draw_how_much(const Look& look, const FrameDetail& detail) {
   if (begin_amounts(look, "amounts")) {
     draw_amount(look, "flat", detail.neighbours.self.flat, view,
                 "Allocated by the frame itself: the stacks in which it is the innermost frame.");
-    draw_amount(look, "cumulative", detail.neighbours.self.cum, view,
-                "Allocated by it and everything that it calls.");
+    draw_amount(look, "cumulative", detail.neighbours.self.cum, view, "Allocated by it and everything that it calls.");
     ImGui::EndTable();
   }
   if (detail.neighbours.self.cum.unknown > 0)
@@ -94,9 +93,7 @@ void draw_groups(const Look& look, const FrameDetail& detail, const char* id, co
   if (!begin_amounts(look, id)) return;
   for (const GroupRow& row : rows) {
     if (row.weight == Weight{}) continue;
-    const std::string name = !row.name ? "(unnamed)"
-                             : devices ? parse_device_name(*row.name).short_text()
-                                       : *row.name;
+    const std::string name = !row.name ? "(unnamed)" : devices ? parse_device_name(*row.name).short_text() : *row.name;
     draw_amount(look, name.c_str(), row.weight, *detail.view, row.name ? *row.name : "Samples without this label.");
   }
   ImGui::EndTable();

@@ -70,7 +70,8 @@ void draw_layout(const AppState& state, InspectorState& inspector, const PieceDe
   ImGui::SeparatorText("Tiles");
   draw_tiles(state, inspector.tiles, *detail.tiles, Look(state).px(160));
   if (ImGui::Button("Larger")) commands.push(command::show_tiles, detail.tiles->layout);
-  tooltip("Shows the tiles in the whole window; Escape goes back. hbmscope tpu layout --picture writes them to a file.");
+  tooltip(
+      "Shows the tiles in the whole window; Escape goes back. hbmscope tpu layout --picture writes them to a file.");
 }
 
 // Own code first: library frames only where the person wants them, or where there is nothing else.

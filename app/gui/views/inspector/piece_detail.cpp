@@ -178,8 +178,10 @@ class Describer {
         }
         break;
       case FreeSince::Why::region_grew:
-        lines.push_back(
-            {"before it", "no memory: a region of " + text_from_bytes(since->size) + " was added", exact(since->size), {}});
+        lines.push_back({"before it",
+                         "no memory: a region of " + text_from_bytes(since->size) + " was added",
+                         exact(since->size),
+                         {}});
         detail_.by_whom = "Pool grown by";
         add_stack(since->stack);
         break;
@@ -250,10 +252,11 @@ HistoryLine history_line(const AddressAnswer& address, std::size_t index) {
   line.code = own_code_text(stream.definitions(), row.stack);
   line.event = row.event == HeldRow::no_event ? 0 : row.event;
   line.is_now = address.history.now == index;
-  line.exact = exact(row.size) + " from " + address_text(row.address) + "\nfrom " + when(row.event, row.begin_ns) +
-               (row.event == HeldRow::no_event ? "" : " (event " + text_from_count(row.event) + ")") + " to " +
-               (row.how == HeldEnd::lives ? "the end"
-                                          : when(row.end_event, row.end_ns) + " (event " + text_from_count(row.end_event) + ")");
+  line.exact =
+      exact(row.size) + " from " + address_text(row.address) + "\nfrom " + when(row.event, row.begin_ns) +
+      (row.event == HeldRow::no_event ? "" : " (event " + text_from_count(row.event) + ")") + " to " +
+      (row.how == HeldEnd::lives ? "the end"
+                                 : when(row.end_event, row.end_ns) + " (event " + text_from_count(row.end_event) + ")");
   return line;
 }
 

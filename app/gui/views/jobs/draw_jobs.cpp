@@ -52,8 +52,9 @@ std::string empty_words(const JobListing& listing) {
 void draw_not_looked_at(const JobListing& listing) {
   if (listing.not_looked_at > 0)
     wrapped_text(text_from_count(listing.not_looked_at) +
-                     (listing.not_looked_at == 1 ? " more process could not be inspected, because it belongs to another user"
-                                                 : " more processes could not be inspected, because they belong to other users") +
+                     (listing.not_looked_at == 1
+                          ? " more process could not be inspected, because it belongs to another user"
+                          : " more processes could not be inspected, because they belong to other users") +
                      " or is protected. An administrator sees all of them.",
                  true);
 }
@@ -158,8 +159,8 @@ void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_
 bool draw_host(const JobsState& jobs, CommandQueue& commands) {
   std::string host = jobs.host;
   ImGui::SetNextItemWidth(-1);
-  const bool is_given =
-      text_field("##host", "This machine, or the name of one that you can reach by ssh", host, ImGuiInputTextFlags_EnterReturnsTrue);
+  const bool is_given = text_field("##host", "This machine, or the name of one that you can reach by ssh", host,
+                                   ImGuiInputTextFlags_EnterReturnsTrue);
   const bool is_typing = ImGui::IsItemActive();
   tooltip("Lists the jobs of another machine, using your ssh and its configuration. Empty: this machine. Press Enter.");
   if (is_given) commands.push(command::list_host, host);
@@ -173,9 +174,9 @@ void draw_trouble(const JobsState& jobs, CommandQueue& commands) {
   } else if (jobs.wrong.empty()) {
     wrapped_text("Looking for jobs" + where + "...", true);
   } else {
-    wrapped_text(
-        fmt::format("The list of jobs{} {}: {}", where, jobs.listing ? "could not be updated" : "is not available", jobs.wrong),
-        true);
+    wrapped_text(fmt::format("The list of jobs{} {}: {}", where,
+                             jobs.listing ? "could not be updated" : "is not available", jobs.wrong),
+                 true);
     if (jobs.needs_copy() && ImGui::Button("Copy it there")) commands.push(CommandId::copy_to_host);
     if (!jobs.needs_copy() && ImGui::Button("Try again")) commands.push(command::list_host, jobs.host);
   }

@@ -64,14 +64,16 @@ void draw_survivors_button(const RangeAnswer& answer, CommandQueue& commands) {
   ImGui::BeginDisabled(!is_one_stream);
   if (ImGui::SmallButton(label)) show_survivors(answer, commands);
   ImGui::EndDisabled();
-  tooltip(is_one_stream ? "Goes to the end of the range and keeps only blocks allocated in it, in the heap map and in Blocks"
-                        : "Each stream of this trace counts its own events, so a filter can't select them.");
+  tooltip(is_one_stream
+              ? "Goes to the end of the range and keeps only blocks allocated in it, in the heap map and in Blocks"
+              : "Each stream of this trace counts its own events, so a filter can't select them.");
 }
 
 void draw_totals(const RangeAnswer& answer, CommandQueue& commands) {
   const RangeSummary& summary = answer.summary;
   draw_sum("allocated", summary.total.allocated, "Blocks that were allocated in the range, rounding included", true);
-  draw_sum("freed", summary.total.freed, "Blocks whose release was completed in the range, whenever they were allocated");
+  draw_sum("freed", summary.total.freed,
+           "Blocks whose release was completed in the range, whenever they were allocated");
   draw_sum("of them older", summary.freed_older, "Released in the range, allocated before it");
   draw_sum("survived", summary.total.survived, "Allocated in the range and alive at its end: leak suspects");
   draw_survivors_button(answer, commands);

@@ -58,8 +58,7 @@ void draw_source(const AppState& state, SourceViewState& source, CommandQueue& c
   if (answer.pending()) draw_pending("the source", answer.asked);
   if (!answer.value || !view) {
     if (!answer.pending())
-      wrapped_text("\"" + state.position().selection.function + "\" is hidden by the filter.",
-                   true);
+      wrapped_text("\"" + state.position().selection.function + "\" is hidden by the filter.", true);
     return;
   }
   const SourceListing& listing = *answer.value;

@@ -70,7 +70,8 @@ void draw_device(const AppState& state, const Look& look, const Source& source, 
   const std::string name = shortened(account.short_name, room, account.device.has_value());
   if (ImGui::Selectable(name.c_str(), chosen, ImGuiSelectableFlags_AllowOverlap) && in_front && !term.empty())
     commands.push(command::add_filter, term);
-  if (in_front && !term.empty()) tooltip(*account.device + "\nClick to show only this device, click again to show all.");
+  if (in_front && !term.empty())
+    tooltip(*account.device + "\nClick to show only this device, click again to show all.");
   ImGui::SameLine();
   ImGui::SetCursorPosX(right - ImGui::CalcTextSize(amount.c_str()).x);
   text(amount);
@@ -113,7 +114,8 @@ void draw_legend(const Look& look, const std::vector<DeviceAccount>& accounts, s
     dim_text(shortened(name_of_kind(kind), room));
     ImGui::SameLine();
     right_text(amount, true);
-    if (sum.unknown > 0) tooltip(text_from_count(sum.unknown) + " of unknown size, which are counted but not in the sum.");
+    if (sum.unknown > 0)
+      tooltip(text_from_count(sum.unknown) + " of unknown size, which are counted but not in the sum.");
   }
 }
 

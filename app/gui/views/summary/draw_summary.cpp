@@ -127,8 +127,8 @@ void draw_figures(const Look& look, const ProfileSummary& summary, const Profile
          exact_amount_text(view, summary.total.bytes));
   if (view.selected.bytes != view.total.bytes)
     figure("Of the profile", text_from_share(view.selected.bytes, view.total.bytes),
-           "The filter keeps " + amount_text(view, view.selected.bytes) + " of " +
-               amount_text(view, view.total.bytes) + ".");
+           "The filter keeps " + amount_text(view, view.selected.bytes) + " of " + amount_text(view, view.total.bytes) +
+               ".");
   figure(of_trace ? "Blocks" : "Count", text_from_count(summary.total.count),
          exact_text_from_count(summary.total.count));
   if (summary.total.unknown > 0)
@@ -138,7 +138,8 @@ void draw_figures(const Look& look, const ProfileSummary& summary, const Profile
          text_from_count(static_cast<std::int64_t>(view.sample_count())) + " of " +
              text_from_count(static_cast<std::int64_t>(view.profile->sample_count())),
          "A sample is one stack with one set of labels.");
-  figure("Frames", text_from_count(static_cast<std::int64_t>(view.frames.size())), "Grouped as chosen in the list at the top.");
+  figure("Frames", text_from_count(static_cast<std::int64_t>(view.frames.size())),
+         "Grouped as chosen in the list at the top.");
   if (view.profile->time_ns != 0) figure("Taken", text_from_unix_ns(view.profile->time_ns) + " UTC", "");
   figure("File", text_from_bytes(static_cast<std::int64_t>(view.profile->file_bytes)),
          text_from_bytes(static_cast<std::int64_t>(view.profile->inflated_bytes)) + " uncompressed");

@@ -1,5 +1,5 @@
-// The tiles of an array as pixels: values in one colour, padding hatched, a line between tiles. One scale for all columns
-// and one for all rows, so that areas are proportional to values.
+// The tiles of an array as pixels: values in one colour, padding hatched, a line between tiles. One scale for all
+// columns and one for all rows, so that areas are proportional to values.
 #pragma once
 
 #include <vector>

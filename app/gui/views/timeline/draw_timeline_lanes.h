@@ -22,7 +22,8 @@ struct Lane {
   float y_of(double value) const;
 };
 
-// The visible part of the axis, and where it is drawn. `source` has the figures; `pixels` are its columns, one for each pixel.
+// The visible part of the axis, and where it is drawn. `source` has the figures; `pixels` are its columns, one for each
+// pixel.
 struct TimelinePicture {
   const TimelineColumns& source;
   double begin = 0, end = 0;  // On the axis.

@@ -184,7 +184,8 @@ void draw_top(const AppState& state, TopState& top, CommandQueue& commands) {
   draw_head(state, *answer, top, commands);
   if (top.rows.empty()) {
     const std::string& find = state.position().find;
-    wrapped_text("None of " + text_from_count(static_cast<std::int64_t>(answer->rows.size())) + " frames matches " + (find.empty() ? "the filter." : "\"" + find + "\"."));
+    wrapped_text("None of " + text_from_count(static_cast<std::int64_t>(answer->rows.size())) + " frames matches " +
+                 (find.empty() ? "the filter." : "\"" + find + "\"."));
     if (ImGui::Button(find.empty() ? "Clear filter" : "Clear search")) {
       if (find.empty()) {
         commands.push(CommandId::clear_filter);

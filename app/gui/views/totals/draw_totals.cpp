@@ -41,7 +41,8 @@ void set_up_axes(const std::vector<SeriesPoint>& series, double largest) {
   const auto count = static_cast<double>(series.size());
   const bool timed =
       std::all_of(series.begin(), series.end(), [](const SeriesPoint& point) { return point.time_ns != 0; });
-  ImPlot::SetupAxis(ImAxis_X1, timed ? "file, ordered by time" : "file, in the order of opening (these files have no time)",
+  ImPlot::SetupAxis(ImAxis_X1,
+                    timed ? "file, ordered by time" : "file, in the order of opening (these files have no time)",
                     ImPlotAxisFlags_NoGridLines | ImPlotAxisFlags_Lock);
   ImPlot::SetupAxis(ImAxis_Y1, nullptr, ImPlotAxisFlags_Lock);
   ImPlot::SetupAxisLimits(ImAxis_X1, 0.4, count + 0.6, ImPlotCond_Always);

@@ -6,12 +6,12 @@
 #include <imgui.h>
 
 #include "analysis/units/format.h"
-#include "app/gui/views/tpu/workload_table.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/views/drawn_view.h"
 #include "app/gui/views/tpu/draw_workload_knobs.h"
+#include "app/gui/views/tpu/workload_table.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -54,7 +54,8 @@ void draw_state(const AppState& state, const WorkloadPanel& panel, const Source&
   if (!panel.error) return;
   draw_error(state, *panel.error);
   const auto& shown = panel.answer->opened->changes;
-  wrapped_text("This can't be emulated: " + text_from_changes(source.what_if) + ". The result below is of the workload " +
+  wrapped_text("This can't be emulated: " + text_from_changes(source.what_if) +
+                   ". The result below is of the workload " +
                    (shown.empty() ? "without changes." : "with " + text_from_changes(shown) + "."),
                true);
 }

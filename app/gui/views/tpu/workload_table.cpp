@@ -17,8 +17,7 @@ TableCell cell_of(const std::optional<WorkloadFigure>& figure) {
 TextTable table_from_workload(const WorkloadAnswer& answer) {
   TextTable table;
   table.head = answer.title + ": " + answer.verdict.sentence;
-  for (const WorkloadReason& reason : answer.verdict.reasons)
-    table.head += " " + text_from_reason(reason);
+  for (const WorkloadReason& reason : answer.verdict.reasons) table.head += " " + text_from_reason(reason);
   table.columns = {{"Of"}, {"What"}, {"Now", true}, {"As written", true}};
   const auto add = [&](const WorkloadFigure& figure, const std::string& name) {
     const auto difference =
