@@ -264,8 +264,8 @@ TEST_F(WorkloadPanelTest, the_table_has_both_sides_of_every_row) {
   const auto rows = compute_tier_rows(*panel().answer->opened->as_written);
   const auto vmem = std::find_if(rows.begin(), rows.end(), [](const TierRow& row) { return row.name == "vmem"; });
   ASSERT_NE(rows.end(), vmem);
-  EXPECT_EQ("not there | " + text_from_bytes(vmem->peak_bytes), find("vmem", "peak"));
-  EXPECT_EQ("not there | 96.0 MiB", find("program chain", "in VMEM"));
+  EXPECT_EQ("none | " + text_from_bytes(vmem->peak_bytes), find("vmem", "peak"));
+  EXPECT_EQ("none | 96.0 MiB", find("program chain", "in VMEM"));
   EXPECT_EQ(text_from_bytes(rows.front().peak_bytes), find("hbm", "peak").substr(find("hbm", "peak").find("| ") + 2));
 }
 

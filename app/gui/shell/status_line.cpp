@@ -74,13 +74,13 @@ void draw_work(const AppState& state, CommandQueue& commands) {
       words += ", and " + text_from_count(static_cast<std::int64_t>(running.size() - 1)) + " more";
     dim_text(words);
     ImGui::SameLine();
-    if (ImGui::SmallButton("Stop")) commands.push(CommandId::stop_work);
+    if (ImGui::SmallButton("Cancel")) commands.push(CommandId::stop_work);
     tooltip(info_of(CommandId::stop_work).help);
   } else if (running.empty() && has_stopped_work(state.contexts)) {
     divide();
-    dim_text("stopped");
+    dim_text("cancelled");
     ImGui::SameLine();
-    if (ImGui::SmallButton("Go on")) commands.push(CommandId::go_on_working);
+    if (ImGui::SmallButton("Resume")) commands.push(CommandId::go_on_working);
     tooltip(info_of(CommandId::go_on_working).help);
   }
 }

@@ -31,7 +31,7 @@ void draw_heads(const AppState& state, CommandQueue& commands) {
   }
   flow(button_width("locked by requests") + 2 * ImGui::GetFrameHeight(), ImGui::GetFontSize());
   ImGui::AlignTextToFramePadding();
-  dim_text("moments");
+  dim_text("times");
   ImGui::SameLine();
   draw_lock(state, commands);
   draw_copy_menu(ViewKind::beside, commands);

@@ -29,7 +29,7 @@ void choose(const char* id, const std::string& shown, const Choices& choices, co
 }
 
 void draw_pace(const DemoState& demo, CommandQueue& commands) {
-  if (ImGui::Button(demo.is_paused ? "Go on" : "Pause")) commands.push(CommandId::pause_demo);
+  if (ImGui::Button(demo.is_paused ? "Resume" : "Pause")) commands.push(CommandId::pause_demo);
   ImGui::SameLine();
   ImGui::BeginDisabled(!demo.is_paused);
   if (ImGui::Button("Step")) commands.push(CommandId::step_demo);

@@ -39,7 +39,7 @@ class Describer {
     add_where(block.address);
     add_when(block);
     add_neighbours();
-    detail_.by_whom = "By whom";
+    detail_.by_whom = "Allocated by";
     add_stack(block.stack);
     return std::move(detail_);
   }
@@ -121,7 +121,7 @@ class Describer {
     if (block.event == wire::before_the_stream) {
       lines.push_back({"allocated", "before the recording began", {}, {}});
     } else {
-      lines.push_back(event_line("taken", block.event, row != nullptr ? row->begin_ns : std::nullopt));
+      lines.push_back(event_line("allocated", block.event, row != nullptr ? row->begin_ns : std::nullopt));
       const std::uint64_t events = state_.position() - std::min(state_.position(), block.event);
       DetailLine age{"age", text_from_count(events) + (events == 1 ? " event" : " events"), {}, {}};
       if (row != nullptr && row->begin_ns)
@@ -132,7 +132,7 @@ class Describer {
       lines.push_back({"released", "...", "Searching.", {}});
       return;
     }
-    static constexpr const char* names[] = {"gone", "freed", "moved", "gone", "gone"};
+    static constexpr const char* names[] = {"released", "freed", "moved", "released", "released"};
     if (row->how == HeldEnd::lives) {
       lines.push_back({"released", "never, alive at the end", {}, {}});
     } else {
@@ -195,7 +195,7 @@ class Describer {
     auto& lines = section("Neighbours");
     const auto add = [&](const char* name, const HeapPiece* piece) {
       if (piece == nullptr) {
-        lines.push_back({name, "the region's end", {}, {}});
+        lines.push_back({name, "the end of the region", {}, {}});
         return;
       }
       std::string words = piece->kind == PieceKind::free ? "free" : "not identified";

@@ -31,7 +31,7 @@ void draw_head(const AppState& state, const Source& source, CommandQueue& comman
   tooltip(answer.opened->now->workload.about);
   ImGui::SameLine(0, ImGui::GetFontSize());
   ImGui::BeginDisabled(source.what_if.empty());
-  if (ImGui::Button("As written")) commands.push(CommandId::reset_workload);
+  if (ImGui::Button("Undo changes")) commands.push(CommandId::reset_workload);
   ImGui::EndDisabled();
   tooltip(source.what_if.empty() ? "The workload is unmodified." : "Undoes: " + text_from_changes(source.what_if));
   ImGui::SameLine();
@@ -48,7 +48,7 @@ void draw_state(const AppState& state, const WorkloadPanel& panel, const Source&
   if (panel.emulating &&
       draw_pending("the emulation with " + text_from_changes(panel.emulating->changes), panel.emulating->since)) {
     ImGui::SameLine();
-    if (ImGui::SmallButton("Stop")) commands.push(CommandId::stop_emulating);
+    if (ImGui::SmallButton("Cancel")) commands.push(CommandId::stop_emulating);
     tooltip("Keeps what is shown. A workload of a million operations takes seconds.");
   }
   if (!panel.error) return;
@@ -133,7 +133,7 @@ void draw_differences(const WorkloadAnswer& answer) {
   const float figure = ImGui::CalcTextSize("+1,023.99 GiB").x;
   ImGui::TableSetupColumn(is_changed ? "Differences" : "Cost");
   ImGui::TableSetupColumn("Now", 0, figure);
-  if (is_changed) ImGui::TableSetupColumn("As written", 0, figure);
+  if (is_changed) ImGui::TableSetupColumn("Unmodified", 0, figure);
   ImGui::TableSetupColumn(is_changed ? "Change" : "", is_changed ? 0 : ImGuiTableColumnFlags_WidthStretch,
                           is_changed ? figure : 1);
   table_headers(1, is_changed ? 4 : 2);
