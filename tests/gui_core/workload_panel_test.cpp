@@ -84,7 +84,7 @@ TEST_F(WorkloadPanelTest, what_fits_is_not_opened_at_a_failure_of_the_pool_besid
   EXPECT_EQ("HBM", heap_name());
   std::vector<std::string> devices;
   for (const DeviceHeaps& device : state().source()->devices) devices.push_back(device.name);
-  EXPECT_EQ((std::vector<std::string>{"device 0", "GPU beside it"}), devices);
+  EXPECT_EQ((std::vector<std::string>{"device 0", "compared GPU"}), devices);
   give(command::choose_heap_named, "GPU_0_bfc");
   EXPECT_EQ("GPU_0_bfc", heap_name());
   give(change({"defragmentation=off"}));

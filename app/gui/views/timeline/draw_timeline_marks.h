@@ -33,7 +33,7 @@ void draw_strip(ImDrawList& draw, const Look& look, const TimelineColumns& whole
 // What a click at x snaps to: the nearest failure, marker or peak within 4 px.
 struct SnapTarget {
   std::uint64_t position = 0;
-  std::string words;  // "out of memory, asked 3.00 GiB"
+  std::string words;  // "out of memory, requested 3.00 GiB"
 };
 std::optional<SnapTarget> find_snap_target(const TimelinePicture& picture, const Look& look, float x);
 
