@@ -9,7 +9,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Without the figures in brackets.
+// The name without the text in brackets.
 std::string name_of_moment(const Moment& moment) {
   const std::string phrase = phrase_of(moment);
   return phrase.substr(0, phrase.find(" ("));

@@ -79,7 +79,7 @@ void table_header(int column, bool right) {
   if (!ImGui::TableSetColumnIndex(column)) return;
   const char* title = ImGui::TableGetColumnName(column);
   if (right) {
-    // The arrow of a sorted column takes its room at the right end.
+    // The arrow of a sorted column is at the right end.
     const bool sorted = (ImGui::TableGetColumnFlags(column) & ImGuiTableColumnFlags_IsSorted) != 0;
     const float arrow = sorted ? ImGui::GetFontSize() * 0.65F + ImGui::GetStyle().FramePadding.x : 0;
     const float space = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(title).x - arrow;

@@ -9,7 +9,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Inside of the bar where there is room, else behind it.
+// Inside the bar where it fits, else behind it.
 void draw_label(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, Role fill, const std::string& words) {
   const float width = ImGui::CalcTextSize(words.c_str()).x,
               y = from.y + (to.y - from.y - ImGui::GetTextLineHeight()) / 2;
@@ -23,7 +23,7 @@ void draw_label(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, Role
 void draw_ruler(const Look& look, const FreePieces& free, const std::optional<RulerRequest>& request) {
   const float height = ImGui::GetTextLineHeight() + look.px(6), gap = look.px(4);
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  // What stands behind a short bar keeps its place.
+  // Text behind a short bar stays there.
   const float width = std::max(look.px(60), ImGui::GetContentRegionAvail().x - look.px(190));
   ImGui::Dummy({ImGui::GetContentRegionAvail().x, 2 * height + gap});
   ImDrawList& draw = *ImGui::GetWindowDrawList();

@@ -109,7 +109,7 @@ void put_tabs_in_order(const AppState& state, ViewStates& views) {
   };
   std::stable_sort(tabs.begin(), tabs.end(),
                    [&](const ImGuiTabItem& a, const ImGuiTabItem& b) { return rank(a) < rank(b); });
-  // The one in front has moved: the strip has to scroll to it again.
+  // The tab in front has moved: the strip has to scroll to it again.
   ImGuiTabBar& bar = *last->DockNode->TabBar;
   if (bar.NextSelectedTabId == 0) bar.NextSelectedTabId = bar.SelectedTabId;
 }

@@ -12,7 +12,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// The offset of a filter's error is a column, not a byte of a file.
+// The offset of an error in a filter is a column, not a byte of a file.
 std::string words_of(const Error& error) {
   std::string words = error.what;
   if (error.offset) words += " (at character " + std::to_string(*error.offset + 1) + ")";

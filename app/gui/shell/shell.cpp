@@ -93,7 +93,7 @@ void draw_ground(const AppState& state, ViewStates& views, CommandQueue& command
   constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNavFocus |
                                      ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings;
-  // Of a picture that is written to a file the menu is no part.
+  // A picture that is written to a file has no menu.
   const bool has_menu = state.window.tiles.empty() || !state.sources.empty();
   ImGui::Begin("hbmscope", nullptr, flags | (has_menu ? ImGuiWindowFlags_MenuBar : 0));
   ImGui::PopStyleVar(2);

@@ -42,7 +42,7 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
       "How much of the file was read. Click to open Import, which lists what is missing and why. Other entries are "
       "markers, counters, attributes and computed frees.");
   const auto& map = state.answers().heap_map;
-  // Of a running job the figures before stay until the next ones are there.
+  // The figures of a running job stay until the next ones are ready.
   const bool is_newest = map.state == AnswerState::ready && map.value->moment->trace.get() == &trace;
   if (!map.value || (!is_newest && !source.live)) return;
   const HeapMapAnswer& answer = *map.value;
@@ -57,10 +57,10 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
   }
 }
 
-// What is there sooner needs no words.
+// Answers that take less time than this are not announced.
 constexpr auto patience = std::chrono::milliseconds(300);
 
-// One line for all that workers do: the longest running is named, and Stop gives up all of it.
+// One line for all work: it names the longest running one, and Cancel cancels all of it.
 void draw_work(const AppState& state, CommandQueue& commands) {
   const std::vector<RunningWork> running = running_work(state.contexts);
   if (!running.empty() && std::chrono::steady_clock::now() - running.front().since > patience) {

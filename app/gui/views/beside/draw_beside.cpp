@@ -69,7 +69,7 @@ void draw_figures(const HeapComparison& heaps) {
   ImGui::EndTable();
 }
 
-// Words on the left, figures on the right; below one another where there is no room for that.
+// Sentences on the left, figures on the right; one above the other where there is no room.
 void draw_answer(const BesideAnswer& answer) {
   const HeapComparison& heaps = answer.heaps;
   const float all = ImGui::GetContentRegionAvail().x, least = ImGui::GetFontSize() * 30;

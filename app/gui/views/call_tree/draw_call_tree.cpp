@@ -35,7 +35,7 @@ void list_rows(const CallTree& tree, CallTreeState& state) {
   }
 }
 
-// The way down that keeps at least half of what its parent holds: where most bytes are is seen without a click.
+// Opens the path on which each node holds at least half of its parent, so the largest stack is visible at once.
 void open_largest_way(const CallTree& tree, std::vector<bool>& open) {
   std::uint32_t node = 0;
   while (node != no_node) {

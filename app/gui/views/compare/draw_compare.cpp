@@ -79,7 +79,7 @@ void draw_totals(const Look& look, const CompareAnswer& answer) {
   }
 }
 
-// What happened to no block at all has no column.
+// A change without blocks has no column.
 std::vector<const NamedChange*> shown_changes(const BlockDiff& diff) {
   std::vector<const NamedChange*> shown;
   for (const NamedChange& named : named_changes)
@@ -87,7 +87,7 @@ std::vector<const NamedChange*> shown_changes(const BlockDiff& diff) {
   return shown;
 }
 
-// Without a column the query's own order: by absolute change.
+// Without a sorted column, the order of the query: by absolute change.
 void sort_rows(const std::shared_ptr<const CompareAnswer>& answer, CompareState& compare) {
   ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
   const bool is_resorted = specs != nullptr && specs->SpecsDirty;

@@ -18,7 +18,7 @@ void start_with(std::size_t run, const DemoSettings& settings, CommandQueue& com
   commands.push(run == 0 ? command::set_demo : command::set_demo_beside, settings);
 }
 
-// One of a few texts, by a combo as wide as the panel.
+// A choice among a few texts, as wide as the panel.
 template <class Choices, class Take>
 void choose(const char* id, const std::string& shown, const Choices& choices, const Take& take) {
   ImGui::SetNextItemWidth(-1);

@@ -5,7 +5,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// The one that stands for the device; nullptr where none counts.
+// The heap that stands for the device; nullptr where none counts.
 const DeviceHeap* main_heap(const DeviceHeaps& device) {
   const DeviceHeap* most = nullptr;
   for (const DeviceHeap& heap : device.heaps)

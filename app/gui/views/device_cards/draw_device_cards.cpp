@@ -32,7 +32,7 @@ std::string words_of(const DeviceCard& card) {
   return words;
 }
 
-// "free 12.4 GiB, largest 2.10 GiB", as much of it as there is room for.
+// "free 12.4 GiB, largest 2.10 GiB", shortened to the room.
 std::string figure_of(const DeviceCard& card, float width) {
   if (!card.free_bytes) return text_from_bytes(card.in_use_bytes);
   const std::string free = "free " + text_from_bytes(*card.free_bytes);

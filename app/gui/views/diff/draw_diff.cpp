@@ -22,7 +22,7 @@ std::string name_of_source(const Source* source) {
   return source == nullptr ? "" : source->name();
 }
 
-// Which file to compare with, while none is chosen.
+// The choice of the baseline, while there is none.
 void draw_choice(const AppState& state, CommandQueue& commands) {
   const Source* front = state.source();
   wrapped_text("Compare " + name_of_source(front) + " with which baseline?");
@@ -94,7 +94,7 @@ void draw_head(const AppState& state, const Look& look, const ProfileDiff& diff,
   if (ImGui::Button("Stop comparing")) commands.push(CommandId::stop_comparing);
 }
 
-// Only what changed: "TPU 3 +1.20 GiB   TPU 4 −12.0 MiB". `any`: something stands in the line already.
+// Only what changed: "TPU 3 +1.20 GiB   TPU 4 −12.0 MiB". `any`: the line has text already.
 void draw_groups(const Look& look, const std::vector<GroupDiffRow>& rows, bool devices, const ProfileView& view,
                  bool& any) {
   for (const GroupDiffRow& row : rows) {

@@ -16,7 +16,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Everything that drawing one box needs to know.
+// What drawing a box needs.
 struct Drawing {
   const AppState& state;
   const Look& look;
@@ -49,7 +49,7 @@ void draw_box(ImDrawList& draw, const Drawing& drawing, const FlameBox& box) {
   const Look& look = drawing.look;
   const float y = drawing.origin.y + static_cast<float>(box.depth) * drawing.row_height;
   const ImVec2 from{drawing.origin.x + box.x0, y};
-  // The last pixel in both directions stays empty, so that neighbours of one colour are seen as two.
+  // The last pixel in both directions stays empty, so that neighbours of one colour are distinct.
   const ImVec2 to{drawing.origin.x + std::max(box.x0 + 1, box.x1 - 1), y + drawing.row_height - 1};
   bool dimmed = false;
   Color fill = fill_of(drawing, box, dimmed);
@@ -127,12 +127,12 @@ void draw_tooltip(const AppState& state, const FlameAnswer& answer, const FlameB
 
 void draw_crumbs(const AppState& state, CommandQueue& commands) {
   const std::vector<FrameKey>& zoom = state.position().zoom;
-  // The line is there without a zoom too: if it came with the zoom, the picture would move under the pointer.
+  // The line is always there: if it appeared with a zoom, the picture would move under the pointer.
   ImGui::PushID("crumbs");
   ImGui::BeginDisabled(zoom.empty());
   if (link("all")) commands.push(CommandId::zoom_out);
   ImGui::EndDisabled();
-  // Only the ends of a long way; the middle is in the flame graph itself.
+  // Only both ends of a long path; the middle is in the flame graph itself.
   constexpr std::size_t ends = 3;
   for (std::size_t i = 0; i < zoom.size(); ++i) {
     if (zoom.size() > 2 * ends && i == ends) {
@@ -212,7 +212,7 @@ void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& co
   const auto answer = state.answers().flame.value;
   const Look look(state);
   const bool is_narrow = draw_head(state, *answer, commands);
-  // Of a low place the frames need the lines; which file a frame is of stands in its tooltip too.
+  // In little height, the frames need the lines; the file of a frame is in its tooltip too.
   const bool is_low = ImGui::GetContentRegionAvail().y < 9 * ImGui::GetFrameHeight();
   flame.hovered_hue = is_low ? hue_count + 1 : draw_flame_legend(state, commands);
   draw_crumbs(state, commands);

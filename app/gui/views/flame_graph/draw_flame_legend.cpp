@@ -12,7 +12,7 @@ std::size_t draw_flame_legend(const AppState& state, CommandQueue& commands) {
   const Look look(state);
   const std::vector<std::string>& files = state.colors.files();
   std::vector<LegendEntry> entries;
-  // Hues go to the files that held most when they were given: these stay where there is no room for all.
+  // The files that held most when hues were assigned have one; these are shown where there is no room for all.
   double weight = static_cast<double>(files.size()) + 2;
   const auto add = [&](std::string name, std::string tip, ImU32 color) {
     entries.push_back(

@@ -24,7 +24,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Opens with Ctrl+F, and stays while something is looked for.
+// Opens with Ctrl+F, and stays while there is a search.
 void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands) {
   const bool is_in_front = state.is_active_side() && state.position().view != ViewKind::blocks;
   if (map.find_seen != state.window.find_blocks_serial) {
@@ -131,7 +131,7 @@ void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<cons
   map.texture.set(map.raster.draw(answer->pieces, map.view, theme, ranges, !lit), map.view.width, map.view.height());
 }
 
-// Zoomed in, the minimap takes its place on the right: the picture gets narrower, and what is at (x, y) stays there.
+// While zoomed, the minimap is on the right: the picture gets narrower, and what is at (x, y) stays there.
 void set_view(HeapMapState& map, const HeapMapView& view, int x, int y) {
   const bool was_fit = map.is_fit;
   map.view = view;
@@ -142,7 +142,7 @@ void set_view(HeapMapState& map, const HeapMapView& view, int x, int y) {
   const auto address = HeapLine(map.shown->pieces, view).address_at(px);
   map.width = std::max(16, map.width - map.minimap_width);
   map.view.width = map.width;
-  // Where rows begin with regions, everything lies elsewhere on a line of other rows.
+  // With rows by region, all positions on the line differ.
   if (map.by_region && address) px = static_cast<std::int64_t>(HeapLine(map.shown->pieces, map.view).px_of(*address));
   map.view.origin = px - row * map.width - std::min(x, map.width - 1);
   map.view = pan_heap_map(map.shown->pieces, map.view, 0);
@@ -164,7 +164,7 @@ void zoom_to_piece(HeapMapState& map, const HeapPiece& piece) {
   map.is_fit = false;
 }
 
-// Chosen elsewhere: brought into sight here, once.
+// Scrolls once to what was chosen elsewhere.
 void follow_selection(const AppState& state, HeapMapState& map) {
   const auto& address = state.position().address;
   const HeapPieces& pieces = map.shown->pieces;
@@ -204,7 +204,7 @@ void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
     map.dragged_y = 0;
     return;
   }
-  // Where regions begin at the left they stay there: whole rows only.
+  // Regions stay at the left edge: it pans by whole rows.
   if (map.view.by_region && map.view.origin % map.view.width == 0) {
     map.dragged_y += io.MouseDelta.y;
     const int rows = static_cast<int>(map.dragged_y) / map.view.pitch;
@@ -285,8 +285,8 @@ void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origi
   }
 }
 
-// Which colour stands out. A click filters the blocks of every view; where the filter language has no words for an
-// entry, it only stands out here.
+// Which colour is highlighted. A click filters the blocks of all views; an entry that the filter language can't express
+// is only highlighted here.
 std::optional<Shade> draw_legend(const AppState& state, const Look& look, const HeapMapAnswer& answer,
                                  CommandQueue& commands) {
   const HeapPieces& pieces = answer.pieces;

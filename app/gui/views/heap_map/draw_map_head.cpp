@@ -19,12 +19,12 @@ std::string bytes(double bytes) {
   return text_from_bytes(std::llround(bytes));
 }
 
-// In a low place, as of large text, the picture needs the lines: one for the choices and the answer, keys for the rest.
+// In little height, as with large text, the picture needs the lines: one is for choices and answer, keys do the rest.
 bool is_low() {
   return ImGui::GetContentRegionAvail().y < 12 * ImGui::GetTextLineHeight();
 }
 
-// `shown`: what an automatic choice has come to.
+// `shown`: the coloring that an automatic choice chose.
 void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring shown, bool in_one_line,
                    CommandQueue& commands) {
   const HeapColoring now = state.position().coloring;
@@ -56,7 +56,7 @@ void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring sho
   ImGui::EndCombo();
 }
 
-// One chip for each view of the device's bytes, where there are several.
+// A button for each layer of the bytes of the device, where there are several.
 void draw_layers(const Trace& trace, HeapKey shown, CommandQueue& commands) {
   const std::vector<LayerChoice> layers = layers_of(trace, shown);
   if (layers.size() < 2) return;

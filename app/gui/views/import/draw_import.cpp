@@ -101,7 +101,7 @@ void draw_import(const AppState& state, ImportState& import, CommandQueue& comma
     ImGui::TableSetupColumn("Count", ImGuiTableColumnFlags_WidthFixed, look.px(76));
     ImGui::TableSetupColumn("Meaning", ImGuiTableColumnFlags_WidthStretch);
     table_headers(2, 3);
-    // What needs attention stands on top; how much was read below.
+    // Notes come first, counts below.
     for (const Severity severity : {Severity::loss, Severity::warning, Severity::notice, Severity::info})
       for (const ImportStatistic& row : source.profile->import.rows())
         if (row.severity == severity) draw_row(look, source.profile->import, row);

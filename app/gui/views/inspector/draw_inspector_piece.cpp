@@ -74,7 +74,7 @@ void draw_layout(const AppState& state, InspectorState& inspector, const PieceDe
       "Shows the tiles in the whole window; Escape goes back. hbmscope tpu layout --picture writes them to a file.");
 }
 
-// Own code first: library frames only where the person wants them, or where there is nothing else.
+// Your code first: library frames only where the person wants them, or where there is nothing else.
 void draw_stack(const AppState& state, InspectorState& inspector, const PieceDetail& detail, CommandQueue& commands) {
   if (detail.stack.empty()) return;
   ImGui::SeparatorText(detail.by_whom.c_str());
@@ -185,7 +185,7 @@ bool draw_piece_inspector(const AppState& state, InspectorState& inspector, Comm
   const AddressAnswer* address = state.answers().address.value.get();
   const PieceDetail detail = detail_of_piece(*map, *piece, address);
   draw_title(detail, address, piece->kind == PieceKind::block, commands);
-  // By whom comes before the neighbours.
+  // The stack comes before the neighbours.
   PieceDetail before = detail, after = detail;
   before.sections.pop_back();
   after.sections.erase(after.sections.begin(), after.sections.end() - 1);

@@ -20,7 +20,7 @@ DetailLine bytes_line(std::string name, std::uint64_t amount) {
   return {std::move(name), text_from_bytes(amount), exact(amount), {}};
 }
 
-// Everything of one piece, with what it is a piece of.
+// A block or a gap, with the heap that it belongs to.
 class Describer {
  public:
   Describer(const HeapMapAnswer& map, const HeapPiece& piece, const AddressAnswer* address)

@@ -34,7 +34,7 @@ void draw_device(std::size_t number, const JobListing::Device& device, const Loo
                      look.px(2));
 }
 
-// The heads of devices from `next` up to this one, and behind the last one, once, that of the jobs of none.
+// The heads of devices from `next` up to this one, and after the last one, once, that of jobs without a device.
 void draw_heads(const JobListing& listing, std::uint32_t device, std::size_t& next, const Look& look) {
   const std::size_t count = listing.devices.size();
   for (; next < count && next <= device; ++next) draw_device(next, listing.devices[next], look);
@@ -63,7 +63,7 @@ constexpr const char* totals_words =
     "Records once a second what the driver reports about the process (NVML): how much memory it holds on each device. "
     "Nothing is loaded into the process, and no permission is needed.";
 
-// What attaching does, before it is done.
+// Explains what attaching does before it is done.
 void draw_question(const JobRow& job, std::size_t ranks, bool leaves_cupti, CommandQueue& commands) {
   ImGui::Indent();
   wrapped_text(
@@ -207,7 +207,7 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
   const auto chosen =
       std::find_if(rows.begin(), rows.end(), [&](const JobRow* row) { return row->process == jobs.chosen; });
   const auto at = static_cast<std::size_t>(chosen == rows.end() ? 0 : chosen - rows.begin());
-  // What was agreed to is about one job: where that has ended, no other one takes its place.
+  // The question is about one job: when that has ended, no other job takes its place.
   const bool is_asking = jobs.is_asking && chosen != rows.end();
   if (takes_keys) {
     if (ImGui::IsKeyPressed(ImGuiKey_DownArrow))
@@ -216,7 +216,7 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
       commands.push(command::choose_job, {rows[at == 0 ? 0 : at - 1]->process});
     if (ImGui::IsKeyPressed(ImGuiKey_Enter, false)) act_on(*rows[at], jobs.host, is_asking, commands);
   }
-  // Arrows and Enter are the list's, so the toolkit's own moving about stays out of it.
+  // Arrows and Enter belong to the list, so the toolkit's own navigation is off.
   if (has_keys) ImGui::BeginChild("rows", {0, 0}, ImGuiChildFlags_None, ImGuiWindowFlags_NoNav);
   std::size_t next = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -24,7 +24,7 @@ std::string share(const std::optional<double>& known) {
   return known ? fmt::format("{:.1f} %", *known * 100) : "–";
 }
 
-// Words that belong together and a figure between them, which go to the next line together.
+// Text with a figure, which go to the next line together.
 void draw_sum(const char* what, const std::string& figure, const std::string& behind, const char* words,
               bool is_first = false) {
   const auto width = [](const std::string& one) {
@@ -47,7 +47,7 @@ void draw_sum(const char* what, const BlockSum& sum, const char* words, bool is_
   draw_sum(what, text_from_bytes(sum.bytes), "in " + text_from_count(sum.count), words, is_first);
 }
 
-// To where the range ends, with the blocks that were allocated in it: those of them that live there are the survivors.
+// Goes to the end of the range and keeps the blocks that were allocated in it: those alive there are the survivors.
 void show_survivors(const RangeAnswer& answer, CommandQueue& commands) {
   commands.push(command::set_moment, answer.range.to);
   commands.push(command::set_block_filter, "event>=" + std::to_string(answer.from.positions[0]) + " event<" +
@@ -134,7 +134,7 @@ void draw_sums(const Look& look, const RangeSums& sums, const RangeSums& total) 
   right_text(text_from_bytes(sums.freed.bytes));
 }
 
-// The row's name, over all of the row; selects its line in all views.
+// The name of the row, clickable over the whole row; selects its line in all views.
 void draw_name(const AppState& state, const std::string& words, const FrameKey& frame, int id, CommandQueue& commands) {
   ImGui::TableNextColumn();
   ImGui::PushID(id);

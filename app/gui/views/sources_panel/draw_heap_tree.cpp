@@ -59,7 +59,7 @@ void draw_heap(const Look& look, const DeviceHeap& heap, const TraceMoment& mome
   const TextPair sizes =
       texts_from_bytes(static_cast<std::int64_t>(in_use), static_cast<std::int64_t>(pool.value_or(0)));
   std::string figure = pool ? sizes.first + " of " + sizes.second : text_from_bytes(in_use);
-  // With large text or a long name the figure is shorter, then goes below: a heap without its name is no answer.
+  // With large text or a long name the figure gets shorter, then goes below: the name of a heap matters more.
   if (!has_room(heap.name, figure) && has_room(heap.name, text_from_bytes(in_use))) figure = text_from_bytes(in_use);
   const bool is_beside = has_room(heap.name, figure);
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;

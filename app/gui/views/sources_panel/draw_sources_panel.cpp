@@ -14,8 +14,8 @@
 namespace hbmscope::gui {
 namespace {
 
-// Kinds of a profile are few: the first hues in the order of size would change their meaning from device to device, so
-// each kind that JAX knows has its own, and all others share the neutral one.
+// Profiles have few kinds. Hues by size would change their meaning from device to device, so each kind of JAX has its
+// own hue, and all others share the neutral one.
 Role role_of_kind(const std::optional<std::string>& kind) {
   if (!kind) return Role::several;
   if (*kind == "buffer") return Role::parameters;
@@ -64,7 +64,7 @@ void draw_device(const AppState& state, const Look& look, const Source& source, 
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
   const bool nothing_known = account.total.bytes == 0 && account.total.unknown > 0;
   const std::string amount = nothing_known ? "?" : amount_text(unit, account.total.bytes);
-  // The end of a device's name is its number: that must be seen.
+  // The name of a device ends with its number, which must stay visible.
   const float room =
       ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(amount.c_str()).x - ImGui::GetFontSize() / 2;
   const std::string name = shortened(account.short_name, room, account.device.has_value());

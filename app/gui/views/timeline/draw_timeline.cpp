@@ -30,7 +30,7 @@ std::string share_text(const ShareBand& band) {
                                                    : percent(band.least) + " to " + percent(band.most) + " %";
 }
 
-// Everything that the parts of one frame need.
+// What the parts of a frame need.
 struct TimelineFrame {
   const AppState& state;
   TimelineState& view;
@@ -147,7 +147,8 @@ void set_moment(const TimelineFrame& frame, std::uint64_t position) {
   frame.view.pushed = at;
 }
 
-// What a click there means: a mark within some pixels, else the most in use of the column; with Alt its last event.
+// Where a click goes: to a marker within some pixels, else to the most in use of the column; with Alt to its last
+// event.
 std::uint64_t clicked_position(const TimelineFrame& frame, float x) {
   const TimelineColumn& column = frame.picture.pixels[static_cast<std::size_t>(frame.pixel_of(x))];
   if (ImGui::GetIO().KeyAlt) return column.position;
@@ -254,7 +255,7 @@ void handle_keys(const TimelineFrame& frame) {
   if (ImGui::IsKeyPressed(ImGuiKey_Y)) frame.view.fits_y = !frame.view.fits_y;
 }
 
-// Where the selected range lies on the axis, as far as it is known by now.
+// Where the selected range is on the axis, as far as that is known.
 void follow_range(const TimelineFrame& frame) {
   const TimeRange& range = frame.state.position().range;
   const auto& answer = frame.state.answers().range;
@@ -322,7 +323,8 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
     return make_picture(*whole, part.get(), state.position().span, from, to, look, view.fits_y);
   };
   if (!place()) return ImGui::EndChild();
-  // The line that says so takes room too, which a lane may have needed: not for the strip alone, where the wheel does.
+  // This line takes room that a lane could have used, so it does not appear for the overview alone: the wheel does the
+  // same.
   if (!words_not_drawn(make(), true).empty()) {
     const ImVec2 line = corner;
     const float taken = ImGui::GetTextLineHeight() + look.px(2);
