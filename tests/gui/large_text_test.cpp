@@ -15,7 +15,6 @@ namespace {
 using gui::CommandId;
 namespace command = gui::command;
 
-
 class LargeText : public GuiTest {
  protected:
   // More lines of code than a legend has colours for; those that share the last one have most bytes together.
@@ -88,8 +87,7 @@ TEST_F(LargeText, the_tab_in_front_is_in_sight) {
     open_large(hand, file);
     for (const CommandId view : {CommandId::show_import, CommandId::show_blocks, CommandId::show_summary}) {
       show(hand, view);
-      const ImGuiWindow* window =
-          ImGui::FindWindowByName(gui::row_of(state().position().view).title);
+      const ImGuiWindow* window = ImGui::FindWindowByName(gui::row_of(state().position().view).title);
       ASSERT_NE(nullptr, window);
       const ImGuiTabBar& bar = *window->DockNode->TabBar;
       ASSERT_EQ(window->TabId, bar.VisibleTabId);

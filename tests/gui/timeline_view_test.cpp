@@ -17,7 +17,6 @@ namespace {
 
 using gui::ViewKind;
 
-
 class TimelineView : public GuiTest {
  protected:
   // 100 steps, each of which leaves 1 MiB of "leak" behind; then a request of 500 MiB fails.

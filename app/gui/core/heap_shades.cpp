@@ -118,7 +118,7 @@ void shade_by_size(HeapPieces& map, const ColoringInput&) {
 void shade_by_age(HeapPieces& map, const ColoringInput& input) {
   const StreamState& state = input.state;
   std::vector<ShadeName> steps{{0, "the last 10 events"}, {1, "the last 100"}, {2, "the last 1,000"},
-                               {3, "the last 10,000"},    {4, "older"},  {5, "before the recording"}};
+                               {3, "the last 10,000"},    {4, "older"},        {5, "before the recording"}};
   std::string younger;  // The first event that is of a younger step.
   for (std::uint64_t step = 0, limit = 10; step < 5; ++step, limit *= 10) {
     const std::string first = step < 4 && limit < state.position() ? std::to_string(state.position() - limit) : "";

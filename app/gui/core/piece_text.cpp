@@ -141,7 +141,8 @@ PieceText text_from_piece(const HeapMapAnswer& answer, const HeapPiece& piece) {
   text.title = piece.kind == PieceKind::free ? "Free" : "Not identified";
   text.lines.push_back(text_from_bytes(piece.size) + " (" + exact_bytes(piece.size) + ")");
   if (piece.kind == PieceKind::not_identified)
-    text.lines.emplace_back("This source does not report where the memory of the pool is, so this may be free or in use.");
+    text.lines.emplace_back(
+        "This source does not report where the memory of the pool is, so this may be free or in use.");
   text.lines.push_back(address_text(piece.begin) + ", " + offset_text(answer.pieces, piece.begin));
   if (answer.pieces.largest_free && &piece == &answer.pieces.pieces[*answer.pieces.largest_free])
     text.lines.emplace_back("the largest free block: a larger request does not fit unless the pool grows");
@@ -165,7 +166,8 @@ std::string heap_sentence(const HeapMapAnswer& answer) {
   } else {
     text += " in use; free memory unknown";
   }
-  if (heap.pending_bytes > 0) text += ", " + text_from_bytes(heap.pending_bytes) + " of it freed, but still needed by a stream";
+  if (heap.pending_bytes > 0)
+    text += ", " + text_from_bytes(heap.pending_bytes) + " of it freed, but still needed by a stream";
   text += ".";
   const StreamState& state = answer.moment->state_of(answer.heap);
   if (state.is_inexact(answer.heap.heap)) {

@@ -50,7 +50,8 @@ Result<std::vector<std::string>> read_lines(const std::string& path) {
   if (!in && text.empty() && size > 0)
     return Failure(Error{"the source file can't be read", "Check its permissions.", path, std::nullopt, false});
   if (text.find('\0') != std::string::npos)
-    return Failure(Error{"the file is not text", "The profile gives the path of a binary here.", path, std::nullopt, false});
+    return Failure(
+        Error{"the file is not text", "The profile gives the path of a binary here.", path, std::nullopt, false});
 
   std::vector<std::string> lines;
   std::string line;

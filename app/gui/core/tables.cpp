@@ -1,5 +1,5 @@
-#include "app/gui/core/table_cells.h"
 #include "app/gui/core/tables.h"
+#include "app/gui/core/table_cells.h"
 
 #include "analysis/query/trace_own_code.h"
 #include "app/gui/core/piece_text.h"

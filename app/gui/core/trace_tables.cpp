@@ -1,5 +1,5 @@
-#include "app/gui/core/table_cells.h"
 #include "app/gui/core/trace_tables.h"
+#include "app/gui/core/table_cells.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -30,8 +30,8 @@ void add_lifetimes(TextTable& table, const std::string& what, const LifetimeHist
   if (lifetimes.by_ns) add_histogram(table, (what + ", in time").c_str(), *lifetimes.by_ns, StepUnit::ns);
   add_histogram(table, (what + ", in events").c_str(), lifetimes.by_events, StepUnit::events);
   if (lifetimes.unknown_count > 0)
-    table.rows.push_back({text_cell(what), text_cell("unknown, older than the trace"), count_cell(lifetimes.unknown_count),
-                          bytes_cell(lifetimes.unknown_bytes)});
+    table.rows.push_back({text_cell(what), text_cell("unknown, older than the trace"),
+                          count_cell(lifetimes.unknown_count), bytes_cell(lifetimes.unknown_bytes)});
 }
 
 std::string text_from_unit(std::uint64_t value, StepUnit unit) {
