@@ -18,7 +18,7 @@ std::string why_no_view(const AppState& state, ViewKind kind) {
     case ViewKind::totals: return "there is one file only; several are shown as a series";
     case ViewKind::range: return "no time is selected; --from and --at select one";
     case ViewKind::compare: return "no moment is pinned; --pin names one";
-    case ViewKind::beside: return "there are no two traces side by side; --beside FILE names the other one";
+    case ViewKind::beside: return "there are no two traces side by side; --compare-with FILE opens the second one";
     case ViewKind::failure: return "no request failed in " + name;
     case ViewKind::tpu: return name + " is no TPU workload (samples/tpu has some)";
     default: return "this file has none";
